@@ -7,8 +7,8 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { copyFile, syncFile, unlinkFile } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
-import type { FileStamp } from '../storage/drawer.ts';
 import { sha256Of, stampOf } from '../storage/files.ts';
+import type { FileStamp } from '../storage/stamp.ts';
 import type { ObjectRef } from './manifest.ts';
 
 /** Pages copied in one step: all of them, so that writes beside it do not make it begin again. */

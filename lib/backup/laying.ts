@@ -8,8 +8,8 @@ import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import { chmodFile, copyFile, makeFolder, writeStream } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
-import type { FileStamp } from '../storage/drawer.ts';
 import { intoPlace, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
+import type { FileStamp } from '../storage/stamp.ts';
 import type { ObjectRef } from './manifest.ts';
 import type { OpenedBackup } from './opened.ts';
 

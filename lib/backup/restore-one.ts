@@ -19,6 +19,7 @@ import type { InstanceRow, NewInstance } from '../registry/types.ts';
 import { ledgerEntry, livePath, MEMORY } from '../sessions/engine.ts';
 import { moveToOrphans } from '../sessions/file-locations.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
+import { fileOnDisk } from '../storage/disk.ts';
 import { removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
 import { copyVfs } from '../vfs/copy.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
@@ -215,7 +216,8 @@ async function replace(
   const { dataFolder } = config;
   const own = vfsPath !== null && vfsPath !== MEMORY && parseCopyPath(vfsPath) === null ? [vfsPath] : [];
   for (const path of new Set([...own, livePath(id)])) {
-    if (existsSync(join(dataFolder, path))) await moveToOrphans({ clock, registry, config }, there, path);
+    if (existsSync(join(dataFolder, path)))
+      await moveToOrphans({ clock, registry, config }, there, fileOnDisk(dataFolder, path));
   }
   const target = join(dataFolder, livePath(id));
   await makeFolder(dirname(target));

@@ -19,7 +19,7 @@ import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
-import type { FileStamp } from '../storage/drawer.ts';
+import type { FileStamp } from '../storage/stamp.ts';
 import { decryptKeys, lostWithout } from './keys.ts';
 import { lay } from './laying.ts';
 import { type BackupRow, objectsOf, wrongIn } from './manifest.ts';

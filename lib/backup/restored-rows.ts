@@ -11,7 +11,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { ledgerEntry, livePath, systemAudit } from '../sessions/engine.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
-import type { FileStamp } from '../storage/drawer.ts';
+import type { FileStamp } from '../storage/stamp.ts';
 import type { BackupRow } from './manifest.ts';
 
 /** Where the file of a sandbox is laid, relative to the data folder; null when it has none of its own. */

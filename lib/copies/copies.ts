@@ -20,9 +20,8 @@ import { COPY_KINDS, type CopyContent, type CopyKind, copyPath, parseCopyPath } 
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
 import { moveLogsToOrphans, moveToOrphans } from '../sessions/file-locations.ts';
-import { fileRecord, verifyForOpening } from '../sessions/file-verification.ts';
-import { createCopyDrawers } from '../storage/disk.ts';
-import type { Drawer } from '../storage/drawer.ts';
+import { fileRecord, stampAt, verifyForOpening } from '../sessions/file-verification.ts';
+import type { Drawers, RestingFile } from '../storage/drawer.ts';
 import { discard, stagingFor } from '../storage/files.ts';
 import type { Readers, VfsCopy } from '../vfs/types.ts';
 
@@ -51,6 +50,7 @@ export interface CopiesOptions {
   log: Logger;
   registry: Registry;
   readers: Readers;
+  drawers: Pick<Drawers, CopyKind>;
   /** Whether the registry is the newest that was signed; default: yes. */
   registryIsWhole?: () => boolean;
   failpoint?: (step: CopyStep) => void;
@@ -58,7 +58,6 @@ export interface CopiesOptions {
 
 export class Copies {
   readonly #parts: CopiesOptions;
-  readonly #drawers: Record<CopyKind, Drawer>;
   /** Putting, claiming and removing exclude each other. */
   readonly #files = new Mutex();
   readonly #failpoint: (step: CopyStep) => void;
@@ -69,7 +68,6 @@ export class Copies {
 
   constructor(parts: CopiesOptions) {
     this.#parts = parts;
-    this.#drawers = createCopyDrawers(parts.config.dataFolder);
     this.#failpoint = parts.failpoint ?? (() => {});
   }
 
@@ -120,9 +118,9 @@ export class Copies {
    * Throws `missing_file` or `corrupt` unless the file of a copy is present and unchanged. `name` is for the message.
    */
   async requireIntact(kind: CopyKind, name: string, content: CopyContent): Promise<void> {
-    const path = join(this.#parts.config.dataFolder, copyPath(kind, content.hash));
+    const file = this.#parts.drawers[kind].at(content.hash);
     try {
-      await verifyForOpening(this.#parts, { id: name, file: content.file }, path, false);
+      await verifyForOpening(this.#parts, { id: name, file: content.file }, file, false);
     } catch (error) {
       // The hints for a sandbox do not apply: a copy cannot be resumed or repaired.
       if (!isWinterdockError(error) || (error.code !== 'corrupt' && error.code !== 'missing_file')) throw error;
@@ -181,12 +179,13 @@ export class Copies {
   }
 
   async #put(kind: CopyKind, staged: string, copied: VfsCopy): Promise<CopyContent> {
-    const drawer = this.#drawers[kind];
+    const drawer = this.#parts.drawers[kind];
     const hash = copied.sha256;
-    await moveLogsToOrphans(this.#parts, { id: hash.slice(0, 63), tenant: '' }, drawer.pathOf(hash));
-    if (drawer.stamp(hash) !== null && !(await this.#isWhole(drawer, hash))) await drawer.remove(hash);
-    if (drawer.stamp(hash) === null) await drawer.put(staged, hash);
-    const stamp = drawer.stamp(hash);
+    const file = drawer.at(hash);
+    await moveLogsToOrphans(this.#parts, { id: hash.slice(0, 63), tenant: '' }, file);
+    if ((await file.stat()) !== null && !(await this.#isWhole(file, hash))) await file.remove();
+    if ((await file.stat()) === null) await drawer.put(staged, hash);
+    const stamp = await stampAt(file);
     if (stamp === null)
       throw new WinterdockError('storage_unavailable', 'The drawer lost a copy that was just put there.');
     return {
@@ -198,9 +197,9 @@ export class Copies {
   }
 
   /** Whether the existing file still has the hash that is its name. A damaged one is replaced. */
-  async #isWhole(drawer: Drawer, hash: string): Promise<boolean> {
-    const path = drawer.open(hash);
-    return path !== null && (await this.#parts.readers.check(path, { urgent: true })).sha256 === hash;
+  async #isWhole(file: RestingFile, hash: string): Promise<boolean> {
+    const { sha256 } = await file.read((path) => this.#parts.readers.check(path, { urgent: true }));
+    return sha256 === hash;
   }
 
   async #removeUnneeded(path: string): Promise<void> {
@@ -209,7 +208,7 @@ export class Copies {
     // The mark belongs to an import that is still under way.
     if (copy === null || (await copies.isNeeded(path))) return;
     this.#failpoint('copy.unclaimed');
-    await this.#drawers[copy.kind].remove(copy.hash);
+    await this.#parts.drawers[copy.kind].at(copy.hash).remove();
     this.#failpoint('copy.removed');
     await copies.clearUnclaimed(path);
   }
@@ -225,12 +224,13 @@ export class Copies {
     // A newer registry may name what this one does not know.
     if (!registryIsWhole()) return;
     for (const kind of COPY_KINDS) {
-      for await (const key of this.#drawers[kind].keys()) {
+      const drawer = this.#parts.drawers[kind];
+      for await (const key of drawer.keys()) {
         if (this.#stopped) return;
         await this.#files.runExclusive(async () => {
-          const path = this.#drawers[kind].pathOf(key);
-          if (await registry.copies.isNeeded(path)) return;
-          await moveToOrphans(this.#parts, { id: key.slice(0, 63), tenant: '' }, path);
+          const file = drawer.at(key);
+          if (await registry.copies.isNeeded(file.address)) return;
+          await moveToOrphans(this.#parts, { id: key.slice(0, 63), tenant: '' }, file);
         });
       }
     }

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
-import { matchesRecord, sameStamp } from '../sessions/file-verification.ts';
-import type { FileStamp } from '../storage/drawer.ts';
+import { matchesRecord } from '../sessions/file-verification.ts';
 import { stampOf } from '../storage/files.ts';
 import type { KeptFile } from '../storage/inventory.ts';
+import { type FileStamp, sameStamp } from '../storage/stamp.ts';
 import { alsoIn, type Finding } from './findings.ts';
 import type { Looking, Rows } from './looking.ts';
 

@@ -36,6 +36,7 @@ import { createRefusalRecorder } from '../operations/refusals.ts';
 import { createInstanceSerializer, eventOf } from '../operations/serializer.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { createSessions } from '../sessions/factory.ts';
+import { createDrawers } from '../storage/disk.ts';
 import { createReaders } from '../vfs/readers.ts';
 import type { Host, HostOptions } from './host.ts';
 
@@ -82,6 +83,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     cacheFolder: config.cacheFolder,
     log,
   });
+  const drawers = createDrawers(config.dataFolder);
   const sessions = createSessions({
     config,
     clock,
@@ -89,6 +91,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     registry,
     pool,
     readers,
+    drawers,
     failpoint: options.failpoint,
     registryIsWhole: () => ledger.isWhole(),
   });
@@ -108,6 +111,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     log,
     registry,
     readers,
+    drawers,
     failpoint: options.failpoint,
     registryIsWhole: () => ledger.isWhole(),
   });

@@ -19,6 +19,8 @@ export interface FileRecord {
   inode: string;
   mtimeNs: string;
   ctimeNs: string;
+  /** Where the file rests in a drawer that is not on a local disk: its tag there. The three above are then empty. */
+  tag?: string;
   /** Lower-case hex; null until the background check has run. */
   sha256: string | null;
   /** Result of `quick_check`, `ok` or its first complaint; null until it has run. */

@@ -1,14 +1,14 @@
 /** Archive: the file is compressed into the archive drawer, with a listing beside it. */
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { stampOf } from '../storage/files.ts';
-import { absolutePath, type Engine, livePath, MEMORY } from './engine.ts';
-import { locationOf, putIntoDrawer, removeLiveFolder } from './file-locations.ts';
+import { type Engine, livePath, MEMORY } from './engine.ts';
+import { fileAt, fileOf, locationOf, putIntoDrawer, removeLiveFolder } from './file-locations.ts';
 import {
   corruptFileError,
   type FileFingerprint,
   fileRecord,
   mayBeSameBytes,
+  stampAt,
   verifyForMoving,
 } from './file-verification.ts';
 import { runFiling } from './filing.ts';
@@ -39,7 +39,7 @@ export function archive(
       ...(passThrough ? { through: ['active'] } : {}),
       toPath: (row) => {
         if (!force) refuseMemory(row);
-        return row.vfsPath === MEMORY ? null : engine.archive.pathOf(row.id);
+        return row.vfsPath === MEMORY ? null : engine.drawers.archive.at(row.id).address;
       },
       work: async (row, _force, identity) => {
         if (row.vfsPath === MEMORY) return { vfsPath: null, file: null, bytes: null };
@@ -48,24 +48,27 @@ export function archive(
           known = await bringLiveWithoutProcess(engine, row, force);
           engine.failpoint('archive.brought');
         } else if (row.vfsPath === null) return { vfsPath: null, file: null, bytes: null };
-        const source = absolutePath(engine, row.state === 'created' ? livePath(row.id) : (row.vfsPath ?? ''));
-        if (force && stampOf(source) === null) return { vfsPath: null, file: null };
+        const source = row.state === 'created' ? fileAt(engine, row.id, livePath(row.id)) : fileOf(engine, row);
+        if (force && (await source.stat()) === null) return { vfsPath: null, file: null };
         if (row.state !== 'active' && row.state !== 'created') {
           known = await verifyForMoving(engine, row, source, force);
         }
-        const size = stampOf(source)?.size ?? null;
-        await writeListingUnlessDamaged(engine, row.id, source, force);
-        const sha256 = await putIntoDrawer(engine, row, source, engine.archive);
+        const size = (await source.stat())?.size ?? null;
+        const drawer = engine.drawers.archive;
+        const sha256 = await source.read(async (path) => {
+          await writeListingUnlessDamaged(engine, row.id, path, force);
+          return putIntoDrawer(engine, row, path, drawer);
+        });
         engine.failpoint('archive.packed');
         if (!mayBeSameBytes(known, sha256)) {
           await removeArchivedFile(engine, row.id);
           throw corruptFileError(row, 'its bytes are not those that were filed');
         }
-        const stamp = engine.archive.stamp(row.id);
+        const stamp = await stampAt(drawer.at(row.id));
         if (stamp === null)
           throw new WinterdockError('storage_unavailable', `The archive lost the file of "${row.id}".`);
         return {
-          vfsPath: engine.archive.pathOf(row.id),
+          vfsPath: drawer.at(row.id).address,
           file: fileRecord(stamp, { ...known, ...(sha256 !== null && { sha256 }) }),
           bytes: size,
         };
@@ -74,7 +77,7 @@ export function archive(
         if (before.vfsPath === MEMORY || (before.vfsPath === null && before.state !== 'created')) return;
         if (before.state === 'created' || locationOf(engine, before) === 'live')
           await removeLiveFolder(engine, before.id);
-        else await engine.cold.remove(before.id);
+        else await engine.drawers.cold.at(before.id).remove();
         engine.failpoint('archive.removed');
       },
     },

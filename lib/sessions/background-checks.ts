@@ -7,11 +7,11 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../base/errors.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { stampOf } from '../storage/files.ts';
+import { sameStamp } from '../storage/stamp.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
-import { absolutePath, type Engine, ledgerEntry, systemAudit } from './engine.ts';
-import { isPacked } from './file-locations.ts';
-import { matchesRecord, sameStamp } from './file-verification.ts';
+import { type Engine, ledgerEntry, systemAudit } from './engine.ts';
+import { fileOf, isPacked } from './file-locations.ts';
+import { matchesRecord, stampAt } from './file-verification.ts';
 
 /** Seconds between a filing and its check: a sandbox that wakes again at once is not worth hashing. */
 const DELAY_SECONDS = 5;
@@ -91,12 +91,11 @@ async function hashFile(engine: Engine, id: string, generation: number, millisec
   const row = await engine.registry.instances.get(id);
   if (row?.generation !== generation || row.vfsPath === null || row.file === null || row.file.sha256 !== null) return;
   if (!isCheckable(row) || isPacked(engine, row) || row.file.size > milliseconds * HASHED_BYTES_PER_MS) return;
-  const path = absolutePath(engine, row.vfsPath);
+  const file = fileOf(engine, row);
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: CHUNK_BYTES }), hash, {
-    signal: AbortSignal.timeout(milliseconds),
-  });
-  const stamp = stampOf(path);
+  const signal = AbortSignal.timeout(milliseconds);
+  await file.read((path) => pipeline(createReadStream(path, { highWaterMark: CHUNK_BYTES }), hash, { signal }));
+  const stamp = await stampAt(file);
   if (stamp === null || !sameStamp(stamp, row.file)) return;
   await engine.registry.instances.recordCheck(id, generation, { sha256: hash.digest('hex'), quickCheck: null });
 }
@@ -116,17 +115,17 @@ export async function checkFiledFile(engine: Engine, id: string, generation: num
   if (before === null || before.generation !== generation || before.vfsPath === null || before.file === null) return;
   if (!isCheckable(before)) return;
   const packed = isPacked(engine, before);
-  const path = absolutePath(engine, before.vfsPath);
-  const first = stampOf(path);
+  const file = fileOf(engine, before);
+  const first = await stampAt(file);
   let found: { sha256: string; quickCheck: string; identity: string | null };
   try {
-    found = await engine.readers.check(path, { packed });
+    found = await file.read((path) => engine.readers.check(path, { packed }));
   } catch (error) {
     // The file may have moved, or its sandbox woken, during the check. A wake verifies the file by itself.
     engine.log.debug({ id, error: messageOf(error) }, 'background check not done');
     return;
   }
-  const stamp = stampOf(path);
+  const stamp = await stampAt(file);
   if (first === null || stamp === null || !sameStamp(first, stamp)) return;
   if (!sameStamp(stamp, before.file) && !matchesRecord(before.file, stamp, found)) return;
   const rotten = before.file.sha256 !== null && found.sha256 !== '' && before.file.sha256 !== found.sha256;
@@ -167,9 +166,8 @@ async function volumeSizes(
       runtime.lease(async () => {
         const row = await engine.registry.instances.get(id);
         if (row === null || row.generation !== generation || row.vfsPath === null || runtime.process !== null) return;
-        const { volumes } = await engine.readers.read(
-          { path: absolutePath(engine, row.vfsPath), mode: 'rest' },
-          { op: 'volumes' },
+        const { volumes } = await fileOf(engine, row).read((path) =>
+          engine.readers.read({ path, mode: 'rest' }, { op: 'volumes' }),
         );
         const bytes = new Map(volumes.map((one) => [one.volume, one.bytes]));
         return Object.fromEntries(VOLUMES.map((volume) => [volume, bytes.get(volume) ?? 0])) as Record<Volume, number>;

@@ -31,7 +31,7 @@ export function removeSandbox(
         await removeArchivedFile(engine, before.id);
         const location = locationOf(engine, before);
         if (location === 'live') await removeLiveFolder(engine, before.id);
-        if (location === 'cold') await engine.cold.remove(before.id);
+        if (location === 'cold') await engine.drawers.cold.at(before.id).remove();
         engine.failpoint('delete.removed');
       },
     },

@@ -8,10 +8,9 @@ import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
-import type { CopyKind } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
-import type { Drawer } from '../storage/drawer.ts';
+import type { Drawers } from '../storage/drawer.ts';
 import type { Readers } from '../vfs/types.ts';
 import type { Failpoint } from './failpoints.ts';
 import type { Runtimes } from './runtimes.ts';
@@ -26,10 +25,8 @@ export interface Engine {
   readonly registry: Registry;
   readonly pool: InstancePool;
   readonly readers: Readers;
-  readonly cold: Drawer;
-  readonly archive: Drawer;
-  /** The drawers of snapshots and blueprints. A sandbox that was never resumed is read from one of them. */
-  readonly copies: Readonly<Record<CopyKind, Drawer>>;
+  /** Where files rest. A sandbox that was never resumed is read from the drawer of snapshots or blueprints. */
+  readonly drawers: Drawers;
   readonly runtimes: Runtimes;
   /** Called at each failpoint. For fault injection in tests only. */
   readonly failpoint: (step: Failpoint) => void;

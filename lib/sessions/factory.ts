@@ -9,7 +9,7 @@ import type { Logger } from '../base/log.ts';
 import type { InstancePool, InstanceProcess } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { createArchiveDrawer, createColdDrawer, createCopyDrawers } from '../storage/disk.ts';
+import type { Drawers } from '../storage/drawer.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import type { Readers } from '../vfs/types.ts';
 import { archive } from './archive.ts';
@@ -48,6 +48,7 @@ export interface SessionsOptions {
   registry: Registry;
   pool: InstancePool;
   readers: Readers;
+  drawers: Drawers;
   /** Called at each failpoint, for fault injection. */
   failpoint?: (step: Failpoint) => void;
   /** Whether the registry is the one that was signed; default: yes. */
@@ -79,9 +80,6 @@ export function createSessions(options: SessionsOptions): Sessions {
   const stopping = new AbortController();
   const engine: Engine = {
     ...options,
-    cold: createColdDrawer(config.dataFolder),
-    archive: createArchiveDrawer(config.dataFolder),
-    copies: createCopyDrawers(config.dataFolder),
     runtimes: new Runtimes(),
     memoryMutex: new Mutex(),
     failpoint: options.failpoint ?? (() => {}),

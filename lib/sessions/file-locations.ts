@@ -9,8 +9,9 @@ import { isWinterdockError } from '../base/errors.ts';
 import type { Source } from '../lifecycle/words.ts';
 import { type CopyKind, parseCopyPath } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import type { Drawer, Placed } from '../storage/drawer.ts';
-import { lastingFolder, moveFile, removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
+import { fileOnDisk } from '../storage/disk.ts';
+import type { Drawer, FilePart, Placed, RestingFile } from '../storage/drawer.ts';
+import { lastingFolder, removeFile, sha256Of, stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, systemAudit } from './engine.ts';
 
 /** Where a row says that its file is. */
@@ -24,9 +25,9 @@ export function locationOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPat
       return 'memory';
     case livePath(row.id):
       return 'live';
-    case engine.cold.pathOf(row.id):
+    case engine.drawers.cold.at(row.id).address:
       return 'cold';
-    case engine.archive.pathOf(row.id):
+    case engine.drawers.archive.at(row.id).address:
       return 'archive';
     default: {
       const copy = parseCopyPath(row.vfsPath);
@@ -48,23 +49,43 @@ export const SOURCE_OF: Readonly<Record<FileLocation, Source>> = {
 
 /** The drawer of a location; null for the live drawer, for no file, and for a copy that other sandboxes share. */
 export function drawerOf(engine: Engine, location: FileLocation): Drawer | null {
-  if (location === 'cold') return engine.cold;
-  return location === 'archive' ? engine.archive : null;
+  return location === 'cold' || location === 'archive' ? engine.drawers[location] : null;
+}
+
+type Locating = Pick<Engine, 'drawers'> & { config: Pick<Engine['config'], 'dataFolder'> };
+
+/**
+ * The file at an address that a row shows: of the live drawer, of the drawer of a copy, or under the sandbox's own id
+ * in one of the others.
+ */
+export function fileAt(engine: Locating, id: string, address: string): RestingFile {
+  if (address === livePath(id)) return fileOnDisk(engine.config.dataFolder, address);
+  const copy = parseCopyPath(address);
+  if (copy !== null) return engine.drawers[copy.kind].at(copy.hash);
+  const own = [engine.drawers.cold.at(id), engine.drawers.archive.at(id)].find((file) => file.address === address);
+  if (own === undefined) throw new Error(`No drawer has ${address} of ${id}.`);
+  return own;
+}
+
+/** The file of a row, where the row says; of one that has none, the one that it would have in the live drawer. */
+export function fileOf(engine: Locating, { id, vfsPath }: Pick<InstanceRow, 'id' | 'vfsPath'>): RestingFile {
+  return fileAt(engine, id, vfsPath === null || vfsPath === MEMORY ? livePath(id) : vfsPath);
 }
 
 /** Whether the file of a row is kept compressed. */
 export function isPacked(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>): boolean {
-  return row.vfsPath === engine.archive.pathOf(row.id);
+  return row.vfsPath === engine.drawers.archive.at(row.id).address;
 }
 
 /** Makes the live folder of a sandbox and brings its file there from its location. */
 export async function fetchToLive(engine: Engine, row: InstanceRow, location: FileLocation): Promise<Placed> {
-  if (location === 'memory' || location === 'live') return { makeDurable: async () => {} };
+  if (location === 'memory' || location === 'live') return { moved: false, makeDurable: async () => {} };
   const file = absolutePath(engine, livePath(row.id));
   const folder = dirname(file);
   makeFolderNow(folder);
   const placed = await fetchFromRest(engine, row, location, file);
   return {
+    moved: placed?.moved ?? false,
     async makeDurable() {
       // The name of the folder first: a move gives up the old name of a file only once the new one, with every folder
       // above it, is durable.
@@ -86,17 +107,17 @@ export async function clearStrayLiveFile(engine: Engine, row: InstanceRow): Prom
   if (existsSync(file)) {
     // A power cut may keep both names of a file that was being moved.
     if (await isSameAsLive(engine, row, locationOf(engine, row))) await removeFile(file);
-    else await moveToOrphans(engine, row, path);
+    else await moveToOrphans(engine, row, fileAt(engine, row.id, path));
   }
-  await moveLogsToOrphans(engine, row, path);
+  await moveLogsToOrphans(engine, row, fileAt(engine, row.id, path));
 }
 
 /** Whether the file in the live drawer has the bytes of the file at its location. */
 async function isSameAsLive(engine: Engine, row: InstanceRow, location: FileLocation): Promise<boolean> {
-  const live = livePath(row.id);
-  if (row.vfsPath === null || hasWal(absolutePath(engine, live))) return false;
-  if (location === 'archive') return hasSameBytes(engine, row.vfsPath, true, absolutePath(engine, live));
-  return hasSameBytes(engine, live, false, absolutePath(engine, row.vfsPath));
+  const live = fileAt(engine, row.id, livePath(row.id));
+  if (row.vfsPath === null || (await hasLog(live))) return false;
+  const own = fileOf(engine, row);
+  return location === 'archive' ? hasSameBytes(engine, own, live) : hasSameBytes(engine, live, own);
 }
 
 async function fetchFromRest(
@@ -106,7 +127,7 @@ async function fetchFromRest(
   file: string,
 ): Promise<Placed | null> {
   const copy = parseCopyPath(row.vfsPath ?? '');
-  if (copy !== null) return engine.copies[copy.kind].fetch(copy.hash, file);
+  if (copy !== null) return engine.drawers[copy.kind].fetch(copy.hash, file);
   return drawerOf(engine, location)?.fetch(row.id, file) ?? null;
 }
 
@@ -147,34 +168,36 @@ export async function putIntoDrawer(
   source: string,
   drawer: Drawer,
 ): Promise<string | null> {
-  if (drawer.stamp(row.id) !== null) {
-    if (await hasSameBytes(engine, drawer.pathOf(row.id), drawer === engine.archive, source))
-      await drawer.remove(row.id);
-    else await moveToOrphans(engine, row, drawer.pathOf(row.id));
+  const there = drawer.at(row.id);
+  if ((await there.stat()) !== null) {
+    if (await hasBytesOf(engine, there, source)) await there.remove();
+    else await moveToOrphans(engine, row, there);
   }
-  await moveLogsToOrphans(engine, row, drawer.pathOf(row.id));
+  await moveLogsToOrphans(engine, row, there);
   return drawer.put(source, row.id);
 }
 
-/**
- * Whether the file at `path` (relative to the data folder) has the bytes of `original`, after expanding it when
- * `packed`.
- */
-export async function hasSameBytes(engine: Engine, path: string, packed: boolean, original: string): Promise<boolean> {
+/** Whether a file at rest has the bytes of another, expanded when it is packed. False when `original` is not there. */
+export async function hasSameBytes(engine: Engine, file: RestingFile, original: RestingFile): Promise<boolean> {
+  return (await original.stat()) !== null && original.read((path) => hasBytesOf(engine, file, path));
+}
+
+/** The same of a local file (absolute). */
+async function hasBytesOf(engine: Engine, file: RestingFile, original: string): Promise<boolean> {
   if (stampOf(original) === null) return false;
-  const copy = packed
-    ? (await engine.readers.check(absolutePath(engine, path), { urgent: true, packed: true })).sha256
-    : await sha256Of(absolutePath(engine, path));
+  const copy = await file.read(async (path) =>
+    file.packed ? (await engine.readers.check(path, { urgent: true, packed: true })).sha256 : sha256Of(path),
+  );
   return copy === (await sha256Of(original));
 }
 
-/** Whether the live file has a WAL that is not empty. */
-export function hasWal(file: string): boolean {
-  return (stampOf(`${file}-wal`)?.size ?? 0) > 0;
+/** Whether a file at rest has a WAL that is not empty. */
+export async function hasLog(file: RestingFile): Promise<boolean> {
+  return (await file.neighbours()).some(({ part, size }) => part === '-wal' && (size ?? 0) > 0);
 }
 
 /** The logs in which SQLite keeps committed pages, or pages to undo, beside a file. */
-const LOGS = ['-wal', '-journal'];
+const LOGS: readonly FilePart[] = ['-wal', '-journal'];
 
 type OrphanContext = Pick<Engine, 'clock' | 'registry'> & { config: Pick<Engine['config'], 'dataFolder'> };
 
@@ -185,13 +208,14 @@ type OrphanContext = Pick<Engine, 'clock' | 'registry'> & { config: Pick<Engine[
 export async function moveToOrphans(
   engine: OrphanContext,
   row: Pick<InstanceRow, 'id' | 'tenant'>,
-  path: string,
+  file: RestingFile,
 ): Promise<void> {
   // The log goes first: alone it is useless, and a file without its log may lack commits.
-  const kept = await moveFilesToOrphans(engine, row.id, path, [...LOGS, '']);
+  const logs = (await file.neighbours()).map(({ part }) => part).filter((part) => LOGS.includes(part));
+  const kept = await moveFilesToOrphans(engine, row.id, file, [...logs, '']);
   await engine.registry.ledger.append([
     ledgerEntry(engine, row, systemAudit('reconcile'), 'orphan.set_aside', {
-      reason: `${path} is not where the row says its file is; kept as orphans/${kept}`,
+      reason: `${file.address} is not where the row says its file is; kept as orphans/${kept}`,
     }),
   ]);
 }
@@ -203,48 +227,44 @@ export async function moveToOrphans(
 export async function moveLogsToOrphans(
   engine: OrphanContext,
   row: Pick<InstanceRow, 'id' | 'tenant'>,
-  path: string,
+  file: RestingFile,
 ): Promise<void> {
-  const source = absolutePath(engine, path);
-  const found = [...LOGS, '-shm'].filter((suffix) => existsSync(source + suffix));
+  const found = await file.neighbours();
   if (found.length === 0) return;
-  const logs = found.filter((suffix) => LOGS.includes(suffix) && stampOf(source + suffix)?.size !== 0);
+  const logs = found.filter(({ part, size }) => LOGS.includes(part) && size !== 0).map(({ part }) => part);
   if (logs.length > 0) {
-    const kept = await moveFilesToOrphans(engine, row.id, path, logs);
+    const kept = await moveFilesToOrphans(engine, row.id, file, logs);
     await engine.registry.ledger.append([
       ledgerEntry(engine, row, systemAudit('reconcile'), 'orphan.set_aside', {
-        reason: `${logs.map((suffix) => path + suffix).join(' and ')} lay beside a file at rest, which has no log; kept beside orphans/${kept}`,
+        reason: `${logs.map((part) => file.address + part).join(' and ')} lay beside a file at rest, which has no log; kept beside orphans/${kept}`,
       }),
     ]);
   }
-  for (const suffix of found) await removeFile(source + suffix);
+  for (const { part } of found) await file.remove(part);
 }
 
-/** Moves the files at `path` with each suffix into `orphans/` under one name, and returns that name. */
+/** Moves `parts` of a file at rest into `orphans/` under one name, and returns that name. */
 async function moveFilesToOrphans(
   engine: OrphanContext,
   id: string,
-  path: string,
-  suffixes: readonly string[],
+  file: RestingFile,
+  parts: readonly FilePart[],
 ): Promise<string> {
-  const source = absolutePath(engine, path);
   const folder = join(engine.config.dataFolder, 'orphans');
   await lastingFolder(folder);
-  const name = (n: number) => `${engine.clock.now() + n}-${id}-${basename(path)}`;
+  const name = (n: number) => `${engine.clock.now() + n}-${id}-${basename(file.address)}`;
   const isTaken = (n: number) => ['', ...LOGS].some((suffix) => existsSync(join(folder, name(n) + suffix)));
   let n = 0;
   while (isTaken(n)) n += 1;
   const kept = name(n);
-  const staging = stagingFor(engine.config.dataFolder, join(folder, kept));
-  for (const suffix of suffixes) {
-    if (!existsSync(source + suffix)) continue;
+  for (const part of parts) {
     try {
-      await (await moveFile(source + suffix, join(folder, kept + suffix), staging)).makeDurable();
+      await file.takeOut(part, join(folder, kept + part));
     } catch (error) {
       // Another reader of the same file moved it first.
       if (!isWinterdockError(error) || error.code !== 'missing_file') throw error;
     }
   }
-  await removeFile(`${source}-shm`);
+  await file.remove('-shm');
   return kept;
 }

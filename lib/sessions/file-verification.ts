@@ -2,19 +2,13 @@
  * Verification of files at rest: whether a file is the one that was filed. Decides; repairs nothing, and moves nothing
  * but stray logs.
  */
-import { relative } from 'node:path';
 import { WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { FileRecord, InstanceRow } from '../registry/types.ts';
-import type { FileStamp } from '../storage/drawer.ts';
-import { stampOf } from '../storage/files.ts';
+import type { RestingFile } from '../storage/drawer.ts';
+import { type FileStamp, sameInode, sameStamp, stampFrom } from '../storage/stamp.ts';
 import type { Engine } from './engine.ts';
 import { moveLogsToOrphans } from './file-locations.ts';
-
-/** Whether two stamps show the same, unchanged file. */
-export function sameStamp(a: FileStamp, b: FileStamp): boolean {
-  return a.size === b.size && a.inode === b.inode && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
-}
 
 /** What is known of the bytes of a file, whatever its stat. */
 export type FileFingerprint = Pick<FileRecord, 'sha256' | 'quickCheck' | 'identity'>;
@@ -39,7 +33,12 @@ export function matchesRecord(recorded: FileRecord, stamp: FileStamp, found: Fil
   if (recorded.sha256 !== null) return recorded.sha256 === found.sha256;
   if (recorded.size !== stamp.size) return false;
   const identity = recorded.identity ?? null;
-  return identity === null ? recorded.mtimeNs === stamp.mtimeNs : identity === found.identity;
+  return identity === null ? sameTime(recorded, stamp) : identity === found.identity;
+}
+
+/** Whether two stamps are of local files that were last written at the same moment. */
+function sameTime(a: FileStamp, b: FileStamp): boolean {
+  return a.mtimeNs !== '' && a.mtimeNs === b.mtimeNs;
 }
 
 /** The parts of the engine that verification needs. */
@@ -49,7 +48,7 @@ export type VerificationContext = Pick<Engine, 'readers' | 'clock' | 'registry'>
 type RecordedRow = Pick<InstanceRow, 'id' | 'file'> & Partial<Pick<InstanceRow, 'tenant' | 'pending' | 'faultReason'>>;
 
 /**
- * Results of full checks of files whose stat was not as recorded, by path, with the stamp that they hold for. Kept in
+ * Results of full checks of files whose stat was not as recorded, by address, with the stamp that they hold for. Kept in
  * this process only.
  */
 interface Checked {
@@ -60,17 +59,17 @@ const CHECKED_MAX = 10_000;
 const checked = new WeakMap<VerificationContext['readers'], Map<string, Checked>>();
 
 /** Hashes and checks a file in full, once while its stat stays the same. Throws what `check` throws. */
-function checkOnce({ readers }: VerificationContext, path: string, stamp: FileStamp): Promise<FileFingerprint> {
+function checkOnce({ readers }: VerificationContext, file: RestingFile, stamp: FileStamp): Promise<FileFingerprint> {
   const known = checked.get(readers) ?? new Map<string, Checked>();
   checked.set(readers, known);
-  const last = known.get(path);
+  const last = known.get(file.address);
   if (last !== undefined && sameStamp(last.stamp, stamp)) return last.found;
-  const found = readers.check(path, { urgent: true });
-  const check = { stamp, found };
-  known.delete(path);
-  known.set(path, check);
+  const found = file.read((path) => readers.check(path, { urgent: true }));
+  const entry = { stamp, found };
+  known.delete(file.address);
+  known.set(file.address, entry);
   found.catch(() => {
-    if (known.get(path) === check) known.delete(path);
+    if (known.get(file.address) === entry) known.delete(file.address);
   });
   for (const oldest of known.keys()) {
     if (known.size <= CHECKED_MAX) break;
@@ -87,30 +86,30 @@ function checkOnce({ readers }: VerificationContext, path: string, stamp: FileSt
 export async function ensureNoStrayLog(
   engine: VerificationContext,
   row: RecordedRow,
-  path: string,
+  file: RestingFile,
 ): Promise<string | null> {
-  if (row.file?.unsettled === true) return engine.readers.settle(path);
+  if (row.file?.unsettled === true) return file.read((path) => engine.readers.settle(path));
   // While an operation is under way, or was interrupted, the log may belong to its process.
   if ((row.pending ?? null) !== null) return null;
   const { id, tenant = '' } = row;
-  await moveLogsToOrphans(engine, { id, tenant }, relative(engine.config.dataFolder, path));
+  await moveLogsToOrphans(engine, { id, tenant }, file);
   return null;
 }
 
 /**
- * Verifies that the file at `path` is the one that the row recorded, whatever its structure. An unchanged stat is
+ * Verifies that `file` is the one that the row recorded, whatever its structure. An unchanged stat is
  * trusted at once; otherwise the file is hashed and checked in full, once while its stat stays the same. Returns what
  * is known of the bytes; null when nothing was recorded. Throws `missing_file` or `corrupt`.
  */
 async function verifyFiled(
   engine: VerificationContext,
   row: RecordedRow,
-  path: string,
+  file: RestingFile,
 ): Promise<FileFingerprint | null> {
-  const stamp = requireFile(row, path);
+  const stamp = await requireFile(row, file);
   const recorded = row.file;
   if (recorded === null || sameStamp(stamp, recorded)) return recorded;
-  const found = await checkOnce(engine, path, stamp);
+  const found = await checkOnce(engine, file, stamp);
   if (matchesRecord(recorded, stamp, found)) return found;
   const damaged = found.quickCheck === 'ok' ? null : `its structure is damaged: ${found.quickCheck}`;
   throw corruptFileError(row, damaged ?? 'it is not the file that was filed');
@@ -123,7 +122,7 @@ async function verifyFiled(
 export async function verifyForReading(
   engine: VerificationContext,
   row: RecordedRow,
-  path: string,
+  file: RestingFile,
 ): Promise<Partial<FileFingerprint> | null> {
   if (row.file?.unsettled === true) {
     if ((row.faultReason ?? null) !== null) throw corruptFileError(row, row.faultReason ?? '');
@@ -132,8 +131,8 @@ export async function verifyForReading(
       retryAfterSeconds: 5,
     });
   }
-  await ensureNoStrayLog(engine, row, path);
-  return verifyFiled(engine, row, path);
+  await ensureNoStrayLog(engine, row, file);
+  return verifyFiled(engine, row, file);
 }
 
 /**
@@ -144,22 +143,24 @@ export async function verifyForReading(
 export async function verifyForOpening(
   engine: VerificationContext,
   row: RecordedRow,
-  path: string,
+  file: RestingFile,
   force: boolean,
 ): Promise<Partial<FileFingerprint> | null> {
-  requireFile(row, path);
+  await requireFile(row, file);
   const recorded = row.file;
-  const identity = await ensureNoStrayLog(engine, row, path);
+  const identity = await ensureNoStrayLog(engine, row, file);
   if (recorded?.unsettled === true) {
-    const same = stampOf(path)?.inode === recorded.inode || (identity !== null && identity === recorded.identity);
+    const stamp = await stampAt(file);
+    const same =
+      (stamp !== null && sameInode(stamp, recorded)) || (identity !== null && identity === recorded.identity);
     if (!same && !force) throw corruptFileError(row, 'it is not the file that was filed');
     return { identity };
   }
-  const asRecorded = recorded !== null && sameStamp(requireFile(row, path), recorded);
+  const asRecorded = recorded !== null && sameStamp(await requireFile(row, file), recorded);
   const known =
     (force && !asRecorded) || recorded === null
-      ? await engine.readers.check(path, { urgent: true })
-      : await verifyFiled(engine, row, path);
+      ? await file.read((path) => engine.readers.check(path, { urgent: true }))
+      : await verifyFiled(engine, row, file);
   const complaint = known?.quickCheck ?? null;
   if (complaint !== null && complaint !== 'ok' && !(force && asRecorded)) {
     throw corruptFileError(row, `its structure is damaged: ${complaint}`);
@@ -171,12 +172,16 @@ export async function verifyForOpening(
 }
 
 /**
- * Verifies that the file of a snapshot or a blueprint at `path` has the bytes that the row of its clone recorded:
+ * Verifies that the file of a snapshot or a blueprint has the bytes that the row of its clone recorded:
  * hashed once while its stat stays the same, in this process. Throws `missing_file` or `corrupt`.
  */
-export async function verifySharedCopy(engine: VerificationContext, row: RecordedRow, path: string): Promise<void> {
-  const stamp = requireFile(row, path);
-  const { sha256 } = await checkOnce(engine, path, stamp);
+export async function verifySharedCopy(
+  engine: VerificationContext,
+  row: RecordedRow,
+  file: RestingFile,
+): Promise<void> {
+  const stamp = await requireFile(row, file);
+  const { sha256 } = await checkOnce(engine, file, stamp);
   if (!mayBeSameBytes(row.file, sha256))
     throw corruptFileError(row, 'what it is made from has not the bytes that were kept');
 }
@@ -185,16 +190,22 @@ export async function verifySharedCopy(engine: VerificationContext, row: Recorde
 export async function verifyForMoving(
   engine: VerificationContext,
   row: RecordedRow,
-  path: string,
+  file: RestingFile,
   force: boolean,
 ): Promise<Partial<FileFingerprint> | null> {
-  if (!force) return verifyForOpening(engine, row, path, false);
-  await ensureNoStrayLog(engine, row, path);
+  if (!force) return verifyForOpening(engine, row, file, false);
+  await ensureNoStrayLog(engine, row, file);
   return null;
 }
 
-function requireFile(row: RecordedRow, path: string): FileStamp {
-  const stamp = stampOf(path);
+/** The stamp of a file at rest, or null when there is none. */
+export async function stampAt(file: RestingFile): Promise<FileStamp | null> {
+  const stat = await file.stat();
+  return stat === null ? null : stampFrom(stat);
+}
+
+async function requireFile(row: RecordedRow, file: RestingFile): Promise<FileStamp> {
+  const stamp = await stampAt(file);
   if (stamp !== null) return stamp;
   throw new WinterdockError('missing_file', `The file of "${row.id}" is not where its row says.`, {
     hint: waysOut('missing'),
@@ -202,7 +213,7 @@ function requireFile(row: RecordedRow, path: string): FileStamp {
 }
 
 /**
- * Verifies that the archived file at `path` is the one that was packed. With an unchanged stat, the checksum of the
+ * Verifies that the archived `file` is the one that was packed. With an unchanged stat, the checksum of the
  * compression proves it as the file expands; otherwise the file is expanded to nowhere first and its hash compared.
  * When no hash is recorded, size and modification time must be the same. `force` leaves it to the checksum. Returns
  * what is known of the expanded bytes. Throws `missing_file` or `corrupt`.
@@ -210,10 +221,10 @@ function requireFile(row: RecordedRow, path: string): FileStamp {
 export async function verifyArchived(
   engine: Pick<Engine, 'readers'>,
   row: RecordedRow,
-  path: string,
+  file: RestingFile,
   force: boolean,
 ): Promise<Partial<FileFingerprint> | null> {
-  const stamp = stampOf(path);
+  const stamp = await stampAt(file);
   if (stamp === null) {
     throw new WinterdockError('missing_file', `The archived file of "${row.id}" is not where its row says.`, {
       hint: waysOut('missing'),
@@ -222,12 +233,10 @@ export async function verifyArchived(
   const recorded = row.file;
   if (recorded !== null && sameStamp(stamp, recorded)) return recorded;
   if (force || recorded === null) return null;
-  const { sha256, quickCheck } = await engine.readers.check(path, { urgent: true, packed: true });
+  const { sha256, quickCheck } = await file.read((path) => engine.readers.check(path, { urgent: true, packed: true }));
   if (quickCheck !== 'ok') throw corruptFileError(row, quickCheck);
   const same =
-    recorded.sha256 === null
-      ? recorded.size === stamp.size && recorded.mtimeNs === stamp.mtimeNs
-      : recorded.sha256 === sha256;
+    recorded.sha256 === null ? recorded.size === stamp.size && sameTime(recorded, stamp) : recorded.sha256 === sha256;
   if (!same) throw corruptFileError(row, 'it is not the file that was archived');
   return { sha256, identity: recorded.identity };
 }

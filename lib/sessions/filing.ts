@@ -197,7 +197,7 @@ async function rollBackFiling(
     await returnFile(engine, row);
     // The record of a damaged file stays: a repaired file is compared with it.
     const moved = row.state !== 'active' && !refused && code !== 'corrupt' && code !== 'missing_file';
-    const file = moved ? { file: recordReturnedFile(engine, row) ?? row.file } : {};
+    const file = moved ? { file: (await recordReturnedFile(engine, row)) ?? row.file } : {};
     await engine.registry.instances.abandon(
       row.id,
       { failures, ...file, ...(fault === null ? {} : { fault }) },

@@ -3,8 +3,8 @@ import { WinterdockError } from '../base/errors.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, livePath } from './engine.ts';
-import { putIntoDrawer, removeEmptyLiveFolder } from './file-locations.ts';
-import { fileRecord, verifyForMoving } from './file-verification.ts';
+import { fileAt, putIntoDrawer, removeEmptyLiveFolder, removeLiveFolder } from './file-locations.ts';
+import { corruptFileError, fileRecord, mayBeSameBytes, stampAt, verifyForMoving } from './file-verification.ts';
 import { runFiling } from './filing.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext } from './sessions.ts';
@@ -16,6 +16,7 @@ export function freeze(
   audit: AuditContext,
   force: boolean,
 ): Promise<InstanceRow> {
+  let copied = false;
   return runFiling(
     engine,
     runtime,
@@ -23,22 +24,29 @@ export function freeze(
     {
       verb: 'freeze',
       to: 'frozen',
-      toPath: (row) => engine.cold.pathOf(row.id),
+      toPath: (row) => engine.drawers.cold.at(row.id).address,
       work: async (row) => {
         const source = absolutePath(engine, livePath(row.id));
         if (force && stampOf(source) === null) return { vfsPath: null, file: null };
-        const known = await verifyForMoving(engine, row, source, force);
-        await putIntoDrawer(engine, row, source, engine.cold);
+        const known = await verifyForMoving(engine, row, fileAt(engine, row.id, livePath(row.id)), force);
+        const { cold } = engine.drawers;
+        const sha256 = await putIntoDrawer(engine, row, source, cold);
+        copied = sha256 !== null;
         engine.failpoint('freeze.moved');
-        const stamp = engine.cold.stamp(row.id);
+        if (!mayBeSameBytes(known, sha256)) {
+          await cold.at(row.id).remove();
+          throw corruptFileError(row, 'its bytes are not those that were filed');
+        }
+        const stamp = await stampAt(cold.at(row.id));
         if (stamp === null)
           throw new WinterdockError('storage_unavailable', `The cold drawer lost the file of "${row.id}".`);
-        return { vfsPath: engine.cold.pathOf(row.id), file: fileRecord(stamp, known), bytes: stamp.size };
+        const file = fileRecord(stamp, { ...known, ...(sha256 !== null && { sha256 }) });
+        return { vfsPath: cold.at(row.id).address, file, bytes: stamp.size };
       },
       // Not before the commit: a rollback needs the folder, and a full disk gives no new one.
       after: async (_before, after) => {
         if (after.file?.sha256 === null) engine.scheduleCheck(after.id, after.generation);
-        await removeEmptyLiveFolder(engine, after.id);
+        await (copied ? removeLiveFolder(engine, after.id) : removeEmptyLiveFolder(engine, after.id));
       },
     },
     force,

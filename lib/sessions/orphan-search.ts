@@ -7,11 +7,21 @@ import { existsSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InstanceRow } from '../registry/types.ts';
-import type { Drawer } from '../storage/drawer.ts';
-import { isStaging, sha256Of, stampOf } from '../storage/files.ts';
+import type { Drawer, RestingFile } from '../storage/drawer.ts';
+import { isStaging, sha256Of } from '../storage/files.ts';
+import { sameInode, sameStamp } from '../storage/stamp.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, systemAudit } from './engine.ts';
-import { hasSameBytes, hasWal, isPacked, locationOf, moveToOrphans, removeLiveFolder } from './file-locations.ts';
-import { matchesRecord, sameStamp } from './file-verification.ts';
+import {
+  fileAt,
+  fileOf,
+  hasLog,
+  hasSameBytes,
+  isPacked,
+  locationOf,
+  moveToOrphans,
+  removeLiveFolder,
+} from './file-locations.ts';
+import { matchesRecord, stampAt } from './file-verification.ts';
 import { listedIds, removeListing } from './listing.ts';
 import { recordReturnedFile, returnFile, wasRevived } from './rollback.ts';
 
@@ -25,9 +35,9 @@ export interface OrphanSearchResult {
 type Outcome = 'its own' | 'settled' | 'left' | 'orphaned';
 
 /** Whether the file of a row at rest is missing where the row says. Costs one stat. */
-export function isFileMissing(engine: Engine, row: InstanceRow): boolean {
+export async function isFileMissing(engine: Engine, row: InstanceRow): Promise<boolean> {
   const location = locationOf(engine, row);
-  return (location === 'live' || location === 'cold') && stampOf(absolutePath(engine, row.vfsPath ?? '')) === null;
+  return (location === 'live' || location === 'cold') && (await fileOf(engine, row).stat()) === null;
 }
 
 /**
@@ -36,30 +46,31 @@ export function isFileMissing(engine: Engine, row: InstanceRow): boolean {
  * filed. The caller holds the file exclusively.
  */
 export async function reclaimFile(engine: Engine, row: InstanceRow): Promise<boolean> {
-  if (!isFileMissing(engine, row)) return false;
-  const elsewhere = locationOf(engine, row) === 'live' ? engine.cold.pathOf(row.id) : livePath(row.id);
+  if (!(await isFileMissing(engine, row))) return false;
+  const isLive = locationOf(engine, row) === 'live';
+  const elsewhere = isLive ? engine.drawers.cold.at(row.id) : fileAt(engine, row.id, livePath(row.id));
   if (!(await isFileOfRow(engine, row, elsewhere))) return false;
   // A process may have had the file open where it was.
-  const known = { identity: await engine.readers.settle(absolutePath(engine, elsewhere)) };
+  const known = { identity: await elsewhere.read((path) => engine.readers.settle(path)) };
   await returnFile(engine, row);
-  const file = recordReturnedFile(engine, row, known);
+  const file = await recordReturnedFile(engine, row, known);
   const found = ledgerEntry(engine, row, systemAudit('reconcile'), 'file.reclaimed', {
-    reason: `its file was at ${elsewhere}, not at ${row.vfsPath}`,
+    reason: `its file was at ${elsewhere.address}, not at ${row.vfsPath}`,
   });
   await engine.registry.instances.abandon(row.id, file === null ? {} : { file }, [found]);
   return true;
 }
 
 /**
- * Whether the file at `path` (relative to the data folder) is the one that a row recorded: the same inode, or the same
+ * Whether a file at rest is the one that a row recorded: the same inode, or the same
  * bytes.
  */
-export async function isFileOfRow(engine: Engine, row: InstanceRow, path: string): Promise<boolean> {
-  const stamp = stampOf(absolutePath(engine, path));
+export async function isFileOfRow(engine: Engine, row: InstanceRow, file: RestingFile): Promise<boolean> {
+  const stamp = await stampAt(file);
   if (stamp === null || row.file === null) return false;
-  if (stamp.inode === row.file.inode) return true;
-  if (hasWal(absolutePath(engine, path))) return false;
-  const found = await engine.readers.check(absolutePath(engine, path), { urgent: true });
+  if (sameInode(stamp, row.file) || sameStamp(stamp, row.file)) return true;
+  if (await hasLog(file)) return false;
+  const found = await file.read((path) => engine.readers.check(path, { urgent: true }));
   return found.quickCheck === 'ok' && matchesRecord(row.file, stamp, found);
 }
 
@@ -93,7 +104,7 @@ export async function searchLiveDrawer(engine: Engine): Promise<OrphanSearchResu
  */
 export async function searchDrawers(engine: Engine): Promise<number> {
   let orphans = 0;
-  for (const drawer of [engine.cold, engine.archive]) {
+  for (const drawer of [engine.drawers.cold, engine.drawers.archive]) {
     for await (const key of drawer.keys()) {
       if (engine.stop.aborted) return orphans;
       const found = await engine.runtimes.use(key, (runtime) =>
@@ -112,41 +123,43 @@ export async function searchDrawers(engine: Engine): Promise<number> {
  */
 export async function cleanUpAfterOperation(engine: Engine, row: InstanceRow): Promise<void> {
   if (existsSync(join(engine.config.dataFolder, 'live', row.id))) await resolveLiveFile(engine, row.id, row);
-  await resolveDrawerFile(engine, engine.cold, row.id);
-  await resolveDrawerFile(engine, engine.archive, row.id);
-  if (engine.archive.stamp(row.id) === null) await removeListing(engine, row.id);
+  const { cold, archive } = engine.drawers;
+  await resolveDrawerFile(engine, cold, row.id);
+  await resolveDrawerFile(engine, archive, row.id);
+  if ((await archive.at(row.id).stat()) === null) await removeListing(engine, row.id);
 }
 
 async function resolveLiveFile(engine: Engine, id: string, row: InstanceRow | null): Promise<Outcome> {
   const path = livePath(id);
   if (row?.vfsPath === path) return 'its own';
   if (existsSync(absolutePath(engine, path)) && row !== null && (await reclaimFile(engine, row))) return 'settled';
-  const done = row === null ? null : await whyRemovable(engine, row, path);
+  const file = fileAt(engine, id, path);
+  const done = row === null ? null : await whyRemovable(engine, row, file);
   if (row !== null && done !== null) {
     await finishCommitted(engine, row, done, () => removeLiveFolder(engine, id));
     return 'settled';
   }
   const exists = existsSync(absolutePath(engine, path));
-  if (exists && !mayBeOrphan(engine, row)) return 'left';
-  if (exists) await moveToOrphans(engine, row ?? { id, tenant: '' }, path);
+  if (exists && !(await mayBeOrphan(engine, row))) return 'left';
+  if (exists) await moveToOrphans(engine, row ?? { id, tenant: '' }, file);
   await removeLiveFolder(engine, id);
   return exists ? 'orphaned' : 'settled';
 }
 
 async function resolveDrawerFile(engine: Engine, drawer: Drawer, key: string): Promise<Outcome> {
   const row = await engine.registry.instances.get(key);
-  const path = drawer.pathOf(key);
+  const file = drawer.at(key);
   // The archived file stays packed after a prefetch.
-  const expanded = drawer === engine.archive && row?.state === 'archived' && row.vfsPath === livePath(key);
-  if (row?.vfsPath === path || expanded || drawer.stamp(key) === null) return 'its own';
-  if (row !== null && drawer === engine.cold && (await reclaimFile(engine, row))) return 'settled';
-  const done = row === null ? null : await whyRemovable(engine, row, path);
+  const expanded = drawer === engine.drawers.archive && row?.state === 'archived' && row.vfsPath === livePath(key);
+  if (row?.vfsPath === file.address || expanded || (await file.stat()) === null) return 'its own';
+  if (row !== null && drawer === engine.drawers.cold && (await reclaimFile(engine, row))) return 'settled';
+  const done = row === null ? null : await whyRemovable(engine, row, file);
   if (row !== null && done !== null) {
-    await finishCommitted(engine, row, done, () => drawer.remove(key));
+    await finishCommitted(engine, row, done, () => file.remove());
     return 'settled';
   }
-  if (!mayBeOrphan(engine, row)) return 'left';
-  await moveToOrphans(engine, row ?? { id: key, tenant: '' }, path);
+  if (!(await mayBeOrphan(engine, row))) return 'left';
+  await moveToOrphans(engine, row ?? { id: key, tenant: '' }, file);
   return 'orphaned';
 }
 
@@ -154,42 +167,41 @@ async function resolveDrawerFile(engine: Engine, drawer: Drawer, key: string): P
  * Whether a file that no row names may move to `orphans/`. Not when the registry is not the one that was signed last;
  * and not while the file that the row of the same key names is missing, because then this may be it.
  */
-function mayBeOrphan(engine: Engine, row: InstanceRow | null): boolean {
+async function mayBeOrphan(engine: Engine, row: InstanceRow | null): Promise<boolean> {
   if (!engine.registryIsWhole()) return false;
   if (row === null || row.vfsPath === null || row.vfsPath === MEMORY) return true;
-  return stampOf(absolutePath(engine, row.vfsPath)) !== null;
+  return (await fileOf(engine, row).stat()) !== null;
 }
 
 /**
- * Why the file at `path` (relative to the data folder) may be removed though its row names another file; else null.
+ * Why a file may be removed though its row names another file; else null.
  * Either the row was deleted, or the file that the row names is the same file: packed, expanded or moved by an
  * operation that committed and had still to remove this one.
  */
-async function whyRemovable(engine: Engine, row: InstanceRow, path: string): Promise<string | null> {
+async function whyRemovable(engine: Engine, row: InstanceRow, file: RestingFile): Promise<string | null> {
   if (row.state === 'deleted') return 'delete was committed';
   if (row.vfsPath === null || row.vfsPath === MEMORY || row.state === 'active') {
-    return path === engine.archive.pathOf(row.id) && (await wasRevived(engine, row)) ? REVIVE_COMMITTED : null;
+    return file.packed && (await wasRevived(engine, row)) ? REVIVE_COMMITTED : null;
   }
-  const own = absolutePath(engine, row.vfsPath);
+  const own = fileOf(engine, row);
   // A log may hold commits that the file beside it lacks.
-  if (stampOf(absolutePath(engine, path)) === null || stampOf(own) === null || hasWal(absolutePath(engine, path)))
-    return null;
-  if (path === engine.archive.pathOf(row.id)) {
-    return (await wasRevived(engine, row)) || (await hasSameBytes(engine, path, true, own)) ? REVIVE_COMMITTED : null;
+  if ((await file.stat()) === null || (await own.stat()) === null || (await hasLog(file))) return null;
+  if (file.packed) {
+    return (await wasRevived(engine, row)) || (await hasSameBytes(engine, file, own)) ? REVIVE_COMMITTED : null;
   }
-  if (!isPacked(engine, row)) return (await hasSameBytes(engine, path, false, own)) ? 'the file had been moved' : null;
-  return (await isPackedFrom(engine, row, absolutePath(engine, path))) ? 'archive had packed the file' : null;
+  if (!isPacked(engine, row)) return (await hasSameBytes(engine, file, own)) ? 'the file had been moved' : null;
+  return (await isPackedFrom(engine, row, file)) ? 'archive had packed the file' : null;
 }
 
 /**
- * Whether the archived file of a row was packed from the file at `source`. Expands the archived file only when its hash
+ * Whether the archived file of a row was packed from `source`. Expands the archived file only when its hash
  * is not known.
  */
-async function isPackedFrom(engine: Engine, row: InstanceRow, source: string): Promise<boolean> {
-  const packed = engine.archive.stamp(row.id);
+async function isPackedFrom(engine: Engine, row: InstanceRow, source: RestingFile): Promise<boolean> {
+  const packed = await stampAt(engine.drawers.archive.at(row.id));
   const known = packed !== null && row.file !== null && sameStamp(packed, row.file) ? row.file.sha256 : null;
-  if (known !== null) return (await sha256Of(source)) === known;
-  return hasSameBytes(engine, row.vfsPath ?? '', true, source);
+  if (known !== null) return (await source.read(sha256Of)) === known;
+  return hasSameBytes(engine, fileOf(engine, row), source);
 }
 
 const REVIVE_COMMITTED = 'revive had brought the file home';
@@ -211,11 +223,12 @@ async function finishCommitted(
 async function removeStaleListings(engine: Engine): Promise<void> {
   for await (const id of listedIds(engine)) {
     if (engine.stop.aborted) return;
-    if (engine.archive.stamp(id) !== null) continue;
+    const archived = engine.drawers.archive.at(id);
+    if ((await archived.stat()) !== null) continue;
     await engine.runtimes.use(id, (runtime) =>
       runtime.verbs.runExclusive(async () => {
         const row = await engine.registry.instances.get(id);
-        if (row?.state !== 'archived' && engine.archive.stamp(id) === null) await removeListing(engine, id);
+        if (row?.state !== 'archived' && (await archived.stat()) === null) await removeListing(engine, id);
       }),
     );
   }

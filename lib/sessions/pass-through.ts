@@ -7,7 +7,7 @@ import { makeFolderNow, syncFolder } from '../base/effects.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import { absolutePath, type Engine, livePath } from './engine.ts';
-import { fetchToLive, isSharedCopy, locationOf } from './file-locations.ts';
+import { fetchToLive, fileOf, isSharedCopy, locationOf } from './file-locations.ts';
 import {
   ensureNoStrayLog,
   type FileFingerprint,
@@ -27,7 +27,7 @@ export async function bringLiveWithoutProcess(
   force: boolean,
 ): Promise<Partial<FileFingerprint> | null> {
   const location = locationOf(engine, row);
-  const from = absolutePath(engine, row.vfsPath ?? '');
+  const from = fileOf(engine, row);
   let known: Partial<FileFingerprint> | null = null;
   // Nothing opens the file here: by force it moves as it is, and its fault stays for the next wake to decide.
   if (!force && (location === 'live' || location === 'cold' || isSharedCopy(location))) {
@@ -59,6 +59,6 @@ function mark(engine: Engine, file: string, mustExist: boolean): string | null {
 
 /** Removes the archived file and listing of a sandbox that left the archive. */
 export async function removeArchivedFile(engine: Engine, id: string): Promise<void> {
-  await engine.archive.remove(id);
+  await engine.drawers.archive.at(id).remove();
   await removeListing(engine, id);
 }

@@ -5,7 +5,6 @@
 import { publicMessage } from '../base/errors.ts';
 import { isBlocking, type Source } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
-import { stampOf } from '../storage/files.ts';
 import {
   absolutePath,
   type Engine,
@@ -19,13 +18,15 @@ import {
 } from './engine.ts';
 import {
   fetchToLive,
+  fileAt,
+  fileOf,
   locationOf,
   putIntoDrawer,
   removeEmptyLiveFolder,
   removeLiveFolder,
   SOURCE_OF,
 } from './file-locations.ts';
-import { fileRecord, verifyArchived, verifyForOpening } from './file-verification.ts';
+import { fileRecord, stampAt, verifyArchived, verifyForOpening } from './file-verification.ts';
 import { beginOperation } from './intent.ts';
 import { writeListing } from './listing.ts';
 import { settleIfInterrupted } from './reconcile.ts';
@@ -64,15 +65,17 @@ export async function prefetch(
   engine.failpoint('prefetch.intent');
   try {
     return await runtime.exclusive(async () => {
-      if (location === 'cold') await verifyForOpening(engine, row, absolutePath(engine, row.vfsPath ?? ''), false);
-      else await verifyArchived(engine, row, absolutePath(engine, row.vfsPath ?? ''), false);
-      const { makeDurable } = await fetchToLive(engine, row, location);
+      if (location === 'cold') await verifyForOpening(engine, row, fileOf(engine, row), false);
+      else await verifyArchived(engine, row, fileOf(engine, row), false);
+      const { makeDurable, moved } = await fetchToLive(engine, row, location);
       engine.failpoint('prefetch.brought');
       await makeDurable();
       await recordLocation(engine, row, livePath(row.id), [
         ledgerEntry(engine, row, audit, 'file.prefetched', { source: SOURCE_OF[location], tookMs: elapsedMs(started) }),
       ]);
       engine.failpoint('prefetch.committed');
+      if (location === 'cold' && !moved)
+        await runCleanup(engine, row.id, () => engine.drawers.cold.at(row.id).remove());
       prefetched.set(row.id, now(engine) + PREFETCH_SECONDS);
       return { source: SOURCE_OF[location], vfsPath: livePath(row.id) };
     });
@@ -96,14 +99,18 @@ async function rollBackPrefetch(
   await runRollback(engine, row.id, () =>
     runtime.exclusive(async () => {
       await returnFile(engine, row);
-      await engine.registry.instances.abandon(row.id, { file: recordReturnedFile(engine, row) ?? row.file }, ledger);
+      await engine.registry.instances.abandon(
+        row.id,
+        { file: (await recordReturnedFile(engine, row)) ?? row.file },
+        ledger,
+      );
     }),
   );
 }
 
 /** Records that the file of a row is now at `vfsPath`, in the same state. What is known of its bytes stays. */
 async function recordLocation(engine: Engine, row: InstanceRow, vfsPath: string, ledger: LedgerEntry[]): Promise<void> {
-  const stamp = stampOf(absolutePath(engine, vfsPath));
+  const stamp = await stampAt(fileAt(engine, row.id, vfsPath));
   await engine.registry.instances.commit({
     id: row.id,
     from: row.state,
@@ -123,24 +130,26 @@ async function recordLocation(engine: Engine, row: InstanceRow, vfsPath: string,
 export async function returnPrefetched(engine: Engine, runtime: SandboxRuntime): Promise<void> {
   const row = await settleIfInterrupted(engine, runtime, await requireInstance(engine, runtime.id));
   if ((row.state !== 'frozen' && row.state !== 'archived') || locationOf(engine, row) !== 'live') return;
-  const drawer = row.state === 'frozen' ? engine.cold : engine.archive;
+  const drawer = engine.drawers[row.state === 'frozen' ? 'cold' : 'archive'];
+  const { address } = drawer.at(row.id);
   const audit = systemAudit('idle', 'ticker');
   await beginOperation(engine, row, audit, {
     verb: 'prefetch',
     to: row.state,
     fromPath: row.vfsPath,
-    toPath: drawer.pathOf(row.id),
+    toPath: address,
   });
   const source = absolutePath(engine, livePath(row.id));
   // A sandbox that was archived in place, on its way to deletion, was never packed.
-  const puts = row.state === 'frozen' || drawer.stamp(row.id) === null;
+  const puts = row.state === 'frozen' || (await drawer.at(row.id).stat()) === null;
+  let copied = row.state === 'archived';
   runtime.startOperation('prefetch', row);
   try {
     await runtime.exclusive(async () => {
       if (puts && row.state === 'archived') await writeListing(engine, row.id, source);
-      if (puts) await putIntoDrawer(engine, row, source, drawer);
+      if (puts) copied = (await putIntoDrawer(engine, row, source, drawer)) !== null;
       engine.failpoint('prefetch.returned');
-      await recordLocation(engine, row, drawer.pathOf(row.id), [ledgerEntry(engine, row, audit, 'file.returned')]);
+      await recordLocation(engine, row, address, [ledgerEntry(engine, row, audit, 'file.returned')]);
     });
   } catch (error) {
     await rollBackPrefetch(engine, runtime, row, audit, error);
@@ -149,8 +158,6 @@ export async function returnPrefetched(engine: Engine, runtime: SandboxRuntime):
     runtime.endOperation();
   }
   await runCleanup(engine, row.id, () =>
-    runtime.exclusive(() =>
-      row.state === 'archived' ? removeLiveFolder(engine, row.id) : removeEmptyLiveFolder(engine, row.id),
-    ),
+    runtime.exclusive(() => (copied ? removeLiveFolder(engine, row.id) : removeEmptyLiveFolder(engine, row.id))),
   );
 }

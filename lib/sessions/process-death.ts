@@ -100,9 +100,9 @@ function faultOf(error: unknown): { fault: Fault; reason: string } | null {
  * recorded one.
  */
 async function fetchFromCold(engine: Engine, row: InstanceRow, file: string): Promise<void> {
-  if (!(await isFileOfRow(engine, row, engine.cold.pathOf(row.id)))) return;
+  if (!(await isFileOfRow(engine, row, engine.drawers.cold.at(row.id)))) return;
   await lastingFolder(dirname(file));
-  await (await engine.cold.fetch(row.id, file)).makeDurable();
+  await (await engine.drawers.cold.fetch(row.id, file)).makeDurable();
 }
 
 /** Deletes a sandbox that has no file, from any state, by the hops of the map. */

@@ -9,8 +9,8 @@ import { WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
-import { absolutePath, type Engine, MEMORY, requireInstance } from './engine.ts';
-import { isPacked } from './file-locations.ts';
+import { type Engine, MEMORY, requireInstance } from './engine.ts';
+import { fileOf } from './file-locations.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { RawCopy } from './sessions.ts';
 
@@ -26,22 +26,26 @@ export function copyRaw(engine: Engine, runtime: SandboxRuntime, folder: string)
   return runtime.lease(async () => {
     const row = await requireInstance(engine, runtime.id);
     refuse(row);
-    const source = absolutePath(engine, row.vfsPath ?? '');
-    const stamp = row.vfsPath === null ? null : stampOf(source);
-    if (stamp === null) {
+    const source = fileOf(engine, row);
+    const stat = row.vfsPath === null ? null : await source.stat();
+    if (stat === null) {
       throw new WinterdockError('missing_file', `The file of "${row.id}" is not where its row says.`, {
         hint: waysOut('missing'),
       });
     }
     const file = join(folder, 'raw.sqlite');
-    await copyFile(source, file, constants.COPYFILE_FICLONE);
-    const suffix = LOGS.find((one) => (stampOf(source + one)?.size ?? 0) > 0);
-    if (suffix !== undefined) await copyFile(source + suffix, file + suffix, constants.COPYFILE_FICLONE);
+    const neighbours = await source.neighbours();
+    const suffix = LOGS.find((log) => neighbours.some(({ part, size }) => part === log && (size ?? 0) > 0));
+    await source.read(async (path) => {
+      await copyFile(path, file, constants.COPYFILE_FICLONE);
+      // What lies beside a file is local, as the file is.
+      if (suffix !== undefined) await copyFile(path + suffix, file + suffix, constants.COPYFILE_FICLONE);
+    });
     return {
       row,
       file,
-      bytes: stamp.size,
-      packed: isPacked(engine, row),
+      bytes: stat.size,
+      packed: source.packed,
       log: suffix === undefined ? null : { suffix, file: file + suffix, bytes: stampOf(file + suffix)?.size ?? 0 },
     };
   });

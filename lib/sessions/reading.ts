@@ -11,7 +11,7 @@ import type { ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from '../vfs/types.
 import type { Volume } from '../vfs/volumes.ts';
 import type { CopyQueue } from './copy-queue.ts';
 import { absolutePath, type Engine, MEMORY, requireInstance } from './engine.ts';
-import { locationOf } from './file-locations.ts';
+import { fileOf, locationOf } from './file-locations.ts';
 import { verifyArchived, verifyForReading } from './file-verification.ts';
 import { readListing } from './listing.ts';
 import type { SandboxRuntime } from './runtimes.ts';
@@ -71,8 +71,8 @@ export class Expansions {
 
 /** Expands the archived file of a row to `path`, after verifying it. Throws `missing_file`, `corrupt`. */
 async function expand(engine: Engine, row: InstanceRow, path: string): Promise<string> {
-  await verifyArchived(engine, row, absolutePath(engine, row.vfsPath ?? ''), false);
-  await engine.archive.fetch(row.id, path);
+  await verifyArchived(engine, row, fileOf(engine, row), false);
+  await engine.drawers.archive.fetch(row.id, path);
   return path;
 }
 
@@ -162,8 +162,8 @@ async function withTarget<T>(
   }
   if (location === 'archive')
     return reading.expansions.use(engine, row, (path) => atRest(path, row.file?.sha256 ?? null));
-  const path = absolutePath(engine, row.vfsPath);
-  if (row.state === 'active') return look({ path, mode: 'live' }, null);
-  const known = await verifyForReading(engine, row, path);
-  return atRest(path, known?.sha256 ?? null);
+  if (row.state === 'active') return look({ path: absolutePath(engine, row.vfsPath), mode: 'live' }, null);
+  const file = fileOf(engine, row);
+  const known = await verifyForReading(engine, row, file);
+  return file.read((path) => atRest(path, known?.sha256 ?? null));
 }

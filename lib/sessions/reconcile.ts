@@ -3,13 +3,12 @@
  * the files, every sandbox whose process is gone is suspended, and orphans move to `orphans/`. Settles a single sandbox
  * too, when a person asks for it.
  */
-import { existsSync } from 'node:fs';
 import { publicMessage } from '../base/errors.ts';
 import { WAKE_VERBS } from '../lifecycle/states.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { clearStaging, stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, now, systemAudit } from './engine.ts';
-import { locationOf, moveLogsToOrphans } from './file-locations.ts';
+import { fileAt, fileOf, locationOf, moveLogsToOrphans } from './file-locations.ts';
 import { fileRecord } from './file-verification.ts';
 import { isFileMissing, type OrphanSearchResult, reclaimFile, searchLiveDrawer } from './orphan-search.ts';
 import { deleteMemorySandbox, isStorageFailure, settleDeadProcess } from './process-death.ts';
@@ -100,7 +99,7 @@ export async function settleIfInterrupted(
   else if (row.state === 'active' && runtime.process === null && row.vfsPath !== MEMORY) {
     // Its process is gone, and the disk refused its recovery.
     await settleDeadProcess(engine, runtime, row, { trigger: 'reconcile', fault: null, detail: 'its process is gone' });
-  } else if (row.state === 'active' || !isFileMissing(engine, row)) return row;
+  } else if (row.state === 'active' || !(await isFileMissing(engine, row))) return row;
   // A power cut may keep a move and lose the row that tells of it.
   else if (!(await runtime.exclusive(() => reclaimFile(engine, row)))) return row;
   return (await engine.registry.instances.get(row.id)) ?? row;
@@ -112,7 +111,7 @@ export async function settleIfInterrupted(
  */
 async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Promise<void> {
   if (row.state === 'active') return settleActive(engine, row, how);
-  if (row.pending?.verb === 'delete' && row.vfsPath !== null && !existsSync(absolutePath(engine, row.vfsPath))) {
+  if (row.pending?.verb === 'delete' && row.vfsPath !== null && (await fileOf(engine, row).stat()) === null) {
     await engine.registry.ledger.append([
       ledgerEntry(engine, row, how.audit, 'reconcile.rolled_forward', { reason: 'delete had removed the file' }),
     ]);
@@ -123,7 +122,7 @@ async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Pro
   const live = absolutePath(engine, livePath(row.id));
   const known = location === 'live' || location === 'cold' ? await recoverLog(engine, row, live) : null;
   await returnFile(engine, row);
-  const file = recordReturnedFile(engine, row, known);
+  const file = await recordReturnedFile(engine, row, known);
   await engine.registry.instances.abandon(row.id, file === null ? {} : { file }, [
     rollbackEntry(engine, row, how.because, how.audit),
   ]);
@@ -136,7 +135,7 @@ async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Pro
 async function recoverLog(engine: Engine, row: InstanceRow, live: string): Promise<{ identity: string | null } | null> {
   if (stampOf(live) === null) return null;
   if (WAKE_VERBS.some((verb) => verb === row.pending?.verb)) return { identity: await engine.readers.settle(live) };
-  await moveLogsToOrphans(engine, row, livePath(row.id));
+  await moveLogsToOrphans(engine, row, fileAt(engine, row.id, livePath(row.id)));
   return null;
 }
 
@@ -157,5 +156,5 @@ async function settleActive(engine: Engine, row: InstanceRow, how: SettleContext
 async function settleRestore(engine: Engine, row: InstanceRow, { audit, because }: SettleContext): Promise<void> {
   if (row.pending !== null) await returnReplacedFile(engine, row.id, row.pending);
   const rolledBack = rollbackEntry(engine, row, because, audit);
-  await engine.registry.instances.abandon(row.id, { file: recordAfterReturn(engine, row) }, [rolledBack]);
+  await engine.registry.instances.abandon(row.id, { file: await recordAfterReturn(engine, row) }, [rolledBack]);
 }

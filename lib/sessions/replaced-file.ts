@@ -3,15 +3,18 @@
  * comes back when the restore fails. Opens no file; the caller writes the row.
  */
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { syncFolder, unlinkFile } from '../base/effects.ts';
 import type { FileRecord, InstanceRow, Intent } from '../registry/types.ts';
-import { lastingFolder, moveFile, stagingFor, stampOf } from '../storage/files.ts';
+import type { FilePart, RestingFile } from '../storage/drawer.ts';
+import { lastingFolder } from '../storage/files.ts';
+import { sameInode } from '../storage/stamp.ts';
 import { absolutePath, type Engine, livePath } from './engine.ts';
-import { isSharedCopy, locationOf, removeEmptyLiveFolder, removeLiveFolder } from './file-locations.ts';
+import { fileAt, fileOf, isSharedCopy, locationOf, removeEmptyLiveFolder, removeLiveFolder } from './file-locations.ts';
+import { stampAt } from './file-verification.ts';
 
 /** A file and its logs; they move together. */
-const PARTS = ['', '-wal', '-journal'] as const;
+const PARTS: readonly FilePart[] = ['', '-wal', '-journal'];
 
 type RestoreIntent = Pick<Intent, 'startedMs' | 'generation' | 'fromPath'>;
 
@@ -19,11 +22,17 @@ type RestoreIntent = Pick<Intent, 'startedMs' | 'generation' | 'fromPath'>;
  * The path, relative to the data folder, of the file that belongs to this sandbox alone, or of a log of it; null when
  * there is none.
  */
-export function ownFilePath(engine: Engine, row: InstanceRow): string | null {
+export async function ownFilePath(engine: Engine, row: InstanceRow): Promise<string | null> {
   const location = locationOf(engine, row);
   if (row.vfsPath === null || location === 'none' || location === 'memory' || isSharedCopy(location)) return null;
-  const path = absolutePath(engine, row.vfsPath);
-  return PARTS.some((part) => existsSync(path + part)) ? row.vfsPath : null;
+  return (await partsOf(fileOf(engine, row))).length > 0 ? row.vfsPath : null;
+}
+
+/** What there is of a file at rest. */
+async function partsOf(file: RestingFile): Promise<FilePart[]> {
+  const beside = (await file.neighbours()).map(({ part }) => part);
+  const isThere = (await file.stat()) !== null;
+  return PARTS.filter((part) => (part === '' ? isThere : beside.includes(part)));
 }
 
 /**
@@ -39,11 +48,9 @@ export async function moveReplacedFile(engine: Engine, id: string, intent: Resto
   const kept = orphanPath(id, intent);
   if (kept === null || intent.fromPath === null) return;
   await lastingFolder(join(engine.config.dataFolder, 'orphans'));
-  const source = absolutePath(engine, intent.fromPath);
-  for (const part of PARTS) {
-    if (existsSync(source + part)) await move(engine, source + part, absolutePath(engine, kept) + part);
-  }
-  await unlinkFile(`${source}-shm`);
+  const source = fileAt(engine, id, intent.fromPath);
+  for (const part of await partsOf(source)) await source.takeOut(part, absolutePath(engine, kept) + part);
+  await source.remove('-shm');
 }
 
 /** Brings the replaced file back and removes the new one. May be repeated. */
@@ -55,28 +62,24 @@ export async function returnReplacedFile(engine: Engine, id: string, intent: Res
     return;
   }
   const orphan = absolutePath(engine, kept);
-  const source = absolutePath(engine, intent.fromPath);
+  const source = fileAt(engine, id, intent.fromPath);
   const isLive = intent.fromPath === livePath(id);
   if (!PARTS.some((part) => existsSync(orphan + part))) {
     if (!isLive) await removeEmptyLiveFolder(engine, id);
     return;
   }
   if (!isLive) await removeLiveFolder(engine, id);
-  else if (!existsSync(orphan)) await unlinkFile(source);
+  else if (!existsSync(orphan)) await unlinkFile(absolutePath(engine, intent.fromPath));
   for (const part of PARTS) {
-    if (existsSync(orphan + part)) await move(engine, orphan + part, source + part);
+    if (existsSync(orphan + part)) await source.giveBack(orphan + part, part);
   }
-  if (isLive) await syncFolder(join(source, '..'));
+  if (isLive) await syncFolder(dirname(absolutePath(engine, intent.fromPath)));
 }
 
 /** The record of a file that was moved and came back: another stat, the same bytes. */
-export function recordAfterReturn(engine: Engine, row: InstanceRow): FileRecord | null {
+export async function recordAfterReturn(engine: Engine, row: InstanceRow): Promise<FileRecord | null> {
   if (row.vfsPath === null || row.file === null) return row.file;
-  const stamp = stampOf(absolutePath(engine, row.vfsPath));
-  const same = stamp !== null && stamp.inode === row.file.inode && stamp.mtimeNs === row.file.mtimeNs;
+  const stamp = await stampAt(fileOf(engine, row));
+  const same = stamp !== null && sameInode(stamp, row.file) && stamp.mtimeNs === row.file.mtimeNs;
   return same && stamp.size === row.file.size ? { ...row.file, ...stamp } : row.file;
-}
-
-async function move(engine: Engine, source: string, target: string): Promise<void> {
-  await (await moveFile(source, target, stagingFor(engine.config.dataFolder, target))).makeDurable();
 }

@@ -12,7 +12,7 @@ import type { InstanceProcess } from '../instance/instance.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stagingFor, stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, systemAudit } from './engine.ts';
-import { moveToOrphans } from './file-locations.ts';
+import { fileAt, moveToOrphans } from './file-locations.ts';
 
 /** The name that the kernel gives to an open live file; a deleted file is marked. */
 const OPEN_FILE = /\/vfs\.sqlite(-wal)?(?: \(deleted\))?$/;
@@ -103,7 +103,8 @@ async function recoverOpenFile(
     const identity = await engine.readers.settle(saved);
     await syncFile(saved);
     const there = stampOf(file);
-    if (there !== null && there.inode !== main.inode) await moveToOrphans(engine, row, livePath(row.id));
+    if (there !== null && there.inode !== main.inode)
+      await moveToOrphans(engine, row, fileAt(engine, row.id, livePath(row.id)));
     await makeFolder(dirname(file));
     await renameFile(saved, file);
     // Not earlier: until the file is back, its log is all that is left. Then the log holds nothing that the file lacks.

@@ -55,7 +55,7 @@ export async function restore(
     ]);
     throw error;
   }
-  const fromPath = ownFilePath(engine, row);
+  const fromPath = await ownFilePath(engine, row);
   await beginOperation(engine, row, audit, { verb: 'restore', to: row.state, fromPath, toPath: livePath(row.id) });
   runtime.startOperation('restore', row);
   try {
@@ -78,7 +78,7 @@ export async function restore(
           ...row,
           from: row.state,
           to: row.state,
-          file: recordAfterReturn(engine, row),
+          file: await recordAfterReturn(engine, row),
           fault: undefined,
           now: now(engine),
           ledger: [failed],
@@ -129,7 +129,7 @@ async function replace(
   const staged = join(staging, `${row.id}.restore.sqlite`);
   await makeFolder(staging);
   try {
-    await (await engine.copies.snapshot.fetch(snapshot.hash, staged)).makeDurable();
+    await (await engine.drawers.snapshot.fetch(snapshot.hash, staged)).makeDurable();
     const { sha256 } = await engine.readers.check(staged, { urgent: true });
     if (sha256 !== snapshot.hash) {
       throw new WinterdockError('corrupt', `The file of the snapshot "${snapshot.name}" is not what was kept.`, {

@@ -7,10 +7,14 @@
 
 import { dirname } from 'node:path';
 import type { FileRecord, InstanceRow } from '../registry/types.ts';
+import type { RestingFile } from '../storage/drawer.ts';
 import { lastingFolder, stampOf } from '../storage/files.ts';
+import { sameInode, sameStamp } from '../storage/stamp.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, systemAudit } from './engine.ts';
 import {
   drawerOf,
+  fileAt,
+  fileOf,
   hasSameBytes,
   locationOf,
   moveToOrphans,
@@ -18,7 +22,7 @@ import {
   removeEmptyLiveFolder,
   removeLiveFolder,
 } from './file-locations.ts';
-import { type FileFingerprint, fileRecord } from './file-verification.ts';
+import { type FileFingerprint, fileRecord, stampAt } from './file-verification.ts';
 import { removeListing } from './listing.ts';
 
 /** How many hops of a sandbox are searched for one out of the archive. */
@@ -33,31 +37,31 @@ export async function returnFile(engine: Engine, row: InstanceRow): Promise<void
   if (location === 'memory') return;
   const live = absolutePath(engine, livePath(row.id));
   if (location === 'live') {
-    if (stampOf(live) === null && engine.cold.stamp(row.id) !== null) {
+    if (stampOf(live) === null && (await engine.drawers.cold.at(row.id).stat()) !== null) {
       await lastingFolder(dirname(live));
-      await (await engine.cold.fetch(row.id, live)).makeDurable();
+      await (await engine.drawers.cold.fetch(row.id, live)).makeDurable();
     }
-    await dropDuplicate(engine, row, 'cold', live);
-    await dropDuplicate(engine, row, 'archive', live);
+    await dropDuplicate(engine, row, 'cold', fileAt(engine, row.id, livePath(row.id)));
+    await dropDuplicate(engine, row, 'archive', fileAt(engine, row.id, livePath(row.id)));
     return;
   }
   if (location === 'cold') {
-    const cold = absolutePath(engine, row.vfsPath ?? '');
-    if (stampOf(cold) === null && stampOf(live) !== null) {
-      await putIntoDrawer(engine, row, live, engine.cold);
+    const cold = engine.drawers.cold.at(row.id);
+    if ((await cold.stat()) === null && stampOf(live) !== null) {
+      await putIntoDrawer(engine, row, live, engine.drawers.cold);
       await removeEmptyLiveFolder(engine, row.id);
     }
-    // A move to another filesystem copies first and removes its source last.
-    if (stampOf(cold) !== null) await removeLiveFolder(engine, row.id);
+    // A copy's source goes last.
+    if ((await cold.stat()) !== null) await removeLiveFolder(engine, row.id);
     await dropDuplicate(engine, row, 'archive', cold);
     return;
   }
   if (location === 'archive') {
-    if (engine.archive.stamp(row.id) !== null) await removeLiveFolder(engine, row.id);
+    if ((await engine.drawers.archive.at(row.id).stat()) !== null) await removeLiveFolder(engine, row.id);
     return;
   }
   // The file was made from a shared copy, or of nothing.
-  await dropDuplicate(engine, row, 'archive', live);
+  await dropDuplicate(engine, row, 'archive', fileAt(engine, row.id, livePath(row.id)));
   await removeLiveFolder(engine, row.id);
 }
 
@@ -69,16 +73,16 @@ async function dropDuplicate(
   engine: Engine,
   row: InstanceRow,
   location: 'cold' | 'archive',
-  original: string,
+  original: RestingFile,
 ): Promise<void> {
   const drawer = drawerOf(engine, location);
   // The archived file stays packed after a prefetch, until the sandbox is revived.
   if (drawer === null || (location === 'archive' && row.state === 'archived')) return;
-  if (drawer.stamp(row.id) !== null) {
+  const copy = drawer.at(row.id);
+  if ((await copy.stat()) !== null) {
     const spent = location === 'archive' && (await wasRevived(engine, row));
-    if (spent || (await hasSameBytes(engine, drawer.pathOf(row.id), location === 'archive', original))) {
-      await drawer.remove(row.id);
-    } else await moveToOrphans(engine, row, drawer.pathOf(row.id));
+    if (spent || (await hasSameBytes(engine, copy, original))) await copy.remove();
+    else await moveToOrphans(engine, row, copy);
   }
   if (location === 'archive') await removeListing(engine, row.id);
 }
@@ -89,7 +93,7 @@ async function dropDuplicate(
  */
 export async function wasRevived(engine: Engine, row: InstanceRow): Promise<boolean> {
   if (row.vfsPath === null || row.vfsPath === MEMORY || row.state === 'archived') return false;
-  if (stampOf(absolutePath(engine, row.vfsPath)) === null) return false;
+  if ((await fileOf(engine, row).stat()) === null) return false;
   const { rows } = await engine.registry.ledger.page({ instance: row.id, type: 'transition' }, HOPS_LOOKED_AT);
   return rows.some(({ from }) => from === 'archived');
 }
@@ -99,15 +103,16 @@ export async function wasRevived(engine: Engine, row: InstanceRow): Promise<bool
  * known of its bytes stays while nothing has written to it; otherwise `known` replaces it. A file that may be another
  * one keeps the old record, to be compared with.
  */
-export function recordReturnedFile(
+export async function recordReturnedFile(
   engine: Engine,
   row: InstanceRow,
   known: Partial<FileFingerprint> | null = null,
-): FileRecord | null {
-  const stamp = row.vfsPath === null ? null : stampOf(absolutePath(engine, row.vfsPath));
+): Promise<FileRecord | null> {
+  const stamp = row.vfsPath === null ? null : await stampAt(fileOf(engine, row));
   if (stamp === null || row.file === null) return stamp && fileRecord(stamp, known);
-  const { inode, size, mtimeNs, identity } = row.file;
-  const same = inode === stamp.inode;
+  if (sameStamp(stamp, row.file)) return fileRecord(stamp, row.file);
+  const { size, mtimeNs, identity } = row.file;
+  const same = sameInode(row.file, stamp);
   if (same && size === stamp.size && mtimeNs === stamp.mtimeNs) return fileRecord(stamp, row.file);
   const marked = known?.identity != null && known.identity === identity;
   return same || marked ? fileRecord(stamp, known) : row.file;

@@ -5,11 +5,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../base/errors.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { stampOf } from '../storage/files.ts';
+import type { RestingFile } from '../storage/drawer.ts';
+import { sameStamp } from '../storage/stamp.ts';
 import { checkFiledFile } from './background-checks.ts';
-import { absolutePath, type Engine, ledgerEntry, MEMORY, now, systemAudit } from './engine.ts';
-import { isPacked } from './file-locations.ts';
-import { sameStamp } from './file-verification.ts';
+import { type Engine, ledgerEntry, MEMORY, now, systemAudit } from './engine.ts';
+import { fileOf, isPacked } from './file-locations.ts';
+import { stampAt } from './file-verification.ts';
 import { keepProgress, readProgress } from './scrub-progress.ts';
 
 /** Rows asked of the registry at a time. */
@@ -53,23 +54,23 @@ function lacksCheck(engine: Engine, row: InstanceRow): boolean {
  */
 async function compareFile(engine: Engine, row: InstanceRow): Promise<Verdict> {
   if (row.vfsPath === null || row.file === null) return 'unknown';
-  const path = absolutePath(engine, row.vfsPath);
-  if (isPacked(engine, row)) return compareArchived(engine, path, row.file.sha256);
-  const asFiled = () => {
-    const stamp = stampOf(path);
+  const file = fileOf(engine, row);
+  if (file.packed) return compareArchived(engine, file, row.file.sha256);
+  const asFiled = async () => {
+    const stamp = await stampAt(file);
     return stamp !== null && row.file !== null && sameStamp(stamp, row.file);
   };
   // A file with another stat is verified in full before it is opened, so it is no concern here.
-  if (!asFiled()) return 'unknown';
-  const { sha256, quickCheck } = await engine.readers.check(path);
-  if (!asFiled()) return 'unknown';
+  if (!(await asFiled())) return 'unknown';
+  const { sha256, quickCheck } = await file.read((path) => engine.readers.check(path));
+  if (!(await asFiled())) return 'unknown';
   return sha256 === row.file.sha256 && quickCheck === 'ok' ? 'sound' : 'rotten';
 }
 
 /** An archived file is not hashed before it is expanded, so its bytes are compared whatever its stat. */
-async function compareArchived(engine: Engine, path: string, recorded: string | null): Promise<Verdict> {
-  if (stampOf(path) === null) return 'unknown';
-  const { sha256, quickCheck } = await engine.readers.check(path, { packed: true });
+async function compareArchived(engine: Engine, file: RestingFile, recorded: string | null): Promise<Verdict> {
+  if ((await file.stat()) === null) return 'unknown';
+  const { sha256, quickCheck } = await file.read((path) => engine.readers.check(path, { packed: true }));
   return quickCheck === 'ok' && (recorded === null || recorded === sha256) ? 'sound' : 'rotten';
 }
 

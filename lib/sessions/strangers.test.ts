@@ -6,6 +6,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, statSyn
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { fileOnDisk } from '../storage/disk.ts';
 import { createReaders } from '../vfs/readers.ts';
 import { verifyForReading } from './file-verification.ts';
 import { liveFile, REQUEST } from './testing/dock.ts';
@@ -77,6 +78,7 @@ test('a flipped byte does not become a copy with a sound hash', async () => {
 test('a file whose stat is not as recorded is hashed once for all reads, and again when it changes', async () => {
   const file = await put('a', 'suspended');
   const row = (await at.dock.registry.instances.get('a')) ?? expect.fail('no row');
+  const resting = fileOnDisk(at.folder, row.vfsPath ?? '');
   const readers = createReaders({ maxFileBytes: 1024 });
   let checks = 0;
   const counting = {
@@ -89,21 +91,21 @@ test('a file whose stat is not as recorded is hashed once for all reads, and aga
     }),
   };
   try {
-    await verifyForReading(counting, row, file);
+    await verifyForReading(counting, row, resting);
     expect(checks).toBe(0);
     const copy = readFileSync(file);
     renameSync(file, `${file}.other`);
     writeFileSync(file, copy);
-    await Promise.all(Array.from({ length: 5 }, () => verifyForReading(counting, row, file)));
-    for (let round = 0; round < 5; round += 1) await verifyForReading(counting, row, file);
+    await Promise.all(Array.from({ length: 5 }, () => verifyForReading(counting, row, resting)));
+    for (let round = 0; round < 5; round += 1) await verifyForReading(counting, row, resting);
     expect(checks).toBe(1);
     writeFileSync(file, readFileSync(await put('b', 'suspended')));
     for (let round = 0; round < 3; round += 1) {
-      await expect(verifyForReading(counting, row, file)).rejects.toMatchObject({ code: 'corrupt' });
+      await expect(verifyForReading(counting, row, resting)).rejects.toMatchObject({ code: 'corrupt' });
     }
     expect(checks).toBe(2);
     renameSync(`${file}.other`, file);
-    await verifyForReading(counting, row, file);
+    await verifyForReading(counting, row, resting);
     // Its name was changed twice, which its inode tells.
     expect(checks).toBe(3);
   } finally {

@@ -6,6 +6,7 @@ import { waysOut } from '../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, livePath } from './engine.ts';
+import { locationOf } from './file-locations.ts';
 import { type FileFingerprint, fileRecord } from './file-verification.ts';
 import { runFiling } from './filing.ts';
 import { bringLiveWithoutProcess, removeArchivedFile } from './pass-through.ts';
@@ -56,6 +57,8 @@ export function suspend(
         if (after.file?.sha256 === null || after.file?.quickCheck === null)
           engine.scheduleCheck(after.id, after.generation);
         if (before.state === 'archived') await removeArchivedFile(engine, before.id);
+        // A drawer that the file was copied from has it still.
+        if (locationOf(engine, before) === 'cold') await engine.drawers.cold.at(before.id).remove();
       },
     },
     force,

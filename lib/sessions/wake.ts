@@ -21,7 +21,7 @@ import {
   runRollback,
   serverStopping,
 } from './engine.ts';
-import { type FileLocation, fetchToLive, isSharedCopy, locationOf, SOURCE_OF } from './file-locations.ts';
+import { type FileLocation, fetchToLive, fileOf, isSharedCopy, locationOf, SOURCE_OF } from './file-locations.ts';
 import { verifyArchived, verifyForOpening, verifySharedCopy } from './file-verification.ts';
 import { beginOperation } from './intent.ts';
 import { claimProcess, claimProcessBySuspending } from './memory-limit.ts';
@@ -169,13 +169,12 @@ async function start(
 ): Promise<WakeOutcome> {
   const target = location === 'memory' ? MEMORY : livePath(row.id);
   const file = target === MEMORY ? MEMORY : absolutePath(engine, target);
-  if (location === 'archive')
-    await verifyArchived(engine, row, absolutePath(engine, row.vfsPath ?? ''), options.force ?? false);
+  if (location === 'archive') await verifyArchived(engine, row, fileOf(engine, row), options.force ?? false);
   if (location === 'live' || location === 'cold' || isSharedCopy(location)) {
-    await verifyForOpening(engine, row, absolutePath(engine, row.vfsPath ?? target), options.force ?? false);
+    await verifyForOpening(engine, row, fileOf(engine, row), options.force ?? false);
   }
-  if (isSharedCopy(location)) await verifySharedCopy(engine, row, absolutePath(engine, row.vfsPath ?? ''));
-  const { makeDurable } = await fetchToLive(engine, row, location);
+  if (isSharedCopy(location)) await verifySharedCopy(engine, row, fileOf(engine, row));
+  const { makeDurable, moved } = await fetchToLive(engine, row, location);
   engine.failpoint('resume.brought');
   if (engine.stop.aborted) throw serverStopping();
   const policy = options.policy ?? row.policy;
@@ -193,7 +192,7 @@ async function start(
     // Nobody waits for the fsync of a rename: it goes to disk after the commit, when the disk is free. If a power cut
     // undoes the rename, the file is where it was, and the next start recognises it by its inode. Any other move has to
     // be durable before the commit.
-    if (location !== 'cold') await makeDurable();
+    if (!moved) await makeDurable();
     const source = SOURCE_OF[location];
     const tookMs = elapsedMs(started);
     const active = await engine.registry.instances.commit({
@@ -212,13 +211,14 @@ async function start(
       ],
     });
     engine.failpoint('resume.committed');
-    if (location === 'cold') {
+    if (moved) {
       makeDurable().catch((error: unknown) => engine.log.warn({ id: row.id, err: error }, 'a thaw was not synced'));
     }
     runtime.process = process;
     runtime.noteUse();
     engine.watchProcess(row.id, process);
     if (row.state === 'archived') await runCleanup(engine, row.id, () => removeArchivedFile(engine, row.id));
+    if (location === 'cold' && !moved) await runCleanup(engine, row.id, () => engine.drawers.cold.at(row.id).remove());
     return { process, row: active, source, from: row.state, tookMs };
   } catch (error) {
     await process.kill('killed');
@@ -263,7 +263,7 @@ async function rollBackWake(
     }
     const left = await recoverLog(engine, row, location);
     await returnFile(engine, row);
-    const file = location === 'live' || location === 'cold' ? recordReturnedFile(engine, row, left) : null;
+    const file = location === 'live' || location === 'cold' ? await recordReturnedFile(engine, row, left) : null;
     const recorded = file === null ? {} : { file: left.unsettled ? { ...file, unsettled: true as const } : file };
     await engine.registry.instances.abandon(row.id, { ...raised, ...recorded }, ledger);
   });

@@ -1,49 +1,81 @@
 /**
- * The contract of a drawer that files rest in: cold and archive, on disk today, an object store later. Every driver
- * passes the suite in contract.ts. A drawer knows keys and local paths; it knows nothing of rows, states or what is in
- * a file.
+ * The contract of a drawer, where files rest: cold, archive, snapshots, blueprints. Files on disk today; an object
+ * store can implement it, because nothing here says where an object lies. Every driver passes the suite in
+ * testing/contract-suite.ts. A drawer knows keys, and local paths only as the source or target of bytes; it knows
+ * nothing of rows, states or what is in a file. The live drawer is a folder, since processes open the files in it.
  *
- * Each method either happened whole or not at all, also when the process is killed in the middle, and may be repeated.
+ * Each method either happens whole or not at all, also when the process is killed in the middle, and may be repeated.
  */
-
-/** What identifies a local file without reading it. Numbers that do not fit a double are decimal strings. */
-export interface FileStamp {
-  size: number;
-  inode: string;
-  mtimeNs: string;
-  ctimeNs: string;
-}
+import type { CopyKind } from '../registry/copies.ts';
+import type { DrawerStat } from './stamp.ts';
 
 /**
  * The file is in place. `makeDurable` resolves once power loss cannot undo that; whoever cannot wait for the disk asks
  * later.
  */
 export interface Placed {
+  /** Whether it was moved: its source is gone. Otherwise the caller removes that once the row names the new place. */
+  readonly moved: boolean;
   makeDurable(): Promise<void>;
 }
 
-export interface Drawer {
-  /** The path of a key relative to the data folder, as the row shows it. */
-  pathOf(key: string): string;
+/** What SQLite keeps beside a file. */
+export type LogSuffix = '-wal' | '-journal' | '-shm';
+
+/** A file as it is kept (`''`), or one that lies beside it. */
+export type FilePart = '' | LogSuffix;
+
+/** What lies beside a file. `size` is null for what is no regular file. */
+interface Neighbour {
+  part: LogSuffix;
+  size: number | null;
+}
+
+/** A file where it rests. Getting one does no I/O and does not say that the file is there. */
+export interface RestingFile {
+  /** What the row shows as its place, such as `cold/a.sqlite`. A name: nobody but a driver makes a path of it. */
+  readonly address: string;
+  /** Whether its bytes are zstd-compressed. */
+  readonly packed: boolean;
+  /** Null when there is no such file. */
+  stat(): Promise<DrawerStat | null>;
   /**
-   * Puts a clean, closed file in under `key`, durably, replacing nothing: throws `conflict` when the key is taken. The
-   * source may be gone afterwards (`moves`) or still be there; `forget` it only once the row says that the drawer has
-   * it. Returns the SHA-256 of the bytes that it took (lower-case hex), or null where the driver moved them without
-   * reading any.
+   * Runs `look` with the absolute path of a local file that has the bytes as they are kept. A driver that keeps local
+   * files gives its own and copies nothing; any other removes its copy afterwards. `look` changes nothing. Throws
+   * `missing_file`, and what `look` throws.
+   */
+  read<T>(look: (path: string) => Promise<T>): Promise<T>;
+  /** Removes the file, or what lies beside it, durably. A missing one is no error. */
+  remove(part?: FilePart): Promise<void>;
+  /**
+   * What lies beside the file, which SQLite would take for its log: only a driver whose objects are local files can
+   * have any.
+   */
+  neighbours(): Promise<Neighbour[]>;
+  /** Moves a part as it is kept to the local path `target`, durably. Throws `missing_file`. */
+  takeOut(part: FilePart, target: string): Promise<void>;
+  /** Moves what `takeOut` took back from the local path `source`, durably; what is there is replaced. */
+  giveBack(source: string, part: FilePart): Promise<void>;
+}
+
+export interface Drawer {
+  /** The file of `key`. */
+  at(key: string): RestingFile;
+  /**
+   * Puts a clean, closed file in under `key`, durably, replacing nothing: throws `conflict` when the key is taken.
+   * Returns the SHA-256 of the bytes that it read (lower-case hex), or null where it moved the file without reading it.
+   * A source that was moved is gone; any other is still there, and the caller removes it once the row names the drawer.
    */
   put(source: string, key: string): Promise<string | null>;
   /**
-   * Brings the file of `key` to the local path `target`, whose folder exists. Throws `missing_file` when the drawer has
-   * no such key and `corrupt` when what it holds cannot be expanded. The key may be gone afterwards (`moves`) or still
-   * be there.
+   * Brings the file of `key`, expanded, to the local path `target`, whose folder exists. Throws `missing_file` when the
+   * drawer has no such key and `corrupt` when what it holds cannot be expanded. Where the key is not `moved`,
+   * the target is on disk already.
    */
   fetch(key: string, target: string): Promise<Placed>;
-  /** A readable local path of the file itself, where the driver has one without copying; null otherwise. */
-  open(key: string): string | null;
-  /** The stamp of what is kept under `key`, or null when there is nothing. */
-  stamp(key: string): FileStamp | null;
-  /** Removes a key, durably. A missing key is no error. */
-  remove(key: string): Promise<void>;
   /** Every key in the drawer, in no order. */
   keys(): AsyncIterable<string>;
 }
+
+/** The drawers that a host has beside the live one. */
+export type Drawers = Readonly<Record<'cold' | 'archive' | CopyKind, Drawer>>;

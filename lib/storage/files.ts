@@ -9,7 +9,8 @@ import { dirname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as effects from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
-import type { FileStamp, Placed } from './drawer.ts';
+import type { Placed } from './drawer.ts';
+import { type DrawerStat, type FileStamp, tagOf } from './stamp.ts';
 
 /** The stamp of a local file, or null when there is none. */
 export function stampOf(path: string): FileStamp | null {
@@ -21,6 +22,12 @@ export function stampOf(path: string): FileStamp | null {
     mtimeNs: String(stat.mtimeNs),
     ctimeNs: String(stat.ctimeNs),
   };
+}
+
+/** What a drawer on disk says of a file, or null when there is none. */
+export function statOf(path: string): DrawerStat | null {
+  const stamp = stampOf(path);
+  return stamp === null ? null : { size: stamp.size, tag: tagOf(stamp) };
 }
 
 function isCode(error: unknown, code: string): boolean {
@@ -79,9 +86,10 @@ export async function moveFile(source: string, target: string, staging: string):
     if (!isCode(error, 'EXDEV')) throw error;
     await copyWhole(source, target, staging);
     await removeFile(source);
-    return { makeDurable: async () => {} };
+    return { moved: true, makeDurable: async () => {} };
   }
   return {
+    moved: true,
     async makeDurable() {
       // In this order: a power cut between the two may leave both names, never none.
       await effects.syncFolder(dirname(target));

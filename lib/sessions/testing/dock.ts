@@ -15,6 +15,8 @@ import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { registryOfTestRun } from '../../registry/testing/delayed-registry.ts';
 import { instance } from '../../registry/testing/fixtures.ts';
 import type { NewInstance } from '../../registry/types.ts';
+import { createDrawers } from '../../storage/disk.ts';
+import type { Drawers } from '../../storage/drawer.ts';
 import { sharedReaders } from '../../testing/shared-readers.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import { ledgerEntry, systemAudit } from '../engine.ts';
@@ -55,6 +57,8 @@ export interface DockOptions {
   failpoint?: (step: Failpoint) => void;
   scrub?: Partial<ScrubPace>;
   patience?: Patience;
+  /** Default: those on disk. */
+  drawers?: Drawers;
 }
 
 /** Starts an engine on a data folder and reconciles it. */
@@ -65,6 +69,7 @@ export async function startDock({
   failpoint,
   scrub,
   patience,
+  drawers = createDrawers(dataFolder),
 }: DockOptions): Promise<Dock> {
   mkdirSync(dataFolder, { recursive: true });
   const config = readConfig({
@@ -101,6 +106,7 @@ export async function startDock({
     registry,
     pool,
     readers,
+    drawers,
     ...(failpoint === undefined ? {} : { failpoint }),
     ...(scrub === undefined ? {} : { scrub }),
   });

@@ -1,10 +1,10 @@
-/** The suite that every drawer driver passes. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** The suite that every drawer driver passes: a case for each promise of drawer.ts. */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Drawer } from '../drawer.ts';
-import { sha256Of } from '../files.ts';
 
 const SIZE = 300_000;
 
@@ -19,16 +19,25 @@ function bytes(seed: number): Buffer {
   return content;
 }
 
-/** Runs the drawer suite on what `make` returns for a fresh data folder. */
-export function drawerContract(make: (dataFolder: string) => Drawer): void {
+/** What is compared of bytes: comparing as many one by one takes a second. */
+function digest(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+const digestOf = (path: string) => digest(readFileSync(path));
+const ONE = digest(bytes(1));
+const TWO = digest(bytes(2));
+
+/** Runs the drawer suite on what `make` returns for a fresh data folder; a second call opens the same drawer again. */
+export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Drawer>): void {
   let folder: string;
   let drawer: Drawer;
   let source: string;
   let target: string;
 
-  beforeEach(() => {
+  beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'winterdock-drawer-'));
-    drawer = make(folder);
+    drawer = await make(folder);
     source = join(folder, 'source.sqlite');
     target = join(folder, 'target.sqlite');
     writeFileSync(source, bytes(1));
@@ -40,57 +49,206 @@ export function drawerContract(make: (dataFolder: string) => Drawer): void {
     for await (const key of drawer.keys()) all.push(key);
     return all.sort();
   };
+  const other = (seed: number) => {
+    const path = join(folder, `other-${seed}.sqlite`);
+    writeFileSync(path, bytes(seed));
+    return path;
+  };
+  const unfinished = () =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.staging\//.test(path));
+  const asKept = (key: string) => drawer.at(key).read(async (path) => digestOf(path));
 
-  test('what was put in comes out byte for byte', async () => {
-    const before = await sha256Of(source);
-    expect([before, null]).toContain(await drawer.put(source, 'a'));
-    expect(await keys()).toEqual(['a']);
-    await (await drawer.fetch('a', target)).makeDurable();
-    expect(await sha256Of(target)).toBe(before);
+  describe('put', () => {
+    test('what was put in comes out byte for byte', async () => {
+      const before = digestOf(source);
+      expect([before, null]).toContain(await drawer.put(source, 'a'));
+      expect(await keys()).toEqual(['a']);
+      await (await drawer.fetch('a', target)).makeDurable();
+      expect(digestOf(target)).toBe(before);
+    });
+
+    test('a source that was moved is gone, and one that was read is still there', async () => {
+      const sha256 = await drawer.put(source, 'a');
+      expect(existsSync(source)).toBe(sha256 !== null);
+      if (sha256 !== null) expect(digestOf(source)).toBe(ONE);
+    });
+
+    test('a taken key is refused and both files are kept', async () => {
+      await drawer.put(source, 'a');
+      const kept = await drawer.at('a').stat();
+      await expect(drawer.put(other(2), 'a')).rejects.toMatchObject({ code: 'conflict' });
+      expect(await drawer.at('a').stat()).toEqual(kept);
+      expect(digestOf(join(folder, 'other-2.sqlite'))).toBe(TWO);
+    });
+
+    test('a missing source leaves the drawer as it was', async () => {
+      await expect(drawer.put(join(folder, 'nothing'), 'a')).rejects.toThrow();
+      expect(await keys()).toEqual([]);
+      expect(unfinished()).toEqual([]);
+    });
+
+    test('what was put in is there for whoever opens the drawer again', async () => {
+      await drawer.put(source, 'a');
+      const stat = await drawer.at('a').stat();
+      const again = await make(folder);
+      expect(await again.at('a').stat()).toEqual(stat);
+      await again.fetch('a', target);
+      expect(digestOf(target)).toBe(ONE);
+    });
   });
 
-  test('the file is in exactly one whole place or in both, never in none', async () => {
+  describe('fetch', () => {
+    test('the file is in exactly one whole place or in both, never in none', async () => {
+      await drawer.put(source, 'a');
+      expect(await drawer.at('a').stat()).not.toBeNull();
+      const { moved } = await drawer.fetch('a', target);
+      expect(digestOf(target)).toBe(ONE);
+      expect(await drawer.at('a').stat()).toEqual(moved ? null : expect.anything());
+    });
+
+    test('what was not moved may be fetched again', async () => {
+      await drawer.put(source, 'a');
+      const { moved } = await drawer.fetch('a', target);
+      if (moved) {
+        await expect(drawer.fetch('a', target)).rejects.toMatchObject({ code: 'missing_file' });
+      } else {
+        const second = join(folder, 'second.sqlite');
+        await drawer.fetch('a', second);
+        expect(digestOf(second)).toBe(ONE);
+      }
+    });
+
+    test('a missing key is a missing file and leaves no target behind', async () => {
+      await expect(drawer.fetch('nobody', target)).rejects.toMatchObject({ code: 'missing_file' });
+      expect(existsSync(target)).toBe(false);
+      expect(unfinished()).toEqual([]);
+    });
+  });
+
+  describe('stat', () => {
+    test('what is not there has none', async () => {
+      expect(await drawer.at('nobody').stat()).toBeNull();
+    });
+
+    test('its size is that of the bytes as they are kept', async () => {
+      await drawer.put(source, 'a');
+      const stat = await drawer.at('a').stat();
+      expect(stat?.size).toBe(await drawer.at('a').read(async (path) => statSync(path).size));
+    });
+
+    test('looking and reading do not change its tag', async () => {
+      await drawer.put(source, 'a');
+      const stat = await drawer.at('a').stat();
+      await asKept('a');
+      expect(await drawer.at('a').stat()).toEqual(stat);
+    });
+
+    test('other bytes under the same key have another tag', async () => {
+      await drawer.put(source, 'a');
+      const stat = await drawer.at('a').stat();
+      await drawer.at('a').remove();
+      await drawer.put(other(2), 'a');
+      expect((await drawer.at('a').stat())?.tag).not.toBe(stat?.tag);
+    });
+  });
+
+  describe('read', () => {
+    test('the local path has the bytes as they are kept, and the answer is that of the look', async () => {
+      await drawer.put(source, 'a');
+      const first = await asKept('a');
+      if (drawer.at('a').packed) expect(first).not.toBe(ONE);
+      else expect(first).toBe(ONE);
+      expect(await asKept('a')).toBe(first);
+    });
+
+    test('what the look throws is thrown, and the file is still there', async () => {
+      await drawer.put(source, 'a');
+      const failing = drawer.at('a').read(() => Promise.reject(new Error('no more')));
+      await expect(failing).rejects.toThrow('no more');
+      expect(await asKept('a')).toMatch(/^[0-9a-f]{64}$/);
+      expect(unfinished()).toEqual([]);
+    });
+
+    test('several may look at once', async () => {
+      await drawer.put(source, 'a');
+      const [first, ...others] = await Promise.all([asKept('a'), asKept('a'), asKept('a')]);
+      expect(others).toEqual([first, first]);
+      expect(unfinished()).toEqual([]);
+    });
+
+    test('a missing key is a missing file', async () => {
+      await expect(asKept('nobody')).rejects.toMatchObject({ code: 'missing_file' });
+    });
+  });
+
+  describe('remove', () => {
+    test('it may be repeated, and nothing is left', async () => {
+      await drawer.put(source, 'a');
+      await drawer.at('a').remove();
+      await drawer.at('a').remove();
+      await drawer.at('a').remove('-wal');
+      expect(await drawer.at('a').stat()).toBeNull();
+      expect(await keys()).toEqual([]);
+    });
+
+    test('a key that was removed may be taken again', async () => {
+      await drawer.put(source, 'a');
+      await drawer.at('a').remove();
+      await drawer.put(other(2), 'a');
+      await drawer.fetch('a', target);
+      expect(digestOf(target)).toBe(TWO);
+    });
+  });
+
+  describe('taking out and giving back', () => {
+    test('what was taken out as it is kept is gone, and is the same once it was given back', async () => {
+      await drawer.put(source, 'a');
+      const kept = await asKept('a');
+      const aside = join(folder, 'aside');
+      await drawer.at('a').takeOut('', aside);
+      expect(await drawer.at('a').stat()).toBeNull();
+      expect(digestOf(aside)).toBe(kept);
+      await drawer.at('a').giveBack(aside, '');
+      expect(existsSync(aside)).toBe(false);
+      await drawer.fetch('a', target);
+      expect(digestOf(target)).toBe(ONE);
+    });
+
+    test('what is there is replaced by what is given back', async () => {
+      await drawer.put(source, 'a');
+      const aside = join(folder, 'aside');
+      await drawer.at('a').takeOut('', aside);
+      await drawer.put(other(2), 'a');
+      await drawer.at('a').giveBack(aside, '');
+      await drawer.fetch('a', target);
+      expect(digestOf(target)).toBe(ONE);
+    });
+
+    test('a missing part is a missing file and leaves nothing behind', async () => {
+      const aside = join(folder, 'aside');
+      await drawer.put(source, 'a');
+      await expect(drawer.at('nobody').takeOut('', aside)).rejects.toMatchObject({ code: 'missing_file' });
+      await expect(drawer.at('a').takeOut('-wal', aside)).rejects.toMatchObject({ code: 'missing_file' });
+      expect(existsSync(aside)).toBe(false);
+    });
+  });
+
+  test('nothing lies beside what was put in', async () => {
     await drawer.put(source, 'a');
-    expect(existsSync(source) || drawer.stamp('a') !== null).toBe(true);
-    expect(drawer.stamp('a')).not.toBeNull();
-    await drawer.fetch('a', target);
-    expect(existsSync(target)).toBe(true);
+    expect(await drawer.at('a').neighbours()).toEqual([]);
+    expect(await drawer.at('nobody').neighbours()).toEqual([]);
   });
 
-  test('a taken key is refused and both files are kept', async () => {
+  test('every key is listed once, whatever else the drawer holds', async () => {
     await drawer.put(source, 'a');
-    const kept = drawer.stamp('a');
-    const other = join(folder, 'other.sqlite');
-    writeFileSync(other, bytes(2));
-    await expect(drawer.put(other, 'a')).rejects.toMatchObject({ code: 'conflict' });
-    expect(drawer.stamp('a')).toEqual(kept);
-    expect(readFileSync(other)).toEqual(bytes(2));
+    await drawer.put(other(2), 'b.c');
+    await drawer.put(other(3), 'd-e_f');
+    expect(await keys()).toEqual(['a', 'b.c', 'd-e_f']);
   });
 
-  test('a missing key is a missing file and leaves no target behind', async () => {
-    await expect(drawer.fetch('nobody', target)).rejects.toMatchObject({ code: 'missing_file' });
-    expect(existsSync(target)).toBe(false);
-    expect(drawer.stamp('nobody')).toBeNull();
-    expect(drawer.open('nobody')).toBeNull();
-  });
-
-  test('a missing source leaves the drawer as it was', async () => {
-    await expect(drawer.put(join(folder, 'nothing'), 'a')).rejects.toThrow();
-    expect(await keys()).toEqual([]);
-    expect(
-      readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.staging\//.test(path)),
-    ).toEqual([]);
-  });
-
-  test('removing is durable and may be repeated', async () => {
-    await drawer.put(source, 'a');
-    await drawer.remove('a');
-    await drawer.remove('a');
-    expect(drawer.stamp('a')).toBeNull();
-    expect(await keys()).toEqual([]);
-  });
-
-  test('the row shows a path relative to the data folder, inside the drawer', () => {
-    expect(drawer.pathOf('a')).toMatch(/^[a-z]+\/a\./);
+  test('the address is a name inside the drawer, and no two keys have the same', async () => {
+    expect(drawer.at('a').address).toMatch(/^[a-z]+\/a\./);
+    expect(drawer.at('a').address).toBe((await make(folder)).at('a').address);
+    expect(drawer.at('b').address).not.toBe(drawer.at('a').address);
   });
 }
