@@ -125,28 +125,28 @@ describe('the ladder', () => {
     expect(nextMove({ ...subject, holdUntil: 1200 }, policy)?.at).toBe(1900);
   });
 
-  test('an ephemeral sandbox walks to deleted at its timeout by hops of the map', () => {
+  test('an ephemeral sandbox goes to deleted at its timeout by hops of the map', () => {
     expect(nextMove({ ...subject, ephemeral: true }, policy)).toMatchObject({ state: 'archived', at: 1900 });
     expect(nextMove({ ...subject, ephemeral: true, state: 'archived' }, policy)).toMatchObject({
       state: 'deleted',
       at: 1900,
     });
     expect(nextMove({ ...subject, ephemeral: true, state: 'created' }, policy)).toBeNull();
-    for (const [begun, way] of [
+    for (const [begun, path] of [
       ['active', ['archived', 'deleted']],
       ['suspended', ['archived', 'deleted']],
       ['frozen', ['archived', 'deleted']],
     ] as const) {
       let state: State = begun;
-      const walked: State[] = [];
+      const visited: State[] = [];
       for (;;) {
         const move = nextMove({ ...subject, ephemeral: true, state }, policy);
         if (move === null) break;
         expect(plan(state, move.state, { ephemeral: true })).not.toBeNull();
         state = move.state;
-        walked.push(state);
+        visited.push(state);
       }
-      expect(walked).toEqual(way);
+      expect(visited).toEqual(path);
     }
   });
 
@@ -190,7 +190,7 @@ describe('plans', () => {
     }
   });
 
-  test('wishes of several hops take the shortest way', () => {
+  test('plans of several hops are the shortest', () => {
     expect(plan('active', 'frozen')).toEqual(['suspended', 'frozen']);
     expect(plan('suspended', 'deleted')).toEqual(['active', 'archived', 'deleted']);
     expect(plan('created', 'deleted')).toEqual(['active', 'archived', 'deleted']);

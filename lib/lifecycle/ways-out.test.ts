@@ -46,5 +46,5 @@ test('each fault has ways out, and each way is of some fault', () => {
   const faults = Object.keys(WAYS_OF) as BlockingFault[];
   const used = faults.flatMap((fault) => WAYS_OF[fault]);
   expect(new Set(used)).toEqual(new Set(Object.keys(WAYS_OUT)));
-  for (const fault of faults) expect(waysOut(fault)).toMatch(/^[A-Z].*, or walk a plan to deleted\.$/);
+  for (const fault of faults) expect(waysOut(fault)).toMatch(/^[A-Z].*, or delete it by a plan\.$/);
 });

@@ -15,7 +15,7 @@ export const WAYS_OUT = {
   accept: 'resume with force to open the file as it is, which its structure must allow',
   raw: 'download its raw file (admins and operators)',
   return: 'put the file back where it was and resume with force',
-  delete: 'walk a plan to deleted',
+  delete: 'delete it by a plan',
 } as const;
 export type WayOut = keyof typeof WAYS_OUT;
 

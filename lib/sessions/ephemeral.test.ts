@@ -32,7 +32,7 @@ test('it is suspended and frozen by no verb and by no plan, not even by force, a
   }
 });
 
-test('one that was never resumed is not walked there either', async () => {
+test('a plan takes one that was never resumed there neither', async () => {
   await at.dock.create('new', { ephemeral: true });
   await expect(at.dock.sessions.runPlan('new', 'frozen', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
   await expect(at.dock.sessions.suspend('new', REQUEST)).rejects.toMatchObject({ code: 'conflict' });

@@ -47,7 +47,7 @@ async function prepare(dataFolder: string, state: State, ids: readonly string[])
   await dock.stop();
 }
 
-/** What lies in the drawers, and what was set aside. */
+/** What lies in the drawers, and in `orphans/`. */
 function inDrawers(folder: string): string[] {
   return filesIn(folder).filter((path) => /^(live|cold|archive|orphans)\//.test(path));
 }
@@ -65,8 +65,8 @@ interface Scenario {
   operation: keyof typeof FAILPOINTS;
   /** State before; `active` is reached by the victim itself, after another answered write. */
   from: State;
-  /** Set when the operation is part of a walk: where to. */
-  wish?: State;
+  /** Set when the operation is part of a plan: where to. */
+  target?: State;
   /** States that are right after the restart, whatever the step. */
   ends: State[];
   /** Steps that it never reaches. */
@@ -87,14 +87,14 @@ const SCENARIOS: Scenario[] = [
   { operation: 'delete', from: 'archived', ends: ['archived', 'deleted'] },
   { operation: 'prefetch', from: 'frozen', ends: ['frozen'] },
   { operation: 'prefetch', from: 'archived', ends: ['archived'] },
-  { operation: 'suspend', from: 'created', wish: 'suspended', ends: ['created', 'suspended'], without: PASSING },
-  { operation: 'suspend', from: 'frozen', wish: 'suspended', ends: ['frozen', 'suspended'], without: PASSING },
-  { operation: 'suspend', from: 'archived', wish: 'suspended', ends: ['archived', 'suspended'], without: PASSING },
-  { operation: 'archive', from: 'created', wish: 'archived', ends: ['created', 'archived'], without: PASSING },
+  { operation: 'suspend', from: 'created', target: 'suspended', ends: ['created', 'suspended'], without: PASSING },
+  { operation: 'suspend', from: 'frozen', target: 'suspended', ends: ['frozen', 'suspended'], without: PASSING },
+  { operation: 'suspend', from: 'archived', target: 'suspended', ends: ['archived', 'suspended'], without: PASSING },
+  { operation: 'archive', from: 'created', target: 'archived', ends: ['created', 'archived'], without: PASSING },
   {
     operation: 'archive',
     from: 'suspended',
-    wish: 'archived',
+    target: 'archived',
     ends: ['suspended', 'archived'],
     without: ['closed', 'brought'],
   },
@@ -102,13 +102,13 @@ const SCENARIOS: Scenario[] = [
     {
       operation: 'archive',
       from,
-      wish: 'deleted',
+      target: 'deleted',
       ends: [from, 'archived'],
       without: ['closed', 'brought', 'packed', 'removed'],
     },
-    { operation: 'delete', from, wish: 'deleted', ends: ['archived', 'deleted'] },
+    { operation: 'delete', from, target: 'deleted', ends: ['archived', 'deleted'] },
   ]),
-  { operation: 'delete', from: 'created', wish: 'deleted', ends: ['created', 'deleted'] },
+  { operation: 'delete', from: 'created', target: 'deleted', ends: ['created', 'deleted'] },
 ];
 
 test('every listed step is killed at by some scenario', () => {
@@ -116,9 +116,9 @@ test('every listed step is killed at by some scenario', () => {
   expect(new Set(covered)).toEqual(new Set(ALL_FAILPOINTS));
 });
 
-for (const { operation, from, wish, ends, without = [] } of SCENARIOS) {
-  const walking = wish === undefined ? '' : `, on its way to ${wish}`;
-  describe(`a server killed while ${operation} runs on a sandbox that is ${from}${walking}`, () => {
+for (const { operation, from, target, ends, without = [] } of SCENARIOS) {
+  const inPlan = target === undefined ? '' : `, on its way to ${target}`;
+  describe(`a server killed while ${operation} runs on a sandbox that is ${from}${inPlan}`, () => {
     const steps = FAILPOINTS[operation].filter((step) => !without.includes(step));
     let folder: string;
     beforeAll(async () => {
@@ -129,7 +129,7 @@ for (const { operation, from, wish, ends, without = [] } of SCENARIOS) {
 
     // Each step has a sandbox of its own, called like it.
     test.each(steps)('loses nothing at the step "%s"', { timeout: 60_000 }, async (step) => {
-      const doing = wish === undefined ? operation : `walk:${wish}`;
+      const doing = target === undefined ? operation : `plan:${target}`;
       const victim = spawnSync(
         process.execPath,
         ['--no-warnings', VICTIM, folder, step, doing, `${operation}.${step}`],
@@ -151,7 +151,7 @@ for (const { operation, from, wish, ends, without = [] } of SCENARIOS) {
       }
       dock.sessions.start();
       const { rows } = await dock.registry.instances.list({ sort: 'name', reverse: false, limit: 100 });
-      const wanted = rows.flatMap((one) => filesOf(one, one.id === step && wish === 'deleted'));
+      const wanted = rows.flatMap((one) => filesOf(one, one.id === step && target === 'deleted'));
       await expect.poll(() => inDrawers(folder), { timeout: 10_000 }).toEqual([...new Set(wanted)].sort());
       if (row?.state !== 'deleted') {
         if (from !== 'created') {

@@ -10,7 +10,7 @@ import { type Dock, liveFile, REQUEST, startDock } from './testing/dock.ts';
 let folder: string;
 let dock: Dock;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'winterdock-walk-'));
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-plan-'));
   dock = await startDock({ dataFolder: folder });
 });
 afterEach(async () => {
@@ -40,42 +40,45 @@ const lines = async (id: string, after = 0) =>
  */
 const processes = () => dock.pool.active;
 
-const WALKS = (['created', 'suspended', 'frozen', 'archived', 'active'] as const).flatMap((from) =>
+const PLANS = (['created', 'suspended', 'frozen', 'archived', 'active'] as const).flatMap((from) =>
   STATES.filter((to) => to !== 'active' && (plan(from, to)?.length ?? 0) > 0).map((to) => [from, to] as const),
 );
 
-test.each(WALKS)('a sandbox that is %s walks to %s, each hop in the ledger, without a process', async (from, to) => {
-  await make('a', from);
-  const before = await dock.registry.ledger.lastSeq();
-  const running = processes();
-  const row = await dock.sessions.runPlan('a', to, REQUEST);
-  expect(row.state).toBe(to);
-  const hops = plan(from, to) ?? [];
-  const walked = await lines('a', before);
-  expect(walked.map((line) => [line.from, line.to])).toEqual(hops.map((hop, at) => [hops[at - 1] ?? from, hop]));
-  expect(new Set(walked.map(({ trigger }) => trigger))).toEqual(new Set([hops.length > 1 ? 'plan' : 'request']));
-  expect(walked.some(({ source }) => source !== null)).toBe(false);
-  expect(processes()).toBe(from === 'active' ? running - 1 : running);
-  if (to === 'deleted') {
-    for (const drawer of ['live', 'cold', 'archive']) expect(namesIn(join(folder, drawer))).toEqual([]);
-    await expect(dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'gone' });
-    return;
-  }
-  const drawers = { live: 'a', cold: 'a.sqlite', archive: 'a.sqlite.zst' };
-  const expected = to === 'suspended' ? 'live' : to === 'frozen' ? 'cold' : 'archive';
-  for (const [drawer, name] of Object.entries(drawers)) {
-    expect(namesIn(join(folder, drawer)).includes(name), drawer).toBe(drawer === expected);
-  }
-  if (from !== 'created') {
-    expect(await dock.get('a', '/kept')).toBe('the work');
-    expect(await dock.get('a', '/kept', 'memory')).toBe('the memory');
-  }
-  await dock.sessions.resume('a', REQUEST);
-  if (from !== 'created') expect(await dock.run('a', 'cat kept /memory/kept; ls /tmp')).toBe('the workthe memory');
-  else expect(await dock.run('a', 'echo fresh')).toBe('fresh\n');
-});
+test.each(PLANS)(
+  'a plan takes a sandbox that is %s to %s, each hop in the ledger, without a process',
+  async (from, to) => {
+    await make('a', from);
+    const before = await dock.registry.ledger.lastSeq();
+    const running = processes();
+    const row = await dock.sessions.runPlan('a', to, REQUEST);
+    expect(row.state).toBe(to);
+    const hops = plan(from, to) ?? [];
+    const taken = await lines('a', before);
+    expect(taken.map((line) => [line.from, line.to])).toEqual(hops.map((hop, at) => [hops[at - 1] ?? from, hop]));
+    expect(new Set(taken.map(({ trigger }) => trigger))).toEqual(new Set([hops.length > 1 ? 'plan' : 'request']));
+    expect(taken.some(({ source }) => source !== null)).toBe(false);
+    expect(processes()).toBe(from === 'active' ? running - 1 : running);
+    if (to === 'deleted') {
+      for (const drawer of ['live', 'cold', 'archive']) expect(namesIn(join(folder, drawer))).toEqual([]);
+      await expect(dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'gone' });
+      return;
+    }
+    const drawers = { live: 'a', cold: 'a.sqlite', archive: 'a.sqlite.zst' };
+    const expected = to === 'suspended' ? 'live' : to === 'frozen' ? 'cold' : 'archive';
+    for (const [drawer, name] of Object.entries(drawers)) {
+      expect(namesIn(join(folder, drawer)).includes(name), drawer).toBe(drawer === expected);
+    }
+    if (from !== 'created') {
+      expect(await dock.get('a', '/kept')).toBe('the work');
+      expect(await dock.get('a', '/kept', 'memory')).toBe('the memory');
+    }
+    await dock.sessions.resume('a', REQUEST);
+    if (from !== 'created') expect(await dock.run('a', 'cat kept /memory/kept; ls /tmp')).toBe('the workthe memory');
+    else expect(await dock.run('a', 'echo fresh')).toBe('fresh\n');
+  },
+);
 
-test('a walk to where it is changes nothing, and one that no way leads to is refused and told', async () => {
+test('a plan to its own state changes nothing, and a plan that the map does not have is refused with an entry', async () => {
   await make('a', 'suspended');
   const before = await dock.registry.ledger.lastSeq();
   expect((await dock.sessions.runPlan('a', 'suspended', REQUEST)).state).toBe('suspended');
@@ -92,7 +95,7 @@ test('only a plan passes through active: a verb off the map is refused as ever',
   await expect(dock.sessions.delete('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
 });
 
-test('a file that is not the one that was filed stops a walk where it stands, and stops no deletion', async () => {
+test('a file that is not the one that was filed stops a plan where it stands, and stops no deletion', async () => {
   await make('a', 'frozen');
   writeFileSync(join(folder, 'cold', 'a.sqlite'), 'rubbish');
   await expect(dock.sessions.runPlan('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
@@ -103,7 +106,7 @@ test('a file that is not the one that was filed stops a walk where it stands, an
   expect((await dock.sessions.runPlan('a', 'deleted', REQUEST)).state).toBe('deleted');
 });
 
-test('a walk waits for a running call and then stops, unless forced', { timeout: 30_000 }, async () => {
+test('a plan waits for a running call and then stops, unless forced', { timeout: 30_000 }, async () => {
   await make('a', 'active');
   const slow = dock.sessions.exec('a', { command: 'sleep 20; echo late' }, REQUEST).catch(() => null);
   await expect.poll(() => dock.sessions.callsRunning).toBe(1);

@@ -269,7 +269,7 @@ test('a landing that a kill broke off is gone after the start; another file with
 
 describe('prefetch', () => {
   for (const drawer of ['cold', 'archive'] as const) {
-    test(`brings the file home from ${drawer} without a process, and back when nothing comes`, async () => {
+    test(`brings the file to the live drawer from ${drawer} without a process, and back when nothing comes`, async () => {
       await at.dock.create('a');
       await at.dock.put('a', '/x', 'kept');
       await at.dock.put('a', '/x', 'scratch', 'tmp');

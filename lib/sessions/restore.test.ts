@@ -81,12 +81,14 @@ describe.each(STATES)('a sandbox that is %s', (state) => {
       expect(lines.find(({ type }) => type === 'file.restored')?.reason).toMatch(
         /^ticket 7 \(snap; what was there is kept as orphans\//,
       );
-      // It goes home like anything that was brought home early, and wakes.
+      // It returns to its drawer like any prefetched file, and wakes.
       dock.clock.advance(301);
       await dock.sessions.tick();
-      const home = { suspended: 'live/a/vfs.sqlite', frozen: 'cold/a.sqlite', archived: 'archive/a.sqlite.zst' }[state];
-      expect((await dock.registry.instances.get('a'))?.vfsPath).toBe(home);
-      expect(inDrawers()).toEqual([...(state === 'archived' ? ['archive/a.json'] : []), home]);
+      const drawerPath = { suspended: 'live/a/vfs.sqlite', frozen: 'cold/a.sqlite', archived: 'archive/a.sqlite.zst' }[
+        state
+      ];
+      expect((await dock.registry.instances.get('a'))?.vfsPath).toBe(drawerPath);
+      expect(inDrawers()).toEqual([...(state === 'archived' ? ['archive/a.json'] : []), drawerPath]);
       await dock.sessions.resume('a', REQUEST);
       expect(await dock.run('a', 'cat work')).toBe('as it was kept');
       await dock.stop();

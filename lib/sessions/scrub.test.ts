@@ -57,7 +57,7 @@ test('bytes that rot though their stat stays are found, and what is sound, awake
   expect([await faultOf('sound'), await faultOf('awake')]).toEqual([null, null]);
 });
 
-test('a walk that a restart comes between goes on where it was, with what it had counted', {
+test('a pass that a restart interrupts goes on where it was, with what it had counted', {
   timeout: 90_000,
 }, async () => {
   for (const id of ['a', 'b', 'c']) {
@@ -83,7 +83,7 @@ test('a walk that a restart comes between goes on where it was, with what it had
   expect(await progress()).toMatchObject({ walk: null });
 });
 
-test('between two walks a day passes, however often the server is restarted in it', async () => {
+test('a day lies between two passes, however often the server is restarted in it', async () => {
   const { clock } = at.dock;
   const since = clock.now() / 1000;
   for (const days of [0, 0.5, 1]) {

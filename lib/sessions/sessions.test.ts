@@ -276,7 +276,7 @@ describe('the ladder', () => {
     expect(await at.dock.get('bad', '/x')).toBe('kept');
   });
 
-  test('an ephemeral sandbox walks to deleted at its timeout and leaves no file', async () => {
+  test('an ephemeral sandbox goes to deleted at its timeout and leaves no file', async () => {
     await at.dock.create('a', { ephemeral: true, idleToSuspendSeconds: 60 });
     await at.dock.put('a', '/x', '1');
     at.dock.clock.advance(60);

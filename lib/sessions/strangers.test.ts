@@ -148,7 +148,7 @@ describe.each(['-wal', '-journal'])('a stranger’s %s', (suffix) => {
     ['archiving', 'frozen', () => at.dock.sessions.archive('mine', REQUEST)],
     ['a copy', 'suspended', () => copyOut('mine')],
     ['a prefetch', 'frozen', () => at.dock.sessions.prefetch('mine', REQUEST)],
-    ['a walk', 'frozen', () => at.dock.sessions.runPlan('mine', 'suspended', REQUEST)],
+    ['a plan', 'frozen', () => at.dock.sessions.runPlan('mine', 'suspended', REQUEST)],
   ] as const)('is not taken up by %s', async (_, state, verb) => {
     const file = await put('mine', state);
     writeFileSync(file + suffix, log);
@@ -158,7 +158,7 @@ describe.each(['-wal', '-journal'])('a stranger’s %s', (suffix) => {
     expect(orphans()).toHaveLength(1);
   });
 
-  test('in the place that a file comes home to is set aside before it', async () => {
+  test('in the place that a file is brought to is set aside before it', async () => {
     await put('mine', 'frozen');
     const live = liveFile(at.dock, 'mine');
     mkdirSync(dirname(live), { recursive: true });

@@ -34,8 +34,8 @@ const OPERATIONS: Record<string, (dock: Dock) => Promise<unknown>> = {
     await sessions.tick();
   },
 };
-/** `walk:suspended` and the like. */
-const wish = operation.startsWith('walk:') ? operation.slice('walk:'.length) : null;
+/** `plan:suspended` and the like. */
+const target = operation.startsWith('plan:') ? operation.slice('plan:'.length) : null;
 
 const row = await dock.registry.instances.get(id);
 if ((operation === 'suspend' || operation === 'archive') && row?.state === 'suspended') {
@@ -43,6 +43,6 @@ if ((operation === 'suspend' || operation === 'archive') && row?.state === 'susp
   await dock.put(id, '/answered', 'a moment before');
 }
 armed = true;
-if (wish === null) await OPERATIONS[operation]?.(dock);
-else await dock.sessions.runPlan(id, wish as State, REQUEST);
+if (target === null) await OPERATIONS[operation]?.(dock);
+else await dock.sessions.runPlan(id, target as State, REQUEST);
 await dock.stop();
