@@ -22,7 +22,7 @@ export function parseSize(text: string): number | null {
   return amountOf(text, BYTES, 'b');
 }
 
-/** A size that `bytesOf` reads back exactly: `50 MB`, `1.5 GB`, `1234567 B`. */
+/** A size as text that `parseSize` reads back exactly: `50 MB`, `1.5 GB`, `1234567 B`. */
 export function exactSize(bytes: number): string {
   for (const unit of ['TB', 'GB', 'MB', 'kB']) {
     const value = bytes / (BYTES[unit.toLowerCase()] ?? 1);

@@ -1,9 +1,9 @@
 /**
- * `npm run backup -- DIR|FILE.tar`: a backup of the data folder (WB_DATA, WB_REGISTRY), whether a server runs on it or
- * not. A folder takes many backups, each of which copies only what changed; `--keep N` leaves the newest N.
- * `--with-keys` takes the key files along, encrypted with WB_BACKUP_PASSPHRASE or what is typed. `--verify
- * DIR|FILE.tar` checks and makes nothing; `--json` answers programs. Exits with 0, with 1 when none was made or
- * verified, with 2 when one was made of a store in which something is not sound.
+ * `npm run backup -- DIR|FILE.tar`: backs up the data folder (WB_DATA, WB_REGISTRY), whether its server runs or not. A
+ * folder holds many backups, each of which copies only what changed; `--keep N` removes all but the newest N.
+ * `--with-keys` includes the key files, encrypted with WB_BACKUP_PASSPHRASE or a typed passphrase. `--verify
+ * DIR|FILE.tar` only checks one. `--json` prints JSON. Exits with 0, with 1 when the backup failed, with 2 when it was
+ * made but a file in the data folder is not sound.
  */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * `npm run bench [-- --only part,part] [--check] [--quick]`: measures what the docs claim, contenders alternating in
- * one run, as ratios. Prints tables, writes what ran into docs/bench.json and sets the tables of docs/performance.md
- * and of the README from it.
+ * `npm run bench [-- --only part,part] [--check] [--quick]`: measures every number that the documents claim. What is
+ * compared alternates in one run, and the result is a ratio. Prints tables, writes docs/bench.json, and fills the
+ * tables of docs/performance.md and README.md from it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

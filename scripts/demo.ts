@@ -1,8 +1,7 @@
 /**
- * `npm run demo [-- --url ADDRESS]`: fills an empty server with tenants and sandboxes that show every state, by the
- * client that everybody has. The server is that of `--url`, WINTERDOCK_URL or this machine; the key is WINTERDOCK_KEY
- * or the one that the server's first start wrote (WB_DATA). Refuses a server that has sandboxes: nothing of anybody's
- * is mixed with it.
+ * `npm run demo [-- --url ADDRESS]`: fills an empty server with tenants and sandboxes in every state, through the
+ * public client. The server is `--url`, WINTERDOCK_URL or this machine; the key is WINTERDOCK_KEY or the one that the
+ * server's first start wrote into WB_DATA. Refuses a server that has sandboxes already.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

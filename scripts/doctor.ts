@@ -1,9 +1,9 @@
 /**
  * `npm run doctor`: explains every disagreement between the registry's rows, the files in the drawers and their hashes,
- * and changes nothing; `-- --full` hashes every file at rest, `-- --json` says it for programs. On the data folder of a
- * stopped server `-- --fix` does the safe part, `-- --adopt [KEY…] --tenant NAME` gives files without a row one again,
- * and `-- --accept REASON` goes on from a registry that is not the newest. Exits with 0 when all is well, with 1 when
- * something is wrong, and with 2 for what it cannot do.
+ * and changes nothing. `-- --full` hashes every file at rest, `-- --json` prints JSON. With the server stopped, `--
+ * --fix` does the safe repairs, `-- --adopt [KEY…] --tenant NAME` makes rows for files that have none, and `-- --accept
+ * REASON` continues with a registry that is not the newest. Exits with 0 when all is well, with 1 when something is
+ * wrong, with 2 when it could not do what was asked.
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';

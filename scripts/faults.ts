@@ -1,6 +1,6 @@
 /**
- * `npm run faults`: every effect of every operation under every fault, and the report in docs/reliability.md. `--only
- * PATTERN` runs some of the scenarios and writes no report. Ends with 1 when something was found.
+ * `npm run faults`: runs every operation with every fault at each of its effects, and writes the report into
+ * docs/reliability.md. `--only PATTERN` runs some of the scenarios and writes no report. Exits with 1 when one fails.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** `npm run format [-- FILE…]`: formats and mends what can be mended without a person. */
+/** `npm run format [-- FILE…]`: formats files and applies every safe fix of the linter. */
 import { ensurePeers } from './peers.ts';
 import { runTool } from './run.ts';
 

@@ -1,6 +1,6 @@
 /**
- * `node scripts/icons.ts`: draws the pictures of public/ from app/icon.svg: the icons of an installed console, and what
- * a link to it shows.
+ * `node scripts/icons.ts`: draws the pictures of public/ from app/icon.svg: the icons of the installed console and the
+ * preview picture of links to it.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { ROOT } from './build.ts';
 
 const PUBLIC = join(ROOT, 'public');
 const icon = readFileSync(join(ROOT, 'app', 'icon.svg'), 'utf8');
-/** What is cut round by whoever shows it: no corners of its own, and nothing within a tenth of the edge. */
+/** The maskable icon: systems cut its corners, so it has none, and nothing within a tenth of the edge. */
 const filled = icon.replace(
   /<svg ([^>]*)viewBox="0 0 32 32"/,
   '<svg $1viewBox="-4 -4 40 40" style="background:#fbfaf6"',

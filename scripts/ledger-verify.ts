@@ -1,8 +1,8 @@
 /**
- * `npm run ledger:verify`: proves that no line of the ledger was changed, removed or reordered, on the data folder,
- * whether a server runs on it or not. `-- --file segment.jsonl` proves an exported segment by itself; `-- --head
- * head.json` compares with a head that was kept elsewhere; `-- --issuer did:key:…` trusts that signature besides the
- * data folder's own. Exits with 0 only when all is proved.
+ * `npm run ledger:verify`: proves that no line of the ledger in the data folder was changed, removed or reordered,
+ * whether the server runs or not. `-- --file segment.jsonl` proves an exported segment by itself; `-- --head head.json`
+ * compares with a head that was kept elsewhere; `-- --issuer did:key:…` trusts another signature besides the own. Exits
+ * with 0 only when all is proved.
  */
 import { createReadStream, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -1,5 +1,5 @@
 /**
- * `npm run lock`: brings every package-lock.json up to its package.json, and puts into it what npm itself cannot know.
+ * `npm run lock`: updates every package-lock.json to its package.json, and adds what npm leaves out of it.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** `npm run migration -- --name NAME`: writes the migration that leads from the last one to db/schema.ts. */
+/** `npm run migration -- --name NAME`: writes the migration from the last one to the present db/schema.ts. */
 import { ensurePeers } from './peers.ts';
 import { runTool } from './run.ts';
 

@@ -1,6 +1,6 @@
 /**
- * `npm run package [-- DIR]`: makes one folder (dist/winterdock) that runs Winterdock elsewhere, without npm, a network
- * or anything to build. It is for machines of this one's system and processor. An earlier one is replaced.
+ * `npm run package [-- DIR]`: makes one folder (dist/winterdock) that runs Winterdock on another machine of the same
+ * system and processor, without npm, a network or a build. Replaces an earlier one.
  */
 import { renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,9 +1,9 @@
 /**
- * `npm run restore -- --from DIR|FILE.tar`: lays a backup down in the data folder (WB_DATA, WB_REGISTRY), whose server
- * is stopped. Everything, or one sandbox with `--instance ID`, as itself or `--as NEWID`; `--to FILE` writes its plain
- * file out and needs no folder. `--at TIME` takes the newest backup up to then, `--dry-run` says what would be done.
- * What is there is refused, or set aside with `--force`. Key files come with WB_BACKUP_PASSPHRASE or what is typed with
- * `--with-keys`. Exits with 0 when it is done.
+ * `npm run restore -- --from DIR|FILE.tar`: restores a backup into the data folder (WB_DATA, WB_REGISTRY) of a stopped
+ * server: everything, or with `--instance ID` one sandbox, under its own id or `--as NEWID`. `--to FILE` only writes
+ * that sandbox's file out. `--at TIME` takes the newest backup up to then, `--dry-run` prints what would be done.
+ * Existing files are refused, or set aside with `--force`. `--with-keys` restores the key files, with
+ * WB_BACKUP_PASSPHRASE or a typed passphrase. Exits with 0 when it is done.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

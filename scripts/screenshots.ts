@@ -1,8 +1,8 @@
 /**
- * `node scripts/screenshots.ts [--out FOLDER] [--all] [--crowd]`: fills throwaway servers whose clocks run behind, one
- * for each part of the past, then pictures the console of the present one. --all pictures every page at every width in
- * both themes; --crowd does so among ten thousand others, with long names, faults, interrupted operations and jobs
- * under way.
+ * `node scripts/screenshots.ts [--out FOLDER] [--all] [--crowd]`: takes the pictures of the console for the documents.
+ * It first fills a temporary server with a history, by starting it several times with clocks set back. --all takes
+ * every page at every width in both themes; --crowd does so with ten thousand sandboxes, long names, faults,
+ * interrupted operations and running jobs.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * `npm run soak -- --minutes N --seed S`: a long random life of a real server on a small disk. Everything is written to
- * a log, an object a line; `--replay FILE` lives the days of such a log again, `--without fill,jump` leaves kinds of
- * faults out. Ends with 1 when something was found, and keeps the data folder then.
+ * `npm run soak -- --minutes N --seed S`: runs random operations and faults on a real server with a small disk. Every
+ * step is logged as a line of JSON; `--replay FILE` repeats such a log, `--without fill,jump` leaves kinds of faults
+ * out. When something is wrong it exits with 1 and keeps the data folder.
  */
 import { spawnSync } from 'node:child_process';
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';

@@ -1,15 +1,14 @@
 /**
- * The whole engine in a process of its own, which kills itself with SIGKILL at a step of what it is told to do. For the
- * processes that tests kill; their first argument is the data folder, their last one the step.
+ * The whole engine in a process that kills itself with SIGKILL at a failpoint. Used by the entry files of processes
+ * that tests kill: their first argument is the data folder, their last one the failpoint.
  */
-
 import type { Caller } from '../auth/caller.ts';
 import { FakeClock } from '../base/clock.ts';
 import { readConfig } from '../base/config.ts';
 import { createLogger } from '../base/log.ts';
 import { createHost, type Host } from '../host/host.ts';
 
-/** Who asks for what is done. */
+/** The caller of every operation in these processes. */
 export const caller: Caller = {
   actor: 'key:test',
   via: 'api',
@@ -20,7 +19,7 @@ export const caller: Caller = {
   session: null,
 };
 
-/** Starts it. It is killed at the step only once it has started: what a start does is another test's. */
+/** Starts the engine. Failpoints during the start itself are ignored. */
 export async function startVictim(folder: string, step: string): Promise<Host> {
   let armed = false;
   const host = await createHost({
