@@ -15,10 +15,10 @@ export type Flash =
 interface Entry {
   actor: string;
   until: number;
-  held: Flash;
+  flash: Flash;
 }
 
-const KEY = Symbol.for('winterdock.held');
+const KEY = Symbol.for('winterdock.flash');
 const KEPT_MS = 30 * 60_000;
 const MOST = 200;
 
@@ -29,12 +29,12 @@ function entries(): Map<string, Entry> {
 }
 
 /** Keeps a flash and returns the key to read it by. */
-export function keepFlash(caller: Caller, held: Flash): string {
+export function keepFlash(caller: Caller, flash: Flash): string {
   const kept = entries();
   const now = getHost().clock.now();
   for (const [key, { until }] of kept) if (until <= now || kept.size >= MOST) kept.delete(key);
   const key = crypto.randomUUID();
-  kept.set(key, { actor: caller.actor, until: now + KEPT_MS, held });
+  kept.set(key, { actor: caller.actor, until: now + KEPT_MS, flash });
   return key;
 }
 
@@ -44,5 +44,5 @@ export function keepFlash(caller: Caller, held: Flash): string {
 export function readFlash(caller: Caller, key: string | undefined): Flash | null {
   const entry = key === undefined ? undefined : entries().get(key);
   if (entry === undefined || entry.actor !== caller.actor || entry.until <= getHost().clock.now()) return null;
-  return entry.held;
+  return entry.flash;
 }

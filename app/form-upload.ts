@@ -40,8 +40,8 @@ export async function readFields(request: Request): Promise<URLSearchParams> {
 
 /** Sends the visitor to the page with the result: by a redirect, or as JSON for the form's own script. */
 export function redirectTo(request: Request, to: string): Response {
-  const asked = request.headers.get('accept') ?? '';
-  if (asked.startsWith('application/json')) return Response.json({ to } satisfies UploadAnswer);
+  const accept = request.headers.get('accept') ?? '';
+  if (accept.startsWith('application/json')) return Response.json({ to } satisfies UploadAnswer);
   return new Response(null, { status: 303, headers: { location: to } });
 }
 
@@ -62,7 +62,7 @@ export async function answerForm(
     return await work(caller);
   } catch (error) {
     const key = keepFlash(caller, { kind: 'refusal', ...problemInWords(problemOf(error, caller)) });
-    const held = `${address}${address.includes('?') ? '&' : '?'}held=${key}`;
-    return redirectTo(request, anchor === undefined ? held : `${held}#${anchor}`);
+    const withFlash = `${address}${address.includes('?') ? '&' : '?'}flash=${key}`;
+    return redirectTo(request, anchor === undefined ? withFlash : `${withFlash}#${anchor}`);
   }
 }

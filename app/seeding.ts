@@ -8,18 +8,18 @@ import { problemInWords, problemOf } from './problem.ts';
 const FIELDS: readonly SeedField[] = ['count', 'name', 'tenant', 'policy', 'start'];
 
 /** What was typed, for the form, and as a request of the API. Empty fields are absent from the request. */
-export function seedRequest(form: FormData): { values: SeedState['values']; wish: Record<string, unknown> } {
+export function seedRequest(form: FormData): { values: SeedState['values']; request: Record<string, unknown> } {
   const values: SeedState['values'] = {};
   for (const field of FIELDS) values[field] = textField(form, field);
   const { count, name, tenant, policy, start } = values;
-  const wish = {
+  const request = {
     ...(count ? { count: /^\d+$/.test(count) ? Number(count) : count } : {}),
     ...(name ? { name } : {}),
     ...(tenant ? { tenant } : {}),
     ...(policy ? { policy } : {}),
     ...(start === '1' ? { start: true } : {}),
   };
-  return { values, wish };
+  return { values, request };
 }
 
 /** The schema's complaints, each beside its field. */

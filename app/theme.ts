@@ -1,4 +1,4 @@
-/** The theme a visitor chose, kept in a cookie so that the first paint is right. */
+/** The visitor's theme, in a cookie so that the first paint is right. */
 import type { CookieRules } from '#lib/auth/cookies.ts';
 
 export type Theme = 'light' | 'dark';
@@ -7,7 +7,7 @@ export function isTheme(value: unknown): value is Theme {
   return value === 'light' || value === 'dark';
 }
 
-/** Name of the cookie that holds it. */
+/** The name of the cookie. */
 export function themeCookie({ prefix }: CookieRules): string {
   return `${prefix}.theme`;
 }

@@ -4,11 +4,11 @@ import { VOLUME_COLOURS } from '#components/ui/volume-names.tsx';
 import type { Snapshot } from '#lib/contract/schema.ts';
 
 export function VolumeContents({ contents }: { contents: Snapshot['contents'] }) {
-  const held = contents.filter(({ files }) => files > 0);
-  if (held.length === 0) return 'nothing: every volume is empty';
+  const nonEmpty = contents.filter(({ files }) => files > 0);
+  if (nonEmpty.length === 0) return 'nothing: every volume is empty';
   return (
     <ul className="flex flex-wrap gap-x-6 gap-y-1">
-      {held.map(({ volume, files, bytes }) => (
+      {nonEmpty.map(({ volume, files, bytes }) => (
         <li key={volume} className="inline-flex items-center gap-2">
           <span
             className={`inline-block h-2.5 w-2.5 rounded-[2px] border border-ink ${VOLUME_COLOURS[volume]}`}

@@ -15,13 +15,13 @@ function Typed({
   title,
   placeholder,
   type = 'text',
-  asked: { filters, complaints },
+  parsed: { filters, complaints },
 }: {
   name: ArchiveFilter;
   title: string;
   placeholder?: string;
   type?: 'text' | 'date';
-  asked: ParsedFilters<ArchiveFilter, unknown>;
+  parsed: ParsedFilters<ArchiveFilter, unknown>;
 }) {
   const complaint = complaints[name];
   const value = type === 'date' ? filters[name]?.slice(0, 10) : filters[name];
@@ -50,17 +50,17 @@ function Typed({
   );
 }
 
-export function ArchiveFilters({ asked }: { asked: ParsedFilters<ArchiveFilter, unknown> }) {
-  const { sort, ...narrowing } = asked.filters;
+export function ArchiveFilters({ parsed }: { parsed: ParsedFilters<ArchiveFilter, unknown> }) {
+  const { sort, ...narrowing } = parsed.filters;
   return (
     <div className="grid grid-cols-2 items-start gap-x-4 gap-y-3 lg:grid-cols-[1.6fr_1fr_1fr_1fr_1fr_1fr_auto]">
       <div className="col-span-2 lg:col-span-1">
-        <Typed name="q" title="Find" placeholder="id, name, tenant or label" asked={asked} />
+        <Typed name="q" title="Find" placeholder="id, name, tenant or label" parsed={parsed} />
       </div>
-      <Typed name="tenant" title="Tenant" placeholder="any" asked={asked} />
-      <Typed name="label" title="Label" placeholder="key:value" asked={asked} />
-      <Typed name="since" title="Filed since" type="date" asked={asked} />
-      <Typed name="until" title="Filed until" type="date" asked={asked} />
+      <Typed name="tenant" title="Tenant" placeholder="any" parsed={parsed} />
+      <Typed name="label" title="Label" placeholder="key:value" parsed={parsed} />
+      <Typed name="since" title="Filed since" type="date" parsed={parsed} />
+      <Typed name="until" title="Filed until" type="date" parsed={parsed} />
       <label className="field">
         <span className="field-name">Order</span>
         <select className="input" name="sort" key={sort} defaultValue={sort ?? 'updated'}>

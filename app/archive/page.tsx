@@ -75,8 +75,8 @@ function Nothing({ filters }: { filters: Record<string, string> }) {
 export default async function Archive({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const values = singleValues(await searchParams);
   const caller = await requireCaller(addressWith(PATH, values));
-  const asked = parseArchiveQuery(values, PAGE_SIZE);
-  const { query, filters } = asked;
+  const parsed = parseArchiveQuery(values, PAGE_SIZE);
+  const { query, filters } = parsed;
   const filtered = Object.keys(filters).some((name) => name !== 'sort');
   const [page, exactTotal, names] = await Promise.all([
     query === null ? undefined : read(caller, query),
@@ -97,7 +97,7 @@ export default async function Archive({ searchParams }: { searchParams: Promise<
         <span className="quiet">{filtered ? 'filed away, as filtered' : 'filed away'}</span>
       </h1>
       <Form action={PATH} className="pb-6">
-        <ArchiveFilters asked={asked} />
+        <ArchiveFilters parsed={parsed} />
       </Form>
       {filed.length > 0 ? (
         <FiledTable filed={filed} names={names} rendered={rendered} />

@@ -14,7 +14,7 @@ const RANGES: readonly [name: string, seconds: number][] = [
   ['Last 7 days', 7 * 24 * HOUR],
 ];
 
-type Told = Pick<ParsedFilters<AuditFilter, unknown>, 'filters' | 'complaints'>;
+type ParsedState = Pick<ParsedFilters<AuditFilter, unknown>, 'filters' | 'complaints'>;
 
 function Complaint({
   name,
@@ -41,16 +41,16 @@ function Text({
   title,
   placeholder,
   list,
-  told,
+  parsed,
 }: {
   name: AuditFilter;
   title: string;
   placeholder: string;
   /** Id of a list of suggestions. */
   list?: string;
-  told: Told;
+  parsed: ParsedState;
 }) {
-  const value = told.filters[name];
+  const value = parsed.filters[name];
   return (
     <label className="field">
       <span className="field-name">{title}</span>
@@ -64,9 +64,9 @@ function Text({
         autoCapitalize="none"
         autoComplete="off"
         spellCheck={false}
-        {...described(name, told.complaints)}
+        {...described(name, parsed.complaints)}
       />
-      <Complaint name={name} complaints={told.complaints} />
+      <Complaint name={name} complaints={parsed.complaints} />
     </label>
   );
 }
@@ -75,14 +75,14 @@ function Choice({
   name,
   title,
   options,
-  told,
+  parsed,
 }: {
   name: AuditFilter;
   title: string;
   options: readonly string[];
-  told: Told;
+  parsed: ParsedState;
 }) {
-  const value = told.filters[name];
+  const value = parsed.filters[name];
   const known = value === undefined || options.includes(value) ? options : [value, ...options];
   return (
     <label className="field">
@@ -92,7 +92,7 @@ function Choice({
         name={name}
         key={value}
         defaultValue={value ?? ''}
-        {...described(name, told.complaints)}
+        {...described(name, parsed.complaints)}
       >
         <option value="">any</option>
         {known.map((option) => (
@@ -101,13 +101,13 @@ function Choice({
           </option>
         ))}
       </select>
-      <Complaint name={name} complaints={told.complaints} />
+      <Complaint name={name} complaints={parsed.complaints} />
     </label>
   );
 }
 
-function Moment({ name, title, told }: { name: 'since' | 'until'; title: string; told: Told }) {
-  const value = told.filters[name];
+function Moment({ name, title, parsed }: { name: 'since' | 'until'; title: string; parsed: ParsedState }) {
+  const value = parsed.filters[name];
   const moment = value === undefined ? null : parseMoment(value, 'first');
   return (
     <label className="field">
@@ -118,33 +118,33 @@ function Moment({ name, title, told }: { name: 'since' | 'until'; title: string;
         name={name}
         key={value}
         defaultValue={moment === null ? undefined : formatMinute(moment)}
-        {...described(name, told.complaints)}
+        {...described(name, parsed.complaints)}
       />
-      <Complaint name={name} complaints={told.complaints} />
+      <Complaint name={name} complaints={parsed.complaints} />
     </label>
   );
 }
 
 /** `rendered`: the server's time in epoch seconds. */
 export function AuditFilters({
-  asked,
+  parsed,
   names,
   rendered,
 }: {
-  asked: ParsedFilters<AuditFilter, unknown>;
+  parsed: ParsedFilters<AuditFilter, unknown>;
   names: ActorNames;
   rendered: number;
 }) {
-  const { since: _since, until: _until, ...others } = asked.filters;
+  const { since: _since, until: _until, ...others } = parsed.filters;
   return (
     <>
       <div className="grid grid-cols-2 items-start gap-x-4 gap-y-3 lg:grid-cols-4">
-        <Text name="tenant" title="Tenant" placeholder="any" told={asked} />
-        <Text name="instance" title="Sandbox" placeholder="id" told={asked} />
-        <Choice name="type" title="What happened" options={EVENT_TYPES} told={asked} />
-        <Choice name="trigger" title="What triggered it" options={TRIGGERS} told={asked} />
+        <Text name="tenant" title="Tenant" placeholder="any" parsed={parsed} />
+        <Text name="instance" title="Sandbox" placeholder="id" parsed={parsed} />
+        <Choice name="type" title="What happened" options={EVENT_TYPES} parsed={parsed} />
+        <Choice name="trigger" title="What triggered it" options={TRIGGERS} parsed={parsed} />
         <div className="col-span-2 lg:col-span-1">
-          <Text name="actor" title="Who" placeholder="an actor, like key:admin" told={asked} list="audit-actors" />
+          <Text name="actor" title="Who" placeholder="an actor, like key:admin" parsed={parsed} list="audit-actors" />
           <datalist id="audit-actors">
             {[...names].map(([actor, name]) => (
               <option key={actor} value={actor} label={name} />
@@ -152,16 +152,16 @@ export function AuditFilters({
           </datalist>
         </div>
         <div className="max-sm:col-span-2">
-          <Moment name="since" title="Since (UTC)" told={asked} />
+          <Moment name="since" title="Since (UTC)" parsed={parsed} />
         </div>
         <div className="max-sm:col-span-2">
-          <Moment name="until" title="Until (UTC)" told={asked} />
+          <Moment name="until" title="Until (UTC)" parsed={parsed} />
         </div>
         <div className="flex items-center gap-4 lg:beside-fields">
           <button type="submit" className="button">
             Show
           </button>
-          {Object.keys(asked.filters).length > 0 && (
+          {Object.keys(parsed.filters).length > 0 && (
             <Link href="/audit" className="text-small" prefetch={false}>
               Clear
             </Link>

@@ -65,8 +65,8 @@ function Exports({ query, refusal }: { query: EventsQuery; refusal: string | nul
 export default async function Audit({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const values = singleValues(await searchParams);
   const caller = await requireCaller(addressWith(PATH, values));
-  const asked = parseAuditQuery(values, PAGE_SIZE);
-  const { query, filters } = asked;
+  const parsed = parseAuditQuery(values, PAGE_SIZE);
+  const { query, filters } = parsed;
   const [page, names, segments] = await Promise.all([
     query === null ? undefined : read(caller, query),
     actorNames(),
@@ -83,7 +83,7 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
         The ledger <span className="quiet">{filtered ? 'as filtered' : 'of everything'}</span>
       </h1>
       <Form action={PATH} className="pb-6">
-        <AuditFilters asked={asked} names={names} rendered={rendered} />
+        <AuditFilters parsed={parsed} names={names} rendered={rendered} />
       </Form>
       {query === null && (
         <Nothing>

@@ -38,8 +38,8 @@ export async function makeBlueprint(_previous: MakeState, form: FormData): Promi
 export async function cloneBlueprint(name: string, _previous: SeedState, form: FormData): Promise<SeedState> {
   expectTexts(name);
   const caller = await requireCaller(`/blueprints/${name}`);
-  const { values, wish } = seedRequest(form);
-  const parsed = cloneSchema.safeParse(wish);
+  const { values, request } = seedRequest(form);
+  const parsed = cloneSchema.safeParse(request);
   if (!parsed.success) return seedErrors(values, parsed.error);
   try {
     await getHost().operations.cloneBlueprint(caller, name, parsed.data);

@@ -37,7 +37,7 @@ function Way({ id, name, children }: { id: string; name: string; children: React
 }
 
 export default async function Blueprints({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const { cursor, from = '', held: key } = singleValues(await searchParams);
+  const { cursor, from = '', flash: key } = singleValues(await searchParams);
   const caller = await requireCaller(PATH);
   const { operations, config } = getHost();
   const page = await operations.listBlueprints(caller, { limit: PAGE_SIZE, cursor }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** What roles, tenants and browsers are called. Pure. */
+/** Roles, tenants and browsers in words. Pure. */
 import type { PersonRole, Role } from '#lib/auth/roles.ts';
 
 /** What each role may do, in one line. */
@@ -22,7 +22,7 @@ export function rightsInWords({
   return `${role} of ${tenants === null ? 'all tenants' : tenants.join(', ')}`;
 }
 
-/** Tenants as they were typed, separated by spaces or commas; null, which is all of them, when there are none. */
+/** Parses tenants, separated by spaces or commas; null, which means all of them, when there are none. */
 export function tenantsOf(text: string): string[] | null {
   const names = [...new Set(text.split(/[\s,]+/).filter((name) => name !== ''))];
   return names.length === 0 ? null : names;
@@ -43,7 +43,7 @@ const SYSTEMS: readonly [pattern: RegExp, name: string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** A browser by its `User-Agent`, roughly: `Firefox on Linux`. */
+/** A browser by its `User-Agent`, approximately: `Firefox on Linux`. */
 export function browserInWords(agent: string | null): string {
   if (agent === null) return 'unknown';
   const named = (list: typeof BROWSERS) => list.find(([pattern]) => pattern.test(agent))?.[1];

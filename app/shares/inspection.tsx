@@ -1,7 +1,4 @@
-/**
- * What a bundle that someone has turned out to be: first the verdict, then who signed it, what is wrong, and its
- * manifest.
- */
+/** The result of inspecting a bundle: the verdict, who signed it, what is wrong, and its manifest. */
 import type { Inspection } from '#lib/contract/schema.ts';
 
 function headlineOf({ share }: Inspection): { says: string; good: boolean; detail: string } {

@@ -1,4 +1,4 @@
-/** What left the building, what a bundle that someone has is, and taking one in. */
+/** The shares, the form that inspects a bundle, and the form that imports one. */
 import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
@@ -52,7 +52,7 @@ function ImportFields({ tenant }: { tenant: string }) {
 }
 
 export default async function Shares({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const { held: key, form, ...values } = singleValues(await searchParams);
+  const { flash: key, form, ...values } = singleValues(await searchParams);
   const caller = await requireCaller(addressWith(PATH, values));
   const parsed = sharesQuerySchema.safeParse({ limit: String(PAGE_SIZE), ...values });
   const complaint = parsed.error?.issues.find(({ path }) => path[0] === 'tenant')?.message;
@@ -64,7 +64,7 @@ export default async function Shares({ searchParams }: { searchParams: Promise<S
   });
   const { cursor: _cursor, ...filters } = values;
   if (page === null) redirect(addressWith(PATH, filters));
-  const held = readFlash(caller, key);
+  const flash = readFlash(caller, key);
   const noInspect = whyNot(caller, 'inspectBundle');
   const noImport = whyNot(caller, 'importBundle');
   const own = caller.tenants?.length === 1 ? (caller.tenants[0] ?? '') : '';
@@ -134,8 +134,8 @@ export default async function Shares({ searchParams }: { searchParams: Promise<S
             )}
           </div>
           <div>
-            {held?.kind === 'inspection' && <InspectionResult name={held.fileName} inspection={held.inspection} />}
-            {form === undefined && <FlashRefusal flash={held} />}
+            {flash?.kind === 'inspection' && <InspectionResult name={flash.fileName} inspection={flash.inspection} />}
+            {form === undefined && <FlashRefusal flash={flash} />}
           </div>
         </div>
       </PageSection>
@@ -146,7 +146,7 @@ export default async function Shares({ searchParams }: { searchParams: Promise<S
       >
         <div className="grid gap-x-16 gap-y-8 lg:grid-cols-2">
           <div>
-            {form === 'import' && <FlashRefusal flash={held} />}
+            {form === 'import' && <FlashRefusal flash={flash} />}
             {noImport === null ? (
               <UploadForm
                 id="import-form"

@@ -1,5 +1,5 @@
 'use server';
-/** Coming in: by password, by a link, by an invitation, by the admin key. */
+/** Server actions that sign in: by password, by link, by invitation, by the admin key. */
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
@@ -28,10 +28,10 @@ async function visitor(): Promise<SignInRequest> {
   return { address: await currentAddress(), agent: sent.get('user-agent'), requestId: requestIdOf(sent) };
 }
 
-/** A password as it was typed: spaces are part of it. */
+/** A password as typed: spaces are part of it. */
 const passwordOf = (form: FormData, name: string) => rawField(form, name) ?? '';
 
-/** Tries to come in; a refusal comes back in words. */
+/** Runs a sign-in; returns a refusal in words. */
 async function attempt(
   enter: (visitor: SignInRequest) => Promise<Entered>,
   wrong: ActionOutcome,
@@ -45,7 +45,7 @@ async function attempt(
   }
 }
 
-/** Signs in with the form's password, `token` or `key` and goes on, or says why not. */
+/** Signs in with the form's password, `token` or `key` and redirects, or returns the refusal. */
 export async function signIn(_previous: ActionOutcome | null, form: FormData): Promise<ActionOutcome | null> {
   const { signIns } = getHost().auth;
   const token = textField(form, 'token');
@@ -54,8 +54,8 @@ export async function signIn(_previous: ActionOutcome | null, form: FormData): P
   const password = passwordOf(form, 'password');
   let answer: Entered | ActionOutcome;
   if (token !== '') {
-    const wished = passwordOf(form, 'new-password');
-    const newPassword = wished === '' ? undefined : passwordSchema.safeParse(wished);
+    const typed = passwordOf(form, 'new-password');
+    const newPassword = typed === '' ? undefined : passwordSchema.safeParse(typed);
     if (newPassword?.success === false) {
       return { ok: false, says: `The new password ${newPassword.error.issues[0]?.message ?? 'will not do'}.` };
     }
@@ -82,7 +82,7 @@ export async function signIn(_previous: ActionOutcome | null, form: FormData): P
   redirect(safePath(textField(form, 'to')));
 }
 
-/** Makes the account that a link offers and goes on into the console, or says what is wrong and where. */
+/** Creates the account that a link offers and opens the console, or returns the complaints by field. */
 export async function acceptInvitation(_previous: JoinState, form: FormData): Promise<JoinState> {
   const values = { email: textField(form, 'email'), name: textField(form, 'name') };
   const parsed = {

@@ -1,8 +1,8 @@
-/** What a link says that lets nobody in any more: why, and what to do next. */
+/** The notice of a link that no longer works: why, and what to do next. */
 import Link from 'next/link';
 import type { LinkState } from '#lib/auth/sign-ins.ts';
 
-/** Why, as far as it is known. */
+/** Why it does not work, as far as that is known. */
 const WHY: Readonly<Record<Exclude<LinkState, 'good'>, string>> = {
   used: 'It was used already: a link lets somebody in once.',
   expired: 'Its time is over: a link from the server is good for a quarter of an hour, an invitation for a week.',

@@ -1,5 +1,5 @@
 'use client';
-/** Making the account that a link offers: the first admin’s, or the one somebody is invited to. */
+/** The form that creates the account offered by a link: the first admin’s, or an invited person’s. */
 import { useActionState } from 'react';
 import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
@@ -33,10 +33,10 @@ export function JoinForm({
 }: {
   action: JoinAction;
   token: string;
-  /** Whom the account is for; null: it is asked. */
+  /** The account's address; null: the form asks for it. */
   email: string | null;
   button: string;
-  /** Characters of the shortest password. */
+  /** The least length of a password. */
   shortest: number;
 }) {
   const [{ values, errors, problem }, submit] = useActionState(action, START);

@@ -1,5 +1,5 @@
 'use client';
-/** The field for the admin key. */
+/** The form that signs in with the admin key. */
 import { useActionState } from 'react';
 import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';

@@ -1,5 +1,7 @@
 'use client';
-/** The printed link's button. A button and not a visit signs in, so that a preview of the link does not use it up. */
+/**
+ * The form of the printed link. A button and not a visit signs in, so that a preview of the link does not use it up.
+ */
 import { useActionState } from 'react';
 import { Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
@@ -14,7 +16,7 @@ export function LinkForm({
   action: EnterAction;
   token: string;
   to: string;
-  /** Characters of the shortest password. */
+  /** The least length of a password. */
   shortest: number;
 }) {
   const [outcome, submit] = useActionState(action, null);

@@ -1,4 +1,4 @@
-/** The way in: by password, by the link that the server printed, by an invitation, by the admin key. */
+/** The sign-in page: by password, by the link that the server printed, by an invitation, by the admin key. */
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { ForgetVisits } from '#components/palette/recent-visits.tsx';
@@ -25,8 +25,8 @@ function first(value: string | string[] | undefined): string {
 }
 
 /**
- * What is wrong with the address that the visitor came by, or null: whether it is readable on the way, whether it keeps
- * a session.
+ * The problem with the visitor's address of the server, or null: it can be read in transit, or a browser keeps no
+ * session for it.
  */
 async function addressConcern(): Promise<{ says: string; hint: string } | null> {
   const { config } = getHost();
@@ -37,11 +37,11 @@ async function addressConcern(): Promise<{ says: string; hint: string } | null> 
       hint: 'Whoever runs it can put a proxy with TLS in front and set WB_PUBLIC_URL.',
     };
   }
-  const asked = (await headers()).get('host') ?? '';
-  const known = config.publicUrl !== null && new URL(config.publicUrl).host === asked.toLowerCase();
-  if (known || isLoopback(asked)) return null;
+  const host = (await headers()).get('host') ?? '';
+  const isPublicHost = config.publicUrl !== null && new URL(config.publicUrl).host === host.toLowerCase();
+  if (isPublicHost || isLoopback(host)) return null;
   return {
-    says: `A browser may not keep a session at ${asked}.`,
+    says: `A browser may not keep a session at ${host}.`,
     hint: `Use ${config.publicUrl ?? `http://localhost:${config.port}`}, or set WB_PUBLIC_URL to this address if it is https.`,
   };
 }

@@ -1,5 +1,5 @@
 'use client';
-/** The way in for people: e-mail address and password. */
+/** The form that signs a person in with e-mail address and password. */
 import { useActionState } from 'react';
 import { Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';

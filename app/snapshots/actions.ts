@@ -1,5 +1,5 @@
 'use server';
-/** What can be done to a snapshot from its page. */
+/** Server actions of a snapshot's page. */
 import { redirect } from 'next/navigation';
 import type { SeedState } from '#components/sandbox/seed-form.tsx';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
@@ -10,12 +10,12 @@ import { expectTexts, textField } from '../form-values.ts';
 import { problemInWords, problemOf } from '../problem.ts';
 import { batchResultAddress, seedErrors, seedRefusal, seedRequest } from '../seeding.ts';
 
-/** Makes sandboxes from a snapshot and leads to what was made. */
+/** Makes sandboxes from a snapshot and shows the result. */
 export async function restoreSnapshot(id: string, _previous: SeedState, form: FormData): Promise<SeedState> {
   expectTexts(id);
   const caller = await requireCaller(`/snapshots/${id}`);
-  const { values, wish } = seedRequest(form);
-  const parsed = restoreSchema.safeParse(wish);
+  const { values, request } = seedRequest(form);
+  const parsed = restoreSchema.safeParse(request);
   if (!parsed.success) return seedErrors(values, parsed.error);
   try {
     await getHost().operations.restoreSnapshot(caller, id, parsed.data);
@@ -25,7 +25,7 @@ export async function restoreSnapshot(id: string, _previous: SeedState, form: Fo
   redirect(batchResultAddress(`/snapshots/${id}`, caller, parsed.data.start ?? false));
 }
 
-/** Deletes a snapshot when its id was typed. */
+/** Deletes a snapshot once its id was typed. */
 export async function removeSnapshot(
   id: string,
   _previous: ActionOutcome | null,

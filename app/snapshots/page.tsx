@@ -79,7 +79,7 @@ export default async function Snapshots({ searchParams }: { searchParams: Promis
     : await getHost()
         .operations.listSnapshots(caller, query)
         .catch((error: unknown) => {
-          // A bookmark with a mangled cursor: begin again with the same filters.
+          // The cursor is mangled: start again with the same filters.
           if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
           throw error;
         });

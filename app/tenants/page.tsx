@@ -1,4 +1,4 @@
-/** The tenants: how many sandboxes each has in which state, how large they are, and how near it is to its quotas. */
+/** The tenants: each with its counts by state, its size and its quotas. */
 
 import Form from 'next/form';
 import Link from 'next/link';
@@ -20,7 +20,7 @@ export const metadata = { title: 'Tenants' };
 const PATH = '/tenants';
 const PAGE_SIZE = 50;
 const NAME_LENGTH = 63;
-/** From this share of a quota on it is said that it is nearly used up. */
+/** From this share on, a quota counts as nearly used up. */
 const NEAR = 0.9;
 
 const QUOTA_WORDS: readonly [name: keyof Tenant['quotas'], what: string, words: (amount: number) => string][] = [
@@ -29,7 +29,7 @@ const QUOTA_WORDS: readonly [name: keyof Tenant['quotas'], what: string, words: 
   ['max_bytes', '', sizeInWords],
 ];
 
-/** The quotas that bind, each with its use. */
+/** The quotas that have a limit, each with its use. */
 function Quotas({ quotas }: Pick<Tenant, 'quotas'>) {
   const bound = QUOTA_WORDS.flatMap(([name, what, words]) => {
     const { limit, used } = quotas[name];
@@ -96,7 +96,7 @@ function Table({ tenants }: { tenants: readonly Tenant[] }) {
   );
 }
 
-/** A page of tenants; null for one that is no longer there. */
+/** A page of tenants; null for a page that no longer exists. */
 async function read(caller: Caller, { q, cursor }: Readonly<Record<string, string>>) {
   const query = tenantsQuerySchema.safeParse({
     limit: PAGE_SIZE,

@@ -134,8 +134,8 @@ export async function readInstance(
   asOf: number,
   signal: AbortSignal,
 ): Promise<CachedValue<Instance>> {
-  const heard = queries.getQueryData<Event[]>(linesKey) ?? [];
-  const seq = heard.reduce((newest, line) => Math.max(newest, line.seq), asOf);
+  const lines = queries.getQueryData<Event[]>(linesKey) ?? [];
+  const seq = lines.reduce((newest, line) => Math.max(newest, line.seq), asOf);
   const answer = await fetch(`/api/instances/${encodeURIComponent(id)}`, {
     signal,
     headers: { accept: 'application/json' },

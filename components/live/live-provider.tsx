@@ -51,9 +51,9 @@ export function LiveProvider({ after, children }: { after: number; children: Rea
   const render = useRefresh();
   const pathname = usePathname();
   const search = useSearchParams();
-  const heard = useRef<StreamListener>(undefined);
+  const listener = useRef<StreamListener>(undefined);
   const page = { pathname, search, shows: (id: string) => isShown(queries, id) };
-  heard.current = {
+  listener.current = {
     onEvents(events) {
       lines.add(events);
       for (const event of events) emitLedgerLine(event);
@@ -73,10 +73,10 @@ export function LiveProvider({ after, children }: { after: number; children: Rea
   useEffect(
     () =>
       openSharedStream(start.current, {
-        onEvents: (events) => heard.current?.onEvents(events),
-        onChanges: (changes) => heard.current?.onChanges(changes),
-        onStatus: (next) => heard.current?.onStatus(next),
-        onGap: () => heard.current?.onGap(),
+        onEvents: (events) => listener.current?.onEvents(events),
+        onChanges: (changes) => listener.current?.onChanges(changes),
+        onStatus: (next) => listener.current?.onStatus(next),
+        onGap: () => listener.current?.onGap(),
       }),
     [],
   );

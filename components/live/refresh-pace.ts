@@ -20,7 +20,7 @@ const TOOK_TIMES = 5;
 const TOOK_MOST_MS = 5000;
 
 export class RefreshPace {
-  #heard: number[] = [];
+  #lineTimes: number[] = [];
   #now: number | null = null;
   #later: number | null = null;
   #last = Number.NEGATIVE_INFINITY;
@@ -34,7 +34,7 @@ export class RefreshPace {
       return;
     }
     this.#now ??= now;
-    this.#heard.push(now);
+    this.#lineTimes.push(now);
   }
 
   /** Milliseconds until the next refresh, as of `now`; null: the page is not stale. */
@@ -60,10 +60,10 @@ export class RefreshPace {
   }
 
   #every(now: number): number {
-    this.#heard = this.#heard.filter((at) => at > now - WINDOW_MS);
-    const newest = this.#heard.at(-1);
+    this.#lineTimes = this.#lineTimes.filter((at) => at > now - WINDOW_MS);
+    const newest = this.#lineTimes.at(-1);
     if (newest === undefined) return 0;
     const most = newest < now - QUIET_MS ? QUIET_EVERY_MS : MOST_MS;
-    return Math.min(most, (this.#heard.length * PER_RATE_MS * 1000) / WINDOW_MS);
+    return Math.min(most, (this.#lineTimes.length * PER_RATE_MS * 1000) / WINDOW_MS);
   }
 }

@@ -23,7 +23,7 @@ const OUT_MS = 500;
 const isVisible = () => document.visibilityState === 'visible';
 
 /** Joins the shared stream. Returns a function that leaves it. */
-function joinShared(seen: StreamPosition, heard: StreamListener): () => void {
+function joinShared(position: StreamPosition, listener: StreamListener): () => void {
   const channel = new BroadcastChannel(NAME);
   let left = false;
   let word = Date.now();
@@ -37,26 +37,26 @@ function joinShared(seen: StreamPosition, heard: StreamListener): () => void {
     if (!left) channel.postMessage(message);
   };
   const keep = () =>
-    openStream(seen, {
+    openStream(position, {
       onEvents(events) {
-        heard.onEvents(events);
+        listener.onEvents(events);
         say({ kind: 'events', events });
       },
       onChanges(changes) {
-        heard.onChanges(changes);
+        listener.onChanges(changes);
         say({ kind: 'changes', changes });
       },
       onStatus(next) {
         status = next;
-        heard.onStatus(next);
-        say({ kind: 'status', status, seen: seen.seq });
+        listener.onStatus(next);
+        say({ kind: 'status', status, seen: position.seq });
         // The session has ended: the other tabs are told first, so that they do not all ask too. Signing in opens a new
         // stream.
         if (next.is === 'out') setTimeout(() => place?.abort(), OUT_MS);
       },
       onGap() {
-        heard.onGap();
-        say({ kind: 'gap', seen: seen.seq });
+        listener.onGap();
+        say({ kind: 'gap', seen: position.seq });
       },
     });
 
@@ -83,33 +83,33 @@ function joinShared(seen: StreamPosition, heard: StreamListener): () => void {
 
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if (data.kind === 'hello') {
-      if (close !== undefined) say({ kind: 'status', status, seen: seen.seq });
+      if (close !== undefined) say({ kind: 'status', status, seen: position.seq });
       return;
     }
     if (close !== undefined) return;
     word = Date.now();
     if (data.kind === 'events') {
-      const events = seen.take(data.events);
-      if (events.length > 0) heard.onEvents(events);
+      const events = position.take(data.events);
+      if (events.length > 0) listener.onEvents(events);
     } else if (data.kind === 'changes') {
-      heard.onChanges(data.changes);
+      listener.onChanges(data.changes);
     } else if (data.kind === 'gap') {
-      seen.seq = data.seen;
-      heard.onGap();
+      position.seq = data.seen;
+      listener.onGap();
     } else {
       status = data.status;
-      heard.onStatus(status);
+      listener.onStatus(status);
       if (status.is === 'out') place?.abort();
       else if (place === undefined) queue(false);
-      if (data.seen <= seen.seq) return;
-      seen.reach(data.seen);
-      heard.onGap();
+      if (data.seen <= position.seq) return;
+      position.reach(data.seen);
+      listener.onGap();
     }
   };
 
   const look = setInterval(() => {
     if (close !== undefined || status.is === 'out' || !isVisible() || Date.now() - word < HUNG_MS) return;
-    heard.onStatus({ is: 'behind', since: word });
+    listener.onStatus({ is: 'behind', since: word });
     word = Date.now();
     queue(true);
   }, LOOK_MS);
@@ -127,11 +127,11 @@ function joinShared(seen: StreamPosition, heard: StreamListener): () => void {
 }
 
 /** A stream of this tab's own, open only while the tab is visible. Returns a function that closes it. */
-function keepOwn(seen: StreamPosition, heard: StreamListener): () => void {
+function keepOwn(position: StreamPosition, listener: StreamListener): () => void {
   let close: (() => void) | undefined;
   const follow = () => {
     if (isVisible()) {
-      close ??= openStream(seen, heard);
+      close ??= openStream(position, listener);
     } else {
       close?.();
       close = undefined;
@@ -149,19 +149,19 @@ function keepOwn(seen: StreamPosition, heard: StreamListener): () => void {
  * Delivers ledger lines after line `seq` until the returned function is called. A page that the browser puts to sleep
  * gives the stream up.
  */
-export function openSharedStream(seq: number, heard: StreamListener): () => void {
-  const seen = new StreamPosition(seq);
+export function openSharedStream(seq: number, listener: StreamListener): () => void {
+  const position = new StreamPosition(seq);
   const canShare = 'locks' in navigator && 'BroadcastChannel' in window;
   const join = canShare ? joinShared : keepOwn;
-  let leave: (() => void) | undefined = join(seen, heard);
+  let leave: (() => void) | undefined = join(position, listener);
   const sleep = () => {
     leave?.();
     leave = undefined;
   };
   const wake = () => {
     if (leave !== undefined) return;
-    leave = join(seen, heard);
-    heard.onGap();
+    leave = join(position, listener);
+    listener.onGap();
   };
   const ways = [
     [window, 'pagehide', sleep],

@@ -56,7 +56,7 @@ export class StreamPosition {
  * Opens the stream and keeps it open. On its own reconnects the browser sends `Last-Event-ID`. Returns a function that
  * closes it.
  */
-export function openStream(seen: StreamPosition, heard: StreamListener): () => void {
+export function openStream(position: StreamPosition, listener: StreamListener): () => void {
   let source: EventSource | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let wait = FIRST_RETRY_MS;
@@ -70,14 +70,14 @@ export function openStream(seen: StreamPosition, heard: StreamListener): () => v
   const flush = () => {
     const events = gathered;
     gathered = [];
-    if (events.length > 0 && !closed) heard.onEvents(events);
+    if (events.length > 0 && !closed) listener.onEvents(events);
   };
   tick.port1.onmessage = flush;
 
   const behind = () => {
     lost = true;
     flush();
-    heard.onStatus({ is: 'behind', since: sign });
+    listener.onStatus({ is: 'behind', since: sign });
   };
   const drop = () => {
     clearTimeout(retry);
@@ -87,7 +87,7 @@ export function openStream(seen: StreamPosition, heard: StreamListener): () => v
   const open = () => {
     drop();
     opened = Date.now();
-    const stream = new EventSource(`${STREAM}?with=changes&last_event_id=${seen.seq}`);
+    const stream = new EventSource(`${STREAM}?with=changes&last_event_id=${position.seq}`);
     source = stream;
     const on = <T>(name: string, act: (data: T) => void) =>
       stream.addEventListener(name, (message: MessageEvent<string>) => {
@@ -98,23 +98,23 @@ export function openStream(seen: StreamPosition, heard: StreamListener): () => v
     stream.onopen = () => {
       sign = Date.now();
       wait = FIRST_RETRY_MS;
-      heard.onStatus({ is: 'live' });
-      if (lost) heard.onGap();
+      listener.onStatus({ is: 'live' });
+      if (lost) listener.onGap();
       lost = false;
     };
     on<Event>('message', (event) => {
-      const [fresh] = seen.take([event]);
+      const [fresh] = position.take([event]);
       if (fresh === undefined) return;
       if (gathered.push(fresh) === 1) tick.port2.postMessage(null);
     });
-    on<Changes>('changes', heard.onChanges);
+    on<Changes>('changes', listener.onChanges);
     on<{ seq: number | null }>('beat', ({ seq }) => {
-      if (seq !== null) seen.reach(seq);
-      heard.onStatus({ is: 'live' });
+      if (seq !== null) position.reach(seq);
+      listener.onStatus({ is: 'live' });
     });
     on<{ seq: number }>('gap', ({ seq }) => {
-      seen.seq = seq;
-      heard.onGap();
+      position.seq = seq;
+      listener.onGap();
     });
     stream.onerror = (event) => {
       behind();
@@ -126,7 +126,7 @@ export function openStream(seen: StreamPosition, heard: StreamListener): () => v
 
   const out = () => {
     close();
-    heard.onStatus({ is: 'out' });
+    listener.onStatus({ is: 'out' });
   };
 
   /** The server has ended the stream, with a code. */

@@ -29,17 +29,17 @@ export async function startSelected(
   expectShape(CHOSEN, chosen);
   const caller = await requireCaller('/sandboxes');
   const refuse = (says: string, hint?: string): ActionOutcome => ({ ok: false, says, hint });
-  const asked = selectionJobInput(chosen);
-  if ('wrong' in asked) return refuse(asked.wrong);
+  const job = selectionJobInput(chosen);
+  if ('wrong' in job) return refuse(job.wrong);
   const reason = textField(form, 'reason');
   if (!reasonSchema.safeParse(reason).success) return refuse('The reason is too long: at most 1 000 characters.');
-  const { verb } = asked.input;
+  const { verb } = job.input;
   if (verb === 'revive' && reason === '') return refuse('Reviving needs a reason: it goes into the ledger.');
   const { operations } = getHost();
   let id: string;
   try {
     if (verb === 'delete') {
-      const dry = await operations.startJob(caller, { ...asked.input, dry_run: true });
+      const dry = await operations.startJob(caller, { ...job.input, dry_run: true });
       const will = 'dryRun' in dry ? dry.dryRun.will : 0;
       if (textField(form, 'confirm').replace(/[\s,.]/g, '') !== String(will)) {
         return refuse(
@@ -48,7 +48,7 @@ export async function startSelected(
         );
       }
     }
-    const started = await operations.startJob(caller, { ...asked.input, ...(reason === '' ? {} : { reason }) });
+    const started = await operations.startJob(caller, { ...job.input, ...(reason === '' ? {} : { reason }) });
     if (!('id' in started)) return refuse('It was not started.');
     id = started.id;
   } catch (error) {

@@ -22,10 +22,10 @@ export const dynamic = 'force-dynamic';
 export const metadata = { title: 'For many' };
 
 async function dryRun(caller: Caller, chosen: Selection): Promise<{ dry: DryRun } | { says: string; hint?: string }> {
-  const asked = selectionJobInput(chosen);
-  if ('wrong' in asked) return { says: asked.wrong };
+  const job = selectionJobInput(chosen);
+  if ('wrong' in job) return { says: job.wrong };
   try {
-    const answer = await getHost().operations.startJob(caller, { ...asked.input, dry_run: true });
+    const answer = await getHost().operations.startJob(caller, { ...job.input, dry_run: true });
     return 'dryRun' in answer ? { dry: answer.dryRun } : { says: 'It could not be tried.' };
   } catch (error) {
     return problemInWords(problemOf(error, caller));

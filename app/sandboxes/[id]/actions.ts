@@ -104,7 +104,7 @@ export async function setHold(
 ): Promise<ActionOutcome | null> {
   expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}`);
-  const wish = textField(form, 'hold');
+  const choice = textField(form, 'hold');
   const { operations } = getHost();
   try {
     const before = await operations.getInstance(caller, id);
@@ -115,7 +115,7 @@ export async function setHold(
       hour: { hold_until: from + HOUR },
       release: { hold_until: null },
     };
-    const patch = patches[wish];
+    const patch = patches[choice];
     if (patch === undefined) return null;
     await operations.patchInstance(caller, id, patch);
     refresh();

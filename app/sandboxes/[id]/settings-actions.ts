@@ -65,13 +65,13 @@ export async function saveSettings(id: string, _previous: SettingsState, form: F
       const now = settingsAsText(instance);
       const { values, changed, clashes } = mergeSettings(typed, baseIn(form) ?? now, now);
       if (clashes.length > 0) {
-        const told = clashes.map((name) => `${SETTING_NAMES[name]}: ${now[name] === '' ? 'nothing' : now[name]}`);
+        const clashWords = clashes.map((name) => `${SETTING_NAMES[name]}: ${now[name] === '' ? 'nothing' : now[name]}`);
         return state({
           values,
           base: now,
           outcome: {
             ok: false,
-            says: `Somebody changed this meanwhile. ${told.join('; ')}.`,
+            says: `Somebody changed this meanwhile. ${clashWords.join('; ')}.`,
             hint: 'Nothing is saved yet. Your values are in the form: save again to replace theirs.',
           },
         });

@@ -57,22 +57,22 @@ export function parseSettings(
   changed: readonly Setting[],
 ): { patch: PatchInput | null; errors: SettingsState['errors'] } {
   const errors: SettingsState['errors'] = {};
-  const asked: Partial<Record<Setting, unknown>> = {};
+  const input: Partial<Record<Setting, unknown>> = {};
   for (const name of changed) {
     const text = values[name];
     if (name === 'idle_to_suspend_s' || name === 'idle_to_freeze_s') {
       const seconds = lengthOf(text);
       if (seconds === undefined) errors[name] = 'must be a length of time, like 15 min';
-      else asked[name] = seconds;
+      else input[name] = seconds;
     } else if (name === 'hold_until') {
       const moment = text === '' ? null : parseMoment(text, 'first');
       if (text !== '' && moment === null) errors.hold_until = 'must be a moment, like 2026-11-22T05:30';
-      else asked.hold_until = moment;
-    } else if (name === 'keep_hot') asked.keep_hot = text === '1';
-    else if (name === 'labels') asked.labels = parseLabels(text);
-    else asked[name] = text === '' ? null : text;
+      else input.hold_until = moment;
+    } else if (name === 'keep_hot') input.keep_hot = text === '1';
+    else if (name === 'labels') input.labels = parseLabels(text);
+    else input[name] = text === '' ? null : text;
   }
-  const parsed = patchSchema.safeParse(asked);
+  const parsed = patchSchema.safeParse(input);
   for (const issue of parsed.error?.issues ?? []) {
     const field = SETTING_KEYS.find((name) => name === issue.path[0]);
     if (field === undefined) continue;

@@ -67,7 +67,7 @@ export async function SharesTab({
   rendered: number;
 }) {
   const { id } = instance;
-  const { cursor, held } = singleValues(search);
+  const { cursor, flash } = singleValues(search);
   const first = tabAddress(id, 'shares');
   const page = await getHost()
     .operations.instanceShares(caller, id, { limit: SHOWN, ...(cursor === undefined ? {} : { cursor }) })
@@ -86,7 +86,7 @@ export async function SharesTab({
         name="Ship"
         note="A bundle leaves the building as a file. Each one is kept as a share, with its hashes."
       >
-        <FlashRefusal flash={readFlash(caller, held)} />
+        <FlashRefusal flash={readFlash(caller, flash)} />
         {noShip === null ? <Ship id={id} /> : <DisabledAction id="ship" label="Ship the workspace" whyNot={noShip} />}
       </PageSection>
       <PageSection id="checkout" name="Check out" note="The work as plain files, ready for git.">

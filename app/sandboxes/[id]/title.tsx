@@ -75,11 +75,11 @@ export function FaultNotice({ instance, children }: { instance: Instance; childr
 
 /** The notice of a policy or workbook that is no longer offered, and what it still gives. */
 export function NotOfferedNotice({ instance }: { instance: Instance }) {
-  const said = notOffered(instance);
-  if (said.length === 0) return null;
+  const sentences = notOffered(instance);
+  if (sentences.length === 0) return null;
   return (
     <div className="mb-10 border-l-4 border-rule-2 px-5 py-4" role="note">
-      {said.map((sentence) => (
+      {sentences.map((sentence) => (
         <p key={sentence} className="max-w-3xl text-ink-2 [overflow-wrap:anywhere]">
           {sentence}
         </p>

@@ -102,7 +102,7 @@ export async function VolumeBrowser({
   const editable = at === '/sandboxes';
   const blocked = whyNot(caller, 'putFile', { tenant: instance.tenant, volume }) ?? whyUnusable('write', instance);
   const writable = editable && blocked === null;
-  const flash = editable ? readFlash(caller, values.held) : null;
+  const flash = editable ? readFlash(caller, values.flash) : null;
   const open = folders.at(-1);
   return (
     <PageSection id="inside" name="Inside" note={note}>

@@ -162,15 +162,15 @@ async function search(caller: Caller, id: string, { volume, find }: FileQuery): 
 }
 
 /** Reads everything that the page shows. Throws when nothing of the sandbox can be read. */
-export async function readVolume(caller: Caller, id: string, asked: FileQuery) {
+export async function readVolume(caller: Caller, id: string, query: FileQuery) {
   const refusal = (error: unknown): ActionOutcome => ({ ok: false, ...problemInWords(problemOf(error, caller)) });
   const [infos, { folders, path, missing }, found] = await Promise.all([
     getHost().operations.volumes(caller, id),
-    readFolders(caller, id, asked),
-    search(caller, id, asked).catch(refusal),
+    readFolders(caller, id, query),
+    search(caller, id, query).catch(refusal),
   ]);
-  const at = { ...asked, path };
-  const gone: ActionOutcome = { ok: false, says: `There is no folder ${missing} in ${asked.volume}.` };
+  const at = { ...query, path };
+  const gone: ActionOutcome = { ok: false, says: `There is no folder ${missing} in ${query.volume}.` };
   const folder = path.endsWith('/');
   const file =
     missing !== null ? gone : folder || found !== null ? null : await readFile(caller, id, at).catch(refusal);

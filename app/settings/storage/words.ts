@@ -7,21 +7,23 @@ const counted = (count: number, one: string, many: string) => `${figures(count)}
 
 /** What is wrong now, the worst first; empty when nothing is. */
 export function troublesOf({ registry, drawers, disk, places, memory, scrub }: Storage): string[] {
-  const said: string[] = [];
-  if (registry.check?.ok === false) said.push(`The registry did not pass its check: ${registry.check.says}`);
+  const troubles: string[] = [];
+  if (registry.check?.ok === false) troubles.push(`The registry did not pass its check: ${registry.check.says}`);
   for (const { drawer, writable } of drawers)
-    if (!writable) said.push(`The ${drawer} drawer cannot be reached: nothing is filed there or brought back from it.`);
+    if (!writable)
+      troubles.push(`The ${drawer} drawer cannot be reached: nothing is filed there or brought back from it.`);
   const rotten = Math.max(scrub.walk?.rotten ?? 0, scrub.last?.rotten ?? 0);
   if (rotten > 0)
-    said.push(`${counted(rotten, 'file is', 'files are')} no longer what was filed: the disk loses bytes.`);
+    troubles.push(`${counted(rotten, 'file is', 'files are')} no longer what was filed: the disk loses bytes.`);
   const share = disk.bytes === 0 ? 1 : disk.free_bytes / disk.bytes;
-  if (share < 0.1) said.push(`The disk is nearly full: ${sizeInWords(disk.free_bytes)} are left.`);
-  if (places.serving >= places.most) said.push('Every place for a process is taken: wakes are refused with capacity.');
+  if (share < 0.1) troubles.push(`The disk is nearly full: ${sizeInWords(disk.free_bytes)} are left.`);
+  if (places.serving >= places.most)
+    troubles.push('Every place for a process is taken: wakes are refused with capacity.');
   if (memory.limit_bytes !== null && memory.serving_bytes > memory.limit_bytes)
-    said.push(
+    troubles.push(
       'The processes of sandboxes take more memory than allowed: idle ones are suspended, running calls go on.',
     );
-  return said;
+  return troubles;
 }
 
 /** At how many processes wakes are refused. */
@@ -70,7 +72,7 @@ export const DRAWER_MEANS: Readonly<Record<string, string>> = {
   archive: 'archived sandboxes, compressed',
   snapshots: 'snapshots, each content once',
   blueprints: 'blueprints, each content once',
-  orphans: 'set aside: no row said that they belong where they were',
+  orphans: 'set aside: no row troubles that they belong where they were',
   cache: 'compiled code; made anew when it is gone',
   expanded: 'copies for reading the archive; emptied at every start',
   staging: 'unfinished work; emptied at every start',

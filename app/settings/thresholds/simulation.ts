@@ -73,16 +73,16 @@ export function caveatsOf(
   days: number,
 ): string[] {
   const { since, until, first, idle_ends: ends, cut } = done;
-  const asked = days * DAY;
-  const said: string[] = [];
-  if (cut) said.push(`The ledger has too many lines to read: this is the last ${spanInWords(until - since)} only.`);
-  else if (first !== null && first - since > asked / 10)
-    said.push(`The ledger of these days begins only ${lengthInWords(until - first)} ago.`);
+  const requestedSeconds = days * DAY;
+  const caveats: string[] = [];
+  if (cut) caveats.push(`The ledger has too many lines to read: this is the last ${spanInWords(until - since)} only.`);
+  else if (first !== null && first - since > requestedSeconds / 10)
+    caveats.push(`The ledger of these days begins only ${lengthInWords(until - first)} ago.`);
   if (ends === 0)
-    said.push('Nothing was suspended for idleness in this time: there is nothing to compute other thresholds from.');
+    caveats.push('Nothing was suspended for idleness in this time: there is nothing to compute other thresholds from.');
   else if (ends < FEW)
-    said.push(
+    caveats.push(
       `Only ${ends} ${ends === 1 ? 'suspension' : 'suspensions'} for idleness happened in this time: take the numbers as a hint.`,
     );
-  return said;
+  return caveats;
 }

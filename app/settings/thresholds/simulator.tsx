@@ -12,16 +12,16 @@ import { caveatsOf, PERIODS, parseSimulationQuery, pointsOf, type SimulationQuer
 
 const PATH = '/settings/thresholds';
 
-function AskForm({
-  asked,
+function SimulatorForm({
+  query,
   values,
   tenant,
 }: {
-  asked: SimulationQuery;
+  query: SimulationQuery;
   values: Readonly<Record<string, string>>;
   tenant: string | null;
 }) {
-  const { complaints } = asked;
+  const { complaints } = query;
   return (
     <Form action={PATH} scroll={false} className="flex flex-wrap items-start gap-x-5 gap-y-3">
       {tenant !== null && <input type="hidden" name="tenant" value={tenant} />}
@@ -37,9 +37,9 @@ function AskForm({
           {(props) => (
             <input
               {...props}
-              key={asked[name]}
+              key={query[name]}
               className="input"
-              defaultValue={complaints[name] === undefined ? thresholdInWords(asked[name]) : values[name]}
+              defaultValue={complaints[name] === undefined ? thresholdInWords(query[name]) : values[name]}
               autoComplete="off"
               autoCapitalize="none"
               spellCheck={false}
@@ -49,7 +49,7 @@ function AskForm({
       ))}
       <Field form="simulate" name="days" title="in the last" className="w-32">
         {(props) => (
-          <select {...props} key={asked.days} className="input" defaultValue={asked.days}>
+          <select {...props} key={query.days} className="input" defaultValue={query.days}>
             {PERIODS.map((days) => (
               <option key={days} value={days}>
                 {spanInWords(days * 86_400)}
@@ -68,12 +68,12 @@ function AskForm({
 function Table({
   points,
   present,
-  asked,
+  requested,
   addressOf,
 }: {
   points: readonly TradePoint[];
   present: number;
-  asked: number;
+  requested: number;
   addressOf: (threshold: number) => string;
 }) {
   return (
@@ -97,13 +97,13 @@ function Table({
       </thead>
       <tbody>
         {points.map(({ threshold, would, estimated }, index) => (
-          <tr key={threshold} className={index === asked ? 'font-[560]' : undefined}>
+          <tr key={threshold} className={index === requested ? 'font-[560]' : undefined}>
             <td>
               <Link
                 href={addressOf(threshold)}
                 prefetch={false}
                 scroll={false}
-                aria-current={index === asked ? 'true' : undefined}
+                aria-current={index === requested ? 'true' : undefined}
               >
                 {thresholdInWords(threshold)}
               </Link>
@@ -132,34 +132,34 @@ export async function Simulator({
   present: { idle_to_suspend_s: number; idle_to_freeze_s: number };
   values: Readonly<Record<string, string>>;
 }) {
-  const asked = parseSimulationQuery(values, present);
+  const query = parseSimulationQuery(values, present);
   const done = await getHost().operations.simulate(caller, {
     ...(tenant === null ? {} : { tenant }),
-    idle_to_suspend_s: asked.suspend,
-    idle_to_freeze_s: asked.freeze,
-    days: asked.days,
-    curve: asked.curve,
+    idle_to_suspend_s: query.suspend,
+    idle_to_freeze_s: query.freeze,
+    days: query.days,
+    curve: query.curve,
   });
   const points = pointsOf(done);
   const at = (threshold: number) => points.findIndex((point) => point.threshold === threshold);
-  const caveats = caveatsOf(done, asked.days);
+  const caveats = caveatsOf(done, query.days);
   const addressOf = (threshold: number) =>
     addressWith(PATH, {
       ...(tenant === null ? {} : { tenant }),
       suspend: thresholdInWords(threshold),
-      freeze: thresholdInWords(asked.freeze),
-      days: String(asked.days),
+      freeze: thresholdInWords(query.freeze),
+      days: String(query.days),
     });
   return (
     <div className="grid gap-6">
-      <AskForm asked={asked} values={values} tenant={tenant} />
+      <SimulatorForm query={query} values={values} tenant={tenant} />
       {done.idle_ends > 0 && (
         <TradeCurve
-          key={`${asked.suspend} ${asked.freeze} ${asked.days}`}
+          key={`${query.suspend} ${query.freeze} ${query.days}`}
           points={points}
           was={done.was}
           present={at(present.idle_to_suspend_s)}
-          asked={at(asked.suspend)}
+          requested={at(query.suspend)}
           seconds={done.until - done.since}
         />
       )}
@@ -175,7 +175,7 @@ export async function Simulator({
           <Table
             points={points}
             present={at(present.idle_to_suspend_s)}
-            asked={at(asked.suspend)}
+            requested={at(query.suspend)}
             addressOf={addressOf}
           />
           <p className="max-w-3xl text-small text-ink-3">

@@ -1,7 +1,4 @@
-/**
- * The fields of thresholds: what was typed, what is wrong with it, what it asks for, and what that would do, in words.
- * Pure.
- */
+/** The threshold fields: formatting, parsing, complaints, and the preview in words. Pure. */
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { PreviewAnswer } from '#lib/contract/schema.ts';
 import { parseDuration } from '../../amounts.ts';
@@ -9,14 +6,14 @@ import { parseDuration } from '../../amounts.ts';
 export const THRESHOLDS = ['idle_to_suspend_s', 'idle_to_freeze_s'] as const;
 export type Threshold = (typeof THRESHOLDS)[number];
 
-/** What the API takes. */
+/** The API's limit. */
 const LONGEST_SECONDS = 52 * 7 * 86_400;
 
 export interface ThresholdsState {
   values: Partial<Record<Threshold, string>>;
   errors: Partial<Record<Threshold, string>>;
   outcome: ActionOutcome | null;
-  /** What the numbers with this key would do. They are set only once that was seen. */
+  /** The preview of the values with this key. Only values that were previewed are set. */
   preview: { key: string; says: string[] } | null;
 }
 
@@ -29,7 +26,7 @@ const LIKE: Readonly<Record<Threshold, string>> = {
   idle_to_freeze_s: 'a length of time, like 24 h',
 };
 
-/** What typed thresholds ask for. An empty one takes an override away, where `mayBeEmpty`; complaints are by field. */
+/** Parses typed thresholds. An empty one removes an override, where `mayBeEmpty`. Complaints are by field. */
 export function parseThresholds(
   values: ThresholdsState['values'],
   { mayBeEmpty }: { mayBeEmpty: boolean },
@@ -46,7 +43,7 @@ export function parseThresholds(
   return { patch, errors };
 }
 
-/** Those that differ from what holds. */
+/** The thresholds that differ from the present ones. */
 export function changedThresholds(patch: ThresholdsPatch, held: ThresholdsPatch): ThresholdsPatch {
   return Object.fromEntries(
     THRESHOLDS.filter((name) => patch[name] !== undefined && patch[name] !== held[name]).map((name) => [
@@ -63,20 +60,20 @@ const KINDS: readonly [kind: keyof PreviewAnswer['more'], one: string, many: str
     ['ended', 'ephemeral sandbox', 'ephemeral sandboxes', 'be archived and deleted for good', 'be deleted'],
   ];
 
-/** What a change would do to the sandboxes that are there, a sentence each. */
+/** What a change would do to the present sandboxes, one sentence each. */
 export function previewInWords({ more, fewer, cut }: PreviewAnswer): string[] {
-  const said: string[] = [];
+  const sentences: string[] = [];
   const about = cut ? 'At least ' : '';
   const amount = (count: number, one: string, many: string) =>
     `${about}${count.toLocaleString('en')} ${count === 1 ? one : many}`;
   for (const [kind, one, many, would] of KINDS) {
-    if (more[kind] > 0) said.push(`${amount(more[kind], one, many)} would ${would} within the next minute.`);
+    if (more[kind] > 0) sentences.push(`${amount(more[kind], one, many)} would ${would} within the next minute.`);
   }
   for (const [kind, one, many, , spared] of KINDS) {
     if (fewer[kind] > 0)
-      said.push(`${amount(fewer[kind], one, many)} that would ${spared} within the next minute would not yet.`);
+      sentences.push(`${amount(fewer[kind], one, many)} that would ${spared} within the next minute would not yet.`);
   }
-  if (said.length > 0) return said;
+  if (sentences.length > 0) return sentences;
   return [
     cut
       ? 'There are too many sandboxes to look at each: nothing was found that would move at once.'

@@ -1,7 +1,7 @@
 'use client';
 /**
- * The trade between process-hours and cold wakes as a curve over thresholds. The slider walks along it; without
- * JavaScript the table does.
+ * The trade-off between process-hours and cold wakes, as a curve over thresholds. A slider moves along it; without
+ * JavaScript the links in the table do.
  */
 import { useState, useSyncExternalStore } from 'react';
 import { thresholdInWords } from '../../../components/ui/durations.ts';
@@ -83,22 +83,22 @@ function Points({
 
 const never = () => () => {};
 
-/** `points` from the shortest threshold to the longest; `seconds` is how long the time was that is looked at. */
+/** `points`: by threshold, the shortest first. `seconds`: the length of the period. */
 export function TradeCurve({
   points,
   was,
   present,
-  asked,
+  requested,
   seconds,
 }: {
   points: readonly TradePoint[];
   was: TradeTally;
-  /** Which of the points holds now, and which was asked for. */
+  /** The indexes of the present and of the requested threshold. */
   present: number;
-  asked: number;
+  requested: number;
   seconds: number;
 }) {
-  const [chosen, choose] = useState(asked);
+  const [chosen, choose] = useState(requested);
   const scripted = useSyncExternalStore(
     never,
     () => true,

@@ -1,47 +1,45 @@
-/**
- * The trade between process-hours and cold wakes: where its points, lines and labels are, and what a point says. Pure.
- */
+/** The layout of the trade-off curve: points, lines, labels, and each point in words. Pure. */
 import type { Simulation } from '#lib/contract/schema.ts';
 import { lengthInWords, thresholdInWords } from '../../../components/ui/durations.ts';
 
 export type TradeTally = Simulation['was'];
 
 export interface TradePoint {
-  /** Seconds of idleness after which it suspends. */
+  /** Idle seconds before a suspension. */
   threshold: number;
   would: TradeTally;
-  /** Of the cold wakes. */
+  /** How many of the cold wakes are estimated. */
   estimated: number;
 }
 
 /**
- * Pixels; across, places are in percent, so that the plot takes what room there is and its letters stay as they are.
+ * Height in pixels. Horizontal positions are in percent, so that the plot fills its room and its text keeps its size.
  */
 export const HEIGHT = 260;
 const TOP = 26;
 const BOTTOM = 208;
 const LEFT = 6;
 const RIGHT = 92;
-/** Labels nearer than this, in percent and pixels, would lie on one another. */
+/** Labels nearer than this, in percent and pixels, would overlap. */
 const LABEL_WIDTH = 16;
 const LABEL_HEIGHT = 18;
 const ABOVE = -10;
 const BELOW = 20;
 
 interface Mark {
-  /** Percent across or pixels down. */
+  /** Percent from the left, or pixels from the top. */
   at: number;
   value: number;
 }
 
 export interface TradeLayout {
-  /** `label`: how far below its point its label stands, in pixels; null: it has none. */
+  /** `label`: the offset of the label below its point, in pixels; null: no label. */
   points: { x: number; y: number; label: number | null }[];
   wakes: Mark[];
   hours: Mark[];
 }
 
-/** Round numbers between two, two to four of them as a rule. */
+/** Round numbers between two bounds, usually two to four. */
 export function roundsBetween(from: number, to: number, least = 0): number[] {
   const raw = Math.max((to - from) / 4, least, Number.MIN_VALUE);
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -51,7 +49,7 @@ export function roundsBetween(from: number, to: number, least = 0): number[] {
   return Array.from({ length: count }, (_, index) => Number(((first + index) * step).toPrecision(12)));
 }
 
-/** `first` are the points that are labelled whatever else is, as far as they have room, the most important first. */
+/** `first`: points that are labelled before others, as far as there is room, the most important first. */
 export function tradeLayout(points: readonly TradePoint[], first: readonly number[]): TradeLayout {
   const across = scale(
     points.map(({ would }) => would.cold_wakes),
@@ -69,7 +67,7 @@ export function tradeLayout(points: readonly TradePoint[], first: readonly numbe
   for (const index of new Set([...first, 0, points.length - 1, ...points.keys()])) {
     const place = placed[index];
     if (place === undefined) continue;
-    // What has to be there goes below its point where there is no room above.
+    // A required label goes below its point where there is no room above.
     const ways = first.includes(index) ? [ABOVE, BELOW] : [ABOVE];
     const way = ways.find((dy) => !taken.some((label) => overlap(label, { x: place.x, y: place.y + dy })));
     if (way === undefined) continue;
@@ -97,7 +95,7 @@ function scale(values: readonly number[], start: number, end: number) {
   return { from, to, at };
 }
 
-/** Process-hours as a person reads them: one decimal below ten. */
+/** Process-hours, with one decimal below ten. */
 export function hoursInFigures(hours: number): string {
   return Math.abs(hours) < 10 ? hours.toFixed(1) : Math.round(hours).toLocaleString('en');
 }
@@ -112,7 +110,7 @@ const DAY = 86_400;
 const figures = (count: number) => count.toLocaleString('en');
 const counted = (count: number, one: string, many: string) => (count === 1 ? one : many);
 
-/** A stretch of time up to now: `day`, `7 days`, `3 hours`. */
+/** The length of a period: `day`, `7 days`, `3 hours`. */
 export function spanInWords(seconds: number): string {
   const days = Math.round(seconds / DAY);
   if (seconds < DAY) return lengthInWords(seconds);
@@ -120,8 +118,8 @@ export function spanInWords(seconds: number): string {
 }
 
 /**
- * What a point would have meant: `Suspending after 10 min in the last 7 days: 4.2 fewer process-hours, …`. `seconds`
- * were looked at.
+ * A point in a sentence: `Suspending after 10 min in the last 7 days: 4.2 fewer process-hours, …`. `seconds`: the
+ * length of the period.
  */
 export function tradeInWords({ threshold, would, estimated }: TradePoint, was: TradeTally, seconds: number): string {
   const hours = apart(would.process_hours, was.process_hours, hoursInFigures, 'process-hours');

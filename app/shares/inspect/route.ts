@@ -9,7 +9,7 @@ export function POST(request: Request): Promise<Response> {
     const inspection = await getHost().operations.inspectBundle(caller, upload, request.signal);
     return redirectTo(
       request,
-      `/shares?held=${keepFlash(caller, { kind: 'inspection', fileName, inspection })}#inspect`,
+      `/shares?flash=${keepFlash(caller, { kind: 'inspection', fileName, inspection })}#inspect`,
     );
   });
 }

@@ -1,4 +1,4 @@
-/** One snapshot: what it holds, what came from it, and making sandboxes from it. */
+/** One snapshot: its contents, its lineage, and the form that makes sandboxes from it. */
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { notFound } from 'next/navigation';

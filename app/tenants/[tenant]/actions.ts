@@ -1,5 +1,5 @@
 'use server';
-/** Setting what a tenant may have. */
+/** The server action that sets a tenant's quotas. */
 import { refresh } from 'next/cache';
 import { slugSchema, type TenantPatch, tenantPatchSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -8,7 +8,7 @@ import { expectTexts, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 import { LIMITS, type LimitsState, readLimits } from './limits.ts';
 
-/** Sets the limits that differ from what holds now. */
+/** Sets the limits that differ from the present ones. */
 export async function setLimits(tenant: string, _previous: LimitsState, form: FormData): Promise<LimitsState> {
   expectTexts(tenant);
   const caller = await requireCaller(`/tenants/${tenant}`);

@@ -1,4 +1,7 @@
-/** What a tenant's page says of forgetting it: that it is under way, what still holds it, and where it begins. */
+/**
+ * The parts of a tenant's page about forgetting it: that it is under way, what still holds the tenant, and the link to
+ * the dry run.
+ */
 import Link from 'next/link';
 import { LiveJobBar, LiveJobStatus } from '#components/live/job.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
@@ -10,7 +13,7 @@ import { mayDo, whyNot } from '#lib/contract/access.ts';
 import type { Job, Tenant, TenantForgetPlan } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 
-/** The job, or null when it is none any more or not the visitor's. */
+/** The job, or null when it no longer exists or the visitor may not see it. */
 async function jobOf(caller: Caller, id: string): Promise<Job | null> {
   try {
     return await getHost().operations.getJob(caller, id);
@@ -20,7 +23,7 @@ async function jobOf(caller: Caller, id: string): Promise<Job | null> {
   }
 }
 
-/** At the head of the page while it runs. */
+/** The notice at the head of the page while the job runs. */
 export async function BeingForgotten({ caller, tenant }: { caller: Caller; tenant: Tenant }) {
   const { forgetting } = tenant;
   if (forgetting === null || forgetting.finished !== null) return null;
@@ -44,7 +47,7 @@ export async function BeingForgotten({ caller, tenant }: { caller: Caller; tenan
   );
 }
 
-/** Backups on record, and folders that a restore set aside, in sentences. */
+/** What still holds the tenant: backups on record, and folders that a restore set aside. */
 export function StillHolds({
   plan,
   rendered,
@@ -93,7 +96,7 @@ export function StillHolds({
   );
 }
 
-/** The last part of the page: what became of it, or the way to it. */
+/** The last section of the page: the result, or the link to the dry run. */
 export async function ForgetPart({ caller, tenant, rendered }: { caller: Caller; tenant: Tenant; rendered: number }) {
   const { tenant: name, forgetting } = tenant;
   if (forgetting !== null && forgetting.finished === null) return null;

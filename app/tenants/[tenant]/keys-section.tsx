@@ -1,4 +1,4 @@
-/** The keys that see this tenant only, for a visitor who may list keys. */
+/** The keys limited to this tenant, for a visitor who may list keys. */
 import Link from 'next/link';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';

@@ -1,5 +1,5 @@
 'use client';
-/** The form of a tenant's quotas. An empty field is no limit of its own. */
+/** The form of a tenant's quotas. An empty field means no limit. */
 import { useActionState } from 'react';
 import { Field } from '#components/ui/field.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
@@ -12,7 +12,7 @@ const FIELDS: readonly [name: Limit, title: string, placeholder: string][] = [
   ['max_bytes', 'Bytes at most', 'no limit'],
 ];
 
-/** `held`: what holds now, as it would be typed. */
+/** `held`: the present limits as text. */
 export function LimitsForm({ held, action }: { held: LimitsState['values']; action: LimitsAction }) {
   const [{ values, errors, outcome }, submit] = useActionState(action, { values: {}, errors: {}, outcome: null });
   return (

@@ -1,4 +1,4 @@
-/** The fields of a tenant's quotas: what was typed, what is wrong with it, and what it asks for. Pure. */
+/** The quota fields: parsing and complaints. Pure. */
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { TenantPatch } from '#lib/contract/schema.ts';
 import { parseSize } from '../../amounts.ts';
@@ -22,7 +22,7 @@ const READ: Readonly<Record<Limit, { of: (text: string) => number | null; like: 
   max_bytes: { of: parseSize, like: 'a size, like 500 MB' },
 };
 
-/** What typed limits ask for; an empty one takes the limit away. Complaints are by field. */
+/** Parses typed limits; an empty one removes the limit. Complaints are by field. */
 export function readLimits(values: LimitsState['values']): { patch: TenantPatch; errors: LimitsState['errors'] } {
   const patch: TenantPatch = {};
   const errors: LimitsState['errors'] = {};

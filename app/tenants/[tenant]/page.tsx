@@ -1,7 +1,4 @@
-/**
- * One tenant: what it has in which state, what happens next, what it may have, what left, which keys are its, what
- * happened last.
- */
+/** One tenant: counts by state, next moves, quotas, thresholds, shares, keys, and the last ledger lines. */
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { notFound } from 'next/navigation';
@@ -52,7 +49,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: (await readTenant(tenant)) === null ? 'No such tenant' : `${tenant}, a tenant` };
 }
 
-/** How many have which fault, each number leading to them; nothing where there is none. */
+/** Counts by fault, each linking to its list; nothing where there is no fault. */
 async function FaultCounts({ caller, tenant }: { caller: Caller; tenant: string }) {
   const { faults } = await getHost().operations.counts(caller);
   const present = FAULTS.filter((fault) => (faults[fault] ?? 0) > 0);
@@ -78,7 +75,7 @@ export default async function TenantPage({ params }: Props) {
   const asOf = await ledgerSeq();
   const tenant = await readTenant(name);
   if (tenant === null) notFound();
-  // Operations about everything that a caller sees are asked as a caller who sees this tenant only.
+  // Operations over everything that a caller sees are called as a caller who sees this tenant only.
   const narrowed = { ...caller, tenants: [name] };
   const rendered = renderedAt();
   const whyNotSet = whyNot(caller, 'patchTenant', { tenant: name });

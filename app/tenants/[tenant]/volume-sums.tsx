@@ -1,6 +1,4 @@
-/**
- * What the volumes of a tenant's sandboxes hold together: each survives and ships differently, so each has its own sum.
- */
+/** The total content of a tenant's volumes, one sum for each, because each survives and ships differently. */
 import { sizeInWords } from '#components/ui/durations.ts';
 import { VolumeNames } from '#components/ui/volume-names.tsx';
 import type { Tenant } from '#lib/contract/schema.ts';

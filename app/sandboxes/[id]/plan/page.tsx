@@ -40,7 +40,7 @@ function counted(count: number, one: string, many: string): string {
 
 /** The losses as of now. */
 function Now({ plan }: { plan: Plan }) {
-  const said = [
+  const sentences = [
     ...(plan.tmp === null
       ? []
       : [
@@ -51,7 +51,7 @@ function Now({ plan }: { plan: Plan }) {
     ...(plan.calls === 0 ? [] : [`${counted(plan.calls, 'call runs', 'calls run')} now`]),
     ...(plan.attached === 0 ? [] : [`${counted(plan.attached, 'terminal is', 'terminals are')} attached`]),
   ];
-  return said.length === 0 ? null : <p className="mt-3 text-ink-2">Just now: {said.join('; ')}.</p>;
+  return sentences.length === 0 ? null : <p className="mt-3 text-ink-2">Just now: {sentences.join('; ')}.</p>;
 }
 
 function Steps({ plan }: { plan: Plan }) {

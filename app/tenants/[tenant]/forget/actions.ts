@@ -1,5 +1,5 @@
 'use server';
-/** Forgetting a tenant from the page that showed what would go. */
+/** The server action that starts to forget a tenant. */
 import { redirect } from 'next/navigation';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { slugSchema } from '#lib/contract/schema.ts';
@@ -8,7 +8,7 @@ import { requireCaller } from '../../../caller.ts';
 import { expectTexts, textField } from '../../../form-values.ts';
 import { problemInWords, problemOf } from '../../../problem.ts';
 
-/** Begins it when its name was typed, and leads to the job that does it. */
+/** Starts the job once the tenant's name was typed, and opens it. */
 export async function forgetTenant(
   tenant: string,
   _previous: ActionOutcome | null,

@@ -1,6 +1,6 @@
 /**
- * Forgetting a tenant: what would go, what stays, what would still hold it, and the form that begins it. Changes
- * nothing by itself.
+ * The dry run of forgetting a tenant: what goes, what stays, what would still hold it, and the form that starts it. The
+ * page changes nothing by itself.
  */
 import Link from 'next/link';
 import { notFound } from 'next/navigation';
