@@ -41,7 +41,7 @@ export function sizeOf(upload: Upload): number | null {
 }
 
 /** The body to send. With a progress to report everything becomes a stream; its length is then told by `sizeOf`. */
-export function outgoing(upload: Upload, onProgress: Progress | undefined): BodyInit {
+export function uploadBody(upload: Upload, onProgress: Progress | undefined): BodyInit {
   if (onProgress === undefined) return upload as BodyInit;
   const total = sizeOf(upload);
   const source = upload instanceof ReadableStream ? upload : new Blob([upload as BlobPart]).stream();

@@ -1,5 +1,5 @@
 /**
- * The shapes of calls: what a line of the table says, what every call takes besides its input. Safe for the browser.
+ * The types of calls: a line of the table, and the options that every call takes. Safe for the browser.
  */
 
 /** How a call's answer is read. */

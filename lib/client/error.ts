@@ -82,7 +82,7 @@ function isProblem(value: unknown): value is Problem {
 }
 
 /** The error that a refusing answer stands for; reads its body. */
-export async function errorOf(response: Response): Promise<ApiError> {
+export async function errorFromResponse(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '');
   try {
     const value: unknown = JSON.parse(text);

@@ -9,7 +9,7 @@ export type ExecBytesInput = Omit<ExecInput, 'stdin' | 'stdin_base64' | 'encodin
   stdin?: string | Uint8Array;
 };
 
-/** What it did, with the bytes that it said. */
+/** Its result, with the outputs as bytes. */
 export type ExecBytesAnswer = Omit<ExecAnswer, 'stdout' | 'stderr' | 'stdout_encoding' | 'stderr_encoding'> & {
   stdout: Uint8Array;
   stderr: Uint8Array;
@@ -21,7 +21,7 @@ export function bodyOf({ stdin, ...input }: ExecBytesInput): ExecInput {
   return typeof stdin === 'string' ? { ...input, stdin } : { ...input, stdin_base64: toBase64(stdin) };
 }
 
-/** Runs a script to its end and gives what it said byte by byte. Never tried again. */
+/** Runs a script to its end and returns its outputs as bytes. Never retried. */
 export async function execBytes(
   transport: Transport,
   line: CallLine,

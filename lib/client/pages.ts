@@ -15,7 +15,7 @@ export interface Page<T> {
 export interface Pages<T> extends Promise<Page<T>>, AsyncIterable<T> {}
 
 /** Reads a page from an answer's items and headers. */
-export function pageOf<T>(items: T[], headers: Headers): Page<T> {
+export function pageFromResponse<T>(items: T[], headers: Headers): Page<T> {
   const link = /<[^>]*[?&]cursor=([^&>]+)[^>]*>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];
   const count = headers.get('x-total-count');
   return {

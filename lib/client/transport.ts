@@ -3,10 +3,10 @@
  * operation by name. Safe for the browser.
  */
 import { pathOf, searchOf } from './address.ts';
-import { Download, isUpload, outgoing, sizeOf } from './bytes.ts';
+import { Download, isUpload, sizeOf, uploadBody } from './bytes.ts';
 import type { CallLine, CallOptions, Upload, Written } from './call.ts';
-import { ApiError, errorOf, networkError, unexpectedAnswer } from './error.ts';
-import { pageOf } from './pages.ts';
+import { ApiError, errorFromResponse, networkError, unexpectedAnswer } from './error.ts';
+import { pageFromResponse } from './pages.ts';
 import { addressOfClient, whereaboutsIn } from './whereabouts.ts';
 
 export interface ClientOptions {
@@ -122,7 +122,7 @@ export function createTransport(clientOptions: ClientOptions): Transport {
     } else if (line.body !== null && !sendsJson) {
       const upload = (body ?? '') as Upload;
       if (!headers.has('content-type')) headers.set('content-type', 'application/octet-stream');
-      request.body = outgoing(upload, options.onProgress);
+      request.body = uploadBody(upload, options.onProgress);
       if (request.body instanceof ReadableStream) {
         request.duplex = 'half';
         const size = sizeOf(upload);
@@ -137,7 +137,7 @@ export function createTransport(clientOptions: ClientOptions): Transport {
     const request = await requestOf(call);
     try {
       const response = await send(address, request);
-      if (!response.ok && response.status !== 304) throw await errorOf(response);
+      if (!response.ok && response.status !== 304) throw await errorFromResponse(response);
       return await read(response);
     } catch (error) {
       if (call.options.signal?.aborted === true) throw call.options.signal.reason;
@@ -190,7 +190,7 @@ async function readAnswer(response: Response, { line, options }: Call): Promise<
       const value = await jsonOf(response);
       if (line.answer === 'json') return value;
       if (!Array.isArray(value)) throw unexpectedAnswer(response);
-      return pageOf(value, response.headers);
+      return pageFromResponse(value, response.headers);
     }
   }
 }

@@ -1,15 +1,14 @@
 /**
- * Which server is meant, and with which key, when that is not said: `WINTERDOCK_URL` and `WINTERDOCK_KEY` of a
- * program's environment. The client and the command line ask here, so that both understand the same. Safe for the
- * browser, which has no environment.
+ * The default server and key of the client and the command line: `WINTERDOCK_URL` and `WINTERDOCK_KEY` of the
+ * environment. Safe for the browser, which has no environment.
  */
 
-/** This machine. */
+/** A server on this machine. */
 export const DEFAULT_URL = 'http://localhost:3000';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a program says in its environment; null for what is not there or empty. */
+/** Server and key from the environment; null when not set or empty. */
 export interface Whereabouts {
   url: string | null;
   key: string | null;
@@ -21,14 +20,14 @@ function ownEnvironment(): Environment {
   return program?.env ?? {};
 }
 
-/** What the environment says. */
+/** Reads them from the environment. */
 export function whereaboutsIn(environment: Environment = ownEnvironment()): Whereabouts {
   return { url: environment.WINTERDOCK_URL || null, key: environment.WINTERDOCK_KEY || null };
 }
 
 /**
- * An address in the one form that it is asked and kept under: `localhost:3000` is `http://localhost:3000`. Throws a
- * TypeError whose message says what is wrong with one that is none, or that holds a name or a password.
+ * Normalizes the address of a server: `localhost:3000` becomes `http://localhost:3000`. Throws a TypeError for what is
+ * no http(s) address, or holds a name or a password.
  */
 export function addressIn(text: string): string {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
@@ -43,12 +42,12 @@ export function addressIn(text: string): string {
 }
 
 /**
- * The address of a client that was given `url` or nothing; empty for where the page came from. Throws a TypeError when
- * it is none.
+ * The server of a client: `url`, else the environment's, else, in a browser, the page's own origin (empty). Throws a
+ * TypeError when `url` is no address.
  */
-export function addressOfClient(url: string | undefined, said: Whereabouts): string {
+export function addressOfClient(url: string | undefined, fromEnvironment: Whereabouts): string {
   if (url === '') return '';
   if (url !== undefined) return addressIn(url);
-  if (said.url !== null) return addressIn(said.url);
+  if (fromEnvironment.url !== null) return addressIn(fromEnvironment.url);
   return (globalThis as { location?: unknown }).location === undefined ? DEFAULT_URL : '';
 }

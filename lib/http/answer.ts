@@ -1,17 +1,17 @@
-/** What a handler gives back, before it becomes bytes on a socket or a web Response. Knows of neither. */
+/** What a handler returns: status, headers and body. The adapters make bytes on a socket or a web Response of it. */
 import type { SizedStream } from '../operations/streams.ts';
 
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** Where a stream is written to. Writing after the client has gone does nothing. */
+/** The client's end of a stream. Writing after it has disconnected does nothing. */
 export interface StreamSink {
   write(piece: string | Uint8Array): void;
   end(): void;
-  /** Ends the connection without a farewell. */
+  /** Cuts the connection, so that the client sees an incomplete answer. */
   drop(): void;
   /** Bytes written that the client has not taken yet. */
   readonly queuedBytes: number;
-  /** Aborted when the client has gone, or once the stream has ended. */
+  /** Aborted when the client has disconnected, or once the stream has ended. */
   readonly gone: AbortSignal;
 }
 
@@ -34,14 +34,14 @@ export const json = (status: number, value: unknown, headers?: AnswerHeaders): A
 
 export const empty = (status: number, headers?: AnswerHeaders): Answer => ({ status, headers });
 
-/** Headers of a file to be kept, under a name of letters, digits, dots and dashes. It never runs in our origin. */
+/** Headers of a download, under a name of letters, digits, dots and dashes. It never runs in our origin. */
 export const attachmentHeaders = (type: string, name: string): AnswerHeaders => ({
   'content-type': type,
   'content-disposition': `attachment; filename="${name}"`,
   'content-security-policy': "sandbox; default-src 'none'",
 });
 
-/** A file to be kept, sent as it comes. */
+/** A download, streamed. */
 export const attachment = (outgoing: SizedStream, headers: AnswerHeaders): Answer => ({
   status: 200,
   headers,

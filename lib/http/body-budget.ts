@@ -1,12 +1,11 @@
 /**
- * How many bytes of bodies the server holds at a time, of everybody and of each caller. A body that does not fit yet is
- * not read yet: its sender waits, and the server's memory does not grow with how much is sent at once. Knows nothing of
- * sockets.
+ * The memory budget of request bodies, of the server and of each caller. A body that does not fit waits unread in a
+ * fair queue, so that memory does not grow with the number of senders. Knows nothing of sockets.
  */
 import { WinterdockError } from '../base/errors.ts';
 import { FairQueue } from '../base/fair-queue.ts';
 
-/** Bodies of no more than this are not counted: thousands of them are nothing. */
+/** Smaller bodies are not counted: even thousands of them take little memory. */
 const SMALL_BYTES = 64 * 1024;
 
 interface Waiting {
@@ -21,15 +20,15 @@ export class BodyBudget {
   readonly #line = new FairQueue<Waiting>();
   readonly #held = new Map<string, number>();
 
-  /** `each`: bytes that one caller may hold; at least the largest body. `total`: of all. */
+  /** Bytes of bodies in memory. `each`: of one caller, at least the largest body; `total`: of all callers. */
   constructor({ total, each }: { total: number; each: number }) {
     this.#total = total;
     this.#each = each;
   }
 
   /**
-   * Waits until a body of so many bytes fits. Gives what gives its place back. Rejects when its sender goes before
-   * that.
+   * Waits until `bytes` fit into the budget. Returns the function that releases them. Rejects when the sender
+   * disconnects before that.
    */
   async take(whose: string, bytes: number, signal: () => AbortSignal): Promise<() => void> {
     if (bytes <= SMALL_BYTES) return () => undefined;

@@ -1,4 +1,4 @@
-/** Reading a request's body within a limit: nothing over it is ever kept, however it arrives. */
+/** Reads request bodies within a limit: never more than the limit is kept, with or without `Content-Length`. */
 
 import { isUtf8 } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import type { UploadStream } from '../operations/streams.ts';
 
 /** Uploads are written in pieces of at least this size. */
 const PIECE_BYTES = 1024 * 1024;
-/** Values in a JSON body; the largest that anybody sends is a job of 10 000 ids. */
+/** Most values in a JSON body. The largest valid one is a job of 10 000 ids. */
 const MAX_VALUES = 50_000;
 
 /** A body before it is read. */
@@ -50,7 +50,7 @@ export async function readBody(source: BodySource, limit: number): Promise<Buffe
   return chunks.length === 1 && Buffer.isBuffer(only) ? only : Buffer.concat(chunks, size);
 }
 
-/** The upload that a body is, of at most `limit` bytes. */
+/** A body as an upload of at most `limit` bytes. */
 export function uploadOf(source: BodySource, type: string | null, limit: number): UploadStream {
   return {
     length: source.length,
@@ -60,7 +60,7 @@ export function uploadOf(source: BodySource, type: string | null, limit: number)
       if (source.length !== null && source.length > limit) throw tooLarge(limit);
       const file = await createFile(path);
       try {
-        const size = await pour(source, file, limit);
+        const size = await writeTo(source, file, limit);
         await file.close();
         return size;
       } catch (error) {
@@ -72,8 +72,8 @@ export function uploadOf(source: BodySource, type: string | null, limit: number)
   };
 }
 
-/** Writes a body to an open file, gathered into pieces that are worth a write. Returns its size. */
-async function pour(source: BodySource, file: FileHandle, limit: number): Promise<number> {
+/** Writes a body to an open file in pieces of PIECE_BYTES. Returns its size. */
+async function writeTo(source: BodySource, file: FileHandle, limit: number): Promise<number> {
   let size = 0;
   let gathered: Uint8Array[] = [];
   let waiting = 0;
@@ -108,8 +108,7 @@ function noRoom(cause: unknown): WinterdockError {
 }
 
 /**
- * Parses a JSON body; none at all is `{}`. Throws `bad_json`, and `too_large` for one of more values than anybody
- * sends.
+ * Parses a JSON body; an empty one is `{}`. Throws `bad_json`, and `too_large` for more than MAX_VALUES values.
  */
 export function parseJson(body: Buffer): unknown {
   if (body.length === 0) return {};

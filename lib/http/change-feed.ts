@@ -1,7 +1,7 @@
 /**
- * What changed, as it is now: the rows and counts that the ledger's lines are about, and how far jobs and starts are,
- * which have no line for each step. Read and serialised once for everybody who may see the same. Knows nothing of
- * connections.
+ * The change feed: for each ledger line, the current row and counts that it is about, and the progress of jobs and
+ * starts, which have no line for each step. Read and serialized once for all clients with the same rights. Knows
+ * nothing of connections.
  */
 
 import type { Changes } from '../contract/schema.ts';
@@ -13,9 +13,9 @@ import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
 import { eventText } from './answer.ts';
 
-/** At most so often: what is looked at needs no more, and under a flood a row is then read once for many lines. */
+/** Batches are sent at most this often: under a flood of lines, a row is then read once for many of them. */
 const EVERY_MS = 500;
-/** More rows than a page shows are not told one by one. */
+/** More rows than a page shows are not sent one by one: `more` asks the client to reload. */
 const MOST_ROWS = 500;
 const MOST_TENANTS = 100;
 const MOST_JOBS = 100;
@@ -24,18 +24,18 @@ const MOST_JOBS = 100;
 type Scope = readonly string[] | null;
 
 export interface ChangeFeed {
-  /** Calls `send` with a server-sent event whenever something changed that its scope may see. Returns the way out. */
+  /** Calls `send` with a server-sent event for each change within the scope. Returns the function that leaves. */
   join(scope: Scope, send: (piece: Buffer) => void): () => void;
-  /** Tells once more what these lines are about: somebody missed it. */
+  /** Sends the changes of these lines once more, for a client that missed them. */
   again(lines: readonly About[]): void;
   /**
-   * How the ledger stands for who has seen it up to `seq`: its last number, and whether every line after `seq` is still
-   * there.
+   * The ledger's position for a client that has seen it up to `seq`: its last number, and whether every line after
+   * `seq` is still there.
    */
   standing(seq: number): Promise<{ last: number; whole: boolean }>;
 }
 
-/** What a line is about. Those of a job go by the job's id as their request. */
+/** What a line is about. Lines of a job have the job's id as their request id. */
 type About = Pick<LedgerLine, 'type' | 'instance' | 'tenant'> & { request_id: string | null };
 
 interface Group {
@@ -43,13 +43,13 @@ interface Group {
   sends: Set<(piece: Buffer) => void>;
 }
 
-/** Whether a scope holds all of these tenants. What concerns all of them, or none, only who sees all is told. */
+/** Whether a scope covers all of these tenants. Null (every tenant) and none need the scope of all. */
 function holds(scope: Scope, tenants: readonly string[] | null): boolean {
   if (scope === null) return true;
   return tenants !== null && tenants.length > 0 && tenants.every((tenant) => scope.includes(tenant));
 }
 
-/** Makes the feed. It reads only while somebody follows. */
+/** Makes the feed. It reads only while a client is joined. */
 export function createChangeFeed(parts: {
   events: Pick<EventHub, 'failed'>;
   registry: {
@@ -79,7 +79,7 @@ export function createChangeFeed(parts: {
     const [moved, begun] = [[...jobs], [...starts.values()]];
     rows = new Set();
     tenants = new Set();
-    // Those beyond what is told at once have their turn the next time.
+    // The rest goes with the next batch.
     jobs = new Set(moved.slice(MOST_JOBS));
     starts = new Map();
     const seq = await registry.ledger.lastSeq();
@@ -101,7 +101,7 @@ export function createChangeFeed(parts: {
           sees(start.tenant) ? [{ request_id: requestId, ...start }] : [],
         ),
       };
-      // Of what happens to others not even that it does.
+      // A client learns nothing of other tenants, not even that something changed.
       if (!more && Object.values(its).every(({ length }) => length === 0)) continue;
       const counted = scope === null ? [] : ([scope] as const);
       const changes: Changes = {
@@ -131,7 +131,7 @@ export function createChangeFeed(parts: {
     );
   };
 
-  const hear = (lines: readonly About[]) => {
+  const collect = (lines: readonly About[]) => {
     for (const { type, instance, tenant, request_id: request } of lines) {
       // Looking changes nothing.
       if (type === 'private.read') continue;
@@ -143,7 +143,7 @@ export function createChangeFeed(parts: {
   };
   const listen = () => [
     registry.commitEvents.onLedgerAppend((lines) =>
-      hear(lines.map((line) => ({ ...line, request_id: line.requestId }))),
+      collect(lines.map((line) => ({ ...line, request_id: line.requestId }))),
     ),
     registry.commitEvents.onJobChange((id) => {
       jobs.add(id);
@@ -171,7 +171,7 @@ export function createChangeFeed(parts: {
         timer = undefined;
       };
     },
-    again: hear,
+    again: collect,
     async standing(seq) {
       const last = await registry.ledger.lastSeq();
       if (seq >= last) return { last, whole: seq === last };

@@ -1,4 +1,4 @@
-/** Ledger lines as CSV (RFC 4180). Pure. What a spreadsheet would take for a formula is made text. */
+/** Ledger lines as CSV (RFC 4180). Cells that a spreadsheet would run as a formula are escaped. Pure. */
 import { type Event, eventSchema } from '../contract/schema.ts';
 
 const COLUMNS = Object.keys(eventSchema.shape) as (keyof Event)[];

@@ -1,7 +1,7 @@
 /**
- * From a request to an answer: finds the route, asks who is calling, parses what was sent, runs the handler, turns what
- * was thrown into a problem. The doors (node-door.ts, web-door.ts) bring requests and send answers; nothing here knows
- * sockets.
+ * Turns a request into an answer: finds the route, authenticates the caller, parses path, query and body, runs the
+ * handler, and makes a problem document of what it throws. The adapters (node-adapter.ts, web-adapter.ts) receive
+ * requests and send answers; nothing here knows sockets.
  */
 import type { z } from 'zod';
 import { clientAddress } from '../auth/address.ts';
@@ -15,15 +15,15 @@ import type { Guard } from '../operations/guard.ts';
 import { type Answer, json } from './answer.ts';
 import { type BodySource, parseJson, readBody, uploadOf } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
-import { sourceWhile, whileAllowed } from './caller-lifetime.ts';
 import { toProblem } from './problem.ts';
+import { stopAnswerOnRevocation, stopBodyOnRevocation } from './revocation.ts';
 import type { Route, Services } from './route.ts';
 import { type RouteMatch, RouteMatcher } from './route-matcher.ts';
 import { decodeSegment, filePathOf, parseTarget, type Target } from './target.ts';
 import { parse, queryObject } from './validate.ts';
 
-/** A request as a door brings it. */
-interface Incoming {
+/** A request as an adapter passes it on. */
+interface IncomingRequest {
   method: string;
   /** The request target as it was sent: not decoded, not normalised. */
   target: string;
@@ -35,7 +35,7 @@ interface Incoming {
   signal(): AbortSignal;
 }
 
-interface Answered {
+interface DispatchedAnswer {
   answer: Answer;
   requestId: string;
 }
@@ -44,7 +44,7 @@ export interface Dispatcher {
   /** Whether a request target belongs to the API, known path or not. */
   owns(target: string): boolean;
   /** Answers; never throws. */
-  answer(incoming: Incoming): Promise<Answered>;
+  answer(incoming: IncomingRequest): Promise<DispatchedAnswer>;
 }
 
 export interface DispatchOptions {
@@ -63,10 +63,10 @@ export interface DispatchOptions {
   trustProxy: boolean;
 }
 
-/** The command line names itself. It only says how; whoever sends it falsely hides nothing of who he is. */
+/** The command line names itself with this header. It changes only `via` in the ledger, never the actor. */
 const CLIENT_HEADER = 'x-winterdock-client';
-/** Who asks on a route that is open. It may read what is open, which is of no tenant. */
-const NOBODY: Omit<Caller, 'requestId' | 'address'> = {
+/** The caller of an open route. Open routes show nothing of any tenant. */
+const ANONYMOUS: Omit<Caller, 'requestId' | 'address'> = {
   actor: 'nobody',
   via: 'api',
   role: 'viewer',
@@ -77,14 +77,14 @@ const NOBODY: Omit<Caller, 'requestId' | 'address'> = {
 const BODIES_EACH = 4;
 const OWN_ROOTS = new Set(['api', 'instances', 'healthz', 'readyz', 'metrics', 'openapi.json']);
 
-/** Logs what is unexpected, or a fault of the storage, under the request's id. */
+/** Logs unexpected errors and storage failures under the request's id. */
 export function logFailure(thrown: unknown, requestId: string, log: Logger): void {
   const error = storageFailure(thrown) ?? thrown;
   if (!isWinterdockError(error) || error.code === 'internal') log.error({ err: error, requestId }, 'a request failed');
   else if (error.code === 'storage_unavailable') log.warn({ err: error, requestId }, 'the storage refused a request');
 }
 
-/** The problem answer of anything that was thrown. */
+/** The problem answer of anything thrown. */
 export function answerOf(thrown: unknown, requestId: string): Answer {
   const error = storageFailure(thrown) ?? thrown;
   const problem = toProblem(error, requestId);
@@ -98,7 +98,7 @@ export function answerOf(thrown: unknown, requestId: string): Answer {
   return json(problem.status, problem, headers);
 }
 
-/** The problem answer of anything that was thrown; what is unexpected is logged under the request's id. */
+/** The problem answer of anything thrown; unexpected errors are logged under the request's id. */
 export function problemAnswer(thrown: unknown, requestId: string, log: Logger): Answer {
   logFailure(thrown, requestId, log);
   return answerOf(thrown, requestId);
@@ -122,9 +122,9 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       if (route !== undefined) return { route, found };
     }
     if (candidates.length === 0) {
-      const meant = meantBy(target);
+      const suggestion = suggestionFor(target);
       throw new WinterdockError('not_found', 'There is nothing at this address.', {
-        ...(meant === null ? {} : { hint: `Did you mean ${meant}?` }),
+        ...(suggestion === null ? {} : { hint: `Did you mean ${suggestion}?` }),
       });
     }
     const allow = [...new Set(candidates.flatMap((found) => [...found.methods.keys()]))];
@@ -135,28 +135,25 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     });
   };
 
-  /**
-   * The address that a wrong one misses by a slash at its end, or by `/api` before or not before it; null when it is
-   * neither.
-   */
-  const meantBy = ({ segments }: Target): string | null => {
+  /** The address to suggest for an unknown one: without its trailing slash, with or without `/api`. Or null. */
+  const suggestionFor = ({ segments }: Target): string | null => {
     const bare = segments.at(-1) === '' ? segments.slice(0, -1) : segments;
     const near = [bare, ['api', ...bare], ...(bare[0] === 'api' ? [bare.slice(1)] : [])];
     const found = near.find((path) => matcher.find(path).length > 0);
     return found === undefined ? null : `/${found.join('/')}`;
   };
 
-  const admit = async (route: Route, incoming: Incoming, requestId: string): Promise<Caller> => {
+  const admit = async (route: Route, incoming: IncomingRequest, requestId: string): Promise<Caller> => {
     const address = clientAddress(incoming.headers, incoming.peer, options.trustProxy);
     if (route.access === 'open' || (route.access === 'metrics' && options.metricsOpen)) {
       await auth.countRequest(null, address);
-      return { ...NOBODY, requestId, address };
+      return { ...ANONYMOUS, requestId, address };
     }
     const via = headerOf(incoming.headers, CLIENT_HEADER) === 'cli' ? 'cli' : 'api';
     const caller = await auth.callerFromHeaders(incoming.headers, { requestId, address, via });
     await auth.countRequest(caller, address);
     if (caller === null) {
-      throw new WinterdockError('unauthorized', whyNobody(incoming.headers), {
+      throw new WinterdockError('unauthorized', authenticationRefusal(incoming.headers), {
         hint: 'Send `Authorization: Bearer <key>`, or sign in.',
       });
     }
@@ -174,10 +171,10 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   const each = Math.max(BODIES_EACH * options.maxFileBytes, options.maxBodyBytes);
   const budget = new BodyBudget({ total: 2 * each, each });
 
-  /** The body and what gives back the memory that it takes, when the request is done. */
+  /** The parsed body, and the function that returns its memory to the budget when the request is done. */
   const bodyOf = async (
     route: Route,
-    incoming: Incoming,
+    incoming: IncomingRequest,
     source: BodySource,
     { query, actor }: { query: Record<string, unknown>; actor: string },
   ): Promise<{ body: unknown; release: () => void }> => {
@@ -201,7 +198,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     }
   };
 
-  const run = async (incoming: Incoming, requestId: string): Promise<Answer> => {
+  const run = async (incoming: IncomingRequest, requestId: string): Promise<Answer> => {
     const target = parseTarget(incoming.target);
     const { route, found } = resolve(incoming.method, target);
     const caller = await admit(route, incoming, requestId);
@@ -209,7 +206,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     const query =
       route.query === null ? noQuery(target.search) : parse(route.query, queryObject(target.search), 'query');
     const answerTo = async (allowed: AbortSignal | null): Promise<Answer> => {
-      const source = allowed === null ? incoming.body : sourceWhile(incoming.body, allowed);
+      const source = allowed === null ? incoming.body : stopBodyOnRevocation(incoming.body, allowed);
       const asked = { query: query as Record<string, unknown>, actor: caller.actor };
       const { body, release } = await bodyOf(route, incoming, source, asked);
       try {
@@ -232,7 +229,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       }
     };
     return route.access === 'key'
-      ? whileAllowed(auth, { caller, gone: () => incoming.signal() }, answerTo)
+      ? stopAnswerOnRevocation(auth, { caller, gone: () => incoming.signal() }, answerTo)
       : answerTo(null);
   };
 
@@ -251,8 +248,8 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   };
 }
 
-/** What is wrong with who came without a name: said of what was sent, and the same of every key that opens nothing. */
-function whyNobody(headers: AnyHeaders): string {
+/** Why a request has no caller. Every invalid key gets the same words, so that they reveal nothing of it. */
+function authenticationRefusal(headers: AnyHeaders): string {
   const sent = headerOf(headers, 'authorization');
   if (sent === null) return 'This needs a key or a session.';
   if (!/^bearer\s+\S/i.test(sent)) return 'The Authorization header has no Bearer key.';
@@ -271,7 +268,7 @@ function parametersOf(route: Route, found: RouteMatch<Route>): Record<string, st
   return params;
 }
 
-/** A route without a query takes none: what is asked and not known is refused, not ignored. */
+/** A route without a query refuses every query: an unknown parameter is an error, not ignored. */
 function noQuery(search: string): Record<string, never> {
   const [key] = Object.keys(queryObject(search));
   if (key === undefined) return {};

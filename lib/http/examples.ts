@@ -24,7 +24,7 @@ const PATH: Readonly<Record<string, string>> = {
   attachment: 'explorer-terminal',
 };
 
-/** Stands where an earlier answer says the id. */
+/** A placeholder for an id from an earlier answer. */
 const SNAPSHOT = { id: 'id-of-a-snapshot' };
 const JOB = { id: 'id-of-a-job' };
 

@@ -1,7 +1,4 @@
-/**
- * The answers of one file: conditional reads, ranges, writes. What a file holds is never shown as a page of this
- * origin.
- */
+/** Handlers of a single file: conditional reads, ranges, writes. A file is never served as a page of this origin. */
 import { WinterdockError } from '../base/errors.ts';
 import { type ByteRange, rangeOf, readVerdict } from '../operations/conditions.ts';
 import type { FileContent } from '../operations/files.ts';
@@ -30,10 +27,10 @@ const SAFE_TYPES: Readonly<Record<string, string>> = {
   webp: 'image/webp',
 };
 
-/** A file is data: whatever opens it gets a place without an origin where nothing loads, runs or is framed. */
+/** A file is data: a browser that opens it gets a sandbox without an origin, where nothing loads, runs or frames. */
 const INERT_FILE = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** A file that is written while it is read is looked at anew so often. */
+/** A read starts over this often when the file is written meanwhile. */
 const READ_ATTEMPTS = 5;
 
 type Stat = FileContent['stat'];
@@ -138,7 +135,7 @@ function conditionOf(header: RouteContext['header']): { ifMatch?: string; ifNone
 /** PUT of a file: 201 when it is new, 204 when it replaced one. */
 export async function putFile(context: RouteContext<FileParams, unknown, Uint8Array>): Promise<Answer> {
   const { services, caller, params, body, header, path } = context;
-  // Whoever goes on with an upload sends the rest of the file, which is not to become the whole of it.
+  // A resumed upload sends only the rest of a file, which must not replace the whole.
   if (header('content-range') !== null) {
     throw new WinterdockError('validation', 'A write is of the whole file: Content-Range cannot be met.', {
       hint: 'Nothing was written. Send all of it again.',

@@ -1,8 +1,7 @@
 /**
  * A form with one file, as a browser without scripts sends it (`multipart/form-data`, RFC 7578): its fields, and the
- * file as an upload that goes to disk as it comes. Nothing but the fields and one piece is held. Fields that stand
- * behind the file are not seen. Reading the format is the library's; here are the limits, and that no form which fails
- * gives a file that seems whole.
+ * file as a stream. Holds the fields and one chunk in memory. Fields after the file are ignored. The library parses the
+ * format; this module sets the limits and makes sure that a broken form never yields a file that seems complete.
  */
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -32,7 +31,7 @@ function broken(why: string, cause?: unknown): WinterdockError {
   });
 }
 
-/** What a form failed for: an error of ours as it is, the parser's and the connection's as an end in its middle. */
+/** The error of a broken form: our own as it is; one of the parser or the connection as an early end. */
 function failureOf(error: unknown): WinterdockError {
   return isWinterdockError(error) ? error : broken('it ends in its middle', error);
 }
@@ -59,7 +58,7 @@ function parserOf(contentType: string | null): BusboyInstance {
 /** The bytes of a form's file. The rest of the form is left unread, also when the file is not wanted to its end. */
 function sourceOf(file: Readable, parser: BusboyInstance): BodySource {
   let failure: unknown = null;
-  // The parser tells of an end in the middle and then ends the file as if it were whole.
+  // The parser reports an early end, and then still ends the file as if it were complete.
   file.on('error', (error) => {
     failure ??= error;
   });

@@ -1,5 +1,5 @@
 /**
- * One client of the ledger's stream: first what it missed, then what comes, without a gap or a repeat between the two.
+ * One client of the ledger's stream: first the lines it missed, then new ones, without a gap or a repeat between them.
  */
 import type { Caller } from '../auth/caller.ts';
 import { isWinterdockError } from '../base/errors.ts';
@@ -10,11 +10,11 @@ import { toProblem } from './problem.ts';
 import type { Services } from './route.ts';
 
 const PAGE = 500;
-/** A client that has not taken so much of what was sent to it is dropped; it comes back with its `Last-Event-ID`. */
+/** A client with more bytes than this queued is dropped; it reconnects with its `Last-Event-ID`. */
 const QUEUE_BYTES = 1024 * 1024;
 /** Lines that may arrive while a client catches up. */
 const WAITING_LINES = 5000;
-/** More missed lines than this nobody reads one by one: who follows for what is now is told of a gap instead. */
+/** After more missed lines than this, a client that follows changes gets a `gap` event instead of the lines. */
 const MISSED_LINES = 1000;
 const DRAIN_POLL_MS = 20;
 
@@ -40,10 +40,10 @@ export function streamLedger(options: {
   services: Pick<Services, 'operations' | 'events' | 'changes'>;
   caller: Caller;
   filter: Filter;
-  /** The tenants whose lines it may see; null: all, and those of no tenant. */
+  /** The tenants whose lines the caller may see; null: all, and lines of no tenant. */
   tenants: readonly string[] | null;
   after: number | null;
-  /** Whether it is also told what changed, how far it is, and of gaps. */
+  /** Whether it also gets the events `changes`, `beat` and `gap`. */
   changes: boolean;
   sink: StreamSink;
 }): void {
@@ -75,7 +75,7 @@ export function streamLedger(options: {
     if (found !== null) write(found);
   };
   const beat = (seq: number | null) => {
-    // Whoever still catches up is not as far as that.
+    // A client that still catches up has not reached that line.
     const far = seq === null || waiting !== null ? null : Math.max(seq, sent);
     if (changes) write(eventText('beat', { seq: far }, far ?? undefined));
     else write(': beat\n\n');
@@ -103,7 +103,7 @@ export function streamLedger(options: {
   sink.write('retry: 2000\n\n');
   if (after === null) return;
 
-  /** Passes over what cannot or need not be told line by line, and says so. */
+  /** Skips lines that were dropped or are too many, with a `gap` event. */
   const skip = async () => {
     const { last, whole } = await services.changes.standing(after);
     if (whole && last - after <= MISSED_LINES) return;
@@ -117,7 +117,7 @@ export function streamLedger(options: {
       for (const event of missed) send(event, eventText(null, event, event.seq));
       if (changes) services.changes.again(missed);
       if (missed.length === 0 || sink.gone.aborted) break;
-      // A long absence is sent as fast as the client takes it.
+      // Back-pressure: missed lines are read no faster than the client takes them.
       while (sink.queuedBytes > QUEUE_BYTES / 2 && !sink.gone.aborted) {
         await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
       }

@@ -1,6 +1,6 @@
 /**
- * The door for Node's own HTTP server: requests in, bytes out, without building web objects in between. Owns what is
- * peculiar to sockets: bodies that nobody reads, clients that go away, slow readers.
+ * The adapter for Node's HTTP server: its requests and responses, without web objects in between. Owns what only
+ * sockets have: unread bodies, clients that disconnect, slow readers.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
@@ -9,7 +9,7 @@ import type { Answer, StreamSink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import type { Dispatcher } from './dispatch.ts';
 
-/** How long a body that was refused is still read away, so that its sender gets to see the answer. */
+/** How long the rest of a refused body is read and discarded, so that its sender gets to see the answer. */
 const DRAIN_MS = 30_000;
 
 /** Answers one request. Never throws. */
@@ -71,12 +71,12 @@ export function nodeBody(req: IncomingMessage, res: ServerResponse): BodySource 
   };
 }
 
-/** Whether the client waits to be told to send its body. */
+/** Whether the client waits for `100 Continue` before it sends its body. */
 export function wantsContinue(req: IncomingMessage): boolean {
   return req.headers.expect?.toLowerCase() === '100-continue';
 }
 
-/** Sends an answer. A body that is still coming in is read away first and kept nowhere. */
+/** Sends an answer. The rest of an unread body is read and discarded. */
 export function sendNode(answer: Answer, requestId: string, req: IncomingMessage, res: ServerResponse): void {
   const { body } = answer;
   const headers: Record<string, string | readonly string[] | number> = {
@@ -95,13 +95,13 @@ export function sendNode(answer: Answer, requestId: string, req: IncomingMessage
     const { stream, bytes } = body.outgoing;
     if (bytes !== null) headers['content-length'] = bytes;
     res.writeHead(answer.status, headers as Record<string, string>);
-    // Whichever side fails ends the other; a cut connection tells the client that what it has is not whole.
+    // A failure on one side ends the other; a cut connection tells the client that the download is incomplete.
     pipeline(stream, res, () => {});
     return;
   }
   let content: string | Uint8Array | undefined;
   if (body === undefined) {
-    // What HEAD leaves out has the length that its handler says, or one that nobody knows.
+    // HEAD: the length is the one that the handler gives, or unknown.
     if (answer.status !== 204 && answer.status !== 304 && req.method !== 'HEAD') headers['content-length'] ??= 0;
   } else if ('bytes' in body) {
     content = body.bytes;
@@ -112,7 +112,7 @@ export function sendNode(answer: Answer, requestId: string, req: IncomingMessage
     headers['content-length'] = Buffer.byteLength(content);
   }
   const unread = !req.complete && hasBody(req);
-  // A client that was not told to go on sends no body: the connection ends, as what comes next could be either.
+  // The client never got `100 Continue`: what comes next may be the body or another request, so the connection ends.
   if (unread && wantsContinue(req)) headers.connection = 'close';
   res.writeHead(answer.status, headers as Record<string, string>);
   if (unread && !wantsContinue(req)) endAfterBody(req, res, content);
@@ -123,10 +123,7 @@ function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 }
 
-/**
- * The whole answer goes out at once; the connection is let go only when the sender is done, or it would be cut by a
- * reset.
- */
+/** Sends the answer at once; ends the response when the sender is done, as ending earlier would reset the connection. */
 function endAfterBody(req: IncomingMessage, res: ServerResponse, content: string | Uint8Array | undefined): void {
   if (content === undefined) res.flushHeaders();
   else res.write(content);

@@ -1,7 +1,4 @@
-/**
- * The problem document of an error, for answers and for pages. Stack traces, paths of the machine and secrets never
- * enter it.
- */
+/** The problem document (RFC 9457) of an error, for answers and pages. Never holds stack traces, paths or secrets. */
 import { ERROR_STATUS, isWinterdockError, storageFailure } from '../base/errors.ts';
 import type { Problem } from '../contract/schema.ts';
 
@@ -25,8 +22,8 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Makes the problem document of anything thrown: a disk that refuses is `storage_unavailable`. What nobody expected is
- * `internal` and tells nothing.
+ * Makes the problem document of anything thrown: a disk error is `storage_unavailable`, an unexpected error is
+ * `internal` without details.
  */
 export function toProblem(thrown: unknown, requestId: string): Problem {
   const error = storageFailure(thrown) ?? thrown;
@@ -50,6 +47,6 @@ export function toProblem(thrown: unknown, requestId: string): Problem {
     ...(error.hint === undefined ? {} : { hint: error.hint }),
     request_id: requestId,
   };
-  // Twice: what every problem has comes first, for who reads, and nothing extra takes its place.
+  // Spread twice: the standard members come first in the document, and no extra member overrides them.
   return { ...known, ...error.extra, ...known };
 }

@@ -48,7 +48,7 @@ export class RouteMatcher<T> {
     at.values.set(method, value);
   }
 
-  /** Everything that fits a path, the most specific pattern first; empty when nothing does. */
+  /** The patterns that match a path, the most specific first. */
   find(segments: readonly string[]): RouteMatch<T>[] {
     const found: RouteMatch<T>[] = [];
     walk(this.#root, segments, 0, [], found);

@@ -1,12 +1,12 @@
-/** Sends a text that is made as it goes, no faster than the client takes it: memory does not grow with what is sent. */
+/** Streams generated text with back-pressure: memory does not grow with its length. */
 import { setTimeout } from 'node:timers/promises';
 import type { StreamSink } from './answer.ts';
 
-/** Bytes on their way to a client that stop the making of more. */
+/** With more bytes than this queued for the client, generation pauses. */
 const QUEUE_BYTES = 256 * 1024;
 const POLL_MS = 5;
 
-/** Waits until no more than `bytes` are on their way. False when the client has gone. */
+/** Waits until no more than `bytes` are queued. False when the client has disconnected. */
 async function drained(sink: StreamSink, bytes: number): Promise<boolean> {
   while (sink.queuedBytes > bytes && !sink.gone.aborted) await setTimeout(POLL_MS);
   return !sink.gone.aborted;
@@ -14,8 +14,8 @@ async function drained(sink: StreamSink, bytes: number): Promise<boolean> {
 
 /**
  * Writes the texts to the sink and ends it. `taken` is called before the end, once the client's connection has taken
- * everything; not when it has gone. What fails in the middle cuts the connection, so that nobody takes a part for the
- * whole, and is told to `failed`.
+ * everything; never when the client has disconnected. An error in the middle drops the connection, so that the client
+ * cannot mistake a part for the whole, and is passed to `failed`.
  */
 export async function streamText(
   sink: StreamSink,

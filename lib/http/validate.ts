@@ -14,7 +14,7 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, what: stri
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
   const errors = issues
-    .filter((issue, index) => !saysLess(issue, issues[index + 1]))
+    .filter((issue, index) => !isRedundant(issue, issues[index + 1]))
     .flatMap(flatten)
     .slice(0, SHOWN_ISSUES);
   const first = errors[0] ?? { path: '', message: 'is not valid' };
@@ -27,8 +27,8 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, what: stri
   );
 }
 
-/** A number far out of range is over two bounds, that of all whole numbers and then its own: its own says more. */
-function saysLess(issue: z.core.$ZodIssue, next: z.core.$ZodIssue | undefined): boolean {
+/** A number far out of range breaks two bounds: that of safe integers and its own. Only its own is reported. */
+function isRedundant(issue: z.core.$ZodIssue, next: z.core.$ZodIssue | undefined): boolean {
   if (issue.code !== 'too_big' && issue.code !== 'too_small') return false;
   return next?.code === issue.code && next.path.join('.') === issue.path.join('.');
 }

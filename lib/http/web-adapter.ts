@@ -1,22 +1,19 @@
-/** The door for web `Request` and `Response`, which the Next route files use. The same dispatcher, the same answers. */
+/** The adapter for web `Request` and `Response`, which Next's route files use. Same dispatcher, same answers. */
 import { Readable } from 'node:stream';
 import { WinterdockError } from '../base/errors.ts';
 import type { Answer, StreamSink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import type { Dispatcher } from './dispatch.ts';
 
-/**
- * What a `Request` does not have, and what becomes of a `Response` only beside it. Whoever owns the connection gives
- * it.
- */
+/** The connection's facts that a web `Request` lacks, and hooks that a `Response` lacks. Its owner passes it on. */
 export interface Wire {
   /** The request target as it was sent: not decoded, not normalised. */
   readonly target: string;
   /** The address of the other end of the connection. */
   readonly peer: string | null;
-  /** Tells a client that waits for it to send its body. */
+  /** Sends `100 Continue` to a client that waits for it. */
   goOn(): void;
-  /** There is an answer, of so many bytes, or of as many as come: Next takes out the length that a `Response` has. */
+  /** Called with the length of the answer, null when unknown: Next removes the `Content-Length` of a `Response`. */
   answers(bytes: number | null): void;
 }
 
@@ -85,9 +82,9 @@ function responseOf(answer: Answer, requestId: string, head: boolean, wire: Wire
     return new Response(content, { status, headers });
   };
   if (body === undefined) {
-    // What HEAD leaves out has the length that its handler says, or one that nobody knows.
-    const said = headers.get('content-length');
-    if (said !== null) return respond(null, Number(said));
+    // HEAD: the length is the one that the handler gives, or unknown.
+    const declared = headers.get('content-length');
+    if (declared !== null) return respond(null, Number(declared));
     return respond(null, status === 204 || status === 304 || head ? null : 0);
   }
   if ('stream' in body) return respond(streamOf(body.stream), null);
@@ -124,7 +121,7 @@ function streamOf(start: (sink: StreamSink) => void): ReadableStream<Uint8Array>
           },
           gone: gone.signal,
         });
-        // The head goes out before there is anything to say.
+        // An empty chunk makes the headers go out at once.
         if (!gone.signal.aborted && queued === 0) controller.enqueue(new Uint8Array(0));
       },
       pull(controller) {

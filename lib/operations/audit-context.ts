@@ -1,4 +1,4 @@
-/** Why something happens, when a caller asks for it: what the ledger will say of it. */
+/** The audit context of a request: who asked, how, from where and why, as the ledger records it. */
 import type { Caller } from '../auth/caller.ts';
 import type { AuditContext } from '../sessions/sessions.ts';
 

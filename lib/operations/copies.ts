@@ -73,7 +73,7 @@ export function copyOperations(parts: {
     actor: row.actor,
     instances: await registry.copies.countDescendants({ snapshot: row.id }),
   });
-  /** Blueprints are every tenant's; whose work one was made of is told only to who may know that tenant. */
+  /** Blueprints are every tenant's; their source is shown only to callers who may see the source's tenant. */
   const blueprintOf = async ({ tenants }: Caller, row: BlueprintRow): Promise<Blueprint> => ({
     name: row.name,
     tenant: tenants === null || tenants.includes(row.tenant ?? '') ? row.tenant : null,

@@ -1,4 +1,4 @@
-/** What forgetting a tenant would do, counted, and what would still hold it afterwards. Changes nothing. */
+/** Counts what forgetting a tenant would remove, and what would still hold its data afterwards. Changes nothing. */
 import { join } from 'node:path';
 import { readLastBackup } from '../backup/record.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
@@ -52,16 +52,16 @@ export async function forgetPlan({ registry, clock, config }: Parts, tenant: str
 async function backupsSince(registry: Registry, since: number | null): Promise<TenantForgetPlan['backups']> {
   if (since === null) return [];
   const { rows } = await registry.ledger.page({ type: 'backup.made', since }, BACKUPS);
-  const told = rows.map(({ timeMs, reason }) => ({
+  const backups = rows.map(({ timeMs, reason }) => ({
     id: reason?.split(':')[0] ?? null,
     time: Math.floor(timeMs / 1000),
     to: null as string | null,
   }));
   const last = await readLastBackup(registry.facts);
-  if (last === null || last.time < since) return told;
-  const [newest] = told;
+  if (last === null || last.time < since) return backups;
+  const [newest] = backups;
   // The line may have been dropped with its month.
   if (newest === undefined) return [{ id: null, time: last.time, to: last.to }];
   newest.to = last.to;
-  return told;
+  return backups;
 }

@@ -1,6 +1,6 @@
 /**
- * Where sandboxes come from and what became of them: sandbox, snapshot or blueprint, sandboxes. Walks up to the first
- * ancestor and down from where it was asked; shows a caller only what its tenants have.
+ * The lineage tree of a sandbox, snapshot or blueprint: up to the first ancestor, down to all descendants. A caller sees
+ * only what belongs to its tenants.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -146,7 +146,7 @@ export class Lineages {
     };
   }
 
-  /** A blueprint is every tenant's; what it was made of is not told here. */
+  /** A blueprint is every tenant's; its source is not shown here. */
   async #blueprint(name: string): Promise<Found> {
     const row = await this.#registry.copies.blueprint(name);
     return {
@@ -173,7 +173,7 @@ export class Lineages {
     try {
       return (await stat(join(this.#dataFolder, path))).blocks * BLOCK_BYTES;
     } catch {
-      // It is on its way between two drawers, or gone: then nothing is known of it, and whoever wakes it is told.
+      // The file is moving between drawers, or missing: its size is unknown, and waking the sandbox reports the cause.
       return null;
     }
   }

@@ -19,7 +19,7 @@ type Changeable = Pick<
 export function settingsTag(of: Changeable): string {
   const labels = Object.entries(of.labels).sort(([a], [b]) => (a < b ? -1 : 1));
   const { name, keep_hot, hold_until, idle_to_suspend_s, idle_to_freeze_s, policy, workbook } = of;
-  const told = JSON.stringify([
+  const text = JSON.stringify([
     name,
     labels,
     keep_hot,
@@ -29,7 +29,7 @@ export function settingsTag(of: Changeable): string {
     policy,
     workbook,
   ]);
-  return `"s${createHash('sha256').update(told).digest('hex').slice(0, 20)}"`;
+  return `"s${createHash('sha256').update(text).digest('hex').slice(0, 20)}"`;
 }
 
 /** Throws `precondition_failed` unless an `If-Match` names the tag that a row has. */

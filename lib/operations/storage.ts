@@ -8,7 +8,7 @@ import type { ScrubWalk } from '../sessions/scrub-progress.ts';
 import { auditContextOf } from './audit-context.ts';
 
 export interface StorageOperations {
-  /** Costs the same whatever there is; what takes longer is as old as it says. */
+  /** Constant cost: slow measurements are the last ones made, with their time. */
   storage(caller: Caller): Promise<Storage>;
   /**
    * Checks the registry or measures the drawers. Answers once it is done, or after some seconds with what is known by
@@ -89,7 +89,7 @@ export function storageOperations(parts: {
     async checkStorage(caller, { what }) {
       const waited = new AbortController();
       const done = health.check(what, auditContextOf(caller));
-      // Nobody may be waiting any more when it fails; the log has it then.
+      // It may fail after the answer: the log has the error.
       done.catch(() => undefined);
       await Promise.race([done, pause(WAIT_MS, waited.signal)]);
       waited.abort();

@@ -1,14 +1,14 @@
-/** Bytes that an operation takes in or gives out, without holding them. Knows nothing of HTTP. */
+/** Byte streams that operations take or return without holding them in memory. Knows nothing of HTTP. */
 import type { Readable } from 'node:stream';
 
-/** Bytes that come while they are sent, as fast as the client takes them. */
+/** Bytes that are produced as fast as the client takes them. */
 export interface SizedStream {
   stream: Readable;
-  /** Null: only its end will tell. */
+  /** Length in bytes; null: unknown until its end. */
   bytes: number | null;
 }
 
-/** A body that is too large to be held: it goes to a file as it comes, when the handler asks for it. */
+/** A body too large for memory: it is streamed to a file when the operation asks for it. */
 export interface UploadStream {
   /** `Content-Length`, or null. */
   readonly length: number | null;

@@ -1,8 +1,7 @@
 /**
- * What is under way ends when what let its caller in does: bodies are read no further, runs are stopped, streams and
- * downloads are cut. Knows nothing of routes.
+ * Ends a request in progress when its caller's access ends (a key revoked, a session over, rights changed): reading the
+ * body stops, the run is aborted, streams and downloads are cut. Knows nothing of routes.
  */
-
 import type { AccessChange } from '../auth/access-watch.ts';
 import type { Auth } from '../auth/auth.ts';
 import type { Caller } from '../auth/caller.ts';
@@ -11,11 +10,8 @@ import { type Answer, eventText, type StreamSink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import { toProblem } from './problem.ts';
 
-/**
- * The last word to a caller: nobody is let in any more, or with other rights. It is the reason of the signal that
- * aborts.
- */
-const LAST_WORD: Readonly<Record<AccessChange, () => WinterdockError>> = {
+/** The error that a request ends with, which is also the reason of its aborted signal. */
+const REVOCATION_ERROR: Readonly<Record<AccessChange, () => WinterdockError>> = {
   over: () => new WinterdockError('unauthorized', 'The key or the session of this request has ended.'),
   changed: () =>
     new WinterdockError('forbidden', 'The rights of who sent this request have changed meanwhile.', {
@@ -23,8 +19,8 @@ const LAST_WORD: Readonly<Record<AccessChange, () => WinterdockError>> = {
     }),
 };
 
-/** A body that is read only as long as its sender may send it. Throws the reason of `allowed`. */
-export function sourceWhile(source: BodySource, allowed: AbortSignal): BodySource {
+/** Wraps a body so that reading it stops once `allowed` aborts. Throws the reason of `allowed`. */
+export function stopBodyOnRevocation(source: BodySource, allowed: AbortSignal): BodySource {
   const require = () => {
     allowed.throwIfAborted();
   };
@@ -41,17 +37,17 @@ export function sourceWhile(source: BodySource, allowed: AbortSignal): BodySourc
 }
 
 /**
- * Answers a caller. The signal that `answerTo` gets aborts when the caller's key or session ends, or its rights change,
- * before the answer is complete. `gone` gives the one that aborts when the client has gone. A stream says at its end
- * whether asking again is of use.
+ * Answers a caller. The signal passed to `answerTo` aborts when the caller's key or session ends, or its rights change,
+ * before the answer is complete. `gone` returns the signal that aborts when the client has disconnected. A stream that
+ * is cut ends with an `error` event, which tells the client whether to connect again.
  */
-export async function whileAllowed(
+export async function stopAnswerOnRevocation(
   auth: Pick<Auth, 'onAccessChange'>,
   { caller, gone }: { caller: Caller; gone: () => AbortSignal },
   answerTo: (allowed: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
   const over = new AbortController();
-  const leave = auth.onAccessChange(caller, (ending) => over.abort(LAST_WORD[ending]()));
+  const leave = auth.onAccessChange(caller, (ending) => over.abort(REVOCATION_ERROR[ending]()));
   let answer: Answer;
   try {
     answer = await answerTo(over.signal);
@@ -61,7 +57,7 @@ export async function whileAllowed(
   }
   const { body } = answer;
   if (body !== undefined && 'stream' in body) {
-    // Whoever has gone before the first byte never follows.
+    // A client that disconnects before the first byte never starts the stream.
     const left = gone();
     left.addEventListener('abort', leave, { once: true });
     if (left.aborted) leave();
