@@ -6,7 +6,7 @@ import type { Config } from '../base/config.ts';
 import { makeFolderNow } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { InstancePool, InstanceProcess } from '../instance/instance.ts';
+import type { InstancePool } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { Drawers } from '../storage/drawer.ts';
@@ -19,15 +19,14 @@ import { evaluateInSandbox, exec, write } from './calls.ts';
 import { correctFutureActivity } from './clock-jumps.ts';
 import { CopyQueue } from './copy-queue.ts';
 import { removeSandbox } from './delete.ts';
-import { type Engine, ledgerEntry, livePath, MEMORY, now, requireInstance, systemAudit } from './engine.ts';
+import { type Engine, livePath, now, requireInstance } from './engine.ts';
 import type { Failpoint } from './failpoints.ts';
-import { locationOf } from './file-locations.ts';
 import { freeze } from './freeze.ts';
 import { LostFileCheck } from './lost-files.ts';
 import { searchDrawers } from './orphan-search.ts';
 import { executePlan } from './plan.ts';
 import { PREFETCH_SECONDS, type PrefetchDeadlines, prefetch } from './prefetch.ts';
-import { deleteMemorySandbox, settleDeadProcess } from './process-death.ts';
+import { watchProcess } from './process-watch.ts';
 import { copyRaw } from './raw-copy.ts';
 import { copyOut, Expansions, type ReadContext, read } from './reading.ts';
 import { reconcile, settleInterrupted } from './reconcile.ts';
@@ -35,7 +34,8 @@ import { restore } from './restore.ts';
 import { RetryDelays } from './retry-delays.ts';
 import { Runtimes, type SandboxRuntime } from './runtimes.ts';
 import { SCRUB_PACE, type ScrubPace, scrubForever } from './scrub.ts';
-import type { AuditContext, LiveStatus, ResumeResult, Sessions } from './sessions.ts';
+import type { LiveStatus, ResumeResult, Sessions } from './sessions.ts';
+import { suspendAll } from './shutdown.ts';
 import { withStorageErrors } from './storage-errors.ts';
 import { suspend } from './suspend.ts';
 import { flushActivity, type LadderRound, runLadderRound } from './ticker.ts';
@@ -57,8 +57,6 @@ export interface SessionsOptions {
   scrub?: Partial<ScrubPace>;
 }
 
-/** Sandboxes suspended at the same time when the server stops. */
-const STOP_CONCURRENCY = 8;
 /** How long a stop hashes filed files, in milliseconds, at most what is left of the drain time. */
 const HASH_AT_STOP_MS = 2000;
 
@@ -70,8 +68,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
   const checks = new BackgroundChecks();
   const prefetched: PrefetchDeadlines = new Map();
-  const putOff = new RetryDelays();
-  const lost = new LostFileCheck();
+  const retryDelays = new RetryDelays();
+  const lostFiles = new LostFileCheck();
   const reading: ReadContext = {
     copyQueue: new CopyQueue(),
     expansions: new Expansions(config.dataFolder),
@@ -85,7 +83,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     failpoint: options.failpoint ?? (() => {}),
     registryIsWhole: options.registryIsWhole ?? (() => true),
     scheduleCheck: (id, generation) => checks.schedule(engine, id, generation),
-    watchProcess: (id, process) => watch(engine, id, process),
+    watchProcess: (id, process) => watchProcess(engine, id, process),
     interrupted: new Set(),
     stop: stopping.signal,
   };
@@ -96,13 +94,13 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   let round: Promise<LadderRound> | null = null;
   let timer: NodeJS.Timeout | null = null;
-  let drawersSwept: Promise<unknown> = Promise.resolve();
+  let orphanSearch: Promise<unknown> = Promise.resolve();
   let scrubbing: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | null = null;
 
   const tick = (): Promise<LadderRound> => {
     attachments.expire(now(engine));
-    round ??= runLadderRound(engine, prefetched, putOff, lost).finally(() => {
+    round ??= runLadderRound(engine, prefetched, retryDelays, lostFiles).finally(() => {
       round = null;
     });
     return round;
@@ -143,7 +141,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     runPlan: (id, to, audit, options = {}) => locked(id, (runtime) => executePlan(engine, runtime, to, audit, options)),
     settle: (id, audit) =>
       runtimes.use(id, async (runtime) => {
-        if (runtime.verbs.isLocked()) throw underWay(id);
+        if (runtime.verbs.isLocked()) throw operationUnderWay(id);
         return runtime.verbs.runExclusive(async () => {
           const row = await requireInstance(engine, id);
           if (row.pending === null) return row;
@@ -171,7 +169,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       attachments.hold(id, attachment, now(engine));
     },
     detach: (id, attachment) => attachments.release(id, attachment, now(engine)),
-    live: (row) => live(runtimes.peek(row.id), row),
+    live: (row) => statusOf(runtimes.peek(row.id), row),
     get callsRunning() {
       return runtimes.values().reduce((sum, runtime) => sum + runtime.calls, 0);
     },
@@ -194,7 +192,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (timer !== null) return;
       schedule();
       scrubbing = scrubForever(engine, engine.stop, { ...SCRUB_PACE, ...options.scrub });
-      drawersSwept = searchDrawers(engine).catch((error) => log.error({ error: messageOf(error) }, 'orphan search'));
+      orphanSearch = searchDrawers(engine).catch((error) => log.error({ error: messageOf(error) }, 'orphan search'));
     },
     stop() {
       stopped ??= stop();
@@ -208,51 +206,18 @@ export function createSessions(options: SessionsOptions): Sessions {
     // A suspension would wait for copies.
     reading.copyQueue.stop();
     await readers.breakOffCopies();
-    await Promise.allSettled([round, drawersSwept, scrubbing, checks.pause()]);
+    await Promise.allSettled([round, orphanSearch, scrubbing, checks.pause()]);
     // On a full disk the idle clocks stay where they were; active sandboxes are suspended all the same.
     await flushActivity(engine).catch((error) => log.error({ error: messageOf(error) }, 'activity at stop'));
-    const audit = { ...systemAudit('stop'), reason: 'the server stops' };
     const drainUntil = performance.now() + config.drainMs;
-    // No wake begins any more. A wake under way has its process, or was rolled back, once its lock is free.
-    const busy = runtimes.values().filter((runtime) => runtime.process !== null || runtime.verbs.isLocked());
-    while (busy.length > 0) {
-      const few = busy.splice(0, STOP_CONCURRENCY);
-      await Promise.all(few.map((runtime) => stopOne(engine, runtime, audit, drainUntil)));
-    }
+    await suspendAll(engine, drainUntil);
     await checks.finish(engine, Math.min(drainUntil, performance.now() + HASH_AT_STOP_MS));
     await reading.expansions.stop();
   }
 }
 
-/**
- * Suspends one sandbox for the stop, once its verb under way has ended. Its calls get what is left of the drain time.
- */
-async function stopOne(
-  engine: Engine,
-  runtime: SandboxRuntime,
-  audit: AuditContext,
-  drainUntil: number,
-): Promise<void> {
-  await runtime.verbs.runExclusive(async () => {
-    await runtime.waitForCalls(Math.max(0, drainUntil - performance.now()));
-    const { process } = runtime;
-    if (process === null) return;
-    const row = await engine.registry.instances.get(runtime.id);
-    try {
-      if (row !== null && row.vfsPath === MEMORY) {
-        runtime.process = null;
-        await process.kill('closed');
-        await deleteMemorySandbox(engine, row, audit);
-      } else {
-        await suspend(engine, runtime, audit, true, { evenIfEphemeral: true });
-      }
-    } catch (error) {
-      engine.log.error({ id: runtime.id, error: messageOf(error) }, 'suspending at stop');
-    }
-  });
-}
-
-function live(runtime: SandboxRuntime | undefined, row: InstanceRow): LiveStatus {
+/** What is in memory about a sandbox, as callers see it. */
+function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): LiveStatus {
   return {
     thermal: row.state === 'active' ? 'hot' : 'cold',
     updated: Math.max(row.updated, runtime?.activity ?? 0),
@@ -263,56 +228,8 @@ function live(runtime: SandboxRuntime | undefined, row: InstanceRow): LiveStatus
   };
 }
 
-function underWay(id: string): WinterdockError {
+function operationUnderWay(id: string): WinterdockError {
   return new WinterdockError('conflict', `An operation on the sandbox "${id}" is really under way.`, {
     hint: 'Wait for its end. If it has none, restart the server: a start settles it.',
-  });
-}
-
-async function tellSilence(engine: Engine, id: string): Promise<void> {
-  engine.log.warn({ id }, 'a process answers nothing while no call runs');
-  const row = await engine.registry.instances.get(id);
-  if (row?.state !== 'active') return;
-  const reason = 'its process left ten checks unanswered while no call ran';
-  await engine.registry.ledger.append([ledgerEntry(engine, row, systemAudit('crash'), 'process.silent', { reason })]);
-}
-
-/** Suspends the sandbox of a process that ends without being asked. */
-function watch(engine: Engine, id: string, process: InstanceProcess): void {
-  process.whenSilent(() => {
-    tellSilence(engine, id).catch((error) => engine.log.error({ id, error: messageOf(error) }, 'a silent process'));
-  });
-  void process.ended.then((death) => {
-    const runtime = engine.runtimes.peek(id);
-    if (runtime === undefined || runtime.process !== process) return;
-    const settling = runtime.verbs
-      .runExclusive(async () => {
-        // A filing that closed the process has taken it from the runtime by now.
-        if (runtime.process !== process) return;
-        engine.log.warn({ id, ...death }, 'a process ended by itself');
-        runtime.process = null;
-        const row = await engine.registry.instances.get(id);
-        if (row === null || row.state !== 'active') return;
-        const timeout = death.cause === 'timeout';
-        // The server ended it: that says nothing against the sandbox.
-        const ended = death.cause === 'killed';
-        if (row.vfsPath !== MEMORY && locationOf(engine, row) === 'live' && death.cause === 'memory') {
-          await engine.registry.ledger.append([
-            ledgerEntry(engine, row, systemAudit('crash'), 'exec.out_of_memory', { error: death.detail }),
-          ]);
-        }
-        await settleDeadProcess(engine, runtime, row, {
-          trigger: timeout ? 'timeout' : ended ? 'stop' : 'crash',
-          // A stuck process is replaced from the file: nothing is known to be wrong with the sandbox.
-          fault: timeout || ended || death.cause === 'silent' ? null : 'error',
-          detail: death.detail,
-        });
-      })
-      .catch((error) => engine.log.error({ id, error: messageOf(error) }, 'settling a dead process'))
-      .finally(() => {
-        if (runtime.settling === settling) runtime.settling = null;
-        engine.runtimes.drop(runtime);
-      });
-    runtime.settling = settling;
   });
 }

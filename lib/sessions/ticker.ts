@@ -65,15 +65,15 @@ export async function flushActivity(engine: Engine): Promise<void> {
 export async function runLadderRound(
   engine: Engine,
   prefetched: PrefetchDeadlines,
-  putOff: RetryDelays,
-  lost: LostFileCheck,
+  retryDelays: RetryDelays,
+  lostFiles: LostFileCheck,
 ): Promise<LadderRound> {
   await correctFutureActivity(engine);
   await flushActivity(engine);
   await enforceMemoryLimit(engine);
   await discardLeft();
   await settleInterruptedRows(engine);
-  await lost.check(engine);
+  await lostFiles.check(engine);
   const round: LadderRound = { moved: 0, failed: 0 };
   const seen = new Set<string>();
   /** A round tries each of these once: a rollback raises the generation, so `seen` does not show them. */
@@ -87,7 +87,7 @@ export async function runLadderRound(
     for (const { row } of due) seen.add(`${row.id}.${row.generation}`);
     for (let first = 0; first < due.length && !engine.stop.aborted; first += CONCURRENCY) {
       const few = due.slice(first, first + CONCURRENCY);
-      const moved = await Promise.all(few.map((one) => move(engine, one, putOff)));
+      const moved = await Promise.all(few.map((one) => move(engine, one, retryDelays)));
       for (const [at, outcome] of moved.entries()) {
         if (outcome === 'failed') failed.add(few[at]?.row.id ?? '');
         if (outcome === 'moved') round.moved += 1;
@@ -99,18 +99,18 @@ export async function runLadderRound(
   return round;
 }
 
-async function move(engine: Engine, due: DueRow, putOff: RetryDelays): Promise<'moved' | 'failed' | 'skipped'> {
+async function move(engine: Engine, due: DueRow, retryDelays: RetryDelays): Promise<'moved' | 'failed' | 'skipped'> {
   const { id } = due.row;
-  if (putOff.isWaiting(id, now(engine))) return 'skipped';
+  if (retryDelays.isWaiting(id, now(engine))) return 'skipped';
   return engine.runtimes.use(id, (runtime) =>
     runtime.verbs.runExclusive(async () => {
       try {
         const moved = await moveLocked(engine, runtime, due);
-        putOff.clear(id);
+        retryDelays.clear(id);
         return moved ? 'moved' : 'skipped';
       } catch (thrown) {
         const error = storageFailure(thrown) ?? thrown;
-        if (isWinterdockError(error) && error.code === 'storage_unavailable') putOff.delay(id, now(engine));
+        if (isWinterdockError(error) && error.code === 'storage_unavailable') retryDelays.delay(id, now(engine));
         engine.log.warn({ id: due.row.id, error: messageOf(error) }, 'automatic move failed');
         return 'failed';
       }

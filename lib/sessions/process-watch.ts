@@ -1,0 +1,55 @@
+/** The watch over processes: records a silent one, and settles the sandbox of one that ended without being asked. */
+import { messageOf } from '../base/errors.ts';
+import type { InstanceProcess } from '../instance/instance.ts';
+import { type Engine, ledgerEntry, MEMORY, systemAudit } from './engine.ts';
+import { locationOf } from './file-locations.ts';
+import { settleDeadProcess } from './process-death.ts';
+
+/** Records that a process does not answer, though no call runs. */
+async function recordSilence(engine: Engine, id: string): Promise<void> {
+  engine.log.warn({ id }, 'a process answers nothing while no call runs');
+  const row = await engine.registry.instances.get(id);
+  if (row?.state !== 'active') return;
+  const reason = 'its process left ten checks unanswered while no call ran';
+  await engine.registry.ledger.append([ledgerEntry(engine, row, systemAudit('crash'), 'process.silent', { reason })]);
+}
+
+/** Watches the process of a sandbox: when it ends without being asked, its sandbox is suspended. */
+export function watchProcess(engine: Engine, id: string, process: InstanceProcess): void {
+  process.whenSilent(() => {
+    recordSilence(engine, id).catch((error) => engine.log.error({ id, error: messageOf(error) }, 'a silent process'));
+  });
+  void process.ended.then((death) => {
+    const runtime = engine.runtimes.peek(id);
+    if (runtime === undefined || runtime.process !== process) return;
+    const settling = runtime.verbs
+      .runExclusive(async () => {
+        // A filing that closed the process has taken it from the runtime by now.
+        if (runtime.process !== process) return;
+        engine.log.warn({ id, ...death }, 'a process ended by itself');
+        runtime.process = null;
+        const row = await engine.registry.instances.get(id);
+        if (row === null || row.state !== 'active') return;
+        const timeout = death.cause === 'timeout';
+        // The server ended it: that says nothing against the sandbox.
+        const ended = death.cause === 'killed';
+        if (row.vfsPath !== MEMORY && locationOf(engine, row) === 'live' && death.cause === 'memory') {
+          await engine.registry.ledger.append([
+            ledgerEntry(engine, row, systemAudit('crash'), 'exec.out_of_memory', { error: death.detail }),
+          ]);
+        }
+        await settleDeadProcess(engine, runtime, row, {
+          trigger: timeout ? 'timeout' : ended ? 'stop' : 'crash',
+          // A stuck process is replaced from the file: nothing is known to be wrong with the sandbox.
+          fault: timeout || ended || death.cause === 'silent' ? null : 'error',
+          detail: death.detail,
+        });
+      })
+      .catch((error) => engine.log.error({ id, error: messageOf(error) }, 'settling a dead process'))
+      .finally(() => {
+        if (runtime.settling === settling) runtime.settling = null;
+        engine.runtimes.drop(runtime);
+      });
+    runtime.settling = settling;
+  });
+}
