@@ -1,7 +1,8 @@
 /** Vitest's projects: `vitest run --project unit` takes seconds. scripts/test-projects.ts says what is in which. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { sortTests, TEST_FOLDERS } from './scripts/test-projects.ts';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { LONGEST, sortTests, TEST_FOLDERS } from './scripts/test-projects.ts';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 const cache = (name: string) => fileURLToPath(new URL(`node_modules/.cache/${name}`, import.meta.url));
@@ -12,6 +13,15 @@ const literally = (path: string) => path.replaceAll(/[[\]()]/g, '\\$&');
 const all = TEST_FOLDERS.map((folder) => `${folder}/**/*.test.ts`);
 const { unit, slow } = sortTests(ROOT);
 
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification) => LONGEST.findIndex((path) => moduleId === ROOT + path);
+    const ranks = (await super.sort(files)).map((file) => ({ file, rank: rankOf(file) }));
+    const longest = ranks.filter(({ rank }) => rank >= 0).sort((one, other) => one.rank - other.rank);
+    return [...longest, ...ranks.filter(({ rank }) => rank < 0)].map(({ file }) => file);
+  }
+}
+
 export default defineConfig({
   test: {
     env: {
@@ -21,6 +31,7 @@ export default defineConfig({
       // A quarter less processor time for each worker; what is measured with a warm one sets it back.
       WB_TEST_REHEARSALS: '1',
     },
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -2,7 +2,7 @@
  * Sorts Vitest's test files into projects by what they import, so that a new file lands in the right one by itself.
  *
  * - `unit`: reaches no process, thread, socket, database or temporary folder, by any chain of imports;
- * - `slow`: is named below;
+ * - `slow`: what is in e2e/, whole servers as processes, and the package: they need the build;
  * - `engine`: the rest: an engine, a worker, a thread or a database inside the test's own process.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -24,8 +24,25 @@ const IMPURE = new Set([
   'node:worker_threads',
 ]);
 
-/** Whole servers as processes of their own, what is built and packed, and what takes real minutes. */
-const SLOW = /^e2e\//;
+/** Whole servers as processes of their own, and what needs the build. */
+const SLOW = /^e2e\/|^scripts\/package\.test\.ts$/;
+
+/**
+ * Files of minutes, which begin first: at the end they would keep one processor busy and the others waiting. Vitest
+ * knows how long a file takes only where it has run before.
+ */
+export const LONGEST: readonly string[] = [
+  'lib/sessions/late.test.ts',
+  'lib/sessions/kill.test.ts',
+  'lib/registry/slow.test.ts',
+  'lib/instance/cuts.test.ts',
+  'e2e/alone-api.test.ts',
+  'e2e/faults-odd.test.ts',
+  'e2e/faults-even.test.ts',
+  'scripts/package.test.ts',
+  'e2e/door.test.ts',
+  'e2e/doctor.test.ts',
+];
 
 /** An import or export that exists at run time, with its specifier. */
 const IMPORT =

@@ -74,7 +74,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
-  const readers = createReaders({ maxFileBytes: config.maxFileBytes, log });
+  const readers = options.readers ?? createReaders({ maxFileBytes: config.maxFileBytes, log });
   const pool = createPool({
     size: config.poolSize,
     maxActive: config.maxActive,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { closeToRest, openAtRest, openLive } from '../vfs/open.ts';
+import { hasOpen, readersOf } from '../vfs/testing/proc.ts';
 import { type Dock, liveFile, REQUEST, startDock } from './testing/dock.ts';
 
 const VOLUMES = ['workspace', 'memory'] as const;
@@ -105,12 +106,19 @@ test('a copy that waits for its turn keeps nobody from filing or waking', { time
   const copies = ['one', 'two', 'a'].map((id) =>
     dock.sessions.copyOut(id, join(folder, id), { volumes: VOLUMES }).then(() => order.push(`copied ${id}`)),
   );
+  // The two that run stand still meanwhile, however fast this machine copies.
+  await expect
+    .poll(() => existsSync(join(folder, 'one')) && existsSync(join(folder, 'two')), { interval: 1 })
+    .toBe(true);
+  const copying = readersOf(process.pid).filter((pid) => hasOpen(pid, join(folder, 'one'), join(folder, 'two')));
+  for (const pid of copying) process.kill(pid, 'SIGSTOP');
+  expect(copying).toHaveLength(2);
   await dock.sessions.suspend('a', REQUEST);
   await dock.put('a', '/kept', 'second');
   order.push('woken');
+  for (const pid of copying) process.kill(pid, 'SIGCONT');
   await Promise.all(copies);
-  // On a busy machine the first of those before it may be done already.
-  expect(order.indexOf('woken')).toBeLessThan(order.indexOf('copied a'));
+  expect(order[0]).toBe('woken');
   expect(textIn('a', '/kept')).toBe('second');
 });
 

@@ -11,7 +11,10 @@ import type { Host } from '../host/host.ts';
 import { spawnServer } from './process.ts';
 import type { TestServer, TestServerOptions } from './server.ts';
 
-/** Stands for what is in the other process: whoever reaches into it is skipped. */
+/**
+ * Stands for what is in the other process: whoever reaches into it is skipped. What the test asked over HTTP before is
+ * asserted all the same, and e2e/alone-api.test.ts holds how few are skipped.
+ */
 function elsewhere<T extends object>(what: string): T {
   return new Proxy({} as T, {
     get() {

@@ -19,9 +19,9 @@ function poolFor(maxFileBytes: number): Readers {
  * Readers for one engine. Its `stop` waits for what runs and refuses what comes later, and leaves the processes to the
  * next engine. Copies, which an engine breaks off, run in processes of its own.
  */
-export function sharedReaders(options: { maxFileBytes: number }): Readers {
-  const pool = poolFor(options.maxFileBytes);
-  const own = createReaders(options);
+export function sharedReaders({ maxFileBytes }: { maxFileBytes: number }): Readers {
+  const pool = poolFor(maxFileBytes);
+  const own = createReaders({ maxFileBytes });
   const running = new Set<Promise<unknown>>();
   let isStopped = false;
   const whileRunning = <T>(start: () => Promise<T>): Promise<T> => {
@@ -41,7 +41,8 @@ export function sharedReaders(options: { maxFileBytes: number }): Readers {
     settle: (path) => whileRunning(() => pool.settle(path)),
     copy: (target, path, how) => own.copy(target, path, how),
     breakOffCopies: () => own.breakOffCopies(),
-    start: () => pool.start(),
+    // The first read starts them.
+    start: async () => {},
     async stop() {
       isStopped = true;
       await own.stop();

@@ -90,7 +90,7 @@ export async function startDock({
       },
     }),
   );
-  const readers = sharedReaders({ maxFileBytes: config.maxFileBytes });
+  const readers = sharedReaders(config);
   const pool = createPool({
     size: config.poolSize,
     maxActive: config.maxActive,

@@ -12,6 +12,7 @@ import { createLogger } from '../../base/log.ts';
 import { createHost, type Host } from '../../host/host.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { AuditContext } from '../../sessions/sessions.ts';
+import { sharedReaders } from '../shared-readers.ts';
 import { CALLER } from './scenarios.ts';
 
 /** What every sandbox that was made from the stage's snapshot has, by volume. */
@@ -45,18 +46,15 @@ export interface Stage {
 
 /** Starts an engine on a data folder (absolute), as a server would after whatever happened to it. */
 export async function openHost(folder: string, clock = new FakeClock()): Promise<Host> {
-  const host = await createHost({
-    config: readConfig({
-      WB_DATA: folder,
-      WB_CACHE: process.env.WB_CACHE,
-      WB_POOL: '0',
-      WB_TICK_MS: '3600000',
-      WB_DRAIN_MS: '300',
-      WB_LOG: 'silent',
-    }),
-    clock,
-    log: createLogger('silent'),
+  const config = readConfig({
+    WB_DATA: folder,
+    WB_CACHE: process.env.WB_CACHE,
+    WB_POOL: '0',
+    WB_TICK_MS: '3600000',
+    WB_DRAIN_MS: '300',
+    WB_LOG: 'silent',
   });
+  const host = await createHost({ config, clock, log: createLogger('silent'), readers: sharedReaders(config) });
   await host.start();
   return host;
 }

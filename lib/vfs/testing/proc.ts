@@ -1,5 +1,5 @@
 /** What the kernel says about processes. Linux only. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** The reader processes of a process, by what the kernel says. */
 export function readersOf(parent: number): number[] {
@@ -17,6 +17,19 @@ export function stateOf(pid: number): { state: string; parent: number } | null {
   } catch {
     return null;
   }
+}
+
+/** Whether a process has one of these files open. */
+export function hasOpen(pid: number, ...paths: string[]): boolean {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).some((name) => {
+    try {
+      return paths.includes(readlinkSync(`${folder}/${name}`));
+    } catch {
+      // It was closed while it was looked at.
+      return false;
+    }
+  });
 }
 
 function commandOf(pid: number): string {
