@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { issuerOf } from '../lib/base/signing.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { startServer } from '../lib/testing/server.ts';
@@ -38,59 +38,65 @@ function verify(...args: string[]) {
   return { status, stdout, stderr };
 }
 
-test('beside a running server the command proves the ledger and says what it did', async () => {
-  const { status, stdout, stderr } = verify();
-  expect(stderr).toBe('');
-  expect(stdout).toMatch(/^5 lines walked in [\d.]+ s, up to line 5 \([0-9a-f]{64}\)\.$/m);
-  expect(stdout).toMatch(/^Proved: no line was changed, removed or reordered\.$/m);
-  expect(status).toBe(0);
-  expect((await server.call('POST', '/api/instances', { id: 'after', tenant: 'acme' })).status).toBe(201);
-});
+// One ledger, longer from test to test.
+describe('a ledger and its server', { shuffle: false }, () => {
+  test('beside a running server the command proves the ledger and says what it did', async () => {
+    const { status, stdout, stderr } = verify();
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^5 lines walked in [\d.]+ s, up to line 5 \([0-9a-f]{64}\)\.$/m);
+    expect(stdout).toMatch(/^Proved: no line was changed, removed or reordered\.$/m);
+    expect(status).toBe(0);
+    expect((await server.call('POST', '/api/instances', { id: 'after', tenant: 'acme' })).status).toBe(201);
+  });
 
-test('on a folder that nobody uses it does the same and leaves nothing there', async () => {
-  expect(await server.end('SIGTERM')).toBe(0);
-  const before = readdirSync(folder).sort();
-  const { status, stdout } = verify('--head', head);
-  expect(stdout).toContain('It goes through the head that was given: line 5');
-  expect(stdout).toContain('6 lines walked');
-  expect(status).toBe(0);
-  expect(readdirSync(folder).sort()).toEqual(before);
-});
+  test('on a folder that nobody uses it does the same and leaves nothing there', async () => {
+    expect(await server.end('SIGTERM')).toBe(0);
+    const before = readdirSync(folder).sort();
+    const { status, stdout } = verify('--head', head);
+    expect(stdout).toContain('It goes through the head that was given: line 5');
+    expect(stdout).toContain('6 lines walked');
+    expect(status).toBe(0);
+    expect(readdirSync(folder).sort()).toEqual(before);
+  });
 
-test('a server that was killed leaves a ledger that is proved, before and after the next start', async () => {
-  const killed = await spawnServer({ folder });
-  for (let n = 0; n < 8; n += 1) await killed.call('POST', '/api/instances', { id: `k-${n}`, tenant: 'acme' });
-  await killed.end('SIGKILL');
-  const after = verify('--head', head);
-  expect([after.status, after.stderr]).toEqual([0, '']);
-  expect(after.stdout).toContain('14 lines walked');
-  const again = await spawnServer({ folder });
-  const proof = await again.call('GET', '/api/events/verify');
-  await again.end('SIGTERM');
-  expect(proof.json).toMatchObject({ ok: true, lines: 14, signed_to: 14 });
-});
+  test('a server that was killed leaves a ledger that is proved, before and after the next start', async () => {
+    const killed = await spawnServer({ folder });
+    for (let n = 0; n < 8; n += 1) await killed.call('POST', '/api/instances', { id: `k-${n}`, tenant: 'acme' });
+    await killed.end('SIGKILL');
+    const after = verify('--head', head);
+    expect([after.status, after.stderr]).toEqual([0, '']);
+    expect(after.stdout).toContain('14 lines walked');
+    const again = await spawnServer({ folder });
+    const proof = await again.call('GET', '/api/events/verify');
+    await again.end('SIGTERM');
+    expect(proof.json).toMatchObject({ ok: true, lines: 14, signed_to: 14 });
+  });
 
-test('a ledger that was changed, cut off or lost its head fails, with the first bad line', () => {
-  const path = join(folder, 'registry.sqlite');
-  const good = readFileSync(path);
-  const change = (sql: string) => {
-    const client = new Database(path);
-    client.exec(`DROP TRIGGER events_not_changed; DROP TRIGGER events_not_removed; ${sql}`);
-    client.close();
-    const done = verify();
-    writeFileSync(path, good);
-    return done;
-  };
-  const changed = change("UPDATE events SET actor = 'user:innocent' WHERE seq = 3");
-  expect([changed.status, changed.stderr]).toEqual([1, expect.stringMatching(/^NOT PROVED at line 3: /)]);
-  const cut = change('DELETE FROM events WHERE seq = 14');
-  expect([cut.status, cut.stderr]).toEqual([1, expect.stringMatching(/^NOT PROVED at line 14: .*its end was removed/)]);
+  test('a ledger that was changed, cut off or lost its head fails, with the first bad line', () => {
+    const path = join(folder, 'registry.sqlite');
+    const good = readFileSync(path);
+    const change = (sql: string) => {
+      const client = new Database(path);
+      client.exec(`DROP TRIGGER events_not_changed; DROP TRIGGER events_not_removed; ${sql}`);
+      client.close();
+      const done = verify();
+      writeFileSync(path, good);
+      return done;
+    };
+    const changed = change("UPDATE events SET actor = 'user:innocent' WHERE seq = 3");
+    expect([changed.status, changed.stderr]).toEqual([1, expect.stringMatching(/^NOT PROVED at line 3: /)]);
+    const cut = change('DELETE FROM events WHERE seq = 14');
+    expect([cut.status, cut.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^NOT PROVED at line 14: .*its end was removed/),
+    ]);
 
-  const kept = readFileSync(`${path}.head`);
-  rmSync(`${path}.head`);
-  expect([verify().status, verify().stderr]).toEqual([1, expect.stringMatching(/head is missing/)]);
-  writeFileSync(`${path}.head`, kept);
-  expect(verify().status).toBe(0);
+    const kept = readFileSync(`${path}.head`);
+    rmSync(`${path}.head`);
+    expect([verify().status, verify().stderr]).toEqual([1, expect.stringMatching(/head is missing/)]);
+    writeFileSync(`${path}.head`, kept);
+    expect(verify().status).toBe(0);
+  });
 });
 
 test('what is not there, not a ledger or not an option fails', () => {

@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { FakeClock } from '../../base/clock.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { issuerOf } from '../../base/signing.ts';
 import {
   type Event,
@@ -16,9 +15,11 @@ import { entry } from '../../registry/testing/fixtures.ts';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
 import { answerWeb } from '../web-adapter.ts';
 
-let server: TestServer & { clock: FakeClock };
+let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ settings: { WB_LEDGER_KEEP_DAYS: '30' } });
+  server = await startServer();
+  await server.call('POST', '/api/instances', { id: 'early', tenant: 'acme' });
+  for (let n = 0; n < 5; n += 1) await server.call('POST', '/api/instances', { id: `out-${n}`, tenant: 'out' });
 });
 afterAll(() => server.stop());
 
@@ -82,7 +83,6 @@ test('reading what is private is a line of the ledger, one for each request, and
 });
 
 test('an export holds what the list holds, in either form, and is itself a line', async () => {
-  for (let n = 0; n < 5; n += 1) await server.call('POST', '/api/instances', { id: `out-${n}`, tenant: 'out' });
   const listed = await events('tenant=out');
   const lines = await server.call('GET', '/api/events/export?format=jsonl&tenant=out&type=instance.created');
   expect(lines.headers).toMatchObject({
@@ -247,46 +247,51 @@ test('a line changed behind the server is found by the button', async () => {
 });
 
 test('a month is sealed, taken as a file that proves itself, and dropped only after that and its time', async () => {
-  const segments = async () => (await server.call<LedgerSegment[]>('GET', '/api/events/segments')).json;
+  // Its clock goes months ahead, which would drop the lines of the other tests.
+  const later = await startServer({ settings: { WB_LEDGER_KEEP_DAYS: '30' } });
+  onTestFinished(() => later.stop());
+  await later.call('POST', '/api/instances', { id: 'told', tenant: 'acme' });
+  const events = async (query: string) => (await later.call<Event[]>('GET', `/api/events?${query}`)).json;
+  const segments = async () => (await later.call<LedgerSegment[]>('GET', '/api/events/segments')).json;
   expect(await segments()).toEqual([]);
-  expect((await server.call('GET', '/api/events/segments/2025-12')).status).toBe(404);
-  expect((await server.call('GET', '/api/events/segments/december')).status).toBe(422);
-  server.clock.advance(40 * 86_400);
-  await server.host.ledger.tick();
+  expect((await later.call('GET', '/api/events/segments/2025-12')).status).toBe(404);
+  expect((await later.call('GET', '/api/events/segments/december')).status).toBe(422);
+  later.clock.advance(40 * 86_400);
+  await later.host.ledger.tick();
   const [sealed] = await segments();
   expect(ledgerSegmentSchema.strict().parse(sealed)).toMatchObject({ id: '2025-12', exported: null, dropped: null });
 
-  server.clock.advance(60 * 86_400);
-  await server.host.ledger.tick();
+  later.clock.advance(60 * 86_400);
+  await later.host.ledger.tick();
   expect((await segments()).map(({ id, dropped }) => [id, dropped])).toEqual([
     ['2025-12', null],
     ['2026-01', null],
   ]);
-  expect((await server.call('HEAD', '/api/events/segments/2025-12')).status).toBe(200);
+  expect((await later.call('HEAD', '/api/events/segments/2025-12')).status).toBe(200);
   expect((await segments())[0]?.exported).toBeNull();
-  const file = await server.call('GET', '/api/events/segments/2025-12');
+  const file = await later.call('GET', '/api/events/segments/2025-12');
   expect(file.headers['content-disposition']).toBe('attachment; filename="winterdock-ledger-2025-12.jsonl"');
   const texts = file.text.split('\n');
   async function* lines() {
     yield* texts;
   }
-  expect(await verifySegmentFile(lines(), [issuerOf(server.folder) ?? ''])).toMatchObject({
+  expect(await verifySegmentFile(lines(), [issuerOf(later.folder) ?? ''])).toMatchObject({
     flaw: null,
     lines: sealed?.lines,
     head: sealed?.head,
   });
-  expect((await segments())[0]?.exported).toBe(Math.floor(server.host.clock.now() / 1000));
+  expect((await segments())[0]?.exported).toBe(Math.floor(later.host.clock.now() / 1000));
   expect((await events('type=ledger.exported'))[0]).toMatchObject({
     reason: 'the segment 2025-12',
     actor: 'key:admin',
   });
 
-  await server.host.ledger.tick();
+  await later.host.ledger.tick();
   const [dropped, kept] = await segments();
   expect(dropped?.dropped).not.toBeNull();
   expect(kept?.dropped).toBeNull();
-  expect((await server.call('GET', '/api/events/segments/2025-12')).status).toBe(410);
+  expect((await later.call('GET', '/api/events/segments/2025-12')).status).toBe(410);
   expect(await events('instance=told')).toEqual([]);
-  const proof = ledgerProofSchema.parse((await server.call('GET', '/api/events/verify')).json);
+  const proof = ledgerProofSchema.parse((await later.call('GET', '/api/events/verify')).json);
   expect(proof).toMatchObject({ ok: true, dropped: sealed?.lines, segments: 2 });
 });
