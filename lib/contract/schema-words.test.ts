@@ -60,7 +60,7 @@ test.each([
     'a verb that is missing',
     startJobSchema,
     { ids: ['a'] },
-    ['verb: is missing: must be one of suspend, freeze, resume, archive, revive, delete, label'],
+    ['verb: is missing: must be one of resume, suspend, freeze, archive, revive, delete, label'],
   ],
 ])('%s is told in words of the contract', (_what, schema, input, words) => {
   expect(said(schema, input)).toEqual(words);
