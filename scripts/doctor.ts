@@ -13,8 +13,8 @@ import { type Config, readConfig } from '../lib/base/config.ts';
 import { messageOf } from '../lib/base/errors.ts';
 import { slugSchema } from '../lib/contract/schema.ts';
 import { examine } from '../lib/doctor/examine.ts';
-import { type Examined, type Finding, isWell } from '../lib/doctor/findings.ts';
-import { accept, adopt, fix, type Repaired } from '../lib/doctor/repair.ts';
+import { type ExaminationResult, type Finding, isWell } from '../lib/doctor/findings.ts';
+import { accept, adopt, fix, type RepairResult } from '../lib/doctor/repair.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import { openSqliteRegistry } from '../lib/registry/sqlite/open.ts';
 import { openRegistryFile, registryFileState } from '../lib/registry/sqlite/registry-file.ts';
@@ -41,7 +41,7 @@ const say = (text: string): void => {
   if (!values.json) process.stdout.write(`${text}\n`);
 };
 
-async function look(config: Config, beside: boolean): Promise<Examined> {
+async function look(config: Config, beside: boolean): Promise<ExaminationResult> {
   const readers = values.full ? createReaders({ maxFileBytes: config.maxFileBytes }) : null;
   try {
     const first = await examine({ place: config, readers });
@@ -58,7 +58,7 @@ async function look(config: Config, beside: boolean): Promise<Examined> {
 
 const keyOf = ({ kind, about, path }: Finding) => `${kind} ${about} ${path}`;
 
-async function repair(config: Config, examined: Examined): Promise<Repaired> {
+async function repair(config: Config, examined: ExaminationResult): Promise<RepairResult> {
   const { registryPath, dataFolder } = config;
   const blocked = examined.findings.find(({ kind }) => /^registry\.(log_only|unreadable|damaged)$/.test(kind));
   if (blocked !== undefined) {
@@ -71,9 +71,9 @@ async function repair(config: Config, examined: Examined): Promise<Repaired> {
   });
   const readers = createReaders({ maxFileBytes: config.maxFileBytes });
   const hands = { dataFolder, registryPath, registry, readers, clock: systemClock };
-  const all: Repaired = { done: [], refused: [] };
+  const all: RepairResult = { done: [], refused: [] };
   try {
-    const take = ({ done, refused }: Repaired) => {
+    const take = ({ done, refused }: RepairResult) => {
       all.done.push(...done);
       all.refused.push(...refused);
     };
@@ -112,7 +112,7 @@ function whoseFrom(registryPath: string): (id: string) => string | null {
   };
 }
 
-function tell({ findings, looked }: Examined): void {
+function tell({ findings, looked }: ExaminationResult): void {
   for (const weight of ['wrong', 'note'] as const) {
     const some = findings.filter((finding) => finding.weight === weight);
     if (some.length > 0) say(weight === 'wrong' ? '\nWrong:' : '\nTo know:');

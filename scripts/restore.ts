@@ -8,10 +8,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { lostWithout } from '../lib/backup/keys.ts';
-import { type OpenedBackup, openBackup } from '../lib/backup/opened.ts';
+import { lossesWithout } from '../lib/backup/key-files.ts';
+import { type OpenedBackup, openBackup } from '../lib/backup/open-backup.ts';
 import { planRestore, type RestorePlan, restoreAll } from '../lib/backup/restore.ts';
-import { foundIn, restoreOne, writeOut } from '../lib/backup/restore-one.ts';
+import { findInBackup, restoreOne, writeFileOf } from '../lib/backup/restore-one.ts';
 import { systemClock } from '../lib/base/clock.ts';
 import { type Config, readConfig } from '../lib/base/config.ts';
 import { makeFolder } from '../lib/base/effects.ts';
@@ -84,7 +84,7 @@ function tell(plan: RestorePlan, { manifest }: OpenedBackup): void {
   if (plan.keys.lost.length > 0) {
     const why = manifest.keys.object === null ? 'are not in the backup' : 'need --with-keys and the passphrase';
     say(`Key files that ${why}; new ones are made:`);
-    for (const one of lostWithout(plan.keys.lost)) say(`  ${one}`);
+    for (const one of lossesWithout(plan.keys.lost)) say(`  ${one}`);
   }
 }
 
@@ -134,14 +134,14 @@ async function all(want: Asked, backup: OpenedBackup, config: Config): Promise<n
 
 async function one(want: Asked, id: string, backup: OpenedBackup, config: Config): Promise<number> {
   if (want.to !== null) {
-    await writeOut({ backup, id }, want.to);
+    await writeFileOf({ backup, id }, want.to);
     say(`Wrote the file of "${id}", as of ${time(backup.manifest.begun_ms)}, to ${want.to}.`);
     return 0;
   }
   const name = want.as ?? id;
   const { manifest } = backup;
   if (want.dryRun) {
-    foundIn(backup, id);
+    findInBackup(backup, id);
     const there = existsSync(config.registryPath) ? rowThere(config, name) : null;
     say(
       `"${id}" as of ${time(manifest.begun_ms)} would become ${there === null ? 'a new sandbox' : 'the sandbox'} "${name}".`,

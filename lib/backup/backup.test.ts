@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { removeTreeNow } from '../base/effects.ts';
 import type { ServerProcess } from '../testing/process.ts';
 import { manifestsIn, objectPath } from './store.ts';
-import { commandOf, expectWhole, populate, run, spawnServer, type World } from './testing/world.ts';
+import { commandOf, expectWhole, populate, run, type ServerContent, spawnServer } from './testing/server-content.ts';
 
 /** Each test starts several processes. */
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -16,7 +16,7 @@ let root: string;
 let folder: string;
 let store: string;
 let server: ServerProcess;
-let world: World;
+let world: ServerContent;
 const started: ServerProcess[] = [];
 
 async function serve(on: string): Promise<ServerProcess> {

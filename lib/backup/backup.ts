@@ -15,20 +15,20 @@ import type { Signer } from '../base/signing.ts';
 import { headPathOf } from '../ledger/head-file.ts';
 import { copyPath } from '../registry/copies.ts';
 import { type LiveRegistryReader, openLiveRegistryReader } from '../registry/sqlite/live-reader.ts';
-import { copyResting, Moved, objectAt } from './copying.ts';
-import { encryptKeys, keyFilesOf, readKeys } from './keys.ts';
+import { copyResting, FileMoved, objectAt } from './copy-file.ts';
+import { copyRow, keep, type RowParts } from './copy-row.ts';
+import { encryptKeys, keyFilesOf, readKeys } from './key-files.ts';
 import {
   type BackupCopy,
+  type BackupManifest,
   type BackupRow,
   backupId,
+  backupManifestText,
   MANIFEST_KIND,
-  type Manifest,
-  manifestText,
   type ObjectRef,
-  parseManifest,
-  wrongIn,
+  parseBackupManifest,
+  unreadableIn,
 } from './manifest.ts';
-import { copyRow, keep, type RowParts } from './rows.ts';
 import type { BackupTarget } from './store.ts';
 
 export interface BackupOptions {
@@ -43,7 +43,7 @@ export interface BackupOptions {
 }
 
 export interface BackupResult {
-  manifest: Manifest;
+  manifest: BackupManifest;
   /** Objects that were not there yet. */
   added: { objects: number; bytes: number };
   /** What is not sound in the source, a sentence each. */
@@ -99,7 +99,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
     moment = null;
     await keep({ target, added: count }, draft, registry);
     const files = keyFilesOf(config.dataFolder);
-    const document: Omit<Manifest, 'issuer'> = {
+    const document: Omit<BackupManifest, 'issuer'> = {
       kind: MANIFEST_KIND,
       id: backupId(begun, randomBytes(4).toString('hex')),
       begun_ms: begun,
@@ -116,9 +116,9 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
         object: passphrase === null ? null : await keptKeys(options, passphrase, files, count),
       },
     };
-    const text = manifestText(document, signer);
+    const text = backupManifestText(document, signer);
     await target.finish(document.id, text);
-    return { manifest: parseManifest(text), added, wrong: wrongIn(document) };
+    return { manifest: parseBackupManifest(text), added, wrong: unreadableIn(document) };
   } finally {
     moment?.close();
     live.close();
@@ -168,7 +168,7 @@ async function copyCopies(
       const wrong = object.sha256 === hash ? null : 'its bytes are not those of its name';
       copies.push({ kind, hash, object, wrong });
     } catch (error) {
-      if (!(error instanceof Moved)) throw error;
+      if (!(error instanceof FileMoved)) throw error;
       const needed = live.copies().some((copy) => copy.kind === kind && copy.hash === hash);
       copies.push({ kind, hash, object: null, wrong: needed ? 'there was no file of it' : null });
     } finally {

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { openSigner } from '../base/signing.ts';
-import { type BackupRow, backupId, MANIFEST_KIND, manifestText, objectsOf, parseManifest } from './manifest.ts';
+import {
+  type BackupRow,
+  backupId,
+  backupManifestText,
+  MANIFEST_KIND,
+  objectsOf,
+  parseBackupManifest,
+} from './manifest.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-manifest-'));
 const signer = openSigner(folder);
@@ -38,7 +45,7 @@ const manifest = (rows: BackupRow[]) => ({
 });
 
 test('a manifest is read as it was signed, and names each object once with all that it belongs to', () => {
-  const read = parseManifest(manifestText(manifest([row('one'), row('two')]), signer));
+  const read = parseBackupManifest(backupManifestText(manifest([row('one'), row('two')]), signer));
   expect(read).toEqual({ ...manifest([row('one'), row('two')]), issuer: signer.issuer });
   expect([...objectsOf(read)]).toEqual([
     ['b'.repeat(64), { bytes: 1, names: ['the registry'] }],
@@ -47,11 +54,13 @@ test('a manifest is read as it was signed, and names each object once with all t
 });
 
 test('a changed or unsigned manifest is refused, and one whose sandboxes are named like paths', () => {
-  const text = manifestText(manifest([row('one')]), signer);
-  expect(() => parseManifest(text.replace('"acme"', '"acne"'))).toThrow(/not as it was signed/);
-  expect(() => parseManifest(text.split('\n')[0] ?? '')).toThrow(/not one of this version/);
-  expect(() => parseManifest(text.replace(signer.issuer, 'did:key:z6Mkqs9mzwRkFjzgRzAn3oj2'))).toThrow(/signed/);
+  const text = backupManifestText(manifest([row('one')]), signer);
+  expect(() => parseBackupManifest(text.replace('"acme"', '"acne"'))).toThrow(/not as it was signed/);
+  expect(() => parseBackupManifest(text.split('\n')[0] ?? '')).toThrow(/not one of this version/);
+  expect(() => parseBackupManifest(text.replace(signer.issuer, 'did:key:z6Mkqs9mzwRkFjzgRzAn3oj2'))).toThrow(/signed/);
   for (const id of ['../../etc/passwd', '..', 'a/b', '']) {
-    expect(() => parseManifest(manifestText(manifest([row(id)]), signer))).toThrow(/not one of this version/);
+    expect(() => parseBackupManifest(backupManifestText(manifest([row(id)]), signer))).toThrow(
+      /not one of this version/,
+    );
   }
 });

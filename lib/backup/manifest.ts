@@ -77,21 +77,21 @@ const manifestSchema = z.object({
   }),
   issuer: z.string(),
 });
-export type Manifest = z.infer<typeof manifestSchema>;
+export type BackupManifest = z.infer<typeof manifestSchema>;
 export type ObjectRef = z.infer<typeof objectSchema>;
 
 /** The text of a manifest: the document, and the signature of its line. */
-export function manifestText(manifest: Omit<Manifest, 'issuer'>, signer: Signer): string {
+export function backupManifestText(manifest: Omit<BackupManifest, 'issuer'>, signer: Signer): string {
   const line = JSON.stringify({ ...manifest, issuer: signer.issuer });
   return `${line}\n${JSON.stringify({ signature: signer.sign(Buffer.from(line)) })}\n`;
 }
 
 /** Reads a manifest. Throws `corrupt` when it is none, was changed, or is not signed by whom it names. */
-export function parseManifest(text: string): Manifest {
+export function parseBackupManifest(text: string): BackupManifest {
   const refuse = (why: string, cause?: unknown) =>
     new WinterdockError('corrupt', `The manifest of the backup was refused: ${why}.`, { cause });
   const [line = '', second = ''] = text.split('\n');
-  let manifest: Manifest;
+  let manifest: BackupManifest;
   let signature: string;
   try {
     manifest = manifestSchema.parse(JSON.parse(line));
@@ -106,7 +106,7 @@ export function parseManifest(text: string): Manifest {
 }
 
 /** Every object that a backup needs, each once. */
-export function objectsOf(manifest: Manifest): Map<string, { bytes: number; names: string[] }> {
+export function objectsOf(manifest: BackupManifest): Map<string, { bytes: number; names: string[] }> {
   const objects = new Map<string, { bytes: number; names: string[] }>();
   const need = (object: ObjectRef | null, name: string) => {
     if (object === null) return;
@@ -126,7 +126,7 @@ export function objectsOf(manifest: Manifest): Map<string, { bytes: number; name
 }
 
 /** What is not sound in a backup, a sentence each. */
-export function wrongIn({ rows, copies }: Pick<Manifest, 'rows' | 'copies'>): string[] {
+export function unreadableIn({ rows, copies }: Pick<BackupManifest, 'rows' | 'copies'>): string[] {
   return [
     ...rows.flatMap(({ id, wrong }) => (wrong === null ? [] : [`The sandbox "${id}": ${wrong}.`])),
     ...copies.flatMap(({ kind, hash, wrong }) => (wrong === null ? [] : [`The ${kind} ${hash}: ${wrong}.`])),

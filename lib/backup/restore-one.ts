@@ -23,13 +23,13 @@ import { fileOnDisk } from '../storage/disk.ts';
 import { removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
 import { copyVfs } from '../vfs/copy.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
-import { complaintOf } from './copying.ts';
-import { expandTo } from './laying.ts';
+import { complaintOf } from './copy-file.ts';
 import type { BackupRow, ObjectRef } from './manifest.ts';
-import { type OpenedBackup, removeDatabase } from './opened.ts';
-import { RESTORING } from './restored-rows.ts';
+import { type OpenedBackup, removeDatabase } from './open-backup.ts';
+import { expandTo } from './place-file.ts';
+import { RESTORING } from './settle-row.ts';
 
-export interface OneOptions {
+export interface RestoreOneOptions {
   config: Config;
   backup: OpenedBackup;
   clock: Clock;
@@ -44,7 +44,7 @@ export interface OneOptions {
 /**
  * What is there of a sandbox in a backup: its object, and whether that is packed. Throws `not_found` when it has none.
  */
-export function foundIn(
+export function findInBackup(
   backup: OpenedBackup,
   id: string,
 ): { row: BackupRow; object: ObjectRef; packed: boolean } | null {
@@ -63,7 +63,7 @@ export function foundIn(
  * Writes the plain SQLite file of a sandbox to `to` (absolute), which must not be there. Needs no lock. Throws
  * `conflict`, `corrupt`.
  */
-export async function writeOut({ backup, id }: Pick<OneOptions, 'backup' | 'id'>, to: string): Promise<void> {
+export async function writeFileOf({ backup, id }: Pick<RestoreOneOptions, 'backup' | 'id'>, to: string): Promise<void> {
   if (existsSync(to)) throw new WinterdockError('conflict', `${to} is there already, and was kept.`);
   const row = await rowIn(backup, id, `${to}.registry`);
   const { object, packed } = await contentOf(backup, row);
@@ -83,7 +83,7 @@ export async function writeOut({ backup, id }: Pick<OneOptions, 'backup' | 'id'>
  * Restores one sandbox into a data folder whose lock the caller holds. Resolves with its row. Throws `conflict` when it
  * is there and `force` is not given, `gone` for an id that was deleted, `not_found`, `corrupt`.
  */
-export async function restoreOne(options: OneOptions): Promise<InstanceRow> {
+export async function restoreOne(options: RestoreOneOptions): Promise<InstanceRow> {
   const { config, backup, clock, id, as } = options;
   const draft = join(stagingFor(config.dataFolder, join(config.dataFolder, livePath(id))), `${randomUUID()}.sqlite`);
   const anew = `${draft}.anew`;
@@ -116,7 +116,7 @@ export async function restoreOne(options: OneOptions): Promise<InstanceRow> {
   }
 }
 
-function refuse({ force, as }: OneOptions, there: InstanceRow | null, name: string): void {
+function refuse({ force, as }: RestoreOneOptions, there: InstanceRow | null, name: string): void {
   if (there === null) return;
   if (there.state === 'deleted') {
     throw new WinterdockError('gone', `The sandbox "${name}" was deleted, and an id is never used again.`, {
@@ -137,7 +137,7 @@ function refuse({ force, as }: OneOptions, there: InstanceRow | null, name: stri
 
 /** The row as the backup's registry has it. */
 async function rowIn(backup: OpenedBackup, id: string, draft: string): Promise<InstanceRow> {
-  foundIn(backup, id);
+  findInBackup(backup, id);
   const { registry } = backup.manifest;
   await backup.prepare([registry]);
   try {
@@ -157,7 +157,7 @@ async function rowIn(backup: OpenedBackup, id: string, draft: string): Promise<I
 
 /** Its own object, or that of the copy that it was made from and that it was never resumed from. */
 async function contentOf(backup: OpenedBackup, row: InstanceRow): Promise<{ object: ObjectRef; packed: boolean }> {
-  const own = foundIn(backup, row.id);
+  const own = findInBackup(backup, row.id);
   if (own !== null) return own;
   const copy = parseCopyPath(row.vfsPath ?? '');
   const kept = backup.manifest.copies.find(({ kind, hash }) => kind === copy?.kind && hash === copy.hash);
@@ -167,7 +167,7 @@ async function contentOf(backup: OpenedBackup, row: InstanceRow): Promise<{ obje
 
 /** A row that is not there comes as one in state `created` whose file lies there already. */
 async function landNew(
-  { config, backup, clock, as }: OneOptions,
+  { config, backup, clock, as }: RestoreOneOptions,
   registry: Registry,
   { was, name, draft, sha256 }: { was: InstanceRow; name: string; draft: string; sha256: string },
 ): Promise<InstanceRow> {
@@ -208,7 +208,7 @@ async function landNew(
 
 /** One that is there gets the file and is suspended; what it has is set aside. */
 async function replace(
-  { config, backup, clock }: OneOptions,
+  { config, backup, clock }: RestoreOneOptions,
   registry: Registry,
   { there, draft, sha256 }: { there: InstanceRow; draft: string; sha256: string },
 ): Promise<InstanceRow> {

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ServerProcess } from '../testing/process.ts';
-import { commandOf, run, spawnServer } from './testing/world.ts';
-import { filesIn } from './unfinished.ts';
+import { commandOf, run, spawnServer } from './testing/server-content.ts';
+import { filesIn } from './unfinished-restore.ts';
 
 /** Each test starts several processes. */
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

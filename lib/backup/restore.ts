@@ -20,13 +20,21 @@ import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
 import type { FileStamp } from '../storage/stamp.ts';
-import { decryptKeys, lostWithout } from './keys.ts';
-import { lay } from './laying.ts';
-import { type BackupRow, objectsOf, wrongIn } from './manifest.ts';
-import { type OpenedBackup, removeDatabase } from './opened.ts';
-import { keepLastBackup, lastBackupOf } from './record.ts';
-import { forgetCopies, placeOf, RESTORING, settleRow } from './restored-rows.ts';
-import { clearAll, endRestore, filesIn, isLiving, markRestore, setAsideAll, unfinishedRestore } from './unfinished.ts';
+import { decryptKeys, lossesWithout } from './key-files.ts';
+import { keepLastBackup, lastBackupOf } from './last-backup.ts';
+import { type BackupRow, objectsOf, unreadableIn } from './manifest.ts';
+import { type OpenedBackup, removeDatabase } from './open-backup.ts';
+import { placeFile } from './place-file.ts';
+import { forgetCopies, RESTORING, restoredPath, settleRow } from './settle-row.ts';
+import {
+  clearAll,
+  endRestore,
+  filesIn,
+  isLiving,
+  markRestore,
+  setAsideAll,
+  unfinishedRestore,
+} from './unfinished-restore.ts';
 
 export interface RestoreOptions {
   config: Config;
@@ -158,14 +166,17 @@ async function layFiles({ config, backup, progress }: RestoreOptions): Promise<L
     if (object === null) continue;
     const mode = kind === 'snapshot' ? 0o400 : 0o444;
     const whose = `the ${kind} ${hash}`;
-    laid.copies.set(`${kind} ${hash}`, await lay(backup, dataFolder, object, copyPath(kind, hash), { whose, mode }));
+    laid.copies.set(
+      `${kind} ${hash}`,
+      await placeFile(backup, dataFolder, object, copyPath(kind, hash), { whose, mode }),
+    );
   }
   const layRow = async (row: BackupRow) => {
-    const place = placeOf(row);
+    const place = restoredPath(row);
     if (place === null || row.object === null) return;
     const whose = `the sandbox "${row.id}"`;
-    laid.rows.set(row.id, await lay(backup, dataFolder, row.object, place, { whose }));
-    if (row.listing !== null) await lay(backup, dataFolder, row.listing, `archive/${row.id}.json`, { whose });
+    laid.rows.set(row.id, await placeFile(backup, dataFolder, row.object, place, { whose }));
+    if (row.listing !== null) await placeFile(backup, dataFolder, row.listing, `archive/${row.id}.json`, { whose });
   };
   for (let at = 0; at < rows.length; at += AT_ONCE) {
     progress?.(at, rows.length);
@@ -191,7 +202,7 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
   const registry = openSqliteRegistry({ path: draft, clock, thresholds: config, durable: false });
   try {
     await settleRows(registry, options, laid);
-    await keepLastBackup(registry.facts, lastBackupOf(manifest, from, wrongIn(manifest).length), clock);
+    await keepLastBackup(registry.facts, lastBackupOf(manifest, from, unreadableIn(manifest).length), clock);
     const lines = [
       ledgerEntry({ clock }, null, RESTORING, 'backup.restored', {
         reason: `${manifest.id}, made ${new Date(manifest.begun_ms).toISOString()}`,
@@ -200,7 +211,7 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
     const lost = [...keys.lost, ...(issuerOf(dataFolder) === null ? ['signing.key'] : [])];
     const made = [...new Set(lost)].filter((name) => !existsSync(join(dataFolder, name)));
     if (made.length > 0) {
-      lines.push(ledgerEntry({ clock }, null, RESTORING, 'keys.made', { reason: lostWithout(made).join(' ') }));
+      lines.push(ledgerEntry({ clock }, null, RESTORING, 'keys.made', { reason: lossesWithout(made).join(' ') }));
     }
     await registry.ledger.append(lines);
     if (!(await registry.maintenance.checkpoint())) {

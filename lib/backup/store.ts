@@ -19,12 +19,12 @@ import {
   writeFile,
 } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
-import { type Manifest, type ObjectRef, objectsOf, parseManifest } from './manifest.ts';
+import { type BackupManifest, type ObjectRef, objectsOf, parseBackupManifest } from './manifest.ts';
 
 /** What a backup is written to. One backup at a time. */
 export interface BackupTarget {
   /** The last backup that is there, or null. */
-  readonly last: Manifest | null;
+  readonly last: BackupManifest | null;
   /** Whether the object is there already, by name and size. */
   has(object: ObjectRef): boolean;
   /** Path of a new temporary file, which is gone at the latest with `close`. */
@@ -93,8 +93,8 @@ export async function openFolderTarget(folder: string): Promise<BackupTarget> {
 }
 
 /** The backups in a folder, newest first, and what is not one though it is named so. */
-export async function manifestsIn(folder: string): Promise<{ manifests: Manifest[]; damaged: string[] }> {
-  const manifests: Manifest[] = [];
+export async function manifestsIn(folder: string): Promise<{ manifests: BackupManifest[]; damaged: string[] }> {
+  const manifests: BackupManifest[] = [];
   const damaged: string[] = [];
   let names: string[];
   try {
@@ -105,7 +105,7 @@ export async function manifestsIn(folder: string): Promise<{ manifests: Manifest
   for (const name of names.sort().reverse()) {
     if (!MANIFEST.test(name)) continue;
     try {
-      manifests.push(parseManifest(await readFile(join(folder, 'backups', name), 'utf8')));
+      manifests.push(parseBackupManifest(await readFile(join(folder, 'backups', name), 'utf8')));
     } catch (error) {
       damaged.push(`backups/${name}: ${messageOf(error)}`);
     }

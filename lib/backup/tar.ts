@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { extract, pack } from 'tar-stream';
 import { makeFolder, removeTree, renameFile, syncFile, syncFolder, unlinkFile, writeStream } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { type Manifest, parseManifest } from './manifest.ts';
+import { type BackupManifest, parseBackupManifest } from './manifest.ts';
 import { type BackupTarget, LOCK, lockTarget } from './store.ts';
 
 const OBJECT = /^objects\/([0-9a-f]{64})$/;
@@ -73,7 +73,7 @@ export async function openTarTarget(path: string): Promise<BackupTarget> {
 export async function readTar(
   path: string,
   wanted: (sha256: string) => string | null = () => null,
-): Promise<{ manifest: Manifest; found: Map<string, string> }> {
+): Promise<{ manifest: BackupManifest; found: Map<string, string> }> {
   const found = new Map<string, string>();
   let text: string | null = null;
   const reader = extract();
@@ -102,7 +102,7 @@ export async function readTar(
     throw new WinterdockError('corrupt', `${path} is not a whole backup.`, { cause: error });
   }
   if (text === null) throw new WinterdockError('corrupt', `${path} is not a whole backup: its end is missing.`);
-  return { manifest: parseManifest(text), found };
+  return { manifest: parseBackupManifest(text), found };
 }
 
 function hashing(hash: ReturnType<typeof createHash>): Transform {

@@ -4,13 +4,13 @@
  */
 import { statSync } from 'node:fs';
 import { sha256Of, stampOf } from '../storage/files.ts';
-import { type Manifest, objectsOf } from './manifest.ts';
+import { type BackupManifest, objectsOf } from './manifest.ts';
 import { manifestsIn, objectPath } from './store.ts';
 import { readTar } from './tar.ts';
 
-export interface Verified {
+export interface BackupVerification {
   /** Newest first. */
-  manifests: Manifest[];
+  manifests: BackupManifest[];
   objects: number;
   bytes: number;
   /** What is damaged or missing, a sentence each, with what it belongs to. */
@@ -21,7 +21,7 @@ export interface Verified {
  * Reads every object of every backup in a folder or a tar file. Throws `not_found` when there is none, `corrupt` when
  * the file is no whole one.
  */
-export async function verifyBackup(from: string): Promise<Verified> {
+export async function verifyBackup(from: string): Promise<BackupVerification> {
   return isFolder(from) ? verifyFolder(from) : verifyTar(from);
 }
 
@@ -30,9 +30,9 @@ export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? !path.endsWith('.tar');
 }
 
-async function verifyFolder(folder: string): Promise<Verified> {
+async function verifyFolder(folder: string): Promise<BackupVerification> {
   const { manifests, damaged } = await manifestsIn(folder);
-  const verified: Verified = { manifests, objects: 0, bytes: 0, damaged };
+  const verified: BackupVerification = { manifests, objects: 0, bytes: 0, damaged };
   const seen = new Set<string>();
   for (const manifest of manifests) {
     for (const [sha256, { bytes, names }] of objectsOf(manifest)) {
@@ -46,16 +46,16 @@ async function verifyFolder(folder: string): Promise<Verified> {
   return verified;
 }
 
-async function verifyTar(path: string): Promise<Verified> {
+async function verifyTar(path: string): Promise<BackupVerification> {
   const { manifest, found } = await readTar(path);
-  const verified: Verified = { manifests: [manifest], objects: 0, bytes: 0, damaged: [] };
+  const verified: BackupVerification = { manifests: [manifest], objects: 0, bytes: 0, damaged: [] };
   for (const [sha256, { bytes, names }] of objectsOf(manifest)) {
     count(verified, sha256, bytes, names, found.get(sha256) ?? null);
   }
   return verified;
 }
 
-function count(verified: Verified, sha256: string, bytes: number, names: string[], is: string | null): void {
+function count(verified: BackupVerification, sha256: string, bytes: number, names: string[], is: string | null): void {
   verified.objects += 1;
   verified.bytes += bytes;
   if (is === sha256) return;

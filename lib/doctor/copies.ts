@@ -2,10 +2,17 @@
 import { join } from 'node:path';
 import { copyPath } from '../registry/copies.ts';
 import { stampOf } from '../storage/files.ts';
-import type { Looking } from './looking.ts';
+import type { Examination } from './examination.ts';
 
 /** Finds rows without their file, files without a row, and with readers bytes that are not those of their name. */
-export async function examineCopies({ dataFolder, registry, files, readers, examined, find }: Looking): Promise<void> {
+export async function examineCopies({
+  dataFolder,
+  registry,
+  files,
+  readers,
+  examined,
+  find,
+}: Examination): Promise<void> {
   const hashed = new Set<string>();
   for (const { kind, name, hash, file } of registry?.copies() ?? []) {
     const path = copyPath(kind, hash);

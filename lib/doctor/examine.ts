@@ -6,17 +6,17 @@
 import { join } from 'node:path';
 import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
-import { whyNotThisRegistry, wordsFor } from '../ledger/start-check.ts';
+import { describeDisagreement, findStartRefusal } from '../ledger/start-check.ts';
 import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/sqlite/registry-file.ts';
 import { isStaging } from '../storage/files.ts';
 import { keptFiles, namesIn } from '../storage/inventory.ts';
 import type { Readers } from '../vfs/types.ts';
 import { examineCopies } from './copies.ts';
-import { type Examined, type Finding, orphanOf } from './findings.ts';
-import { examineHead } from './head.ts';
-import type { Files } from './looking.ts';
+import type { DrawerFiles } from './examination.ts';
+import { examineFilesWithoutRow } from './files-without-row.ts';
+import { type ExaminationResult, type Finding, orphanOf } from './findings.ts';
 import { examineRows } from './rows.ts';
-import { examineUnnamed } from './unnamed.ts';
+import { examineHead } from './signed-head.ts';
 
 export interface ExamineOptions {
   place: Pick<Config, 'dataFolder' | 'registryPath'>;
@@ -25,9 +25,9 @@ export interface ExamineOptions {
 }
 
 /** Looks at everything. Throws only what the disk throws; a registry that cannot be read is a finding. */
-export async function examine({ place, readers }: ExamineOptions): Promise<Examined> {
+export async function examine({ place, readers }: ExamineOptions): Promise<ExaminationResult> {
   const { dataFolder, registryPath } = place;
-  const examined: Examined = { findings: [], looked: { rows: 0, files: 0, hashed: 0 }, adoptable: [] };
+  const examined: ExaminationResult = { findings: [], looked: { rows: 0, files: 0, hashed: 0 }, adoptable: [] };
   const find = (finding: Finding) => examined.findings.push(finding);
   const files = filesOf(dataFolder);
   examined.looked.files = files.kept.length;
@@ -43,7 +43,7 @@ export async function examine({ place, readers }: ExamineOptions): Promise<Exami
       examineHead(place, registry, find);
     }
     const looking = { dataFolder, registry, files, readers, examined, find };
-    examineUnnamed(looking, await examineRows(looking));
+    examineFilesWithoutRow(looking, await examineRows(looking));
     await examineCopies(looking);
   } finally {
     registry?.close();
@@ -69,13 +69,13 @@ function note(kind: string, says: string): Finding {
 
 async function examineStart(place: ExamineOptions['place'], find: (finding: Finding) => void): Promise<void> {
   try {
-    const refusal = await whyNotThisRegistry(place);
+    const refusal = await findStartRefusal(place);
     if (refusal === null) return;
     const { disagreement, unnamed } = refusal;
     find({
       ...wrong(
         `registry.${disagreement.kind}`,
-        `${wordsFor(disagreement, place.registryPath).replace(/\.$/, '')}; a server does not start on it; files without a row: ${unnamed.length}`,
+        `${describeDisagreement(disagreement, place.registryPath).replace(/\.$/, '')}; a server does not start on it; files without a row: ${unnamed.length}`,
       ),
       way: disagreement.kind === 'log_only' ? null : 'adopt',
     });
@@ -117,7 +117,7 @@ async function openOrTell(path: string, find: (finding: Finding) => void): Promi
   }
 }
 
-function filesOf(dataFolder: string): Files {
+function filesOf(dataFolder: string): DrawerFiles {
   const kept = [...keptFiles(dataFolder)];
   const byKey = Map.groupBy(
     kept.filter(({ drawer }) => drawer === 'live' || drawer === 'cold' || drawer === 'archive'),

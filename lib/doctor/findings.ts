@@ -34,7 +34,7 @@ export interface Orphan {
   drawer: 'live' | 'cold' | 'archive';
 }
 
-export interface Examined {
+export interface ExaminationResult {
   findings: Finding[];
   /** Rows that were looked at, files in the drawers, files that were hashed. */
   looked: { rows: number; files: number; hashed: number };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { observeEffects } from '../base/effects.ts';
-import { whyNotThisRegistry } from '../ledger/start-check.ts';
+import { findStartRefusal } from '../ledger/start-check.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { THRESHOLDS } from '../registry/testing/fixtures.ts';
 import { createArchiveDrawer, createColdDrawer } from '../storage/disk.ts';
@@ -129,11 +129,11 @@ test('taking back that fails at any effect may be run again, and until it is don
     // All rows may be there when only the signature failed: then there is nothing left that a start could take for
     // nobody's.
     if (failed && (await rowsIn(folder)).length < ROWS.length - 1) {
-      expect(await whyNotThisRegistry(place), `after ${at}`).not.toBeNull();
+      expect(await findStartRefusal(place), `after ${at}`).not.toBeNull();
     }
     await adoptAll(folder);
     expect(await rowsIn(folder), `after ${at}`).toEqual(ROWS);
-    expect(await whyNotThisRegistry(place), `after ${at}`).toBeNull();
+    expect(await findStartRefusal(place), `after ${at}`).toBeNull();
     rmSync(folder, { recursive: true });
   }
   expect(at).toBeGreaterThan(10);

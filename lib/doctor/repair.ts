@@ -7,18 +7,18 @@ import { dirname, join } from 'node:path';
 import { makeFolder, renameFile, syncFolder } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import { beginEpochOf, type Epoch } from '../ledger/epoch.ts';
-import { count, whyNotThisRegistry } from '../ledger/start-check.ts';
+import { countOfFiles, findStartRefusal } from '../ledger/start-check.ts';
 import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
 import { clearStaging } from '../storage/files.ts';
-import { nameAgain } from './copies-again.ts';
-import type { Examined } from './findings.ts';
-import { type Candidate, follow, type Hands } from './rows-again.ts';
+import { adoptCopy } from './adopt-copy.ts';
+import { type AdoptableFile, adoptFile, type RepairParts } from './adopt-file.ts';
+import type { ExaminationResult } from './findings.ts';
 
-export interface Repair extends Hands {
+export interface Repair extends RepairParts {
   registryPath: string;
 }
 
-export interface Repaired {
+export interface RepairResult {
   /** What was done, a sentence each. */
   done: string[];
   /** What could not be done, and why. */
@@ -31,8 +31,8 @@ const CAUSE = { ...systemAudit('operator'), actor: 'doctor' };
  * Does the safe part: rows whose file lies, proved, under its key in another drawer follow it, logs beside files at
  * rest are set aside, counts are made again, unfinished work is removed.
  */
-export async function fix(repair: Repair, { findings, adoptable }: Examined): Promise<Repaired> {
-  const repaired: Repaired = { done: [], refused: [] };
+export async function fix(repair: Repair, { findings, adoptable }: ExaminationResult): Promise<RepairResult> {
+  const repaired: RepairResult = { done: [], refused: [] };
   const { registry, clock, dataFolder } = repair;
   for (const { kind, about, path } of findings.filter(({ way }) => way === 'fix')) {
     await attempt(repaired, async () => {
@@ -41,7 +41,7 @@ export async function fix(repair: Repair, { findings, adoptable }: Examined): Pr
       const candidate = candidatesOf(adoptable).find(({ id }) => id === about);
       if (candidate === undefined) return null;
       const row = await registry.instances.get(about);
-      const { state, vfsPath } = await follow(repair, candidate, {
+      const { state, vfsPath } = await adoptFile(repair, candidate, {
         tenant: row?.tenant ?? '',
         type: 'instance.found',
         mustBe: row?.file ?? null,
@@ -65,7 +65,7 @@ export async function fix(repair: Repair, { findings, adoptable }: Examined): Pr
   return repaired;
 }
 
-export interface Adoption {
+export interface AdoptionScope {
   /** Of the sandboxes that no row and no line of the ledger knows; null: such files are refused. */
   tenant: string | null;
   /** Ids to take back; none given: all. */
@@ -81,10 +81,10 @@ export interface Adoption {
  */
 export async function adopt(
   repair: Repair,
-  { findings, adoptable }: Examined,
-  { tenant, keys, tenantOf }: Adoption,
-): Promise<Repaired & { epoch: Epoch | null }> {
-  const repaired: Repaired = { done: [], refused: [] };
+  { findings, adoptable }: ExaminationResult,
+  { tenant, keys, tenantOf }: AdoptionScope,
+): Promise<RepairResult & { epoch: Epoch | null }> {
+  const repaired: RepairResult = { done: [], refused: [] };
   const candidates = candidatesOf(adoptable);
   for (const candidate of candidates) {
     const { id, path } = candidate;
@@ -93,28 +93,28 @@ export async function adopt(
       const row = await repair.registry.instances.get(id);
       const whose = row?.tenant ?? tenantOf(id) ?? tenant;
       if (whose === null) throw new Error(`whose ${path} is, no row tells: say it with --tenant NAME`);
-      const after = await follow(repair, candidate, { tenant: whose, type: 'instance.adopted' });
+      const after = await adoptFile(repair, candidate, { tenant: whose, type: 'instance.adopted' });
       return `${id}: ${path} is the file of a sandbox of ${after.tenant}, ${after.state}`;
     });
   }
   for (const file of keys.length > 0 ? [] : adoptable) {
     if ('id' in file || (file.drawer !== 'snapshots' && file.drawer !== 'blueprints')) continue;
-    await attempt(repaired, async () => `${file.path} is ${await nameAgain(repair, file, tenant)} now`);
+    await attempt(repaired, async () => `${file.path} is ${await adoptCopy(repair, file, tenant)} now`);
   }
   for (const key of keys.filter((key) => !candidates.some(({ id }) => id === key))) {
     repaired.refused.push(`${key}: there is no file of it that a row does not name`);
   }
-  const refusal = await whyNotThisRegistry(repair);
+  const refusal = await findStartRefusal(repair);
   const wasRefused = findings.some(({ kind, way }) => kind.startsWith('registry.') && way === 'adopt');
   if (refusal === null && !wasRefused) return { ...repaired, epoch: null };
   const left = refusal?.unnamed.length ?? 0;
   if (left > 0) {
     repaired.refused.push(
-      `${count(left)} without a row still, so a start is still refused: take back the rest too, or go on without it with --accept REASON (a start then sets it aside)`,
+      `${countOfFiles(left)} without a row still, so a start is still refused: take back the rest too, or go on without it with --accept REASON (a start then sets it aside)`,
     );
     return { ...repaired, epoch: null };
   }
-  const epoch = await accept(repair, `${count(repaired.done.length)} taken back by the key`);
+  const epoch = await accept(repair, `${countOfFiles(repaired.done.length)} taken back by the key`);
   repaired.done.push(`epoch ${epoch.epoch} of the ledger was begun at line ${epoch.head.seq}`);
   return { ...repaired, epoch };
 }
@@ -124,7 +124,7 @@ export function accept({ registry, registryPath, dataFolder, clock }: Repair, re
   return beginEpochOf(registry, { registryPath, dataFolder, clock, reason, actor: 'doctor' });
 }
 
-function candidatesOf(adoptable: Examined['adoptable']): Candidate[] {
+function candidatesOf(adoptable: ExaminationResult['adoptable']): AdoptableFile[] {
   return adoptable.flatMap((file) => {
     if ('id' in file) return [{ id: file.id, path: file.path, drawer: file.drawer }];
     const { key, path, drawer } = file;
@@ -132,7 +132,7 @@ function candidatesOf(adoptable: Examined['adoptable']): Candidate[] {
   });
 }
 
-async function attempt(repaired: Repaired, work: () => Promise<string | null>): Promise<void> {
+async function attempt(repaired: RepairResult, work: () => Promise<string | null>): Promise<void> {
   try {
     const done = await work();
     if (done !== null) repaired.done.push(done);

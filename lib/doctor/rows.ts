@@ -6,13 +6,13 @@ import { matchesRecord } from '../sessions/file-verification.ts';
 import { stampOf } from '../storage/files.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import { type FileStamp, sameStamp } from '../storage/stamp.ts';
+import type { Examination, ExaminedRows } from './examination.ts';
 import { alsoIn, type Finding } from './findings.ts';
-import type { Looking, Rows } from './looking.ts';
 
 const PAGE = 500;
 
 /** Looks at every row. Returns the ids that there are, and those of what is archived. */
-export async function examineRows(looking: Looking): Promise<Rows> {
+export async function examineRows(looking: Examination): Promise<ExaminedRows> {
   const { registry, examined } = looking;
   const archived = new Set<string>();
   const seen = new Set<string>();
@@ -29,7 +29,7 @@ export async function examineRows(looking: Looking): Promise<Rows> {
   return { seen, archived };
 }
 
-async function examineRow(looking: Looking, row: InstanceRow): Promise<void> {
+async function examineRow(looking: Examination, row: InstanceRow): Promise<void> {
   const { dataFolder, files, find } = looking;
   const { id, vfsPath } = row;
   const mine = files.byKey.get(id) ?? [];
@@ -77,7 +77,7 @@ async function examineRow(looking: Looking, row: InstanceRow): Promise<void> {
 type Tell = (kind: string, weight: Finding['weight'], says: string, way?: Finding['way'], path?: string | null) => void;
 
 /** The file is not where the row says: where is it? */
-function examineMissing(looking: Looking, row: InstanceRow, others: KeptFile[], tell: Tell): void {
+function examineMissing(looking: Examination, row: InstanceRow, others: KeptFile[], tell: Tell): void {
   const [other, ...further] = others;
   if (other !== undefined) {
     const stamp = stampOf(join(looking.dataFolder, other.path));
@@ -111,7 +111,7 @@ function examineMissing(looking: Looking, row: InstanceRow, others: KeptFile[], 
   );
 }
 
-async function examineResting(looking: Looking, row: InstanceRow, stamp: FileStamp, tell: Tell): Promise<void> {
+async function examineResting(looking: Examination, row: InstanceRow, stamp: FileStamp, tell: Tell): Promise<void> {
   const path = join(looking.dataFolder, row.vfsPath ?? '');
   const { file: recorded } = row;
   for (const suffix of ['-wal', '-journal']) {
@@ -143,7 +143,7 @@ async function examineResting(looking: Looking, row: InstanceRow, stamp: FileSta
 }
 
 async function examineBytes(
-  looking: Looking,
+  looking: Examination,
   row: InstanceRow,
   path: string,
   stamp: FileStamp,

@@ -4,7 +4,7 @@
  */
 import { enableCompileCache } from 'node:module';
 import { cookieRules } from '../auth/cookies.ts';
-import { refuseUnfinishedRestore } from '../backup/unfinished.ts';
+import { refuseUnfinishedRestore } from '../backup/unfinished-restore.ts';
 import { type Config, readConfig, unknownSettings } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
 import { createLogger, ignoreOutputErrors } from '../base/log.ts';

@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { z } from 'zod';
-import { type LastBackup, readLastBackup } from '../backup/record.ts';
+import { type LastBackup, readLastBackup } from '../backup/last-backup.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';

@@ -25,10 +25,10 @@ import { openApiText } from '../http/openapi.ts';
 import { ROUTES } from '../http/routes.ts';
 import { sweepLeftovers } from '../instance/leftovers.ts';
 import { createPool } from '../instance/pool.ts';
-import { Forgetter } from '../jobs/forgetter.ts';
 import { JobRunner } from '../jobs/runner.ts';
-import { createEventHub } from '../ledger/events.ts';
-import { createLedgerKeeper } from '../ledger/keeper.ts';
+import { TenantForgetter } from '../jobs/tenant-forgetter.ts';
+import { createEventHub } from '../ledger/event-hub.ts';
+import { createLedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import { requireOwnRegistry } from '../ledger/start-check.ts';
 import { createGuard } from '../operations/guard.ts';
 import { createOperations } from '../operations/operations.ts';
@@ -103,7 +103,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const metrics = createMetrics({ registry, pool, sessions, clock, log, streams: () => events.listeners });
   const runner = new JobRunner({ config, clock, log, registry, sessions, pool });
   const signer = openSigner(config.dataFolder);
-  const ledger = createLedgerKeeper({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
+  const ledger = createLedgerMaintenance({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
   const health = new StorageHealth({ config, registry, pool, clock, log });
   const copies = new Copies({
     config,
@@ -128,7 +128,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, passage });
   const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
   const auth = createAuth({ config, log, clock, registry });
-  const forgetter = new Forgetter({
+  const forgetter = new TenantForgetter({
     config,
     clock,
     log,

@@ -11,9 +11,9 @@ import type { CopyStep } from '../copies/copies.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { Dispatcher } from '../http/dispatch.ts';
 import type { InstancePool } from '../instance/instance.ts';
-import type { ForgetStep } from '../jobs/forgetter.ts';
-import type { EventHub } from '../ledger/events.ts';
-import type { LedgerKeeper } from '../ledger/keeper.ts';
+import type { ForgetStep } from '../jobs/tenant-forgetter.ts';
+import type { EventHub } from '../ledger/event-hub.ts';
+import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Failpoint } from '../sessions/failpoints.ts';
@@ -31,7 +31,7 @@ export interface Host {
   readonly operations: Operations;
   readonly auth: Auth;
   readonly events: EventHub;
-  readonly ledger: LedgerKeeper;
+  readonly ledger: LedgerMaintenance;
   readonly metrics: Metrics;
   readonly dispatcher: Dispatcher;
   /** The OpenAPI document as JSON text. */

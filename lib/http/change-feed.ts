@@ -6,7 +6,7 @@
 
 import type { Changes } from '../contract/schema.ts';
 import type { Seeding, StartProgress } from '../copies/seeding.ts';
-import type { EventHub } from '../ledger/events.ts';
+import type { EventHub } from '../ledger/event-hub.ts';
 import { type InstanceSerializer, jobOf } from '../operations/serializer.ts';
 import type { CommitEvents } from '../registry/commit-events.ts';
 import type { Registry } from '../registry/registry.ts';

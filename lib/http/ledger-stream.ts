@@ -4,7 +4,7 @@
 import type { Caller } from '../auth/caller.ts';
 import { isWinterdockError } from '../base/errors.ts';
 import type { Event, StreamQuery } from '../contract/schema.ts';
-import type { Batch, Published } from '../ledger/events.ts';
+import type { LineBatch, PublishedLine } from '../ledger/event-hub.ts';
 import { eventText, type StreamSink } from './answer.ts';
 import { toProblem } from './problem.ts';
 import type { Services } from './route.ts';
@@ -49,20 +49,20 @@ export function streamLedger(options: {
 }): void {
   const { services, caller, filter, tenants, after, changes, sink } = options;
   const key = JSON.stringify([tenants, filter]);
-  const suits = (line: Published['line']) => fits(line, filter, tenants);
+  const suits = (line: PublishedLine['line']) => fits(line, filter, tenants);
   let sent = after ?? -1;
-  let waiting: Published[] | null = after === null ? null : [];
+  let waiting: PublishedLine[] | null = after === null ? null : [];
 
   const write = (piece: string | Uint8Array) => {
     if (sink.queuedBytes > QUEUE_BYTES) sink.drop();
     else sink.write(piece);
   };
-  const send = (line: Event | Published['line'], text: string) => {
+  const send = (line: Event | PublishedLine['line'], text: string) => {
     if (line.seq <= sent) return;
     sent = line.seq;
     if (fits(line, filter, tenants)) write(text);
   };
-  const sendAll = ({ lines, piece }: Batch) => {
+  const sendAll = ({ lines, piece }: LineBatch) => {
     const [first] = lines;
     const last = lines.at(-1);
     if (first === undefined || last === undefined) return;

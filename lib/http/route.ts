@@ -6,7 +6,7 @@
 import type { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
 import type { Metrics } from '../health/metrics.ts';
-import type { EventHub } from '../ledger/events.ts';
+import type { EventHub } from '../ledger/event-hub.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { UploadStream } from '../operations/streams.ts';
 import type { Answer } from './answer.ts';

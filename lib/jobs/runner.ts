@@ -192,7 +192,7 @@ export class JobRunner {
   /** What becomes of one; never throws. */
   async #one(job: JobRow, id: string, cause: AuditContext, again: boolean): Promise<Verdict> {
     const { verb } = job;
-    // lib/jobs/forgetter.ts does those.
+    // lib/jobs/tenant-forgetter.ts does those.
     if (verb === 'forget') return skipped('It goes with its tenant.');
     try {
       for (let look = 1; ; look += 1) {

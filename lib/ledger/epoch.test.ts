@@ -5,14 +5,14 @@ import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import { beginEpoch } from './epoch.ts';
 import { headPathOf, readHead } from './head-file.ts';
 import { isSigned } from './sign.ts';
-import { whyNotThisRegistry } from './start-check.ts';
-import { type Book, openBook } from './testing/book.ts';
+import { findStartRefusal } from './start-check.ts';
+import { openTestLedger, type TestLedger } from './testing/test-ledger.ts';
 import { verifyLedger } from './verify.ts';
 
-let book: Book;
+let book: TestLedger;
 let headPath: string;
 beforeEach(async () => {
-  book = await openBook();
+  book = await openTestLedger();
   headPath = headPathOf(book.path) ?? '';
 });
 afterEach(() => book.discard());
@@ -143,10 +143,10 @@ test('an epoch that fails at any of its effects leaves the old head in charge, a
     // The last effect of all, the folder's fsync, may be the one that fails.
     if (readHead(headPath)?.epoch === undefined) {
       expect(readHead(headPath)).toEqual(kept);
-      expect((await whyNotThisRegistry(place))?.disagreement.kind).toBe('behind');
+      expect((await findStartRefusal(place))?.disagreement.kind).toBe('behind');
       expect(await begin()).toMatchObject({ epoch: 2, head: { seq: 81 } });
     }
-    expect(await whyNotThisRegistry(place)).toBeNull();
+    expect(await findStartRefusal(place)).toBeNull();
     expect((await prove()).epochs.map(({ epoch }) => epoch)).toEqual([2]);
     writeFileSync(book.path, before);
     writeFileSync(headPath, headText);

@@ -11,7 +11,7 @@ import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
 import { SEGMENT_KIND, type SegmentDrop, type SegmentHead } from './documents.ts';
 import { endOfMonth, monthAfter, monthOf } from './months.ts';
 import { dropOf, signed } from './sign.ts';
-import { Flawed, follow } from './verify.ts';
+import { LedgerFlaw, nextHead } from './verify.ts';
 
 interface Parts {
   registry: Pick<Registry, 'ledger' | 'segments'>;
@@ -27,7 +27,7 @@ const PAGE = 200;
 const SWEPT = 200;
 
 /**
- * Seals every month that is over and has lines, each with a line of its own. Returns their ids. Throws a `Flawed` when
+ * Seals every month that is over and has lines, each with a line of its own. Returns their ids. Throws a `LedgerFlaw` when
  * the lines do not fit their hashes: what was tampered with is not signed.
  */
 export async function sealMonths({ registry, signer, clock, pause }: Parts): Promise<string[]> {
@@ -88,13 +88,13 @@ async function followTo(
     const limit = next === null ? PAGE : Math.min(PAGE, next - 1 - last.seq);
     const lines = limit === 0 ? [] : await registry.ledger.chain(last.seq, limit);
     for (const one of lines) {
-      last = follow(last, one, issuers);
+      last = nextHead(last, one, issuers);
       if (firstHash === '') firstHash = last.hash;
     }
     if (lines.length < PAGE) break;
     await pause();
   }
-  if (next !== null && last.seq !== next - 1) throw new Flawed(last.seq + 1, `line ${last.seq + 1} is missing`);
+  if (next !== null && last.seq !== next - 1) throw new LedgerFlaw(last.seq + 1, `line ${last.seq + 1} is missing`);
   return { last, firstHash };
 }
 

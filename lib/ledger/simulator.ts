@@ -19,14 +19,14 @@ const MAX_LINES = 1_000_000;
 const MAX_MS = 5000;
 const MAX_SANDBOXES = 300_000;
 
-export interface Tally {
+export interface WakeCosts {
   processHours: number;
   coldWakes: number;
   /** Wakes that found the file in the cold drawer. */
   thaws: number;
 }
 
-export interface Simulation {
+export interface SimulationResult {
   /** Epoch milliseconds: what was looked at. */
   sinceMs: number;
   untilMs: number;
@@ -38,24 +38,24 @@ export interface Simulation {
   /** Older lines of the days asked for were left out. */
   cut: boolean;
   /** As it was. */
-  was: Tally;
+  was: WakeCosts;
   /** As it would have been. */
-  would: Tally;
+  would: WakeCosts;
   /** How many of the cold wakes that would have been are estimated. */
   estimatedWakes: number;
   /** The same under each of the other trials, in their order. */
-  curve: Trialled[];
+  curve: TrialResult[];
 }
 
-interface Trialled {
-  would: Tally;
+interface TrialResult {
+  would: WakeCosts;
   estimatedWakes: number;
 }
 
 /** What a trial adds to what was, so far. */
 interface Trial {
   policy: LadderPolicy;
-  more: Tally;
+  more: WakeCosts;
   estimated: number;
 }
 
@@ -81,10 +81,10 @@ export async function simulate(
     tenants?: readonly string[];
   },
   limits: { maxLines?: number; maxMs?: number } = {},
-): Promise<Simulation> {
+): Promise<SimulationResult> {
   const { sinceMs, nowMs, old, trial, curve = [], tenants } = options;
   const { maxLines = MAX_LINES, maxMs = MAX_MS } = limits;
-  const walk = new Walk(nowMs, old, [trial, ...curve]);
+  const walk = new TransitionWalk(nowMs, old, [trial, ...curve]);
   const started = performance.now();
   let cut = false;
   let firstMs: number | null = null;
@@ -105,12 +105,12 @@ export async function simulate(
   return { sinceMs: beginMs, untilMs: nowMs, lines, firstMs, idleEnds, cut, was, ...first, curve: others };
 }
 
-class Walk {
+class TransitionWalk {
   readonly #nowMs: number;
   readonly #old: LadderPolicy;
   readonly #trials: Trial[];
   readonly #tracks = new Map<string, Track>();
-  readonly #was: Tally = { processHours: 0, coldWakes: 0, thaws: 0 };
+  readonly #was: WakeCosts = { processHours: 0, coldWakes: 0, thaws: 0 };
   lines = 0;
   idleEnds = 0;
 
@@ -155,7 +155,7 @@ class Walk {
     if (!this.#tracks.has(id)) this.#ran(beginMs, this.#nowMs);
   }
 
-  end(beginMs: number): { was: Tally; trials: Trialled[] } {
+  end(beginMs: number): { was: WakeCosts; trials: TrialResult[] } {
     for (const { endMs } of this.#tracks.values()) if (endMs !== null) this.#ran(beginMs, endMs);
     const was = { ...this.#was };
     const trials = this.#trials.map(({ more, estimated }) => ({

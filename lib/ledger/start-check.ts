@@ -9,8 +9,8 @@ import { WinterdockError } from '../base/errors.ts';
 import { CHAIN_START, type ChainHead } from '../registry/chain.ts';
 import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/sqlite/registry-file.ts';
 import { type KeptFile, keptFiles } from '../storage/inventory.ts';
+import { chainIncludes } from './chain-includes.ts';
 import type { LedgerHead } from './documents.ts';
-import { goesThrough } from './goes-through.ts';
 import { headPathOf, readHead } from './head-file.ts';
 
 /** How a registry and what it belongs to disagree. */
@@ -26,13 +26,13 @@ type Disagreement =
   /** There is no head to compare with, and there are files that no row has ever named. */
   | { kind: 'headless'; ledger: ChainHead };
 
-interface Found {
+interface UnnamedFiles {
   /** Files in the drawers, and of these the ones that no row has ever named. */
   files: number;
   unnamed: KeptFile[];
 }
 
-export interface Refusal extends Found {
+export interface StartRefusal extends UnnamedFiles {
   disagreement: Disagreement;
 }
 
@@ -42,7 +42,7 @@ type Place = Pick<Config, 'dataFolder' | 'registryPath'>;
  * Compares a registry with its head and, where that does not suffice, with its drawers. Null: a server may start on it.
  * Throws what SQLite throws for a file that is no registry.
  */
-export async function whyNotThisRegistry({ dataFolder, registryPath }: Place): Promise<Refusal | null> {
+export async function findStartRefusal({ dataFolder, registryPath }: Place): Promise<StartRefusal | null> {
   const state = registryPath === ':memory:' ? { bytes: null, walBytes: 0 } : registryFileState(registryPath);
   // SQLite deletes a log beside an empty file when it opens that.
   if (state.bytes === 0 && state.walBytes > 0) {
@@ -56,7 +56,7 @@ export async function whyNotThisRegistry({ dataFolder, registryPath }: Place): P
     const ledger = registry?.chainHead() ?? CHAIN_START;
     if (head !== null && head.seq > 0) {
       const behind = head.seq > ledger.seq;
-      if (behind || (registry !== null && !(await goesThrough(registry, head, ledger)))) {
+      if (behind || (registry !== null && !(await chainIncludes(registry, head, ledger)))) {
         const kind = behind ? 'behind' : 'other';
         return { disagreement: { kind, exists, head, ledger }, ...unnamedFiles(dataFolder, registry) };
       }
@@ -75,7 +75,7 @@ export async function whyNotThisRegistry({ dataFolder, registryPath }: Place): P
 }
 
 /** Files that are marked are about to go, whatever the registry says of them. */
-function unnamedFiles(dataFolder: string, registry: RegistryFile | null): Found {
+function unnamedFiles(dataFolder: string, registry: RegistryFile | null): UnnamedFiles {
   const marks = registry?.marks() ?? new Set();
   const unnamed: KeptFile[] = [];
   let files = 0;
@@ -90,14 +90,14 @@ function unnamedFiles(dataFolder: string, registry: RegistryFile | null): Found 
 
 /** Throws `conflict`, with what was found and the ways out, when the server must not start on this registry. */
 export async function requireOwnRegistry(place: Place): Promise<void> {
-  const refusal = await whyNotThisRegistry(place);
+  const refusal = await findStartRefusal(place);
   if (refusal === null) return;
   const { registryPath, dataFolder } = place;
   const { files, unnamed, disagreement } = refusal;
   throw new WinterdockError(
     'conflict',
-    `The server does not start: ${wordsFor(disagreement, registryPath)}
-The drawers in ${dataFolder} hold ${count(files)}, of which no row names ${unnamed.length}. Nothing was changed, moved or deleted.
+    `The server does not start: ${describeDisagreement(disagreement, registryPath)}
+The drawers in ${dataFolder} hold ${countOfFiles(files)}, of which no row names ${unnamed.length}. Nothing was changed, moved or deleted.
 ${WAYS_OUT}`,
     { extra: { start_refused: disagreement.kind } },
   );
@@ -115,7 +115,7 @@ const WAYS_OUT = `Ways out (docs/operations.md, "When the registry and the files
   npm run doctor -- --adopt --tenant NAME        goes on from this registry; files without a row get one again, by their key`;
 
 /** What was found, one sentence or two. */
-export function wordsFor(disagreement: Disagreement, registryPath: string): string {
+export function describeDisagreement(disagreement: Disagreement, registryPath: string): string {
   const head = `${basename(registryPath)}.head`;
   switch (disagreement.kind) {
     case 'log_only':
@@ -137,7 +137,7 @@ export function wordsFor(disagreement: Disagreement, registryPath: string): stri
 }
 
 /** How many files, in words. */
-export function count(files: number): string {
+export function countOfFiles(files: number): string {
   return files === 1 ? '1 file' : `${files} files`;
 }
 

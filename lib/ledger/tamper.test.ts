@@ -8,19 +8,19 @@ import { CHAIN_START, canonicalLine, chainHash } from '../registry/chain.ts';
 import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import type { LedgerHead } from './documents.ts';
 import { headPathOf, readHead } from './head-file.ts';
-import { type Book, DAY_SECONDS, openBook } from './testing/book.ts';
-import { type Proof, verifyLedger } from './verify.ts';
+import { DAY_SECONDS, openTestLedger, type TestLedger } from './testing/test-ledger.ts';
+import { type LedgerProofResult, verifyLedger } from './verify.ts';
 
 const LINES = 450;
 
-let book: Book;
+let book: TestLedger;
 let good: string;
 let headPath: string;
 /** A signed head of the middle, kept elsewhere. */
 let elsewhere: LedgerHead;
 
 beforeAll(async () => {
-  book = await openBook();
+  book = await openTestLedger();
   headPath = headPathOf(book.path) ?? '';
   await book.write(200);
   elsewhere = await book.keeper.head();
@@ -38,7 +38,7 @@ afterAll(async () => {
 beforeEach(() => cpSync(good, book.folder, { recursive: true, force: true }));
 
 /** What `npm run ledger:verify` does. */
-async function prove(heads: LedgerHead[] = []): Promise<Proof> {
+async function prove(heads: LedgerHead[] = []): Promise<LedgerProofResult> {
   const kept = readHead(headPath);
   const file = openLedgerFile(book.path);
   try {

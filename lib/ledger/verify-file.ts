@@ -3,7 +3,7 @@
  * does not grow with the file. Knows nothing of the registry that it came from.
  */
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../registry/chain.ts';
-import { isBlank, noteIn } from './blanks.ts';
+import { isBlankSigned, parseBlankNote } from './blanked-lines.ts';
 import { type BlankNote, type SegmentHead, segmentHeadSchema } from './documents.ts';
 import { isSigned } from './sign.ts';
 
@@ -42,7 +42,7 @@ interface Read {
 /** Whether a line follows the one whose hash is `previous`. A note counts when it is signed by one of `issuers`. */
 function follows(previous: string, { seq, canonical, hash, note }: Read, issuers: readonly string[]): boolean {
   if (note === null) return chainHash(previous, canonical) === hash;
-  return isBlank({ seq, previous, hash, kept: canonical }, note, issuers);
+  return isBlankSigned({ seq, previous, hash, kept: canonical }, note, issuers);
 }
 
 /**
@@ -70,7 +70,7 @@ export async function verifySegmentFile(
     }
     const whole = text.replace(HASH, '}');
     const noted = NOTE.exec(whole)?.[1];
-    const note = noted === undefined ? null : noteIn(noted);
+    const note = noted === undefined ? null : parseBlankNote(noted);
     const canonical = noted === undefined ? whole : whole.replace(NOTE, '}');
     if (note !== null) blankers.add(note.issuer);
     const seq = seqIn(canonical);

@@ -5,7 +5,7 @@
  */
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../registry/chain.ts';
 import type { Segment } from '../registry/segments.ts';
-import { BlankTally, isBlank, noteIn } from './blanks.ts';
+import { BlankNoteCheck, isBlankSigned, parseBlankNote } from './blanked-lines.ts';
 import type { LedgerHead } from './documents.ts';
 import { type EpochLine, epochLineOf } from './epoch-lines.ts';
 import { isDropped, isSealed, isSigned } from './sign.ts';
@@ -23,7 +23,7 @@ interface Flaw {
   why: string;
 }
 
-export interface Proof {
+export interface LedgerProofResult {
   /** The first flaw, or null: no line was changed, removed or reordered. */
   flaw: Flaw | null;
   /** Lines whose hashes were made again. */
@@ -54,7 +54,7 @@ export interface VerifyOptions {
 const PAGE = 200;
 
 /** A flaw as an exception, so that the walk reads as what must hold. */
-export class Flawed extends Error {
+export class LedgerFlaw extends Error {
   readonly flaw: Flaw;
 
   constructor(seq: number | null, why: string) {
@@ -64,8 +64,8 @@ export class Flawed extends Error {
 }
 
 /** Walks the ledger. Throws only what the source throws; a bad ledger is an answer. */
-export async function verifyLedger(source: ChainSource, options: VerifyOptions): Promise<Proof> {
-  const proof: Proof = {
+export async function verifyLedger(source: ChainSource, options: VerifyOptions): Promise<LedgerProofResult> {
+  const proof: LedgerProofResult = {
     flaw: null,
     lines: 0,
     dropped: 0,
@@ -78,16 +78,17 @@ export async function verifyLedger(source: ChainSource, options: VerifyOptions):
   try {
     await walk(source, options, proof);
   } catch (error) {
-    if (!(error instanceof Flawed)) throw error;
+    if (!(error instanceof LedgerFlaw)) throw error;
     proof.flaw = error.flaw;
   }
   return proof;
 }
 
-async function walk(source: ChainSource, options: VerifyOptions, proof: Proof): Promise<void> {
+async function walk(source: ChainSource, options: VerifyOptions, proof: LedgerProofResult): Promise<void> {
   const { heads, issuers } = options;
   for (const head of heads) {
-    if (!isSigned(head, issuers)) throw new Flawed(null, `the signed head of line ${head.seq} has no good signature`);
+    if (!isSigned(head, issuers))
+      throw new LedgerFlaw(null, `the signed head of line ${head.seq} has no good signature`);
   }
   const segments = await source.segments();
   checkSegments(segments, issuers);
@@ -104,7 +105,7 @@ async function walk(source: ChainSource, options: VerifyOptions, proof: Proof): 
   const meet = ({ seq, hash }: ChainHead) => {
     const against = marks.get(seq)?.find((one) => one.hash !== hash);
     if (against === undefined) return;
-    throw new Flawed(seq, `line ${seq} is not the one that ${against.by} was made of${givenUp(seq, proof.epochs)}`);
+    throw new LedgerFlaw(seq, `line ${seq} is not the one that ${against.by} was made of${givenUp(seq, proof.epochs)}`);
   };
 
   meet(CHAIN_START);
@@ -114,15 +115,15 @@ async function walk(source: ChainSource, options: VerifyOptions, proof: Proof): 
     proof.last = { seq: gone.lastSeq, hash: gone.lastHash };
     meet(proof.last);
   }
-  const blanks = new BlankTally();
+  const blanks = new BlankNoteCheck();
   for (;;) {
     const lines = await source.lines(proof.last.seq, PAGE);
     for (const line of lines) {
-      proof.last = follow(proof.last, line, issuers);
+      proof.last = nextHead(proof.last, line, issuers);
       proof.lines += 1;
       if (line.blanked !== null) proof.blanked += 1;
       const unlike = blanks.take(line, proof.dropped > 0);
-      if (unlike !== null) throw new Flawed(line.seq, unlike);
+      if (unlike !== null) throw new LedgerFlaw(line.seq, unlike);
       const epoch = epochLineOf(line);
       if (epoch !== null) proof.epochs.push(epoch);
       meet(proof.last);
@@ -136,7 +137,7 @@ async function walk(source: ChainSource, options: VerifyOptions, proof: Proof): 
     ...heads.map((head) => ({ to: head.seq, by: `the head signed ${new Date(head.time_ms).toISOString()}` })),
   ].find(({ to }) => to > seq);
   if (cut !== undefined) {
-    throw new Flawed(
+    throw new LedgerFlaw(
       seq + 1,
       `the ledger ends at line ${seq}, but ${cut.by} goes to line ${cut.to}: its end was removed${givenUp(cut.to, proof.epochs)}`,
     );
@@ -145,29 +146,29 @@ async function walk(source: ChainSource, options: VerifyOptions, proof: Proof): 
   const other = heads.find(({ seq: to, epoch = 1 }) => to >= (proof.epochs.at(-1)?.seq ?? 0) && epoch !== begun);
   if (other !== undefined && proof.dropped === 0) {
     const { seq: to, epoch = 1 } = other;
-    throw new Flawed(to, `the signed head of line ${to} is of epoch ${epoch}, the ledger of epoch ${begun}`);
+    throw new LedgerFlaw(to, `the signed head of line ${to} is of epoch ${epoch}, the ledger of epoch ${begun}`);
   }
   proof.signedTo = Math.max(0, ...heads.map((head) => head.seq), ...segments.map(({ lastSeq }) => lastSeq));
 }
 
 /**
- * Where the chain stands after `line`. `issuers` may blank one. Throws a `Flawed` when the line is not the one that
+ * Where the chain stands after `line`. `issuers` may blank one. Throws a `LedgerFlaw` when the line is not the one that
  * follows.
  */
-export function follow(before: ChainHead, line: ChainedLine, issuers: readonly string[]): ChainHead {
+export function nextHead(before: ChainHead, line: ChainedLine, issuers: readonly string[]): ChainHead {
   const seq = before.seq + 1;
-  if (line.seq !== seq) throw new Flawed(seq, `line ${seq} is missing: after ${before.seq} comes ${line.seq}`);
+  if (line.seq !== seq) throw new LedgerFlaw(seq, `line ${seq} is missing: after ${before.seq} comes ${line.seq}`);
   if (line.blanked !== null) {
-    const note = noteIn(line.blanked);
+    const note = parseBlankNote(line.blanked);
     const blank = { seq, previous: before.hash, hash: line.hash, kept: canonicalLine(line) };
-    if (note === null || !isBlank(blank, note, issuers)) {
-      throw new Flawed(seq, `line ${seq} was blanked by nobody whose signature counts, or is not where it was`);
+    if (note === null || !isBlankSigned(blank, note, issuers)) {
+      throw new LedgerFlaw(seq, `line ${seq} was blanked by nobody whose signature counts, or is not where it was`);
     }
     return { seq, hash: line.hash };
   }
   const hash = chainHash(before.hash, canonicalLine(line));
   if (hash !== line.hash) {
-    throw new Flawed(
+    throw new LedgerFlaw(
       seq,
       `line ${seq} does not fit its hash: it, or the line before it, was changed, moved or exchanged`,
     );
@@ -188,14 +189,14 @@ function checkSegments(segments: Segment[], issuers: readonly string[]): void {
   let droppable = true;
   for (const segment of segments) {
     const { id, firstSeq, lastSeq } = segment;
-    if (!isSealed(segment, issuers)) throw new Flawed(firstSeq, `the segment ${id} has no good signature`);
+    if (!isSealed(segment, issuers)) throw new LedgerFlaw(firstSeq, `the segment ${id} has no good signature`);
     if (firstSeq !== before.seq + 1 || segment.previousHash !== before.hash) {
-      throw new Flawed(before.seq + 1, `the segment ${id} does not follow the one before it`);
+      throw new LedgerFlaw(before.seq + 1, `the segment ${id} does not follow the one before it`);
     }
     if (segment.droppedMs !== null) {
-      if (!droppable) throw new Flawed(firstSeq, `the segment ${id} was dropped before an older one`);
+      if (!droppable) throw new LedgerFlaw(firstSeq, `the segment ${id} was dropped before an older one`);
       if (!isDropped(segment, issuers))
-        throw new Flawed(firstSeq, `the lines of the segment ${id} were not dropped by the server`);
+        throw new LedgerFlaw(firstSeq, `the lines of the segment ${id} were not dropped by the server`);
     } else droppable = false;
     before = { seq: lastSeq, hash: segment.lastHash };
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../auth/caller.ts';
 import { systemClock } from '../base/clock.ts';
-import type { LedgerKeeper } from '../ledger/keeper.ts';
+import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
 import { ledgerOperations } from './ledger.ts';
@@ -31,7 +31,7 @@ test('a tenant of few lines among a million finds them a part at a time, and oth
   };
   const operations = ledgerOperations({
     registry: { ledger } as Registry,
-    keeper: {} as LedgerKeeper,
+    keeper: {} as LedgerMaintenance,
     clock: systemClock,
   });
   let turns = 0;

@@ -1,10 +1,10 @@
 /** Counts what forgetting a tenant would remove, and what would still hold its data afterwards. Changes nothing. */
 import { join } from 'node:path';
-import { readLastBackup } from '../backup/record.ts';
+import { readLastBackup } from '../backup/last-backup.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { TenantForgetPlan } from '../contract/schema/tenants.ts';
-import { orphansOf, registryCopies } from '../jobs/forgotten-files.ts';
+import { orphansOf, registryCopies } from '../jobs/tenant-files.ts';
 import { STATES } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import { namesIn } from '../storage/inventory.ts';

@@ -8,7 +8,7 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { Event, EventsQuery, ExportQuery, LedgerProof, LedgerSegment, StreamQuery } from '../contract/schema.ts';
 import type { LedgerHead } from '../ledger/documents.ts';
-import type { LedgerKeeper } from '../ledger/keeper.ts';
+import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import { segmentHeadOf } from '../ledger/sign.ts';
 import { exportedLine } from '../ledger/verify-file.ts';
 import type { LedgerFilter } from '../registry/ledger.ts';
@@ -60,7 +60,11 @@ const EXPORT_PAGE = 500;
 /** Sequence numbers looked through at a time for the lines of some tenants. */
 const SCAN_LINES = 10_000;
 
-export function ledgerOperations(parts: { registry: Registry; keeper: LedgerKeeper; clock: Clock }): LedgerOperations {
+export function ledgerOperations(parts: {
+  registry: Registry;
+  keeper: LedgerMaintenance;
+  clock: Clock;
+}): LedgerOperations {
   const { registry, keeper, clock } = parts;
 
   async function* linesOf(segment: Segment): AsyncGenerator<string> {

@@ -3,7 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { PreviewAnswer, PreviewInput, SimulateInput, Simulation } from '../contract/schema/tenants.ts';
 import type { Settings } from '../contract/schema.ts';
-import { simulate, type Tally } from '../ledger/simulator.ts';
+import { simulate, type WakeCosts } from '../ledger/simulator.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Thresholds } from '../registry/types.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
@@ -100,6 +100,6 @@ export function thresholdsPatch<T extends number | null>(patch: {
   };
 }
 
-function tallyOf({ processHours, coldWakes, thaws }: Tally) {
+function tallyOf({ processHours, coldWakes, thaws }: WakeCosts) {
   return { process_hours: Math.round(processHours * 100) / 100, cold_wakes: coldWakes, thaws };
 }

@@ -11,7 +11,7 @@ import type {
   TenantPatch,
   TenantsQuery,
 } from '../contract/schema/tenants.ts';
-import type { Forgetter } from '../jobs/forgetter.ts';
+import type { TenantForgetter } from '../jobs/tenant-forgetter.ts';
 import type { TenantRow } from '../registry/quotas.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { TenantForgetting } from '../registry/tenant-forgettings.ts';
@@ -45,7 +45,7 @@ const NO_COUNTS = { created: 0, active: 0, suspended: 0, frozen: 0, archived: 0,
 export function tenantOperations(parts: {
   registry: Registry;
   clock: Clock;
-  forgetter: Pick<Forgetter, 'begin'>;
+  forgetter: Pick<TenantForgetter, 'begin'>;
   config: Pick<Config, 'dataFolder' | 'registryPath'>;
 }): TenantOperations {
   const { registry } = parts;

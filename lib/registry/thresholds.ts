@@ -16,7 +16,7 @@ type Subject = Pick<
 >;
 
 /** A row's own thresholds, else those of its tenant. */
-export function thresholdsOf(
+export function effectiveThresholds(
   row: Pick<InstanceRow, 'idleToSuspendSeconds' | 'idleToFreezeSeconds'>,
   tenant: Thresholds,
 ): Thresholds {
@@ -42,5 +42,5 @@ export function dueAt(row: Subject, tenant: Thresholds): number | null {
     blocked: isBlocking(row.fault),
     attached: 0,
   };
-  return nextMove(subject, thresholdsOf(row, tenant))?.at ?? null;
+  return nextMove(subject, effectiveThresholds(row, tenant))?.at ?? null;
 }

@@ -15,7 +15,7 @@ import type { SegmentStore } from '../segments.ts';
 import type { ShareStore } from '../shares.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { ThresholdStore } from '../threshold-store.ts';
-import { thresholdsOf } from '../thresholds.ts';
+import { effectiveThresholds } from '../thresholds.ts';
 import type { Thresholds } from '../types.ts';
 import type { WakeTimeStore } from '../wake-times.ts';
 import { openCopies } from './copies.ts';
@@ -77,7 +77,7 @@ export function openSqliteRegistry(options: {
     return readDueRows(database, until, limit, tenants).map((row) => {
       const ofTenant = byTenant.get(row.tenant) ?? thresholds.ofTenant(row.tenant);
       byTenant.set(row.tenant, ofTenant);
-      return { row, thresholds: thresholdsOf(row, ofTenant) };
+      return { row, thresholds: effectiveThresholds(row, ofTenant) };
     });
   };
 

@@ -16,7 +16,7 @@ const BY_HAND: Readonly<Record<string, string>> = {
 };
 
 /** Files of node:sqlite are sandboxes, not the registry: their SQL is their format. */
-const OF_SANDBOXES = /^lib\/(vfs|bundles|instance|testing)\/|^lib\/backup\/(store|copying)\.ts$/;
+const OF_SANDBOXES = /^lib\/(vfs|bundles|instance|testing)\/|^lib\/backup\/(store|copy-file)\.ts$/;
 
 /** drizzle's `sql` template, better-sqlite3's prepare, exec and pragma. */
 const BY_TEXT = /\bsql(<[^`\n]*>)?`|\.(prepare|exec|pragma)(<[^(\n]*>)?\((?!\))/;

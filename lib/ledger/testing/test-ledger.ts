@@ -9,16 +9,16 @@ import { openSigner, type Signer } from '../../base/signing.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { entry, THRESHOLDS } from '../../registry/testing/fixtures.ts';
-import { createLedgerKeeper, type LedgerKeeper } from '../keeper.ts';
+import { createLedgerMaintenance, type LedgerMaintenance } from '../ledger-maintenance.ts';
 
-export interface Book {
+export interface TestLedger {
   folder: string;
   /** Of the registry. */
   path: string;
   clock: FakeClock;
   signer: Signer;
   registry: Registry;
-  keeper: LedgerKeeper;
+  keeper: LedgerMaintenance;
   /** Appends `count` lines, a second apart. */
   write(count: number): Promise<void>;
   /** Stops the keeper and closes the file. */
@@ -35,19 +35,19 @@ export const JUNE = Date.UTC(2026, 5, 1);
 export const DAY_SECONDS = 86_400;
 
 /** Opens one in a folder of its own. */
-export async function openBook(options: { keepDays?: number } = {}): Promise<Book> {
+export async function openTestLedger(options: { keepDays?: number } = {}): Promise<TestLedger> {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-ledger-'));
   const path = join(folder, 'registry.sqlite');
   const clock = new FakeClock(JUNE);
   const signer = openSigner(folder);
   let open = false;
-  const book: Book = {
+  const book: TestLedger = {
     folder,
     path,
     clock,
     signer,
     registry: undefined as unknown as Registry,
-    keeper: undefined as unknown as LedgerKeeper,
+    keeper: undefined as unknown as LedgerMaintenance,
     async write(count) {
       for (let n = 0; n < count; n += 1) {
         clock.advance(1);
@@ -71,7 +71,7 @@ export async function openBook(options: { keepDays?: number } = {}): Promise<Boo
     async reopen({ keepDays } = {}) {
       await book.close();
       book.registry = openSqliteRegistry({ path, thresholds: THRESHOLDS, clock });
-      book.keeper = createLedgerKeeper({
+      book.keeper = createLedgerMaintenance({
         registry: book.registry,
         registryPath: path,
         signer,

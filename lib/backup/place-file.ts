@@ -11,10 +11,10 @@ import { WinterdockError } from '../base/errors.ts';
 import { intoPlace, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
 import type { FileStamp } from '../storage/stamp.ts';
 import type { ObjectRef } from './manifest.ts';
-import type { OpenedBackup } from './opened.ts';
+import type { OpenedBackup } from './open-backup.ts';
 
 /** Lays an object at a path of the data folder, replacing what is there. Returns its stamp. */
-export async function lay(
+export async function placeFile(
   backup: OpenedBackup,
   dataFolder: string,
   object: ObjectRef,

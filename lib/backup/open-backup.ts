@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { sha256Of } from '../storage/files.ts';
-import type { Manifest, ObjectRef } from './manifest.ts';
+import type { BackupManifest, ObjectRef } from './manifest.ts';
 import { manifestsIn, objectPath } from './store.ts';
 import { readTar } from './tar.ts';
 import { isFolder } from './verify.ts';
 
 export interface OpenedBackup {
-  readonly manifest: Manifest;
+  readonly manifest: BackupManifest;
   /** Backups that were not looked at, because their manifests cannot be read: one of them may be newer. */
   readonly passedOver: string[];
   /** Makes the objects ready; those of a tar are unpacked. */
@@ -33,7 +33,7 @@ export async function openBackup(from: string, scratch: string, atMs: number | n
   return isFolder(from) ? openFolder(from, atMs) : openTar(from, scratch, atMs);
 }
 
-const early = ({ begun_ms }: Manifest, atMs: number | null) => atMs === null || begun_ms <= atMs;
+const early = ({ begun_ms }: BackupManifest, atMs: number | null) => atMs === null || begun_ms <= atMs;
 
 async function openFolder(folder: string, atMs: number | null): Promise<OpenedBackup> {
   const { manifests, damaged } = await manifestsIn(folder);

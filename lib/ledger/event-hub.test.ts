@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLogger } from '../base/log.ts';
 import { CommitEvents } from '../registry/commit-events.ts';
 import type { LedgerLine } from '../registry/types.ts';
-import { type Batch, createEventHub, type EventHub } from './events.ts';
+import { createEventHub, type EventHub, type LineBatch } from './event-hub.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -38,7 +38,7 @@ function hubOf(): { hub: EventHub; append: (count: number) => void; serialised: 
 function listening(hub: EventHub, whose = 'key:a') {
   const heard: string[] = [];
   const beats: (number | null)[] = [];
-  const batches: Batch[] = [];
+  const batches: LineBatch[] = [];
   hub.join(
     {
       publish(batch) {

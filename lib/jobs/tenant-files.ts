@@ -3,7 +3,6 @@
  * was expanded for reading, what a deletion had still to remove, and the copies of the registry that upgrades kept.
  * Found by name and by the registry's rows; nothing is opened.
  */
-
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Config } from '../base/config.ts';

@@ -16,7 +16,7 @@ const EVERY_PAGE = 2_147_483_647;
 const BUSY_MS = 5000;
 
 /** Thrown when what was copied did not hold still: it is tried again. */
-export class Moved extends Error {}
+export class FileMoved extends Error {}
 
 export interface CopiedFile {
   object: ObjectRef;
@@ -31,20 +31,20 @@ function same(a: FileStamp | null, b: FileStamp | null): boolean {
 }
 
 /**
- * Copies the bytes of a file at rest to `draft`, sharing blocks where the filesystem can. Throws `Moved` when it did
+ * Copies the bytes of a file at rest to `draft`, sharing blocks where the filesystem can. Throws `FileMoved` when it did
  * not rest.
  */
 export async function copyResting(path: string, draft: string): Promise<{ object: ObjectRef; stamp: FileStamp }> {
   const before = stampOf(path);
-  if (before === null) throw new Moved(path);
+  if (before === null) throw new FileMoved(path);
   await copied(path, draft);
-  if (!same(before, stampOf(path))) throw new Moved(path);
+  if (!same(before, stampOf(path))) throw new FileMoved(path);
   return { object: await objectAt(draft), stamp: before };
 }
 
 /**
  * Copies a file beside the process that writes it, as one moment left it: in one read transaction, which no writer
- * waits for. Throws `Moved` when SQLite cannot read it just now.
+ * waits for. Throws `FileMoved` when SQLite cannot read it just now.
  */
 export async function copyOnline(path: string, draft: string): Promise<CopiedFile> {
   let source: DatabaseSync | null = null;
@@ -56,8 +56,8 @@ export async function copyOnline(path: string, draft: string): Promise<CopiedFil
     await backup(source, draft, { rate: EVERY_PAGE });
   } catch (error) {
     await unlinkFile(draft);
-    if (!existsSync(path)) throw new Moved(path);
-    throw new Moved(messageOf(error), { cause: error });
+    if (!existsSync(path)) throw new FileMoved(path);
+    throw new FileMoved(messageOf(error), { cause: error });
   } finally {
     source?.close();
   }
@@ -66,18 +66,18 @@ export async function copyOnline(path: string, draft: string): Promise<CopiedFil
 
 /**
  * Copies a file together with the log that a killed process left beside it, and takes up the log in the copy. Throws
- * `Moved` as copyResting does.
+ * `FileMoved` as copyResting does.
  */
 export async function copyWithLog(path: string, draft: string): Promise<CopiedFile> {
   const logs = ['-wal', '-journal'].filter((log) => existsSync(path + log));
   const stamps = () => ['', '-wal', '-journal'].map((suffix) => stampOf(path + suffix));
   const before = stamps();
   const bytes = before[0]?.size;
-  if (bytes === undefined) throw new Moved(path);
+  if (bytes === undefined) throw new FileMoved(path);
   try {
     await copied(path, draft);
     for (const log of logs) await copied(path + log, draft + log);
-    if (stamps().some((stamp, at) => !same(stamp, before[at] ?? null))) throw new Moved(path);
+    if (stamps().some((stamp, at) => !same(stamp, before[at] ?? null))) throw new FileMoved(path);
     // SQLite deletes a log that lies beside an empty file.
     if (bytes === 0 && logs.length > 0) {
       return { object: await objectAt(draft), wrong: 'it has 0 bytes and a log beside it, which was not copied' };
@@ -122,7 +122,7 @@ async function copied(path: string, draft: string): Promise<void> {
   try {
     await copyFile(path, draft, constants.COPYFILE_FICLONE);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throw new Moved(path);
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throw new FileMoved(path);
     throw error;
   }
 }

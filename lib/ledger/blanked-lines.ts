@@ -11,7 +11,7 @@ import { BLANK_KIND, type BlankNote, blankNoteSchema, type LineBlank } from './d
 import { isSigned, signed } from './sign.ts';
 
 /** The last line of a forgetting. */
-export const FORGOTTEN = 'tenant.forgotten';
+export const TENANT_FORGOTTEN = 'tenant.forgotten';
 
 /** What a note is about. `kept`: the canonical text of what is left. */
 interface Blanked {
@@ -36,7 +36,7 @@ export function blankNote(signer: Signer, line: ChainedLine, previous: string, b
 }
 
 /** What a line has as its note, or null when that is none. */
-export function noteIn(text: string): BlankNote | null {
+export function parseBlankNote(text: string): BlankNote | null {
   try {
     return blankNoteSchema.parse(JSON.parse(text));
   } catch {
@@ -46,16 +46,20 @@ export function noteIn(text: string): BlankNote | null {
 }
 
 /** Whether a note is about this line, in this place, and signed by one of `issuers`. */
-export function isBlank(blank: Blanked, { by, issuer, signature }: BlankNote, issuers: readonly string[]): boolean {
+export function isBlankSigned(
+  blank: Blanked,
+  { by, issuer, signature }: BlankNote,
+  issuers: readonly string[],
+): boolean {
   return isSigned({ ...documentOf(blank, by), issuer, signature }, issuers);
 }
 
 /** The digest of notes, in the order of their lines. */
-export class NoteDigest {
+export class BlankNoteDigest {
   readonly #hash: Hash = createHash('sha256');
   count = 0;
 
-  take(note: string): void {
+  add(note: string): void {
     this.#hash.update(`${note}\n`);
     this.count += 1;
   }
@@ -66,27 +70,27 @@ export class NoteDigest {
   }
 }
 
-const SAID = /\b(\d+) lines of the ledger blanked \(sha256:[0-9a-f]{64}\)/;
+const BLANKED_LINES = /\b(\d+) lines of the ledger blanked \(sha256:[0-9a-f]{64}\)/;
 
 /** Compares the notes of each forgetting with what the line that ended it says of them. */
-export class BlankTally {
-  readonly #notes = new Map<string, NoteDigest>();
+export class BlankNoteCheck {
+  readonly #notes = new Map<string, BlankNoteDigest>();
 
   /**
    * Takes a line, in order. What is wrong, or null. Where older lines were dropped, those of a forgetting may be among
    * them.
    */
   take(line: ChainedLine, isCut: boolean): string | null {
-    const note = line.blanked === null ? null : noteIn(line.blanked);
+    const note = line.blanked === null ? null : parseBlankNote(line.blanked);
     if (note !== null && line.blanked !== null) {
-      const notes = this.#notes.get(note.by) ?? new NoteDigest();
-      notes.take(line.blanked);
+      const notes = this.#notes.get(note.by) ?? new BlankNoteDigest();
+      notes.add(line.blanked);
       this.#notes.set(note.by, notes);
     }
-    if (line.type !== FORGOTTEN || line.requestId === null) return null;
-    const said = SAID.exec(line.reason ?? '');
+    if (line.type !== TENANT_FORGOTTEN || line.requestId === null) return null;
+    const said = BLANKED_LINES.exec(line.reason ?? '');
     if (said === null) return null;
-    const found = this.#notes.get(line.requestId) ?? new NoteDigest();
+    const found = this.#notes.get(line.requestId) ?? new BlankNoteDigest();
     this.#notes.delete(line.requestId);
     if (said[0] === found.words() || (isCut && found.count < Number(said[1]))) return null;
     return `line ${line.seq} tells of ${said[0]}, which are not those that are blanked: ${found.words()}`;

@@ -9,7 +9,7 @@ import type { Registry } from '../registry/registry.ts';
 import { knownMigrations } from '../registry/sqlite/migrate.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
-import type { Manifest } from './manifest.ts';
+import type { BackupManifest } from './manifest.ts';
 
 const NAME = 'backup';
 
@@ -36,7 +36,7 @@ export async function readLastBackup(facts: Registry['facts']): Promise<LastBack
 }
 
 /** What a manifest says of itself for the record; `to` is the path that it was written to. */
-export function lastBackupOf(manifest: Manifest, to: string, wrong: number): LastBackup {
+export function lastBackupOf(manifest: BackupManifest, to: string, wrong: number): LastBackup {
   return {
     time: Math.floor(manifest.begun_ms / 1000),
     sandboxes: manifest.rows.filter(({ state }) => state !== 'deleted').length,
@@ -59,7 +59,7 @@ export async function keepLastBackup(facts: Registry['facts'], last: LastBackup,
 export async function recordBackup(
   path: string,
   last: LastBackup,
-  { id, migrations }: Pick<Manifest, 'id' | 'migrations'>,
+  { id, migrations }: Pick<BackupManifest, 'id' | 'migrations'>,
   clock: Clock,
   thresholds: Parameters<typeof openSqliteRegistry>[0]['thresholds'],
 ): Promise<void> {

@@ -24,10 +24,10 @@ const markSchema = z.object({
   /** `aside`: what was there is being moved away. `laying`: whatever lies in the drawers now is of the restore. */
   phase: z.enum(['aside', 'laying']),
 });
-export type Mark = z.infer<typeof markSchema>;
+export type RestoreMark = z.infer<typeof markSchema>;
 
 /** How far a restore came that was broken off, or null. Throws when the file says something else. */
-export function unfinishedRestore(dataFolder: string): Mark | null {
+export function unfinishedRestore(dataFolder: string): RestoreMark | null {
   const path = join(dataFolder, MARK);
   if (!existsSync(path)) return null;
   return markSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -43,7 +43,7 @@ export function refuseUnfinishedRestore(dataFolder: string): void {
 }
 
 /** Replaces the file. On disk once it resolves. */
-export async function markRestore(dataFolder: string, mark: Mark): Promise<void> {
+export async function markRestore(dataFolder: string, mark: RestoreMark): Promise<void> {
   const draft = join(dataFolder, `${MARK}.draft`);
   await writeFile(draft, `${JSON.stringify(mark)}\n`);
   await syncFile(draft);

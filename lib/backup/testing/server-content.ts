@@ -6,7 +6,7 @@ import { type ServerProcess, spawnServer } from '../../testing/process.ts';
 
 const script = (name: string) => fileURLToPath(new URL(`../../../scripts/${name}.ts`, import.meta.url));
 
-export interface Ran {
+export interface CommandResult {
   status: number | null;
   stdout: string;
   stderr: string;
@@ -18,7 +18,7 @@ export function run(
   folder: string,
   args: string[],
   settings: Record<string, string> = {},
-): Ran {
+): CommandResult {
   const { status, stdout, stderr } = spawnSync(process.execPath, [script(name), ...args], {
     env: { ...process.env, WB_DATA: folder, INIT_CWD: folder, ...settings },
     encoding: 'utf8',
@@ -47,14 +47,14 @@ const HELD: Readonly<Record<string, string>> = {
   resumedClone: 'suspended',
 };
 
-export interface World {
+export interface ServerContent {
   snapshot: string;
   /** What sandboxes are called here, by their ids. */
   names: Record<string, string>;
 }
 
 /** Makes one sandbox of every kind, a snapshot and a blueprint. */
-export async function populate({ call }: ServerProcess): Promise<World> {
+export async function populate({ call }: ServerProcess): Promise<ServerContent> {
   const post = (path: string, body: unknown = {}) => ok(call('POST', `/api${path}`, body));
   const made = async (path: string) =>
     (await call<{ id: string }[]>('POST', `/api${path}`, { tenant: 'acme' })).json[0]?.id ?? '';
@@ -83,7 +83,7 @@ export async function populate({ call }: ServerProcess): Promise<World> {
 }
 
 /** Every sandbox by its id with its state and fault. */
-async function statesOf({ call }: ServerProcess, { names }: World): Promise<Record<string, string>> {
+async function statesOf({ call }: ServerProcess, { names }: ServerContent): Promise<Record<string, string>> {
   const of = async (query: string) =>
     (await call<{ id: string; state: string; fault: string | null }[]>('GET', `/api/instances?limit=200${query}`)).json;
   const rows = [...(await of('')), ...(await of('&state=deleted'))];
@@ -96,7 +96,7 @@ async function statesOf({ call }: ServerProcess, { names }: World): Promise<Reco
  * Proves that a server has the whole world: every sandbox readable and able to run, nothing set aside, the ledger
  * proved.
  */
-export async function expectWhole(server: ServerProcess, world: World): Promise<void> {
+export async function expectWhole(server: ServerProcess, world: ServerContent): Promise<void> {
   const { call } = server;
   const idOf = (name: string) => Object.entries(world.names).find(([, known]) => known === name)?.[0] ?? name;
   expect(await statesOf(server, world)).toEqual({

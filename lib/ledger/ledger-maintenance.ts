@@ -9,15 +9,15 @@ import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
 import type { Registry } from '../registry/registry.ts';
 import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
+import { chainIncludes } from './chain-includes.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
 import { lastEpoch } from './epoch.ts';
-import { goesThrough } from './goes-through.ts';
 import { headPathOf, readHead, writeHead } from './head-file.ts';
 import { dropSegments, sealMonths } from './seal.ts';
 import { isSigned, signed } from './sign.ts';
-import { Flawed, type Proof, verifyLedger } from './verify.ts';
+import { LedgerFlaw, type LedgerProofResult, verifyLedger } from './verify.ts';
 
-export interface LedgerKeeper {
+export interface LedgerMaintenance {
   /**
    * Compares the ledger with the head that was kept, then keeps a new one a second after lines were appended.
    * Idempotent.
@@ -35,10 +35,10 @@ export interface LedgerKeeper {
    */
   isWhole(): boolean;
   /** Proves the whole ledger; whoever asks while that is under way gets the same answer. */
-  verify(): Promise<Proof & { tookMs: number; head: LedgerHead | null }>;
+  verify(): Promise<LedgerProofResult & { tookMs: number; head: LedgerHead | null }>;
 }
 
-export interface KeeperParts {
+export interface LedgerMaintenanceParts {
   registry: Pick<Registry, 'commitEvents' | 'ledger' | 'segments'>;
   /** Of the registry's file, or `:memory:`. */
   registryPath: string;
@@ -54,7 +54,7 @@ export interface KeeperParts {
 const HEAD_DELAY_MS = 1000;
 
 /** Makes the keeper. Nothing runs before `start`. */
-export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
+export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMaintenance {
   const { registry, signer, clock, log } = parts;
   const headPath = headPathOf(parts.registryPath);
   const pause = () => setImmediate();
@@ -92,7 +92,7 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
     const now = await registry.ledger.head();
     if (
       kept !== null &&
-      !(await goesThrough({ chain: registry.ledger.chain, segments: registry.segments }, kept, now))
+      !(await chainIncludes({ chain: registry.ledger.chain, segments: registry.segments }, kept, now))
     ) {
       await isBroken(`line ${kept.seq} is not the one that was signed, or is gone`);
     }
@@ -141,7 +141,7 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
       const work = { registry, signer, clock, pause };
       return { sealed: await sealMonths(work), dropped: await dropSegments({ ...work, keepDays: parts.keepDays }) };
     } catch (error) {
-      if (!(error instanceof Flawed)) throw error;
+      if (!(error instanceof LedgerFlaw)) throw error;
       await isBroken(error.message);
       return { sealed: [], dropped: [] };
     }
@@ -154,7 +154,7 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
     return ticking;
   };
 
-  const prove = async (): Promise<Proof & { tookMs: number; head: LedgerHead | null }> => {
+  const prove = async (): Promise<LedgerProofResult & { tookMs: number; head: LedgerHead | null }> => {
     const started = performance.now();
     const options = { heads: kept === null ? [] : [kept], issuers: [signer.issuer], pause };
     const view = await registry.ledger.view();

@@ -15,7 +15,7 @@ import type { FileStamp } from '../storage/stamp.ts';
 import type { BackupRow } from './manifest.ts';
 
 /** Where the file of a sandbox is laid, relative to the data folder; null when it has none of its own. */
-export function placeOf({ id, state, object }: Pick<BackupRow, 'id' | 'state' | 'object'>): string | null {
+export function restoredPath({ id, state, object }: Pick<BackupRow, 'id' | 'state' | 'object'>): string | null {
   if (object === null) return null;
   if (state === 'archived') return `archive/${id}.sqlite.zst`;
   return state === 'frozen' ? `cold/${id}.sqlite` : livePath(id);
@@ -27,7 +27,7 @@ export interface RestoredRow {
   /** The backup's id. */
   from: string;
   row: BackupRow;
-  /** Of what was laid at `placeOf`, or of the copy that a sandbox was made from; null when nothing was. */
+  /** Of what was laid at `restoredPath`, or of the copy that a sandbox was made from; null when nothing was. */
   stamp: FileStamp | null;
 }
 
@@ -87,7 +87,7 @@ function filedAs(
   if (row.how === 'missing') return asBefore;
   // Of a copy that is there the record was renewed for all that were made from it.
   if (row.how === 'shared') return stamp === null ? asBefore : null;
-  const place = placeOf(row);
+  const place = restoredPath(row);
   if (place === null || stamp === null || row.object === null) {
     return before.vfsPath === null ? null : { vfsPath: null, file: null, bytes: null };
   }

@@ -5,12 +5,12 @@ import { entry } from '../registry/testing/fixtures.ts';
 import { signedText } from './documents.ts';
 import { headPathOf, readHead } from './head-file.ts';
 import { isDropped, isSealed, isSigned, segmentHeadOf } from './sign.ts';
-import { type Book, DAY_SECONDS, JUNE, openBook } from './testing/book.ts';
+import { DAY_SECONDS, JUNE, openTestLedger, type TestLedger } from './testing/test-ledger.ts';
 import { exportedLine, verifySegmentFile } from './verify-file.ts';
 
-let book: Book;
+let book: TestLedger;
 beforeEach(async () => {
-  book = await openBook();
+  book = await openTestLedger();
 });
 afterEach(() => book.discard());
 

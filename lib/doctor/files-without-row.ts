@@ -1,16 +1,16 @@
 /** Files that no row of an instance names: in the drawers, in `orphans/`, and listings of what is not archived. */
 import { join } from 'node:path';
 import { namesIn } from '../storage/inventory.ts';
+import type { Examination, ExaminedRows } from './examination.ts';
 import { alsoIn, orphanOf } from './findings.ts';
-import type { Looking, Rows } from './looking.ts';
 
 const LISTING = '.json';
 const LOG = /-(?:wal|journal|shm)$/;
 
 /** Looks at what no row has asked for, once every row was looked at. */
-export function examineUnnamed(
-  { registry, files, examined, find, dataFolder }: Looking,
-  { seen, archived }: Rows,
+export function examineFilesWithoutRow(
+  { registry, files, examined, find, dataFolder }: Examination,
+  { seen, archived }: ExaminedRows,
 ): void {
   const marks = registry?.marks() ?? new Set<string>();
   for (const [key, kept] of files.byKey) {

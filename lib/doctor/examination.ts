@@ -2,9 +2,9 @@
 import type { RegistryFile } from '../registry/sqlite/registry-file.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import type { Readers } from '../vfs/types.ts';
-import type { Examined, Finding, Orphan } from './findings.ts';
+import type { ExaminationResult, Finding, Orphan } from './findings.ts';
 
-export interface Files {
+export interface DrawerFiles {
   kept: KeptFile[];
   /** Those of sandboxes, by their key. */
   byKey: Map<string, KeptFile[]>;
@@ -12,18 +12,18 @@ export interface Files {
   orphans: Map<string, Orphan[]>;
 }
 
-export interface Looking {
+export interface Examination {
   dataFolder: string;
   /** Null: there is none, or it cannot be read. */
   registry: RegistryFile | null;
-  files: Files;
+  files: DrawerFiles;
   readers: Readers | null;
-  examined: Examined;
+  examined: ExaminationResult;
   find(finding: Finding): void;
 }
 
 /** Ids of instances, tombstones included, and of those that are archived. */
-export interface Rows {
+export interface ExaminedRows {
   seen: Set<string>;
   archived: Set<string>;
 }

@@ -2,9 +2,8 @@
  * Forgets tenants: sandboxes, copies, access, records, texts of the ledger, one step after another, each of which may
  * be repeated. It is shown as a job: a place for each sandbox and one for each step. Survives the server: an open
  * forgetting goes on at the next start with what is left. What goes from the tables is
- * lib/registry/tenant-forgettings.ts, which files go is forgotten-files.ts.
+ * lib/registry/tenant-forgettings.ts, which files go is tenant-files.ts.
  */
-
 import { join } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Auth } from '../auth/auth.ts';
@@ -15,7 +14,7 @@ import { newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
 import type { Copies } from '../copies/copies.ts';
-import { blankNote, FORGOTTEN, NoteDigest } from '../ledger/blanks.ts';
+import { BlankNoteDigest, blankNote, TENANT_FORGOTTEN } from '../ledger/blanked-lines.ts';
 import { parseCopyPath } from '../registry/copies.ts';
 import { eachOf } from '../registry/each-of.ts';
 import type { JobRow } from '../registry/jobs.ts';
@@ -24,15 +23,15 @@ import type { RemovedCounts, TenantForgetting } from '../registry/tenant-forgett
 import { ledgerEntry } from '../sessions/engine.ts';
 import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 import { namesIn } from '../storage/inventory.ts';
-import { removeFiles } from './forgotten-files.ts';
 import { type JobRunner, jobLine } from './runner.ts';
+import { removeFiles } from './tenant-files.ts';
 
 const STEPS = ['access', 'jobs', 'copies', 'files', 'records', 'ledger', 'compact'] as const;
 type Step = (typeof STEPS)[number];
 /** What fault injection sees, in order: `forget:sandboxes` comes after the jobs. */
 export type ForgetStep = `forget:${Step | 'sandboxes' | 'finished'}`;
 
-export interface ForgetterParts {
+export interface TenantForgetterParts {
   config: Pick<Config, 'dataFolder' | 'registryPath'>;
   clock: Clock;
   log: Logger;
@@ -56,12 +55,12 @@ const POLL_MS = 25;
 const LINES = 100;
 const ROWS = 500;
 
-export class Forgetter {
-  readonly #parts: ForgetterParts;
+export class TenantForgetter {
+  readonly #parts: TenantForgetterParts;
   readonly #running = new Set<Promise<void>>();
   #stopping = false;
 
-  constructor(parts: ForgetterParts) {
+  constructor(parts: TenantForgetterParts) {
     this.#parts = parts;
   }
 
@@ -187,10 +186,10 @@ export class Forgetter {
       const reason = `${STEP_WORDS[step]}${gone === '' ? '' : `: ${gone}`}`;
       await registry.jobs.record(job.id, [{ position, outcome: 'done', reason, timeMs: clock.now() }]);
     }
-    const digest = new NoteDigest();
-    for await (const note of eachOf(await registry.tenantForgettings.notes(job.id))) digest.take(note);
+    const digest = new BlankNoteDigest();
+    for await (const note of eachOf(await registry.tenantForgettings.notes(job.id))) digest.add(note);
     const reason = `${said.join(', ')}; ${digest.words()}`;
-    const told = ledgerEntry({ clock }, null, cause, FORGOTTEN, { tenant, reason });
+    const told = ledgerEntry({ clock }, null, cause, TENANT_FORGOTTEN, { tenant, reason });
     await registry.tenantForgettings.finish(job.id, epochSeconds(clock), told);
     failpoint?.('forget:finished');
     await registry.jobs.end(job.id, 'done', epochSeconds(clock), this.#jobLine(job, 'job.done'));

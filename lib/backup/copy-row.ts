@@ -11,7 +11,7 @@ import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
 import { stampOf } from '../storage/files.ts';
 import { sameStamp } from '../storage/stamp.ts';
-import { complaintOf, copyOnline, copyResting, copyWithLog, Moved, objectAt } from './copying.ts';
+import { complaintOf, copyOnline, copyResting, copyWithLog, FileMoved, objectAt } from './copy-file.ts';
 import type { BackupRow, ObjectRef } from './manifest.ts';
 import type { BackupTarget } from './store.ts';
 
@@ -45,7 +45,7 @@ export async function copyRow(parts: RowParts, id: string): Promise<BackupRow> {
       const copied = await copyOf(parts, row);
       if (unmoved(row, parts.row(id))) return copied;
     } catch (error) {
-      if (!(error instanceof Moved)) throw error;
+      if (!(error instanceof FileMoved)) throw error;
       if (n >= TRIES) {
         return entry(row, { how: 'missing', wrong: `it did not hold still to be copied: ${error.message}` });
       }
@@ -120,7 +120,7 @@ async function copyOf(parts: RowParts, row: InstanceRow): Promise<BackupRow> {
 async function whole(parts: RowParts, row: InstanceRow, path: string, packed: boolean): Promise<BackupRow> {
   const { target, before } = parts;
   const stamp = stampOf(path);
-  if (stamp === null) throw new Moved(path);
+  if (stamp === null) throw new FileMoved(path);
   const recorded = row.file !== null && sameStamp(stamp, row.file) ? row.file : null;
   const last = before.get(row.id);
   const known =
@@ -154,7 +154,7 @@ async function awake(parts: RowParts, row: InstanceRow, path: string): Promise<B
     const served = existsSync(`${path}-shm`) && row.state === 'active';
     const { object, wrong } = served
       ? await copyOnline(path, draft).catch((error: unknown) => {
-          if (!(error instanceof Moved)) throw error;
+          if (!(error instanceof FileMoved)) throw error;
           return copyWithLog(path, draft);
         })
       : await copyWithLog(path, draft);
@@ -176,7 +176,7 @@ async function listingOf(parts: RowParts, row: InstanceRow): Promise<ObjectRef |
     await keep(parts, draft, object);
     return object;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throw new Moved(path);
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throw new FileMoved(path);
     throw error;
   } finally {
     await unlinkFile(draft);

@@ -2,14 +2,14 @@
 import type { ChainedLine, ChainHead } from '../registry/chain.ts';
 import type { Segment } from '../registry/segments.ts';
 
-export interface Chain {
+export interface ChainReader {
   /** Lines after `seq`, oldest first. */
   chain(seq: number, limit: number): ChainedLine[] | Promise<ChainedLine[]>;
   readonly segments: { list(): Segment[] | Promise<Segment[]> };
 }
 
 /** Whether the chain that ends with `now` has the line of `head`, or gave it up with the month that it is of. */
-export async function goesThrough(ledger: Chain, head: ChainHead, now: ChainHead): Promise<boolean> {
+export async function chainIncludes(ledger: ChainReader, head: ChainHead, now: ChainHead): Promise<boolean> {
   if (head.seq === now.seq) return head.hash === now.hash;
   if (head.seq === 0) return true;
   if (head.seq > now.seq) return false;

@@ -19,14 +19,14 @@ import { stampOf } from '../storage/files.ts';
 import type { Readers } from '../vfs/types.ts';
 
 /** A file of a sandbox, wherever it lies. */
-export interface Candidate {
+export interface AdoptableFile {
   id: string;
   /** Relative to the data folder. */
   path: string;
   drawer: 'live' | 'cold' | 'archive';
 }
 
-export interface Hands {
+export interface RepairParts {
   dataFolder: string;
   registry: Registry;
   readers: Readers;
@@ -34,13 +34,13 @@ export interface Hands {
 }
 
 /** The state of what lies in a drawer. */
-const STATE_IN: Readonly<Record<Candidate['drawer'], State>> = {
+const STATE_IN: Readonly<Record<AdoptableFile['drawer'], State>> = {
   live: 'suspended',
   cold: 'frozen',
   archive: 'archived',
 };
 
-const PATH_IN: Readonly<Record<Candidate['drawer'], (id: string) => string>> = {
+const PATH_IN: Readonly<Record<AdoptableFile['drawer'], (id: string) => string>> = {
   live: livePath,
   cold: (id) => `cold/${id}.sqlite`,
   archive: (id) => `archive/${id}.sqlite.zst`,
@@ -55,9 +55,9 @@ const ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
  * not sound, `validation` for a key that is no id, `conflict` for the id of a deleted sandbox and for a place that is
  * taken, `quota_exceeded`, and what the disk throws.
  */
-export async function follow(
-  hands: Hands,
-  candidate: Candidate,
+export async function adoptFile(
+  hands: RepairParts,
+  candidate: AdoptableFile,
   { tenant, type, mustBe = null }: { tenant: string; type: string; mustBe?: FileRecord | null },
 ): Promise<InstanceRow> {
   const { registry, clock } = hands;
@@ -126,7 +126,7 @@ export async function follow(
 }
 
 /** What is known of a sound file; its log, if it was left with one, is taken up first. */
-async function proved({ dataFolder, readers }: Hands, { id, path, drawer }: Candidate) {
+async function proved({ dataFolder, readers }: RepairParts, { id, path, drawer }: AdoptableFile) {
   const file = join(dataFolder, path);
   const packed = drawer === 'archive';
   if (stampOf(file)?.size === 0) throw new WinterdockError('corrupt', `The file of "${id}" at ${path} is empty.`);

@@ -9,14 +9,14 @@ import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
 
 /** A line of the ledger with its serialised form. */
-export interface Published {
+export interface PublishedLine {
   line: LedgerLine;
   text: string;
 }
 
 /** Lines that were appended within a moment, in order; at least one. */
-export interface Batch {
-  readonly lines: readonly Published[];
+export interface LineBatch {
+  readonly lines: readonly PublishedLine[];
   /**
    * Those that `fits` lets through as one piece, or null when there are none. It is made once for each `key`, which
    * names what fits.
@@ -25,7 +25,7 @@ export interface Batch {
 }
 
 interface Listener {
-  publish(batch: Batch): void;
+  publish(batch: LineBatch): void;
   /**
    * Called every 15 s, so that a dead connection shows. `seq`: the newest line that was published so far; null: none
    * yet.
@@ -57,7 +57,7 @@ const MOST_EACH = 1000;
 const GATHER_MS = 80;
 const GATHER_LINES = 200;
 
-function batchOf(lines: readonly Published[]): Batch {
+function batchOf(lines: readonly PublishedLine[]): LineBatch {
   const pieces = new Map<string, Buffer | null>();
   return {
     lines,

@@ -5,19 +5,19 @@ import { CHAIN_START, canonicalLine, chainHash } from '../registry/chain.ts';
 import { eachOf } from '../registry/each-of.ts';
 import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import { entry } from '../registry/testing/fixtures.ts';
-import { blankNote, FORGOTTEN, NoteDigest } from './blanks.ts';
+import { BlankNoteDigest, blankNote, TENANT_FORGOTTEN } from './blanked-lines.ts';
 import type { LedgerHead } from './documents.ts';
 import { headPathOf, readHead } from './head-file.ts';
 import { segmentHeadOf } from './sign.ts';
-import { type Book, DAY_SECONDS, openBook } from './testing/book.ts';
-import { type Proof, verifyLedger } from './verify.ts';
+import { DAY_SECONDS, openTestLedger, type TestLedger } from './testing/test-ledger.ts';
+import { type LedgerProofResult, verifyLedger } from './verify.ts';
 import { exportedLine, verifySegmentFile } from './verify-file.ts';
 
 const JOB = 'job-of-it';
 
-let book: Book;
+let book: TestLedger;
 beforeEach(async () => {
-  book = await openBook();
+  book = await openTestLedger();
   for (let n = 0; n < 30; n += 1) {
     book.clock.advance(60);
     const tenant = n % 3 === 0 ? 'acme' : 'globex';
@@ -50,16 +50,16 @@ async function blank(ends = true, signer = book.signer): Promise<void> {
     seq = next;
   }
   if (!ends) return;
-  const digest = new NoteDigest();
-  for await (const note of eachOf(await tenantForgettings.notes(JOB))) digest.take(note);
+  const digest = new BlankNoteDigest();
+  for await (const note of eachOf(await tenantForgettings.notes(JOB))) digest.add(note);
   await tenantForgettings.finish(
     JOB,
     2,
-    entry({ type: FORGOTTEN, tenant: 'acme', reason: digest.words(), requestId: JOB }),
+    entry({ type: TENANT_FORGOTTEN, tenant: 'acme', reason: digest.words(), requestId: JOB }),
   );
 }
 
-async function prove(heads: LedgerHead[] = []): Promise<Proof> {
+async function prove(heads: LedgerHead[] = []): Promise<LedgerProofResult> {
   const kept = readHead(headPathOf(book.path) ?? '');
   const file = openLedgerFile(book.path);
   try {
@@ -116,7 +116,9 @@ test('the ledger gives up texts for nothing but a forgetting that is open, and n
   client.close();
 });
 
-test.each<[string, (client: Parameters<Parameters<Book['tamper']>[0]>[0], signer: Book['signer']) => void, RegExp]>([
+test.each<
+  [string, (client: Parameters<Parameters<TestLedger['tamper']>[0]>[0], signer: TestLedger['signer']) => void, RegExp]
+>([
   ['a member of a blanked line', (client) => client.exec(`UPDATE events SET actor = 'x' WHERE seq = 4`), /line 4 /],
   ['its time', (client) => client.exec('UPDATE events SET time_ms = 1 WHERE seq = 4'), /line 4 /],
   ['a text put back', (client) => client.exec(`UPDATE events SET reason = 'mine' WHERE seq = 4`), /line 4 /],

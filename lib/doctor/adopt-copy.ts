@@ -11,7 +11,7 @@ import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
 import { stampOf } from '../storage/files.ts';
 import type { KeptFile } from '../storage/inventory.ts';
-import type { Hands } from './rows-again.ts';
+import type { RepairParts } from './adopt-file.ts';
 
 /** What a snapshot whose source nobody knows any more says of it. */
 const NOBODY = 'unknown';
@@ -23,8 +23,8 @@ const NAMED_BY = 12;
  * Throws `corrupt` when the bytes are not those of the name, `validation` for a snapshot without a tenant,
  * `quota_exceeded`, `conflict`.
  */
-export async function nameAgain(
-  { dataFolder, registry, readers, clock }: Hands,
+export async function adoptCopy(
+  { dataFolder, registry, readers, clock }: RepairParts,
   { drawer, key, path }: KeptFile,
   tenant: string | null,
 ): Promise<string> {

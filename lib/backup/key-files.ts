@@ -31,7 +31,7 @@ export function keyFilesOf(dataFolder: string): string[] {
 }
 
 /** What is lost without the key files of these names, a sentence each. */
-export function lostWithout(files: readonly string[]): string[] {
+export function lossesWithout(files: readonly string[]): string[] {
   return files.map((name) => `${name}: ${WITHOUT[name] ?? 'what it opens stays closed'}.`);
 }
 
