@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { openAtRest } from '../vfs/open.ts';
 import type { EvalRequest, ExecRequest, InstanceProcess } from './instance.ts';
 import { isRunning, pssMib, stage } from './testing/stage.ts';
 
@@ -109,39 +108,6 @@ test('what a policy lacks is refused by name', async () => {
   });
 });
 
-test('calls run one at a time in their order, 64 wait, the next is refused', async () => {
-  const a = at.open('queue');
-  const order: number[] = [];
-  const first = a.exec({ command: 'sleep 1; echo 0 >> order' });
-  const calls = Array.from({ length: 64 }, (_, index) =>
-    a.exec({ command: `echo ${index + 1} >> order` }).then(() => order.push(index)),
-  );
-  await expect(a.exec({ command: 'true' })).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 1 });
-  await Promise.all([first, ...calls]);
-  expect(order).toEqual(Array.from({ length: 64 }, (_, index) => index));
-  expect((await at.say(a, 'cat order')).trim().split('\n')).toEqual(
-    Array.from({ length: 65 }, (_, index) => String(index)),
-  );
-}, 60_000);
-
-test('a call that waits can be given up, and one that runs is stopped', async () => {
-  const a = at.open('abort');
-  const running = new AbortController();
-  const waiting = new AbortController();
-  const said = Promise.withResolvers<unknown>();
-  const first = a.exec(
-    { command: 'echo on; while :; do :; done' },
-    { signal: running.signal, onOutput: (chunk) => said.resolve(chunk) },
-  );
-  const second = a.exec({ command: 'echo never > never' }, { signal: waiting.signal });
-  waiting.abort();
-  await expect(second).rejects.toMatchObject({ code: 'conflict', extra: { cause: 'aborted' } });
-  await said.promise;
-  running.abort();
-  expect(await first).toMatchObject({ exitCode: 130, stdout: 'on\n', timedOut: false });
-  expect(await at.say(a, 'ls')).toBe('');
-}, 60_000);
-
 test('a crash costs nothing that was answered', async () => {
   const a = at.open('crash');
   await a.exec(exec('for i in 1 2 3; do echo $i > f$i; done'));
@@ -153,27 +119,6 @@ test('a crash costs nothing that was answered', async () => {
   const again = at.open('crash', { mustExist: true });
   expect(await at.say(again, 'cat f1 f2 f3 /memory/m')).toBe('1\n2\n3\nremembered');
 }, 60_000);
-
-test('closing leaves one clean file without tmp of the last resume, and waits for no call that runs unless forced', async () => {
-  const a = at.open('close');
-  await a.exec(exec('echo w > w; echo t > /tmp/t'));
-  const running = a.exec(exec('while :; do sleep 0.01; done', 30_000));
-  expect(await a.close({ drainMs: 50, force: false })).toBe(false);
-  expect(a.busy).toBe(true);
-  expect(await a.close({ drainMs: 0, force: true })).toBe(true);
-  expect(await running).toMatchObject({ exitCode: 124, timedOut: true });
-  expect(await a.ended).toMatchObject({ cause: 'closed' });
-  const resting = openAtRest(at.file('close'));
-  expect(Buffer.from(resting.get('/w') ?? []).toString()).toBe('w\n');
-  resting.close();
-  expect(await at.say(at.open('close', { mustExist: true }), 'ls /tmp; cat w')).toBe('w\n');
-}, 60_000);
-
-test('a file that is not there is an error and makes none', async () => {
-  const a = at.open('absent', { mustExist: true });
-  await expect(a.opened).rejects.toMatchObject({ code: 'missing_file' });
-  await expect(a.exec(exec('true'))).rejects.toMatchObject({});
-});
 
 test('twenty sandboxes run at once, each takes at most 27 MB, and all end with the pool', async () => {
   const processes: InstanceProcess[] = [];

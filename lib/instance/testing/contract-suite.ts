@@ -1,0 +1,316 @@
+/**
+ * The suite that every isolation backend passes: a case for each promise of instance.ts that its callers lean on. It
+ * sees a pool, its processes and the files that they leave, and nothing of how a process is made.
+ */
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openAtRest } from '../../vfs/open.ts';
+import type { ExecRequest, InstancePool, InstanceProcess, OpenSpec } from '../instance.ts';
+
+const MIB = 1024 * 1024;
+
+export interface BackendOptions {
+  /** Absolute; the pool's own for as long as it lives. */
+  dataFolder: string;
+  maxActive: number;
+  memoryBytes?: number;
+  /** Milliseconds between two checks of a process that does nothing. */
+  checkEveryMs?: number;
+}
+
+/** Runs the suite on the pools that `make` returns. */
+export function backendContract(make: (options: BackendOptions) => InstancePool): void {
+  let folder: string;
+  let pool: InstancePool;
+  const fileOf = (id: string) => join(folder, 'live', id, 'vfs.sqlite');
+  const specOf = (id: string, spec: Partial<OpenSpec> = {}): OpenSpec => ({
+    id,
+    file: fileOf(id),
+    policy: 'minimal',
+    maxBytes: 256 * MIB,
+    maxFileBytes: 64 * MIB,
+    mustExist: false,
+    ...spec,
+  });
+  const open = (id: string, spec: Partial<OpenSpec> = {}): InstanceProcess => {
+    mkdirSync(join(folder, 'live', id), { recursive: true });
+    return pool.open(specOf(id, spec));
+  };
+  const exec = (command: string, timeoutMs = 30_000): ExecRequest => ({ command, timeoutMs });
+  const say = async (process: InstanceProcess, command: string) => (await process.exec({ command })).stdout;
+  /** The text of a file in the workspace of a sandbox at rest. */
+  const atRest = (id: string, path: string) => {
+    const resting = openAtRest(fileOf(id));
+    try {
+      return Buffer.from(resting.get(path) ?? []).toString();
+    } finally {
+      resting.close();
+    }
+  };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'winterdock-backend-'));
+    pool = make({ dataFolder: folder, maxActive: 40, checkEveryMs: 100 });
+    await pool.start();
+  }, 60_000);
+  afterAll(async () => {
+    await pool.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  describe('opening', () => {
+    test('a process serves its own file, which is made when it never was there', async () => {
+      const [a, b] = [open('own-a'), open('own-b')];
+      expect(await say(a, 'echo a > f; cat f')).toBe('a\n');
+      expect(await say(b, 'ls; echo b > f; cat f')).toBe('b\n');
+      expect(await say(a, 'cat f')).toBe('a\n');
+      expect(a.id).toBe('own-a');
+    }, 60_000);
+
+    test('a file that is not there is an error and makes none', async () => {
+      const a = open('absent', { mustExist: true });
+      await expect(a.opened).rejects.toMatchObject({ code: 'missing_file' });
+      await expect(a.exec(exec('true'))).rejects.toMatchObject({});
+      expect(existsSync(fileOf('absent'))).toBe(false);
+    }, 60_000);
+
+    test('tmp is empty once a process has its file open, and the other volumes are as they were', async () => {
+      const a = open('tmp');
+      await a.exec(exec('echo w > w; echo m > /memory/m; echo t > /tmp/t'));
+      expect(await a.close({ drainMs: 1000, force: false })).toBe(true);
+      const again = open('tmp', { mustExist: true });
+      await again.opened;
+      expect(await say(again, 'ls /tmp; cat w /memory/m')).toBe('w\nm\n');
+    }, 60_000);
+
+    test('what is sent before the file is open is served', async () => {
+      const a = open('early');
+      const answers = await Promise.all([a.exec(exec('echo 1')), a.exec(exec('echo 2')), a.opened]);
+      expect(answers.slice(0, 2)).toMatchObject([{ stdout: '1\n' }, { stdout: '2\n' }]);
+    }, 60_000);
+
+    test('what lives only in memory has no file, and is read through its process', async () => {
+      const a = pool.open(specOf('memory', { file: ':memory:' }));
+      await a.write({ op: 'put', volume: 'workspace', path: '/f', content: Buffer.from('kept') });
+      const { content } = (await a.read({ op: 'get', volume: 'workspace', path: '/f' })) as { content: Uint8Array };
+      expect(Buffer.from(content).toString()).toBe('kept');
+      expect(existsSync(fileOf('memory'))).toBe(false);
+    }, 60_000);
+  });
+
+  describe('calls', () => {
+    test('what a policy lacks is refused, and a policy that nobody knows has the least', async () => {
+      const compute = { code: 'capability', extra: { needs: 'shell', policy: 'compute' } };
+      await expect(open('compute', { policy: 'compute' }).exec(exec('true'))).rejects.toMatchObject(compute);
+      await expect(open('unknown', { policy: 'root' }).exec(exec('true'))).rejects.toMatchObject(compute);
+    }, 60_000);
+
+    test('calls run one at a time in the order they came, and 64 may wait', async () => {
+      const a = open('queue');
+      await a.opened;
+      const first = a.exec(exec('sleep 0.5; echo 0 >> order'));
+      const answered: number[] = [];
+      const calls = Array.from({ length: 64 }, (_, index) =>
+        a.exec(exec(`echo ${index + 1} >> order`)).then(() => answered.push(index)),
+      );
+      expect(a.busy).toBe(true);
+      await expect(a.exec(exec('true'))).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 1 });
+      await Promise.all([first, ...calls]);
+      expect(answered).toEqual(Array.from({ length: 64 }, (_, index) => index));
+      expect((await say(a, 'cat order')).trim().split('\n')).toEqual(Array.from({ length: 65 }, (_, at) => String(at)));
+      expect(a.busy).toBe(false);
+    }, 60_000);
+
+    test('output arrives while a call runs, and together it is the outcome’s', async () => {
+      const chunks: string[] = [];
+      const outcome = await open('output').exec(exec('echo one; echo two; echo three'), {
+        onOutput: ({ text }) => chunks.push(text),
+      });
+      expect(chunks.join('')).toBe(outcome.stdout);
+      expect(outcome).toMatchObject({ exitCode: 0, timedOut: false, truncated: false });
+    }, 60_000);
+
+    test('a signal stops a call that runs, and one that waits never begins', async () => {
+      const a = open('signal');
+      const [running, waiting] = [new AbortController(), new AbortController()];
+      const said = Promise.withResolvers<unknown>();
+      const first = a.exec(exec('echo on; while :; do :; done'), {
+        signal: running.signal,
+        onOutput: (chunk) => said.resolve(chunk),
+      });
+      const second = a.exec(exec('echo never > never'), { signal: waiting.signal });
+      waiting.abort();
+      await expect(second).rejects.toMatchObject({ code: 'conflict', extra: { cause: 'aborted' } });
+      await said.promise;
+      running.abort();
+      expect(await first).toMatchObject({ exitCode: 130, stdout: 'on\n', timedOut: false });
+      expect(await say(a, 'ls')).toBe('');
+    }, 60_000);
+
+    test('a call that takes longer than it may is ended, and its answer says so', async () => {
+      const outcome = await open('time').exec(exec('echo begun; while :; do :; done', 300));
+      expect(outcome).toMatchObject({ timedOut: true, exitCode: 124, stdout: 'begun\n' });
+    }, 60_000);
+
+    test('an evaluation gives its value, and what it throws is its error', async () => {
+      const a = open('evaluation');
+      expect(await a.eval({ language: 'js', code: '6 * 7' })).toMatchObject({ ok: true, value: 42 });
+      expect(await a.eval({ language: 'js', code: 'throw new Error("no")' })).toMatchObject({
+        ok: false,
+        error: expect.stringContaining('no'),
+      });
+    }, 60_000);
+
+    test('a write waits for no call that runs, and is on disk when it is answered', async () => {
+      const a = open('write');
+      await a.opened;
+      const running = a.exec(exec('sleep 5')).catch(() => undefined);
+      await a.write({ op: 'put', volume: 'workspace', path: '/f', content: Buffer.from('answered') });
+      expect(a.busy).toBe(true);
+      await a.kill('killed');
+      await running;
+      expect(await say(open('write', { mustExist: true }), 'cat f')).toBe('answered');
+    }, 60_000);
+  });
+
+  describe('ending', () => {
+    test('a process that was closed leaves one clean file, and says what tells it from every other', async () => {
+      const a = open('close');
+      await a.exec(exec('echo w > w'));
+      expect(a.identity).toBeNull();
+      expect(await a.close({ drainMs: 1000, force: false })).toBe(true);
+      expect(await a.ended).toMatchObject({ cause: 'closed' });
+      expect(a.identity).toEqual(expect.any(String));
+      expect(['-wal', '-shm', '-journal'].filter((suffix) => existsSync(fileOf('close') + suffix))).toEqual([]);
+      expect(atRest('close', '/w')).toBe('w\n');
+    }, 60_000);
+
+    test('a close that calls outlast is not done, and the process goes on; by force they are ended', async () => {
+      const a = open('drain');
+      await a.exec(exec('echo w > w'));
+      const running = a.exec(exec('while :; do sleep 0.01; done'));
+      expect(await a.close({ drainMs: 50, force: false })).toBe(false);
+      expect(a.busy).toBe(true);
+      const waiting = a.exec(exec('true')).catch(() => undefined);
+      expect(await a.close({ drainMs: 0, force: true })).toBe(true);
+      expect(await running).toMatchObject({ exitCode: 124, timedOut: true });
+      await waiting;
+      expect(atRest('drain', '/w')).toBe('w\n');
+    }, 60_000);
+
+    test('a close without a call that runs refuses those that come after it', async () => {
+      const a = open('late');
+      await a.exec(exec('true'));
+      const closed = a.close({ drainMs: 1000, force: false });
+      await expect(a.exec(exec('true'))).rejects.toMatchObject({});
+      expect(await closed).toBe(true);
+    }, 60_000);
+
+    test('a kill may be repeated, the first cause stays, and what was answered is kept', async () => {
+      const a = open('kill');
+      await a.exec(exec('echo w > w'));
+      const running = a.exec(exec('sleep 30'));
+      const death = await a.kill('killed');
+      expect(death).toMatchObject({ cause: 'killed' });
+      expect(await a.kill('memory')).toEqual(death);
+      expect(await a.ended).toEqual(death);
+      await expect(running).rejects.toMatchObject({ code: 'conflict' });
+      await expect(a.exec(exec('true'))).rejects.toMatchObject({});
+      expect(await say(open('kill', { mustExist: true }), 'cat w')).toBe('w\n');
+    }, 60_000);
+
+    test('a process that ends by itself is a crash, and its call is told whether it had begun', async () => {
+      const a = open('crash');
+      await a.exec(exec('echo w > w'));
+      const running = a.exec(exec('sleep 30'));
+      process.kill(a.pid, 'SIGKILL');
+      await expect(running).rejects.toMatchObject({ code: 'conflict', extra: { cause: 'crash', started: true } });
+      expect(await a.ended).toMatchObject({ cause: 'crash', detail: expect.stringContaining('SIGKILL') });
+    }, 60_000);
+
+    test('one that stands still is told of, and none of the others', async () => {
+      const [still, other] = [open('still'), open('other')];
+      await Promise.all([still.opened, other.opened]);
+      const silent: string[] = [];
+      const told = new Promise<void>((resolve) => {
+        for (const one of [still, other]) {
+          one.whenSilent(() => {
+            silent.push(one.id);
+            resolve();
+          });
+        }
+      });
+      process.kill(still.pid, 'SIGSTOP');
+      await told;
+      expect(silent).toEqual(['still']);
+      expect(await still.kill('silent')).toMatchObject({ cause: 'silent' });
+    }, 60_000);
+  });
+
+  describe('places', () => {
+    const withPool = async (
+      options: Omit<BackendOptions, 'dataFolder'>,
+      work: (pool: InstancePool) => Promise<void>,
+    ) => {
+      const dataFolder = mkdtempSync(join(tmpdir(), 'winterdock-backend-'));
+      const made = make({ dataFolder, ...options });
+      try {
+        await work(made);
+      } finally {
+        await made.stop();
+        rmSync(dataFolder, { recursive: true, force: true });
+      }
+    };
+    const inMemory = (id: string) => specOf(id, { file: ':memory:' });
+
+    test('no more processes are opened than there are places, and one that ends leaves its place', async () => {
+      await withPool({ maxActive: 1 }, async (one) => {
+        const a = one.open(inMemory('a'));
+        expect([one.active, one.lacks]).toEqual([1, 'places']);
+        expect(() => one.open(inMemory('b'))).toThrow(expect.objectContaining({ code: 'capacity' }));
+        expect(() => one.claim()).toThrow(expect.objectContaining({ code: 'capacity' }));
+        await a.kill('killed');
+        expect([one.active, one.lacks]).toEqual([0, null]);
+      });
+    }, 60_000);
+
+    test('a place that is kept for one counts until it is given up, once', async () => {
+      await withPool({ maxActive: 2 }, async (two) => {
+        const [first, second] = [two.claim(), two.claim()];
+        expect(two.lacks).toBe('places');
+        first.release();
+        first.release();
+        expect(two.lacks).toBeNull();
+        two.claim();
+        expect(two.lacks).toBe('places');
+        second.release();
+        expect(two.lacks).toBeNull();
+      });
+    });
+
+    test('where the memory has no room for one more, none is opened', async () => {
+      await withPool({ maxActive: 100, memoryBytes: 64 * MIB }, async (small) => {
+        let claims = 0;
+        for (; small.lacks === null; claims += 1) small.claim();
+        expect(claims).toBeGreaterThan(0);
+        expect(claims).toBeLessThan(100);
+        expect(small.lacks).toBe('memory');
+        expect(small.memory.servingBytes).toBeLessThanOrEqual(64 * MIB);
+        expect(() => small.open(inMemory('a'))).toThrow(expect.objectContaining({ code: 'capacity' }));
+      });
+    });
+
+    test('a stop ends every process, may be repeated, and nothing is opened after it', async () => {
+      await withPool({ maxActive: 5 }, async (several) => {
+        const opened = ['a', 'b'].map((id) => several.open(inMemory(id)));
+        await Promise.all(opened.map((process) => process.opened));
+        await Promise.all([several.stop(), several.stop()]);
+        for (const process of opened) expect(await process.ended).toMatchObject({ cause: expect.any(String) });
+        expect([several.active, several.ready]).toEqual([0, 0]);
+        expect(() => several.open(inMemory('c'))).toThrow(expect.objectContaining({ code: 'capacity' }));
+      });
+    }, 60_000);
+  });
+}
