@@ -26,7 +26,6 @@ const LONG: Readonly<Record<string, string>> = {
   ...PRINTED,
   'lib/bundles/hostile.test.ts': 'one case for each hostile archive, read as a table',
   'lib/vfs/open.test.ts': 'one case for each way to open a damaged or foreign file',
-  'lib/instance/supervisor.ts': 'to be split',
   'app/explorer/explorer.css': 'the styles of a page that a library draws: its class names are given',
 };
 /** Paths that documents name and that are not in the repository: a placeholder, and a file of the package. */
@@ -83,21 +82,8 @@ function exportsByName(): Map<string, string[]> {
 const SHARED_NAMES: Readonly<Record<string, string>> = {
   Manifest: 'to be renamed',
   manifestText: 'to be renamed',
-  Inspection: 'to be renamed',
-  Problem: 'to be renamed',
-  Job: 'to be renamed',
-  failureOf: 'to be renamed',
-  errorOf: 'to be renamed',
-  pageOf: 'to be renamed',
-  Outgoing: 'to be renamed',
-  Upload: 'to be renamed',
   Simulation: 'to be renamed',
   follow: 'to be renamed',
-  Sink: 'to be renamed',
-  Found: 'to be renamed',
-  Output: 'to be renamed',
-  Failure: 'to be renamed',
-  thresholdsOf: 'to be renamed',
 };
 
 test('no exported name stands for two things', () => {

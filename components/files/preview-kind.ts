@@ -37,7 +37,7 @@ export type PreviewKind = Shown & {
   twofold: boolean;
 };
 
-export interface FilePart {
+export interface PreviewPart {
   path: string;
   bytes: Uint8Array;
   /** The offset of the bytes in the file. */
@@ -120,7 +120,7 @@ export function parseTable(text: string, tabs: boolean): TablePreview | null {
 }
 
 /** The rendered form of a text, or null. Markdown and JSON need the whole file. */
-function rendered(path: string, text: string, part: FilePart): Shown | null {
+function rendered(path: string, text: string, part: PreviewPart): Shown | null {
   const extension = extensionOf(path);
   const complete = part.from === 0 && part.bytes.length >= part.size;
   if ((extension === 'md' || extension === 'markdown') && part.from === 0) return { kind: 'markdown', text };
@@ -136,7 +136,7 @@ function rendered(path: string, text: string, part: FilePart): Shown | null {
 }
 
 /** Chooses how to show a part of a file. */
-export function previewOf(part: FilePart): PreviewKind {
+export function previewOf(part: PreviewPart): PreviewKind {
   const { path, from, size, source } = part;
   if (size === 0) return { kind: 'empty', bytes: 0, twofold: false };
   if (isImage(path)) return { kind: 'image', bytes: size, twofold: false };

@@ -23,7 +23,7 @@ import type { VfsCopy } from '../vfs/types.ts';
 import type { Unpacked } from './jobs.ts';
 import { land } from './landing.ts';
 import { DISK, type Manifest, shippedVolumes } from './manifest.ts';
-import { pack, ZIP } from './packing.ts';
+import { packBundle, ZIP } from './packing.ts';
 import type { Outgoing, Passage } from './passage.ts';
 import { compare, judge, refusal, type ShareMatch, type Verdict } from './verdict.ts';
 
@@ -40,7 +40,7 @@ export interface BundlesOptions {
 /** Saves an upload to a new file. */
 export type Save = (path: string) => Promise<number>;
 
-export interface Inspection extends Verdict {
+export interface BundleInspection extends Verdict {
   manifest: Manifest | null;
   share: ShareMatch | null;
 }
@@ -79,7 +79,7 @@ export class Bundles {
             const { sha256, bytes } = await sessions.copyOut(row.id, join(folder, DISK), { volumes });
             const { actor, requestId } = cause;
             const packed = { row, includePrivate, folder, disk: { sha256, bytes }, actor, requestId };
-            return pack({ signer, clock, maxFileBytes: config.maxFileBytes }, await bundling(), packed);
+            return packBundle({ signer, clock, maxFileBytes: config.maxFileBytes }, await bundling(), packed);
           }),
         );
         await this.#options.registry.shares.add(share, this.#shipped(row, share, cause));
@@ -122,7 +122,7 @@ export class Bundles {
     save: Save,
     { actor, tenants }: { actor: string; tenants: readonly string[] | null },
     signal?: AbortSignal,
-  ): Promise<Inspection> {
+  ): Promise<BundleInspection> {
     return this.#inwards(actor, save, signal, async (unpacked) => {
       const traits = {
         sha256: unpacked.whole.sha256,

@@ -15,7 +15,7 @@ export type Limits = z.infer<typeof limitsSchema>;
 
 const problemSchema = z.object({ message: z.string(), tooLarge: z.boolean() });
 /** One thing that is wrong with a file that was handed in. */
-export type Problem = z.infer<typeof problemSchema>;
+export type BundleProblem = z.infer<typeof problemSchema>;
 
 const unpackedSchema = z.object({
   kind: z.enum(['bundle', 'vfs', 'unknown']),
@@ -84,7 +84,7 @@ const jobSchema = z.discriminatedUnion('kind', [
   /** Writes the workspace of `disk` as a tar.gz to standard output. */
   z.object({ kind: z.literal('tree'), disk: path, maxFileBytes: z.int() }),
 ]);
-export type Job = z.infer<typeof jobSchema>;
+export type BundleTask = z.infer<typeof jobSchema>;
 
 const answerSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('page'), page: hashedSchema }),
@@ -95,7 +95,7 @@ const answerSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('tree') }),
 ]);
 export type JobAnswer = z.infer<typeof answerSchema>;
-export type AnswerTo<K extends Job['kind']> = Extract<JobAnswer, { kind: K }>;
+export type AnswerTo<K extends BundleTask['kind']> = Extract<JobAnswer, { kind: K }>;
 
 const failureSchema = z.object({
   code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
@@ -114,7 +114,7 @@ const fromProcessSchema = z.union([
 export type FromProcess = z.infer<typeof fromProcessSchema>;
 
 /** A message of the server. Throws when it is none. */
-export function parseJob(message: unknown): Job {
+export function parseJob(message: unknown): BundleTask {
   return jobSchema.parse(message);
 }
 
@@ -126,7 +126,7 @@ export function parseFromProcess(message: unknown): FromProcess {
 /**
  * Any error as it crosses to the server; one that is none of the contract's says nothing of the machine in its message.
  */
-export function failureOf(error: unknown): FromProcess {
+export function bundleFailure(error: unknown): FromProcess {
   if (!isWinterdockError(error))
     return {
       failure: {
@@ -140,7 +140,7 @@ export function failureOf(error: unknown): FromProcess {
 }
 
 /** The error that a failure stands for. An `internal` one keeps its reason as the cause, out of answers. */
-export function errorOf({ code, message, hint, extra }: z.infer<typeof failureSchema>): WinterdockError {
+export function bundleError({ code, message, hint, extra }: z.infer<typeof failureSchema>): WinterdockError {
   if (code === 'internal')
     return new WinterdockError(code, message, { cause: new Error(String(extra.reason ?? message)) });
   return new WinterdockError(code, message, { hint, extra });

@@ -37,7 +37,7 @@ export interface Packed extends Pick<ShareRow, 'actor' | 'requestId'> {
  * Looks at the copy, writes the page, signs and zips. Throws `corrupt` for what is no healthy VFS file, and what ends
  * the process.
  */
-export async function pack(options: PackingOptions, bundling: BundleProcess, packed: Packed): Promise<ShareRow> {
+export async function packBundle(options: PackingOptions, bundling: BundleProcess, packed: Packed): Promise<ShareRow> {
   const { clock, signer, maxFileBytes } = options;
   const { row, includePrivate, disk, actor, requestId } = packed;
   const at = (name: string) => join(packed.folder, name);

@@ -57,7 +57,7 @@ export interface PageInput {
 }
 
 /** The page in pieces. `db` is an open VFS file of the bundle, with or without the second table. */
-export function* pageOf(db: DatabaseSync, { manifest, disk }: PageInput): Generator<string> {
+export function* bundlePage(db: DatabaseSync, { manifest, disk }: PageInput): Generator<string> {
   const title = manifest.name ?? manifest.instance ?? manifest.id;
   yield `<!doctype html>
 <html lang="en">

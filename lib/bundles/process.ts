@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { WinterdockError } from '../base/errors.ts';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from '../instance/process.ts';
-import { type AnswerTo, errorOf, type FromProcess, type Job, parseFromProcess } from './jobs.ts';
+import { type AnswerTo, type BundleTask, bundleError, type FromProcess, parseFromProcess } from './jobs.ts';
 
 const ENTRY = fileURLToPath(new URL('./worker.ts', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
@@ -104,7 +104,7 @@ export class BundleProcess {
   }
 
   /** Does one job. Throws the job's own error, or why the process ended before it answered. */
-  async run<J extends Job>(job: J): Promise<AnswerTo<J['kind']>> {
+  async run<J extends BundleTask>(job: J): Promise<AnswerTo<J['kind']>> {
     this.#child.send(job);
     const message = await this.#next((said) => 'answer' in said, JOB_TIMEOUT_MS);
     if ('answer' in message && message.answer.kind === job.kind) return message.answer as AnswerTo<J['kind']>;
@@ -115,7 +115,7 @@ export class BundleProcess {
    * Begins a job that writes to standard output. Resolves with that stream when everything before the first byte went
    * well; the stream fails when the job does, so that half an answer never looks whole.
    */
-  async stream(job: Extract<Job, { kind: 'tree' }>): Promise<Readable> {
+  async stream(job: Extract<BundleTask, { kind: 'tree' }>): Promise<Readable> {
     const { stdout } = this.#child;
     if (stdout === null) throw new WinterdockError('internal', 'A bundle process has no output.');
     this.#child.send(job);
@@ -147,7 +147,7 @@ export class BundleProcess {
       };
       this.#waiter = {
         take(message) {
-          if ('failure' in message) done(() => reject(errorOf(message.failure)));
+          if ('failure' in message) done(() => reject(bundleError(message.failure)));
           else if (wanted(message)) done(() => resolve(message));
           else done(() => reject(new WinterdockError('internal', 'A bundle process said what was not asked.')));
         },

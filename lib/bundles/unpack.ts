@@ -8,7 +8,7 @@ import { isWinterdockError, type WinterdockError } from '../base/errors.ts';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '../vfs/volumes.ts';
 import { adoptVfs } from './contents.ts';
 import { hashOf } from './hashing.ts';
-import type { Limits, Problem, Unpacked } from './jobs.ts';
+import type { BundleProblem, Limits, Unpacked } from './jobs.ts';
 import { DISK, MANIFEST, MAX_MANIFEST_BYTES, type Manifest, type Member, PAGE, readManifest } from './manifest.ts';
 import { BundleZip } from './unzip.ts';
 
@@ -89,7 +89,7 @@ function kept(volumes: readonly Volume[]): Volume[] {
 }
 
 /** Members that are not the ones that the manifest names. */
-function alterations(manifest: Manifest, members: Unpacked['members']): Problem[] {
+function alterations(manifest: Manifest, members: Unpacked['members']): BundleProblem[] {
   if (manifest.members === undefined) {
     return manifest.signed
       ? [problem('It is signed, but its manifest names no members: the signature covers none of them.')]
@@ -105,7 +105,7 @@ function alterations(manifest: Manifest, members: Unpacked['members']): Problem[
 }
 
 /** Runs `work`; what is wrong with the file becomes a problem, and anything else stays an error. */
-async function attempt<T>(problems: Problem[], work: () => Promise<T>): Promise<T | null> {
+async function attempt<T>(problems: BundleProblem[], work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();
   } catch (error) {
@@ -120,7 +120,7 @@ function isOfTheFile({ code }: WinterdockError): boolean {
   return code === 'validation' || code === 'corrupt' || code === 'too_large' || code === 'unknown_volume';
 }
 
-function problem(message: string): Problem {
+function problem(message: string): BundleProblem {
   return { message, tooLarge: false };
 }
 

@@ -5,7 +5,7 @@
 import { WinterdockError } from '../base/errors.ts';
 import { verify } from '../base/signing.ts';
 import type { ShareRow } from '../registry/shares.ts';
-import type { Problem, Unpacked } from './jobs.ts';
+import type { BundleProblem, Unpacked } from './jobs.ts';
 import { DISK, MEMBERS, type Member, signedBytes } from './manifest.ts';
 
 export interface Verdict {
@@ -14,7 +14,7 @@ export interface Verdict {
   /** Who signed, when the signature fits. */
   issuer: string | null;
   /** What stands against taking it in. */
-  faults: Problem[];
+  faults: BundleProblem[];
   /** What whoever takes it in should know. */
   notes: string[];
 }
@@ -61,7 +61,7 @@ export function compare(unpacked: Unpacked, share: ShareRow | null): ShareMatch 
 }
 
 /** The error of an import that is refused: everything that is wrong, in the first's code. */
-export function refusal(faults: readonly Problem[]): WinterdockError {
+export function refusal(faults: readonly BundleProblem[]): WinterdockError {
   const says = faults.map(({ message }) => message);
   const code = faults.some(({ tooLarge }) => tooLarge) ? 'too_large' : 'validation';
   return new WinterdockError(code, `It was not taken in. ${says.join(' ')}`, {
@@ -70,6 +70,6 @@ export function refusal(faults: readonly Problem[]): WinterdockError {
   });
 }
 
-function fault(message: string): Problem {
+function fault(message: string): BundleProblem {
   return { message, tooLarge: false };
 }

@@ -17,9 +17,9 @@ import { salvageVfs } from '../vfs/salvage.ts';
 import { inspectVfs } from './contents.ts';
 import { gzipped } from './gzip.ts';
 import { hashOf } from './hashing.ts';
-import { type FromProcess, failureOf, type Job, type JobAnswer, parseJob } from './jobs.ts';
+import { type BundleTask, bundleFailure, type FromProcess, type JobAnswer, parseJob } from './jobs.ts';
 import { DISK, MANIFEST, type Member, PAGE } from './manifest.ts';
-import { pageOf } from './page.ts';
+import { bundlePage } from './page.ts';
 import { treeOf } from './tree.ts';
 import { unpack } from './unpack.ts';
 import { writeZip } from './zip.ts';
@@ -39,11 +39,11 @@ async function take(message: unknown): Promise<void> {
   try {
     say({ answer: await run(parseJob(message)) });
   } catch (error) {
-    say(failureOf(error));
+    say(bundleFailure(error));
   }
 }
 
-async function run(job: Job): Promise<JobAnswer> {
+async function run(job: BundleTask): Promise<JobAnswer> {
   switch (job.kind) {
     case 'page':
       return page(job);
@@ -73,11 +73,11 @@ async function page({
   page,
   manifest,
   maxFileBytes,
-}: Extract<Job, { kind: 'page' }>): Promise<JobAnswer> {
+}: Extract<BundleTask, { kind: 'page' }>): Promise<JobAnswer> {
   inspectVfs(disk, maxFileBytes);
   const vfs = openAtRest(disk);
   try {
-    const pieces = Readable.from(pageOf(vfs.db, { manifest, disk: hashed }));
+    const pieces = Readable.from(bundlePage(vfs.db, { manifest, disk: hashed }));
     await pipeline(pieces, writeStream(page, { flags: 'wx' }));
   } finally {
     vfs.close();
@@ -93,7 +93,7 @@ async function salvage({
   withLog,
   identity,
   limits,
-}: Extract<Job, { kind: 'salvage' }>): Promise<JobAnswer> {
+}: Extract<BundleTask, { kind: 'salvage' }>): Promise<JobAnswer> {
   const source = packed ? join(folder, 'expanded.sqlite') : file;
   const cutOff = packed && !(await expandAsFarAsItGoes(file, source));
   const salvaged = await salvageVfs(source, target, { ...limits, identity, withLog });
@@ -138,7 +138,7 @@ async function expand(file: string, target: string, end?: number): Promise<boole
   return whole;
 }
 
-async function tree({ disk, maxFileBytes }: Extract<Job, { kind: 'tree' }>): Promise<JobAnswer> {
+async function tree({ disk, maxFileBytes }: Extract<BundleTask, { kind: 'tree' }>): Promise<JobAnswer> {
   inspectVfs(disk, maxFileBytes);
   const vfs = openAtRest(disk);
   try {

@@ -5,7 +5,7 @@
 import { WinterdockError } from '../base/errors.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
 import { requireCapability } from './capability.ts';
-import { errorOf } from './failure.ts';
+import { callError } from './failure.ts';
 import { Gate } from './gate.ts';
 import { neverOpened, processGone } from './gone.ts';
 import type {
@@ -180,10 +180,7 @@ export class SupervisedInstance implements InstanceProcess {
     if (unanswered >= HOPELESS_CHECKS && this.#pending.size > 0) void this.#endSilent();
   }
 
-  /**
-   * Only one that runs no call answers at once. A process that the server itself has stopped would belong here: it is
-   * never asked.
-   */
+  /** Whether a health check makes sense: a process answers at once only while it runs no call. */
   get #mayBeAsked(): boolean {
     return !this.#dead && this.#isOpen && !this.#closing && this.#queue.empty;
   }
@@ -252,7 +249,7 @@ export class SupervisedInstance implements InstanceProcess {
     return this.#queue.finish();
   }
 
-  /** A caller does not want its call any more: one that waits never runs, one that runs is told to stop. */
+  /** Cancels a call: a waiting one never runs, a running one is told to stop. */
   #giveUp(queued: QueuedCall): void {
     if (this.#queue.remove(queued)) {
       queued.reject(
@@ -318,7 +315,7 @@ export class SupervisedInstance implements InstanceProcess {
         this.#next();
         return;
       case 'failed':
-        this.#failed(message.id, errorOf(message.failure));
+        this.#failed(message.id, callError(message.failure));
         return;
       case 'closed':
         this.identity = message.identity;

@@ -9,7 +9,7 @@ import { serialize } from 'node:v8';
 import { unlinkFileNow } from '../base/effects.ts';
 import { closeToRest, giveIdentity, openLive } from '../vfs/open.ts';
 import type { Vfs } from '../vfs/vfs.ts';
-import { failureOf } from './failure.ts';
+import { callFailure } from './failure.ts';
 import { GivingBack } from './giving-back.ts';
 import { warmJavaScript } from './javascript.ts';
 import { DEFAULT_POLICY, profileOf } from './policies.ts';
@@ -57,7 +57,7 @@ let served: Served | null = null;
 
 process.on('message', (message: ToInstance) => {
   const id = 'id' in message ? message.id : null;
-  take(message).catch((error: unknown) => say({ type: 'failed', id, failure: failureOf(error) }));
+  take(message).catch((error: unknown) => say({ type: 'failed', id, failure: callFailure(error) }));
 });
 say({ type: 'ready' });
 

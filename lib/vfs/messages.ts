@@ -35,7 +35,7 @@ export type ReaderJobResult = ReadAnswer | FileCheck | Settled | VfsCopy;
 
 type ToReader = { id: number; job: ReaderJob };
 
-export interface Failure {
+export interface ReaderFailure {
   code: ErrorCode;
   message: string;
   hint?: string;
@@ -43,7 +43,10 @@ export interface Failure {
   retryAfterSeconds?: number;
 }
 
-export type FromReader = { ready: true } | { id: number; answer: ReaderJobResult } | { id: number; failure: Failure };
+export type FromReader =
+  | { ready: true }
+  | { id: number; answer: ReaderJobResult }
+  | { id: number; failure: ReaderFailure };
 
 type Fields = Record<string, unknown>;
 
@@ -100,7 +103,7 @@ export function parseFromReader(message: unknown): FromReader {
  * Any error as it crosses to the server. A disk that refuses is `storage_unavailable`; what else is none of the
  * contract's is `internal` and says nothing of the machine.
  */
-export function failureOf(thrown: unknown): Failure {
+export function readerFailure(thrown: unknown): ReaderFailure {
   const error = storageFailure(thrown) ?? thrown;
   if (!isWinterdockError(error))
     return { code: 'internal', message: 'A reader failed unexpectedly.', extra: { reason: messageOf(error) } };
@@ -115,7 +118,7 @@ export function failureOf(thrown: unknown): Failure {
 }
 
 /** The error that a failure stands for. An `internal` one keeps its reason as the cause, out of answers. */
-export function errorOf(failure: Failure): WinterdockError {
+export function readerError(failure: ReaderFailure): WinterdockError {
   const { code, message, hint, extra, retryAfterSeconds } = failure;
   if (code === 'internal')
     return new WinterdockError(code, message, { cause: new Error(String(extra.reason ?? message)) });

@@ -14,10 +14,10 @@ import { copyVfs } from './copy.ts';
 import {
   type FileCheck,
   type FromReader,
-  failureOf,
   parseToReader,
   type ReaderJob,
   type ReaderJobResult,
+  readerFailure,
 } from './messages.ts';
 import { identityAtRest, openAtRest, openBeside, recoverToRest } from './open.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './types.ts';
@@ -38,7 +38,7 @@ async function take(message: unknown): Promise<void> {
   try {
     say({ id, answer: await run(job) });
   } catch (error) {
-    say({ id, failure: failureOf(error) });
+    say({ id, failure: readerFailure(error) });
   }
 }
 

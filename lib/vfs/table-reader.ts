@@ -240,7 +240,7 @@ export function contentBytes(content: unknown): Uint8Array {
   return content === null ? new Uint8Array(0) : Buffer.from(String(content));
 }
 
-export function statOf(entry: VfsEntry): VfsStat {
+export function entryStat(entry: VfsEntry): VfsStat {
   return { path: entry.path, size: entry.size, mtime: entry.mtime, version: entry.version };
 }
 

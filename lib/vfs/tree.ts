@@ -6,7 +6,7 @@
 import { WinterdockError } from '../base/errors.ts';
 import { ancestorsOf, normalisePath, parentOf } from './paths.ts';
 import { translateSqliteError } from './sqlite-errors.ts';
-import { statOf, type TableReader } from './table-reader.ts';
+import { entryStat, type TableReader } from './table-reader.ts';
 import {
   conflict,
   named,
@@ -105,7 +105,7 @@ export class Tree {
     const at = parseAddress(volume, path);
     return this.read(() => {
       const file = this.#rows.file(at.volume, at.path);
-      return file && statOf(file);
+      return file && entryStat(file);
     });
   }
 

@@ -11,7 +11,7 @@ import { inspectVfs } from '../contents.ts';
 import { hashOf } from '../hashing.ts';
 import type { Unpacked } from '../jobs.ts';
 import { DISK, FORMAT, MANIFEST, type Manifest, type Member, manifestText, PAGE, shippedVolumes } from '../manifest.ts';
-import { pageOf } from '../page.ts';
+import { bundlePage } from '../page.ts';
 import { unpack } from '../unpack.ts';
 import { writeZip } from '../zip.ts';
 
@@ -63,7 +63,7 @@ export async function makeBundle(
   const disk = await hashOf(at(DISK));
   if (options.strip ?? true) {
     const vfs = openAtRest(at(DISK));
-    await pipeline(Readable.from(pageOf(vfs.db, { manifest: draft, disk })), createWriteStream(at(PAGE)));
+    await pipeline(Readable.from(bundlePage(vfs.db, { manifest: draft, disk })), createWriteStream(at(PAGE)));
     vfs.close();
   } else {
     writeFileSync(at(PAGE), '<!doctype html>');
