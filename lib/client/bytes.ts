@@ -1,11 +1,10 @@
 /**
- * Bodies as streams of bytes, with their progress and with broken connections told as what they are. Safe for the
- * browser.
+ * Bodies as byte streams, with progress and with errors for broken connections. Safe for the browser.
  */
 import type { Progress, Upload } from './call.ts';
 import { networkError } from './error.ts';
 
-/** The same bytes; `onChunk` sees each piece's length, and a broken source fails as `mapError` says. */
+/** Passes bytes on; `onChunk` gets the length of each chunk, and `mapError` makes the error of a broken source. */
 function passing(
   source: ReadableStream<Uint8Array>,
   onChunk: (bytes: number) => void,
@@ -33,14 +32,14 @@ export function isUpload(value: unknown): value is Upload {
   return value instanceof ArrayBuffer || ArrayBuffer.isView(value);
 }
 
-/** Number of bytes of an upload, or null when only its end will tell. */
+/** Length of an upload in bytes, or null when unknown. */
 export function sizeOf(upload: Upload): number | null {
   if (typeof upload === 'string') return new TextEncoder().encode(upload).byteLength;
   if (upload instanceof Blob) return upload.size;
   return upload instanceof ReadableStream ? null : upload.byteLength;
 }
 
-/** The body to send. With a progress to report everything becomes a stream; its length is then told by `sizeOf`. */
+/** The body to send. To report progress everything becomes a stream; `sizeOf` then gives its length. */
 export function uploadBody(upload: Upload, onProgress: Progress | undefined): BodyInit {
   if (onProgress === undefined) return upload as BodyInit;
   const total = sizeOf(upload);
@@ -53,13 +52,13 @@ export function uploadBody(upload: Upload, onProgress: Progress | undefined): Bo
   return passing(source, count, (error) => error);
 }
 
-/** The bytes of an answer, as a stream or at once. One of them can be asked for, once. */
+/** The bytes of an answer, as a stream or at once. They can be read once. */
 export class Download {
-  /** 200, 206 for a range, 304 when `ifNoneMatch` names what is there: then there are no bytes. */
+  /** 200, 206 for a range, 304 (without bytes) when `ifNoneMatch` names the current version. */
   readonly status: number;
   readonly headers: Headers;
   readonly contentType: string;
-  /** Bytes to come, when the server says so. */
+  /** Length in bytes, when the server sends it. */
   readonly size: number | null;
   readonly etag: string | null;
   /** The name that the server gives it. */

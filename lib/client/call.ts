@@ -1,6 +1,4 @@
-/**
- * The types of calls: a line of the table, and the options that every call takes. Safe for the browser.
- */
+/** The types of calls: a line of the table, and the options that every call takes. Safe for the browser. */
 
 /** How a call's answer is read. */
 export type AnswerKind = 'json' | 'page' | 'text' | 'download' | 'events' | 'written' | 'nothing';
@@ -21,7 +19,7 @@ export interface CallLine {
  */
 export type Upload = Blob | ArrayBuffer | Uint8Array | string | ReadableStream<Uint8Array>;
 
-/** Bytes of a body that have passed, and how many there will be when that is known. */
+/** Called with the bytes transferred so far and the total, null when unknown. */
 export type Progress = (bytes: number, total: number | null) => void;
 
 export interface CallOptions {
@@ -35,7 +33,7 @@ export interface CallOptions {
   ifNoneMatch?: string;
   /** Part of a file, in bytes; `end` is inclusive, without it the rest. */
   range?: { start: number; end?: number };
-  /** Called as the bytes of an upload or a download pass. */
+  /** Called as an upload or a download proceeds. */
   onProgress?: Progress;
   /** How often to try again what is safe to repeat; 0 never. Default: the client's. */
   retries?: number;

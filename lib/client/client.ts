@@ -1,6 +1,6 @@
 /**
  * The client of the HTTP contract: one method for every operation of the route table, typed by the contract's own
- * schemas, and what streams need beyond that. Imports nothing at run time but the files beside it: safe for the
+ * schemas, and helpers for streams. Imports nothing at run time but the files beside it: safe for the
  * browser, and built to plain JavaScript for other projects (`npm run build:client`).
  */
 import type { Volume } from '../vfs/volumes.ts';
@@ -28,12 +28,12 @@ export type { ClientOptions } from './transport.ts';
 export type * from './types.ts';
 export { addressIn, DEFAULT_URL, type Whereabouts, whereaboutsIn } from './whereabouts.ts';
 
-/** What is known of a file without its bytes. */
+/** A file without its bytes. */
 export interface FileStat {
   size: number;
   etag: string | null;
   contentType: string;
-  /** Epoch seconds, or null when the server does not say. */
+  /** Epoch seconds, or null when the server does not send it. */
   mtime: number | null;
 }
 
@@ -42,18 +42,18 @@ export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob
   /** The server's address, without a trailing slash. */
   readonly url: string;
   /**
-   * Runs a script to its end, with bytes in and out: `stdin` may be a Uint8Array, both outputs are. Never tried again.
+   * Runs a script to its end, with bytes in and out: `stdin` may be a Uint8Array, both outputs are. Never retried.
    */
   execBytes(id: string, input: ExecBytesInput, options?: CallOptions): Promise<ExecBytesAnswer>;
   /**
    * Runs a script and yields `woke`, `stdout`, `stderr` and at last `exit` as they come; output has its `bytes`, and
    * its `text` when it is one. `stdin` may be a Uint8Array. Leaving the loop, or aborting the signal, stops the script.
-   * Never tried again.
+   * Never retried.
    */
   execStream(id: string, input: ExecStreamInput, options?: CallOptions): AsyncGenerator<ExecEvent, void, void>;
   /**
-   * Yields the ledger as it grows, from `last_event_id` on or else from now, over connections that break, without a gap
-   * or a repeat. Ends only by leaving the loop, by the signal (throws its reason), or by a refusal.
+   * Yields the ledger as it grows, from `last_event_id` on or else from now, and reconnects without a gap or a
+   * repeat. Ends only by leaving the loop, by the signal (throws its reason), or by a refusal.
    */
   streamEvents(query?: StreamQuery, options?: FollowOptions): AsyncGenerator<Event, void, void>;
   /**

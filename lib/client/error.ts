@@ -1,4 +1,4 @@
-/** The one error of the client: what the server answered, or that no server answered. Safe for the browser. */
+/** The one error class of the client: a refusal of the server, or no answer. Safe for the browser. */
 import type { ErrorCode } from '../base/errors.ts';
 import type { Problem } from './types.ts';
 
@@ -25,7 +25,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode | ClientCode | (string & {});
   /** HTTP status; 0 when there was no answer. */
   readonly status: number;
-  /** What can be done about it, when the server says so. */
+  /** What to do about it, when the server sends it. */
   readonly hint: string | null;
   /** The request's id in the ledger and in the server's log; null when there was no answer. */
   readonly request_id: string | null;
@@ -45,13 +45,13 @@ export class ApiError extends Error {
   }
 }
 
-/** The error that a problem document stands for. */
+/** The error of a problem document. */
 export function problemError(problem: Problem, retryAfterSeconds: number | null = null): ApiError {
   const { code, detail, status, hint, request_id } = problem;
   return new ApiError(code, detail, { status, hint, request_id, problem, retryAfterSeconds });
 }
 
-/** What can be said of a failed connection: the system's code when there is one. */
+/** The reason of a failed connection: the system's code when there is one. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   if (cause instanceof Error) return 'code' in cause && cause.code !== '' ? String(cause.code) : cause.message;
@@ -81,7 +81,7 @@ function isProblem(value: unknown): value is Problem {
   );
 }
 
-/** The error that a refusing answer stands for; reads its body. */
+/** The error of a response that is no success; reads its body. */
 export async function errorFromResponse(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '');
   try {

@@ -18,7 +18,7 @@ interface Said {
   bytes: Uint8Array;
 }
 
-/** What a script tells while it runs: first how it woke the sandbox, then what it writes, last how it ended. */
+/** The events of a script: first how the sandbox woke, then its output, last how it ended. */
 export type ExecEvent =
   | { event: 'woke'; woke: Exit['woke']; from: Instance['state'] | null; took_ms: number }
   | ({ event: 'stdout' } & Said)
@@ -43,15 +43,15 @@ function textOf(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    // No text: there are bytes that no character has.
+    // Bytes that are no UTF-8 have no text.
     return null;
   }
 }
 
 /**
- * Runs a script and yields what it tells as it comes; the last event is `exit`. Leaving the loop, or aborting the
+ * Runs a script and yields its events as they come; the last event is `exit`. Leaving the loop, or aborting the
  * signal, closes the connection, which stops the script. A lost connection is `network`, never an early end; it is
- * never tried again.
+ * never retried.
  */
 export async function* execStream(
   transport: Transport,

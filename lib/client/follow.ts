@@ -1,4 +1,4 @@
-/** The ledger as it grows, over connections that break. Safe for the browser. */
+/** Follows the ledger and reconnects when a connection breaks. Safe for the browser. */
 import type { CallLine, CallOptions } from './call.ts';
 import { ApiError, networkError, problemError } from './error.ts';
 import { serverSent } from './server-sent.ts';
@@ -6,17 +6,17 @@ import { backoffMs, pause, type Transport } from './transport.ts';
 import type { Event, Problem, StreamQuery } from './types.ts';
 
 export interface FollowOptions extends Pick<CallOptions, 'signal' | 'headers' | 'retries'> {
-  /** Called when a connection stands: the first, and each after one that broke. */
+  /** Called when connected: the first time, and after each reconnection. */
   onConnected?: () => void;
   /** Called when a connection broke, before the next attempt. */
   onLost?: (error: ApiError | null) => void;
 }
 
-/** The server beats every 15 s: a connection without a sign for so long is dead. */
+/** The server sends a beat every 15 s: a connection silent for longer than this is dead. */
 const SILENCE_MS = 45_000;
 const RETRY_MS = 2000;
 
-/** Refusals that pass by themselves. */
+/** Temporary refusals. */
 function passes(error: ApiError): boolean {
   return error.code === 'network' || error.status === 429 || error.status >= 500;
 }
@@ -73,7 +73,7 @@ export async function* followEvents(
       }
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
-      // What is no answer is the connection's end: broken, or silent for too long.
+      // No answer means that the connection broke or was silent for too long.
       lost = error instanceof ApiError ? error : networkError(transport.url, error);
       if (!connectedBefore || !passes(lost)) throw lost;
     } finally {
@@ -91,7 +91,7 @@ export async function* followEvents(
   }
 }
 
-/** Where the ledger stands now, so that a connection that breaks before its first line misses none. */
+/** The last number of the ledger, so that a connection which breaks before its first line misses none. */
 async function newestSeq(transport: Transport, line: CallLine, { signal, headers, retries }: FollowOptions) {
   const page = await transport.answer({
     line,

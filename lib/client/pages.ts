@@ -4,14 +4,14 @@ export interface Page<T> {
   items: T[];
   /** The `cursor` of the next page, or null at the end. */
   next: string | null;
-  /** How many there are in all, when the list says so: exact, or at least so many. */
+  /** The total, when the list gives one: exact, or a lower bound. */
   total: number | null;
   totalIsExact: boolean;
-  /** Whether the list was cut and has no further page to ask for. */
+  /** Whether the list was cut without a further page. */
   truncated: boolean;
 }
 
-/** `await` gives one page; `for await` gives every item of this page and all that follow, asking as it goes. */
+/** `await` gives one page; `for await` gives every item of this page and all that follow, fetching as it goes. */
 export interface Pages<T> extends Promise<Page<T>>, AsyncIterable<T> {}
 
 /** Reads a page from an answer's items and headers. */

@@ -1,5 +1,5 @@
 /**
- * Sends calls and reads their answers: addresses, keys, bodies, and trying again what is safe to repeat. Knows no
+ * Sends calls and reads their answers: addresses, keys, bodies, and retries of what is safe to repeat. Knows no
  * operation by name. Safe for the browser.
  */
 import { pathOf, searchOf } from './address.ts';
@@ -22,9 +22,9 @@ export interface ClientOptions {
   key?: string | (() => string | Promise<string>) | null;
   /** Headers of every call. */
   headers?: Record<string, string>;
-  /** Instead of the platform's own. */
+  /** Replaces the platform's `fetch`. */
   fetch?: typeof globalThis.fetch;
-  /** How often what is safe to repeat is tried again. Default 2. */
+  /** Retries of what is safe to repeat. Default 2. */
   retries?: number;
 }
 
@@ -67,19 +67,19 @@ export function pause(milliseconds: number, signal: AbortSignal | undefined): Pr
   });
 }
 
-/** Doubling from 0.2 s, with up to half of it taken off, so that many clients do not come back at once. */
+/** Exponential backoff from 0.2 s with up to half of it as jitter, so that clients do not return all at once. */
 export function backoffMs(attempt: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS) * (0.5 + Math.random() / 2);
 }
 
-/** Whether doing it twice is doing it once: reads, deletions, and writes that name the version they replace. */
+/** Whether a call is idempotent: reads, deletions, and writes that name the version they replace. */
 function isRepeatable({ line, body, options }: Call): boolean {
   if (body instanceof ReadableStream) return false;
   if (line.method === 'GET' || line.method === 'HEAD' || line.method === 'DELETE') return true;
   return line.method === 'PUT' && options.ifMatch !== undefined;
 }
 
-/** How long to wait before the next attempt, or null when there shall be none. */
+/** How long to wait before the next attempt, or null for none. */
 function waitFor(error: ApiError, attempt: number): number | null {
   if (error.code === 'network') return backoffMs(attempt);
   const { status, retryAfterSeconds } = error;
@@ -94,9 +94,9 @@ function rangeHeader({ start, end }: { start: number; end?: number }): string {
 
 /** Makes the transport of a client. Throws a TypeError when the address is none. */
 export function createTransport(clientOptions: ClientOptions): Transport {
-  const said = whereaboutsIn();
-  const url = addressOfClient(clientOptions.url, said);
-  const given = clientOptions.key === undefined ? said.key : clientOptions.key;
+  const environment = whereaboutsIn();
+  const url = addressOfClient(clientOptions.url, environment);
+  const given = clientOptions.key === undefined ? environment.key : clientOptions.key;
   const send = clientOptions.fetch ?? globalThis.fetch.bind(globalThis);
 
   const requestOf = async (call: Call): Promise<RequestInit & { duplex?: 'half' }> => {

@@ -1,5 +1,5 @@
 /**
- * The words of the HTTP contract as zod schemas: requests, answers, problems. Safe for the browser: imports nothing of
+ * The HTTP contract as zod schemas: requests, answers, problems. Safe for the browser: imports nothing of
  * the engine but the state map. snake_case, epoch seconds, durations with their unit in the name.
  */
 import { z } from 'zod';
@@ -71,7 +71,7 @@ export const instanceSchema = z
     pending: z.string().nullable(),
     /** When the operation under way began. */
     pending_since: epochSchema.nullable(),
-    /** Nobody carries out the operation under way any more: the sandbox can be settled. */
+    /** The operation under way was interrupted: the sandbox can be settled. */
     interrupted: z.boolean(),
     vfs_path: z.string().nullable(),
     updated: epochSchema,
@@ -123,7 +123,7 @@ export type Event = z.infer<typeof eventSchema>;
 
 const countsSchema = z.record(stateSchema, z.int().min(0));
 
-/** How far the resumes of one restore or clone are, under the request that asked for it. */
+/** Progress of the resumes of one restore or clone, under the id of its request. */
 const startedSchema = z.object({
   request_id: z.string(),
   tenant: slugSchema,
@@ -133,22 +133,22 @@ const startedSchema = z.object({
 });
 
 /**
- * What changed, as it is now, for those who follow the stream with it. `seq`: the newest line when it was read, so that
- * of two the newer one is known.
+ * A batch of the change feed: the current rows and counts of what changed. `seq`: the newest line when it was read,
+ * which tells the newer of two batches.
  */
 export const changesSchema = z
   .object({
     seq: z.int(),
     rows: z.array(instanceSchema),
-    /** True when more changed than is told here: it is to be read. */
+    /** True when more changed than is listed here: reload. */
     more: z.boolean(),
     states: countsSchema,
     faults: z.record(faultSchema, z.int().min(0)),
-    /** Of each tenant that something changed of. */
+    /** One for each tenant with changes. */
     tenants: z.array(z.object({ tenant: slugSchema, states: countsSchema })),
-    /** Jobs that were begun, came further or ended. */
+    /** Jobs that began, moved on or ended. */
     jobs: z.array(jobSchema),
-    /** Of sandboxes that were made to be started: how far that has come. */
+    /** Progress of starts, for sandboxes made with `start`. */
     starts: z.array(startedSchema),
   })
   .meta({ id: 'Changes' });
@@ -185,12 +185,12 @@ export const listQuerySchema = z.strictObject({
     .max(400)
     .regex(/^[^:]+:[\s\S]*$/, 'must be key:value')
     .optional(),
-  /** Of the last state change or activity. */
+  /** Bounds of the last state change or activity. */
   since: z.coerce.number<number | string>().int().min(0).optional(),
   until: z.coerce.number<number | string>().int().min(0).optional(),
   /** With an operation under way; `stuck`: for more than a minute. */
   pending: z.enum(PENDINGS).optional(),
-  /** When it moves by itself next. */
+  /** Bounds of the next automatic move. */
   due_since: z.coerce.number<number | string>().int().min(0).optional(),
   due_until: z.coerce.number<number | string>().int().min(0).optional(),
   q: z.string().max(200).optional(),
@@ -363,8 +363,8 @@ export const settingsPatchSchema = z.strictObject({
 });
 
 /**
- * Filters of the event stream; `last_event_id` is for clients that cannot set the header; `with` asks for more than
- * lines.
+ * Filters of the event stream. `last_event_id` is for clients that cannot set the header; `with` asks for more events
+ * than lines.
  */
 export const streamQuerySchema = z.strictObject({
   tenant: slugSchema.optional(),

@@ -123,7 +123,7 @@ function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 }
 
-/** Sends the answer at once; ends the response when the sender is done, as ending earlier would reset the connection. */
+/** Sends the answer at once and ends the response when the sender is done: earlier would reset the connection. */
 function endAfterBody(req: IncomingMessage, res: ServerResponse, content: string | Uint8Array | undefined): void {
   if (content === undefined) res.flushHeaders();
   else res.write(content);

@@ -20,7 +20,7 @@ import { ROOT } from '../build.ts';
 
 const { name, version, license, dependencies } = packageJson;
 
-/** What the package says of itself. Its version and those of what it needs are the repository's. */
+/** The package's own package.json. Versions are the repository's. */
 const MANIFEST = {
   name,
   version,
@@ -62,11 +62,11 @@ Where the server is and with which key, both take from \`WINTERDOCK_URL\` and \`
 (\`createClient({ url, key })\`, \`--url\`); else the server is this machine, or, of the command line, the last login.
 `;
 
-/** What a file of the package imports: by from, by itself, or when it is called for. */
+/** The imports of a file of the package: static, bare or dynamic. */
 export const IMPORT =
   /^(?:import|export)\s[^;]*?from ['"]([^'"]+)['"]|^import ['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm;
 
-/** The compiler writes what only types need as well: what nobody can reach from the entries goes. */
+/** Removes files that the entries do not reach: the compiler writes those that only types need too. */
 function removeUnreached(folder: string, entries: readonly string[]): void {
   const reached = new Set<string>();
   const walk = (path: string) => {
@@ -91,7 +91,7 @@ function removeUnreached(folder: string, entries: readonly string[]): void {
   }
 }
 
-/** Declarations keep the endings of the sources; whoever installs them has no sources. */
+/** Declarations import `.ts` files; the package has `.js` files. */
 function rewriteEndings(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || !entry.name.endsWith('.d.ts')) continue;

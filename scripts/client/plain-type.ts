@@ -1,6 +1,6 @@
 /**
- * A schema of the contract as a plain TypeScript type, so that whoever installs the client needs no schema library to
- * have types. Throws for a kind of schema that the contract does not use yet: its case is to be added here.
+ * A schema of the contract as a plain TypeScript type, so that the client's users need no schema library. Throws for a
+ * kind of schema that the contract does not use yet: add its case here.
  */
 import type { z } from 'zod';
 import { docComment } from './doc-comment.ts';
@@ -16,7 +16,7 @@ const MEMBER_INDENT = 2;
 /** Gives a name to an object that has one; undefined writes it out. */
 export type NameOf = (schema: z.core.$ZodType, side: Side) => string | undefined;
 
-/** The type of `schema`, its own name aside: what lies in it is named where it has a name. */
+/** Prints the type of `schema` in full; schemas within it by their names, where they have one. */
 export function plainType(schema: z.core.$ZodType, side: Side, nameOf: NameOf): string {
   const inner = (within: z.core.$ZodType) => nameOf(within, side) ?? plainType(within, side, nameOf);
   const { def } = (schema as z.core.$ZodTypes)._zod;
@@ -71,7 +71,7 @@ function objectType(
   return `{\n${members.join('\n')}\n}`;
 }
 
-/** What the schema says of itself, for who reads the type. */
+/** The description of a schema as a comment. */
 function commentOf(schema: z.core.$ZodType): string {
   const { description } = schema as z.ZodType;
   return description === undefined ? '' : docComment(description, MEMBER_INDENT);

@@ -1,5 +1,5 @@
 /**
- * The words of the contract about access: people, invitations, sessions, keys, and what the caller may do. Safe for the
+ * Contract schemas of access: people, invitations, sessions, keys, and what the caller may do. Safe for the
  * browser.
  */
 import { z } from 'zod';
@@ -19,7 +19,7 @@ const titleSchema = z
   .max(200)
   .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters');
 
-/** At most so many tenants are named one by one; whoever looks after more looks after all. */
+/** Most tenants that a person is limited to by name; a person with more of them has all. */
 const TENANTS = 100;
 const tenantsSchema = z.array(tenantSchema).min(1).max(TENANTS).nullable();
 
@@ -92,14 +92,14 @@ export const sessionSchema = z
     expires: epochSchema,
     address: z.string().nullable(),
     agent: z.string().nullable(),
-    /** Whether it is the one that asks. */
+    /** Whether this request came by it. */
     current: z.boolean(),
   })
   .meta({ id: 'Session' });
 export type PersonSession = z.infer<typeof sessionSchema>;
 export const endSessionQuerySchema = z.strictObject({ session: z.string().max(100).optional() });
 
-/** `current` is needed of whoever has a password, unless the session came by a recovery link. */
+/** `current` is required of a person with a password, unless the session came by a recovery link. */
 export const passwordChangeSchema = z.strictObject({
   current: z.string().max(PASSWORD_LENGTH.max),
   next: passwordSchema,
@@ -112,7 +112,7 @@ export const keySchema = z
     name: z.string(),
     role: roleSchema,
     tenant: z.string().nullable(),
-    /** What the key begins with: enough to know it by. */
+    /** The first characters of the key, which identify it. */
     prefix: z.string(),
     created: epochSchema,
     created_by: z.string(),

@@ -1,4 +1,4 @@
-/** The words of the contract about bundles: ships, shares, inspections, imports, checkouts. Safe for the browser. */
+/** Contract schemas of bundles: ships, shares, inspections, imports, checkouts. Safe for the browser. */
 import { z } from 'zod';
 import { VOLUMES } from '../../vfs/volumes.ts';
 
@@ -44,15 +44,15 @@ export type InstanceSharesQuery = z.infer<typeof instanceSharesQuerySchema>;
 
 export const inspectionSchema = z
   .object({
-    /** As it lies in the bundle; null when there is none that can be read. */
+    /** As in the bundle; null when it is missing or unreadable. */
     manifest: z.record(z.string(), z.unknown()).nullable(),
-    /** Every hash and the signature fit. */
+    /** Every hash and the signature are valid. */
     verified: z.boolean(),
-    /** Who signed, when the signature fits. */
+    /** The signer, when the signature is valid. */
     issuer: z.string().optional(),
     /** It could be imported. */
     importable: z.boolean(),
-    /** Everything that is wrong or should be known, a sentence each. */
+    /** Everything that is wrong or worth knowing, a sentence each. */
     problems: z.array(z.string()),
     /** Which of our shares it is. */
     share: z

@@ -1,4 +1,4 @@
-/** The words of the contract about copies: snapshots, blueprints, what came from them. Safe for the browser. */
+/** Contract schemas of copies: snapshots, blueprints, what came from them. Safe for the browser. */
 import { z } from 'zod';
 import { STATES } from '../../lifecycle/states.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
@@ -91,13 +91,13 @@ const lineageNodeSchema = z.object({
   id: z.string(),
   /** Name of an instance or blueprint, tag of a snapshot. */
   label: z.string().nullable(),
-  /** Null for what is gone without a row. */
+  /** Null when it is deleted without a row. */
   tenant: z.string().nullable(),
   state: z.enum(STATES).nullable(),
-  /** It is only a memory: a deleted snapshot, blueprint or instance. */
+  /** Whether it is deleted: a snapshot, blueprint or instance that only the lineage still shows. */
   deleted: z.boolean(),
   bytes: z.int().nullable(),
-  /** What it takes on disk of its own: 0 for a clone that was never resumed, null where that is not known. */
+  /** Its own bytes on disk: 0 for a clone that was never resumed, null when unknown. */
   disk_bytes: z.int().nullable(),
   created: epoch.nullable(),
 });
@@ -109,7 +109,7 @@ export const lineageSchema = z
     nodes: z.array(lineageNodeSchema),
     /** By `kind:id`. */
     edges: z.array(z.object({ from: z.string(), to: z.string() })),
-    /** There are more than are shown. */
+    /** More exist than are listed. */
     truncated: z.boolean(),
   })
   .meta({ id: 'Lineage' });

@@ -1,4 +1,4 @@
-/** The words of the contract about plans and jobs. Safe for the browser. */
+/** Contract schemas of plans and jobs. Safe for the browser. */
 import { z } from 'zod';
 import { STATES, VERBS } from '../../lifecycle/states.ts';
 import { JOB_KINDS, JOB_VERBS, LOSSES, type Loss } from '../../lifecycle/verb-plan.ts';
@@ -32,7 +32,7 @@ export const planSchema = z
         from: state,
         to: state,
         verb: z.enum(VERBS),
-        /** `active` is only passed through: no process starts. */
+        /** `active` is passed through without a process. */
         passing: z.boolean(),
       }),
     ),
@@ -43,7 +43,7 @@ export const planSchema = z
     attached: z.int(),
     /** What tmp holds now; null when nothing of it is lost or it cannot be read. */
     tmp: z.object({ files: z.int(), bytes: z.int() }).nullable(),
-    /** Why no way leads there, or why it needs `force`; null when it can be walked. */
+    /** Why there is no plan, or why it needs `force`; null when it can run. */
     refusal: z.string().nullable(),
   })
   .meta({ id: 'Plan' });
@@ -102,7 +102,7 @@ export const dryRunSchema = z
     matched: z.int(),
     will: z.int(),
     skip: z.array(z.object({ reason: z.string(), count: z.int() })),
-    /** The walks, by where they begin. */
+    /** The plans, by the state they start in. */
     plans: z.array(z.object({ from: state, hops: z.array(state), count: z.int() })),
     losses: z.array(z.object({ loss, words: z.string(), count: z.int() })),
   })
@@ -121,13 +121,13 @@ export const jobSchema = z
     verb: z.enum(JOB_KINDS),
     reason: z.string().nullable(),
     labels: z.record(z.string(), z.string().nullable()).nullable(),
-    /** What was asked for; ids only as their number. */
+    /** The filter of the request; for ids, null. */
     filter: jobFilterSchema.nullable(),
     state: z.enum(JOB_STATES),
     actor: z.string(),
     created: epoch,
     finished: epoch.nullable(),
-    /** How many were chosen, and what became of them so far. */
+    /** Sandboxes chosen, and their outcomes so far. */
     chosen: z.int(),
     done: z.int(),
     failed: z.int(),
@@ -141,7 +141,7 @@ export type JobsQuery = z.infer<typeof jobsQuerySchema>;
 
 export const jobResultSchema = z
   .object({
-    /** Null for an id that there was not. */
+    /** Null for an unknown id. */
     instance: z.string().nullable(),
     outcome: z.enum(JOB_OUTCOMES),
     reason: z.string().nullable(),

@@ -1,4 +1,4 @@
-/** The words of the contract about the ledger as a proof. Safe for the browser. */
+/** Contract schemas of the ledger as a proof. Safe for the browser. */
 import { z } from 'zod';
 import { segmentHeadSchema } from '../../ledger/documents.ts';
 
@@ -14,9 +14,9 @@ export const ledgerSegmentSchema = z
     last_seq: z.int(),
     lines: z.int(),
     sealed: epochSchema,
-    /** When someone first took all its lines. */
+    /** When all its lines were first exported. */
     exported: epochSchema.nullable(),
-    /** When its lines were given up. */
+    /** When its lines were dropped. */
     dropped: epochSchema.nullable(),
     head: segmentHeadSchema,
   })
@@ -26,9 +26,9 @@ export type LedgerSegment = z.infer<typeof ledgerSegmentSchema>;
 export const ledgerProofSchema = z
   .object({
     ok: z.boolean(),
-    /** The first thing that does not fit, or null; `seq` is null when it is not about one line. */
+    /** The first flaw, or null; its `seq` is null when it is not about one line. */
     flaw: z.object({ seq: z.int().nullable(), why: z.string() }).nullable(),
-    /** Lines whose hashes were made again. */
+    /** Lines whose hashes were computed again. */
     lines: z.int(),
     /** Lines that were exported and dropped. */
     dropped: z.int(),

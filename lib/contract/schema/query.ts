@@ -1,4 +1,4 @@
-/** The words of the contract about SQL over the file table. Safe for the browser. */
+/** Contract schemas of SQL over the file table. Safe for the browser. */
 import { z } from 'zod';
 
 export const sqlSchema = z.strictObject({

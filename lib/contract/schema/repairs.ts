@@ -1,4 +1,4 @@
-/** The words of the contract about damaged files. Safe for the browser. */
+/** Contract schemas of damaged files. Safe for the browser. */
 import { z } from 'zod';
 import { VOLUMES } from '../../vfs/volumes.ts';
 
@@ -26,12 +26,12 @@ export const salvageSchema = z.strictObject({
 });
 export type SalvageInput = z.infer<typeof salvageSchema>;
 
-/** What became of the files, beside the new instance. */
+/** What salvage recovered and lost, beside the new instance. */
 export const salvagedSchema = z.object({
-  /** Files that are in it, and their bytes. */
+  /** Recovered files, and their bytes. */
   recovered: z.int(),
   recovered_bytes: z.int(),
-  /** The first 1 000 that are not; without a path where not even the name is left. */
+  /** The first 1 000 lost files; without a path when the name is lost too. */
   lost: z.array(z.object({ volume: z.enum(VOLUMES).nullable(), path: z.string().nullable(), why: z.string() })),
   lost_count: z.int(),
   /** Where the whole list is, in the volume `memory` of the new instance: JSON lines; null when nothing is lost. */

@@ -1,4 +1,4 @@
-/** The words of the contract about running something in a sandbox: commands and code. Safe for the browser. */
+/** Contract schemas of running something in a sandbox: commands and code. Safe for the browser. */
 import { z } from 'zod';
 import { MAX_STDIN_BYTES } from '../../client/limits.ts';
 import { THERMALS } from '../../lifecycle/words.ts';
@@ -6,7 +6,7 @@ import { THERMALS } from '../../lifecycle/words.ts';
 const thermalSchema = z.enum(THERMALS);
 const COMMAND_LENGTH = 1024 * 1024;
 const timeoutSchema = z.int().min(1).max(600_000);
-/** Half of a surrogate pair has no bytes; whatever was sent for it would be another character. */
+/** Half of a surrogate pair has no UTF-8: it would be sent as another character. */
 const unicode = z
   .string()
   .refine((text) => text.isWellFormed(), 'must be whole characters: half a surrogate pair is none');
@@ -38,7 +38,7 @@ export const execSchema = z
   });
 export type ExecInput = z.infer<typeof execSchema>;
 
-/** What was said: text, or base64 when that was asked for or when it is no UTF-8. */
+/** Output: text, or base64 when it is asked for or the output is no UTF-8. */
 const outputs = {
   stdout: z.string(),
   stderr: z.string(),

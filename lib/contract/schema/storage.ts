@@ -1,11 +1,11 @@
-/** The words of the contract about how the store does. Safe for the browser. */
+/** Contract schemas of the health of the store. Safe for the browser. */
 import { z } from 'zod';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 const count = z.int().min(0);
 const bytes = z.int().min(0);
 
-/** What takes long and is done when asked for. */
+/** The slow checks, which run on request. */
 export const STORAGE_CHECKS = ['registry', 'drawers'] as const;
 
 /** `files` compared so far, their `bytes` as stored, and how many of them were `rotten`. */
@@ -20,7 +20,7 @@ export const storageSchema = z
       inside_data: z.boolean(),
       bytes,
       wal_bytes: bytes,
-      /** Of `bytes`: what would be used before the file grows. */
+      /** Of `bytes`: free pages, used before the file grows. */
       free_bytes: bytes,
       /** When a checkpoint last wrote to the file; null in memory. */
       checkpointed: epoch.nullable(),
@@ -38,19 +38,19 @@ export const storageSchema = z
       /** Lines since. */
       open_lines: count,
     }),
-    /** As the rows have it; what is archived weighs what it will when it is expanded. */
+    /** Sizes by the rows; an archived file counts with its uncompressed size. */
     drawers: z.array(
       z.object({
         drawer: z.enum(['live', 'cold', 'archive']),
         rows: count,
         bytes,
-        /** Whether files can be put there now. */
+        /** Whether files can be written there now. */
         writable: z.boolean(),
         /** Whether it is on the disk of the live drawer: filing there is a rename then, and a copy otherwise. */
         same_disk: z.boolean(),
       }),
     ),
-    /** What a walk through the data folder found; null before the first. */
+    /** The last measurement of the data folder; null before the first. */
     measured: z
       .object({
         time: epoch,
@@ -60,7 +60,7 @@ export const storageSchema = z
         rows: z.object({ live: count, cold: count, archive: count }),
       })
       .nullable(),
-    /** The walk that compares what rests with what was filed; nulls before the first. It goes on over restarts. */
+    /** The scrub, which compares files at rest with their checksums; nulls before the first. Restarts do not end it. */
     scrub: z.object({
       /** The one under way. */
       walk: scrubWalkSchema.nullable(),

@@ -1,4 +1,4 @@
-/** The words of the contract about tenants, their quotas, wake times and the simulator. Safe for the browser. */
+/** Contract schemas of tenants, their quotas, wake times and the simulator. Safe for the browser. */
 import { z } from 'zod';
 import { STATES } from '../../lifecycle/states.ts';
 import { SOURCES } from '../../lifecycle/words.ts';
