@@ -32,9 +32,9 @@ const SLOW = /^e2e\/|^scripts\/package\.test\.ts$/;
  * knows how long a file takes only where it has run before.
  */
 export const LONGEST: readonly string[] = [
-  'lib/sessions/late.test.ts',
+  'lib/sessions/slow-registry.test.ts',
   'lib/sessions/kill.test.ts',
-  'lib/registry/slow.test.ts',
+  'lib/registry/delayed-registry.test.ts',
   'lib/instance/cuts.test.ts',
   'e2e/alone-api.test.ts',
   'e2e/faults-odd.test.ts',

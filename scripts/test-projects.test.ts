@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ROOT } from './build.ts';
+import { LONGEST, sortTests } from './test-projects.ts';
+
+const sorted = sortTests(ROOT);
+
+test('a test file is in one project, by what it imports and not by where it lies', () => {
+  const all = Object.values(sorted).flat();
+  expect(new Set(all).size).toBe(all.length);
+  expect(sorted.unit).toEqual(expect.arrayContaining(['lib/lifecycle/lifecycle.test.ts', 'app/amounts.test.ts']));
+  expect(sorted.engine).toEqual(
+    expect.arrayContaining(['lib/sessions/sessions.test.ts', 'lib/http/dispatch.test.ts', 'lib/vfs/files.test.ts']),
+  );
+  expect(sorted.slow).toEqual(expect.arrayContaining(['e2e/door.test.ts', 'scripts/package.test.ts']));
+});
+
+test('what needs the build is in the project that runs after it', () => {
+  const needing = Object.values(sorted)
+    .flat()
+    .filter((path) => /\bensureBuilt\(\)/.test(readFileSync(join(ROOT, path), 'utf8')));
+  expect(sorted.slow).toEqual(expect.arrayContaining(needing.filter((path) => !path.includes('test-projects'))));
+});
+
+test('the files that begin first are there', () => {
+  expect(Object.values(sorted).flat()).toEqual(expect.arrayContaining([...LONGEST]));
+});
