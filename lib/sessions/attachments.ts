@@ -28,9 +28,9 @@ export class Attachments {
   /** Begins or renews an attachment. `now` in epoch seconds. Throws `rate_limited` when the sandbox has too many. */
   hold(id: string, attachment: string, now: number): void {
     const leases = this.#leases.get(id) ?? new Map<string, Lease>();
-    const held = leases.get(attachment);
-    if (held !== undefined) {
-      held.until = now + LEASE_SECONDS;
+    const renewed = leases.get(attachment);
+    if (renewed !== undefined) {
+      renewed.until = now + LEASE_SECONDS;
       return;
     }
     if (leases.size >= MAX_ATTACHMENTS) {

@@ -112,7 +112,7 @@ export async function exec(
 ): Promise<ExecOutcome & WakeReport> {
   const { onWoke, onOutput, signal } = options;
   // Output of a script that runs before its wake is committed is held back until then.
-  let held: OutputChunk[] | null = [];
+  let heldOutput: OutputChunk[] | null = [];
   const { answer, woken } = await sendToProcess(
     engine,
     runtime,
@@ -122,13 +122,15 @@ export async function exec(
         ...(signal === undefined ? {} : { signal }),
         ...(onOutput === undefined
           ? {}
-          : { onOutput: (chunk: OutputChunk) => (held === null ? onOutput(chunk) : void held.push(chunk)) }),
+          : {
+              onOutput: (chunk: OutputChunk) => (heldOutput === null ? onOutput(chunk) : void heldOutput.push(chunk)),
+            }),
       }),
     (woken) => {
-      if (held === null) return;
+      if (heldOutput === null) return;
       onWoke?.(woken);
-      for (const chunk of held) onOutput?.(chunk);
-      held = null;
+      for (const chunk of heldOutput) onOutput?.(chunk);
+      heldOutput = null;
     },
   );
   if (answer.timedOut) await afterTimeout(engine, runtime, audit);
@@ -202,7 +204,7 @@ async function recordHeldBytes(engine: Engine, runtime: SandboxRuntime): Promise
   // A write that ends while the file is read may be missing from the result: count all that were under way meanwhile.
   const { reserved, everReserved } = runtime;
   const { volumes } = await runtime.lease(() => engine.readers.read({ path, mode: 'live' }, { op: 'volumes' }));
-  const held = volumes.reduce((sum, { bytes }) => sum + bytes, 0);
+  const bytesHeld = volumes.reduce((sum, { bytes }) => sum + bytes, 0);
   const writing = reserved + runtime.everReserved - everReserved;
-  await engine.registry.instances.touch([{ id: runtime.id, updated: 0, bytes: Math.max(size, held) + writing }]);
+  await engine.registry.instances.touch([{ id: runtime.id, updated: 0, bytes: Math.max(size, bytesHeld) + writing }]);
 }

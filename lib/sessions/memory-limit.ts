@@ -72,8 +72,10 @@ async function suspendOne(engine: Engine, tried: Set<string>): Promise<boolean> 
     .filter((runtime) => runtime.isIdle && !tried.has(runtime.id))
     .sort((one, other) => one.lastUse - other.lastUse);
   for (const runtime of idle) {
-    const suspended = await engine.runtimes.use(runtime.id, async (held) =>
-      held === runtime && held.isIdle ? held.verbs.runExclusive(() => suspendIfAllowed(engine, held)) : false,
+    const suspended = await engine.runtimes.use(runtime.id, async (current) =>
+      current === runtime && current.isIdle
+        ? current.verbs.runExclusive(() => suspendIfAllowed(engine, current))
+        : false,
     );
     if (suspended) return true;
     tried.add(runtime.id);

@@ -54,10 +54,10 @@ export async function reclaimFile(engine: Engine, row: InstanceRow): Promise<boo
   const known = { identity: await elsewhere.read((path) => engine.readers.settle(path)) };
   await returnFile(engine, row);
   const file = await recordReturnedFile(engine, row, known);
-  const found = ledgerEntry(engine, row, systemAudit('reconcile'), 'file.reclaimed', {
+  const reclaimed = ledgerEntry(engine, row, systemAudit('reconcile'), 'file.reclaimed', {
     reason: `its file was at ${elsewhere.address}, not at ${row.vfsPath}`,
   });
-  await engine.registry.instances.abandon(row.id, file === null ? {} : { file }, [found]);
+  await engine.registry.instances.abandon(row.id, file === null ? {} : { file }, [reclaimed]);
   return true;
 }
 
@@ -90,9 +90,9 @@ export async function searchLiveDrawer(engine: Engine): Promise<OrphanSearchResu
       await removeLiveFolder(engine, id);
       continue;
     }
-    const found = await resolveLiveFile(engine, id, row);
-    if (found === 'its own' && (row?.state === 'frozen' || row?.state === 'archived')) prefetched.push(id);
-    if (found === 'orphaned') orphans += 1;
+    const outcome = await resolveLiveFile(engine, id, row);
+    if (outcome === 'its own' && (row?.state === 'frozen' || row?.state === 'archived')) prefetched.push(id);
+    if (outcome === 'orphaned') orphans += 1;
   }
   for (const path of landing) await engine.registry.copies.clearUnclaimed(path);
   return { orphans, prefetched };
@@ -107,10 +107,10 @@ export async function searchDrawers(engine: Engine): Promise<number> {
   for (const drawer of [engine.drawers.cold, engine.drawers.archive]) {
     for await (const key of drawer.keys()) {
       if (engine.stop.aborted) return orphans;
-      const found = await engine.runtimes.use(key, (runtime) =>
+      const outcome = await engine.runtimes.use(key, (runtime) =>
         runtime.verbs.runExclusive(() => runtime.exclusive(() => resolveDrawerFile(engine, drawer, key))),
       );
-      if (found === 'orphaned') orphans += 1;
+      if (outcome === 'orphaned') orphans += 1;
     }
   }
   await removeStaleListings(engine);

@@ -22,7 +22,7 @@ const EXPANDED_MS = 60_000;
 /** Archived files expanded for reading. They are in `expanded/`, which every start empties. */
 export class Expansions {
   readonly #folder: string;
-  readonly #kept = new Map<string, { path: Promise<string>; users: number; timer: NodeJS.Timeout | null }>();
+  readonly #expanded = new Map<string, { path: Promise<string>; users: number; timer: NodeJS.Timeout | null }>();
 
   constructor(dataFolder: string) {
     this.#folder = join(dataFolder, 'expanded');
@@ -37,34 +37,34 @@ export class Expansions {
   /** Runs `read` on the expanded copy of an archived row's file. */
   async use<T>(engine: Engine, row: InstanceRow, read: (path: string) => Promise<T>): Promise<T> {
     const key = `${row.id}.${row.generation}`;
-    let kept = this.#kept.get(key);
-    if (kept === undefined) {
+    let expanded = this.#expanded.get(key);
+    if (expanded === undefined) {
       const path = join(this.#folder, `${key}.sqlite`);
       const ready = expand(engine, row, path);
-      kept = { path: ready, users: 0, timer: null };
-      this.#kept.set(key, kept);
-      ready.catch(() => this.#kept.delete(key));
+      expanded = { path: ready, users: 0, timer: null };
+      this.#expanded.set(key, expanded);
+      ready.catch(() => this.#expanded.delete(key));
     }
-    if (kept.timer !== null) clearTimeout(kept.timer);
-    kept.users += 1;
+    if (expanded.timer !== null) clearTimeout(expanded.timer);
+    expanded.users += 1;
     try {
-      return await read(await kept.path);
+      return await read(await expanded.path);
     } finally {
-      kept.users -= 1;
-      if (kept.users === 0) kept.timer = this.#expire(key);
+      expanded.users -= 1;
+      if (expanded.users === 0) expanded.timer = this.#expire(key);
     }
   }
 
   #expire(key: string): NodeJS.Timeout {
     return setTimeout(() => {
-      this.#kept.delete(key);
+      this.#expanded.delete(key);
       void unlinkFile(join(this.#folder, `${key}.sqlite`));
     }, EXPANDED_MS).unref();
   }
 
   async stop(): Promise<void> {
-    for (const kept of this.#kept.values()) if (kept.timer !== null) clearTimeout(kept.timer);
-    this.#kept.clear();
+    for (const expanded of this.#expanded.values()) if (expanded.timer !== null) clearTimeout(expanded.timer);
+    this.#expanded.clear();
     await removeTree(this.#folder);
   }
 }

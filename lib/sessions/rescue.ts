@@ -27,21 +27,21 @@ interface OpenDescriptor {
 
 /** The live file and its log, as a process has them open. */
 function openDescriptorsOf(pid: number): { main: OpenDescriptor | null; log: OpenDescriptor | null } {
-  const held: { main: OpenDescriptor | null; log: OpenDescriptor | null } = { main: null, log: null };
+  const open: { main: OpenDescriptor | null; log: OpenDescriptor | null } = { main: null, log: null };
   const folder = `/proc/${pid}/fd`;
   try {
     for (const descriptor of readdirSync(folder)) {
       const path = join(folder, descriptor);
       const name = readlinkSync(path);
-      const found = OPEN_FILE.exec(name);
-      if (found === null) continue;
+      const match = OPEN_FILE.exec(name);
+      if (match === null) continue;
       const inode = String(statSync(path, { bigint: true }).ino);
-      held[found[1] === undefined ? 'main' : 'log'] = { path, name, inode };
+      open[match[1] === undefined ? 'main' : 'log'] = { path, name, inode };
     }
   } catch {
     // There is no /proc, or the process is gone, which its exit reports.
   }
-  return held;
+  return open;
 }
 
 /** Whether a process has its live file, or the log of it, open under another name or none. */
@@ -93,7 +93,7 @@ async function recoverOpenFile(
   { main, log }: ReturnType<typeof openDescriptorsOf>,
   file: string,
 ): Promise<string | null> {
-  if (main === null) throw new Error('A process whose file was lost has it open no more.');
+  if (main === null) throw new Error('A process whose file was lost no longer has it open.');
   const staging = stagingFor(engine.config.dataFolder, file);
   await makeFolder(staging);
   const saved = join(staging, randomUUID());

@@ -163,7 +163,7 @@ async function commit(
   if (stamp === null)
     throw new WinterdockError('storage_unavailable', `The restored file of "${row.id}" is gone again.`);
   const kept = orphanPath(row.id, intent);
-  const said = `${snapshot.name}; ${kept === null ? 'there was no file before' : `what was there is kept as ${kept}`}`;
+  const summary = `${snapshot.name}; ${kept === null ? 'there was no file before' : `what was there is kept as ${kept}`}`;
   return engine.registry.instances.commit({
     id: row.id,
     from: row.state,
@@ -177,7 +177,7 @@ async function commit(
     ledger: [
       ledgerEntry(engine, row, audit, 'file.restored', {
         source: 'snapshot',
-        reason: audit.reason === null ? said : `${audit.reason} (${said})`,
+        reason: audit.reason === null ? summary : `${audit.reason} (${summary})`,
         tookMs,
       }),
       ...(row.fault === null ? [] : [ledgerEntry(engine, row, audit, 'fault.cleared', { reason: row.fault })]),

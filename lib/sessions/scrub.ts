@@ -142,28 +142,28 @@ export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Sc
   const wholePass = async () => {
     const kept = await readProgress(facts);
     const last = kept?.last ?? null;
-    let under = kept?.walk ?? null;
-    if (under === null) {
+    let saved = kept?.walk ?? null;
+    if (saved === null) {
       const since = kept?.since ?? now(engine);
       if (kept === null) await keepProgress(facts, { walk: null, last, since }, now(engine));
       // When the clock was set back, the pause is at most a whole one.
       await rest(Math.min(pace.passMs, Math.max(0, since * 1000 + pace.passMs - engine.clock.now())));
-      under = { after: '', begun: now(engine), files: 0, bytes: 0, rotten: 0 };
+      saved = { after: '', begun: now(engine), files: 0, bytes: 0, rotten: 0 };
     }
     if (signal.aborted) return;
-    const going = under;
+    const current = saved;
     let keptAt = performance.now();
-    const keep = () => keepProgress(facts, { walk: going, last, since: going.begun }, now(engine));
+    const keep = () => keepProgress(facts, { walk: current, last, since: current.begun }, now(engine));
     try {
       await pass(
-        going.after,
+        current.after,
         () => true,
         async (row, rotten) => {
-          going.after = row.id;
+          current.after = row.id;
           if (rotten !== null) {
-            going.files += 1;
-            going.bytes += row.file?.size ?? 0;
-            if (rotten) going.rotten += 1;
+            current.files += 1;
+            current.bytes += row.file?.size ?? 0;
+            if (rotten) current.rotten += 1;
           }
           if (performance.now() - keptAt < pace.keepMs) return;
           keptAt = performance.now();
@@ -174,7 +174,7 @@ export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Sc
       if (signal.aborted) await keep();
     }
     if (signal.aborted) return;
-    const { after: _, ...counted } = going;
+    const { after: _, ...counted } = current;
     const ended = now(engine);
     await keepProgress(facts, { walk: null, last: { ...counted, ended }, since: ended }, ended);
   };
