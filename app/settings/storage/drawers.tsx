@@ -67,7 +67,7 @@ export function MeasuredFiles({ storage, rendered }: { storage: Storage; rendere
       ) : (
         <>
           <p className="text-small text-ink-2">
-            As it was <RelativeTime at={measured.time} rendered={rendered} />; the walk took{' '}
+            As it was <RelativeTime at={measured.time} rendered={rendered} />; the check took{' '}
             {tookInWords(measured.took_ms)}. What moved meanwhile may be counted twice or not at all.
           </p>
           <table className="ledger">
@@ -81,7 +81,7 @@ export function MeasuredFiles({ storage, rendered }: { storage: Storage; rendere
                   On disk
                 </th>
                 <th scope="col" className="max-sm:hidden">
-                  Against the rows
+                  Compared with the rows
                 </th>
               </tr>
             </thead>

@@ -98,14 +98,10 @@ export default async function StoragePage() {
       <PageSection id="drawers" name="Drawers" note="As the registry counts them. Files on local disk.">
         <DrawerTable drawers={storage.drawers} />
       </PageSection>
-      <PageSection
-        id="measured"
-        name="What lies there"
-        note="Every file in the data folder, compared with the registry."
-      >
+      <PageSection id="measured" name="Files" note="Every file in the data folder, compared with the registry.">
         <MeasuredFiles storage={storage} rendered={rendered} />
       </PageSection>
-      <PageSection id="scrub" name="Rot" note="Files at rest, compared with what was filed.">
+      <PageSection id="scrub" name="Scrub" note="Files at rest, compared with what was filed.">
         <ScrubFacts scrub={storage.scrub} rendered={rendered} />
       </PageSection>
       <PageSection id="backup" name="Backup" note="What a lost disk would cost.">

@@ -11,10 +11,9 @@ export function ScrubFacts({ scrub, rendered }: Pick<Storage, 'scrub'> & { rende
   return (
     <div className="grid gap-5">
       <p className="max-w-3xl">
-        Once a day it goes through what rests (suspended, frozen and archived sandboxes), one file at a time, waking
-        none: an archived one is expanded to nowhere. Bytes that are no longer what was filed become a fault. What is
-        awake, at fault or a copy is left out. It takes a twentieth of one core, and goes on where it was after a
-        restart.
+        Once a day the scrubber reads every sandbox at rest (suspended, frozen or archived), one file at a time, and
+        wakes none. A file whose bytes are no longer what was filed gets a fault. Sandboxes that are awake or at fault
+        are skipped, and so are copies. It uses a twentieth of one core, and continues after a restart.
       </p>
       <FactList>
         <Fact name="Now">
@@ -29,7 +28,7 @@ export function ScrubFacts({ scrub, rendered }: Pick<Storage, 'scrub'> & { rende
             </>
           )}
         </Fact>
-        <Fact name="Last whole walk">
+        <Fact name="Last complete pass">
           {last === null ? (
             'none yet'
           ) : (
