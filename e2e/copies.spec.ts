@@ -266,7 +266,7 @@ test('who may only look is told at each button why it may not be pressed', async
   await page.getByLabel('Password').fill('only looking around');
   await press(page, 'Create the account');
   await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible();
-  const greyed: [path: string, button: string][] = [
+  const disabled: [path: string, button: string][] = [
     [`/sandboxes/${id}?tab=snapshots`, 'Take a snapshot'],
     [`/sandboxes/${id}?tab=shares`, 'Ship the workspace'],
     [`/sandboxes/${id}`, 'Resume'],
@@ -274,7 +274,7 @@ test('who may only look is told at each button why it may not be pressed', async
     ['/blueprints', 'Make a blueprint'],
     ['/shares', 'Import'],
   ];
-  for (const [path, name] of greyed) {
+  for (const [path, name] of disabled) {
     await page.goto(path);
     const button = page.getByRole('button', { name, exact: true });
     await expect(button, path).toBeDisabled();

@@ -36,7 +36,7 @@ function Way({ id, name, children }: { id: string; name: string; children: React
   );
 }
 
-export default async function Blueprints({ searchParams }: { searchParams: Promise<SearchParams> }) {
+export default async function BlueprintsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const { cursor, from = '', flash: key } = singleValues(await searchParams);
   const caller = await requireCaller(PATH);
   const { operations, config } = getHost();

@@ -16,7 +16,7 @@ const PATH = '/jobs';
 const PAGE_SIZE = 50;
 const LOOK_MS = 10_000;
 
-export default async function Jobs({ searchParams }: { searchParams: Promise<SearchParams> }) {
+export default async function JobsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const { cursor } = singleValues(await searchParams);
   const caller = await requireCaller(PATH);
   // What ends after this line reaches the page through the stream.

@@ -51,7 +51,7 @@ function ImportFields({ tenant }: { tenant: string }) {
   );
 }
 
-export default async function Shares({ searchParams }: { searchParams: Promise<SearchParams> }) {
+export default async function SharesPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const { flash: key, form, ...values } = singleValues(await searchParams);
   const caller = await requireCaller(addressWith(PATH, values));
   const parsed = sharesQuerySchema.safeParse({ limit: String(PAGE_SIZE), ...values });

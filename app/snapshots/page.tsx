@@ -62,7 +62,7 @@ function Filters({ values, complaints }: { values: Record<string, string>; compl
   );
 }
 
-export default async function Snapshots({ searchParams }: { searchParams: Promise<SearchParams> }) {
+export default async function SnapshotsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const values = singleValues(await searchParams);
   const caller = await requireCaller(addressWith(PATH, values));
   const parsed = snapshotsQuerySchema.safeParse({ limit: String(PAGE_SIZE), ...values });

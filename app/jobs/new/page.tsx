@@ -69,7 +69,7 @@ function backOf({ of }: Selection): string {
   return 'filter' in of ? addressWith('/sandboxes', of.filter) : '/sandboxes';
 }
 
-function Shown({ chosen, dry }: { chosen: Selection; dry: DryRun }) {
+function DryRunSections({ chosen, dry }: { chosen: Selection; dry: DryRun }) {
   const { order } = JOB_WORDS[chosen.verb];
   const passed = dry.matched - dry.will;
   return (
@@ -113,7 +113,7 @@ function Shown({ chosen, dry }: { chosen: Selection; dry: DryRun }) {
   );
 }
 
-export default async function Bulk({ searchParams }: { searchParams: Promise<SearchParams> }) {
+export default async function NewJobPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const search = await searchParams;
   const caller = await requireCaller('/sandboxes');
   const refusal = whyNot(caller, 'startJob');
@@ -158,7 +158,7 @@ export default async function Bulk({ searchParams }: { searchParams: Promise<Sea
           <Outcome outcome={{ ok: false, ...found }} />
         </div>
       )}
-      {found !== null && 'dry' in found && <Shown chosen={chosen} dry={found.dry} />}
+      {found !== null && 'dry' in found && <DryRunSections chosen={chosen} dry={found.dry} />}
     </>
   );
 }

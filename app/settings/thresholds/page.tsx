@@ -102,7 +102,7 @@ function Overriding({ tenants, more }: { tenants: readonly Tenant[]; more: boole
   );
 }
 
-export default async function Thresholds({ searchParams }: { searchParams: Promise<SearchParams> }) {
+export default async function ThresholdsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const values = singleValues(await searchParams);
   const caller = await requireCaller(PATH);
   const { operations } = getHost();
