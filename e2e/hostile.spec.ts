@@ -270,7 +270,7 @@ test('the form of a server action works from the console and from nowhere else',
   attack = `${copy}<script>document.getElementById('f').submit()</script>`;
   await page.goto(evil);
   await page.waitForURL(`${url}/sandboxes/${ID}`);
-  await expect(page.locator('body')).toContainText('may only be asked from the console');
+  await expect(page.locator('body')).toContainText('Only the console itself may send this request');
   expect(await state()).toBe('active');
 
   // The very same fields do it from the console itself, so the refusals above were about where they came from.

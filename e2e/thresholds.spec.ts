@@ -39,7 +39,7 @@ async function setThem(page: Page, tenant: string): Promise<void> {
   await expect(part.getByText('No sandbox would move within the next minute')).toBeVisible();
   expect(await own()).toBeNull();
   await part.getByRole('button', { name: 'Set them' }).click();
-  await expect(part.getByRole('status').getByText('Set. The ladder goes by it')).toBeVisible();
+  await expect(part.getByRole('status').getByText('Set. The ladder uses them')).toBeVisible();
   await expect(field).toHaveValue('364 d');
   expect(await own()).toBe(364 * 86_400);
   await page.goto(`/tenants/${tenant}`);
