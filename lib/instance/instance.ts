@@ -1,7 +1,7 @@
 /**
  * What the rest of the engine sees of an Instance: a supervised process on one VFS file, and the pool that hands them
- * out. Implemented by supervisor.ts and pool.ts; every backend passes the suite in
- * testing/contract-suite.ts; knows nothing of rows, drawers or HTTP.
+ * out. Implemented by supervisor.ts and pool.ts; every backend passes the suite in testing/contract-suite.ts. Knows
+ * nothing of rows, drawers or HTTP.
  */
 import type { VfsStat, WriteCondition } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
