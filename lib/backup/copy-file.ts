@@ -1,6 +1,6 @@
 /**
- * Copies of files that somebody may be using, made by a process that holds no lease: a file is copied, then it is asked
- * whether it stayed what it was meanwhile. Sources are never written. Knows nothing of rows.
+ * Copies files that may be in use, without a lease: copies a file, then checks that it did not change meanwhile. Never
+ * writes to a source. Knows nothing of rows.
  */
 import { constants, existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
@@ -15,7 +15,7 @@ import type { ObjectRef } from './manifest.ts';
 const EVERY_PAGE = 2_147_483_647;
 const BUSY_MS = 5000;
 
-/** Thrown when what was copied did not hold still: it is tried again. */
+/** Thrown when the source changed during the copy: the caller tries again. */
 export class FileMoved extends Error {}
 
 export interface CopiedFile {
@@ -31,8 +31,8 @@ function same(a: FileStamp | null, b: FileStamp | null): boolean {
 }
 
 /**
- * Copies the bytes of a file at rest to `draft`, sharing blocks where the filesystem can. Throws `FileMoved` when it did
- * not rest.
+ * Copies the bytes of a file at rest to `draft`, sharing blocks where the filesystem can. Throws `FileMoved` when the
+ * file was not at rest.
  */
 export async function copyResting(path: string, draft: string): Promise<{ object: ObjectRef; stamp: FileStamp }> {
   const before = stampOf(path);

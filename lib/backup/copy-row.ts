@@ -1,6 +1,6 @@
 /**
- * How the file of one sandbox comes into a backup: found where its row says, copied, and kept only if the row still
- * says so then.
+ * Copies the file of one sandbox into a backup: found where its row says, and kept only if the row still says so
+ * afterwards.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export interface RowParts {
   added(object: ObjectRef): void;
 }
 
-/** Times that a file is tried which moves while it is copied; then the pause before each, in milliseconds. */
+/** Attempts for a file that moves while it is copied, and the pause before each, in milliseconds. */
 const TRIES = 60;
 const PAUSE_MS = 50;
 /** Tries for which an operation under way is waited for: what a killed server left never ends. */
@@ -54,7 +54,7 @@ export async function copyRow(parts: RowParts, id: string): Promise<BackupRow> {
   }
 }
 
-/** Whether nothing was done meanwhile that moves a file or opens one at rest. */
+/** Whether the row is still one whose file did not move and was not opened meanwhile. */
 function unmoved(before: InstanceRow, after: InstanceRow | null): boolean {
   return (
     after !== null &&

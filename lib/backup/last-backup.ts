@@ -1,7 +1,4 @@
-/**
- * What the registry is told of a backup: when the last one was made, and a line of the ledger. Knows nothing of how it
- * was made.
- */
+/** Records a backup in the registry: the last one's facts and a ledger line. Knows nothing of how it was made. */
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { type Clock, epochSeconds } from '../base/clock.ts';

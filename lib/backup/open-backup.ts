@@ -1,6 +1,6 @@
 /**
- * A backup that is there, opened for reading: which of several, and its objects as files that are proved before they
- * are used. Changes nothing of it.
+ * Opens an existing backup for reading: chooses one of several, and yields its objects as verified files. Changes
+ * nothing in it.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

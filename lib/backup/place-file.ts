@@ -1,6 +1,6 @@
 /**
- * Lays objects of a backup into the drawers of a data folder, each whole or not at all and proved as it lies there.
- * Knows nothing of rows.
+ * Places objects of a backup in the drawers of a data folder: each atomically, and verified in its place. Knows nothing
+ * of rows.
  */
 import { createReadStream, constants as fsConstants } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ import type { FileStamp } from '../storage/stamp.ts';
 import type { ObjectRef } from './manifest.ts';
 import type { OpenedBackup } from './open-backup.ts';
 
-/** Lays an object at a path of the data folder, replacing what is there. Returns its stamp. */
+/** Places an object at a path of the data folder, replacing what is there. Returns its stamp. */
 export async function placeFile(
   backup: OpenedBackup,
   dataFolder: string,

@@ -1,7 +1,7 @@
 /**
- * Makes the rows of a restored registry say what was laid down: the registry is of one moment, each file of a moment
- * soon after. A row takes the state in which its file was copied, by hops of the state map and with lines of the
- * ledger. Knows no disk.
+ * Brings the rows of a restored registry in line with the restored files: each file was copied a moment after the
+ * registry. A row moves to the state in which its file was copied, by transitions of the state map with their ledger
+ * lines. Knows no disk.
  */
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
@@ -14,7 +14,7 @@ import { fileRecord } from '../sessions/file-verification.ts';
 import type { FileStamp } from '../storage/stamp.ts';
 import type { BackupRow } from './manifest.ts';
 
-/** Where the file of a sandbox is laid, relative to the data folder; null when it has none of its own. */
+/** The path that a sandbox's file is restored to, relative to the data folder; null when it has no file of its own. */
 export function restoredPath({ id, state, object }: Pick<BackupRow, 'id' | 'state' | 'object'>): string | null {
   if (object === null) return null;
   if (state === 'archived') return `archive/${id}.sqlite.zst`;
@@ -33,7 +33,7 @@ export interface RestoredRow {
 
 export const RESTORING = { ...systemAudit('operator', 'cli'), actor: 'restore' };
 
-/** Brings one row to what was laid of it. */
+/** Brings one row in line with its restored file. */
 export async function settleRow({ registry, nowMs, from, row, stamp }: RestoredRow): Promise<void> {
   const before = await registry.instances.get(row.id);
   if (before === null) throw new Error(`The backup's registry has no row of ${row.id}.`);

@@ -1,7 +1,6 @@
 /**
- * A data folder that is being restored says so by a file of its own, so that no server starts on half of it and the
- * next restore knows how far this one came. Also what lies in a folder, and how it is set aside. Knows nothing of
- * backups.
+ * A marker file in a data folder that is being restored: no server starts on half a restore, and the next restore knows
+ * how far this one got. Also lists what lies in a folder and sets it aside. Knows nothing of backups.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -26,14 +25,14 @@ const markSchema = z.object({
 });
 export type RestoreMark = z.infer<typeof markSchema>;
 
-/** How far a restore came that was broken off, or null. Throws when the file says something else. */
+/** How far an interrupted restore got, or null. Throws when the marker cannot be read. */
 export function unfinishedRestore(dataFolder: string): RestoreMark | null {
   const path = join(dataFolder, MARK);
   if (!existsSync(path)) return null;
   return markSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
 }
 
-/** Throws when a restore was broken off in the folder: half of it is no store. */
+/** Throws when a restore was interrupted in the folder: a server must not start on half of it. */
 export function refuseUnfinishedRestore(dataFolder: string): void {
   const mark = unfinishedRestore(dataFolder);
   if (mark === null) return;
@@ -51,7 +50,7 @@ export async function markRestore(dataFolder: string, mark: RestoreMark): Promis
   await syncFolder(dataFolder);
 }
 
-/** The folder is whole. */
+/** Removes the marker: the restore is complete. */
 export async function endRestore(dataFolder: string): Promise<void> {
   await unlinkFile(join(dataFolder, MARK));
   await syncFolder(dataFolder);
@@ -69,7 +68,7 @@ export function filesIn(dataFolder: string): string[] {
   });
 }
 
-/** Whether anything lies there that a restore would be in the way of. */
+/** Whether the folder holds anything that a restore would replace. */
 export function isLiving({ dataFolder, registryPath }: Folders): boolean {
   return existsSync(registryPath) || filesIn(dataFolder).length > 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Gives the file of a snapshot or a blueprint a row again. Its name is the hash of its bytes, so it proves itself; what
- * it was called is lost.
+ * Gives the file of a snapshot or blueprint a row again. Its file name is the hash of its bytes, so it verifies itself;
+ * its own name is lost.
  */
 import { join } from 'node:path';
 import { epochSeconds } from '../base/clock.ts';

@@ -1,7 +1,7 @@
 /**
- * Gives a file that lies in a drawer a row again, or the row of its key its file back: the row follows the file. What a
- * row says is changed by hops of the state map alone, each with its ledger line; a file is proved before that, and none
- * is ever overwritten or removed.
+ * Gives a file in a drawer its row back, or the row of its key its file: the row follows the file. A row changes only
+ * by transitions of the state map, each with its ledger line. A file is verified first, and none is ever overwritten or
+ * removed.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -7,7 +7,7 @@ import { alsoIn, orphanOf } from './findings.ts';
 const LISTING = '.json';
 const LOG = /-(?:wal|journal|shm)$/;
 
-/** Looks at what no row has asked for, once every row was looked at. */
+/** Examines the files that no row names, after every row was examined. */
 export function examineFilesWithoutRow(
   { registry, files, examined, find, dataFolder }: Examination,
   { seen, archived }: ExaminedRows,

@@ -1,7 +1,4 @@
-/**
- * What a look at a data folder finds: each disagreement with what it is about and what can be done. Pure; decides no
- * exit code but its own.
- */
+/** Findings about a data folder: each disagreement, what it is about and what can be done. Pure. */
 import type { KeptFile } from '../storage/inventory.ts';
 
 /**

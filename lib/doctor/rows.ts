@@ -11,7 +11,7 @@ import { alsoIn, type Finding } from './findings.ts';
 
 const PAGE = 500;
 
-/** Looks at every row. Returns the ids that there are, and those of what is archived. */
+/** Examines every row. Returns all ids, and those of archived sandboxes. */
 export async function examineRows(looking: Examination): Promise<ExaminedRows> {
   const { registry, examined } = looking;
   const archived = new Set<string>();

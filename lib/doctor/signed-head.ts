@@ -1,4 +1,4 @@
-/** What there is to say of the signed head beside a registry, beyond whether a server starts on it. */
+/** Examines the signed head beside a registry, beyond whether a server starts on it. */
 import { basename } from 'node:path';
 import type { Config } from '../base/config.ts';
 import { issuerOf } from '../base/signing.ts';

@@ -163,7 +163,7 @@ export class JobRunner {
       }
       await flush();
     } finally {
-      // Nothing is done twice by whoever goes on with what has no result.
+      // The next server repeats nothing that has a result.
       await Promise.allSettled(underWay);
     }
     if (this.#stopping) return;

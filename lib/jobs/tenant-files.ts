@@ -1,7 +1,7 @@
 /**
- * The files of a tenant that is forgotten, beyond those that go with its sandboxes and copies: what was set aside, what
- * was expanded for reading, what a deletion had still to remove, and the copies of the registry that upgrades kept.
- * Found by name and by the registry's rows; nothing is opened.
+ * Removes a forgotten tenant's files that do not go with its sandboxes and copies: files set aside, expanded for
+ * reading, left by a deletion, and the copies of the registry that upgrades kept. Finds them by name and by the
+ * registry's rows; opens none.
  */
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';

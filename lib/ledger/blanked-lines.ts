@@ -1,8 +1,8 @@
 /**
- * Lines that gave up their texts when their tenant was forgotten. A line's hash is of everything that it said, so once
- * that is gone the hash cannot be made again: a note that the server signs stands for it, and says what the line was
- * chained between. The line that ends a forgetting carries a digest of all its notes and is chained itself, so a head
- * that is kept elsewhere covers them as well. Pure but for the signing.
+ * Ledger lines whose texts were blanked when their tenant was forgotten. A line's hash covers its texts, so it cannot
+ * be recomputed without them: a note that the server signs replaces them and states the line's place in the chain. The
+ * last line of a forgetting carries a digest of all its notes and is chained itself, so a head that is kept elsewhere
+ * covers the notes too. Pure but for the signing.
  */
 import { createHash, type Hash, hash } from 'node:crypto';
 import type { Signer } from '../base/signing.ts';
@@ -13,7 +13,7 @@ import { isSigned, signed } from './sign.ts';
 /** The last line of a forgetting. */
 export const TENANT_FORGOTTEN = 'tenant.forgotten';
 
-/** What a note is about. `kept`: the canonical text of what is left. */
+/** The line that a note describes. `kept`: the canonical text of what is left of it. */
 interface Blanked {
   seq: number;
   previous: string;
@@ -35,12 +35,12 @@ export function blankNote(signer: Signer, line: ChainedLine, previous: string, b
   return JSON.stringify({ by, issuer, signature } satisfies BlankNote);
 }
 
-/** What a line has as its note, or null when that is none. */
+/** The note in a line's text, or null when the text is none. */
 export function parseBlankNote(text: string): BlankNote | null {
   try {
     return blankNoteSchema.parse(JSON.parse(text));
   } catch {
-    // Neither JSON nor a note: whoever asked says so.
+    // Neither JSON nor a note: the caller reports it.
     return null;
   }
 }
@@ -72,7 +72,7 @@ export class BlankNoteDigest {
 
 const BLANKED_LINES = /\b(\d+) lines of the ledger blanked \(sha256:[0-9a-f]{64}\)/;
 
-/** Compares the notes of each forgetting with what the line that ended it says of them. */
+/** Compares the notes of each forgetting with the digest in the line that ended it. */
 export class BlankNoteCheck {
   readonly #notes = new Map<string, BlankNoteDigest>();
 

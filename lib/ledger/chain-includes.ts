@@ -1,4 +1,4 @@
-/** Whether a ledger still goes through a head that was signed. Knows nothing of signatures. */
+/** Whether a ledger still contains the line of a signed head. Knows nothing of signatures. */
 import type { ChainedLine, ChainHead } from '../registry/chain.ts';
 import type { Segment } from '../registry/segments.ts';
 
@@ -8,7 +8,7 @@ export interface ChainReader {
   readonly segments: { list(): Segment[] | Promise<Segment[]> };
 }
 
-/** Whether the chain that ends with `now` has the line of `head`, or gave it up with the month that it is of. */
+/** Whether the chain that ends at `now` has the line of `head`, or dropped it together with its month. */
 export async function chainIncludes(ledger: ChainReader, head: ChainHead, now: ChainHead): Promise<boolean> {
   if (head.seq === now.seq) return head.hash === now.hash;
   if (head.seq === 0) return true;

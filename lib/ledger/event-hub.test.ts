@@ -85,7 +85,7 @@ test('a flood costs each listener few writes, and is serialised once for all of 
   expect(first).toBe(second);
 });
 
-test('whoever may see less is handed only that', () => {
+test('a listener with fewer rights gets only the lines it may see', () => {
   const { hub, append } = hubOf();
   const { batches } = listening(hub);
   append(5);
@@ -94,7 +94,7 @@ test('whoever may see less is handed only that', () => {
   expect(batches[0]?.piece('nobody', () => false)).toBeNull();
 });
 
-test('whoever joins hears nothing of before, and a beat comes after every line that it counts', () => {
+test('a new listener gets no earlier line, and a beat comes after every line that it counts', () => {
   const { hub, append } = hubOf();
   const early = listening(hub);
   append(1);
@@ -116,7 +116,7 @@ test('a hub that closes hands out what it gathered first', () => {
   expect(heard).toEqual(['1;', '2;']);
 });
 
-test('somebody who listens as often as anyone may is refused, and others are not', () => {
+test('an actor with the maximum number of listeners is refused, and others are not', () => {
   const { hub } = hubOf();
   listening(hub);
   const leave = hub.join({ publish: () => undefined, beat: () => undefined, close: () => undefined }, 'key:a');

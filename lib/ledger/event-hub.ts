@@ -1,7 +1,7 @@
 /**
- * The fan-out of the ledger inside this process: every appended line is serialised once and handed to whoever listens,
- * at once after a quiet moment and gathered while many come. Knows nothing of HTTP; delivering, and giving up on a slow
- * listener, is the listener's affair.
+ * Fans out the ledger inside this process: serialises every appended line once and passes it to all listeners, at once
+ * after a quiet moment, in batches while many arrive. Knows nothing of HTTP; a listener handles its own delivery and
+ * back-pressure.
  */
 import { WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -18,28 +18,25 @@ export interface PublishedLine {
 export interface LineBatch {
   readonly lines: readonly PublishedLine[];
   /**
-   * Those that `fits` lets through as one piece, or null when there are none. It is made once for each `key`, which
-   * names what fits.
+   * The lines that `fits` accepts, as one buffer, or null when there are none. Built once for each `key`, which
+   * identifies the filter.
    */
   piece(key: string, fits: (line: LedgerLine) => boolean): Buffer | null;
 }
 
 interface Listener {
   publish(batch: LineBatch): void;
-  /**
-   * Called every 15 s, so that a dead connection shows. `seq`: the newest line that was published so far; null: none
-   * yet.
-   */
+  /** Called every 15 s, so that a dead connection is noticed. `seq`: the newest published line; null: none yet. */
   beat(seq: number | null): void;
   /** The server stops. */
   close(): void;
 }
 
 export interface EventHub {
-  /** Throws `rate_limited` when somebody (an actor of the ledger) has as many listeners as anyone may have. */
-  requirePlace(whose: string): void;
-  /** Adds a listener of somebody. Returns the way out, which may be called twice. */
-  join(listener: Listener, whose: string): () => void;
+  /** Throws `rate_limited` when an actor of the ledger already has the maximum number of listeners. */
+  requirePlace(actor: string): void;
+  /** Adds a listener of an actor. Returns the unsubscriber, which is idempotent. */
+  join(listener: Listener, actor: string): () => void;
   /** Reports a failure of one listener. */
   failed(error: unknown): void;
   readonly listeners: number;
@@ -48,12 +45,9 @@ export interface EventHub {
 }
 
 const BEAT_MS = 15_000;
-/** Listeners of one person or key. */
+/** Most listeners of one person or key. */
 const MOST_EACH = 1000;
-/**
- * How long lines are gathered after some were handed out: nobody reads faster, and each piece costs a write per
- * listener.
- */
+/** How long lines are gathered after a batch: nobody reads faster, and each batch costs one write per listener. */
 const GATHER_MS = 80;
 const GATHER_LINES = 200;
 
@@ -83,7 +77,7 @@ export function createEventHub(options: {
   mostEach?: number;
 }): EventHub {
   const { registry, serialise, log, gatherMs = GATHER_MS, mostEach = MOST_EACH } = options;
-  /** Whose they are. */
+  /** Each listener's actor. */
   const listeners = new Map<Listener, string>();
 
   const each = (act: (listener: Listener) => void) => {
@@ -126,19 +120,19 @@ export function createEventHub(options: {
 
   let closed = false;
   return {
-    requirePlace(whose) {
+    requirePlace(actor) {
       let theirs = 0;
-      for (const owner of listeners.values()) if (owner === whose) theirs += 1;
+      for (const owner of listeners.values()) if (owner === actor) theirs += 1;
       if (theirs < mostEach) return;
       throw new WinterdockError('rate_limited', `${theirs} streams of yours are open already.`, {
         retryAfterSeconds: 5,
       });
     },
-    join(listener, whose) {
+    join(listener, actor) {
       // What was gathered happened before.
       publish();
       if (closed) listener.close();
-      else listeners.set(listener, whose);
+      else listeners.set(listener, actor);
       return () => listeners.delete(listener);
     },
     failed: (error) => log.error({ err: error }, 'a stream of the ledger failed'),

@@ -34,7 +34,7 @@ export interface LedgerMaintenance {
    * nobody's.
    */
   isWhole(): boolean;
-  /** Proves the whole ledger; whoever asks while that is under way gets the same answer. */
+  /** Verifies the whole ledger; concurrent callers share one run. */
   verify(): Promise<LedgerProofResult & { tookMs: number; head: LedgerHead | null }>;
 }
 

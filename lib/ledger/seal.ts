@@ -1,6 +1,6 @@
 /**
- * Seals the months of the ledger that are over, and gives up those that were exported and kept for long enough. Knows
- * the rules of both; the rows are the registry's.
+ * Seals the months of the ledger that are over, and drops those that were exported and kept for long enough. Knows the
+ * rules of both; the rows are the registry's.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Signer } from '../base/signing.ts';
@@ -17,7 +17,7 @@ interface Parts {
   registry: Pick<Registry, 'ledger' | 'segments'>;
   signer: Signer;
   clock: Clock;
-  /** Called between pieces of work, so that requests get their turn. */
+  /** Called between units of work, so that requests are served. */
   pause: () => Promise<void>;
 }
 
@@ -27,8 +27,8 @@ const PAGE = 200;
 const SWEPT = 200;
 
 /**
- * Seals every month that is over and has lines, each with a line of its own. Returns their ids. Throws a `LedgerFlaw` when
- * the lines do not fit their hashes: what was tampered with is not signed.
+ * Seals every month that is over and has lines, each with a line of its own. Returns their ids. Throws a `LedgerFlaw`
+ * when the lines do not match their hashes: a ledger that was tampered with is not signed.
  */
 export async function sealMonths({ registry, signer, clock, pause }: Parts): Promise<string[]> {
   const sealed: string[] = [];

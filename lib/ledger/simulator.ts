@@ -1,6 +1,6 @@
 /**
- * What other thresholds would have made of the last days, computed from the ledger: process-hours, cold wakes, thaws.
- * Reads the hops newest first, one pass, in pieces; gives up on the older ones when there are too many, and says so.
+ * Simulates other thresholds over the last days from the ledger: process-hours, cold wakes, thaws. Reads the
+ * transitions newest first, in one pass, in batches; leaves out the oldest ones when there are too many, and says so.
  *
  * A suspension for idleness tells when the last activity was: the threshold before it. The gap from there to the next
  * wake is known, so whatever is longer than the old threshold is exact. Gaps that a shorter threshold would newly cut
@@ -52,7 +52,7 @@ interface TrialResult {
   estimatedWakes: number;
 }
 
-/** What a trial adds to what was, so far. */
+/** The difference that a trial makes so far. */
 interface Trial {
   policy: LadderPolicy;
   more: WakeCosts;
@@ -128,7 +128,7 @@ class TransitionWalk {
     return this.#tracks.size;
   }
 
-  /** One hop; to be called from the newest to the oldest. */
+  /** Takes one transition; call from the newest to the oldest. */
   take(hop: RecordedTransition): void {
     this.lines += 1;
     const track = this.#tracks.get(hop.instance) ?? { endMs: null, wakeMs: null, wakeSource: null };

@@ -1,7 +1,7 @@
 /**
- * Whether a server may start on a registry file: not when its signed head or the drawers know of more than it does, for
- * then the files that a newer registry names would be taken for nobody's. Asked before the file is opened, or made, for
- * good; changes nothing.
+ * Decides whether a server may start on a registry file: not when the signed head or the drawers show that a newer
+ * registry exists, because files that only the newer one names would be taken for orphans. Runs before the file is
+ * opened or created; changes nothing.
  */
 import { basename } from 'node:path';
 import type { Config } from '../base/config.ts';
@@ -103,7 +103,7 @@ ${WAYS_OUT}`,
   );
 }
 
-/** Whether an error is the refusal of a start. */
+/** Whether an error is a refused start. */
 export function isStartRefused(error: unknown): boolean {
   return error instanceof WinterdockError && error.extra.start_refused !== undefined;
 }
@@ -114,7 +114,7 @@ const WAYS_OUT = `Ways out (docs/operations.md, "When the registry and the files
   npm run restore -- --from BACKUP --dry-run     says what a backup would bring back
   npm run doctor -- --adopt --tenant NAME        goes on from this registry; files without a row get one again, by their key`;
 
-/** What was found, one sentence or two. */
+/** The disagreement in one or two sentences. */
 export function describeDisagreement(disagreement: Disagreement, registryPath: string): string {
   const head = `${basename(registryPath)}.head`;
   switch (disagreement.kind) {
@@ -147,7 +147,7 @@ function headOrNull(path: string): LedgerHead | null {
   try {
     return readHead(path);
   } catch {
-    // A head that cannot be read proves nothing; whoever keeps the ledger says so in it and signs no more.
+    // An unreadable head proves nothing; ledger maintenance reports it in the ledger and signs no more.
     return null;
   }
 }

@@ -51,7 +51,7 @@ async function prove(heads: LedgerHead[] = []): Promise<LedgerProofResult> {
   }
 }
 
-/** Makes every hash from line `first` on anew, as whoever knows how would. */
+/** Makes every hash from line `first` on anew, as an attacker who knows the format would. */
 function rechain(client: Database.Database, first: number): void {
   const before = client.prepare('SELECT hash FROM events WHERE seq < ? ORDER BY seq DESC LIMIT 1').pluck();
   let hash = (before.get(first) as string | undefined) ?? CHAIN_START.hash;

@@ -1,6 +1,6 @@
 /**
- * Proves an exported segment by itself: its lines as they were written to the file, its signed head at the end. Memory
- * does not grow with the file. Knows nothing of the registry that it came from.
+ * Verifies an exported segment by itself: its lines as they were written to the file, and its signed head at the end.
+ * Memory does not grow with the file. Knows nothing of the registry that it came from.
  */
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../registry/chain.ts';
 import { isBlankSigned, parseBlankNote } from './blanked-lines.ts';
@@ -10,7 +10,7 @@ import { isSigned } from './sign.ts';
 export interface FileProof {
   /** What is wrong, or null: the file holds the whole segment as it was sealed. */
   flaw: string | null;
-  /** Lines whose hashes were made again. */
+  /** Lines whose hashes were recomputed. */
   lines: number;
   head: SegmentHead | null;
 }

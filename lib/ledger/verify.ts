@@ -1,7 +1,7 @@
 /**
- * Proves a ledger: walks its chain from the first line to the last, beside the sealed segments and the signed heads,
- * and names the first thing that does not fit. Memory does not grow with the ledger. Knows nothing of where the lines
- * are.
+ * Verifies a ledger: follows its chain from the first line to the last, checks it against the sealed segments and
+ * signed heads, and names the first flaw. Memory does not grow with the ledger. Knows nothing of where the lines are
+ * stored.
  */
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../registry/chain.ts';
 import type { Segment } from '../registry/segments.ts';
@@ -26,7 +26,7 @@ interface Flaw {
 export interface LedgerProofResult {
   /** The first flaw, or null: no line was changed, removed or reordered. */
   flaw: Flaw | null;
-  /** Lines whose hashes were made again. */
+  /** Lines whose hashes were recomputed. */
   lines: number;
   /** Lines that were exported and dropped; the chain goes over them by what their segments say. */
   dropped: number;
@@ -46,14 +46,14 @@ export interface VerifyOptions {
   heads: readonly LedgerHead[];
   /** The issuers (`did:key`) whose signatures count. */
   issuers: readonly string[];
-  /** Called between pages, so that others get their turn. */
+  /** Called between pages, so that other work runs. */
   pause?: () => Promise<void>;
 }
 
 /** Lines read at a time: about a millisecond's work. */
 const PAGE = 200;
 
-/** A flaw as an exception, so that the walk reads as what must hold. */
+/** A flaw as an exception, so that the code reads as a list of what must hold. */
 export class LedgerFlaw extends Error {
   readonly flaw: Flaw;
 

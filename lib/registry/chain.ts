@@ -1,6 +1,6 @@
 /**
  * The chain that the ledger's lines form: each line's hash is the SHA-256 of the hash before it and of the line's
- * canonical text. Pure; whoever has the lines can make it again.
+ * canonical text. Pure: anyone who has the lines can recompute it.
  */
 import { hash } from 'node:crypto';
 import type { LedgerEntry, LedgerLine } from './types.ts';
@@ -9,8 +9,8 @@ import type { LedgerEntry, LedgerLine } from './types.ts';
 export interface ChainedLine extends LedgerLine {
   hash: string;
   /**
-   * Set when its texts were given up with a tenant that was forgotten: the signed note that stands for them. The hash
-   * is of the line as it was, so it cannot be made again from what is left.
+   * The signed note that replaces the texts of a line whose tenant was forgotten; null otherwise. The hash covers the
+   * original line, so it cannot be recomputed from what is left.
    */
   blanked: string | null;
 }
@@ -25,8 +25,8 @@ export interface ChainHead {
 export const CHAIN_START: ChainHead = { seq: 0, hash: '0'.repeat(64) };
 
 /**
- * The text of a line that its hash is made of: JSON, the members named as in the contract and in this order, without
- * those that are null. So a member that lines get one day changes none of the lines before.
+ * The canonical text that a line's hash covers: JSON with the contract's names, in this order, without members that are
+ * null. A member that is added later changes no older line.
  */
 export function canonicalLine(line: LedgerEntry & { seq: number }): string {
   return JSON.stringify({

@@ -1,5 +1,5 @@
 /**
- * Who in this process is told what was committed. A driver tells; it calls nobody back itself. Knows nothing of tables.
+ * Notifies listeners in this process of what was committed. Drivers emit and know no listener. Knows nothing of tables.
  */
 import type { LedgerLine } from './types.ts';
 
@@ -30,7 +30,7 @@ export class CommitEvents {
   }
 }
 
-/** A listener that throws is a fault of its own: it must not make a committed write look failed, nor pass unseen. */
+/** A listener's error must neither make a committed write look failed nor be swallowed: it is thrown in a microtask. */
 function tell<T>(listeners: ReadonlySet<Listener<T>>, what: T): void {
   for (const listener of listeners) {
     try {

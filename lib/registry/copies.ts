@@ -1,6 +1,6 @@
 /**
- * The registry's contract for copies: rows of snapshots and blueprints, the instances made from them, and the files of
- * which none may be left behind. Knows nothing of files but their names.
+ * Snapshots and blueprints as rows, the instances made from them, and the marks on files that no row claims, so that
+ * none is left behind. Knows nothing of files but their names.
  */
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, RowPage } from './types.ts';
 
@@ -83,7 +83,7 @@ export type Ancestor = { snapshot: string } | { blueprint: string };
 export interface CopyStore {
   /** Inserts a snapshot and takes the mark off its file. Throws `quota_exceeded`. */
   addSnapshot(snapshot: SnapshotRow, ledger: LedgerEntry): Promise<void>;
-  /** Whose a snapshot is, deleted ones included, or null. */
+  /** The tenant of a snapshot, deleted ones included, or null. */
   snapshotTenant(id: string): Promise<string | null>;
   /** The row, deleted ones included, or null. */
   snapshot(id: string): Promise<SnapshotRow | null>;

@@ -1,4 +1,4 @@
-/** Walks what a registry gives in pieces one by one. */
+/** Iterates over the items of batches, one by one. */
 export async function* eachOf<T>(pieces: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
   for await (const piece of pieces) yield* piece;
 }

@@ -1,8 +1,8 @@
-/** Small facts of the whole dock that outlive a restart, by name. Knows nothing of what they mean. */
+/** Small values of the whole installation, by name, that survive a restart. Knows nothing of their meaning. */
 
 export interface FactStore {
-  /** What was kept under a name, or null. It is what someone wrote once: the reader parses it. */
+  /** The value stored under a name, or null. The reader parses it. */
   read(name: string): Promise<unknown>;
-  /** `value` is kept as JSON; `now` in epoch seconds. */
+  /** Stores `value` as JSON; `now` in epoch seconds. */
   write(name: string, value: unknown, now: number): Promise<void>;
 }

@@ -33,7 +33,7 @@ export interface Transition {
   id: string;
   from: State;
   to: State;
-  /** States passed through on the way, in order, without staying in any: every hop of the way must be in the map. */
+  /** States passed through on the way, in order; each transition on the way must be in the map. */
   through?: readonly State[];
   /** The generation that the row must still have. */
   generation: number;
@@ -97,8 +97,8 @@ export interface InstanceStore {
    */
   create(instance: NewInstance, now: number, ledger: LedgerEntry): Promise<InstanceRow>;
   /**
-   * Whose a row is, tombstones included, or null: from an index alone, so that a known id takes as long as an unknown
-   * one.
+   * The tenant of a row, tombstones included, or null. Read from an index alone, so that timing does not tell a known
+   * id from an unknown one.
    */
   tenantOf(id: string): Promise<string | null>;
   /** The row, tombstones included, or null. */

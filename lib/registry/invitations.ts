@@ -5,7 +5,7 @@ export interface InvitationRow {
   id: string;
   /** SHA-256 of the link's token in hex. */
   hash: string;
-  /** Whom it is for; null when the person says so on coming in. */
+  /** The invited address; null when the person gives it on accepting. */
   email: string | null;
   role: string;
   /** Null: all. */
@@ -26,7 +26,7 @@ export interface InvitationStore {
   stateOf(hash: string, now: number): Promise<'good' | 'used' | 'expired' | null>;
   /** Good ones, newest first. */
   list(now: number): Promise<InvitationRow[]>;
-  /** Uses a good one up: of many who try at once one is told true. */
+  /** Uses up a good one. Of several concurrent attempts exactly one resolves to true. */
   use(id: string, now: number): Promise<boolean>;
   /** Undoes a use that came to nothing. */
   release(id: string): Promise<void>;

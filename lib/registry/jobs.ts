@@ -13,7 +13,7 @@ export interface NewJob {
   reason: string | null;
   /** Set for `label`: key to value, or to null for one that goes. */
   labels: Record<string, string | null> | null;
-  /** What was asked for, as it was asked: JSON. */
+  /** The request as it was made: JSON. */
   request: unknown;
   /** The tenants that it may concern; null: all. */
   tenants: readonly string[] | null;
@@ -41,9 +41,9 @@ export interface JobResultRow {
   timeMs: number;
 }
 
-/** One of the instances that a choice finds. */
+/** An instance that a selection finds. */
 export interface SelectedInstance {
-  /** Number of its row; 0 for an id that there is not. */
+  /** Row number; 0 for an unknown id. */
   row: number;
   id: string;
   state: State;
@@ -57,12 +57,13 @@ export type InstanceSelection = { filter: ListFilter } | { ids: readonly string[
 
 export interface JobStore {
   /**
-   * Everything that matches at one moment, in pieces between which others run. An id that there is not, or not of those
-   * tenants, comes as row 0 in state `deleted`.
+   * Everything that matches at one moment, in pieces between which others run. An id that is unknown, or of another
+   * tenant, comes as row 0 in state `deleted`.
    */
   select(choice: InstanceSelection): Promise<AsyncIterable<SelectedInstance[]>>;
   /**
-   * Keeps a job with what was chosen (row numbers, in order), its results so far and its ledger line, all or nothing.
+   * Stores a job with the instances it chose (row numbers, in order), its results so far and its ledger line, all or
+   * nothing.
    */
   add(job: NewJob, chosen: Uint32Array, results: JobResultRow[], ledger: LedgerEntry): Promise<JobRow>;
   get(id: string): Promise<JobRow | null>;
@@ -78,7 +79,7 @@ export interface JobStore {
    * The next instances from `position` on that have no result, in order; ends with none left. `next` is where to go on.
    */
   open(id: string, position: number): Promise<{ items: { position: number; id: string }[]; next: number | null }>;
-  /** Keeps results and the counts; those that have a result already keep it. */
+  /** Stores results and counts. An instance that has a result already keeps it. */
   record(id: string, results: JobResultRow[]): Promise<void>;
   /** Ends a running job; the line's reason says how (`jobSummary`). False when it does not run. */
   end(id: string, state: Exclude<JobState, 'running'>, now: number, ledger: LedgerEntry): Promise<boolean>;
@@ -96,7 +97,7 @@ export interface JobStore {
   ): Promise<RowPage<JobResultRow & { instance: string | null }>>;
 }
 
-/** How a job went, as its line of the ledger tells it. */
+/** A job's outcome as its ledger line states it. */
 export function jobSummary({ verb, done, failed, skipped, reason }: JobRow): string {
   const what = verb === 'forget' ? `${done} done` : `${done} done, ${failed} failed, ${skipped} skipped`;
   return `${verb}: ${what}${reason === null ? '' : ` – ${reason}`}`;

@@ -12,7 +12,7 @@ export interface NewKey {
   /** Epoch seconds, as all times here. */
   created: number;
   createdBy: string;
-  /** From then on it is no key any more; null: never. */
+  /** When it expires; null: never. */
   expires: number | null;
 }
 
@@ -28,7 +28,7 @@ export interface KeyStore {
   get(id: string): Promise<KeyRow | null>;
   /** What is not revoked, newest first. */
   list(): Promise<KeyRow[]>;
-  /** False when there is no such key, or no more: nothing is written then. */
+  /** False when there is no such key, or it is revoked already: nothing is written then. */
   revoke(id: string, now: number, ledger: LedgerEntry): Promise<boolean>;
   /** When keys were last used; never backwards. Survives a kill at once, power loss with the next transaction. */
   recordUse(uses: readonly { id: string; at: number }[]): Promise<void>;

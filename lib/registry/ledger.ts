@@ -1,6 +1,4 @@
-/**
- * The ledger: lines that are appended in the transaction of what they tell of, chained by hashes, and never changed.
- */
+/** The ledger: lines appended in the transaction of the change that they describe, chained by hashes, never changed. */
 import type { Trigger } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { Segment } from './segments.ts';
@@ -19,7 +17,7 @@ export interface LedgerFilter {
   until?: number;
 }
 
-/** The whole chain as one moment has it, whatever is appended meanwhile. Costs something until it is closed. */
+/** A consistent snapshot of the whole chain, whatever is appended meanwhile. Holds resources until it is closed. */
 export interface LedgerView {
   /** Lines after `seq`, oldest first. */
   lines(seq: number, limit: number): Promise<ChainedLine[]>;
@@ -33,7 +31,7 @@ export interface LedgerStore {
    * is a line, the next ones are one line a window (lib/registry/repeat-throttle.ts).
    */
   append(entries: LedgerEntry[]): Promise<void>;
-  /** Writes what was counted of refusals that repeated: what is due at `nowMs`, or all of it. */
+  /** Writes one line for each refusal that repeated: those whose window has ended at `nowMs`, or all of them. */
   appendRepeatCounts(nowMs: number, options?: { all?: boolean }): Promise<void>;
   page(filter: LedgerFilter, limit: number, cursor?: string): Promise<RowPage<LedgerLine>>;
   /** Lines after `seq`, oldest first: what a reconnecting stream missed. */
@@ -43,13 +41,13 @@ export interface LedgerStore {
   lastSeq(): Promise<number>;
   /** Lines after `seq` with their hashes, oldest first. */
   chain(seq: number, limit: number): Promise<ChainedLine[]>;
-  /** All of it as it is now, to be walked at leisure. */
+  /** Opens a snapshot of the whole chain as it is now. */
   view(): Promise<LedgerView>;
   /** Number and hash of the last line ever appended. */
   head(): Promise<ChainHead>;
   /**
-   * Hops since `sinceMs`, newest first, of everything or of some tenants, as they are at one moment, in pieces between
-   * which others run.
+   * Transitions since `sinceMs`, newest first, of everything or of some tenants: a snapshot of one moment, in batches
+   * between which other work runs.
    */
   transitions(sinceMs: number, tenants: readonly string[] | undefined): Promise<AsyncIterable<RecordedTransition[]>>;
 }

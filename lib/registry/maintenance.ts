@@ -1,10 +1,10 @@
-/** How the registry itself is: whether it answers, how large it is, and what mends it. */
+/** The registry's own health: whether it answers, how large it is, and what repairs it. */
 import type { State } from '../lifecycle/states.ts';
 import type { LedgerEntry } from './types.ts';
 
 /** How large the registry is and what its rows know of their files. */
 interface RegistrySizes {
-  /** Of its own file, and of that what holds nothing now. */
+  /** Size of its own file, and how much of it is free. */
   bytes: number;
   freeBytes: number;
   /** Instances, and bytes of their files, by state. */
@@ -13,8 +13,8 @@ interface RegistrySizes {
 }
 
 /**
- * What opening it did to data of an older version: how many migrations it had and has, and where a copy of it from
- * before is (an absolute path).
+ * A migration of an older registry: the number of migrations before and after, and the absolute path of the copy from
+ * before.
  */
 export interface Upgrade {
   from: number;
@@ -28,19 +28,17 @@ export interface MaintenanceStore {
   /** A round trip that proves the registry answers and writes. */
   ping(): Promise<void>;
   /**
-   * Whether what it is kept in is whole: `ok`, or the first complaint. Takes seconds where there is much, in a thread
-   * of its own, which ends with `signal`: it rejects then, and when it cannot be read.
+   * Checks the integrity of the file: `ok`, or the first complaint. Takes seconds for a large one, in a thread of its
+   * own. Rejects when `signal` aborts it and when the file cannot be read.
    */
   check(signal: AbortSignal): Promise<string>;
-  /** What opening it did to data of an older version; null when nothing was to be done. */
+  /** The migration that opening it ran; null when none was needed. */
   upgrade(): Promise<Upgrade | null>;
   /**
-   * Brings what was committed to where it is to stay, as far as nobody is in the way. False when the disk did not take
-   * it: nothing is lost then.
+   * Copies the write-ahead log into the file as far as no reader needs it. False when the disk refused it: nothing is
+   * lost then.
    */
   checkpoint(): Promise<boolean>;
-  /**
-   * Makes the counts that are not those of the rows again, with a line whose reason names them. Returns their names.
-   */
+  /** Recomputes the counts that differ from the rows, with one ledger line that names them. Returns their names. */
   recount(ledger: LedgerEntry): Promise<string[]>;
 }

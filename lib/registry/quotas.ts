@@ -2,7 +2,7 @@ import type { State } from '../lifecycle/states.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { LedgerEntry, RowPage, Thresholds } from './types.ts';
 
-/** Null: does not bind. */
+/** Null: unlimited. */
 export interface QuotaLimits {
   maxSandboxes: number | null;
   maxActive: number | null;
@@ -14,7 +14,7 @@ export interface TenantRow {
   counts: Record<State, number>;
   /** Bytes of files by state, as the rows know them: the sizes at rest, or as last seen of what runs. */
   bytes: Record<State, number>;
-  /** Bytes of the volumes of those that were weighed since they were last filed, and how many these are. */
+  /** Bytes by volume, of the instances that were measured since they were last filed, and the number of these. */
   volumes: Record<Volume, number> & { instances: number };
   /** What it overrides. */
   thresholds: { [K in keyof Thresholds]: number | null };
@@ -40,8 +40,8 @@ export interface QuotaStore {
   /** Bytes that a tenant may still add, or null when it is not limited; 0 when it has more than it may. */
   bytesLeft(tenant: string): Promise<number | null>;
   /**
-   * Takes `bytes` for a write to an instance before the write: its row weighs that much more from now on, until it is
-   * weighed again. Throws `quota_exceeded`; does nothing when its tenant is not limited.
+   * Reserves `bytes` before a write to an instance: its row counts that much more until its file is measured again.
+   * Throws `quota_exceeded`; does nothing when its tenant is not limited.
    */
   reserve(id: string, tenant: string, bytes: number): Promise<void>;
 }

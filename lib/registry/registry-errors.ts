@@ -1,4 +1,4 @@
-/** What the registry refuses, in the words that every driver uses. */
+/** Errors that every driver throws, in the same words. */
 import { WinterdockError } from '../base/errors.ts';
 import { hopRefusal } from '../lifecycle/plan.ts';
 import { hopsFrom, type SandboxKind, type State } from '../lifecycle/states.ts';
@@ -21,14 +21,14 @@ export function nameTaken({ name, tenant }: Pick<InstanceRow, 'name' | 'tenant'>
   });
 }
 
-/** What a person may change is not what the caller read. */
+/** The settings are no longer those that the caller read. */
 export function settingsChanged(id: string): WinterdockError {
   return new WinterdockError('precondition_failed', `The settings of the sandbox "${id}" were changed meanwhile.`, {
     hint: 'Look at them again and decide anew.',
   });
 }
 
-/** A compare-and-set that came late. */
+/** The row changed between the read and the compare-and-set. */
 export function stateChanged(row: InstanceRow, hop: Transition): WinterdockError {
   const now = `${row.state} (generation ${row.generation})`;
   return new WinterdockError(
@@ -49,7 +49,7 @@ export function invalidTransition(
   });
 }
 
-/** What whoever would make something for a tenant is told while it is forgotten. */
+/** Refuses a new row for a tenant that is being forgotten. */
 export function tenantBeingForgotten(tenant: string | null, cause?: unknown): WinterdockError {
   const which = tenant === null ? 'The tenant' : `The tenant "${tenant}"`;
   return new WinterdockError('conflict', `${which} is being forgotten: nothing is made for it meanwhile.`, {

@@ -1,7 +1,7 @@
 /**
- * The registry's contract, an interface for each subject. A driver (lib/registry/sqlite) passes the one suite in
- * contract.ts. Every method is one transaction, and returns a promise; nobody passes it a callback, a handle or a
- * query. Knows nothing of files or processes.
+ * The registry: one interface for each subject. Every driver (lib/registry/sqlite) passes testing/contract-suite.ts.
+ * Every method is one transaction and returns a promise; none takes a callback, a handle or a query. Knows nothing of
+ * files or processes.
  */
 import type { CommitEvents } from './commit-events.ts';
 import type { CopyStore } from './copies.ts';
@@ -25,7 +25,7 @@ export interface Registry {
   readonly ledger: LedgerStore;
   /** The sealed months of the ledger. */
   readonly segments: SegmentStore;
-  /** Things to be done to many instances. */
+  /** One verb applied to many instances. */
   readonly jobs: JobStore;
   /** The keys of programs. */
   readonly keys: KeyStore;
@@ -35,20 +35,20 @@ export interface Registry {
   readonly people: PeopleStore;
   /** Snapshots, blueprints, and what was made from them. */
   readonly copies: CopyStore;
-  /** What left in bundles. */
+  /** Bundles that were exported. */
   readonly shares: ShareStore;
-  /** What tenants may have, and what they have. */
+  /** Quotas of tenants, and their usage. */
   readonly quotas: QuotaStore;
-  /** Tenants that are being forgotten, and how they go. */
+  /** Removal of everything that a tenant has. */
   readonly tenantForgettings: TenantForgettingStore;
   readonly thresholds: ThresholdStore;
-  /** Small facts that outlive a restart. */
+  /** Small values by name that survive a restart. */
   readonly facts: FactStore;
   /** How long wakes took. */
   readonly wakeTimes: WakeTimeStore;
   readonly maintenance: MaintenanceStore;
-  /** What was committed through this registry, told to whoever listens in this process. */
+  /** Notifies listeners in this process of what this registry committed. */
   readonly commitEvents: CommitEvents;
-  /** Ends it. Idempotent. */
+  /** Closes it. Idempotent. */
   close(): Promise<void>;
 }

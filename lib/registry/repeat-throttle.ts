@@ -1,13 +1,13 @@
 /**
- * Lines of the ledger that someone can ask for again and again without changing anything: refusals and failures. The
- * first of a kind is written as it is; what repeats it is counted and written as one line a window with how often, by
- * whom and the last time. Counts are in memory; the tables are not touched here.
+ * Limits ledger lines that anyone can cause over and over without changing anything: refusals and failures. The first
+ * of a kind is written as it is; repeats are counted and written as one line per window, with the count and the last
+ * time. Counts are in memory; the tables are not touched here.
  */
 import type { LedgerEntry } from './types.ts';
 
 /**
- * Types of lines that say that something did not happen, or was cut short: the state is what it was. Whoever may read
- * the ledger may export it, so that the same export is such a line too.
+ * Types of lines about something that did not happen or was cut short, so the state did not change. An export counts
+ * too: anyone who may read the ledger may repeat it.
  */
 const REPEATABLE = /\.(?:refused|failed|timed_out)$|^ledger\.exported$/;
 /** Those about no sandbox whose reason says what was tried. */
@@ -25,30 +25,30 @@ interface AdmittedLine {
 }
 
 interface Repeated {
-  /** Whether it stands for all that an actor had no lines left for. */
+  /** Whether it counts all refusals of an actor who has used up their lines. */
   together: boolean;
   sinceMs: number;
   windowMs: number;
   /** How many came since the last line of them. */
   more: number;
   last: LedgerEntry;
-  /** Whose they all are; null: of several, or of none. */
+  /** The tenant of all of them; null: several tenants, or none. */
   tenant: string | null;
 }
 
-/** What was refused lately. Times are those of the lines. */
+/** Recent refusals. Times are those of the lines. */
 export class RepeatThrottle {
   readonly #kept = new Map<string, Repeated>();
   readonly #spent = new Map<string, { sinceMs: number; lines: number }>();
 
-  /** What of `entries` is to be written now. Repeats are counted and left out. */
+  /** The entries to write now. Repeats are counted and left out. */
   admit(entries: readonly LedgerEntry[]): AdmittedLine[] {
     return entries.flatMap((entry) =>
       REPEATABLE.test(entry.type) ? (this.#siftOne(entry) ?? []) : [{ entry, written: nothing }],
     );
   }
 
-  /** The sums that are due at `nowMs`, or all there are. Forgets what did not repeat for a whole window. */
+  /** The summary lines due at `nowMs`, or all of them. Drops what did not repeat for a whole window. */
   dueSummaries(nowMs: number, all = false): AdmittedLine[] {
     const sums: AdmittedLine[] = [];
     for (const [key, kept] of this.#kept) {

@@ -1,4 +1,4 @@
-/** What a row becomes, as every driver has it. Pure. */
+/** How a change turns one row into the next, the same in every driver. Pure. */
 import type { InstancePatch, Transition } from './instances.ts';
 import type { InstanceRow, NewInstance } from './types.ts';
 
@@ -50,7 +50,7 @@ const SETTINGS = [
   'workbook',
 ] as const satisfies readonly (keyof InstancePatch)[];
 
-/** Whether what a person may change is as it was read. */
+/** Whether the settings of a row are still those that the caller read. */
 export function hasSettingsOf(row: InstanceRow, asRead: InstanceRow): boolean {
   const labels = ({ labels }: InstanceRow) => JSON.stringify(Object.entries(labels).sort());
   return SETTINGS.every((name) => row[name] === asRead[name]) && labels(row) === labels(asRead);

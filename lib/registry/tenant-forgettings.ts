@@ -1,7 +1,7 @@
 /**
- * Forgetting a tenant, as rows: which tenants are being forgotten, what they have, and how it goes from the tables.
- * While one is open, triggers refuse whatever would be made for its tenant. Each method is a step that may be repeated.
- * Knows nothing of files or of the order of the steps.
+ * The tables' side of forgetting a tenant: which tenants are being forgotten, what they have, and its removal. While a
+ * forgetting is open, triggers refuse new rows for its tenant. Every method is a step that may be repeated. Knows
+ * nothing of files or of the order of the steps.
  */
 import type { State } from '../lifecycle/states.ts';
 import type { Via } from '../lifecycle/words.ts';
@@ -48,7 +48,7 @@ export interface LineToBlank {
   previous: string;
 }
 
-/** What went in one step. */
+/** How many rows of each kind one step removed. */
 export type RemovedCounts = Readonly<Record<string, number>>;
 
 export interface TenantForgettingStore {
@@ -66,7 +66,7 @@ export interface TenantForgettingStore {
   people(tenant: string): Promise<{ id: string; others: string[] }[]>;
   /** Ids of sandboxes that are not deleted, at most `limit`. */
   living(tenant: string, limit: number): Promise<string[]>;
-  /** Removes keys, people of this tenant alone and invitations, and keeps in mind who they were. */
+  /** Removes keys, invitations and people of this tenant alone, and records their ids for the later steps. */
   removeAccess(job: string, tenant: string): Promise<RemovedCounts>;
   /** Ids of running jobs that chose sandboxes of a tenant, and whether they chose those of others too. */
   runningJobs(job: string, tenant: string): Promise<{ id: string; only: boolean }[]>;
@@ -78,7 +78,7 @@ export interface TenantForgettingStore {
   /** Snapshots whose file may still be there. */
   snapshots(tenant: string): Promise<string[]>;
   blueprints(tenant: string): Promise<string[]>;
-  /** Whose copies have this content: a file that is in nobody's row any more. */
+  /** The tenants whose copies have this content; the file's own row is gone by then. */
   ownersOfCopy(hash: string): Promise<string[]>;
   /** Takes the texts from at most `limit` tombstones. False when there are none left. */
   emptyTombstones(tenant: string, limit: number): Promise<boolean>;

@@ -1,4 +1,4 @@
-/** The thresholds of the ladder: the global ones, those of tenants, and what others would do. */
+/** The thresholds of the ladder: the global ones, those of tenants, and a comparison with others. */
 import type { ThresholdTrial, TrialOutcome } from './threshold-trial.ts';
 import type { LedgerEntry, Thresholds } from './types.ts';
 
@@ -14,8 +14,6 @@ export interface ThresholdStore {
     patch: { [K in keyof Thresholds]?: number | null },
     ledger: LedgerEntry,
   ): Promise<Thresholds>;
-  /**
-   * How many would fall due under other thresholds that do not under these, and the other way round. Changes nothing.
-   */
+  /** Compares with other thresholds: how many more sandboxes would fall due, and how many fewer. Changes nothing. */
   compare(trial: ThresholdTrial): Promise<TrialOutcome>;
 }

@@ -1,7 +1,7 @@
 import type { Thresholds } from './types.ts';
 
 export interface ThresholdTrial {
-  /** Whose thresholds are tried: a tenant's; null: the global ones. */
+  /** The tenant whose thresholds are tried; null: the global ones. */
   tenant: string | null;
   /** Null falls back to the global value, which only a tenant's can; what is absent stays. */
   patch: { [K in keyof Thresholds]?: number | null };
@@ -19,10 +19,10 @@ export interface TrialCounts {
 }
 
 export interface TrialOutcome {
-  /** Would fall due, and do not as it is. */
+  /** Would fall due under the trial and do not now. */
   more: TrialCounts;
-  /** Fall due as it is, and would not. */
+  /** Fall due now and would not under the trial. */
   fewer: TrialCounts;
-  /** There were more candidates than were looked at. */
+  /** True when there were more candidates than the trial examined. */
   cut: boolean;
 }

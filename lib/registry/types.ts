@@ -94,7 +94,7 @@ export interface InstanceRow {
   labels: Record<string, string>;
 }
 
-/** A row that is to be. `file` and `bytes` belong to a file that lies at `vfsPath` already. */
+/** A row to insert. `file` and `bytes` describe a file that lies at `vfsPath` already. */
 export interface NewInstance {
   id: string;
   tenant: string;

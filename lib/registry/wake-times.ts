@@ -18,10 +18,10 @@ export interface WakeBucket {
 }
 
 export interface WakeTimeStore {
-  /** Adds to what is kept, in one transaction. */
+  /** Adds to the stored counts, in one transaction. */
   add(buckets: readonly WakeBucket[]): Promise<void>;
   /** Everything from a day on. */
   since(day: number): Promise<WakeBucket[]>;
-  /** Forgets what is older than a day. */
+  /** Deletes buckets of days before `before`. */
   deleteBefore(before: number): Promise<void>;
 }

@@ -17,14 +17,14 @@ export type ListSort = ListRequest['sort'];
 
 const SORT_COLUMN = { updated: 'updated', created: 'created', name: 'nameKey', bytes: 'bytesKey' } as const;
 
-/** One way to the rows. */
+/** One way to read the rows of a list. */
 export interface AccessPath {
   kind: 'instances' | 'labels' | 'hits' | 'text';
   /** The index, when it is of a table. */
   index: string;
-  /** What the index is asked for: enough to walk it alone. */
+  /** Criteria that the index itself satisfies. */
   covers: readonly Criterion[];
-  /** Whether it gives the rows in the order of the sort. */
+  /** Whether it yields rows in the order of the sort. */
   ordered: boolean;
   /** Rows in it. */
   size: number;

@@ -233,7 +233,7 @@ export class RegistryDatabase {
     return tenantBeingForgotten(open.length === 1 ? (open[0]?.tenant ?? null) : null, error);
   }
 
-  /** Leaves one whole file without a log, unless somebody else has it open. Idempotent. */
+  /** Leaves one whole file without a log, unless another connection has it open. Idempotent. */
   close(): void {
     if (this.client.open && !this.client.memory) {
       this.client.pragma('busy_timeout = 0');

@@ -1,4 +1,4 @@
-/** How many sandboxes fall due when, counted in the index of what is due and nowhere else. Read only. */
+/** How many sandboxes fall due when, counted in the index `instances_due` alone. Read only. */
 import type { SQL } from 'drizzle-orm';
 import {
   and,

@@ -1,4 +1,4 @@
-/** Small facts of the whole dock that outlive a restart, by name. Knows nothing of what they mean. */
+/** Small values of the whole installation, by name, that survive a restart. Knows nothing of their meaning. */
 import { eq, getTableColumns, placeholder } from '../../../db/drizzle.ts';
 import { settings } from '../../../db/schema.ts';
 import type { FactStore } from '../facts.ts';

@@ -1,6 +1,6 @@
 /**
- * A registry file opened by whoever does not own it: PRAGMA, VACUUM and the transaction that holds one moment are here.
- * Also one of an older version, which lacks columns or tables. Knows nothing of what they mean.
+ * Opens a registry file that another process may own: PRAGMA, VACUUM and the read transaction are here. The file may be
+ * of an older version, which lacks columns or tables. Knows nothing of their meaning.
  */
 import Database from 'better-sqlite3';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
@@ -17,7 +17,7 @@ export class RegistryFileReader {
    * nothing can be changed. Throws what SQLite throws.
    */
   constructor(path: string, { oneMoment }: { oneMoment: boolean }) {
-    // A read-only connection would leave its -wal and -shm behind, owned by whoever ran it.
+    // A read-only connection would leave its -wal and -shm behind, owned by the user who ran it.
     this.#client = new Database(path, { fileMustExist: true, timeout: BUSY_MS });
     try {
       if (oneMoment) {

@@ -1,4 +1,4 @@
-/** Who may come in for a forgotten tenant: people who are limited to it, keys, invitations; and how they go. */
+/** Removes access to a forgotten tenant: people who are limited to it, keys, invitations. */
 import { eq, isNotNull, or, placeholder } from '../../../db/drizzle.ts';
 import { invitations, keys, user, verification } from '../../../db/schema.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';

@@ -1,7 +1,4 @@
-/**
- * A forgotten tenant's lines of the ledger: which are to give up their texts, and that they did. Knows nothing of
- * signatures.
- */
+/** Removes the texts from a forgotten tenant's ledger lines. Knows nothing of signatures. */
 import { setImmediate } from 'node:timers/promises';
 import { and, eq, gt, isNotNull, isNull, lte, ne, notInArray, or, placeholder } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';
@@ -14,9 +11,9 @@ import type { LedgerTable } from './ledger.ts';
 import { jsonMember, selectBy } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
 
-/** Line numbers looked at before others have their turn. */
+/** Line numbers examined before other work runs. */
 const SPAN = 5000;
-/** Lines of a forgetting that stay as they are, but for what `job` asked of them. */
+/** Types of a forgetting's own lines, which keep their texts. */
 const OWN_TYPES = ['tenant.forgetting', 'tenant.forgotten'];
 const { reason, error, requestId, address, blanked } = events;
 
@@ -27,7 +24,7 @@ export const HAS_TEXTS = and(
   or(isNotNull(reason), isNotNull(error), isNotNull(address), ne(requestId, placeholder('job'))),
 );
 
-/** What is found of a line before it is told whose it is. */
+/** What is read of a line to decide whether it concerns the tenant. */
 interface Candidate {
   seq: number;
   tenant: string | null;

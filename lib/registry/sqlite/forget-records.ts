@@ -1,4 +1,4 @@
-/** What a tenant that is forgotten has in rows of its own: counted before, emptied or removed then. */
+/** A forgotten tenant's own rows: counts them for the preview, then empties or removes them. */
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { and, count, eq, gt, inArray, isNotNull, isNull, min, ne, or, placeholder } from '../../../db/drizzle.ts';
@@ -116,7 +116,7 @@ export function openRecordRemoval(database: RegistryDatabase, wordsRemoved: () =
     blueprints: itsBlueprints,
     ownersOfCopy(hash) {
       const found = [...ownersOfSnapshot().all({ hash }), ...ownersOfBlueprint().all({ hash })];
-      // A blueprint that was uploaded is of no tenant, and still somebody else's: no tenant has that name.
+      // A blueprint that was uploaded belongs to no tenant, so the empty name stands for another owner.
       return [...new Set(found.map(({ tenant }) => tenant ?? ''))];
     },
     emptyTombstones(tenant, limit) {

@@ -1,4 +1,4 @@
-/** Rows that the engine looks for of itself: what is due, what is unsettled, what has a file; and whose an id is. */
+/** Rows that the engine looks up for its own work: due, unsettled, with a file; and the tenant of an id. */
 import { and, asc, eq, gt, isNotNull, isNull, lte, ne, placeholder } from '../../../db/drizzle.ts';
 import { instances, settings } from '../../../db/schema.ts';
 import type { InstanceRow } from '../types.ts';

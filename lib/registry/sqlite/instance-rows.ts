@@ -7,12 +7,12 @@ import type { RegistryDatabase } from './database.ts';
 
 const { tombstone: _, words, dueAt, nameKey: __, bytesKey: ___, ...columns } = getTableColumns(instances);
 
-/** What to select for a row of the contract. */
+/** The columns of a row as the contract has it. */
 export const INSTANCE_COLUMNS = columns;
 
 const PROPERTIES = Object.keys(INSTANCE_COLUMNS) as (keyof InstanceRow)[];
 
-/** Columns that the registry keeps beside the row. */
+/** Columns that are derived from the row. */
 export interface DerivedColumns {
   dueAt: number | null;
   words: string;

@@ -1,6 +1,6 @@
 /**
- * Jobs as rows: what was asked, which instances were chosen, what became of each. The choice is of one moment and never
- * changes; it is kept as row numbers in pages. Knows nothing of what the verbs do.
+ * Jobs as rows: the request, the instances it chose, and their results. The selection is of one moment and never
+ * changes; it is stored as row numbers in pages. Knows nothing of what the verbs do.
  */
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';

@@ -1,6 +1,6 @@
 /**
- * The ledger in a registry file, read by whoever does not own the file: as one moment left it, changing nothing,
- * whether a server uses it or not. Knows nothing of what makes a ledger good.
+ * Opens the ledger in a registry file that a server may be using: one consistent snapshot, nothing changed. Does not
+ * verify it.
  */
 import type { ChainedLine } from '../chain.ts';
 import type { Segment } from '../segments.ts';

@@ -1,6 +1,5 @@
 /**
- * What files of the registry tell of its ledger to whoever does not own them: lines with their hashes, sealed months,
- * where it stands.
+ * Reads the ledger in a registry file that another process may own: lines with their hashes, sealed months, the head.
  */
 import { desc, gt, placeholder } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';

@@ -1,6 +1,6 @@
 /**
- * The ledger: chained and appended inside the transaction of what it tells of, announced once that is on disk, read in
- * pages.
+ * The ledger's table: lines are chained and appended in the transaction of the change, announced once that is on disk,
+ * and read in pages.
  */
 import { and, asc, count, desc, eq, getTableColumns, gt, gte, lte, placeholder } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';

@@ -1,4 +1,4 @@
-/** What a list asks for: each aspect of it as a condition whose values are bound later. Pure. */
+/** A list's filter as SQL: one condition for each criterion, whose values are bound later. Pure. */
 import type { SQL } from 'drizzle-orm';
 import {
   alias,
@@ -18,9 +18,7 @@ import type { ListFilter } from '../instances.ts';
 import { queryWords } from '../search-words.ts';
 import { contains, hadLabel, jsonMember, rowid } from './raw.ts';
 
-/**
- * A filter as the tables have it: what is deleted is apart from everything else. What it does not ask for is not in it.
- */
+/** A filter in normal form: deleted rows are never listed together with others, and absent criteria are left out. */
 export interface NormalFilter extends Pick<ListFilter, 'tenant' | 'fault' | 'name' | 'label' | 'since' | 'until'> {
   /** Only what is deleted, or only what is not. */
   deleted: boolean;
@@ -35,7 +33,7 @@ export interface NormalFilter extends Pick<ListFilter, 'tenant' | 'fault' | 'nam
 
 export type Criterion = keyof NormalFilter;
 
-/** The filter normalised, or null when nothing can match it. */
+/** The filter in normal form, or null when nothing can match it. */
 export function normalizeFilter(filter: ListFilter): NormalFilter | null {
   const { state, notState, tenant, fault, name, label, since, until, pending, due, text } = filter;
   if (state !== undefined && state === notState) return null;
@@ -76,12 +74,12 @@ export function filterBindings({
   });
 }
 
-/** Equal for filters that differ in nothing but values, and so are asked by the same statement. */
+/** Equal for filters that differ only in values: one prepared statement serves them all. */
 export function filterShape(wanted: NormalFilter): string {
   return `${wanted.deleted} ${Object.keys(wanted)} ${Object.keys(filterBindings(wanted))}`;
 }
 
-/** The condition that an aspect, which is asked for, makes on a row of `instances`. */
+/** The condition that a criterion sets on a row of `instances`. */
 export function conditionOf(queries: Queries, wanted: NormalFilter, aspect: Criterion): SQL | undefined {
   switch (aspect) {
     case 'deleted':

@@ -1,6 +1,6 @@
 /**
- * A registry file, read and copied by whoever does not own it: as one moment left it, whether a server uses it or not.
- * Knows nothing of what its rows' files hold.
+ * Reads and copies a registry file that a server may be using: every read sees the newest commit. Knows nothing of what
+ * its rows' files hold.
  */
 import { and, count, eq, integer, isNotNull, isNull, placeholder, sqliteTable } from '../../../db/drizzle.ts';
 import { blueprints, instances, snapshots } from '../../../db/schema.ts';

@@ -6,7 +6,7 @@ import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import { sumOrZero } from './raw.ts';
 
-/** The four are alike in how they are compared; drizzle's types tell each from the others. */
+/** The four are compared in the same way; drizzle's types differ for each. */
 type Counted = (typeof COUNTS)[0]['kept'];
 
 /** Each table of counts: what it keeps, and what it should; counts of nothing are left out of both. */

@@ -1,6 +1,6 @@
 /**
- * A registry file, looked at by whoever does not own it: as one moment left it, changing nothing, whether a server uses
- * it or not, and also when it is of an older version. Knows nothing of what its rows should be like.
+ * Inspects a registry file that a server may be using: one consistent snapshot, nothing changed, also of an older
+ * version. Knows nothing of what its rows should be like.
  */
 import { statSync } from 'node:fs';
 import type { SQL } from 'drizzle-orm';
@@ -18,7 +18,7 @@ import { wrongCounts } from './recount.ts';
 
 type Table = typeof instances | typeof snapshots | typeof blueprints;
 
-/** What there is of a registry before it is opened. */
+/** Sizes of a registry's files, before it is opened. */
 export interface RegistryFileState {
   /** Bytes of the file; null when there is none. */
   bytes: number | null;
@@ -54,7 +54,7 @@ export interface RegistryFile {
   rows(after: string, limit: number): InstanceRow[];
   /** Snapshots and blueprints that were not deleted, with their files. */
   copies(): { kind: CopyKind; name: string; hash: string; file: FileRecord }[];
-  /** Whose an instance is or was, as far as the ledger tells; null when it tells nothing. */
+  /** The tenant of an instance according to the ledger; null when the ledger does not say. */
   tenantInLedger(id: string): string | null;
   /** `ok`, or what SQLite finds wrong with the file. Reads all of it. */
   integrity(): string;

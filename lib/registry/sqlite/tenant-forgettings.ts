@@ -1,7 +1,7 @@
 /**
- * Forgetting a tenant, as rows: which tenants are being forgotten, what they have, and how it goes from the tables.
- * While one is open, triggers refuse whatever would be made for its tenant. Each method is a step that may be repeated.
- * Knows nothing of files or of the order of the steps.
+ * The tables' side of forgetting a tenant: which tenants are being forgotten, what they have, and its removal. While a
+ * forgetting is open, triggers refuse new rows for its tenant. Every method is a step that may be repeated. Knows
+ * nothing of files or of the order of the steps.
  */
 import { and, desc, eq, getTableColumns, isNull, placeholder } from '../../../db/drizzle.ts';
 import { tenantForgettings } from '../../../db/schema.ts';

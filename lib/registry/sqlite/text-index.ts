@@ -1,7 +1,7 @@
 /**
- * The full-text index: which rows have words that begin as asked. Words go in as quoted FTS5 strings of letters and
- * digits, so nothing a person types is syntax. What was found is remembered until words change: a list, its count and
- * its next pages ask the same.
+ * The full-text index: which rows have words with the given prefixes. Words go in as quoted FTS5 strings of letters and
+ * digits, so nothing a person types is syntax. Matches are cached until words change: a list, its count and its next
+ * pages search for the same.
  */
 import { count, eq, integer, placeholder, sqliteTable, text } from '../../../db/drizzle.ts';
 import type { RegistryDatabase } from './database.ts';

@@ -1,4 +1,4 @@
-/** The thresholds as rows, and the stored moment at which each sandbox falls due, computed anew when they change. */
+/** Thresholds as rows, and the stored time at which each sandbox falls due, which is recomputed when they change. */
 import { and, eq, isNotNull, isNull, ne, or, placeholder } from '../../../db/drizzle.ts';
 import { instances, settings, tenants } from '../../../db/schema.ts';
 import { type Clock, epochSeconds } from '../../base/clock.ts';

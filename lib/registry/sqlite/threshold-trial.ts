@@ -1,6 +1,6 @@
 /**
- * What other thresholds would do at once: which sandboxes would fall due that do not now, and the other way round. Asks
- * the ladder itself about each candidate; changes nothing.
+ * Compares thresholds: which sandboxes would fall due under others that do not now, and the reverse. Asks the ladder
+ * itself about each candidate; changes nothing.
  */
 import { and, isNotNull, isNull, lte, or } from '../../../db/drizzle.ts';
 import { instances, tenants } from '../../../db/schema.ts';

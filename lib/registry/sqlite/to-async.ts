@@ -1,13 +1,11 @@
-/** SQLite answers at once; the contract promises. What a method throws rejects its promise. */
+/** SQLite answers synchronously; the contract's methods return promises. What a method throws rejects its promise. */
 
-/**
- * A part of the contract as it is inside this driver, where a transaction cannot wait: its methods may answer at once.
- */
+/** A store inside this driver, where a transaction cannot wait: its methods may return values instead of promises. */
 export type SyncMethods<T> = {
   [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R | Promise<R> : T[K];
 };
 
-/** The part as the contract has it. */
+/** The store with every method asynchronous. */
 export function toAsync<T extends object>(part: SyncMethods<T>): T {
   const methods: Record<string, unknown> = {};
   for (let from: object = part; from !== Object.prototype; from = Object.getPrototypeOf(from)) {

@@ -1,11 +1,11 @@
-/** The hops of the ledger, newest first, read beside everything else: what the simulator walks. */
+/** Transitions in the ledger, newest first, read beside other work: the simulator's input. */
 import { and, asc, desc, eq, gte, isNotNull, placeholder } from '../../../db/drizzle.ts';
 import { events } from '../../../db/schema.ts';
 import type { RecordedTransition } from '../types.ts';
 import type { Query, RegistryDatabase } from './database.ts';
 import { selectBy, selectUnindexed } from './raw.ts';
 
-/** Lines read before others have their turn: some milliseconds. */
+/** Lines read before other work runs: some milliseconds. */
 const BATCH_LINES = 1000;
 const TRANSITION_COLUMNS = {
   timeMs: events.timeMs,
