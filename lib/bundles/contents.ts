@@ -8,7 +8,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { copyVfs } from '../vfs/copy.ts';
 import { openAtRest } from '../vfs/open.ts';
-import { ancestorsOf, normalisePath } from '../vfs/paths.ts';
+import { ancestorsOf, parseVfsPath, type VfsPath } from '../vfs/paths.ts';
 import { corruptFile, translateSqliteError } from '../vfs/sqlite-errors.ts';
 import type { VfsCopy } from '../vfs/types.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
@@ -152,9 +152,10 @@ function requireSoundTree(db: DatabaseSync, nodes: boolean): void {
   let soundFolder = '';
   for (const row of db.prepare(nodes ? `${files} UNION ALL ${others}` : files).iterate()) {
     const volume = String(row.volume);
-    const path = textOf(row.path);
-    if (path === null || !isNormal(path) || (row.kind !== 'dir' && path === '/'))
-      throw corruptFile(`it holds a path that is not one: ${shown(path ?? '(not UTF-8)')}`);
+    const text = textOf(row.path);
+    const path = text === null ? null : normalPath(text);
+    if (path === null || (row.kind !== 'dir' && path === '/'))
+      throw corruptFile(`it holds a path that is not one: ${shown(text ?? '(not UTF-8)')}`);
     if (row.kind === 'link') requireTarget(row.target, path);
     if (row.kind !== 'file' && file.get(volume, path)) throw corruptFile(`two things are at ${shown(path)}`);
     const folder = `${volume}:${path.slice(0, path.lastIndexOf('/'))}`;
@@ -175,11 +176,13 @@ function textOf(value: unknown): string | null {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(value);
 }
 
-function isNormal(path: string): boolean {
+/** The path when it is in its one form, else null. */
+function normalPath(text: string): VfsPath | null {
   try {
-    return normalisePath(path) === path;
+    const path = parseVfsPath(text);
+    return path === text ? path : null;
   } catch {
-    return false;
+    return null;
   }
 }
 

@@ -4,12 +4,12 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { ZipFile } from 'yazl';
 import { openAtRest } from '../vfs/open.ts';
-import { bytes, seedFile, tmpFile } from '../vfs/testing/tmp-files.ts';
+import { bytes, seedFile, tmpFile, vfsPath } from '../vfs/testing/tmp-files.ts';
 import { DISK, MANIFEST, type Member, PAGE } from './manifest.ts';
 import { fileOf, MIB, makeBundle, takeApart, vfsFile } from './testing/bundle.ts';
 import { type RawEnd, type RawEntry, rawZip } from './testing/raw-zip.ts';
 
-const work = () => vfsFile((vfs) => vfs.put('/work.txt', bytes('the work '.repeat(500))));
+const work = () => vfsFile((vfs) => vfs.put(vfsPath('/work.txt'), bytes('the work '.repeat(500))));
 
 /** The members of a good bundle, to be spoilt. */
 async function members(): Promise<[RawEntry, RawEntry, RawEntry]> {
@@ -203,7 +203,7 @@ describe('zips', () => {
     expect(await refusal([manifest, { ...page, content: changed }, disk])).toBe(
       'workbook.html was altered: it is not the one that the manifest names.',
     );
-    const other = await makeBundle(vfsFile((vfs) => vfs.put('/other', bytes('other'))));
+    const other = await makeBundle(vfsFile((vfs) => vfs.put(vfsPath('/other'), bytes('other'))));
     expect(await refusal([manifest, page, { name: DISK, content: other.bytes(DISK) }])).toBe(
       'vfs.sqlite was altered: it is not the one that the manifest names.',
     );
@@ -345,7 +345,7 @@ describe('databases', () => {
       /below "\/work.txt"/,
     ],
   ])('17. %s in the second table is refused', async (_what, values, says) => {
-    const file = vfsFile((vfs) => vfs.put('/work.txt', bytes('work')));
+    const file = vfsFile((vfs) => vfs.put(vfsPath('/work.txt'), bytes('work')));
     const db = new DatabaseSync(file);
     db.exec("DELETE FROM vfs_node WHERE path = '/work.txt'");
     db.close();
@@ -354,7 +354,7 @@ describe('databases', () => {
   });
 
   test('17. a file below a link is refused', async () => {
-    const file = vfsFile((vfs) => vfs.link('/l', '/etc'));
+    const file = vfsFile((vfs) => vfs.link(vfsPath('/l'), '/etc'));
     const db = new DatabaseSync(file);
     db.exec("INSERT INTO vfs VALUES ('workspace', '/l/passwd', 'x', 1)");
     db.close();
@@ -364,7 +364,7 @@ describe('databases', () => {
   test('18. damaged pages, a cut-off file and an index that tells otherwise are refused', async () => {
     const many = () =>
       vfsFile((vfs) => {
-        for (let n = 0; n < 100; n += 1) vfs.put(`/${n}`, bytes(`content ${n} `.repeat(300)));
+        for (let n = 0; n < 100; n += 1) vfs.put(vfsPath(`/${n}`), bytes(`content ${n} `.repeat(300)));
       });
     const spoilt = readFileSync(many());
     spoilt.fill(0xff, 20_480, 24_576);
@@ -395,8 +395,8 @@ describe('databases', () => {
 
   test('20. rows of a volume that is not declared are refused', async () => {
     const source = vfsFile((vfs) => {
-      vfs.put('/a', bytes('a'));
-      vfs.put('/smuggled', bytes('b'), 'memory');
+      vfs.put(vfsPath('/a'), bytes('a'));
+      vfs.put(vfsPath('/smuggled'), bytes('b'), 'memory');
     });
     const { says, target } = await takeApart((await makeBundle(source, { strip: false })).file);
     expect([says, existsSync(target)]).toEqual([expect.stringContaining('"memory", which is not declared'), false]);
@@ -404,7 +404,7 @@ describe('databases', () => {
 
   test('21. tmp stays outside, memory comes in when declared, and of a bare file too', async () => {
     const source = vfsFile((vfs) => {
-      for (const volume of ['workspace', 'memory', 'tmp'] as const) vfs.put('/note', bytes(volume), volume);
+      for (const volume of ['workspace', 'memory', 'tmp'] as const) vfs.put(vfsPath('/note'), bytes(volume), volume);
     });
     for (const file of [source, (await makeBundle(source, { includePrivate: true })).file]) {
       const { anew, says } = await takeApart(file);
@@ -429,10 +429,10 @@ describe('databases', () => {
     expect(says).toBe('');
     expect(readFileSync(target).toString('latin1')).not.toMatch(/was-deleted|scratch/);
     const vfs = openAtRest(target);
-    expect(Buffer.from(vfs.get('/a.txt') ?? []).toString()).toBe('text');
-    expect(vfs.get('/b')).toEqual(Uint8Array.of(1, 2, 3));
-    expect(vfs.stat('/a.txt')?.mtime).toBe(1_700_000_000);
-    expect(vfs.get('/m', 'memory')).toEqual(new Uint8Array(0));
+    expect(Buffer.from(vfs.get(vfsPath('/a.txt')) ?? []).toString()).toBe('text');
+    expect(vfs.get(vfsPath('/b'))).toEqual(Uint8Array.of(1, 2, 3));
+    expect(vfs.stat(vfsPath('/a.txt'))?.mtime).toBe(1_700_000_000);
+    expect(vfs.get(vfsPath('/m'), 'memory')).toEqual(new Uint8Array(0));
     vfs.close();
   });
 });

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { openPromise } from 'yauzl';
 import { openAtRest } from '../vfs/open.ts';
-import { bytes, codeOf, tmpFile, tmpFolder } from '../vfs/testing/tmp-files.ts';
+import { bytes, codeOf, tmpFile, tmpFolder, vfsPath } from '../vfs/testing/tmp-files.ts';
 import { inspectVfs } from './contents.ts';
 import { DISK, MANIFEST, type Manifest, MEMBERS, type Member, PAGE, readManifest, signedBytes } from './manifest.ts';
 import { LIMITS, MIB, makeBundle, takeApart, vfsFile } from './testing/bundle.ts';
@@ -16,15 +16,15 @@ const SECRETS = ['secret-in-memory', 'secret-in-tmp', 'secret-deleted', 'secret-
 /** A sandbox whose file holds secrets everywhere but in what its workspace holds now. */
 function secretive(): string {
   const file = vfsFile((vfs) => {
-    vfs.put('/work.txt', bytes('the work itself'));
-    vfs.put('/memory.txt', bytes('secret-in-memory '.repeat(5000)), 'memory');
-    vfs.put('/secret-in-memory/small', bytes('secret-in-memory'), 'memory');
-    vfs.put('/tmp.txt', bytes('secret-in-tmp '.repeat(5000)), 'tmp');
-    vfs.link('/link', 'secret-in-tmp', 'tmp');
-    vfs.put('/old.txt', bytes('secret-deleted '.repeat(5000)));
-    vfs.put('/changed.txt', bytes('secret-replaced '.repeat(5000)));
-    vfs.put('/changed.txt', bytes('new'));
-    vfs.delete('/old.txt');
+    vfs.put(vfsPath('/work.txt'), bytes('the work itself'));
+    vfs.put(vfsPath('/memory.txt'), bytes('secret-in-memory '.repeat(5000)), 'memory');
+    vfs.put(vfsPath('/secret-in-memory/small'), bytes('secret-in-memory'), 'memory');
+    vfs.put(vfsPath('/tmp.txt'), bytes('secret-in-tmp '.repeat(5000)), 'tmp');
+    vfs.link(vfsPath('/link'), 'secret-in-tmp', 'tmp');
+    vfs.put(vfsPath('/old.txt'), bytes('secret-deleted '.repeat(5000)));
+    vfs.put(vfsPath('/changed.txt'), bytes('secret-replaced '.repeat(5000)));
+    vfs.put(vfsPath('/changed.txt'), bytes('new'));
+    vfs.delete(vfsPath('/old.txt'));
   });
   const db = new DatabaseSync(file);
   db.exec("CREATE TABLE _litestream_seq (x); INSERT INTO _litestream_seq VALUES ('secret-in-a-table')");
@@ -45,9 +45,11 @@ describe('what leaves', () => {
   });
 
   test('1. what does not shrink is stored, what does is deflated', async () => {
-    const noise = await makeBundle(vfsFile((vfs) => vfs.put('/noise', randomBytes(2 * MIB))));
+    const noise = await makeBundle(vfsFile((vfs) => vfs.put(vfsPath('/noise'), randomBytes(2 * MIB))));
     expect(readFileSync(noise.file).indexOf(noise.bytes(DISK))).toBeGreaterThan(0);
-    const text = await makeBundle(vfsFile((vfs) => vfs.put('/text', bytes('again and again '.repeat(100_000)))));
+    const text = await makeBundle(
+      vfsFile((vfs) => vfs.put(vfsPath('/text'), bytes('again and again '.repeat(100_000)))),
+    );
     expect(readFileSync(text.file).length).toBeLessThan(text.bytes(DISK).length / 10);
   });
 
@@ -103,7 +105,7 @@ describe('what leaves', () => {
 
   test('5. a damaged file, no database and one of another kind do not ship', async () => {
     const healthy = vfsFile((vfs) => {
-      for (let n = 0; n < 200; n += 1) vfs.put(`/${n}`, bytes(`content ${n} `.repeat(200)));
+      for (let n = 0; n < 200; n += 1) vfs.put(vfsPath(`/${n}`), bytes(`content ${n} `.repeat(200)));
     });
     const damaged = tmpFile();
     const broken = readFileSync(healthy);
@@ -156,9 +158,9 @@ describe('the page', () => {
     const evil = '</pre><script>alert(1)</script><img src=x onerror=alert(2)>';
     const { bytes: of } = await makeBundle(
       vfsFile((vfs) => {
-        vfs.put(`/${evil.replaceAll('/', '|')}`, bytes(evil));
-        vfs.put('/control', bytes('\u001b[31mred\u0007 \u007f'));
-        vfs.link('/link', '"><script>alert(3)</script>');
+        vfs.put(vfsPath(`/${evil.replaceAll('/', '|')}`), bytes(evil));
+        vfs.put(vfsPath('/control'), bytes('\u001b[31mred\u0007 \u007f'));
+        vfs.link(vfsPath('/link'), '"><script>alert(3)</script>');
       }),
       { manifest: { name: '<script>alert(4)</script>' } },
     );
@@ -174,9 +176,9 @@ describe('the page', () => {
       vfsFile((vfs) => {
         const overlay = vfs.overlay();
         for (let n = 0; n < 2100; n += 1)
-          overlay.put(`/many/${String(n).padStart(5, '0')}`, bytes(`text ${n} `.repeat(200)));
-        overlay.put('/large.txt', bytes('large '.repeat(20_000)));
-        overlay.put('/binary', Uint8Array.of(0, 1, 2, 255));
+          overlay.put(vfsPath(`/many/${String(n).padStart(5, '0')}`), bytes(`text ${n} `.repeat(200)));
+        overlay.put(vfsPath('/large.txt'), bytes('large '.repeat(20_000)));
+        overlay.put(vfsPath('/binary'), Uint8Array.of(0, 1, 2, 255));
         overlay.commit();
       }),
     );

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect, test } from 'vitest';
 import { openAtRest } from '../vfs/open.ts';
-import { bytes, seedFile, tmpFile, tmpFolder } from '../vfs/testing/tmp-files.ts';
+import { bytes, seedFile, tmpFile, tmpFolder, vfsPath } from '../vfs/testing/tmp-files.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { ignoreFile } from './gitignore.ts';
 import { vfsFile } from './testing/bundle.ts';
@@ -39,20 +39,20 @@ const LONG = `/${Array.from({ length: 6 }, (_, n) => `${n}`.repeat(160)).join('/
 
 test('23. contents, modes, times, links and empty directories come out as they are', async () => {
   const out = await checkout((vfs) => {
-    vfs.put('/src/main.js', bytes('run()'), 'workspace', { mode: 0o755 });
-    vfs.utimes('/src/main.js', 1_700_000_000);
-    vfs.put('/empty', bytes(''));
+    vfs.put(vfsPath('/src/main.js'), bytes('run()'), 'workspace', { mode: 0o755 });
+    vfs.utimes(vfsPath('/src/main.js'), 1_700_000_000);
+    vfs.put(vfsPath('/empty'), bytes(''));
     vfs.put(
-      '/data.bin',
+      vfsPath('/data.bin'),
       Uint8Array.from({ length: 70_000 }, (_, n) => n % 251),
     );
-    vfs.mkdir('/folder/inner', 'workspace', { recursive: true, mode: 0o700 });
-    vfs.link('/src/link', 'main.js');
-    vfs.link('/up', './src/../src');
-    vfs.link('/src/top', '../data.bin');
-    vfs.put('/-rf', bytes('a name'));
-    vfs.put('/new\nline', bytes('another'));
-    vfs.put('/set', bytes('uid'), 'workspace', { mode: 0o4755 });
+    vfs.mkdir(vfsPath('/folder/inner'), 'workspace', { recursive: true, mode: 0o700 });
+    vfs.link(vfsPath('/src/link'), 'main.js');
+    vfs.link(vfsPath('/up'), './src/../src');
+    vfs.link(vfsPath('/src/top'), '../data.bin');
+    vfs.put(vfsPath('/-rf'), bytes('a name'));
+    vfs.put(vfsPath('/new\nline'), bytes('another'));
+    vfs.put(vfsPath('/set'), bytes('uid'), 'workspace', { mode: 0o4755 });
   });
   expect(readFileSync(join(out, 'src/main.js'), 'utf8')).toBe('run()');
   expect(statSync(join(out, 'src/main.js')).mode & 0o777).toBe(0o755);
@@ -72,8 +72,8 @@ test('23. contents, modes, times, links and empty directories come out as they a
 test('23. names of 1 024 bytes come out', async () => {
   expect(Buffer.byteLength(LONG)).toBe(1024);
   const out = await checkout((vfs) => {
-    vfs.put(LONG, bytes('far down'));
-    vfs.link('/short', LONG.slice(1));
+    vfs.put(vfsPath(LONG), bytes('far down'));
+    vfs.link(vfsPath('/short'), LONG.slice(1));
   });
   expect(readFileSync(join(out, LONG), 'utf8')).toBe('far down');
   expect(readlinkSync(join(out, 'short'))).toBe(LONG.slice(1));
@@ -92,11 +92,11 @@ test('23. a file of the seed is a tree too', async () => {
 
 test('24. git stages all of the work, src/tmp too, and nothing private', async () => {
   const out = await checkout((vfs) => {
-    vfs.put('/README.md', bytes('work'));
-    vfs.put('/src/tmp/cache.js', bytes('work'));
-    vfs.put('/src/memory/model.js', bytes('work'));
-    vfs.put('/learned', bytes('private'), 'memory');
-    vfs.put('/scratch', bytes('private'), 'tmp');
+    vfs.put(vfsPath('/README.md'), bytes('work'));
+    vfs.put(vfsPath('/src/tmp/cache.js'), bytes('work'));
+    vfs.put(vfsPath('/src/memory/model.js'), bytes('work'));
+    vfs.put(vfsPath('/learned'), bytes('private'), 'memory');
+    vfs.put(vfsPath('/scratch'), bytes('private'), 'tmp');
   });
   expect(readFileSync(join(out, '.gitignore'), 'utf8').split('\n')).toEqual(
     expect.arrayContaining(['/memory/', '/tmp/']),
@@ -111,11 +111,11 @@ test('24. git stages all of the work, src/tmp too, and nothing private', async (
 
 test('24. the work’s own .gitignore is kept, and cannot let the private volumes in', async () => {
   const out = await checkout((vfs) => {
-    vfs.put('/.gitignore', bytes('dist/\n!/memory/'));
-    vfs.put('/dist/bundle.js', bytes('built'));
-    vfs.put('/lib/.gitignore', bytes('*.log\n'));
-    vfs.put('/lib/a.js', bytes('work'));
-    vfs.put('/lib/a.log', bytes('log'));
+    vfs.put(vfsPath('/.gitignore'), bytes('dist/\n!/memory/'));
+    vfs.put(vfsPath('/dist/bundle.js'), bytes('built'));
+    vfs.put(vfsPath('/lib/.gitignore'), bytes('*.log\n'));
+    vfs.put(vfsPath('/lib/a.js'), bytes('work'));
+    vfs.put(vfsPath('/lib/a.log'), bytes('log'));
   });
   expect(readFileSync(join(out, '.gitignore'), 'utf8')).toMatch(
     /^dist\/\n!\/memory\/\n[\s\S]*\n\/memory\/\n\/tmp\/\n$/,
@@ -127,20 +127,20 @@ test('24. the work’s own .gitignore is kept, and cannot let the private volume
 
 test('24. a tmp at the top of the work is work', async () => {
   const out = await checkout((vfs) => {
-    vfs.put('/tmp/page.html', bytes('work'));
-    vfs.put('/memory', bytes('a file of that name'));
+    vfs.put(vfsPath('/tmp/page.html'), bytes('work'));
+    vfs.put(vfsPath('/memory'), bytes('a file of that name'));
   });
   expect(staged(out)).toEqual(['.gitignore', 'memory', 'tmp/page.html']);
 });
 
 test('24. a .gitignore that is a link or a directory loses nothing', async () => {
   const linked = await checkout((vfs) => {
-    vfs.put('/rules', bytes('*.log\n'));
-    vfs.link('/.gitignore', 'rules');
+    vfs.put(vfsPath('/rules'), bytes('*.log\n'));
+    vfs.link(vfsPath('/.gitignore'), 'rules');
   });
   expect(lstatSync(join(linked, '.gitignore')).isFile()).toBe(true);
   expect(staged(linked)).toEqual(['.gitignore', 'rules']);
-  const folder = await checkout((vfs) => vfs.put('/.gitignore/file', bytes('x')));
+  const folder = await checkout((vfs) => vfs.put(vfsPath('/.gitignore/file'), bytes('x')));
   expect(staged(folder)).toEqual(['.gitignore/file']);
 });
 
@@ -179,13 +179,13 @@ test.each([
 
 test('25. links that would lead out are files with their targets, chains of links too', async () => {
   const out = await checkout((vfs) => {
-    vfs.link('/passwd', '/etc/passwd');
-    vfs.link('/climb', '../../../outside');
-    vfs.mkdir('/x/y', 'workspace', { recursive: true });
-    vfs.link('/x/y/root', '../..');
-    vfs.link('/chain', 'x/y/root/../outside');
-    vfs.put('/x/y/file', bytes('inside'));
-    vfs.link('/mounted', '/workspace/x/y/file');
+    vfs.link(vfsPath('/passwd'), '/etc/passwd');
+    vfs.link(vfsPath('/climb'), '../../../outside');
+    vfs.mkdir(vfsPath('/x/y'), 'workspace', { recursive: true });
+    vfs.link(vfsPath('/x/y/root'), '../..');
+    vfs.link(vfsPath('/chain'), 'x/y/root/../outside');
+    vfs.put(vfsPath('/x/y/file'), bytes('inside'));
+    vfs.link(vfsPath('/mounted'), '/workspace/x/y/file');
   });
   for (const [name, target] of [
     ['passwd', '/etc/passwd'],
@@ -204,11 +204,11 @@ test('25. links that would lead out are files with their targets, chains of link
 
 test('25. a repository that the sandbox made is left out', async () => {
   const out = await checkout((vfs) => {
-    vfs.put('/.git/config', bytes('[core]\n\tfsmonitor = "touch /tmp/owned"\n'));
-    vfs.put('/sub/.GIT/hooks/post-checkout', bytes('#!/bin/sh\n'), 'workspace', { mode: 0o755 });
-    vfs.put('/sub/work', bytes('work'));
-    vfs.put('/.github/workflow', bytes('work'));
-    vfs.link('/lib/.git', '../sub');
+    vfs.put(vfsPath('/.git/config'), bytes('[core]\n\tfsmonitor = "touch /tmp/owned"\n'));
+    vfs.put(vfsPath('/sub/.GIT/hooks/post-checkout'), bytes('#!/bin/sh\n'), 'workspace', { mode: 0o755 });
+    vfs.put(vfsPath('/sub/work'), bytes('work'));
+    vfs.put(vfsPath('/.github/workflow'), bytes('work'));
+    vfs.link(vfsPath('/lib/.git'), '../sub');
   });
   expect(staged(out)).toEqual(['.github/workflow', '.gitignore', 'sub/work']);
   expect(readdirSync(join(out, 'sub'))).toEqual(['work']);

@@ -9,7 +9,7 @@ import { THRESHOLDS } from '../registry/testing/fixtures.ts';
 import { createArchiveDrawer, createColdDrawer } from '../storage/disk.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import { createReaders } from '../vfs/readers.ts';
-import { tmpFolder } from '../vfs/testing/tmp-files.ts';
+import { tmpFolder, vfsPath } from '../vfs/testing/tmp-files.ts';
 import type { Readers } from '../vfs/types.ts';
 import { examine } from './examine.ts';
 import { orphanOf } from './findings.ts';
@@ -28,13 +28,13 @@ afterAll(() => readers.stop());
 /** A file of a sandbox with one file in it, at rest. */
 function vfsFile(path: string, content: string): string {
   const vfs = openLive(path, { ...LIMITS, mustExist: false });
-  vfs.put('/kept', Buffer.from(content));
+  vfs.put(vfsPath('/kept'), Buffer.from(content));
   closeToRest(vfs);
   return path;
 }
 
 async function contentOf(path: string): Promise<string> {
-  const read = await readers.read({ path, mode: 'rest' }, { op: 'get', volume: 'workspace', path: '/kept' });
+  const read = await readers.read({ path, mode: 'rest' }, { op: 'get', volume: 'workspace', path: vfsPath('/kept') });
   return Buffer.from(read.content ?? []).toString();
 }
 

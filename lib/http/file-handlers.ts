@@ -2,6 +2,7 @@
 import { WinterdockError } from '../base/errors.ts';
 import { type ByteRange, rangeOf, readVerdict } from '../operations/conditions.ts';
 import type { FileContent } from '../operations/files.ts';
+import type { VfsPath } from '../vfs/paths.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import { type Answer, type AnswerHeaders, empty } from './answer.ts';
 import type { RouteContext } from './route.ts';
@@ -9,7 +10,7 @@ import type { RouteContext } from './route.ts';
 interface FileParams {
   id: string;
   volume: Volume;
-  path: string;
+  path: VfsPath;
 }
 
 /** Types that a browser only shows and never runs; all others are bytes. */

@@ -3,7 +3,7 @@
  * NUL and double slashes are refused instead of resolved. Pure.
  */
 import { WinterdockError } from '../base/errors.ts';
-import { normalisePath } from '../vfs/paths.ts';
+import { parseVfsPath, type VfsPath } from '../vfs/paths.ts';
 
 export interface Target {
   /** Path as sent, still encoded. */
@@ -50,11 +50,11 @@ export function decodeSegment(raw: string, name: string): string {
  * The volume path that the raw segments after the volume's name spell: absolute, no empty, `.` or `..` segment in any
  * encoding, no NUL, at most 1 024 bytes. Throws `validation` for anything else.
  */
-export function filePathOf(rawSegments: readonly string[]): string {
+export function filePathOf(rawSegments: readonly string[]): VfsPath {
   const path = `/${rawSegments.map((segment) => decodeSegment(segment, 'path')).join('/')}`;
   for (const segment of path.slice(1).split('/')) {
     if (segment === '') throw invalid('path', 'must not contain an empty segment');
     if (segment === '.' || segment === '..') throw invalid('path', 'must not contain . or .. segments');
   }
-  return normalisePath(path);
+  return parseVfsPath(path);
 }

@@ -1,6 +1,7 @@
 /** Every byte goes through the shell as it is: its commands, pipes, redirections, variables and languages. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import { bytesOfText } from './byte-text.ts';
 import type { InstanceProcess } from './instance.ts';
 import { stage } from './testing/stage.ts';
@@ -17,7 +18,7 @@ async function hex(id: string, command: string, stdin?: Uint8Array): Promise<{ o
   const a = opened.get(id) ?? at.open(id);
   opened.set(id, a);
   for (const [path, content] of Object.entries({ '/all': ALL, '/lines': LINES, '/ff': Buffer.from([0xff, 0xfe]) }))
-    await a.write({ op: 'put', volume: 'workspace', path, content });
+    await a.write({ op: 'put', volume: 'workspace', path: vfsPath(path), content });
   const { stdout, stderr } = await a.exec({ command, ...(stdin && { stdin }) });
   return {
     out: Buffer.from(bytesOfText(stdout)).toString('hex'),
@@ -175,7 +176,7 @@ test('pieces of a stream are whole characters, and what is no character is not h
 test('output is cut at 4 MiB to the byte', async () => {
   const a = at.open('cut');
   const content = Buffer.from(`x${'é'.repeat(2_500_000)}`);
-  await a.write({ op: 'put', volume: 'workspace', path: '/much', content });
+  await a.write({ op: 'put', volume: 'workspace', path: vfsPath('/much'), content });
   const outcome = await a.exec({ command: 'cat much; cat much | head -c 4194304 | sha256sum >&2' });
   const bytes = Buffer.from(bytesOfText(outcome.stdout));
   expect([bytes.byteLength, outcome.truncated]).toEqual([4 * 1024 * 1024, true]);

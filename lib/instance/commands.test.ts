@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openBeside } from '../vfs/open.ts';
+import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import type { InstanceProcess } from './instance.ts';
 import { residentBytes } from './memory.ts';
 import { createPool } from './pool.ts';
@@ -14,7 +15,7 @@ const MIB = 1024 * 1024;
 const at = stage();
 
 function put(to: InstanceProcess, path: string, content: string | Uint8Array): Promise<unknown> {
-  return to.write({ op: 'put', volume: 'workspace', path, content: Buffer.from(content) });
+  return to.write({ op: 'put', volume: 'workspace', path: vfsPath(path), content: Buffer.from(content) });
 }
 
 /** Reads beside the process, as the server does. */
@@ -22,7 +23,7 @@ function beside(id: string): { text(path: string): string | null; close(): void 
   const reader = openBeside(at.file(id));
   return {
     text(path) {
-      const content = reader.get(path);
+      const content = reader.get(vfsPath(path));
       return content && Buffer.from(content).toString();
     },
     close: () => reader.close(),

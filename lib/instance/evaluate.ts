@@ -1,7 +1,8 @@
 /** `eval`: one piece of JavaScript or Python, with its value, what it said and the files it may reach. */
 import { isUtf8 } from 'node:buffer';
 import type { Overlay } from '../vfs/overlay.ts';
-import { asVolume, DEFAULT_VOLUME } from '../vfs/volumes.ts';
+import { parseVfsPath } from '../vfs/paths.ts';
+import { DEFAULT_VOLUME, parseVolume } from '../vfs/volumes.ts';
 import { runJavaScript } from './javascript.ts';
 import { type HostFunction, Utf8, visible } from './javascript-border.ts';
 import { roomFor } from './memory.ts';
@@ -63,13 +64,14 @@ async function evaluatePython(call: EvalCall, run: Run, { shell }: EvalContext):
   return { ok: false, timedOut, error: said?.toWellFormed() || `exit code ${exitCode}` };
 }
 
-/** What the guest's `vfs` object calls; the volume is optional. */
+/** What the guest's `vfs` object calls; the volume is optional. What a guest names is parsed here. */
 function vfsFunctions(files: Overlay, room: Room): Record<string, HostFunction> {
-  const volume = (name: unknown) => asVolume(name === undefined ? DEFAULT_VOLUME : String(name));
+  const volumeOf = (name: unknown) => parseVolume(name === undefined ? DEFAULT_VOLUME : String(name));
   /** The content of a file, which is not read when it could not be passed on. */
-  const read = (path: string, name: unknown) => {
-    requirePassage(files.entry(path, volume(name))?.size ?? 0, room);
-    return files.get(path, volume(name)) ?? undefined;
+  const read = (text: string, name: unknown) => {
+    const [path, volume] = [parseVfsPath(text), volumeOf(name)];
+    requirePassage(files.entry(path, volume)?.size ?? 0, room);
+    return files.get(path, volume) ?? undefined;
   };
   const bytesOf = (content: unknown) => (content instanceof Uint8Array ? content : Buffer.from(String(content)));
   return {
@@ -78,10 +80,10 @@ function vfsFunctions(files: Overlay, room: Room): Record<string, HostFunction> 
       return content && textOf(content, String(path));
     },
     getBytes: (path, name) => read(String(path), name),
-    put: (path, content, name) => void files.put(String(path), bytesOf(content), volume(name)),
+    put: (path, content, name) => void files.put(parseVfsPath(String(path)), bytesOf(content), volumeOf(name)),
     list: (prefix, name) =>
-      listed(files.paths(volume(name), prefix === undefined ? '' : String(prefix), LIST_LIMIT + 1)),
-    delete: (path, name) => files.delete(String(path), volume(name)),
+      listed(files.paths(volumeOf(name), prefix === undefined ? '' : String(prefix), LIST_LIMIT + 1)),
+    delete: (path, name) => files.delete(parseVfsPath(String(path)), volumeOf(name)),
     query: (sql, params) => files.query(String(sql), params === undefined ? [] : JSON.parse(String(params))),
   };
 }

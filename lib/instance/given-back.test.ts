@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
+import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import type { InstanceProcess } from './instance.ts';
 import { stage } from './testing/stage.ts';
 
@@ -54,7 +55,8 @@ const bombs: [string, number, number, (process: InstanceProcess) => Promise<unkn
     'a file that was put from outside',
     30,
     16,
-    (process) => process.write({ op: 'put', volume: 'workspace', path: '/big', content: Buffer.alloc(48 * MIB, 1) }),
+    (process) =>
+      process.write({ op: 'put', volume: 'workspace', path: vfsPath('/big'), content: Buffer.alloc(48 * MIB, 1) }),
   ],
 ];
 

@@ -4,12 +4,13 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ByteString, FsStat, IFileSystem, RmOptions } from 'just-bash';
+import { parentPath } from '../vfs/paths.ts';
 import type { Tree } from '../vfs/tree.ts';
 import type { VfsAddress, VfsEntry } from '../vfs/types.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { unsafeBytesFromLatin1 } from './bash.ts';
 import { bytesOfText, textOfBytes } from './byte-text.ts';
-import { absolute, directoryOf, type Found, find, requireText } from './guest-paths.ts';
+import { absolute, type Found, find, requireText } from './guest-paths.ts';
 import { monotonicMs } from './monotonic.ts';
 import { asPosix, posixError } from './posix-error.ts';
 import { Scenery } from './scenery.ts';
@@ -268,7 +269,7 @@ export class GuestFiles implements IFileSystem {
   }
 
   #requireDirectory(place: VfsAddress, path: string): void {
-    const above = asPosix(path, () => this.#vfs.entry(directoryOf(place.path), place.volume));
+    const above = asPosix(path, () => this.#vfs.entry(parentPath(place.path), place.volume));
     if (above === null) throw posixError('ENOENT', 'no such file or directory', path);
     if (above.kind !== 'dir') throw posixError('ENOTDIR', 'not a directory', path);
   }

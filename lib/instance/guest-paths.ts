@@ -3,6 +3,7 @@
  * can lead to any place of the three volumes and nowhere else. Writes nothing.
  */
 
+import { ancestorsOf, parseVfsPath } from '../vfs/paths.ts';
 import type { Tree } from '../vfs/tree.ts';
 import type { VfsAddress, VfsEntry } from '../vfs/types.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
@@ -36,14 +37,14 @@ export function requireText(path: string): void {
 }
 
 /** The directory that a normalised path lies in. */
-export function directoryOf(path: string): string {
+function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/')) || '/';
 }
 
 function placeOf(path: string): VfsAddress | null {
   const [, first = '', ...rest] = path.split('/');
   const volume = VOLUMES.find((name) => name === first);
-  return volume === undefined ? null : { volume, path: `/${rest.join('/')}` };
+  return volume === undefined ? null : { volume, path: parseVfsPath(`/${rest.join('/')}`) };
 }
 
 /**
@@ -68,13 +69,11 @@ export function find(vfs: Tree, given: string, follow = true): Found {
 
 /** The path that a path leads to whose way goes over a link; null when no link is on the way. */
 function throughLink(vfs: Tree, place: VfsAddress): string | null {
-  const segments = place.path.split('/');
-  for (let length = 2; length < segments.length; length += 1) {
-    const above = segments.slice(0, length).join('/');
+  for (const above of ancestorsOf(place.path)) {
     const entry = vfs.entry(above, place.volume);
     if (entry === null) return null;
     if (entry.kind === 'link') {
-      const rest = segments.slice(length).join('/');
+      const rest = place.path.slice(above.length + 1);
       return absolute(`${targetOf(`/${place.volume}${above}`, entry)}/${rest}`);
     }
   }

@@ -3,6 +3,8 @@
  * out. Implemented by supervisor.ts and pool.ts; every backend passes the suite in testing/contract-suite.ts. Knows
  * nothing of rows, drawers or HTTP.
  */
+
+import type { VfsPath } from '../vfs/paths.ts';
 import type { VfsStat, WriteCondition } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { MemoryUse } from './budget.ts';
@@ -65,13 +67,13 @@ export interface EvalOutcome {
 }
 
 export type WriteOperation =
-  | { op: 'put'; volume: Volume; path: string; content: Uint8Array; condition?: WriteCondition }
-  | { op: 'delete'; volume: Volume; path: string; condition?: WriteCondition }
-  | { op: 'move'; volume: Volume; from: string; to: string }
+  | { op: 'put'; volume: Volume; path: VfsPath; content: Uint8Array; condition?: WriteCondition }
+  | { op: 'delete'; volume: Volume; path: VfsPath; condition?: WriteCondition }
+  | { op: 'move'; volume: Volume; from: VfsPath; to: VfsPath }
   /** Makes a folder with what is missing above it; `conflict` when something is there. */
-  | { op: 'mkdir'; volume: Volume; path: string }
+  | { op: 'mkdir'; volume: Volume; path: VfsPath }
   /** Removes a folder: an empty one, or with `recursive` one with all that is in it. */
-  | { op: 'rmdir'; volume: Volume; path: string; recursive: boolean };
+  | { op: 'rmdir'; volume: Volume; path: VfsPath; recursive: boolean };
 
 export interface WriteOutcome {
   created: boolean;

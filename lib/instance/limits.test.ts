@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import type { EvalRequest, ExecRequest, InstanceProcess } from './instance.ts';
 import { isRunning, pssMib, stage } from './testing/stage.ts';
 
@@ -111,7 +112,7 @@ test('what a policy lacks is refused by name', async () => {
 test('a crash costs nothing that was answered', async () => {
   const a = at.open('crash');
   await a.exec(exec('for i in 1 2 3; do echo $i > f$i; done'));
-  await a.write({ op: 'put', volume: 'memory', path: '/m', content: Buffer.from('remembered') });
+  await a.write({ op: 'put', volume: 'memory', path: vfsPath('/m'), content: Buffer.from('remembered') });
   const running = a.exec(exec('sleep 30', 60_000));
   process.kill(a.pid, 'SIGKILL');
   await expect(running).rejects.toMatchObject({ code: 'conflict', extra: { cause: 'crash', started: true } });

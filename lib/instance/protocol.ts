@@ -6,11 +6,14 @@
  */
 import { z } from 'zod';
 import { ERROR_STATUS, type ErrorCode } from '../base/errors.ts';
+import type { VfsPath } from '../vfs/paths.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { MAX_STREAM_BYTES } from './output.ts';
 
 const id = z.int().min(0);
 const volume = z.enum(VOLUMES);
+/** Parsed where it came in; the server sends no other. */
+const path = z.custom<VfsPath>((value) => typeof value === 'string');
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array);
 const versions = z.union([z.literal('*'), z.array(z.int())]).optional();
 const condition = z.object({ ifMatch: versions, ifNoneMatch: versions }).optional();
@@ -41,11 +44,11 @@ const evalCall = z.object({
 });
 
 const writeOperation = z.discriminatedUnion('op', [
-  z.object({ op: z.literal('put'), volume, path: z.string(), content: bytes, condition }),
-  z.object({ op: z.literal('delete'), volume, path: z.string(), condition }),
-  z.object({ op: z.literal('move'), volume, from: z.string(), to: z.string() }),
-  z.object({ op: z.literal('mkdir'), volume, path: z.string() }),
-  z.object({ op: z.literal('rmdir'), volume, path: z.string(), recursive: z.boolean() }),
+  z.object({ op: z.literal('put'), volume, path, content: bytes, condition }),
+  z.object({ op: z.literal('delete'), volume, path, condition }),
+  z.object({ op: z.literal('move'), volume, from: path, to: path }),
+  z.object({ op: z.literal('mkdir'), volume, path }),
+  z.object({ op: z.literal('rmdir'), volume, path, recursive: z.boolean() }),
 ]);
 
 /** Server to Instance. A read's fields are checked by the VFS itself. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openBeside } from '../vfs/open.ts';
+import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import type { OutputChunk } from './instance.ts';
 import { stage } from './testing/stage.ts';
 
@@ -49,7 +50,7 @@ test('what a command wrote is seen by another reader when its output arrives, an
   const reader = openBeside(at.file('commit'));
   const seen: (string | null)[] = [];
   const text = (path: string) => {
-    const content = reader.get(path);
+    const content = reader.get(vfsPath(path));
     return content && Buffer.from(content).toString();
   };
   await a.exec(
@@ -69,18 +70,23 @@ test('a write is served and durable while a script runs', async () => {
   const running = a.exec({ command: 'echo mine > mine; while [ ! -e stop ]; do :; done; cat stop' }).finally(() => {
     ended = true;
   });
-  const outcome = await a.write({ op: 'put', volume: 'workspace', path: '/other', content: Buffer.from('theirs') });
+  const outcome = await a.write({
+    op: 'put',
+    volume: 'workspace',
+    path: vfsPath('/other'),
+    content: Buffer.from('theirs'),
+  });
   expect(outcome).toMatchObject({ created: true, stat: { path: '/other', size: 6 } });
-  expect(Buffer.from(reader.get('/other') ?? []).toString()).toBe('theirs');
+  expect(Buffer.from(reader.get(vfsPath('/other')) ?? []).toString()).toBe('theirs');
   expect(ended).toBe(false);
-  await a.write({ op: 'put', volume: 'workspace', path: '/stop', content: Buffer.from('stopped') });
+  await a.write({ op: 'put', volume: 'workspace', path: vfsPath('/stop'), content: Buffer.from('stopped') });
   expect(await running).toMatchObject({ exitCode: 0, stdout: 'stopped' });
   reader.close();
 });
 
 test('a stream is cut at 4 MiB, says so, and an endless one takes no more memory and stops at its time', async () => {
   const a = at.open('endless');
-  await a.write({ op: 'put', volume: 'workspace', path: '/much', content: Buffer.alloc(1_000_000, 'x') });
+  await a.write({ op: 'put', volume: 'workspace', path: vfsPath('/much'), content: Buffer.alloc(1_000_000, 'x') });
   const outcome = await a.exec({ command: 'while true; do cat much; done', timeoutMs: 8000 });
   expect(outcome).toMatchObject({ exitCode: 124, timedOut: true, truncated: true });
   expect(outcome.stdout.length).toBe(4 * 1024 * 1024);

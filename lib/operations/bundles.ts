@@ -17,7 +17,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { ShareRow } from '../registry/shares.ts';
 import { requireInstance } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { asVolume } from '../vfs/volumes.ts';
+import { parseVolume } from '../vfs/volumes.ts';
 import { auditContextOf } from './audit-context.ts';
 import type { ListPage } from './list-page.ts';
 import { createInstanceSerializer } from './serializer.ts';
@@ -103,7 +103,7 @@ function shareOf(row: ShareRow): Share {
     instance: row.instance,
     tenant: row.tenant,
     format: 'wbundle/1',
-    volumes: row.volumes.map(asVolume),
+    volumes: row.volumes.map(parseVolume),
     private_included: row.privateIncluded,
     signed: row.issuer !== null,
     issuer: row.issuer,

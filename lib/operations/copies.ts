@@ -20,7 +20,7 @@ import type { Snapshots } from '../copies/snapshots.ts';
 import type { BlueprintRow, CopyContent, SnapshotRow } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { asVolume } from '../vfs/volumes.ts';
+import { parseVolume } from '../vfs/volumes.ts';
 import { auditContextOf } from './audit-context.ts';
 import { Lineages } from './lineage.ts';
 import type { ListPage } from './list-page.ts';
@@ -125,7 +125,7 @@ export function copyOperations(parts: {
 }
 
 function contentOf(row: CopyContent): Pick<Snapshot, 'hash' | 'bytes' | 'volumes' | 'contents'> {
-  const contents = row.volumes.map((part) => ({ ...part, volume: asVolume(part.volume) }));
+  const contents = row.volumes.map((part) => ({ ...part, volume: parseVolume(part.volume) }));
   return {
     hash: `sha256:${row.hash}`,
     bytes: row.bytes,

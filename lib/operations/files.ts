@@ -10,9 +10,9 @@ import type { WriteOperation, WriteOutcome } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
 import { requireInstance } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { normalisePath } from '../vfs/paths.ts';
+import type { VfsPath } from '../vfs/paths.ts';
 import type { VfsStat } from '../vfs/types.ts';
-import { asVolume, VOLUME_CONTRACTS, type Volume } from '../vfs/volumes.ts';
+import { VOLUME_CONTRACTS, type Volume } from '../vfs/volumes.ts';
 import { auditContextOf } from './audit-context.ts';
 import { etagOf, writeConditionOf } from './conditions.ts';
 import type { ListPage } from './list-page.ts';
@@ -42,30 +42,30 @@ export interface FileOperations {
     caller: Caller,
     id: string,
     volume: Volume,
-    query: { path: string; limit: number; cursor?: string },
+    query: { path: VfsPath; limit: number; cursor?: string },
   ): Promise<ListPage<FolderItem> & { total: number }>;
   /** Throws `not_found` when there is no such file. `range` in bytes, end inclusive. */
   file(
     caller: Caller,
     id: string,
     volume: Volume,
-    path: string,
+    path: VfsPath,
     range?: { start: number; end: number },
   ): Promise<FileContent>;
-  fileStat(caller: Caller, id: string, volume: Volume, path: string): Promise<FileContent['stat']>;
+  fileStat(caller: Caller, id: string, volume: Volume, path: VfsPath): Promise<FileContent['stat']>;
   putFile(
     caller: Caller,
     id: string,
     volume: Volume,
-    path: string,
+    path: VfsPath,
     content: Uint8Array,
     condition?: WriteHeaders,
   ): Promise<{ created: boolean; etag: string }>;
-  deleteFile(caller: Caller, id: string, volume: Volume, path: string, condition?: WriteHeaders): Promise<void>;
+  deleteFile(caller: Caller, id: string, volume: Volume, path: VfsPath, condition?: WriteHeaders): Promise<void>;
   /** Moves a file or a whole folder. Throws `conflict` when something is at `to`. */
-  moveFile(caller: Caller, id: string, volume: Volume, input: { from: string; to: string }): Promise<void>;
+  moveFile(caller: Caller, id: string, volume: Volume, input: { from: VfsPath; to: VfsPath }): Promise<void>;
   /** Makes a folder and the missing ones above it. Throws `conflict` when something is there. */
-  makeFolder(caller: Caller, id: string, volume: Volume, input: { path: string }): Promise<void>;
+  makeFolder(caller: Caller, id: string, volume: Volume, input: { path: VfsPath }): Promise<void>;
   /**
    * Removes an empty folder, or with `recursive` one with all in it. Throws `not_found`; `conflict` for the root and
    * for a folder that is not empty.
@@ -74,7 +74,7 @@ export interface FileOperations {
     caller: Caller,
     id: string,
     volume: Volume,
-    query: { path: string; recursive?: 'true' | 'false' },
+    query: { path: VfsPath; recursive?: 'true' | 'false' },
   ): Promise<void>;
   search(
     caller: Caller,
@@ -95,7 +95,7 @@ export function fileOperations(parts: { registry: Registry; sessions: Sessions; 
     sessions.write(id, operation, auditContextOf(caller));
 
   /** The error of a path without a file; its hint says when a folder is there. */
-  const absent = async (id: string, volume: Volume, path: string): Promise<WinterdockError> => {
+  const absent = async (id: string, volume: Volume, path: VfsPath): Promise<WinterdockError> => {
     const prefix = `${path}/`;
     const { files } = await sessions.read(id, { op: 'list', volume, prefix, limit: 1 });
     const hint = `It is a folder. List what is in it: volumes/${volume}?prefix=${encodeURI(prefix)}`;
@@ -122,7 +122,7 @@ export function fileOperations(parts: { registry: Registry; sessions: Sessions; 
       if (volume === PRIVATE) await privateRead(caller, id, 'names of files');
       const { files, next } = await sessions.read(id, {
         op: 'list',
-        volume: asVolume(volume),
+        volume,
         limit,
         // Paths are absolute: without its slash a prefix would match nothing.
         ...(prefix === undefined || prefix === '' ? {} : { prefix: prefix.startsWith('/') ? prefix : `/${prefix}` }),
@@ -132,12 +132,11 @@ export function fileOperations(parts: { registry: Registry; sessions: Sessions; 
     },
 
     async folder(caller, id, volume, { path, limit, cursor }) {
-      const wanted = normalisePath(path);
       if (volume === PRIVATE) await privateRead(caller, id, 'names of files');
       const { items, next, total } = await sessions.read(id, {
         op: 'folder',
-        volume: asVolume(volume),
-        path: wanted,
+        volume,
+        path,
         limit,
         ...(cursor === undefined ? {} : { after: cursor }),
       });
@@ -145,31 +144,29 @@ export function fileOperations(parts: { registry: Registry; sessions: Sessions; 
     },
 
     async file(caller, id, volume, path, range) {
-      const wanted = normalisePath(path);
       if (volume === PRIVATE) await privateRead(caller, id, 'a file');
       const { stat, content } = await sessions.read(id, {
         op: 'get',
-        volume: asVolume(volume),
-        path: wanted,
+        volume,
+        path,
         ...(range === undefined ? {} : { range }),
       });
-      if (stat === null) throw await absent(id, volume, wanted);
+      if (stat === null) throw await absent(id, volume, path);
       return { stat: withEtag(stat), content: content ?? new Uint8Array() };
     },
 
     async fileStat(caller, id, volume, path) {
-      const wanted = normalisePath(path);
       if (volume === PRIVATE) await privateRead(caller, id, 'a file');
-      const { stat } = await sessions.read(id, { op: 'stat', volume: asVolume(volume), path: wanted });
-      if (stat === null) throw await absent(id, volume, wanted);
+      const { stat } = await sessions.read(id, { op: 'stat', volume, path });
+      if (stat === null) throw await absent(id, volume, path);
       return withEtag(stat);
     },
 
     async putFile(caller, id, volume, path, content, condition) {
       const outcome = await write(caller, id, {
         op: 'put',
-        volume: asVolume(volume),
-        path: normalisePath(path),
+        volume,
+        path,
         content,
         condition: writeConditionOf(condition ?? {}),
       });
@@ -179,8 +176,8 @@ export function fileOperations(parts: { registry: Registry; sessions: Sessions; 
     async deleteFile(caller, id, volume, path, condition) {
       await write(caller, id, {
         op: 'delete',
-        volume: asVolume(volume),
-        path: normalisePath(path),
+        volume,
+        path,
         condition: writeConditionOf(condition ?? {}),
       });
     },
@@ -188,21 +185,21 @@ export function fileOperations(parts: { registry: Registry; sessions: Sessions; 
     async moveFile(caller, id, volume, { from, to }) {
       await write(caller, id, {
         op: 'move',
-        volume: asVolume(volume),
-        from: normalisePath(from),
-        to: normalisePath(to),
+        volume,
+        from,
+        to,
       });
     },
 
     async makeFolder(caller, id, volume, { path }) {
-      await write(caller, id, { op: 'mkdir', volume: asVolume(volume), path: normalisePath(path) });
+      await write(caller, id, { op: 'mkdir', volume, path });
     },
 
     async deleteFolder(caller, id, volume, { path, recursive }) {
       await write(caller, id, {
         op: 'rmdir',
-        volume: asVolume(volume),
-        path: normalisePath(path),
+        volume,
+        path,
         recursive: recursive === 'true',
       });
     },

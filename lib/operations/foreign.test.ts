@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Caller } from '../auth/caller.ts';
 import { startServer, type TestServer } from '../testing/server.ts';
+import { vfsPath } from '../vfs/testing/tmp-files.ts';
 
 /** Samples of each kind in one measurement, taken in turns so that what the machine does besides falls on both. */
 const SAMPLES = 1500;
@@ -56,7 +57,7 @@ const CASES: readonly [string, (id: string) => Promise<unknown>, () => string, s
   ['a sandbox', (id: string) => server.host.operations.getInstance(caller, id), () => 'yours-7', 'yours-77'],
   [
     'a file',
-    (id: string) => server.host.operations.file(caller, id, 'workspace', '/note.txt'),
+    (id: string) => server.host.operations.file(caller, id, 'workspace', vfsPath('/note.txt')),
     () => 'yours-0',
     'yours-78',
   ],

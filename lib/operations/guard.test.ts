@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../auth/caller.ts';
 import type { Role } from '../auth/roles.ts';
+import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import { createGuard, type Guard, type OwnerLookups } from './guard.ts';
 import type { Operations } from './operations.ts';
 
@@ -76,8 +77,8 @@ test('support reads the workspace only, searches it only, and revives with a rea
   const reached: unknown[][] = [];
   const operations = guarded(reached);
   const support = as('support', null);
-  expect(await told(operations.file(support, 'mine', 'workspace', '/a'))).toBe('done');
-  expect(await told(operations.file(support, 'mine', 'memory', '/a'))).toMatch(/^forbidden/);
+  expect(await told(operations.file(support, 'mine', 'workspace', vfsPath('/a')))).toBe('done');
+  expect(await told(operations.file(support, 'mine', 'memory', vfsPath('/a')))).toMatch(/^forbidden/);
   expect(await told(operations.search(support, 'mine', { q: 'x', in: 'name', limit: 1 }))).toBe('done');
   expect(reached.at(-1)?.[2]).toMatchObject({ volume: 'workspace' });
   const inMemory = { q: 'x', in: 'name' as const, limit: 1, volume: 'memory' as const };

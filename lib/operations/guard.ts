@@ -16,7 +16,7 @@ import {
   roleRefusal,
   volumeRefusal,
 } from '../contract/access.ts';
-import { asVolume, VOLUMES, type Volume } from '../vfs/volumes.ts';
+import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 import type { Operations } from './operations.ts';
 import type { RefusalRecorder } from './refusals.ts';
 import { unknownId } from './unknown-id.ts';
@@ -89,7 +89,7 @@ function isInput(value: unknown): value is Input {
 
 function contentsRefusal(caller: Caller, rule: Rule, args: unknown[], input: Input | null): string | null {
   const volume = rule.contents === 'named' ? args[1] : rule.contents === 'searched' ? input?.volume : undefined;
-  return volume === undefined ? null : volumeRefusal(caller, asVolume(String(volume)));
+  return volume === undefined ? null : volumeRefusal(caller, volume as Volume);
 }
 
 function personRefusal(caller: Caller, rule: Rule, args: unknown[]): string | null {

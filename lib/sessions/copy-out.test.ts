@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { closeToRest, openAtRest, openLive } from '../vfs/open.ts';
 import { hasOpen, readersOf } from '../vfs/testing/proc.ts';
+import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import { type Dock, liveFile, REQUEST, startDock } from './testing/dock.ts';
 
 const VOLUMES = ['workspace', 'memory'] as const;
@@ -25,7 +26,7 @@ const copy = (name: string) => dock.sessions.copyOut('a', join(folder, name), { 
 function textIn(name: string, path: string, volume: 'workspace' | 'memory' | 'tmp' = 'workspace'): string | null {
   const vfs = openAtRest(join(folder, name));
   try {
-    const content = vfs.get(path, volume);
+    const content = vfs.get(vfsPath(path), volume);
     return content === null ? null : Buffer.from(content).toString('utf8');
   } finally {
     vfs.close();
@@ -68,7 +69,11 @@ test('calls go on while a sandbox is copied, and filing it waits', { timeout: 60
   await dock.create('a');
   const content = Buffer.alloc(60_000_000);
   for (let index = 0; index < 4; index += 1) {
-    await dock.sessions.write('a', { op: 'put', volume: 'workspace', path: `/large-${index}`, content }, REQUEST);
+    await dock.sessions.write(
+      'a',
+      { op: 'put', volume: 'workspace', path: vfsPath(`/large-${index}`), content },
+      REQUEST,
+    );
   }
   const order: string[] = [];
   const copying = copy('target').then(() => order.push('copied'));
@@ -92,7 +97,7 @@ async function large(id: string): Promise<void> {
   await dock.create(id);
   const content = Buffer.alloc(60_000_000);
   for (let index = 0; index < 4; index += 1) {
-    await dock.sessions.write(id, { op: 'put', volume: 'workspace', path: `/${index}`, content }, REQUEST);
+    await dock.sessions.write(id, { op: 'put', volume: 'workspace', path: vfsPath(`/${index}`), content }, REQUEST);
   }
   await dock.sessions.suspend(id, REQUEST);
 }

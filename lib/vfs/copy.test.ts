@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { closeToRest, openAtRest, openLive } from './open.ts';
 import { createReaders } from './readers.ts';
-import { bytes, liveVfs, MIB, otherTool, SEED_TABLE, seedFile, text, tmpFolder } from './testing/tmp-files.ts';
+import { bytes, liveVfs, MIB, otherTool, SEED_TABLE, seedFile, text, tmpFolder, vfsPath } from './testing/tmp-files.ts';
 import type { Readers, VfsCopy } from './types.ts';
 import type { Vfs } from './vfs.ts';
 import { VOLUMES, type Volume } from './volumes.ts';
@@ -45,13 +45,13 @@ test('50. a copy beside constant writes is of one moment, and the writes go on',
   const folder = tmpFolder();
   const source = join(folder, 'live.sqlite');
   const vfs = liveVfs({ file: source });
-  vfs.put('/large', new Uint8Array(48 * MIB));
+  vfs.put(vfsPath('/large'), new Uint8Array(48 * MIB));
   let n = 0;
   const write = () => {
     n += 1;
     const both = vfs.overlay();
-    both.put('/first', bytes(String(n)));
-    both.put('/second', bytes(String(n)), 'memory');
+    both.put(vfsPath('/first'), bytes(String(n)));
+    both.put(vfsPath('/second'), bytes(String(n)), 'memory');
     both.commit();
   };
   write();
@@ -69,10 +69,10 @@ test('50. a copy beside constant writes is of one moment, and the writes go on',
     await copying;
     expect(n).toBeGreaterThan(before + 5);
     const copy = opened(target);
-    const first = Number(text(copy.get('/first')));
+    const first = Number(text(copy.get(vfsPath('/first'))));
     expect(first).toBeGreaterThanOrEqual(before);
-    expect(text(copy.get('/second', 'memory'))).toBe(String(first));
-    expect(copy.get('/large')?.byteLength).toBe(48 * MIB);
+    expect(text(copy.get(vfsPath('/second'), 'memory'))).toBe(String(first));
+    expect(copy.get(vfsPath('/large'))?.byteLength).toBe(48 * MIB);
   }
 });
 
@@ -82,7 +82,7 @@ test('50. a copy does not keep a file that was opened a moment ago from its firs
   const readers = pool();
   const folder = tmpFolder();
   const source = resting(folder, 'a.sqlite', (vfs) => {
-    for (let index = 0; index < 2; index += 1) vfs.put(`/${index}`, new Uint8Array(60 * MIB));
+    for (let index = 0; index < 2; index += 1) vfs.put(vfsPath(`/${index}`), new Uint8Array(60 * MIB));
   });
   // The process is there from here on.
   await copied(
@@ -99,7 +99,7 @@ test('50. a copy does not keep a file that was opened a moment ago from its firs
     .poll(() => readdirSync(folder).length + performance.now() - started, { interval: 5 })
     .toBeGreaterThan(60);
   const before = performance.now();
-  vfs.put('/first', bytes('written'));
+  vfs.put(vfsPath('/first'), bytes('written'));
   const wroteMs = performance.now() - before;
   await copying;
   expect(wroteMs).toBeLessThan((performance.now() - started) / 3);
@@ -111,8 +111,8 @@ test('51. the same rows give the same bytes, whatever came and went beside them'
   const source = join(folder, 'a.sqlite');
   const options = { maxBytes: 512 * MIB, maxFileBytes: MIB, mustExist: false };
   let vfs = openLive(source, options);
-  for (let index = 0; index < 500; index += 1) vfs.put(`/d/${index}`, bytes(`file ${index}`));
-  vfs.put('/note', bytes('kept'), 'memory');
+  for (let index = 0; index < 500; index += 1) vfs.put(vfsPath(`/d/${index}`), bytes(`file ${index}`));
+  vfs.put(vfsPath('/note'), bytes('kept'), 'memory');
   closeToRest(vfs);
   const first = await copied(readers, source, join(folder, '1.sqlite'));
   expect(readFileSync(join(folder, '1.sqlite')).byteLength).toBe(first.bytes);
@@ -123,17 +123,17 @@ test('51. the same rows give the same bytes, whatever came and went beside them'
   ]);
 
   vfs = openLive(source, { ...options, mustExist: true });
-  vfs.put('/scratch', bytes('x'.repeat(100_000)), 'tmp');
+  vfs.put(vfsPath('/scratch'), bytes('x'.repeat(100_000)), 'tmp');
   const beside = await readers.copy({ path: source, mode: 'live' }, join(folder, '2.sqlite'), { volumes: KEPT });
-  vfs.put('/gone', bytes('y'.repeat(100_000)));
-  vfs.delete('/gone');
+  vfs.put(vfsPath('/gone'), bytes('y'.repeat(100_000)));
+  vfs.delete(vfsPath('/gone'));
   closeToRest(vfs);
   expect(beside.sha256).toBe(first.sha256);
   expect((await copied(readers, source, join(folder, '3.sqlite'))).sha256).toBe(first.sha256);
   expect((await copied(readers, join(folder, '1.sqlite'), join(folder, '4.sqlite'))).sha256).toBe(first.sha256);
 
   vfs = openLive(source, { ...options, mustExist: true });
-  vfs.put('/d/0', bytes('file 0!'));
+  vfs.put(vfsPath('/d/0'), bytes('file 0!'));
   closeToRest(vfs);
   expect((await copied(readers, source, join(folder, '5.sqlite'))).sha256).not.toBe(first.sha256);
 });
@@ -150,14 +150,14 @@ test('52. what was deleted, overwritten or left out is not in the bytes', async 
     'stranger-secret',
   ];
   const source = resting(folder, 'a.sqlite', (vfs) => {
-    vfs.put('/kept', bytes('the work'));
-    vfs.put('/deleted', bytes('deleted-secret '.repeat(1000)));
-    vfs.put('/over', bytes('overwritten-secret '.repeat(1000)));
-    vfs.put('/name-of-memory', bytes('memory-secret '.repeat(1000)), 'memory');
-    vfs.mkdir('/name-of-memory-folder', 'memory');
-    vfs.put('/t', bytes('tmp-secret '.repeat(1000)), 'tmp');
-    vfs.delete('/deleted');
-    vfs.put('/over', bytes('new'));
+    vfs.put(vfsPath('/kept'), bytes('the work'));
+    vfs.put(vfsPath('/deleted'), bytes('deleted-secret '.repeat(1000)));
+    vfs.put(vfsPath('/over'), bytes('overwritten-secret '.repeat(1000)));
+    vfs.put(vfsPath('/name-of-memory'), bytes('memory-secret '.repeat(1000)), 'memory');
+    vfs.mkdir(vfsPath('/name-of-memory-folder'), 'memory');
+    vfs.put(vfsPath('/t'), bytes('tmp-secret '.repeat(1000)), 'tmp');
+    vfs.delete(vfsPath('/deleted'));
+    vfs.put(vfsPath('/over'), bytes('new'));
   });
   const other = otherTool(source);
   other.exec("CREATE TABLE _stranger (x); INSERT INTO _stranger VALUES ('stranger-secret')");
@@ -181,18 +181,19 @@ test('53. what is known of a file comes along, and a file of the seed stays one'
   const readers = pool();
   const folder = tmpFolder();
   const source = resting(folder, 'a.sqlite', (vfs) => {
-    for (const volume of VOLUMES) vfs.put('/run', bytes('#!'), volume);
-    vfs.chmod('/run', 0o755);
-    vfs.utimes('/run', 1234);
-    vfs.link('/link', '/run');
-    vfs.mkdir('/empty');
-    vfs.put('/large', new Uint8Array(MIB));
+    for (const volume of VOLUMES) vfs.put(vfsPath('/run'), bytes('#!'), volume);
+    vfs.chmod(vfsPath('/run'), 0o755);
+    vfs.utimes(vfsPath('/run'), 1234);
+    vfs.link(vfsPath('/link'), '/run');
+    vfs.mkdir(vfsPath('/empty'));
+    vfs.put(vfsPath('/large'), new Uint8Array(MIB));
   });
   await copied(readers, source, join(folder, 'b.sqlite'));
   const [before, after] = [opened(source), opened(join(folder, 'b.sqlite'))];
-  for (const path of ['/run', '/link', '/empty', '/large']) expect(after.entry(path)).toEqual(before.entry(path));
-  expect(after.readdir('/')).toEqual(before.readdir('/'));
-  expect(after.entry('/run', 'memory')).toEqual(before.entry('/run', 'memory'));
+  for (const path of ['/run', '/link', '/empty', '/large'])
+    expect(after.entry(vfsPath(path))).toEqual(before.entry(vfsPath(path)));
+  expect(after.readdir(vfsPath('/'))).toEqual(before.readdir(vfsPath('/')));
+  expect(after.entry(vfsPath('/run'), 'memory')).toEqual(before.entry(vfsPath('/run'), 'memory'));
   expect(after.list('tmp', { limit: 10 }).files).toEqual([]);
 
   const seed = join(folder, 'seed.sqlite');
@@ -234,7 +235,7 @@ test('54. what is no healthy VFS file is refused and leaves nothing', { timeout:
   const folder = tmpFolder();
   const target = join(folder, 'copy', 'target.sqlite');
   const made = (name: string, sql: string) => {
-    const file = resting(folder, name, (vfs) => vfs.put('/a', bytes('text')));
+    const file = resting(folder, name, (vfs) => vfs.put(vfsPath('/a'), bytes('text')));
     const db = new DatabaseSync(file);
     db.exec(sql);
     db.close();
@@ -245,7 +246,7 @@ test('54. what is no healthy VFS file is refused and leaves nothing', { timeout:
     'this is no database at all, but it is longer than a header of one hundred bytes'.repeat(3),
   );
   writeFileSync(join(folder, 'empty'), '');
-  const torn = resting(folder, 'torn.sqlite', (vfs) => vfs.put('/large', new Uint8Array(MIB).fill(7)));
+  const torn = resting(folder, 'torn.sqlite', (vfs) => vfs.put(vfsPath('/large'), new Uint8Array(MIB).fill(7)));
   truncateSync(torn, 500_000);
   const wrong: [string, boolean, string][] = [
     [join(folder, 'nothing'), false, 'missing_file'],
@@ -279,7 +280,7 @@ test('54. a copy that is broken off leaves nothing', { timeout: 30_000 }, async 
   const readers = createReaders({ maxFileBytes: 64 * MIB });
   const folder = tmpFolder();
   const source = resting(folder, 'a.sqlite', (vfs) => {
-    for (let index = 0; index < 4; index += 1) vfs.put(`/${index}`, new Uint8Array(60 * MIB));
+    for (let index = 0; index < 4; index += 1) vfs.put(vfsPath(`/${index}`), new Uint8Array(60 * MIB));
   });
   const target = join(folder, 'target.sqlite');
   const code = codeFrom(copied(readers, source, target));

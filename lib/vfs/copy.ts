@@ -19,7 +19,7 @@ import { corruptFile, resultCodeOf, translateSqliteError } from './sqlite-errors
 import { Statements } from './statements.ts';
 import type { ReadTarget, VfsCopy } from './types.ts';
 import { volumeSizes } from './volume-listing.ts';
-import { asVolume, VOLUMES, type Volume } from './volumes.ts';
+import { VOLUMES, type Volume } from './volumes.ts';
 
 const HASH_CHUNK_BYTES = 1024 * 1024;
 const CACHE_KIB = 16 * 1024;
@@ -45,7 +45,7 @@ export async function copyVfs(
   try {
     if (source.mode === 'live') await untilInWal(source.path);
     else await requireBytes(source.path, sha256);
-    const sizes = writeCopy(source, path, volumes.map(asVolume), strict);
+    const sizes = writeCopy(source, path, volumes, strict);
     syncFileNow(path);
     return { sha256: await hashOf(path), bytes: statSync(path).size, volumes: sizes };
   } catch (error) {
@@ -71,7 +71,7 @@ async function untilInWal(path: string): Promise<void> {
   while (existsSync(path) && !asksForLog(path) && performance.now() < deadline) await setTimeout(ENTER_WAL_STEP_MS);
 }
 
-function writeCopy(source: ReadTarget, path: string, volumes: Volume[], strict: boolean): VfsCopy['volumes'] {
+function writeCopy(source: ReadTarget, path: string, volumes: readonly Volume[], strict: boolean): VfsCopy['volumes'] {
   createFileNow(path);
   const db = new DatabaseSync(path, { ...OPTIONS, limits: { ...OPTIONS.limits, attach: 1 } });
   try {

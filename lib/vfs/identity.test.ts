@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { copyVfs } from './copy.ts';
 import { closeToRest, giveIdentity, identityAtRest, openAtRest, openLive, recoverToRest } from './open.ts';
 import { holdFile, kill } from './testing/processes.ts';
-import { bytes, liveVfs, MIB, otherTool, seedFile, tmpFile, tmpFolder } from './testing/tmp-files.ts';
+import { bytes, liveVfs, MIB, otherTool, seedFile, tmpFile, tmpFolder, vfsPath } from './testing/tmp-files.ts';
 import { VOLUMES } from './volumes.ts';
 
 const LIVE = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: true, walLater: true };
@@ -34,8 +34,8 @@ test('56. a file is born with an identity, which no other has and which every wr
     expect(identity).toMatch(IDENTITY);
     born.add(identity);
     const vfs = openLive(file, LIVE);
-    vfs.put('/a', bytes('a'));
-    vfs.delete('/', 'workspace', { recursive: true });
+    vfs.put(vfsPath('/a'), bytes('a'));
+    vfs.delete(vfsPath('/'), 'workspace', { recursive: true });
     expect(closeToRest(vfs)).toBe(identity);
     expect(identityIn(file)).toBe(identity);
   }
@@ -45,7 +45,7 @@ test('56. a file is born with an identity, which no other has and which every wr
 test('56. a copy never has the identity of its source, at rest or beside its process, and gets its own', async () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
-  vfs.put('/a', bytes('a'));
+  vfs.put(vfsPath('/a'), bytes('a'));
   const beside = await copied(file, 'live');
   const identity = closeToRest(vfs) ?? expect.fail('no identity');
   const copies = [beside, await copied(file), await copied(await copied(file))];
@@ -71,7 +71,7 @@ test('56. a file of an earlier time gets one with its first write and is not tou
   onTestFinished(() => vfs.close());
   vfs.list('workspace', { limit: 1 });
   expect(readFileSync(file).equals(before)).toBe(true);
-  vfs.put('/a', bytes('a'));
+  vfs.put(vfsPath('/a'), bytes('a'));
   const identity = identityAtRest(vfs);
   expect(identity).toMatch(IDENTITY);
   expect(giveIdentity(vfs)).toBe(identity);
@@ -89,7 +89,7 @@ test('56. a file of the seed gets one when it becomes ours, and has none to read
 test('57. a file at rest whose bytes are not those that are known is not copied', async () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
-  vfs.put('/a', bytes('the work of a week'));
+  vfs.put(vfsPath('/a'), bytes('the work of a week'));
   closeToRest(vfs);
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
   const copy = join(tmpFolder(), 'copy.sqlite');

@@ -10,8 +10,9 @@ import {
   storageFailure,
   WinterdockError,
 } from '../base/errors.ts';
+import { parseVfsPath } from './paths.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from './types.ts';
-import { asVolume, type Volume } from './volumes.ts';
+import { parseVolume, type Volume } from './volumes.ts';
 
 export type ReaderJob =
   | { kind: 'read'; target: ReadTarget; request: ReadRequest }
@@ -51,8 +52,7 @@ export type FromReader =
 type Fields = Record<string, unknown>;
 
 /**
- * A message of the server, checked. Throws `validation` when it is none; volumes and paths are checked by the
- * operations themselves.
+ * A message of the server, parsed: its volumes and paths too. Throws `validation` when it is none.
  */
 export function parseToReader(message: unknown): ToReader {
   const { id, job } = fields(message, 'message');
@@ -63,7 +63,7 @@ export function parseToReader(message: unknown): ToReader {
   if (kind === 'copy') {
     if (!Array.isArray(volumes) || typeof strict !== 'boolean' || !orNull(sha256))
       throw unfit('job', 'must say what to copy');
-    const copied = volumes.map((volume) => asVolume(text(volume, 'volume')));
+    const copied = volumes.map((volume) => parseVolume(text(volume, 'volume')));
     return {
       id: whole(id, 'id'),
       job: {
@@ -131,8 +131,22 @@ function parseTarget(value: unknown): ReadTarget {
   return { path: text(path, 'path'), mode };
 }
 
-/** A read request, checked in its shape. Throws `validation`. */
-export function parseRequest(value: unknown): ReadRequest {
+/** A read request, parsed. Throws `validation`, `unknown_volume`. */
+function parseRequest(value: unknown): ReadRequest {
+  const request = requireRequest(value);
+  const { volume, path } = request;
+  return {
+    ...request,
+    ...(typeof volume === 'string' && { volume: parseVolume(volume) }),
+    ...(typeof path === 'string' && { path: parseVfsPath(path) }),
+  } as ReadRequest;
+}
+
+/**
+ * Checks the shape of a read request, before it is sent too: a reader that gets a malformed one ends. Throws
+ * `validation`.
+ */
+export function requireRequest(value: unknown): Fields {
   const request = fields(value, 'request');
   const { op } = request;
   const sound =
@@ -155,7 +169,7 @@ export function parseRequest(value: unknown): ReadRequest {
       maybe(request, 'string', 'volume')) ||
     (op === 'query' && all(request, 'string', 'sql') && soundParams(request.params));
   if (!sound) throw unfit('request', 'is none that a reader knows');
-  return value as ReadRequest;
+  return request;
 }
 
 function parseAnswer(answer: Fields): ReaderJobResult {

@@ -14,7 +14,18 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { closeToRest, openAtRest, openBeside, openLive, recoverToRest } from './open.ts';
 import { holdFile, kill, startProcess } from './testing/processes.ts';
-import { bytes, codeOf, liveVfs, MIB, otherTool, SEED_TABLE, text, tmpFile, tmpFolder } from './testing/tmp-files.ts';
+import {
+  bytes,
+  codeOf,
+  liveVfs,
+  MIB,
+  otherTool,
+  SEED_TABLE,
+  text,
+  tmpFile,
+  tmpFolder,
+  vfsPath,
+} from './testing/tmp-files.ts';
 import type { Vfs } from './vfs.ts';
 import { VOLUMES } from './volumes.ts';
 
@@ -39,7 +50,7 @@ describe('coming to life', () => {
   test('nothing of a file is encrypted: whoever may read it has what is in it, memory too', () => {
     const file = tmpFile();
     const vfs = liveVfs({ file });
-    vfs.put('/a', bytes('the secret of the memory'), 'memory');
+    vfs.put(vfsPath('/a'), bytes('the secret of the memory'), 'memory');
     closeToRest(vfs);
     expect(readFileSync(file).includes('the secret of the memory')).toBe(true);
   });
@@ -59,7 +70,8 @@ describe('coming to life', () => {
       await kill(writer);
       recoverToRest(file);
       const vfs = openAtRest(file);
-      for (let number = 1; number <= last; number += 1) expect(text(vfs.get(`/${number}`))).toBe(`content ${number}`);
+      for (let number = 1; number <= last; number += 1)
+        expect(text(vfs.get(vfsPath(`/${number}`)))).toBe(`content ${number}`);
       expect(vfs.db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
       vfs.close();
     }
@@ -72,25 +84,25 @@ describe('coming to life', () => {
     asBefore.fill(1, 18, 20);
     writeFileSync(file, asBefore);
     const reader = openBeside(file);
-    expect(text(reader.get('/committed'))).toBe('committed');
+    expect(text(reader.get(vfsPath('/committed')))).toBe('committed');
     reader.close();
     recoverToRest(file);
     const rest = openAtRest(file);
-    expect(text(rest.get('/committed'))).toBe('committed');
+    expect(text(rest.get(vfsPath('/committed')))).toBe('committed');
     rest.close();
   });
 
   test('24. the name of a log that power was lost before is no log', () => {
     const file = tmpFile();
     const vfs = openLive(file, NEW);
-    vfs.put('/kept', bytes('kept'));
+    vfs.put(vfsPath('/kept'), bytes('kept'));
     closeToRest(vfs);
     writeFileSync(`${file}-wal`, '');
     writeFileSync(`${file}-shm`, Buffer.alloc(3));
     recoverToRest(file);
     expect(beside(file)).toEqual(['vfs.sqlite']);
     const rest = openAtRest(file);
-    expect(text(rest.get('/kept'))).toBe('kept');
+    expect(text(rest.get(vfsPath('/kept')))).toBe('kept');
     rest.close();
   });
 
@@ -105,7 +117,7 @@ describe('coming to life', () => {
     const rest = openAtRest(alone);
     expect(rest.db.prepare("SELECT kind FROM vfs_node WHERE volume = ''").get()).toEqual({ kind: 'counter' });
     rest.close();
-    vfs.put('/a', bytes('a'));
+    vfs.put(vfsPath('/a'), bytes('a'));
     expect(writeVersion(file)).toBe(2);
   });
 
@@ -118,7 +130,7 @@ describe('coming to life', () => {
     (header, wal, shm) => {
       const file = tmpFile();
       const vfs = liveVfs({ file });
-      vfs.put('/a', bytes('kept'));
+      vfs.put(vfsPath('/a'), bytes('kept'));
       closeToRest(vfs);
       writeFileSync(file, readFileSync(file).fill(header ?? 1, 18, 20));
       if (wal !== null) writeFileSync(`${file}-wal`, Buffer.alloc(wal ?? 0));
@@ -127,7 +139,7 @@ describe('coming to life', () => {
       expect(beside(file)).toEqual(['vfs.sqlite']);
       expect(writeVersion(file)).toBe(1);
       const rest = openAtRest(file);
-      expect(text(rest.get('/a'))).toBe('kept');
+      expect(text(rest.get(vfsPath('/a')))).toBe('kept');
       rest.close();
     },
   );
@@ -154,32 +166,32 @@ describe('coming to life', () => {
   test('25. a file that lacks nothing may be opened without a byte of it changing until something is written', () => {
     const file = tmpFile();
     const first = liveVfs({ file });
-    first.put('/a', bytes('kept'));
+    first.put(vfsPath('/a'), bytes('kept'));
     closeToRest(first);
     const before = readFileSync(file);
     const vfs = openLive(file, { ...LIVE, walLater: true });
     onTestFinished(() => vfs.close());
-    expect(text(vfs.get('/a'))).toBe('kept');
+    expect(text(vfs.get(vfsPath('/a')))).toBe('kept');
     expect(readFileSync(file).equals(before)).toBe(true);
     expect(beside(file)).toEqual(['vfs.sqlite']);
     const overlay = vfs.overlay();
-    overlay.put('/b', bytes('new'));
+    overlay.put(vfsPath('/b'), bytes('new'));
     expect(writeVersion(file)).toBe(1);
     overlay.commit();
     expect(writeVersion(file)).toBe(2);
     expect(vfs.db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
     expect(vfs.db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
-    expect(text(openedBeside(file).get('/b'))).toBe('new');
+    expect(text(openedBeside(file).get(vfsPath('/b')))).toBe('new');
   });
 
   test('25. such a file enters WAL mode when it is told to, and at once when its tmp has to be cleared', () => {
     const file = tmpFile();
     const first = liveVfs({ file });
-    first.put('/scratch', bytes('gone'), 'tmp');
+    first.put(vfsPath('/scratch'), bytes('gone'), 'tmp');
     closeToRest(first);
     const full = openLive(file, { ...LIVE, walLater: true });
     expect(writeVersion(file)).toBe(2);
-    expect(full.get('/scratch', 'tmp')).toBeNull();
+    expect(full.get(vfsPath('/scratch'), 'tmp')).toBeNull();
     closeToRest(full);
     const empty = openLive(file, { ...LIVE, walLater: true });
     expect(writeVersion(file)).toBe(1);
@@ -208,30 +220,30 @@ describe('coming to life', () => {
     const reader = await holdFile(file, 'reading');
     const started = performance.now();
     spawn('sh', ['-c', `sleep 0.5; kill -9 ${reader.pid}`], { stdio: 'ignore' });
-    vfs.put('/a', bytes('written'));
+    vfs.put(vfsPath('/a'), bytes('written'));
     expect(performance.now() - started).toBeGreaterThan(400);
-    expect(text(openedBeside(file).get('/a'))).toBe('written');
+    expect(text(openedBeside(file).get(vfsPath('/a')))).toBe('written');
   });
 
   test('25. opening clears tmp and nothing else; a file at rest keeps its tmp', () => {
     const file = tmpFile();
     const first = liveVfs({ file });
-    for (const volume of VOLUMES) first.put('/note', bytes(volume), volume);
-    first.mkdir('/dir', 'tmp');
-    first.link('/link', 'x', 'tmp');
+    for (const volume of VOLUMES) first.put(vfsPath('/note'), bytes(volume), volume);
+    first.mkdir(vfsPath('/dir'), 'tmp');
+    first.link(vfsPath('/link'), 'x', 'tmp');
     closeToRest(first);
     const rest = openAtRest(file);
-    expect(VOLUMES.map((volume) => text(rest.get('/note', volume)))).toEqual(['workspace', 'memory', 'tmp']);
+    expect(VOLUMES.map((volume) => text(rest.get(vfsPath('/note'), volume)))).toEqual(['workspace', 'memory', 'tmp']);
     rest.close();
     const second = liveVfs({ file, mustExist: true });
-    expect(VOLUMES.map((volume) => text(second.get('/note', volume)))).toEqual(['workspace', 'memory', null]);
-    expect(second.readdir('/', 'tmp')).toEqual([]);
+    expect(VOLUMES.map((volume) => text(second.get(vfsPath('/note'), volume)))).toEqual(['workspace', 'memory', null]);
+    expect(second.readdir(vfsPath('/'), 'tmp')).toEqual([]);
   });
 
   test('25. with both tables there and tmp empty, opening writes no row', () => {
     const file = tmpFile();
     const first = liveVfs({ file });
-    first.put('/a', bytes('a'));
+    first.put(vfsPath('/a'), bytes('a'));
     closeToRest(first);
     liveVfs({ file, mustExist: true });
     expect(statSync(`${file}-wal`).size).toBe(0);
@@ -242,11 +254,11 @@ describe('coming to life', () => {
     mkdirSync(folder);
     const file = join(folder, 'vfs 100%.sqlite');
     const vfs = openLive(file, NEW);
-    vfs.put('/a', bytes('here'));
+    vfs.put(vfsPath('/a'), bytes('here'));
     closeToRest(vfs);
     expect(readdirSync(folder)).toEqual(['vfs 100%.sqlite']);
     const rest = openAtRest(file);
-    expect(text(rest.get('/a'))).toBe('here');
+    expect(text(rest.get(vfsPath('/a')))).toBe('here');
     rest.close();
   });
 });
@@ -296,7 +308,7 @@ describe('refusing to come to life', () => {
   test('26. damage in the middle is corrupt when it is read', () => {
     const file = tmpFile();
     const vfs = openLive(file, NEW);
-    for (let index = 0; index < 200; index += 1) vfs.put(`/${index}`, bytes('y'.repeat(2000)));
+    for (let index = 0; index < 200; index += 1) vfs.put(vfsPath(`/${index}`), bytes('y'.repeat(2000)));
     closeToRest(vfs);
     const damaged = readFileSync(file);
     for (let page = 8; page < 40; page += 1) damaged.fill(0xff, page * 4096, page * 4096 + 64);
@@ -325,7 +337,7 @@ describe('refusing to come to life', () => {
   ])('27. a file with %s is corrupt, and nothing of it runs', (_, sql) => {
     const file = tmpFile();
     const vfs = openLive(file, NEW);
-    vfs.put('/a', bytes('a'));
+    vfs.put(vfsPath('/a'), bytes('a'));
     closeToRest(vfs);
     const db = otherTool(file);
     db.exec(sql);
@@ -359,7 +371,7 @@ describe('coming to rest', () => {
   test('28. leaves one complete file, not in WAL mode, with nothing beside it', () => {
     const file = tmpFile();
     const vfs = liveVfs({ file });
-    for (let index = 0; index < 100; index += 1) vfs.put(`/${index}`, new Uint8Array(20_000).fill(index));
+    for (let index = 0; index < 100; index += 1) vfs.put(vfsPath(`/${index}`), new Uint8Array(20_000).fill(index));
     expect(beside(file)).toEqual(['vfs.sqlite', 'vfs.sqlite-shm', 'vfs.sqlite-wal']);
     closeToRest(vfs);
     expect(beside(file)).toEqual(['vfs.sqlite']);
@@ -367,14 +379,14 @@ describe('coming to rest', () => {
     const copy = join(tmpFolder(), 'copy.sqlite');
     copyFileSync(file, copy);
     const rest = openAtRest(copy);
-    for (let index = 0; index < 100; index += 1) expect(rest.get(`/${index}`)?.[19_999]).toBe(index);
+    for (let index = 0; index < 100; index += 1) expect(rest.get(vfsPath(`/${index}`))?.[19_999]).toBe(index);
     rest.close();
   });
 
   test('28. is refused while an overlay holds what is not committed, which goes on', () => {
     const vfs = liveVfs({ file: tmpFile() });
     const overlay = vfs.overlay();
-    overlay.put('/a', bytes('a'));
+    overlay.put(vfsPath('/a'), bytes('a'));
     expect(codeOf(() => closeToRest(vfs))).toBe('internal');
     overlay.commit();
     closeToRest(vfs);
@@ -385,18 +397,22 @@ describe('coming to rest', () => {
     async (how) => {
       const file = tmpFile();
       const vfs = liveVfs({ file });
-      vfs.put('/before', bytes('before'));
+      vfs.put(vfsPath('/before'), bytes('before'));
       const reader = await holdFile(file, how);
-      vfs.put('/after', bytes('after'));
+      vfs.put(vfsPath('/after'), bytes('after'));
       expect(codeOf(() => closeToRest(vfs))).toBe('conflict');
-      vfs.put('/later', bytes('later'));
+      vfs.put(vfsPath('/later'), bytes('later'));
       await kill(reader);
       closeToRest(vfs);
       expect(beside(file)).toEqual(['vfs.sqlite']);
       const filed = `${file}.filed`;
       renameSync(file, filed);
       const rest = openAtRest(filed);
-      expect(['/before', '/after', '/later'].map((path) => text(rest.get(path)))).toEqual(['before', 'after', 'later']);
+      expect(['/before', '/after', '/later'].map((path) => text(rest.get(vfsPath(path))))).toEqual([
+        'before',
+        'after',
+        'later',
+      ]);
       rest.close();
     },
   );
@@ -404,19 +420,19 @@ describe('coming to rest', () => {
   test('29. closing in spite of the reader and taking the file alone would have lost rows', async () => {
     const file = tmpFile();
     const first = openLive(file, NEW);
-    first.put('/before', bytes('before'));
+    first.put(vfsPath('/before'), bytes('before'));
     closeToRest(first);
     const vfs = liveVfs({ file, mustExist: true });
     await holdFile(file, 'reading');
-    vfs.put('/after', bytes('after'));
+    vfs.put(vfsPath('/after'), bytes('after'));
     expect(codeOf(() => closeToRest(vfs))).toBe('conflict');
     vfs.close();
     expect(existsSync(`${file}-wal`)).toBe(true);
     const alone = join(tmpFolder(), 'alone.sqlite');
     copyFileSync(file, alone);
     const rest = openAtRest(alone);
-    expect(text(rest.get('/before'))).toBe('before');
-    expect(rest.get('/after')).toBeNull();
+    expect(text(rest.get(vfsPath('/before')))).toBe('before');
+    expect(rest.get(vfsPath('/after'))).toBeNull();
     rest.close();
   });
 });

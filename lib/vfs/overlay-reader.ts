@@ -2,10 +2,11 @@
  * What is at a path for a running call: what it has gathered, and under it what the file holds at that moment. The read
  * side of an overlay; writes nothing. A call that has gathered nothing reads the file alone.
  */
-import { ancestorsOf, subtreeOf } from './paths.ts';
+import { ancestorsOf, subtreeOf, type VfsPath } from './paths.ts';
 import type { Statements } from './statements.ts';
 import { DIRECTORY_MODE, FILE_MODE, impliedDirectory, LINK_MODE, TableReader } from './table-reader.ts';
-import type { VfsEntry } from './types.ts';
+import type { VfsAddress, VfsEntry } from './types.ts';
+import type { Volume } from './volumes.ts';
 
 /** Kinds of rows beside which the file's own row at the path still counts. */
 const BESIDE = "('kept', 'attributes')";
@@ -46,14 +47,14 @@ export class OverlayReader extends TableReader {
     this.#call = call;
   }
 
-  override file(volume: string, path: string): VfsEntry | null {
+  override file(volume: Volume, path: VfsPath): VfsEntry | null {
     const change = this.#change(volume, path);
     if (change === null || change.kind === 'kept') return this.#base.file(volume, path);
     if (change.kind === 'file') return entryOf(change);
     return change.kind === 'attributes' ? withAttributes(this.#base.file(volume, path), change) : null;
   }
 
-  override content(volume: string, path: string): Uint8Array | null {
+  override content(volume: Volume, path: VfsPath): Uint8Array | null {
     const change = this.#change(volume, path);
     if (change === null || change.kind === 'kept' || change.kind === 'attributes')
       return this.#base.content(volume, path);
@@ -61,11 +62,11 @@ export class OverlayReader extends TableReader {
     return this.statements.get<{ content: Uint8Array }>(BODY, this.#call(), volume, path)?.content ?? null;
   }
 
-  override slice(volume: string, path: string, start: number, end: number): Uint8Array | null {
+  override slice(volume: Volume, path: VfsPath, start: number, end: number): Uint8Array | null {
     return this.content(volume, path)?.subarray(start, end + 1) ?? null;
   }
 
-  override entry(volume: string, path: string): VfsEntry | null {
+  override entry(volume: Volume, path: VfsPath): VfsEntry | null {
     const change = this.#change(volume, path);
     if (change === null) {
       return this.#base.file(volume, path) ?? this.#base.node(volume, path) ?? this.implied(volume, path);
@@ -82,7 +83,7 @@ export class OverlayReader extends TableReader {
     }
   }
 
-  override node(volume: string, path: string): VfsEntry | null {
+  override node(volume: Volume, path: VfsPath): VfsEntry | null {
     const change = this.#change(volume, path);
     if (change === null || change.kind === 'attributes') return this.#base.node(volume, path);
     if (change.kind === 'kept') {
@@ -92,7 +93,7 @@ export class OverlayReader extends TableReader {
     return change.kind === 'dir' || change.kind === 'link' ? entryOf(change) : null;
   }
 
-  override longestBelow(volume: string, path: string): string | null {
+  override longestBelow(volume: Volume, path: VfsPath): string | null {
     const inFile = super.longestBelow(volume, path);
     const call = this.#call();
     if (call === null) return inFile;
@@ -104,7 +105,7 @@ export class OverlayReader extends TableReader {
   }
 
   /** Paths of files under a prefix, in byte order. */
-  files(volume: string, prefix: string, limit: number): string[] {
+  files(volume: Volume, prefix: string, limit: number): string[] {
     const call = this.#call();
     const within = "volume = ? AND path >= ? AND path < ? || CAST(x'FF' AS TEXT)";
     const gathered =
@@ -119,10 +120,10 @@ export class OverlayReader extends TableReader {
   }
 
   /** Directories above what the call has put somewhere, by volume. */
-  above(call: number): Map<string, Set<string>> {
-    const above = new Map<string, Set<string>>();
+  above(call: number): Map<Volume, Set<VfsPath>> {
+    const above = new Map<Volume, Set<VfsPath>>();
     const sql = `SELECT volume, path FROM pending.changed_path WHERE call = ? AND kind IN ('file', 'link', 'dir')`;
-    for (const { volume, path } of this.statements.iterate<{ volume: string; path: string }>(sql, call)) {
+    for (const { volume, path } of this.statements.iterate<VfsAddress>(sql, call)) {
       const known = above.get(volume) ?? new Set();
       above.set(volume, known);
       for (const directory of ancestorsOf(path)) known.add(directory);
@@ -130,7 +131,7 @@ export class OverlayReader extends TableReader {
     return above;
   }
 
-  protected override childrenByName(volume: string, directory: string): Map<string, VfsEntry> {
+  protected override childrenByName(volume: Volume, directory: VfsPath): Map<string, VfsEntry> {
     const found = super.childrenByName(volume, directory);
     const call = this.#call();
     if (call === null) return found;
@@ -149,7 +150,7 @@ export class OverlayReader extends TableReader {
     return found;
   }
 
-  protected override firstBelow(volume: string, path: string): { mtime: number | null } | null {
+  protected override firstBelow(volume: Volume, path: VfsPath): { mtime: number | null } | null {
     const call = this.#call();
     if (call !== null) {
       const { above, below } = subtreeOf(path);
@@ -169,14 +170,14 @@ export class OverlayReader extends TableReader {
     return call === null ? [] : [call];
   }
 
-  #change(volume: string, path: string): ChangeRow | null {
+  #change(volume: Volume, path: VfsPath): ChangeRow | null {
     const call = this.#call();
     if (call === null) return null;
     return this.statements.get<ChangeRow>(CHANGE, call, volume, path) ?? null;
   }
 
   /** A directory that nobody asked for gives way to whatever else is at its path. */
-  #kept(volume: string, path: string, change: ChangeRow): VfsEntry {
+  #kept(volume: Volume, path: VfsPath, change: ChangeRow): VfsEntry {
     const inFile = this.#base.file(volume, path) ?? this.#base.node(volume, path);
     return inFile !== null && inFile.kind !== 'dir' ? inFile : entryOf(change);
   }

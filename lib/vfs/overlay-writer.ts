@@ -4,11 +4,12 @@
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { unchanged } from './overlay-reader.ts';
-import { subtreeOf } from './paths.ts';
+import { subtreeOf, type VfsPath } from './paths.ts';
 import type { Statements } from './statements.ts';
 import { FILE_MODE, MTIME, WITH_NODE } from './table-reader.ts';
 import type { TreeWriter } from './tree.ts';
 import type { VfsAddress, VfsEntry, VfsStat } from './types.ts';
+import type { Volume } from './volumes.ts';
 
 const INTO = 'pending.changed_path (call, volume, path, kind, mode, mtime, above, size, pages, freed, target, body)';
 /** All columns anew; what the row had is of no use any more. */
@@ -60,7 +61,7 @@ export class OverlayWriter implements TreeWriter {
     this.#took = took;
   }
 
-  putFile(volume: string, path: string, content: Uint8Array, current: VfsEntry | null, mode: number | null): VfsStat {
+  putFile(volume: Volume, path: VfsPath, content: Uint8Array, current: VfsEntry | null, mode: number | null): VfsStat {
     const call = this.#call();
     const size = content.byteLength;
     const pages = pagesOf(size, path);
@@ -90,7 +91,7 @@ export class OverlayWriter implements TreeWriter {
     return { path, size, mtime, version: above };
   }
 
-  setAttributes(volume: string, path: string, current: VfsEntry, mode: number, mtimeSeconds: number | null): void {
+  setAttributes(volume: Volume, path: VfsPath, current: VfsEntry, mode: number, mtimeSeconds: number | null): void {
     if (mode === current.mode && mtimeSeconds === null) return;
     const changed = this.#statements.run(
       `UPDATE pending.changed_path SET mode = ?, mtime = ifnull(?, mtime) WHERE call = ? AND volume = ? AND path = ? AND kind <> 'gone'`,
@@ -114,21 +115,21 @@ export class OverlayWriter implements TreeWriter {
       );
   }
 
-  putDirectory(volume: string, path: string, mode: number | null, asked: boolean): void {
+  putDirectory(volume: Volume, path: VfsPath, mode: number | null, asked: boolean): void {
     this.#put(volume, path, asked ? 'dir' : 'kept', mode, epochSeconds(this.#clock), null);
     if (asked) this.#took(pagesOf(0, path));
   }
 
-  putLink(volume: string, path: string, target: string): void {
+  putLink(volume: Volume, path: VfsPath, target: string): void {
     this.#put(volume, path, 'link', null, epochSeconds(this.#clock), target);
     this.#took(pagesOf(0, path));
   }
 
-  remove(volume: string, path: string): void {
+  remove(volume: Volume, path: VfsPath): void {
     this.#remove(volume, exactly(path));
   }
 
-  removeBelow(volume: string, path: string): void {
+  removeBelow(volume: Volume, path: VfsPath): void {
     this.#remove(volume, below(path));
   }
 
@@ -213,13 +214,13 @@ export class OverlayWriter implements TreeWriter {
     );
   }
 
-  #dropBodies(volume: string, { where, values }: Range): void {
+  #dropBodies(volume: Volume, { where, values }: Range): void {
     const sql = `DELETE FROM pending.changed_body WHERE id IN (SELECT body FROM pending.changed_path WHERE call = ? AND volume = ? AND ${where('path')})`;
     this.#statements.run(sql, this.#call(), volume, ...values);
   }
 
   /** What the file has at these paths is to be gone; what it does not have is as if it had never been written. */
-  #remove(volume: string, range: Range): void {
+  #remove(volume: Volume, range: Range): void {
     const { where, values } = range;
     const call = this.#call();
     this.#dropBodies(volume, range);
@@ -247,8 +248,8 @@ export class OverlayWriter implements TreeWriter {
 
   /** A row without content. One that is kept leaves what is there as it is, but for a removal, which it undoes. */
   #put(
-    volume: string,
-    path: string,
+    volume: Volume,
+    path: VfsPath,
     kind: 'dir' | 'link' | 'kept' | 'attributes',
     mode: number | null,
     mtimeSeconds: number | null,

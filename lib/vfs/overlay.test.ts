@@ -5,7 +5,7 @@ import { FakeClock } from '../base/clock.ts';
 import { openBeside } from './open.ts';
 import type { Overlay } from './overlay.ts';
 import { anyOperation, everything, outcomeOf, versions } from './testing/random-operations.ts';
-import { bytes, codeOf, liveVfs, MIB, otherTool, text, tmpFile } from './testing/tmp-files.ts';
+import { bytes, codeOf, liveVfs, MIB, otherTool, text, tmpFile, vfsPath } from './testing/tmp-files.ts';
 import type { Vfs } from './vfs.ts';
 
 test('58. an overlay follows the rules of the file: any moves have the same outcome, and after its commits the same is there', () => {
@@ -50,25 +50,25 @@ test('58. an overlay follows the rules of the file: any moves have the same outc
 test('59. what an overlay gathers is seen by it alone, takes no lock, and becomes durable whole at its commit', () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
-  vfs.put('/kept', bytes('old'));
+  vfs.put(vfsPath('/kept'), bytes('old'));
   const reader = openBeside(file);
   const overlay = vfs.overlay();
-  overlay.put('/kept', bytes(''));
-  overlay.put('/new', bytes('new'), 'memory');
-  expect(overlay.delete('/kept')).toBe(true);
+  overlay.put(vfsPath('/kept'), bytes(''));
+  overlay.put(vfsPath('/new'), bytes('new'), 'memory');
+  expect(overlay.delete(vfsPath('/kept'))).toBe(true);
   expect(vfs.db.isTransaction).toBe(false);
   otherTool(file).exec("BEGIN IMMEDIATE; INSERT INTO vfs VALUES ('workspace', '/other', 'x', 1); COMMIT");
   for (const outside of [vfs, reader]) {
-    expect(text(outside.get('/kept'))).toBe('old');
-    expect(outside.get('/new', 'memory')).toBeNull();
+    expect(text(outside.get(vfsPath('/kept')))).toBe('old');
+    expect(outside.get(vfsPath('/new'), 'memory')).toBeNull();
   }
-  expect([overlay.get('/kept'), text(overlay.get('/new', 'memory')), text(overlay.get('/other'))]).toEqual([
-    null,
-    'new',
-    'x',
-  ]);
+  expect([
+    overlay.get(vfsPath('/kept')),
+    text(overlay.get(vfsPath('/new'), 'memory')),
+    text(overlay.get(vfsPath('/other'))),
+  ]).toEqual([null, 'new', 'x']);
   overlay.commit();
-  expect([reader.get('/kept'), text(reader.get('/new', 'memory'))]).toEqual([null, 'new']);
+  expect([reader.get(vfsPath('/kept')), text(reader.get(vfsPath('/new'), 'memory'))]).toEqual([null, 'new']);
   reader.close();
 });
 
@@ -76,93 +76,108 @@ test('59. an overlay that wrote nothing commits nothing, and a discarded one lea
   const file = tmpFile();
   const vfs = liveVfs({ file });
   const overlay = vfs.overlay();
-  expect(overlay.get('/a')).toBeNull();
+  expect(overlay.get(vfsPath('/a'))).toBeNull();
   overlay.commit();
   expect(vfs.db.prepare('PRAGMA database_list').all()).toHaveLength(1);
-  overlay.put('/a', bytes('a'));
-  expect(codeOf(() => overlay.put('/a/b', bytes('b')))).toBe('conflict');
+  overlay.put(vfsPath('/a'), bytes('a'));
+  expect(codeOf(() => overlay.put(vfsPath('/a/b'), bytes('b')))).toBe('conflict');
   overlay.discard();
-  expect([overlay.get('/a'), vfs.get('/a'), vfs.hasUncommitted]).toEqual([null, null, false]);
+  expect([overlay.get(vfsPath('/a')), vfs.get(vfsPath('/a')), vfs.hasUncommitted]).toEqual([null, null, false]);
 });
 
 test('60. the later commit wins a path that both wrote, and what others wrote elsewhere stays and is seen', () => {
   const vfs = liveVfs();
-  for (const name of ['same', 'removed', 'moved', 'touched', 'folder/a']) vfs.put(`/${name}`, bytes('before'));
+  for (const name of ['same', 'removed', 'moved', 'touched', 'folder/a']) vfs.put(vfsPath(`/${name}`), bytes('before'));
   const overlay = vfs.overlay();
-  overlay.put('/same', bytes('call'));
-  overlay.delete('/removed');
-  overlay.move({ volume: 'workspace', path: '/moved' }, { volume: 'workspace', path: '/there' });
-  overlay.chmod('/touched', 0o600);
-  overlay.delete('/folder', 'workspace', { recursive: true });
+  overlay.put(vfsPath('/same'), bytes('call'));
+  overlay.delete(vfsPath('/removed'));
+  overlay.move({ volume: 'workspace', path: vfsPath('/moved') }, { volume: 'workspace', path: vfsPath('/there') });
+  overlay.chmod(vfsPath('/touched'), 0o600);
+  overlay.delete(vfsPath('/folder'), 'workspace', { recursive: true });
   for (const name of ['same', 'removed', 'moved', 'touched', 'folder/a', 'folder/b', 'else'])
-    vfs.put(`/${name}`, bytes('outside'));
-  expect([text(overlay.get('/else')), text(overlay.get('/folder/b')), text(overlay.get('/touched'))]).toEqual(
-    Array(3).fill('outside'),
-  );
-  expect([text(overlay.get('/same')), overlay.get('/removed'), overlay.get('/folder/a')]).toEqual(['call', null, null]);
+    vfs.put(vfsPath(`/${name}`), bytes('outside'));
+  expect([
+    text(overlay.get(vfsPath('/else'))),
+    text(overlay.get(vfsPath('/folder/b'))),
+    text(overlay.get(vfsPath('/touched'))),
+  ]).toEqual(Array(3).fill('outside'));
+  expect([
+    text(overlay.get(vfsPath('/same'))),
+    overlay.get(vfsPath('/removed')),
+    overlay.get(vfsPath('/folder/a')),
+  ]).toEqual(['call', null, null]);
   overlay.commit();
   expect(everything(vfs)).toEqual(everything(overlay));
-  const [same, there, touched] = ['/same', '/there', '/touched'].map((path) => text(vfs.get(path)));
-  expect([same, there, touched, vfs.entry('/touched')?.mode]).toEqual(['call', 'before', 'outside', 0o600]);
-  expect([vfs.get('/removed'), vfs.get('/moved'), vfs.get('/folder/a')]).toEqual([null, null, null]);
-  expect([text(vfs.get('/folder/b')), text(vfs.get('/else'))]).toEqual(['outside', 'outside']);
+  const [same, there, touched] = ['/same', '/there', '/touched'].map((path) => text(vfs.get(vfsPath(path))));
+  expect([same, there, touched, vfs.entry(vfsPath('/touched'))?.mode]).toEqual(['call', 'before', 'outside', 0o600]);
+  expect([vfs.get(vfsPath('/removed')), vfs.get(vfsPath('/moved')), vfs.get(vfsPath('/folder/a'))]).toEqual([
+    null,
+    null,
+    null,
+  ]);
+  expect([text(vfs.get(vfsPath('/folder/b'))), text(vfs.get(vfsPath('/else')))]).toEqual(['outside', 'outside']);
 });
 
 test('60. a mode that was set on what others have removed is dropped, and a folder that nobody asked for gives way to their file', () => {
   const vfs = liveVfs();
-  vfs.put('/gone', bytes('x'));
-  vfs.put('/folder/only', bytes('x'));
+  vfs.put(vfsPath('/gone'), bytes('x'));
+  vfs.put(vfsPath('/folder/only'), bytes('x'));
   const overlay = vfs.overlay();
-  overlay.chmod('/gone', 0o600);
-  overlay.delete('/folder/only');
-  expect(overlay.entry('/folder')?.kind).toBe('dir');
-  vfs.delete('/gone');
-  vfs.delete('/folder', 'workspace', { recursive: true });
-  vfs.put('/folder', bytes('a file now'));
-  expect(overlay.entry('/folder')?.kind).toBe('file');
+  overlay.chmod(vfsPath('/gone'), 0o600);
+  overlay.delete(vfsPath('/folder/only'));
+  expect(overlay.entry(vfsPath('/folder'))?.kind).toBe('dir');
+  vfs.delete(vfsPath('/gone'));
+  vfs.delete(vfsPath('/folder'), 'workspace', { recursive: true });
+  vfs.put(vfsPath('/folder'), bytes('a file now'));
+  expect(overlay.entry(vfsPath('/folder'))?.kind).toBe('file');
   overlay.commit();
-  expect([vfs.entry('/gone'), text(vfs.get('/folder'))]).toEqual([null, 'a file now']);
+  expect([vfs.entry(vfsPath('/gone')), text(vfs.get(vfsPath('/folder')))]).toEqual([null, 'a file now']);
 });
 
 test('60. several overlays over one file commit one after another, and each keeps what it gathered', () => {
   const vfs = liveVfs({ file: tmpFile() });
   const [one, two, three] = [vfs.overlay(), vfs.overlay(), vfs.overlay()];
-  one.put('/a', bytes('one'));
-  two.put('/a', bytes('two'));
-  two.put('/b', bytes('two'));
-  three.put('/c', bytes('three'));
-  expect([one, two, three].map((overlay) => text(overlay.get('/a')))).toEqual(['one', 'two', null]);
+  one.put(vfsPath('/a'), bytes('one'));
+  two.put(vfsPath('/a'), bytes('two'));
+  two.put(vfsPath('/b'), bytes('two'));
+  three.put(vfsPath('/c'), bytes('three'));
+  expect([one, two, three].map((overlay) => text(overlay.get(vfsPath('/a'))))).toEqual(['one', 'two', null]);
   two.commit();
-  expect([one, two, three].map((overlay) => text(overlay.get('/a')))).toEqual(['one', 'two', 'two']);
+  expect([one, two, three].map((overlay) => text(overlay.get(vfsPath('/a'))))).toEqual(['one', 'two', 'two']);
   three.discard();
-  two.put('/d', bytes('again'));
+  two.put(vfsPath('/d'), bytes('again'));
   one.commit();
-  expect([text(vfs.get('/a')), text(vfs.get('/b')), vfs.get('/c'), vfs.get('/d')]).toEqual(['one', 'two', null, null]);
+  expect([
+    text(vfs.get(vfsPath('/a'))),
+    text(vfs.get(vfsPath('/b'))),
+    vfs.get(vfsPath('/c')),
+    vfs.get(vfsPath('/d')),
+  ]).toEqual(['one', 'two', null, null]);
   two.commit();
-  expect([text(vfs.get('/d')), vfs.hasUncommitted]).toEqual(['again', false]);
+  expect([text(vfs.get(vfsPath('/d'))), vfs.hasUncommitted]).toEqual(['again', false]);
 });
 
 test.each<[string, (vfs: Vfs) => void, (vfs: Vfs) => void, (overlay: Overlay) => void]>([
   [
     'a file where others made a folder',
     () => {},
-    (vfs) => vfs.put('/a/b', bytes('theirs')),
-    (overlay) => overlay.put('/a', bytes('mine')),
+    (vfs) => vfs.put(vfsPath('/a/b'), bytes('theirs')),
+    (overlay) => overlay.put(vfsPath('/a'), bytes('mine')),
   ],
   [
     'something below a file of others',
     () => {},
-    (vfs) => vfs.put('/a', bytes('theirs')),
-    (overlay) => overlay.put('/a/b', bytes('mine')),
+    (vfs) => vfs.put(vfsPath('/a'), bytes('theirs')),
+    (overlay) => overlay.put(vfsPath('/a/b'), bytes('mine')),
   ],
   [
     'a folder below a link of others',
-    (vfs) => vfs.mkdir('/a'),
+    (vfs) => vfs.mkdir(vfsPath('/a')),
     (vfs) => {
-      vfs.rmdir('/a');
-      vfs.link('/a', '/x');
+      vfs.rmdir(vfsPath('/a'));
+      vfs.link(vfsPath('/a'), '/x');
     },
-    (overlay) => overlay.mkdir('/a/b'),
+    (overlay) => overlay.mkdir(vfsPath('/a/b')),
   ],
 ])(
   '61. %s is a conflict at the commit, which keeps nothing of the overlay and all of theirs',
@@ -170,7 +185,7 @@ test.each<[string, (vfs: Vfs) => void, (vfs: Vfs) => void, (overlay: Overlay) =>
     const vfs = liveVfs();
     before(vfs);
     const overlay = vfs.overlay();
-    overlay.put('/with', bytes('it'));
+    overlay.put(vfsPath('/with'), bytes('it'));
     mine(overlay);
     theirs(vfs);
     const kept = everything(vfs);
@@ -182,14 +197,14 @@ test.each<[string, (vfs: Vfs) => void, (vfs: Vfs) => void, (overlay: Overlay) =>
 
 test('61. a file may take the place of what it removed itself, whatever others write elsewhere', () => {
   const vfs = liveVfs();
-  vfs.put('/folder/a', bytes('a'));
-  vfs.put('/file', bytes('b'));
+  vfs.put(vfsPath('/folder/a'), bytes('a'));
+  vfs.put(vfsPath('/file'), bytes('b'));
   const overlay = vfs.overlay();
-  overlay.delete('/folder', 'workspace', { recursive: true });
-  overlay.put('/folder', bytes('a file'));
-  overlay.delete('/file');
-  overlay.put('/file/below', bytes('in a folder'));
-  vfs.put('/else', bytes('else'));
+  overlay.delete(vfsPath('/folder'), 'workspace', { recursive: true });
+  overlay.put(vfsPath('/folder'), bytes('a file'));
+  overlay.delete(vfsPath('/file'));
+  overlay.put(vfsPath('/file/below'), bytes('in a folder'));
+  vfs.put(vfsPath('/else'), bytes('else'));
   overlay.commit();
   expect(vfs.list('workspace', { limit: 9 }).files.map(({ path }) => path)).toEqual([
     '/else',
@@ -211,10 +226,10 @@ test('62. what is gathered takes two megabytes of memory and a file without a na
       }
     });
   const content = Buffer.alloc(MIB, 'x');
-  overlay.put('/0', content);
+  overlay.put(vfsPath('/0'), content);
   expect(spilled()).toEqual([]);
   const before = process.memoryUsage().rss;
-  for (let n = 0; n < 100; n += 1) overlay.put(`/${n}`, content);
+  for (let n = 0; n < 100; n += 1) overlay.put(vfsPath(`/${n}`), content);
   expect(process.memoryUsage().rss - before).toBeLessThan(32 * MIB);
   expect(spilled()).toHaveLength(1);
   overlay.commit();
@@ -225,13 +240,13 @@ test('62. what is gathered takes two megabytes of memory and a file without a na
 test('62. a disk that does not take what is gathered is storage_unavailable, then and at the commit, and the overlay begins anew', () => {
   const vfs = liveVfs({ file: tmpFile() });
   const overlay = vfs.overlay();
-  overlay.put('/a', bytes('a'));
+  overlay.put(vfsPath('/a'), bytes('a'));
   vfs.db.exec('PRAGMA pending.max_page_count = 20');
-  expect(codeOf(() => overlay.put('/b', new Uint8Array(MIB)))).toBe('storage_unavailable');
-  expect(codeOf(() => overlay.put('/c', bytes('c')))).toBe('storage_unavailable');
-  vfs.put('/theirs', bytes('theirs'));
+  expect(codeOf(() => overlay.put(vfsPath('/b'), new Uint8Array(MIB)))).toBe('storage_unavailable');
+  expect(codeOf(() => overlay.put(vfsPath('/c'), bytes('c')))).toBe('storage_unavailable');
+  vfs.put(vfsPath('/theirs'), bytes('theirs'));
   expect(codeOf(() => overlay.commit())).toBe('storage_unavailable');
-  overlay.put('/d', new Uint8Array(MIB));
+  overlay.put(vfsPath('/d'), new Uint8Array(MIB));
   overlay.commit();
   expect(vfs.list('workspace', { limit: 9 }).files.map(({ path }) => path)).toEqual(['/d', '/theirs']);
 });

@@ -17,7 +17,8 @@ import type { TableWriter } from './table-writer.ts';
 import type { Transaction } from './transaction.ts';
 import { Tree } from './tree.ts';
 import { conflict } from './tree-errors.ts';
-import { asVolume, type Volume } from './volumes.ts';
+import type { VfsAddress } from './types.ts';
+import type { Volume } from './volumes.ts';
 
 interface OverlayParts {
   db: DatabaseSync;
@@ -100,7 +101,7 @@ export class Overlay extends Tree {
 
   /** Paths of a volume's files, in byte order, at most `limit`. */
   paths(volume: Volume, prefix: string, limit: number): string[] {
-    return this.read(() => this.#rows.files(asVolume(volume), prefix, limit));
+    return this.read(() => this.#rows.files(volume, prefix, limit));
   }
 
   /** Runs a query over the files as they would be if it were committed now. See `runQuery`. */
@@ -243,7 +244,7 @@ export class Overlay extends Tree {
   #attributes(call: number): void {
     const { statements, rows, changes } = this.#parts;
     const sql = `SELECT volume, path, mode, mtime FROM pending.changed_path WHERE call = ? AND kind = 'attributes'`;
-    const all = statements.all<{ volume: string; path: string; mode: number; mtime: number | null }>(sql, call);
+    const all = statements.all<VfsAddress & { mode: number; mtime: number | null }>(sql, call);
     for (const { volume, path, mode, mtime } of all) {
       const file = rows.file(volume, path);
       if (file) changes.setAttributes(volume, path, file, mode, mtime);
@@ -256,14 +257,16 @@ export class Overlay extends Tree {
     const below = (table: string) =>
       `EXISTS (SELECT 1 FROM ${table} b WHERE b.volume = c.volume AND b.path > c.path || '/' AND b.path < c.path || '0')`;
     const sql = `SELECT c.volume, c.path ${OWN} IN ('file', 'link') AND (${below('vfs')} OR ${below('vfs_node')}) LIMIT 1`;
-    const blocked = statements.get<{ volume: Volume; path: string }>(sql, call);
+    const blocked = statements.get<VfsAddress>(sql, call);
     if (blocked)
       throw conflict(blocked, 'was made a directory while a command made it a file; nothing of the command is kept');
     for (const [volume, directories] of this.#rows.above(call)) {
       const blocker = rows.blocker(volume, [...directories]);
       if (blocker === null) continue;
-      const at = { volume: asVolume(volume), path: blocker.path };
-      throw conflict(at, 'was made a file while a command wrote below it; nothing of the command is kept');
+      throw conflict(
+        { volume, path: blocker.path },
+        'was made a file while a command wrote below it; nothing of the command is kept',
+      );
     }
   }
 }

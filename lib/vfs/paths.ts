@@ -1,14 +1,22 @@
-/** Paths inside a volume: absolute, normalised, bounded. Pure; knows nothing of SQLite. */
+/**
+ * Paths inside a volume: absolute, normalised, bounded. Parsed once, where they come in; the type proves it below. Pure;
+ * must not know SQLite.
+ */
 import { WinterdockError } from '../base/errors.ts';
+
+declare const brand: unique symbol;
+
+/** A path inside a volume, in its one form. Only `parseVfsPath` and the functions of this file make one. */
+export type VfsPath = string & { readonly [brand]: 'VfsPath' };
 
 /** Longest path in bytes of UTF-8. */
 const MAX_PATH_BYTES = 1024;
 
 /**
- * The one form of a path: absolute, without empty, `.` or trailing segments. Throws `validation` for a path that is not
- * absolute, has a `..` segment, a NUL or half a surrogate pair, or is longer than 1 024 bytes.
+ * Brings a path into its one form: absolute, without empty, `.` or trailing segments. Throws `validation` for a path that
+ * is not absolute, has a `..` segment, a NUL or half a surrogate pair, or is longer than 1 024 bytes.
  */
-export function normalisePath(path: string): string {
+export function parseVfsPath(path: string): VfsPath {
   if (typeof path !== 'string' || !path.startsWith('/')) throw refused(path, 'must begin with a slash');
   if (path.includes('\0')) throw refused(path, 'must not contain NUL');
   if (!path.isWellFormed()) throw refused(path, 'must be valid Unicode');
@@ -16,23 +24,24 @@ export function normalisePath(path: string): string {
   if (segments.includes('..')) throw refused(path, 'must not contain a ".." segment');
   const normal = `/${segments.join('/')}`;
   if (Buffer.byteLength(normal) > MAX_PATH_BYTES) throw refused(path, `must have at most ${MAX_PATH_BYTES} bytes`);
-  return normal;
+  return normal as VfsPath;
 }
 
-/** The directory that a normalised path lies in; `/` for the root itself. */
-export function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/')) || '/';
+/** The directory that a path lies in; `/` for the root itself. */
+export function parentPath(path: VfsPath): VfsPath {
+  return (path.slice(0, path.lastIndexOf('/')) || '/') as VfsPath;
 }
 
-/** Every directory above a normalised path, from the top, without the root. */
-export function ancestorsOf(path: string): string[] {
-  const ancestors: string[] = [];
-  for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1)) ancestors.push(path.slice(0, at));
+/** Every directory above a path, from the top, without the root. */
+export function ancestorsOf(path: VfsPath): VfsPath[] {
+  const ancestors: VfsPath[] = [];
+  for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1))
+    ancestors.push(path.slice(0, at) as VfsPath);
   return ancestors;
 }
 
 /**
- * The range of everything below a normalised directory in SQLite's byte order: `above < path < below`.
+ * The range of everything below a directory in SQLite's byte order: `above < path < below`.
  * `0` is the character after the slash.
  */
 export function subtreeOf(directory: string): { above: string; below: string } {

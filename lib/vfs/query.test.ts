@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { isWinterdockError, type WinterdockError } from '../base/errors.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
 import { type QueryParams, runQuery } from './query.ts';
-import { bytes, codeOf, liveVfs, otherTool, text, tmpFile } from './testing/tmp-files.ts';
+import { bytes, codeOf, liveVfs, otherTool, text, tmpFile, vfsPath } from './testing/tmp-files.ts';
 import type { Vfs } from './vfs.ts';
 
 function filled(): Vfs {
   const vfs = liveVfs();
-  vfs.put('/a', bytes('{"size": 3}'));
-  vfs.put('/b', new Uint8Array([255, 0]), 'memory');
+  vfs.put(vfsPath('/a'), bytes('{"size": 3}'));
+  vfs.put(vfsPath('/b'), new Uint8Array([255, 0]), 'memory');
   return vfs;
 }
 
@@ -101,8 +101,8 @@ test.each([
   const vfs = filled();
   vfs.db.exec('CREATE TABLE _other (name TEXT)');
   expect(codeOf(() => runQuery(vfs.db, sql))).toBe('validation');
-  expect(text(vfs.get('/a'))).toBe('{"size": 3}');
-  vfs.put('/after', bytes('the handle is as before'));
+  expect(text(vfs.get(vfsPath('/a')))).toBe('{"size": 3}');
+  vfs.put(vfsPath('/after'), bytes('the handle is as before'));
   expect(vfs.sizes()[0]?.files).toBe(2);
 });
 
@@ -219,7 +219,7 @@ test('37. no refusal names a path of the machine', () => {
 test('33. what calls have gathered is reached by no query but their own, and only as files; nothing can be attached beside it', () => {
   const vfs = liveVfs();
   const overlay = vfs.overlay();
-  overlay.put('/a', bytes('gathered'));
+  overlay.put(vfsPath('/a'), bytes('gathered'));
   expect(overlay.query('SELECT path FROM vfs', []).rows).toEqual([['/a']]);
   expect(runQuery(vfs.db, 'SELECT path FROM vfs').rows).toEqual([]);
   for (const sql of [

@@ -2,14 +2,14 @@ import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { WinterdockError } from '../base/errors.ts';
 import { closeToRest } from './open.ts';
-import { bytes, codeOf, liveVfs, MIB, text, tmpFile } from './testing/tmp-files.ts';
+import { bytes, codeOf, liveVfs, MIB, text, tmpFile, vfsPath } from './testing/tmp-files.ts';
 import type { Tree } from './tree.ts';
 
 /** Writes files of `size` bytes until one is refused; how many fitted, and the refusal. */
 function fill(vfs: Tree, size: number, prefix = '/fill'): { count: number; refusal: WinterdockError } {
   for (let count = 0; count < 10_000; count += 1) {
     try {
-      vfs.put(`${prefix}/${count}`, new Uint8Array(size).fill(1));
+      vfs.put(vfsPath(`${prefix}/${count}`), new Uint8Array(size).fill(1));
     } catch (error) {
       if (error instanceof WinterdockError) return { count, refusal: error };
       throw error;
@@ -20,11 +20,11 @@ function fill(vfs: Tree, size: number, prefix = '/fill'): { count: number; refus
 
 test('21. a file over the limit is too_large, and the file that was there stays', () => {
   const vfs = liveVfs({ maxFileBytes: 1000 });
-  vfs.put('/a', new Uint8Array(1000));
-  expect(codeOf(() => vfs.put('/a', new Uint8Array(1001)))).toBe('too_large');
-  expect(codeOf(() => vfs.put('/new', new Uint8Array(1001)))).toBe('too_large');
-  expect(vfs.stat('/a')?.size).toBe(1000);
-  expect(vfs.entry('/new')).toBeNull();
+  vfs.put(vfsPath('/a'), new Uint8Array(1000));
+  expect(codeOf(() => vfs.put(vfsPath('/a'), new Uint8Array(1001)))).toBe('too_large');
+  expect(codeOf(() => vfs.put(vfsPath('/new'), new Uint8Array(1001)))).toBe('too_large');
+  expect(vfs.stat(vfsPath('/a'))?.size).toBe(1000);
+  expect(vfs.entry(vfsPath('/new'))).toBeNull();
 });
 
 test.each([
@@ -52,16 +52,16 @@ test.each([
   ['large', 200_000],
 ])('22. a refused %s write of an overlay leaves what it wrote before, and that has room in the file', (_, size) => {
   const vfs = liveVfs({ file: tmpFile(), maxBytes: MIB });
-  vfs.put('/before', bytes('before'));
+  vfs.put(vfsPath('/before'), bytes('before'));
   const overlay = vfs.overlay();
-  overlay.put('/gathered', bytes('gathered'));
+  overlay.put(vfsPath('/gathered'), bytes('gathered'));
   const { count, refusal } = fill(overlay, size);
   expect(refusal.code).toBe('quota_exceeded');
   expect(count * size).toBeGreaterThan(0.5 * MIB);
-  overlay.put('/before', bytes('change'));
+  overlay.put(vfsPath('/before'), bytes('change'));
   overlay.commit();
-  expect(text(vfs.get('/gathered'))).toBe('gathered');
-  expect(text(vfs.get('/before'))).toBe('change');
+  expect(text(vfs.get(vfsPath('/gathered')))).toBe('gathered');
+  expect(text(vfs.get(vfsPath('/before')))).toBe('change');
   expect(vfs.list('workspace', { prefix: '/fill/', limit: 10_000 }).files).toHaveLength(count);
 });
 
@@ -73,9 +73,9 @@ test('22. every kind of write is refused in a full sandbox without harm, and del
   for (let index = 0; index < 500; index += 1) {
     const path = `/${'p'.repeat(900)}${index}`;
     for (const write of [
-      () => vfs.mkdir(path),
-      () => vfs.link(`${path}l`, 'x'.repeat(1000)),
-      () => vfs.chmod('/fill/0', index),
+      () => vfs.mkdir(vfsPath(path)),
+      () => vfs.link(vfsPath(`${path}l`), 'x'.repeat(1000)),
+      () => vfs.chmod(vfsPath('/fill/0'), index),
     ]) {
       const code = codeOf(write);
       if (code !== undefined) {
@@ -85,23 +85,25 @@ test('22. every kind of write is refused in a full sandbox without harm, and del
     }
   }
   expect(refused).toBeGreaterThan(0);
-  expect(codeOf(() => vfs.move({ volume: 'workspace', path: '/fill' }, { volume: 'memory', path: '/elsewhere' }))).toBe(
-    'quota_exceeded',
-  );
-  expect(vfs.stat('/fill/0')?.size).toBe(50_000);
-  for (const { path } of vfs.list('workspace', { limit: 10_000 }).files) expect(vfs.delete(path)).toBe(true);
-  vfs.delete('/', 'workspace', { recursive: true });
+  expect(
+    codeOf(() =>
+      vfs.move({ volume: 'workspace', path: vfsPath('/fill') }, { volume: 'memory', path: vfsPath('/elsewhere') }),
+    ),
+  ).toBe('quota_exceeded');
+  expect(vfs.stat(vfsPath('/fill/0'))?.size).toBe(50_000);
+  for (const { path } of vfs.list('workspace', { limit: 10_000 }).files) expect(vfs.delete(vfsPath(path))).toBe(true);
+  vfs.delete(vfsPath('/'), 'workspace', { recursive: true });
   expect(fill(vfs, 50_000).count).toBeGreaterThan(15);
   expect(vfs.db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
 });
 
 test('22. a large file can be replaced by another of its size when there is no room for both', () => {
   const vfs = liveVfs({ file: tmpFile(), maxBytes: MIB });
-  vfs.put('/large', new Uint8Array(700_000).fill(1));
-  vfs.put('/large', new Uint8Array(700_001).fill(2));
-  expect(vfs.get('/large')?.[700_000]).toBe(2);
-  expect(codeOf(() => vfs.put('/large', new Uint8Array(1_100_000)))).toBe('quota_exceeded');
-  expect(Buffer.compare(vfs.get('/large') ?? bytes(''), new Uint8Array(700_001).fill(2))).toBe(0);
+  vfs.put(vfsPath('/large'), new Uint8Array(700_000).fill(1));
+  vfs.put(vfsPath('/large'), new Uint8Array(700_001).fill(2));
+  expect(vfs.get(vfsPath('/large'))?.[700_000]).toBe(2);
+  expect(codeOf(() => vfs.put(vfsPath('/large'), new Uint8Array(1_100_000)))).toBe('quota_exceeded');
+  expect(Buffer.compare(vfs.get(vfsPath('/large')) ?? bytes(''), new Uint8Array(700_001).fill(2))).toBe(0);
 });
 
 test('22. an overlay over a full sandbox replaces and removes, and then has the room that this makes', () => {
@@ -109,16 +111,20 @@ test('22. an overlay over a full sandbox replaces and removes, and then has the 
   const { count } = fill(vfs, 50_000);
   fill(vfs, 100, '/dust');
   const overlay = vfs.overlay();
-  expect(codeOf(() => overlay.put('/more', new Uint8Array(50_000)))).toBe('quota_exceeded');
-  overlay.put('/fill/0', new Uint8Array(50_000).fill(7));
-  overlay.put('/fill/1', new Uint8Array(10));
-  expect(overlay.delete('/fill/2')).toBe(true);
-  expect(overlay.delete('/fill/3')).toBe(true);
-  overlay.put('/more', new Uint8Array(50_000));
+  expect(codeOf(() => overlay.put(vfsPath('/more'), new Uint8Array(50_000)))).toBe('quota_exceeded');
+  overlay.put(vfsPath('/fill/0'), new Uint8Array(50_000).fill(7));
+  overlay.put(vfsPath('/fill/1'), new Uint8Array(10));
+  expect(overlay.delete(vfsPath('/fill/2'))).toBe(true);
+  expect(overlay.delete(vfsPath('/fill/3'))).toBe(true);
+  overlay.put(vfsPath('/more'), new Uint8Array(50_000));
   overlay.commit();
-  expect([vfs.get('/fill/0')?.[0], vfs.stat('/fill/1')?.size, vfs.stat('/more')?.size]).toEqual([7, 10, 50_000]);
+  expect([
+    vfs.get(vfsPath('/fill/0'))?.[0],
+    vfs.stat(vfsPath('/fill/1'))?.size,
+    vfs.stat(vfsPath('/more'))?.size,
+  ]).toEqual([7, 10, 50_000]);
   const all = vfs.overlay();
-  all.delete('/', 'workspace', { recursive: true });
+  all.delete(vfsPath('/'), 'workspace', { recursive: true });
   all.commit();
   expect(fill(vfs, 50_000).count).toBeGreaterThanOrEqual(count);
   expect(vfs.db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
@@ -126,15 +132,19 @@ test('22. an overlay over a full sandbox replaces and removes, and then has the 
 
 test('22. what found room when it was written and finds none at the commit is refused whole, and what others wrote meanwhile stays', () => {
   const vfs = liveVfs({ file: tmpFile(), maxBytes: MIB });
-  vfs.put('/kept', bytes('kept'));
+  vfs.put(vfsPath('/kept'), bytes('kept'));
   const overlay = vfs.overlay();
-  overlay.put('/kept', bytes('lost'));
-  overlay.put('/half', new Uint8Array(530_000));
-  vfs.put('/theirs', new Uint8Array(530_000));
+  overlay.put(vfsPath('/kept'), bytes('lost'));
+  overlay.put(vfsPath('/half'), new Uint8Array(530_000));
+  vfs.put(vfsPath('/theirs'), new Uint8Array(530_000));
   expect(codeOf(() => overlay.commit())).toBe('quota_exceeded');
-  expect([text(vfs.get('/kept')), vfs.entry('/half'), vfs.stat('/theirs')?.size]).toEqual(['kept', null, 530_000]);
-  expect(text(overlay.get('/kept'))).toBe('kept');
-  overlay.put('/kept', bytes('again'));
+  expect([text(vfs.get(vfsPath('/kept'))), vfs.entry(vfsPath('/half')), vfs.stat(vfsPath('/theirs'))?.size]).toEqual([
+    'kept',
+    null,
+    530_000,
+  ]);
+  expect(text(overlay.get(vfsPath('/kept')))).toBe('kept');
+  overlay.put(vfsPath('/kept'), bytes('again'));
   overlay.commit();
-  expect(text(vfs.get('/kept'))).toBe('again');
+  expect(text(vfs.get(vfsPath('/kept')))).toBe('again');
 });

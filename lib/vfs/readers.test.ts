@@ -10,7 +10,7 @@ import { closeToRest, openAtRest, openLive } from './open.ts';
 import { createReaders, type ReadersOptions } from './readers.ts';
 import { readersOf, stateOf } from './testing/proc.ts';
 import { holdFile, kill, startProcess } from './testing/processes.ts';
-import { bytes, codeOf, liveVfs, MIB, text, tmpFile } from './testing/tmp-files.ts';
+import { bytes, codeOf, liveVfs, MIB, text, tmpFile, vfsPath } from './testing/tmp-files.ts';
 import type { Readers, ReadRequest } from './types.ts';
 
 const ENDLESS = 'WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n';
@@ -25,9 +25,9 @@ function pool(options: Partial<ReadersOptions> = {}): Readers {
 function restingFile(): string {
   const file = tmpFile();
   const vfs = openLive(file, { maxBytes: 512 * MIB, maxFileBytes: 128 * MIB, mustExist: false });
-  vfs.put('/a/text', bytes('some text\nand more'));
-  vfs.put('/a/bytes', new Uint8Array([0, 255, 1]));
-  vfs.put('/note', bytes('kept'), 'memory');
+  vfs.put(vfsPath('/a/text'), bytes('some text\nand more'));
+  vfs.put(vfsPath('/a/bytes'), new Uint8Array([0, 255, 1]));
+  vfs.put(vfsPath('/note'), bytes('kept'), 'memory');
   closeToRest(vfs);
   return file;
 }
@@ -35,7 +35,7 @@ function restingFile(): string {
 const query = (readers: Readers, path: string, sql: string) =>
   readers.read({ path, mode: 'rest' }, { op: 'query', sql });
 const small = (readers: Readers, path: string) =>
-  readers.read({ path, mode: 'rest' }, { op: 'stat', volume: 'workspace', path: '/a/text' });
+  readers.read({ path, mode: 'rest' }, { op: 'stat', volume: 'workspace', path: vfsPath('/a/text') });
 const failure = (run: Promise<unknown>) =>
   run.then(
     () => undefined,
@@ -48,10 +48,10 @@ const REQUESTS: ReadRequest[] = [
   { op: 'volumes' },
   { op: 'list', volume: 'workspace', limit: 1 },
   { op: 'list', volume: 'workspace', limit: 5, prefix: '/a/', after: '/a/bytes' },
-  { op: 'stat', volume: 'workspace', path: '/a/text' },
-  { op: 'stat', volume: 'tmp', path: '/a/text' },
-  { op: 'get', volume: 'workspace', path: '/a/bytes' },
-  { op: 'get', volume: 'workspace', path: '/nothing' },
+  { op: 'stat', volume: 'workspace', path: vfsPath('/a/text') },
+  { op: 'stat', volume: 'tmp', path: vfsPath('/a/text') },
+  { op: 'get', volume: 'workspace', path: vfsPath('/a/bytes') },
+  { op: 'get', volume: 'workspace', path: vfsPath('/nothing') },
   { op: 'search', in: 'content', text: 'MORE', limit: 5 },
   { op: 'search', in: 'name', text: 'note', volume: 'memory', limit: 5 },
   { op: 'query', sql: 'SELECT path FROM vfs WHERE volume = ?', params: ['memory'] },
@@ -77,10 +77,10 @@ test('38. a large file comes through whole', async () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
   const content = Buffer.alloc(16 * MIB, 'winterdock');
-  vfs.put('/large', content);
+  vfs.put(vfsPath('/large'), content);
   const { content: got } = await pool({ maxFileBytes: 16 * MIB }).read(
     { path: file, mode: 'live' },
-    { op: 'get', volume: 'workspace', path: '/large' },
+    { op: 'get', volume: 'workspace', path: vfsPath('/large') },
   );
   expect(Buffer.compare(got ?? bytes(''), content)).toBe(0);
 });
@@ -89,7 +89,7 @@ test('39. a range is inclusive at both ends', async () => {
   const file = restingFile();
   const readers = pool();
   const range = async (start: number, end: number) => {
-    const request: ReadRequest = { op: 'get', volume: 'workspace', path: '/a/text', range: { start, end } };
+    const request: ReadRequest = { op: 'get', volume: 'workspace', path: vfsPath('/a/text'), range: { start, end } };
     const answer = await readers.read({ path: file, mode: 'rest' }, request);
     expect(answer.stat?.size).toBe(18);
     return text(answer.content);
@@ -179,7 +179,9 @@ test('43. a missing file is missing_file, a damaged one corrupt, and readers hol
     expect(await codeFrom(readers.read({ path: file, mode }, { op: 'volumes' }))).toBe('missing_file');
   }
   expect(
-    await codeFrom(readers.read({ path: file, mode: 'rest' }, { op: 'stat', volume: 'workspace', path: '/../x' })),
+    await codeFrom(
+      readers.read({ path: file, mode: 'rest' }, { op: 'stat', volume: 'workspace', path: vfsPath('/x') }),
+    ),
   ).toBe('missing_file');
   expect(readdirSync(dirname(file))).toEqual([]);
 });
@@ -259,9 +261,11 @@ test('a tenant that asks without end takes neither every place nor every turn', 
     });
   };
   const flood = Array.from({ length: 66 }, () => ask('flood'));
-  const quiet = readers.read(target, { op: 'stat', volume: 'workspace', path: '/a/text' }, 'quiet').then(() => {
-    order.push('quiet');
-  });
+  const quiet = readers
+    .read(target, { op: 'stat', volume: 'workspace', path: vfsPath('/a/text') }, 'quiet')
+    .then(() => {
+      order.push('quiet');
+    });
   expect(await flood.at(-1)).toBe('rate_limited');
   await quiet;
   // One that ran already, one that was refused at once.
@@ -339,7 +343,7 @@ test('49. settle makes one clean file of what a killed process left', async () =
   expect(readdirSync(dirname(file))).toEqual(['vfs.sqlite']);
   const { content } = await readers.read(
     { path: file, mode: 'rest' },
-    { op: 'get', volume: 'workspace', path: '/committed' },
+    { op: 'get', volume: 'workspace', path: vfsPath('/committed') },
   );
   expect(text(content)).toBe('committed');
   await readers.settle(file);

@@ -9,7 +9,7 @@ import { performing, unlinkFile } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
 import { FairQueue } from '../base/fair-queue.ts';
 import { JobQueue } from './job-queue.ts';
-import { type FileCheck, parseRequest, type ReaderJob, type ReaderJobResult } from './messages.ts';
+import { type FileCheck, type ReaderJob, type ReaderJobResult, requireRequest } from './messages.ts';
 import { type JobDeath, type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';
 import type { ReadAnswer, Readers, ReadRequest, ReadTarget, VfsCopy } from './types.ts';
 import type { Volume } from './volumes.ts';
@@ -92,7 +92,8 @@ class ReaderPool implements Readers {
     request: R,
     whose = '',
   ): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
-    const job: ReaderJob = { kind: 'read', target, request: parseRequest(request) };
+    requireRequest(request);
+    const job: ReaderJob = { kind: 'read', target, request };
     const answer = await this.#give(job, { slow: request.op === 'query' || request.op === 'search', whose });
     if (!('op' in answer) || answer.op !== request.op) {
       throw new WinterdockError('internal', `A reader did not answer ${request.op}.`);

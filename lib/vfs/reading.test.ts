@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { closeToRest, openAtRest, openBeside, openLive, recoverToRest } from './open.ts';
 import { holdFile, kill } from './testing/processes.ts';
-import { bytes, codeOf, liveVfs, MIB, text, tmpFile } from './testing/tmp-files.ts';
+import { bytes, codeOf, liveVfs, MIB, text, tmpFile, vfsPath } from './testing/tmp-files.ts';
 
 const LIVE = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: true };
 const NEW = { ...LIVE, mustExist: false };
@@ -15,13 +15,13 @@ describe('reading', () => {
   test('30. at rest changes nothing and leaves nothing beside the file', () => {
     const file = tmpFile();
     const live = liveVfs({ file });
-    live.put('/a', bytes('a'));
+    live.put(vfsPath('/a'), bytes('a'));
     closeToRest(live);
     const before = { content: readFileSync(file), stat: statSync(file, { bigint: true }) };
     const rest = openAtRest(file);
-    expect(text(rest.get('/a'))).toBe('a');
+    expect(text(rest.get(vfsPath('/a')))).toBe('a');
     expect(rest.sizes()[0]?.files).toBe(1);
-    expect(codeOf(() => rest.put('/b', bytes('b')))).toBeDefined();
+    expect(codeOf(() => rest.put(vfsPath('/b'), bytes('b')))).toBeDefined();
     expect(beside(file)).toEqual(['vfs.sqlite']);
     rest.close();
     const after = statSync(file, { bigint: true });
@@ -41,7 +41,7 @@ describe('reading', () => {
     expect(codeOf(() => openAtRest(file))).toBe('conflict');
     recoverToRest(file);
     const rest = openAtRest(file);
-    expect(text(rest.get('/committed'))).toBe('committed');
+    expect(text(rest.get(vfsPath('/committed')))).toBe('committed');
     rest.close();
   });
 
@@ -49,9 +49,9 @@ describe('reading', () => {
     const file = tmpFile();
     const holder = await holdFile(file, 'live');
     const reader = openBeside(file);
-    expect(text(reader.get('/committed'))).toBe('committed');
-    expect(reader.get('/uncommitted')).toBeNull();
-    expect(codeOf(() => reader.put('/b', bytes('b')))).toBeDefined();
+    expect(text(reader.get(vfsPath('/committed')))).toBe('committed');
+    expect(reader.get(vfsPath('/uncommitted'))).toBeNull();
+    expect(codeOf(() => reader.put(vfsPath('/b'), bytes('b')))).toBeDefined();
     reader.close();
     await kill(holder);
   });
@@ -60,7 +60,7 @@ describe('reading', () => {
     const file = tmpFile();
     await kill(await holdFile(file, 'live'));
     const reader = openBeside(file);
-    expect(text(reader.get('/committed'))).toBe('committed');
+    expect(text(reader.get(vfsPath('/committed')))).toBe('committed');
     reader.close();
     recoverToRest(file);
     expect(beside(file)).toEqual(['vfs.sqlite']);
@@ -74,9 +74,9 @@ describe('reading', () => {
     expect(beside(file)).toEqual(['vfs.sqlite']);
     expect(writeVersion(file)).toBe(1);
     const rest = openAtRest(file);
-    expect(text(rest.get('/committed'))).toBe('committed');
-    expect(text(rest.get('/scratch', 'tmp'))).toBe('scratch');
-    expect(rest.get('/uncommitted')).toBeNull();
+    expect(text(rest.get(vfsPath('/committed')))).toBe('committed');
+    expect(text(rest.get(vfsPath('/scratch'), 'tmp'))).toBe('scratch');
+    expect(rest.get(vfsPath('/uncommitted'))).toBeNull();
     rest.close();
   });
 

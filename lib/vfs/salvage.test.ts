@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { inspectVfs } from '../bundles/contents.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
 import { type SalvageResult, salvageVfs } from './salvage.ts';
+import { vfsPath } from './testing/tmp-files.ts';
 
 const LIMITS = { maxBytes: 64 * 1024 * 1024, maxFileBytes: 8 * 1024 * 1024, mustExist: false };
 const PAGE = 4096;
@@ -22,18 +23,18 @@ beforeAll(() => {
   whole = join(makings, 'whole.sqlite');
   const vfs = openLive(whole, LIMITS);
   const put = (path: string, bytes: Buffer, volume: 'workspace' | 'memory' = 'workspace') => {
-    vfs.put(path, bytes, volume);
+    vfs.put(vfsPath(path), bytes, volume);
     contents.set(`${volume}:${path}`, bytes);
   };
   for (let n = 0; n < 400; n += 1)
     put(`/src/file-${n}.txt`, Buffer.from(`the text of file ${n}\n`.repeat(1 + (n % 30))));
   for (let n = 0; n < 12; n += 1) put(`/large/blob-${n}`, randomBytes(50_000 + n * 7_000));
   for (let n = 0; n < 40; n += 1) put(`/note-${n}`, Buffer.from(`a note ${n}`), 'memory');
-  for (let n = 0; n < 60; n += 1) vfs.put(`/gone-${n}`, Buffer.from('deleted '.repeat(300)));
-  for (let n = 0; n < 60; n += 1) vfs.delete(`/gone-${n}`);
-  vfs.mkdir('/empty/folder', 'workspace', { recursive: true });
-  vfs.link('/link', '/src/file-1.txt');
-  vfs.put('/scratch', Buffer.from('not kept'), 'tmp');
+  for (let n = 0; n < 60; n += 1) vfs.put(vfsPath(`/gone-${n}`), Buffer.from('deleted '.repeat(300)));
+  for (let n = 0; n < 60; n += 1) vfs.delete(vfsPath(`/gone-${n}`));
+  vfs.mkdir(vfsPath('/empty/folder'), 'workspace', { recursive: true });
+  vfs.link(vfsPath('/link'), '/src/file-1.txt');
+  vfs.put(vfsPath('/scratch'), Buffer.from('not kept'), 'tmp');
   closeToRest(vfs);
 });
 afterAll(() => rmSync(makings, { recursive: true, force: true }));
@@ -74,7 +75,8 @@ function prove({ recovered, lost, lostCount, list }: SalvageResult, { named = tr
         if (path === list) continue;
         found.add(`${volume}:${path}`);
         const was = contents.get(`${volume}:${path}`);
-        if (was === undefined || !was.equals(vfs.get(path, volume) ?? Buffer.alloc(0))) wrong.push(`${volume}:${path}`);
+        if (was === undefined || !was.equals(vfs.get(vfsPath(path), volume) ?? Buffer.alloc(0)))
+          wrong.push(`${volume}:${path}`);
       }
     }
     expect(wrong).toEqual([]);
@@ -87,7 +89,7 @@ function prove({ recovered, lost, lostCount, list }: SalvageResult, { named = tr
       [],
     );
     if (lostCount > 0) {
-      const lines = Buffer.from(vfs.get(list ?? '', 'memory') ?? [])
+      const lines = Buffer.from(vfs.get(vfsPath(list ?? ''), 'memory') ?? [])
         .toString('utf8')
         .trim()
         .split('\n');
@@ -104,12 +106,12 @@ test('a sound file comes whole, with its folders and links, and without its tmp,
   expect(salvaged).toMatchObject({ recovered: contents.size, lost: [], lostCount: 0, list: null });
   expect(prove(salvaged)).toEqual([]);
   const vfs = openAtRest(target);
-  expect(vfs.entry('/link')?.target).toBe('/src/file-1.txt');
-  expect(vfs.readdir('/empty').map(({ path }) => path)).toEqual(['/empty/folder']);
+  expect(vfs.entry(vfsPath('/link'))?.target).toBe('/src/file-1.txt');
+  expect(vfs.readdir(vfsPath('/empty')).map(({ path }) => path)).toEqual(['/empty/folder']);
   expect(vfs.db.prepare("SELECT target FROM vfs_node WHERE kind = 'counter'").get()).toEqual({ target: null });
   vfs.close();
   const live = openLive(target, { ...LIMITS, mustExist: true });
-  live.put('/src/file-1.txt', Buffer.from('it can be worked on'));
+  live.put(vfsPath('/src/file-1.txt'), Buffer.from('it can be worked on'));
   closeToRest(live);
 });
 
@@ -204,7 +206,7 @@ test('what is too large and what has no room is lost by name', async () => {
 
 test('a log of its own is taken up first; one that is none of its own is not looked at', async () => {
   const vfs = openLive(damaged, { ...LIMITS, mustExist: true });
-  vfs.put('/src/file-1.txt', Buffer.from('in the log'));
+  vfs.put(vfsPath('/src/file-1.txt'), Buffer.from('in the log'));
   const copy = join(folder, 'copy.sqlite');
   copyFileSync(damaged, copy);
   copyFileSync(`${damaged}-wal`, `${copy}-wal`);
@@ -213,7 +215,7 @@ test('a log of its own is taken up first; one that is none of its own is not loo
   const options = { ...LIMITS, identity: null };
   const text = () => {
     const read = openAtRest(target);
-    const content = Buffer.from(read.get('/src/file-1.txt') ?? []).toString();
+    const content = Buffer.from(read.get(vfsPath('/src/file-1.txt')) ?? []).toString();
     read.close();
     rmSync(target);
     return content;

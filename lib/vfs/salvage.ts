@@ -12,7 +12,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { createFileNow, syncFileNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { OPTIONS } from './handles.ts';
-import { normalisePath } from './paths.ts';
+import { parseVfsPath } from './paths.ts';
 import { createTables } from './schema.ts';
 import { corruptFile } from './sqlite-errors.ts';
 import { type PageRecord, SqlitePages, UnreadablePage } from './sqlite-pages.ts';
@@ -316,7 +316,7 @@ function recoverableAddress(volume: unknown, path: unknown): SalvagedAddress | n
   const kept = KEPT.find((one) => one === volume);
   if (kept === undefined || typeof path !== 'string') return null;
   try {
-    return normalisePath(path) === path && path !== '/' ? { volume: kept, path } : null;
+    return parseVfsPath(path) === path && path !== '/' ? { volume: kept, path } : null;
   } catch {
     // What cannot be addressed cannot be recovered; its page is understood, and nothing of ours writes such a path.
     return null;

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { WinterdockError } from '../base/errors.ts';
 import type { Statements } from './statements.ts';
 import { contentBytes } from './table-reader.ts';
-import { asVolume, VOLUMES, type Volume } from './volumes.ts';
+import { VOLUMES, type Volume } from './volumes.ts';
 
 export interface SearchRequest {
   text: string;
@@ -46,7 +46,7 @@ export function searchFiles(
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_HITS) {
     throw new WinterdockError('validation', `A search gives 1 to ${MAX_HITS} hits, not ${limit}.`);
   }
-  const volumes = request.volume === undefined ? VOLUMES : [asVolume(request.volume)];
+  const volumes = request.volume === undefined ? VOLUMES : [request.volume];
   const until = performance.now() + BUDGET_MS;
   const hits: VfsSearchHit[] = [];
   let truncated = false;

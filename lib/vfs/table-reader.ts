@@ -7,9 +7,10 @@
  * when its row and size agree.
  */
 
-import { subtreeOf } from './paths.ts';
+import { subtreeOf, type VfsPath } from './paths.ts';
 import type { Statements } from './statements.ts';
 import type { VfsEntry, VfsStat } from './types.ts';
+import type { Volume } from './volumes.ts';
 
 export const FILE_MODE = 0o644;
 export const DIRECTORY_MODE = 0o755;
@@ -62,12 +63,12 @@ export class TableReader {
   }
 
   /** The file at exactly this path; null when there is none or something else. */
-  file(volume: string, path: string): VfsEntry | null {
+  file(volume: Volume, path: VfsPath): VfsEntry | null {
     const row = this.statements.get<FileRow>(this.#files('v.volume = ? AND v.path = ?'), volume, path);
     return row ? fileEntry(row) : null;
   }
 
-  content(volume: string, path: string): Uint8Array | null {
+  content(volume: Volume, path: VfsPath): Uint8Array | null {
     const row = this.statements.get<{ content: unknown }>(
       'SELECT content FROM vfs WHERE volume = ? AND path = ?',
       volume,
@@ -77,7 +78,7 @@ export class TableReader {
   }
 
   /** Bytes `start` to `end` (both inclusive) of a file's content. */
-  slice(volume: string, path: string, start: number, end: number): Uint8Array | null {
+  slice(volume: Volume, path: VfsPath, start: number, end: number): Uint8Array | null {
     const row = this.statements.get<{ content: unknown }>(
       'SELECT substr(CAST(content AS BLOB), ?, ?) AS content FROM vfs WHERE volume = ? AND path = ?',
       start + 1,
@@ -89,24 +90,24 @@ export class TableReader {
   }
 
   /** What is at a path: a file, a link, or a directory, explicit or implied by something deeper. The root always is. */
-  entry(volume: string, path: string): VfsEntry | null {
+  entry(volume: Volume, path: VfsPath): VfsEntry | null {
     return this.file(volume, path) ?? this.node(volume, path) ?? this.implied(volume, path);
   }
 
   /** The explicit directory or the link at a path. */
-  node(volume: string, path: string): VfsEntry | null {
+  node(volume: Volume, path: VfsPath): VfsEntry | null {
     if (!this.#nodes) return null;
     const row = this.statements.get<NodeRow>(`SELECT ${NODE_COLUMNS} AND volume = ? AND path = ?`, volume, path);
     return row ? nodeEntry(row) : null;
   }
 
   /** True when anything lies below a path. */
-  hasBelow(volume: string, path: string): boolean {
+  hasBelow(volume: Volume, path: VfsPath): boolean {
     return this.firstBelow(volume, path) !== null;
   }
 
   /** The longest path below a directory, in bytes; null when nothing is below. */
-  longestBelow(volume: string, path: string): string | null {
+  longestBelow(volume: Volume, path: VfsPath): string | null {
     const { above, below } = subtreeOf(path);
     const longest = ['vfs', 'vfs_node'].flatMap((table) => {
       const sql = `SELECT path FROM ${table} WHERE ${this.visible(table)}volume = ? AND path > ? AND path < ? ORDER BY octet_length(path) DESC LIMIT 1`;
@@ -116,7 +117,7 @@ export class TableReader {
   }
 
   /** The first of `paths` that is a file or a link, where directories are needed. */
-  blocker(volume: string, paths: string[]): VfsEntry | null {
+  blocker(volume: Volume, paths: readonly VfsPath[]): VfsEntry | null {
     for (const path of paths) {
       const entry = this.file(volume, path) ?? this.node(volume, path);
       if (entry && entry.kind !== 'dir') return entry;
@@ -125,12 +126,12 @@ export class TableReader {
   }
 
   /** Direct children of a directory, by name. Steps over each file once and over each subdirectory at one seek. */
-  children(volume: string, directory: string): VfsEntry[] {
+  children(volume: Volume, directory: VfsPath): VfsEntry[] {
     const found = this.childrenByName(volume, directory);
     return [...found.keys()].sort().flatMap((name) => found.get(name) ?? []);
   }
 
-  protected childrenByName(volume: string, directory: string): Map<string, VfsEntry> {
+  protected childrenByName(volume: Volume, directory: VfsPath): Map<string, VfsEntry> {
     const { above, below } = subtreeOf(directory);
     const found = new Map<string, VfsEntry>();
     this.eachChild<FileRow>(
@@ -154,7 +155,7 @@ export class TableReader {
   }
 
   /** The explicit directories of a volume, by path. */
-  directories(volume: string): string[] {
+  directories(volume: Volume): string[] {
     if (!this.#nodes) return [];
     const sql = "SELECT path FROM vfs_node WHERE kind <> 'file' AND kind = 'dir' AND volume = ? ORDER BY path";
     return this.statements.all<{ path: string }>(sql, volume).map(({ path }) => path);
@@ -188,13 +189,13 @@ export class TableReader {
   }
 
   /** The directory that something deeper implies; the root is always one. */
-  protected implied(volume: string, path: string): VfsEntry | null {
+  protected implied(volume: Volume, path: VfsPath): VfsEntry | null {
     const first = this.firstBelow(volume, path);
     if (first) return impliedDirectory(path, first.mtime ?? 0);
     return path === '/' ? impliedDirectory('/', 0) : null;
   }
 
-  protected firstBelow(volume: string, path: string): { mtime: number | null } | null {
+  protected firstBelow(volume: Volume, path: VfsPath): { mtime: number | null } | null {
     const { above, below } = subtreeOf(path);
     const file = this.statements.get<FileRow>(
       this.#files('v.volume = ? AND v.path > ? AND v.path < ? ORDER BY v.path LIMIT 1'),

@@ -8,12 +8,13 @@
 import type { Clock } from '../base/clock.ts';
 import { epochSeconds } from '../base/clock.ts';
 import { newIdentity } from './identity.ts';
-import { subtreeOf } from './paths.ts';
+import { subtreeOf, type VfsPath } from './paths.ts';
 import { FULL, resultCodeOf } from './sqlite-errors.ts';
 import type { Statements } from './statements.ts';
 import { OWN_MTIME, SIZE, WITH_NODE } from './table-reader.ts';
 import type { TreeWriter } from './tree.ts';
 import type { VfsAddress, VfsEntry, VfsStat } from './types.ts';
+import type { Volume } from './volumes.ts';
 
 const NODE_COLUMNS = '(volume, path, kind, mode, mtime, size, row, version, target)';
 
@@ -70,7 +71,7 @@ export class TableWriter implements TreeWriter {
     this.#counterStored = true;
   }
 
-  putFile(volume: string, path: string, content: Uint8Array, current: VfsEntry | null, mode: number | null): VfsStat {
+  putFile(volume: Volume, path: VfsPath, content: Uint8Array, current: VfsEntry | null, mode: number | null): VfsStat {
     const mtime = epochSeconds(this.#clock);
     const version = this.nextVersion(current?.version ?? 0);
     if (current && current.size > OVERFLOW_BYTES && current.size !== content.byteLength) {
@@ -92,7 +93,7 @@ export class TableWriter implements TreeWriter {
    * Writes down what the first table now holds at `path` (or everywhere below it), with `version`; a null `mode` keeps
    * the mode.
    */
-  recordFiles(volume: string, path: string, below: boolean, version: number, mode: number | null): void {
+  recordFiles(volume: Volume, path: VfsPath, below: boolean, version: number, mode: number | null): void {
     const range = subtreeOf(path);
     this.#statements.run(
       `INSERT INTO vfs_node ${NODE_COLUMNS}
@@ -107,7 +108,7 @@ export class TableWriter implements TreeWriter {
     );
   }
 
-  setAttributes(volume: string, path: string, current: VfsEntry, mode: number, mtimeSeconds: number | null): void {
+  setAttributes(volume: Volume, path: VfsPath, current: VfsEntry, mode: number, mtimeSeconds: number | null): void {
     if (current.kind === 'file') {
       if (mtimeSeconds !== null) {
         this.#statements.run('UPDATE vfs SET mtime = ? WHERE volume = ? AND path = ?', mtimeSeconds, volume, path);
@@ -119,7 +120,7 @@ export class TableWriter implements TreeWriter {
     this.#upsert(volume, path, current.kind, mode, mtimeSeconds ?? current.mtime, version, current.target);
   }
 
-  putDirectory(volume: string, path: string, mode: number | null, asked: boolean): void {
+  putDirectory(volume: Volume, path: VfsPath, mode: number | null, asked: boolean): void {
     try {
       this.#upsert(volume, path, 'dir', mode, epochSeconds(this.#clock), this.nextVersion(0), null);
     } catch (error) {
@@ -128,23 +129,23 @@ export class TableWriter implements TreeWriter {
     }
   }
 
-  putLink(volume: string, path: string, target: string): void {
+  putLink(volume: Volume, path: VfsPath, target: string): void {
     this.#upsert(volume, path, 'link', null, epochSeconds(this.#clock), this.nextVersion(0), target);
   }
 
   /** Removes whatever is stored for exactly this path. */
-  remove(volume: string, path: string): void {
+  remove(volume: Volume, path: VfsPath): void {
     this.#statements.run('DELETE FROM vfs WHERE volume = ? AND path = ?', volume, path);
     this.#statements.run('DELETE FROM vfs_node WHERE volume = ? AND path = ?', volume, path);
   }
 
-  removeBelow(volume: string, path: string): void {
+  removeBelow(volume: Volume, path: VfsPath): void {
     const { above, below } = subtreeOf(path);
     this.#statements.run('DELETE FROM vfs WHERE volume = ? AND path > ? AND path < ?', volume, above, below);
     this.#statements.run('DELETE FROM vfs_node WHERE volume = ? AND path > ? AND path < ?', volume, above, below);
   }
 
-  clear(volume: string): void {
+  clear(volume: Volume): void {
     this.#statements.run('DELETE FROM vfs WHERE volume = ?', volume);
     this.#statements.run('DELETE FROM vfs_node WHERE volume = ?', volume);
   }
@@ -193,8 +194,8 @@ export class TableWriter implements TreeWriter {
   }
 
   #upsert(
-    volume: string,
-    path: string,
+    volume: Volume,
+    path: VfsPath,
     kind: string,
     mode: number | null,
     mtimeSeconds: number | null,

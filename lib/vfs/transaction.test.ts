@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Statements } from './statements.ts';
-import { bytes, codeOf, liveVfs, otherTool, tmpFile } from './testing/tmp-files.ts';
+import { bytes, codeOf, liveVfs, otherTool, tmpFile, vfsPath } from './testing/tmp-files.ts';
 import { Transaction } from './transaction.ts';
 
 const committed = (file: string) =>
@@ -12,7 +12,7 @@ const committed = (file: string) =>
 test('23. a write is durable when it returns, and nothing is left open', () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
-  vfs.put('/a', bytes('a'));
+  vfs.put(vfsPath('/a'), bytes('a'));
   expect(vfs.db.isTransaction).toBe(false);
   expect(committed(file)).toEqual(['/a']);
 });
@@ -20,13 +20,15 @@ test('23. a write is durable when it returns, and nothing is left open', () => {
 test('23. a write that fails leaves everything as it was', () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
-  vfs.put('/a', bytes('a'));
-  expect(codeOf(() => vfs.put('/a/b', bytes('b')))).toBe('conflict');
-  expect(codeOf(() => vfs.move({ volume: 'workspace', path: '/a' }, { volume: 'workspace', path: '/a/b' }))).toBe(
-    'conflict',
-  );
+  vfs.put(vfsPath('/a'), bytes('a'));
+  expect(codeOf(() => vfs.put(vfsPath('/a/b'), bytes('b')))).toBe('conflict');
+  expect(
+    codeOf(() =>
+      vfs.move({ volume: 'workspace', path: vfsPath('/a') }, { volume: 'workspace', path: vfsPath('/a/b') }),
+    ),
+  ).toBe('conflict');
   expect(vfs.db.isTransaction).toBe(false);
-  vfs.put('/c', bytes('c'));
+  vfs.put(vfsPath('/c'), bytes('c'));
   expect(committed(file)).toEqual(['/a', '/c']);
 });
 
@@ -49,8 +51,8 @@ test('23. a write while another writer holds the file waits, and then is a confl
   const vfs = liveVfs({ file });
   const other = otherTool(file);
   other.exec('BEGIN IMMEDIATE');
-  expect(codeOf(() => vfs.put('/a', bytes('a')))).toBe('conflict');
+  expect(codeOf(() => vfs.put(vfsPath('/a'), bytes('a')))).toBe('conflict');
   other.exec('ROLLBACK');
-  vfs.put('/a', bytes('a'));
+  vfs.put(vfsPath('/a'), bytes('a'));
   expect(committed(file)).toEqual(['/a']);
 });

@@ -1,28 +1,25 @@
 /** The errors of operations on the tree; each names the volume and the path. Must not know SQLite. */
 import { WinterdockError } from '../base/errors.ts';
-import { normalisePath } from './paths.ts';
-import type { VfsAddress, VfsEntry, WriteCondition } from './types.ts';
-import { asVolume } from './volumes.ts';
+import type { VfsEntry, WriteCondition } from './types.ts';
+import type { Volume } from './volumes.ts';
 
-/** Checks a volume's name and brings a path into its one form. Throws `unknown_volume`, `validation`. */
-export function parseAddress(volume: string, path: string): VfsAddress {
-  return { volume: asVolume(volume), path: normalisePath(path) };
-}
+/** A volume and a path as a message names them; a row of another tool may have a path that is none. */
+type Named = { volume: Volume; path: string };
 
-export function named(at: VfsAddress): string {
+export function named(at: Named): string {
   return `${at.volume}:${at.path}`;
 }
 
-export function conflict(at: VfsAddress, why: string): WinterdockError {
+export function conflict(at: Named, why: string): WinterdockError {
   return new WinterdockError('conflict', `${named(at)} ${why}.`);
 }
 
-export function notFound(at: VfsAddress): WinterdockError {
+export function notFound(at: Named): WinterdockError {
   return new WinterdockError('not_found', `There is nothing at ${named(at)}.`);
 }
 
 /** Throws `too_large` when a content has more bytes than a file may have. */
-export function requireSize(at: VfsAddress, bytes: number, maxFileBytes: number): void {
+export function requireSize(at: Named, bytes: number, maxFileBytes: number): void {
   if (bytes <= maxFileBytes) return;
   throw new WinterdockError(
     'too_large',
@@ -34,7 +31,7 @@ export function requireSize(at: VfsAddress, bytes: number, maxFileBytes: number)
 }
 
 /** Throws `validation` for a link's target that is empty, overlong or no text. */
-export function requireTarget(at: VfsAddress, target: string): void {
+export function requireTarget(at: Named, target: string): void {
   const bytes = Buffer.byteLength(target);
   if (bytes > 0 && bytes <= 1024 && !target.includes('\0') && target.isWellFormed()) return;
   throw new WinterdockError(
@@ -44,7 +41,7 @@ export function requireTarget(at: VfsAddress, target: string): void {
 }
 
 /** Throws `precondition_failed` unless the file that is there (null: none) meets every condition given. */
-export function requireCondition(at: VfsAddress, file: VfsEntry | null, condition: WriteCondition | undefined): void {
+export function requireCondition(at: Named, file: VfsEntry | null, condition: WriteCondition | undefined): void {
   if (!condition) return;
   const { ifMatch, ifNoneMatch } = condition;
   const matches = (versions: '*' | number[]) => file !== null && (versions === '*' || versions.includes(file.version));

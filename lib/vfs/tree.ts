@@ -4,18 +4,10 @@
  * durable.
  */
 import { WinterdockError } from '../base/errors.ts';
-import { ancestorsOf, normalisePath, parentOf } from './paths.ts';
+import { ancestorsOf, parentPath, parseVfsPath, type VfsPath } from './paths.ts';
 import { translateSqliteError } from './sqlite-errors.ts';
 import { entryStat, type TableReader } from './table-reader.ts';
-import {
-  conflict,
-  named,
-  notFound,
-  parseAddress,
-  requireCondition,
-  requireSize,
-  requireTarget,
-} from './tree-errors.ts';
+import { conflict, named, notFound, requireCondition, requireSize, requireTarget } from './tree-errors.ts';
 import type { VfsAddress, VfsEntry, VfsStat, WriteCondition } from './types.ts';
 import { DEFAULT_VOLUME, type Volume } from './volumes.ts';
 
@@ -25,15 +17,15 @@ export interface TreeWriter {
    * Writes a whole file over `current` (null: nothing is there). A null `mode` keeps the mode. Returns what is there
    * then.
    */
-  putFile(volume: string, path: string, content: Uint8Array, current: VfsEntry | null, mode: number | null): VfsStat;
+  putFile(volume: Volume, path: VfsPath, content: Uint8Array, current: VfsEntry | null, mode: number | null): VfsStat;
   /** Sets the mode of what is there, and its time unless that is null; the version stays. */
-  setAttributes(volume: string, path: string, current: VfsEntry, mode: number, mtimeSeconds: number | null): void;
+  setAttributes(volume: Volume, path: VfsPath, current: VfsEntry, mode: number, mtimeSeconds: number | null): void;
   /** An explicit directory. `asked` is false for one that nobody asked for by name: above a new one, or left empty. */
-  putDirectory(volume: string, path: string, mode: number | null, asked: boolean): void;
-  putLink(volume: string, path: string, target: string): void;
+  putDirectory(volume: Volume, path: VfsPath, mode: number | null, asked: boolean): void;
+  putLink(volume: Volume, path: VfsPath, target: string): void;
   /** Removes whatever is stored for exactly this path. */
-  remove(volume: string, path: string): void;
-  removeBelow(volume: string, path: string): void;
+  remove(volume: Volume, path: VfsPath): void;
+  removeBelow(volume: Volume, path: VfsPath): void;
   /**
    * Renames what is at `from` and everything below it. Nothing is at `to`; `replaced` is the version of what was, 0 for
    * nothing.
@@ -69,12 +61,12 @@ export class Tree {
    * `validation`, `unknown_volume`.
    */
   put(
-    path: string,
+    path: VfsPath,
     content: Uint8Array,
     volume: Volume = DEFAULT_VOLUME,
     options: { mode?: number; condition?: WriteCondition } = {},
   ): { created: boolean; stat: VfsStat } {
-    const at = parseAddress(volume, path);
+    const at: VfsAddress = { volume, path };
     requireSize(at, content.byteLength, this.#parts.maxFileBytes);
     return this.write(content.byteLength, () => {
       const current = this.#rows.entry(at.volume, at.path);
@@ -89,20 +81,20 @@ export class Tree {
   }
 
   /** The content of the file at exactly this path; null for a directory, a link or nothing. */
-  get(path: string, volume: Volume = DEFAULT_VOLUME): Uint8Array | null {
-    const at = parseAddress(volume, path);
+  get(path: VfsPath, volume: Volume = DEFAULT_VOLUME): Uint8Array | null {
+    const at: VfsAddress = { volume, path };
     return this.read(() => this.#rows.content(at.volume, at.path));
   }
 
   /** Bytes `start` to `end` of a file, both inclusive; what lies past the end is left out. */
-  slice(path: string, volume: Volume, start: number, end: number): Uint8Array | null {
-    const at = parseAddress(volume, path);
+  slice(path: VfsPath, volume: Volume, start: number, end: number): Uint8Array | null {
+    const at: VfsAddress = { volume, path };
     return this.read(() => this.#rows.slice(at.volume, at.path, start, end));
   }
 
   /** Size, time and version of a file; null for a directory, a link or nothing. */
-  stat(path: string, volume: Volume = DEFAULT_VOLUME): VfsStat | null {
-    const at = parseAddress(volume, path);
+  stat(path: VfsPath, volume: Volume = DEFAULT_VOLUME): VfsStat | null {
+    const at: VfsAddress = { volume, path };
     return this.read(() => {
       const file = this.#rows.file(at.volume, at.path);
       return file && entryStat(file);
@@ -110,14 +102,14 @@ export class Tree {
   }
 
   /** What is at a path: a file, a link (not followed), or a directory, explicit or implied by a deeper path. */
-  entry(path: string, volume: Volume = DEFAULT_VOLUME): VfsEntry | null {
-    const at = parseAddress(volume, path);
+  entry(path: VfsPath, volume: Volume = DEFAULT_VOLUME): VfsEntry | null {
+    const at: VfsAddress = { volume, path };
     return this.read(() => this.#rows.entry(at.volume, at.path));
   }
 
   /** Direct children by name. Throws `not_found`, and `conflict` for what is no directory. */
-  readdir(path: string, volume: Volume = DEFAULT_VOLUME): VfsEntry[] {
-    const at = parseAddress(volume, path);
+  readdir(path: VfsPath, volume: Volume = DEFAULT_VOLUME): VfsEntry[] {
+    const at: VfsAddress = { volume, path };
     return this.read(() => {
       const children = this.#rows.children(at.volume, at.path);
       if (children.length === 0) this.#requireDirectory(at);
@@ -130,8 +122,8 @@ export class Tree {
    * Makes a directory. Throws `conflict` when something is there (a directory is fine when `recursive`), `not_found`
    * without a parent.
    */
-  mkdir(path: string, volume: Volume = DEFAULT_VOLUME, options: { recursive?: boolean; mode?: number } = {}): void {
-    const at = parseAddress(volume, path);
+  mkdir(path: VfsPath, volume: Volume = DEFAULT_VOLUME, options: { recursive?: boolean; mode?: number } = {}): void {
+    const at: VfsAddress = { volume, path };
     this.write(0, () => {
       const current = this.#rows.entry(at.volume, at.path);
       if (current?.kind === 'dir' && options.recursive) return;
@@ -150,8 +142,8 @@ export class Tree {
    * Removes an empty directory. Throws `not_found`, and `conflict` for the root, a directory with something in it, or
    * no directory.
    */
-  rmdir(path: string, volume: Volume = DEFAULT_VOLUME): void {
-    const at = parseAddress(volume, path);
+  rmdir(path: VfsPath, volume: Volume = DEFAULT_VOLUME): void {
+    const at: VfsAddress = { volume, path };
     this.write(0, () => {
       this.#requireDirectory(at);
       if (at.path === '/') throw conflict(at, 'is the root');
@@ -165,8 +157,8 @@ export class Tree {
    * Makes a symbolic link; `target` is kept as given and looked up by whoever follows it. Throws `conflict` when
    * something is there.
    */
-  link(path: string, target: string, volume: Volume = DEFAULT_VOLUME): void {
-    const at = parseAddress(volume, path);
+  link(path: VfsPath, target: string, volume: Volume = DEFAULT_VOLUME): void {
+    const at: VfsAddress = { volume, path };
     requireTarget(at, target);
     this.write(0, () => {
       if (this.#rows.entry(at.volume, at.path)) throw conflict(at, 'already exists');
@@ -176,16 +168,16 @@ export class Tree {
   }
 
   /** Sets the permission bits of what is at a path. Throws `not_found`. The version stays. */
-  chmod(path: string, mode: number, volume: Volume = DEFAULT_VOLUME): void {
-    const at = parseAddress(volume, path);
+  chmod(path: VfsPath, mode: number, volume: Volume = DEFAULT_VOLUME): void {
+    const at: VfsAddress = { volume, path };
     this.write(0, () => {
       this.#changes.setAttributes(at.volume, at.path, this.#expect(at), mode & 0o7777, null);
     });
   }
 
   /** Sets the modification time, in whole epoch seconds. Throws `not_found`, `validation`. The version stays. */
-  utimes(path: string, mtimeSeconds: number, volume: Volume = DEFAULT_VOLUME): void {
-    const at = parseAddress(volume, path);
+  utimes(path: VfsPath, mtimeSeconds: number, volume: Volume = DEFAULT_VOLUME): void {
+    const at: VfsAddress = { volume, path };
     if (!Number.isFinite(mtimeSeconds) || mtimeSeconds < 0) {
       throw new WinterdockError('validation', `The time of ${named(at)} must be seconds since 1970.`);
     }
@@ -202,11 +194,11 @@ export class Tree {
    * `precondition_failed`.
    */
   delete(
-    path: string,
+    path: VfsPath,
     volume: Volume = DEFAULT_VOLUME,
     options: { recursive?: boolean; condition?: WriteCondition } = {},
   ): boolean {
-    const at = parseAddress(volume, path);
+    const at: VfsAddress = { volume, path };
     return this.write(0, () => {
       const current = this.#rows.entry(at.volume, at.path);
       requireCondition(at, current?.kind === 'file' ? current : null, options.condition);
@@ -225,9 +217,7 @@ export class Tree {
    * `replace` a file or link at `to` gives way to a file or link, and an empty directory to a directory, as rename
    * does.
    */
-  move(from: VfsAddress, to: VfsAddress, options: { replace?: boolean } = {}): void {
-    const source = parseAddress(from.volume, from.path);
-    const target = parseAddress(to.volume, to.path);
+  move(source: VfsAddress, target: VfsAddress, options: { replace?: boolean } = {}): void {
     this.write(0, () => {
       const moved = this.#expect(source);
       if (source.volume === target.volume && source.path === target.path) return;
@@ -283,15 +273,16 @@ export class Tree {
     if (blocker) throw conflict({ volume: at.volume, path: blocker.path }, 'is not a directory');
   }
 
+  /** What lies below a directory that is moved gets paths of their own length: parsed, as they are new. */
   #requireShortPaths(source: VfsAddress, target: VfsAddress): void {
     const longest = this.#rows.longestBelow(source.volume, source.path);
     if (longest === null) return;
-    normalisePath(target.path + longest.slice(source.path.length));
+    parseVfsPath(target.path + longest.slice(source.path.length));
   }
 
   /** The directory that something was taken from stays, although nothing implies it any more. */
   #keepParent(at: VfsAddress): void {
-    const parent = parentOf(at.path);
+    const parent = parentPath(at.path);
     if (parent === '/' || this.#rows.entry(at.volume, parent)) return;
     this.#changes.putDirectory(at.volume, parent, null, false);
   }

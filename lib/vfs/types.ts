@@ -2,24 +2,25 @@
  * Reading a VFS file: the operations and answers that a reader process, and the Instance of a `:memory:` sandbox,
  * understand. Types only; knows nothing of processes.
  */
+import type { VfsPath } from './paths.ts';
 import type { Volume } from './volumes.ts';
 
 /** A path in a volume. */
 export interface VfsAddress {
   volume: Volume;
-  path: string;
+  path: VfsPath;
 }
 
 export type ReadRequest =
   | { op: 'volumes' }
   | { op: 'list'; volume: Volume; prefix?: string; limit: number; after?: string }
   /** What lies directly in a folder, a page at a time: see folder.ts. */
-  | { op: 'folder'; volume: Volume; path: string; limit: number; after?: string }
+  | { op: 'folder'; volume: Volume; path: VfsPath; limit: number; after?: string }
   /** The directories of a volume that were made, as the listing of an archived file keeps them. */
   | { op: 'directories'; volume: Volume }
-  | { op: 'stat'; volume: Volume; path: string }
+  | { op: 'stat'; volume: Volume; path: VfsPath }
   /** `range`: first and last byte, both inclusive as in HTTP; what lies past the end is left out. */
-  | { op: 'get'; volume: Volume; path: string; range?: { start: number; end: number } }
+  | { op: 'get'; volume: Volume; path: VfsPath; range?: { start: number; end: number } }
   | { op: 'search'; text: string; in: 'name' | 'content'; volume?: Volume; limit: number }
   | { op: 'query'; sql: string; params?: (string | number | null)[] | Record<string, string | number | null> };
 

@@ -16,7 +16,7 @@ import { TableWriter } from './table-writer.ts';
 import { Transaction } from './transaction.ts';
 import { Tree } from './tree.ts';
 import { listFiles, volumeSizes } from './volume-listing.ts';
-import { asVolume, type Volume } from './volumes.ts';
+import type { Volume } from './volumes.ts';
 
 export class Vfs extends Tree {
   readonly db: DatabaseSync;
@@ -69,7 +69,7 @@ export class Vfs extends Tree {
 
   /** Directories of a volume that were made, by path; those that only a deeper path implies are not among them. */
   directories(volume: Volume): string[] {
-    return this.read(() => this.#rows.directories(asVolume(volume)));
+    return this.read(() => this.#rows.directories(volume));
   }
 
   /**
@@ -80,13 +80,12 @@ export class Vfs extends Tree {
     volume: Volume,
     options: { prefix?: string; limit: number; after?: string },
   ): { files: { path: string; size: number; mtime: number }[]; next: string | null } {
-    return this.read(() => listFiles(this.#statements, this.#nodes, asVolume(volume), options));
+    return this.read(() => listFiles(this.#statements, this.#nodes, volume, options));
   }
 
   /** Removes everything in a volume. */
   clear(volume: Volume): void {
-    const name = asVolume(volume);
-    this.write(0, () => this.#changes.clear(name));
+    this.write(0, () => this.#changes.clear(volume));
   }
 
   /** Paths, or lines of text files, that contain `text`, whatever its case. See `searchFiles`. */

@@ -20,8 +20,8 @@ export const VOLUME_CONTRACTS: Readonly<Record<Volume, { survivesResume: boolean
   tmp: { survivesResume: false, ships: false, says: 'Temporary files: gone at the next wake and never shared.' },
 };
 
-/** Narrows a name to a volume. Throws `unknown_volume` for any fourth name. */
-export function asVolume(name: string): Volume {
+/** Parses the name of a volume, once, where it comes in. Throws `unknown_volume` for any fourth name. */
+export function parseVolume(name: string): Volume {
   if ((VOLUMES as readonly string[]).includes(name)) return name as Volume;
   throw new WinterdockError('unknown_volume', `There is no volume "${name.slice(0, 80)}".`, {
     hint: `The volumes are ${VOLUMES.join(', ')}.`,

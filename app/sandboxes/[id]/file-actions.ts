@@ -9,6 +9,8 @@ import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { getHost } from '#lib/host/host.ts';
+import { parseVfsPath, type VfsPath } from '#lib/vfs/paths.ts';
+import { parseVolume } from '#lib/vfs/volumes.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts, rawField, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
@@ -32,7 +34,7 @@ const NO_NAME: ActionOutcome = { ok: false, says: 'It needs a name.' };
 /** Creates something at the typed path, which must be free, and redirects to `place` of it. */
 async function makeEntry(
   { id, folder, form }: { id: string; folder: string; form: FormData },
-  make: (caller: Caller, path: string) => Promise<unknown>,
+  make: (caller: Caller, path: VfsPath) => Promise<unknown>,
   place: (path: string) => string,
 ): Promise<EntryState> {
   const caller = await requireCaller(`${AT}/${id}`);
@@ -40,7 +42,7 @@ async function makeEntry(
   const path = pathIn(folder, value);
   if (path === '') return { value, problem: NO_NAME };
   try {
-    await make(caller, path);
+    await make(caller, parseVfsPath(path));
   } catch (error) {
     return { value, problem: refusalOf(error, caller) };
   }
@@ -58,7 +60,8 @@ export async function createTextFile(
   expectTexts(id, volume, folder);
   return makeEntry(
     { id, folder, form },
-    (caller, path) => getHost().operations.putFile(caller, id, volume, path, new Uint8Array(), { ifNoneMatch: '*' }),
+    (caller, path) =>
+      getHost().operations.putFile(caller, id, parseVolume(volume), path, new Uint8Array(), { ifNoneMatch: '*' }),
     (path) => fileAddress({ id, at: AT }, volume, path, { edit: true }),
   );
 }
@@ -74,7 +77,7 @@ export async function createFolder(
   expectTexts(id, volume, folder);
   return makeEntry(
     { id, folder, form },
-    (caller, path) => getHost().operations.makeFolder(caller, id, volume, { path }),
+    (caller, path) => getHost().operations.makeFolder(caller, id, parseVolume(volume), { path }),
     (path) => fileAddress({ id, at: AT }, volume, `${path}/`),
   );
 }
@@ -93,7 +96,8 @@ export async function renameEntry(
   const to = pathIn('/', value);
   if (to === '') return { value, problem: NO_NAME };
   try {
-    await getHost().operations.moveFile(caller, id, volume, { from: path.replace(/\/$/, ''), to });
+    const source = parseVfsPath(path.replace(/\/$/, ''));
+    await getHost().operations.moveFile(caller, id, parseVolume(volume), { from: source, to: parseVfsPath(to) });
   } catch (error) {
     return { value, problem: { ok: false, ...problemInWords(problemOf(error, caller)) } };
   }
@@ -113,8 +117,9 @@ export async function removeEntry(
   const { operations } = getHost();
   const folder = path.endsWith('/');
   try {
-    if (folder) await operations.deleteFolder(caller, id, volume, { path, recursive: 'true' });
-    else await operations.deleteFile(caller, id, volume, path, { ifMatch: textField(form, 'etag') });
+    const [from, entry] = [parseVolume(volume), parseVfsPath(path)];
+    if (folder) await operations.deleteFolder(caller, id, from, { path: entry, recursive: 'true' });
+    else await operations.deleteFile(caller, id, from, entry, { ifMatch: textField(form, 'etag') });
   } catch (error) {
     if (isWinterdockError(error) && error.code === 'precondition_failed') {
       return { ok: false, says: 'Somebody else changed it meanwhile. Nothing was deleted.', hint: 'Look at it again.' };
@@ -125,7 +130,7 @@ export async function removeEntry(
 }
 
 /** The present ETag of the file at `path`; null when there is none. */
-async function etagNow(caller: Caller, id: string, volume: VolumeName, path: string): Promise<string | null> {
+async function etagNow(caller: Caller, id: string, volume: VolumeName, path: VfsPath): Promise<string | null> {
   try {
     return (await getHost().operations.fileStat(caller, id, volume, path)).etag;
   } catch (error) {
@@ -146,18 +151,19 @@ export async function saveFile(
   const caller = await requireCaller(`${AT}/${id}`);
   const text = rawField(form, 'text')?.replace(/\r\n?/g, '\n') ?? previous.text;
   expectTexts(id, volume, path, text);
+  const [into, file] = [parseVolume(volume), parseVfsPath(path)];
   const etag = textField(form, 'etag');
   const over = textField(form, 'over');
   const content = new TextEncoder().encode(textField(form, 'windows') === '1' ? text.replaceAll('\n', '\r\n') : text);
   try {
     const ifMatch = over === '' ? etag : over;
-    const written = await getHost().operations.putFile(caller, id, volume, path, content, { ifMatch });
+    const written = await getHost().operations.putFile(caller, id, into, file, content, { ifMatch });
     return { text, etag: written.etag, newer: null, outcome: { ok: true, says: 'It is saved.' } };
   } catch (error) {
     if (!isWinterdockError(error) || error.code !== 'precondition_failed') {
       return { text, etag, newer: null, outcome: { ok: false, ...problemInWords(problemOf(error, caller)) } };
     }
-    const newer = await etagNow(caller, id, volume, path);
+    const newer = await etagNow(caller, id, into, file);
     const says =
       newer === null
         ? 'Somebody else deleted the file since you opened it.'

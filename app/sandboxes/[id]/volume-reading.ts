@@ -12,6 +12,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import type { SearchHit } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
+import { parseVfsPath, type VfsPath } from '#lib/vfs/paths.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 
 /** How far into a file lines are counted, which is as far as its content is searched. */
@@ -59,7 +60,10 @@ export function parseFileQuery(
 }
 
 async function readOne(caller: Caller, id: string, volume: VolumeName, path: string, limit: number): Promise<Folder> {
-  const { items, next, total } = await getHost().operations.folder(caller, id, volume, { path, limit });
+  const { items, next, total } = await getHost().operations.folder(caller, id, volume, {
+    path: parseVfsPath(path),
+    limit,
+  });
   return { path, items, next, total };
 }
 
@@ -101,7 +105,7 @@ export interface OpenFile {
   edited: Edited | string | null;
 }
 
-async function editedText(caller: Caller, id: string, volume: VolumeName, path: string): Promise<Edited | string> {
+async function editedText(caller: Caller, id: string, volume: VolumeName, path: VfsPath): Promise<Edited | string> {
   const { stat, content } = await getHost().operations.file(caller, id, volume, path, { start: 0, end: EDITED_BYTES });
   if (content.length > EDITED_BYTES) return 'It is too large to be edited here: at most 256 KiB are.';
   const text = decodeText(content);
@@ -111,14 +115,15 @@ async function editedText(caller: Caller, id: string, volume: VolumeName, path: 
 }
 
 /** The offset of the part that contains a line, at a line's beginning. */
-async function partWith(caller: Caller, id: string, volume: VolumeName, path: string, line: number): Promise<number> {
+async function partWith(caller: Caller, id: string, volume: VolumeName, path: VfsPath, line: number): Promise<number> {
   const { content } = await getHost().operations.file(caller, id, volume, path, { start: 0, end: COUNTED_BYTES - 1 });
   const start = startOfLine(content, line) ?? 0;
   // Some lines earlier, so that the line is not at the edge.
   return start < PART_BYTES / 2 ? 0 : (startOfLine(content, Math.max(1, line - 20)) ?? 0);
 }
 
-async function readFile(caller: Caller, id: string, { volume, path, look }: FileQuery): Promise<OpenFile> {
+async function readFile(caller: Caller, id: string, { volume, path: text, look }: FileQuery): Promise<OpenFile> {
+  const path = parseVfsPath(text);
   const { operations } = getHost();
   const { from: wished = 0, line, source = false, edit = false } = look;
   const from = line === undefined ? wished : await partWith(caller, id, volume, path, line);

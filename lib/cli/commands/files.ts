@@ -3,7 +3,7 @@ import { openAsBlob, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Command } from 'commander';
-import { asVolume, DEFAULT_VOLUME, type Volume } from '../../vfs/volumes.ts';
+import { DEFAULT_VOLUME, parseVolume, type Volume } from '../../vfs/volumes.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, table, timeText } from '../format.ts';
@@ -15,7 +15,7 @@ import { refuseOverwrite, saveDownload } from '../save-download.ts';
 function volumePathOf(path: string): { volume: Volume; path: string } {
   if (!path.startsWith('/')) return { volume: DEFAULT_VOLUME, path: `/${path}` };
   const [, name = '', ...rest] = path.split('/');
-  return { volume: asVolume(name), path: `/${rest.join('/')}` };
+  return { volume: parseVolume(name), path: `/${rest.join('/')}` };
 }
 
 /** The path of a file with its volume. */

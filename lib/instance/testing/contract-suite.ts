@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAtRest } from '../../vfs/open.ts';
+import { vfsPath } from '../../vfs/testing/tmp-files.ts';
 import type { ExecRequest, InstancePool, InstanceProcess, OpenSpec } from '../instance.ts';
 
 const MIB = 1024 * 1024;
@@ -44,7 +45,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
   const atRest = (id: string, path: string) => {
     const resting = openAtRest(fileOf(id));
     try {
-      return Buffer.from(resting.get(path) ?? []).toString();
+      return Buffer.from(resting.get(vfsPath(path)) ?? []).toString();
     } finally {
       resting.close();
     }
@@ -93,8 +94,10 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
 
     test('what lives only in memory has no file, and is read through its process', async () => {
       const a = pool.open(specOf('memory', { file: ':memory:' }));
-      await a.write({ op: 'put', volume: 'workspace', path: '/f', content: Buffer.from('kept') });
-      const { content } = (await a.read({ op: 'get', volume: 'workspace', path: '/f' })) as { content: Uint8Array };
+      await a.write({ op: 'put', volume: 'workspace', path: vfsPath('/f'), content: Buffer.from('kept') });
+      const { content } = (await a.read({ op: 'get', volume: 'workspace', path: vfsPath('/f') })) as {
+        content: Uint8Array;
+      };
       expect(Buffer.from(content).toString()).toBe('kept');
       expect(existsSync(fileOf('memory'))).toBe(false);
     }, 60_000);
@@ -167,7 +170,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
       const a = open('write');
       await a.opened;
       const running = a.exec(exec('sleep 5')).catch(() => undefined);
-      await a.write({ op: 'put', volume: 'workspace', path: '/f', content: Buffer.from('answered') });
+      await a.write({ op: 'put', volume: 'workspace', path: vfsPath('/f'), content: Buffer.from('answered') });
       expect(a.busy).toBe(true);
       await a.kill('killed');
       await running;

@@ -18,6 +18,7 @@ import type { NewInstance } from '../../registry/types.ts';
 import { createDrawers } from '../../storage/disk.ts';
 import type { Drawers } from '../../storage/drawer.ts';
 import { sharedReaders } from '../../testing/shared-readers.ts';
+import { vfsPath } from '../../vfs/testing/tmp-files.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import { ledgerEntry, systemAudit } from '../engine.ts';
 import { createSessions } from '../factory.ts';
@@ -125,10 +126,10 @@ export async function startDock({
       await registry.instances.create(row, epochSeconds(clock), entry);
     },
     async put(id, path, text, volume = 'workspace') {
-      await sessions.write(id, { op: 'put', volume, path, content: Buffer.from(text) }, REQUEST);
+      await sessions.write(id, { op: 'put', volume, path: vfsPath(path), content: Buffer.from(text) }, REQUEST);
     },
     async get(id, path, volume = 'workspace') {
-      const { content } = await sessions.read(id, { op: 'get', volume, path });
+      const { content } = await sessions.read(id, { op: 'get', volume, path: vfsPath(path) });
       return content === null ? null : Buffer.from(content).toString('utf8');
     },
     async run(id, command) {

@@ -12,6 +12,7 @@ import { createLogger } from '../../base/log.ts';
 import { createHost, type Host } from '../../host/host.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { AuditContext } from '../../sessions/sessions.ts';
+import { vfsPath } from '../../vfs/testing/tmp-files.ts';
 import { sharedReaders } from '../shared-readers.ts';
 import { CALLER } from './scenarios.ts';
 
@@ -80,7 +81,7 @@ export async function openStage(folder: string): Promise<Stage> {
     return `s${made}`;
   };
   const put = async (id: string, path: string, text: string, volume: keyof typeof KEPT = 'workspace') => {
-    await sessions.write(id, { op: 'put', volume, path, content: Buffer.from(text) }, CAUSE);
+    await sessions.write(id, { op: 'put', volume, path: vfsPath(path), content: Buffer.from(text) }, CAUSE);
   };
   const fresh = async () => {
     const id = newId();
@@ -139,6 +140,6 @@ export async function textIn(
   volume: keyof typeof KEPT,
   path = '/kept',
 ): Promise<string | null> {
-  const { content } = await host.sessions.read(id, { op: 'get', volume, path });
+  const { content } = await host.sessions.read(id, { op: 'get', volume, path: vfsPath(path) });
   return content === null ? null : Buffer.from(content).toString('utf8');
 }

@@ -3,12 +3,13 @@
  * `reading`.
  */
 import { openBeside, openLive } from '../open.ts';
+import { vfsPath } from './tmp-files.ts';
 
 const [file = '', how] = process.argv.slice(2);
 if (how === 'live') {
   const vfs = openLive(file, { maxBytes: 64 * 1024 * 1024, maxFileBytes: 1024 * 1024, mustExist: false });
-  vfs.put('/committed', new TextEncoder().encode('committed'));
-  vfs.put('/scratch', new TextEncoder().encode('scratch'), 'tmp');
+  vfs.put(vfsPath('/committed'), new TextEncoder().encode('committed'));
+  vfs.put(vfsPath('/scratch'), new TextEncoder().encode('scratch'), 'tmp');
   vfs.db.exec('BEGIN');
   vfs.db.prepare("INSERT INTO vfs VALUES ('workspace', '/uncommitted', 'uncommitted', 1)").run();
 } else {

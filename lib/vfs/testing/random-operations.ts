@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { Tree } from '../tree.ts';
 import type { Vfs } from '../vfs.ts';
 import { VOLUMES, type Volume } from '../volumes.ts';
-import { codeOf } from './tmp-files.ts';
+import { codeOf, vfsPath } from './tmp-files.ts';
 
 type Act = (tree: Tree) => unknown;
 export interface TreeOperation {
@@ -30,24 +30,26 @@ export const anyOperation: fc.Arbitrary<TreeOperation> = fc.oneof(
     weight: 4,
     arbitrary: fc
       .tuple(path, volume, size)
-      .map(([p, v, n]) => move(`put ${v}${p} ${n}`, (t) => t.put(p, new Uint8Array(n).fill(n + p.length), v).created)),
+      .map(([p, v, n]) =>
+        move(`put ${v}${p} ${n}`, (t) => t.put(vfsPath(p), new Uint8Array(n).fill(n + p.length), v).created),
+      ),
   },
   fc
     .tuple(path, volume, flag)
-    .map(([p, v, recursive]) => move(`mkdir ${v}${p} ${recursive}`, (t) => t.mkdir(p, v, { recursive }))),
-  fc.tuple(path, volume).map(([p, v]) => move(`rmdir ${v}${p}`, (t) => t.rmdir(p, v))),
-  fc.tuple(path, volume).map(([p, v]) => move(`link ${v}${p}`, (t) => t.link(p, '/a', v))),
+    .map(([p, v, recursive]) => move(`mkdir ${v}${p} ${recursive}`, (t) => t.mkdir(vfsPath(p), v, { recursive }))),
+  fc.tuple(path, volume).map(([p, v]) => move(`rmdir ${v}${p}`, (t) => t.rmdir(vfsPath(p), v))),
+  fc.tuple(path, volume).map(([p, v]) => move(`link ${v}${p}`, (t) => t.link(vfsPath(p), '/a', v))),
   fc
     .tuple(path, volume, fc.integer({ min: 0, max: 0o777 }))
-    .map(([p, v, mode]) => move(`chmod ${v}${p} ${mode}`, (t) => t.chmod(p, mode, v))),
+    .map(([p, v, mode]) => move(`chmod ${v}${p} ${mode}`, (t) => t.chmod(vfsPath(p), mode, v))),
   fc
     .tuple(path, volume, fc.integer({ min: 1, max: 1000 }))
-    .map(([p, v, time]) => move(`utimes ${v}${p} ${time}`, (t) => t.utimes(p, time, v))),
+    .map(([p, v, time]) => move(`utimes ${v}${p} ${time}`, (t) => t.utimes(vfsPath(p), time, v))),
   {
     weight: 2,
     arbitrary: fc
       .tuple(path, volume, flag)
-      .map(([p, v, recursive]) => move(`delete ${v}${p} ${recursive}`, (t) => t.delete(p, v, { recursive }))),
+      .map(([p, v, recursive]) => move(`delete ${v}${p} ${recursive}`, (t) => t.delete(vfsPath(p), v, { recursive }))),
   },
   {
     weight: 2,
@@ -55,7 +57,7 @@ export const anyOperation: fc.Arbitrary<TreeOperation> = fc.oneof(
       .tuple(path, volume, path, volume, flag)
       .map(([p, v, to, w, replace]) =>
         move(`move ${v}${p} ${w}${to} ${replace}`, (t) =>
-          t.move({ volume: v, path: p }, { volume: w, path: to }, { replace }),
+          t.move({ volume: v, path: vfsPath(p) }, { volume: w, path: vfsPath(to) }, { replace }),
         ),
       ),
   },
@@ -76,13 +78,13 @@ export function everything(tree: Tree): unknown[] {
 }
 
 function below(tree: Tree, name: Volume, directory: string): unknown[] {
-  return tree.readdir(directory, name).flatMap((listed) => {
-    const entry = tree.entry(listed.path, name);
+  return tree.readdir(vfsPath(directory), name).flatMap((listed) => {
+    const entry = tree.entry(vfsPath(listed.path), name);
     const { path: at, kind, size: bytes, mode, mtime, target } = listed;
     const time = kind === 'dir' ? null : mtime;
     const content =
       kind === 'file'
-        ? Buffer.from(tree.get(at, name) ?? [])
+        ? Buffer.from(tree.get(vfsPath(at), name) ?? [])
             .toString('base64')
             .slice(0, 8)
         : null;
@@ -101,7 +103,7 @@ export function versions(vfs: Vfs): Map<string, number> {
     VOLUMES.flatMap((name) =>
       vfs
         .list(name, { limit: 10_000 })
-        .files.map(({ path: at }) => [`${name}${at}`, vfs.stat(at, name)?.version ?? -1] as const),
+        .files.map(({ path: at }) => [`${name}${at}`, vfs.stat(vfsPath(at), name)?.version ?? -1] as const),
     ),
   );
 }

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../base/clock.ts';
 import { openLive } from '../open.ts';
+import { parseVfsPath } from '../paths.ts';
 import type { Vfs } from '../vfs.ts';
 
 export const MIB = 1024 * 1024;
@@ -57,6 +58,9 @@ export function otherTool(file: string, options: { readOnly?: boolean } = {}): D
   });
   return db;
 }
+
+/** A path of a test, parsed as a border would. */
+export const vfsPath = parseVfsPath;
 
 export function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);

@@ -2,7 +2,8 @@
 import { fileAddress } from '#components/files/file-address.ts';
 import { isWinterdockError, WinterdockError } from '#lib/base/errors.ts';
 import { getHost } from '#lib/host/host.ts';
-import { asVolume } from '#lib/vfs/volumes.ts';
+import { parseVfsPath } from '#lib/vfs/paths.ts';
+import { parseVolume } from '#lib/vfs/volumes.ts';
 import { answerForm, readUpload, redirectTo } from '../../../form-upload.ts';
 
 export async function POST(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
@@ -11,10 +12,10 @@ export async function POST(request: Request, { params }: { params: Promise<{ id:
   return answerForm(request, `${place.at}/${place.id}#inside`, async (caller) => {
     const { fields, fileName, upload } = await readUpload(request);
     const { config, operations } = getHost();
-    const volume = asVolume(fields.volume ?? '');
+    const volume = parseVolume(fields.volume ?? '');
     const name = (fileName ?? '').replace(/^.*[\\/]/s, '');
     if (name === '') throw new WinterdockError('validation', 'No file was chosen.');
-    const path = `${fields.folder ?? '/'}${name}`;
+    const path = parseVfsPath(`${fields.folder ?? '/'}${name}`);
     const content = await upload.bytes(config.maxFileBytes);
     try {
       const condition = fields.replace === '1' ? undefined : { ifNoneMatch: '*' };
