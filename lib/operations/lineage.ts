@@ -1,6 +1,6 @@
 /**
- * The lineage tree of a sandbox, snapshot or blueprint: up to the first ancestor, down to all descendants. A caller sees
- * only what belongs to its tenants.
+ * The lineage tree of a sandbox, snapshot or blueprint: up to the first ancestor, down to all descendants. A caller
+ * sees only what belongs to its tenants.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

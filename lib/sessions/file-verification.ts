@@ -48,8 +48,8 @@ export type VerificationContext = Pick<Engine, 'readers' | 'clock' | 'registry'>
 type RecordedRow = Pick<InstanceRow, 'id' | 'file'> & Partial<Pick<InstanceRow, 'tenant' | 'pending' | 'faultReason'>>;
 
 /**
- * Results of full checks of files whose stat was not as recorded, by address, with the stamp that they hold for. Kept in
- * this process only.
+ * Results of full checks of files whose stat was not as recorded, by address, with the stamp that they hold for. Kept
+ * in this process only.
  */
 interface Checked {
   stamp: FileStamp;
