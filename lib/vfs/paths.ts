@@ -1,6 +1,6 @@
 /**
- * Paths inside a volume: absolute, normalised, bounded. Parsed once, where they come in; the type proves it below. Pure;
- * must not know SQLite.
+ * Paths inside a volume: absolute, normalised, bounded. Parsed once, where they come in; the type proves it below.
+ * Pure; must not know SQLite.
  */
 import { WinterdockError } from '../base/errors.ts';
 
@@ -13,8 +13,8 @@ export type VfsPath = string & { readonly [brand]: 'VfsPath' };
 const MAX_PATH_BYTES = 1024;
 
 /**
- * Brings a path into its one form: absolute, without empty, `.` or trailing segments. Throws `validation` for a path that
- * is not absolute, has a `..` segment, a NUL or half a surrogate pair, or is longer than 1 024 bytes.
+ * Brings a path into its one form: absolute, without empty, `.` or trailing segments. Throws `validation` for a path
+ * that is not absolute, has a `..` segment, a NUL or half a surrogate pair, or is longer than 1 024 bytes.
  */
 export function parseVfsPath(path: string): VfsPath {
   if (typeof path !== 'string' || !path.startsWith('/')) throw refused(path, 'must begin with a slash');
