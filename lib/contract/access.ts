@@ -104,7 +104,7 @@ const TABLE = {
   inspectBundle: { roles: READERS, about: 'dock' },
   importBundle: { roles: WORKERS, about: 'input' },
   plan: look,
-  walk: move,
+  runPlan: move,
   startJob: { roles: WORKERS, about: 'input' },
   listJobs: { roles: EVERYONE, about: 'list' },
   getJob: { roles: EVERYONE, about: 'job' },

@@ -36,7 +36,7 @@ export interface MoveOperations {
   /** The hops to a state and what they cost. Changes nothing, wakes nothing. */
   plan(caller: Caller, id: string, query: { to: State }): Promise<Plan>;
   /** Runs the plan hop by hop. Throws as the hops do; the sandbox then stays in the state it reached. */
-  walk(caller: Caller, id: string, input: WalkInput): Promise<Instance>;
+  runPlan(caller: Caller, id: string, input: WalkInput): Promise<Instance>;
 }
 
 export function moveOperations(parts: {
@@ -98,7 +98,7 @@ export function moveOperations(parts: {
       };
     },
 
-    async walk(caller, id, { to, reason, force }) {
+    async runPlan(caller, id, { to, reason, force }) {
       return serialize(
         await sessions.runPlan(id, to, auditContextOf(caller, reason), force === undefined ? {} : { force }),
       );

@@ -4,7 +4,7 @@ import type { Storage, StorageCheckInput } from '../contract/schema/storage.ts';
 import type { StorageHealth } from '../health/storage-health.ts';
 import type { Registry } from '../registry/registry.ts';
 import { SCRUB_PACE } from '../sessions/scrub.ts';
-import type { ScrubWalk } from '../sessions/scrub-progress.ts';
+import type { ScrubPass } from '../sessions/scrub-progress.ts';
 import { auditContextOf } from './audit-context.ts';
 
 export interface StorageOperations {
@@ -99,7 +99,7 @@ export function storageOperations(parts: {
 }
 
 /** Without how far it has come: an id is a tenant's. */
-function counted({ begun, files, bytes, rotten }: Omit<ScrubWalk, 'after'>) {
+function counted({ begun, files, bytes, rotten }: Omit<ScrubPass, 'after'>) {
   return { begun, files, bytes, rotten };
 }
 

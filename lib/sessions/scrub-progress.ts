@@ -23,7 +23,7 @@ const progressSchema = z.object({
   since: z.int(),
 });
 export type ScrubProgress = z.infer<typeof progressSchema>;
-export type ScrubWalk = NonNullable<ScrubProgress['walk']>;
+export type ScrubPass = NonNullable<ScrubProgress['walk']>;
 
 const NAME = 'scrub';
 

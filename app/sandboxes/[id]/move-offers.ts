@@ -39,7 +39,7 @@ function reasonAgainst(verb: Verb, instance: Instance): string | null {
 function hopsFor(verb: Verb, instance: Instance, visitor: Rights): State[] | null {
   const { state, fault, pending, vfs_path, tenant } = instance;
   const target = VERB_TARGET[verb];
-  if (pending !== null || !mayDo(visitor, 'walk', { tenant }) || !mayDo(visitor, OPERATION[verb], { tenant }))
+  if (pending !== null || !mayDo(visitor, 'runPlan', { tenant }) || !mayDo(visitor, OPERATION[verb], { tenant }))
     return null;
   if (target !== 'deleted' && (isBlocking(fault) || vfs_path === ':memory:')) return null;
   const hops = plan(state, target, instance);

@@ -108,7 +108,7 @@ function RepairControl({ way, instance, caller }: { way: WayOut; instance: Insta
       );
     }
     case 'delete': {
-      const against = whyNot(caller, 'walk', { tenant });
+      const against = whyNot(caller, 'runPlan', { tenant });
       if (against !== null) return <DisabledAction id="delete-it" label="Delete" whyNot={against} />;
       const steps = plan(state, 'deleted')?.length ?? 1;
       return (

@@ -4,7 +4,7 @@ import { lengthInWords } from '#components/ui/durations.ts';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
-import { comparedByWalk } from './words.ts';
+import { comparedByPass } from './words.ts';
 
 export function ScrubFacts({ scrub, rendered }: Pick<Storage, 'scrub'> & { rendered: number }) {
   const { walk, last, next } = scrub;
@@ -21,7 +21,7 @@ export function ScrubFacts({ scrub, rendered }: Pick<Storage, 'scrub'> & { rende
             'waiting'
           ) : (
             <>
-              {comparedByWalk(walk)}{' '}
+              {comparedByPass(walk)}{' '}
               <span className="text-small text-ink-3">
                 begun <RelativeTime at={walk.begun} rendered={rendered} />
               </span>
@@ -33,7 +33,7 @@ export function ScrubFacts({ scrub, rendered }: Pick<Storage, 'scrub'> & { rende
             'none yet'
           ) : (
             <>
-              {comparedByWalk(last)}{' '}
+              {comparedByPass(last)}{' '}
               <span className="text-small text-ink-3">
                 ended <RelativeTime at={last.ended} rendered={rendered} />
               </span>

@@ -50,7 +50,7 @@ export function comparedInWords(files: number, rows: number): string {
 }
 
 /** How many files a scrub compared, with the result: `1,204 files of 3.1 GB, all as they were filed`. */
-export function comparedByWalk({ files, bytes, rotten }: NonNullable<Storage['scrub']['walk']>): string {
+export function comparedByPass({ files, bytes, rotten }: NonNullable<Storage['scrub']['walk']>): string {
   const found = rotten === 0 ? 'all as they were filed' : `${figures(rotten)} no longer as filed`;
   return files === 0 ? 'no file yet' : `${counted(files, 'file', 'files')} of ${sizeInWords(bytes)}, ${found}`;
 }

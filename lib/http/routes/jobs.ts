@@ -35,7 +35,7 @@ export const jobRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/instances/:id/plan',
-    operation: 'walk',
+    operation: 'runPlan',
     name: 'walkPlan',
     summary:
       'Walks an instance to a state, hop by hop, each in the ledger. `active` is passed through without a process. A walk that fails stays where it came to.',

@@ -131,7 +131,7 @@ export const SCENARIOS: readonly Scenario[] = [
       name: `archive of what is ${from}`,
       prepare: at(from),
       // The verb's own filing. What was active is suspended when it fails, from where the map has no hop.
-      act: (stage, id) => operations(stage).walk(CALLER, id, { to: 'archived' } as never),
+      act: (stage, id) => operations(stage).runPlan(CALLER, id, { to: 'archived' } as never),
       ends: [from, 'suspended', 'archived'],
     }),
   ),
@@ -155,7 +155,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ([from, to, ends]): Scenario => ({
       name: `the plan from ${from} to ${to}`,
       prepare: at(from),
-      act: (stage, id) => operations(stage).walk(CALLER, id, { to } as never),
+      act: (stage, id) => operations(stage).runPlan(CALLER, id, { to } as never),
       ends,
       again: to !== 'deleted',
     }),

@@ -28,7 +28,7 @@ export async function runPlan(
     return refuse('Nothing was deleted: the typed id is not this sandbox’s.', `Type ${id} to confirm.`);
   }
   try {
-    await getHost().operations.walk(caller, id, {
+    await getHost().operations.runPlan(caller, id, {
       to,
       ...(reason === '' ? {} : { reason }),
       ...(textField(form, 'force') === '1' ? { force: true } : {}),

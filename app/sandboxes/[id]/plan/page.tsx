@@ -88,7 +88,7 @@ export default async function PlanPage({ params, searchParams }: Props) {
   if (!isState(to)) redirect(home);
   const plan = await readPlan(caller, id, to);
   if (plan === 'gone') redirect(home);
-  const against = whyNot(caller, 'walk') ?? plan.refusal;
+  const against = whyNot(caller, 'runPlan') ?? plan.refusal;
   return (
     <>
       <div className="pt-6 pb-8 sm:pt-8">
