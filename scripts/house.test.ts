@@ -24,8 +24,6 @@ const PRINTED: Readonly<Record<string, string>> = {
 /** Files that may be longer than `MAX_LINES`, with the reason. */
 const LONG: Readonly<Record<string, string>> = {
   ...PRINTED,
-  'lib/bundles/hostile.test.ts': 'one case for each hostile archive, read as a table',
-  'lib/vfs/open.test.ts': 'one case for each way to open a damaged or foreign file',
   'app/explorer/explorer.css': 'the styles of a page that a library draws: its class names are given',
 };
 /** Paths that documents name and that are not in the repository: a placeholder, and a file of the package. */

@@ -9,7 +9,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { copyFile, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } from '../base/effects.ts';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
-import { land } from '../bundles/landing.ts';
+import { createFromFile } from '../bundles/create-from-file.ts';
 import { plan } from '../lifecycle/plan.ts';
 import { parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -194,7 +194,7 @@ async function landNew(
     reason: `backup ${backup.manifest.id}${as === null ? '' : `, where it was "${was.id}"`}`,
   });
   try {
-    return await land({ dataFolder: config.dataFolder, clock, registry }, draft, sha256, instance, told);
+    return await createFromFile({ dataFolder: config.dataFolder, clock, registry }, draft, sha256, instance, told);
   } catch (error) {
     if (isWinterdockError(error) && error.message.includes('name')) {
       throw new WinterdockError('conflict', error.message, {

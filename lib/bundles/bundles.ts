@@ -20,12 +20,12 @@ import { ledgerEntry } from '../sessions/engine.ts';
 import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 import { moveFile } from '../storage/files.ts';
 import type { VfsCopy } from '../vfs/types.ts';
-import type { Unpacked } from './jobs.ts';
-import { land } from './landing.ts';
+import { packBundle, ZIP } from './bundle-packer.ts';
+import { createFromFile } from './create-from-file.ts';
 import { DISK, type Manifest, shippedVolumes } from './manifest.ts';
-import { packBundle, ZIP } from './packing.ts';
-import type { Outgoing, Passage } from './passage.ts';
-import { compare, judge, refusal, type ShareMatch, type Verdict } from './verdict.ts';
+import type { UnpackResult } from './messages.ts';
+import type { OutgoingStream, Transfers } from './transfers.ts';
+import { type BundleVerification, importRefusal, matchShare, type ShareMatch, verifyBundle } from './verification.ts';
 
 export interface BundlesOptions {
   config: Config;
@@ -34,13 +34,13 @@ export interface BundlesOptions {
   registry: Registry;
   sessions: Pick<Sessions, 'copyOut'>;
   signer: Signer;
-  passage: Passage;
+  transfers: Transfers;
 }
 
 /** Saves an upload to a new file. */
-export type Save = (path: string) => Promise<number>;
+export type SaveUpload = (path: string) => Promise<number>;
 
-export interface BundleInspection extends Verdict {
+export interface BundleInspection extends BundleVerification {
   manifest: Manifest | null;
   share: ShareMatch | null;
 }
@@ -53,11 +53,11 @@ export interface ImportInput {
 
 export class Bundles {
   readonly #options: BundlesOptions;
-  readonly #passage: Passage;
+  readonly #transfers: Transfers;
 
   constructor(options: BundlesOptions) {
     this.#options = options;
-    this.#passage = options.passage;
+    this.#transfers = options.transfers;
   }
 
   /**
@@ -69,12 +69,12 @@ export class Bundles {
     includePrivate: boolean,
     cause: AuditContext,
     signal?: AbortSignal,
-  ): Promise<{ share: ShareRow; outgoing: Outgoing }> {
-    return this.#passage
-      .outwards(cause.actor, async (folder) => {
+  ): Promise<{ share: ShareRow; outgoing: OutgoingStream }> {
+    return this.#transfers
+      .outbound(cause.actor, async (folder) => {
         const { signer, clock, config, sessions } = this.#options;
-        const share = await this.#told(row, cause, 'bundle.failed', () =>
-          this.#passage.withProcess(signal, async (bundling) => {
+        const share = await this.#recordingFailure(row, cause, 'bundle.failed', () =>
+          this.#transfers.withProcess(signal, async (bundling) => {
             const volumes = shippedVolumes(includePrivate);
             const { sha256, bytes } = await sessions.copyOut(row.id, join(folder, DISK), { volumes });
             const { actor, requestId } = cause;
@@ -82,29 +82,29 @@ export class Bundles {
             return packBundle({ signer, clock, maxFileBytes: config.maxFileBytes }, await bundling(), packed);
           }),
         );
-        await this.#options.registry.shares.add(share, this.#shipped(row, share, cause));
+        await this.#options.registry.shares.add(share, this.#shipEntries(row, share, cause));
         return { result: share, stream: createReadStream(join(folder, ZIP)), bytes: share.bytes };
       })
       .then(({ result, outgoing }) => ({ share: result, outgoing }));
   }
 
   /** The workspace of a sandbox as a tar.gz, waking nothing. Throws as `ship` does, before the first byte. */
-  checkout(row: InstanceRow, cause: AuditContext, signal?: AbortSignal): Promise<Outgoing> {
-    return this.#passage
-      .outwards(cause.actor, async (folder) => {
+  checkout(row: InstanceRow, cause: AuditContext, signal?: AbortSignal): Promise<OutgoingStream> {
+    return this.#transfers
+      .outbound(cause.actor, async (folder) => {
         const disk = join(folder, DISK);
-        const stream = await this.#told(row, cause, 'checkout.failed', async () => {
-          await this.#passage.inTurn(() =>
+        const stream = await this.#recordingFailure(row, cause, 'checkout.failed', async () => {
+          await this.#transfers.withSlot(() =>
             this.#options.sessions.copyOut(row.id, disk, { volumes: shippedVolumes(false) }),
           );
-          const process = await this.#passage.process(signal);
+          const process = await this.#transfers.startProcess(signal);
           try {
             const output = await process.stream({
-              kind: 'tree',
+              kind: 'checkout',
               disk,
               maxFileBytes: this.#options.config.maxFileBytes,
             });
-            await this.#options.registry.ledger.append([this.#line(row, cause, 'checkout.sent')]);
+            await this.#options.registry.ledger.append([this.#entry(row, cause, 'checkout.sent')]);
             finished(output, () => void process.end());
             return output;
           } catch (error) {
@@ -119,19 +119,19 @@ export class Bundles {
 
   /** Says what a file is, who signed it, what is wrong with it, and which share of `tenants` (null: all) it is. */
   inspect(
-    save: Save,
+    save: SaveUpload,
     { actor, tenants }: { actor: string; tenants: readonly string[] | null },
     signal?: AbortSignal,
   ): Promise<BundleInspection> {
-    return this.#inwards(actor, save, signal, async (unpacked) => {
+    return this.#unpackUpload(actor, save, signal, async (unpacked) => {
       const traits = {
         sha256: unpacked.whole.sha256,
         id: unpacked.manifest?.id ?? null,
         diskSha256: unpacked.kind === 'vfs' ? unpacked.whole.sha256 : (unpacked.members[DISK]?.sha256 ?? null),
       };
       const found = await this.#options.registry.shares.find(traits, tenants === null ? {} : { tenants });
-      const share = unpacked.kind === 'unknown' ? null : compare(unpacked, found);
-      return { ...judge(unpacked, this.#options.signer.issuer), manifest: unpacked.manifest, share };
+      const share = unpacked.kind === 'unknown' ? null : matchShare(unpacked, found);
+      return { ...verifyBundle(unpacked, this.#options.signer.issuer), manifest: unpacked.manifest, share };
     });
   }
 
@@ -139,10 +139,10 @@ export class Bundles {
    * Writes what a bundle or a bare VFS file holds anew at `target`. Throws `validation` or `too_large` with everything
    * that is wrong.
    */
-  takeIn(save: Save, target: string, actor: string): Promise<VfsCopy> {
-    return this.#inwards(actor, save, undefined, async (unpacked, anew) => {
-      const copied = accepted(unpacked, judge(unpacked, this.#options.signer.issuer));
-      await (await moveFile(anew, target, dirname(target))).makeDurable();
+  importFile(save: SaveUpload, target: string, actor: string): Promise<VfsCopy> {
+    return this.#unpackUpload(actor, save, undefined, async (unpacked, rebuilt) => {
+      const copied = accepted(unpacked, verifyBundle(unpacked, this.#options.signer.issuer));
+      await (await moveFile(rebuilt, target, dirname(target))).makeDurable();
       return copied;
     });
   }
@@ -151,15 +151,18 @@ export class Bundles {
    * Makes a new sandbox of a bundle or a bare VFS file. Throws `validation` or `too_large` with everything that is
    * wrong, and `conflict`.
    */
-  import(save: Save, input: ImportInput, cause: AuditContext, signal?: AbortSignal): Promise<InstanceRow> {
+  import(save: SaveUpload, input: ImportInput, cause: AuditContext, signal?: AbortSignal): Promise<InstanceRow> {
     const row = { id: input.id, tenant: input.tenant };
-    return this.#inwards(cause.actor, save, signal, async (unpacked, target) => {
-      const verdict = judge(unpacked, this.#options.signer.issuer);
-      const { sha256 } = await this.#told({ id: null, tenant: input.tenant }, cause, 'import.refused', async () =>
-        accepted(unpacked, verdict),
+    return this.#unpackUpload(cause.actor, save, signal, async (unpacked, target) => {
+      const verdict = verifyBundle(unpacked, this.#options.signer.issuer);
+      const { sha256 } = await this.#recordingFailure(
+        { id: null, tenant: input.tenant },
+        cause,
+        'import.refused',
+        async () => accepted(unpacked, verdict),
       );
       const parent = await this.#parentOf(unpacked, input.tenant);
-      return land(
+      return createFromFile(
         { ...this.#options, dataFolder: this.#options.config.dataFolder },
         target,
         sha256,
@@ -186,36 +189,36 @@ export class Bundles {
   }
 
   /** The ledger lines of a share; private volumes that leave have one of their own. */
-  #shipped(row: InstanceRow, share: ShareRow, cause: AuditContext): LedgerEntry[] {
+  #shipEntries(row: InstanceRow, share: ShareRow, cause: AuditContext): LedgerEntry[] {
     const what = `${share.id}: ${share.volumes.join(', ')}, ${share.bytes} bytes, sha256:${share.sha256}`;
     const reason = cause.reason === null ? what : `${cause.reason} (${what})`;
-    const shipped = this.#line(row, cause, 'bundle.shipped', { reason });
+    const shipped = this.#entry(row, cause, 'bundle.shipped', { reason });
     return share.privateIncluded
-      ? [shipped, this.#line(row, cause, 'private.read', { reason: `in bundle ${share.id}` })]
+      ? [shipped, this.#entry(row, cause, 'private.read', { reason: `in bundle ${share.id}` })]
       : [shipped];
   }
 
   /** The sandbox that a share of the same tenant was made from. */
-  async #parentOf({ whole, manifest, members }: Unpacked, tenant: string): Promise<string | null> {
+  async #parentOf({ whole, manifest, members }: UnpackResult, tenant: string): Promise<string | null> {
     if (manifest === null) return null;
     const traits = { sha256: whole.sha256, id: manifest.id, diskSha256: members[DISK]?.sha256 ?? null };
     return (await this.#options.registry.shares.find(traits, { tenants: [tenant] }))?.instance ?? null;
   }
 
   /** Saves and takes apart what comes in; nothing of it outlives `use` but what that put elsewhere. */
-  async #inwards<T>(
+  async #unpackUpload<T>(
     actor: string,
-    save: Save,
+    save: SaveUpload,
     signal: AbortSignal | undefined,
-    use: (unpacked: Unpacked, target: string) => Promise<T>,
+    use: (unpacked: UnpackResult, target: string) => Promise<T>,
   ): Promise<T> {
-    return this.#passage.inside(actor, async (folder) => {
+    return this.#transfers.withFolder(actor, async (folder) => {
       const file = join(folder, 'upload');
-      const target = join(folder, 'anew.sqlite');
+      const target = join(folder, 'rebuilt.sqlite');
       await save(file);
       const { maxSandboxBytes, maxFileBytes } = this.#options.config;
       const limits = { maxBytes: maxSandboxBytes, maxFileBytes };
-      const { unpacked } = await this.#passage.withProcess(signal, async (bundling) =>
+      const { unpacked } = await this.#transfers.withProcess(signal, async (bundling) =>
         (await bundling()).run({ kind: 'unpack', file, folder, target, limits }),
       );
       return use(unpacked, target);
@@ -223,7 +226,7 @@ export class Bundles {
   }
 
   /** What goes wrong on the way out is in the ledger. */
-  async #told<T>(
+  async #recordingFailure<T>(
     about: { id: string | null; tenant: string },
     cause: AuditContext,
     type: string,
@@ -244,19 +247,19 @@ export class Bundles {
     }
   }
 
-  #line(row: InstanceRow, cause: AuditContext, type: string, extra: Partial<LedgerEntry> = {}): LedgerEntry {
+  #entry(row: InstanceRow, cause: AuditContext, type: string, extra: Partial<LedgerEntry> = {}): LedgerEntry {
     return ledgerEntry(this.#options, row, cause, type, extra);
   }
 }
 
 /** What was written anew, when nothing stands against it. */
-function accepted({ anew }: Unpacked, { faults }: Verdict): VfsCopy {
-  if (anew === null || faults.length > 0) throw refusal(faults);
-  return anew;
+function accepted({ rebuilt }: UnpackResult, { faults }: BundleVerification): VfsCopy {
+  if (rebuilt === null || faults.length > 0) throw importRefusal(faults);
+  return rebuilt;
 }
 
 /** Where an import came from, for the ledger. */
-function originOf({ kind, manifest, whole }: Unpacked, { issuer }: Verdict): string {
+function originOf({ kind, manifest, whole }: UnpackResult, { issuer }: BundleVerification): string {
   const what = kind === 'vfs' ? 'a bare VFS file' : `bundle ${manifest?.id}`;
   const who = issuer === null ? 'signed by nobody' : `signed by ${issuer}`;
   return `from ${what}, ${who}, sha256:${whole.sha256}`;

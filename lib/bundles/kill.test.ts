@@ -78,7 +78,7 @@ test('an import that a kill breaks off leaves a whole sandbox or nothing, and it
   const bundle = (await server.call('POST', '/api/instances/origin/ship', {})).bytes;
   const moments: [id: string, part: number, when: () => boolean][] = [
     ['uploading', bundle.length / 2, () => underWay(/upload$/).some((size) => size > 100_000)],
-    ['unpacking', bundle.length, () => underWay(/anew\.sqlite$/).length > 0],
+    ['unpacking', bundle.length, () => underWay(/rebuilt\.sqlite$/).length > 0],
     ['landing', bundle.length, () => existsSync(join(folder, 'live', 'landing', 'vfs.sqlite'))],
   ];
   for (const [id, part, when] of moments) {

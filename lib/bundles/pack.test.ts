@@ -7,9 +7,9 @@ import { describe, expect, test } from 'vitest';
 import { openPromise } from 'yauzl';
 import { openAtRest } from '../vfs/open.ts';
 import { bytes, codeOf, tmpFile, tmpFolder, vfsPath } from '../vfs/testing/tmp-files.ts';
-import { inspectVfs } from './contents.ts';
 import { DISK, MANIFEST, type Manifest, MEMBERS, type Member, PAGE, readManifest, signedBytes } from './manifest.ts';
-import { LIMITS, MIB, makeBundle, takeApart, vfsFile } from './testing/bundle.ts';
+import { LIMITS, MIB, makeBundle, unpackFile, vfsFile } from './testing/bundle.ts';
+import { inspectVfs } from './vfs-inspection.ts';
 
 const SECRETS = ['secret-in-memory', 'secret-in-tmp', 'secret-deleted', 'secret-replaced', 'secret-in-a-table'];
 
@@ -67,7 +67,7 @@ describe('what leaves', () => {
       tenant: 'acme',
       instance: 'sb-1',
     });
-    const { members } = await takeApart((await makeBundle(secretive())).file);
+    const { members } = await unpackFile((await makeBundle(secretive())).file);
     expect(Object.keys(members).sort()).toEqual([...MEMBERS].sort());
     expect(said.members[DISK].bytes).toBe(of(DISK).length);
   });
@@ -223,9 +223,9 @@ test('15. a manifest that is not JSON, lacks a field or contradicts itself is to
 
 test('22. a bundle comes apart into what went in', async () => {
   const { file } = await makeBundle(secretive(), { includePrivate: true });
-  const { problems, anew, target, kind } = await takeApart(file);
+  const { problems, rebuilt, target, kind } = await unpackFile(file);
   expect([problems, kind]).toEqual([[], 'bundle']);
-  expect(anew?.volumes.map(({ volume, files }) => [volume, files])).toEqual([
+  expect(rebuilt?.volumes.map(({ volume, files }) => [volume, files])).toEqual([
     ['workspace', 2],
     ['memory', 2],
     ['tmp', 0],

@@ -6,11 +6,11 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWinterdockError, type WinterdockError } from '../base/errors.ts';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '../vfs/volumes.ts';
-import { adoptVfs } from './contents.ts';
 import { hashOf } from './hashing.ts';
-import type { BundleProblem, Limits, Unpacked } from './jobs.ts';
 import { DISK, MANIFEST, MAX_MANIFEST_BYTES, type Manifest, type Member, PAGE, readManifest } from './manifest.ts';
-import { BundleZip } from './unzip.ts';
+import type { BundleProblem, UnpackLimits, UnpackResult } from './messages.ts';
+import { rebuildVfs } from './vfs-inspection.ts';
+import { BundleZip } from './zip-reader.ts';
 
 /** Largest page that is inflated; ours stay below 20 MiB. */
 const MAX_PAGE_BYTES = 64 * 1024 * 1024;
@@ -25,22 +25,27 @@ const ZIP_MAGICS = ['PK\x03\x04', 'PK\x05\x06'];
  * Looks at `file` and, when nothing is wrong with it, writes the VFS file that it holds anew at `target`. `folder`
  * takes what lies between.
  */
-export async function unpack(file: string, folder: string, target: string, limits: Limits): Promise<Unpacked> {
+export async function unpack(
+  file: string,
+  folder: string,
+  target: string,
+  limits: UnpackLimits,
+): Promise<UnpackResult> {
   const whole = await hashOf(file);
   const magic = magicOf(file);
   if (magic === SQLITE_MAGIC) return { ...(await unpackVfs(file, target, limits)), whole };
   if (ZIP_MAGICS.some((start) => magic.startsWith(start)))
     return { ...(await unpackZip(file, folder, target, limits)), whole };
   const problems = [problem('It is neither a bundle nor a VFS file.')];
-  return { kind: 'unknown', whole, manifest: null, members: {}, anew: null, problems };
+  return { kind: 'unknown', whole, manifest: null, members: {}, rebuilt: null, problems };
 }
 
-type Taken = Omit<Unpacked, 'whole'>;
+type Taken = Omit<UnpackResult, 'whole'>;
 
-async function unpackVfs(file: string, target: string, limits: Limits): Promise<Taken> {
-  const taken: Taken = { kind: 'vfs', manifest: null, members: {}, anew: null, problems: [] };
+async function unpackVfs(file: string, target: string, limits: UnpackLimits): Promise<Taken> {
+  const taken: Taken = { kind: 'vfs', manifest: null, members: {}, rebuilt: null, problems: [] };
   await attempt(taken.problems, async () => {
-    taken.anew = await adoptVfs(file, target, {
+    taken.rebuilt = await rebuildVfs(file, target, {
       declared: VOLUMES,
       kept: kept(VOLUMES),
       bundled: false,
@@ -50,8 +55,8 @@ async function unpackVfs(file: string, target: string, limits: Limits): Promise<
   return taken;
 }
 
-async function unpackZip(file: string, folder: string, target: string, limits: Limits): Promise<Taken> {
-  const taken: Taken = { kind: 'bundle', manifest: null, members: {}, anew: null, problems: [] };
+async function unpackZip(file: string, folder: string, target: string, limits: UnpackLimits): Promise<Taken> {
+  const taken: Taken = { kind: 'bundle', manifest: null, members: {}, rebuilt: null, problems: [] };
   const { problems, members } = taken;
   const zip = await attempt(problems, () => BundleZip.open(file));
   if (zip === null) return taken;
@@ -75,7 +80,7 @@ async function unpackZip(file: string, folder: string, target: string, limits: L
     if (manifest === null || problems.length > 0) return taken;
     await attempt(problems, async () => {
       const options = { declared: manifest.volumes, kept: kept(manifest.volumes), bundled: true, ...limits };
-      taken.anew = await adoptVfs(disk, target, options);
+      taken.rebuilt = await rebuildVfs(disk, target, options);
     });
     return taken;
   } finally {
@@ -89,7 +94,7 @@ function kept(volumes: readonly Volume[]): Volume[] {
 }
 
 /** Members that are not the ones that the manifest names. */
-function alterations(manifest: Manifest, members: Unpacked['members']): BundleProblem[] {
+function alterations(manifest: Manifest, members: UnpackResult['members']): BundleProblem[] {
   if (manifest.members === undefined) {
     return manifest.signed
       ? [problem('It is signed, but its manifest names no members: the signature covers none of them.')]

@@ -14,15 +14,21 @@ import { createZstdDecompress } from 'node:zlib';
 import { writeStream } from '../base/effects.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { salvageVfs } from '../vfs/salvage.ts';
-import { inspectVfs } from './contents.ts';
+import { checkoutTar } from './checkout-tar.ts';
 import { gzipped } from './gzip.ts';
 import { hashOf } from './hashing.ts';
-import { type BundleTask, bundleFailure, type FromProcess, type JobAnswer, parseJob } from './jobs.ts';
 import { DISK, MANIFEST, type Member, PAGE } from './manifest.ts';
+import {
+  type BundleMessage,
+  type BundleTask,
+  type BundleTaskAnswer,
+  bundleFailure,
+  parseBundleTask,
+} from './messages.ts';
 import { bundlePage } from './page.ts';
-import { treeOf } from './tree.ts';
 import { unpack } from './unpack.ts';
-import { writeZip } from './zip.ts';
+import { inspectVfs } from './vfs-inspection.ts';
+import { writeZip } from './zip-writer.ts';
 
 /** The checksum at the end of a zstd frame. */
 const CHECKSUM_BYTES = 4;
@@ -37,13 +43,13 @@ flushCompileCache();
 
 async function take(message: unknown): Promise<void> {
   try {
-    say({ answer: await run(parseJob(message)) });
+    say({ answer: await run(parseBundleTask(message)) });
   } catch (error) {
     say(bundleFailure(error));
   }
 }
 
-async function run(job: BundleTask): Promise<JobAnswer> {
+async function run(job: BundleTask): Promise<BundleTaskAnswer> {
   switch (job.kind) {
     case 'page':
       return page(job);
@@ -62,8 +68,8 @@ async function run(job: BundleTask): Promise<JobAnswer> {
       return salvage(job);
     case 'hash':
       return { kind: 'hash', hashed: await hashOf(job.file) };
-    case 'tree':
-      return tree(job);
+    case 'checkout':
+      return checkout(job);
   }
 }
 
@@ -73,7 +79,7 @@ async function page({
   page,
   manifest,
   maxFileBytes,
-}: Extract<BundleTask, { kind: 'page' }>): Promise<JobAnswer> {
+}: Extract<BundleTask, { kind: 'page' }>): Promise<BundleTaskAnswer> {
   inspectVfs(disk, maxFileBytes);
   const vfs = openAtRest(disk);
   try {
@@ -93,7 +99,7 @@ async function salvage({
   withLog,
   identity,
   limits,
-}: Extract<BundleTask, { kind: 'salvage' }>): Promise<JobAnswer> {
+}: Extract<BundleTask, { kind: 'salvage' }>): Promise<BundleTaskAnswer> {
   const source = packed ? join(folder, 'expanded.sqlite') : file;
   const cutOff = packed && !(await expandAsFarAsItGoes(file, source));
   const salvaged = await salvageVfs(source, target, { ...limits, identity, withLog });
@@ -138,18 +144,18 @@ async function expand(file: string, target: string, end?: number): Promise<boole
   return whole;
 }
 
-async function tree({ disk, maxFileBytes }: Extract<BundleTask, { kind: 'tree' }>): Promise<JobAnswer> {
+async function checkout({ disk, maxFileBytes }: Extract<BundleTask, { kind: 'checkout' }>): Promise<BundleTaskAnswer> {
   inspectVfs(disk, maxFileBytes);
   const vfs = openAtRest(disk);
   try {
     say({ begun: true });
-    await pipeline(Readable.from(gzipped(Readable.from(treeOf(vfs.db)))), stdout);
+    await pipeline(Readable.from(gzipped(Readable.from(checkoutTar(vfs.db)))), stdout);
   } finally {
     vfs.close();
   }
-  return { kind: 'tree' };
+  return { kind: 'checkout' };
 }
 
-function say(message: FromProcess): void {
+function say(message: BundleMessage): void {
   process.send?.(message);
 }

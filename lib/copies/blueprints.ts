@@ -3,7 +3,7 @@
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { publicMessage, WinterdockError } from '../base/errors.ts';
-import type { Bundles, Save } from '../bundles/bundles.ts';
+import type { Bundles, SaveUpload } from '../bundles/bundles.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { BlueprintRow, CopyContent } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -33,7 +33,7 @@ export interface Blueprints {
    * Makes one from a bundle or a VFS file, which `save` writes to the given path. Throws `validation` when it is
    * neither, and `conflict` for a taken name.
    */
-  fromUpload(name: string, save: Save, cause: AuditContext): Promise<BlueprintRow>;
+  fromUpload(name: string, save: SaveUpload, cause: AuditContext): Promise<BlueprintRow>;
   get(name: string): Promise<BlueprintRow>;
   list(limit: number, cursor?: string): Promise<RowPage<BlueprintRow>>;
   /** Clones keep what they have. Throws `not_found`. */
@@ -48,7 +48,7 @@ const SHARED_VOLUMES = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].ships
 export function createBlueprints(parts: {
   clock: Clock;
   registry: Registry;
-  bundles: Pick<Bundles, 'takeIn'>;
+  bundles: Pick<Bundles, 'importFile'>;
   sessions: Pick<Sessions, 'copyOut'>;
   copies: Copies;
   seeding: Seeding;
@@ -102,7 +102,7 @@ export function createBlueprints(parts: {
       const source = await requireInstance(parts, instance);
       return keep(name, source, (path) => sessions.copyOut(instance, path, { volumes: SHARED_VOLUMES }), cause);
     },
-    fromUpload: (name, save, cause) => keep(name, null, (path) => bundles.takeIn(save, path, cause.actor), cause),
+    fromUpload: (name, save, cause) => keep(name, null, (path) => bundles.importFile(save, path, cause.actor), cause),
     get,
     list: async (limit, cursor) => registry.copies.blueprints(limit, cursor),
     async delete(name, cause) {

@@ -8,8 +8,8 @@ import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { land } from '../bundles/landing.ts';
-import type { Outgoing, Passage } from '../bundles/passage.ts';
+import { createFromFile } from '../bundles/create-from-file.ts';
+import type { OutgoingStream, Transfers } from '../bundles/transfers.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
@@ -37,7 +37,7 @@ export interface RepairsOptions {
   registry: Registry;
   sessions: Pick<Sessions, 'copyRaw' | 'restore'>;
   snapshots: Pick<Snapshots, 'getIntact'>;
-  passage: Passage;
+  transfers: Transfers;
 }
 
 export class Repairs {
@@ -57,12 +57,12 @@ export class Repairs {
     part: RawPart,
     cause: AuditContext,
     signal?: AbortSignal,
-  ): Promise<{ facts: RawFacts; outgoing: Outgoing }> {
-    const { passage, sessions, registry } = this.#options;
+  ): Promise<{ facts: RawFacts; outgoing: OutgoingStream }> {
+    const { transfers, sessions, registry } = this.#options;
     const row = await requireInstance(this.#options, id);
     const { result, outgoing } = await this.#recordingFailure(row, cause, 'raw.failed', () =>
-      passage.outwards(cause.actor, (folder) =>
-        passage.withProcess(signal, async (start) => {
+      transfers.outbound(cause.actor, (folder) =>
+        transfers.withProcess(signal, async (start) => {
           const copied = await sessions.copyRaw(id, folder);
           const wanted = part === 'file' ? copied : copied.log;
           if (wanted === null) throw new WinterdockError('not_found', `There is no log beside the file of "${id}".`);
@@ -98,13 +98,13 @@ export class Repairs {
     cause: AuditContext,
     signal?: AbortSignal,
   ): Promise<{ row: InstanceRow; salvaged: SalvageResult }> {
-    const { passage, config } = this.#options;
+    const { transfers, config } = this.#options;
     const source = await requireInstance(this.#options, id);
     const limits = { maxBytes: config.maxSandboxBytes, maxFileBytes: config.maxFileBytes };
     return this.#recordingFailure(source, cause, 'salvage.failed', () =>
-      passage.inside(cause.actor, async (folder) => {
-        const target = join(folder, 'anew.sqlite');
-        const salvaged = await passage.withProcess(signal, async (start) => {
+      transfers.withFolder(cause.actor, async (folder) => {
+        const target = join(folder, 'rebuilt.sqlite');
+        const salvaged = await transfers.withProcess(signal, async (start) => {
           const { row, file, packed, log } = await this.#options.sessions.copyRaw(id, folder);
           // A log beside a cleanly filed file does not belong to it.
           const withLog = log !== null && row.file?.unsettled === true;
@@ -129,7 +129,7 @@ export class Repairs {
     const { recovered, lostCount, sha256 } = salvaged;
     const files = (count: number) => `${count} ${count === 1 ? 'file' : 'files'}`;
     const what = `${files(recovered)} recovered, ${lostCount} lost`;
-    const row = await land(
+    const row = await createFromFile(
       { ...this.#options, dataFolder: config.dataFolder },
       file,
       sha256,

@@ -9,7 +9,7 @@ import { publicMessage, WinterdockError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
 import { openSigner } from '../base/signing.ts';
 import { Bundles } from '../bundles/bundles.ts';
-import { Passage } from '../bundles/passage.ts';
+import { Transfers } from '../bundles/transfers.ts';
 import { createBlueprints } from '../copies/blueprints.ts';
 import { Copies } from '../copies/copies.ts';
 import { Repairs } from '../copies/repairs.ts';
@@ -123,9 +123,9 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     serializer: createInstanceSerializer({ registry, sessions, clock }),
   });
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
-  const passage = new Passage(config);
-  const bundles = new Bundles({ config, clock, log, registry, sessions, signer, passage });
-  const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, passage });
+  const transfers = new Transfers(config);
+  const bundles = new Bundles({ config, clock, log, registry, sessions, signer, transfers: transfers });
+  const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, transfers: transfers });
   const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
   const auth = createAuth({ config, log, clock, registry });
   const forgetter = new TenantForgetter({
@@ -232,7 +232,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await sweepLeftovers(config.dataFolder);
     await readers.start();
     await ledger.start();
-    await passage.start();
+    await transfers.start();
     await sessions.reconcile();
     await copies.start();
     await pool.start();
@@ -254,7 +254,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await started?.catch(() => undefined);
     const seeded = seeding.stop();
     await health.stop();
-    await passage.stop();
+    await transfers.stop();
     await forgetter.stop();
     await runner.stop();
     await sessions.stop();

@@ -14,7 +14,7 @@ const BORDERS = [
   'app/sandboxes/[id]/file-actions.ts',
   'app/sandboxes/[id]/upload/route.ts',
   'app/sandboxes/[id]/volume-reading.ts',
-  'lib/bundles/contents.ts',
+  'lib/bundles/vfs-inspection.ts',
   'lib/cli/commands/files.ts',
   'lib/http/routes/volumes.ts',
   'lib/http/target.ts',

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { inspectVfs } from '../bundles/contents.ts';
+import { inspectVfs } from '../bundles/vfs-inspection.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
 import { type SalvageResult, salvageVfs } from './salvage.ts';
 import { vfsPath } from './testing/tmp-files.ts';

@@ -7,13 +7,13 @@ import { copyVfs } from '../../vfs/copy.ts';
 import { closeToRest, openAtRest, openLive } from '../../vfs/open.ts';
 import { tmpFolder } from '../../vfs/testing/tmp-files.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
-import { inspectVfs } from '../contents.ts';
 import { hashOf } from '../hashing.ts';
-import type { Unpacked } from '../jobs.ts';
 import { DISK, FORMAT, MANIFEST, type Manifest, type Member, manifestText, PAGE, shippedVolumes } from '../manifest.ts';
+import type { UnpackResult } from '../messages.ts';
 import { bundlePage } from '../page.ts';
 import { unpack } from '../unpack.ts';
-import { writeZip } from '../zip.ts';
+import { inspectVfs } from '../vfs-inspection.ts';
+import { writeZip } from '../zip-writer.ts';
 
 export const MIB = 1024 * 1024;
 export const LIMITS = { maxBytes: 64 * MIB, maxFileBytes: 8 * MIB };
@@ -28,7 +28,7 @@ export function vfsFile(fill: (vfs: Vfs) => void): string {
   return file;
 }
 
-export interface Made {
+export interface TestBundle {
   folder: string;
   file: string;
   manifest: Manifest;
@@ -39,7 +39,7 @@ export interface Made {
 export async function makeBundle(
   source: string,
   options: { includePrivate?: boolean; manifest?: Partial<Manifest>; strip?: boolean } = {},
-): Promise<Made> {
+): Promise<TestBundle> {
   const folder = tmpFolder();
   const at = (name: string) => join(folder, name);
   const volumes = shippedVolumes(options.includePrivate ?? false);
@@ -80,12 +80,12 @@ export async function makeBundle(
 }
 
 /** Takes a file apart as the bundle process does. `target` is where what it holds was written anew. */
-export async function takeApart(
+export async function unpackFile(
   file: string,
   limits: Partial<typeof LIMITS> = {},
-): Promise<Unpacked & { target: string; says: string }> {
+): Promise<UnpackResult & { target: string; says: string }> {
   const folder = tmpFolder();
-  const target = join(folder, 'anew.sqlite');
+  const target = join(folder, 'rebuilt.sqlite');
   const unpacked = await unpack(file, folder, target, { ...LIMITS, ...limits });
   return { ...unpacked, target, says: unpacked.problems.map(({ message }) => message).join(' ') };
 }

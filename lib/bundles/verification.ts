@@ -5,10 +5,10 @@
 import { WinterdockError } from '../base/errors.ts';
 import { verify } from '../base/signing.ts';
 import type { ShareRow } from '../registry/shares.ts';
-import type { BundleProblem, Unpacked } from './jobs.ts';
 import { DISK, MEMBERS, type Member, signedBytes } from './manifest.ts';
+import type { BundleProblem, UnpackResult } from './messages.ts';
 
-export interface Verdict {
+export interface BundleVerification {
   /** Hashes and signature fit. */
   verified: boolean;
   /** Who signed, when the signature fits. */
@@ -28,7 +28,7 @@ export interface ShareMatch {
 }
 
 /** Judges what was found. `own` is the `did:key` of this dock. */
-export function judge(unpacked: Unpacked, own: string): Verdict {
+export function verifyBundle(unpacked: UnpackResult, own: string): BundleVerification {
   const { kind, manifest } = unpacked;
   const faults = [...unpacked.problems];
   const notes: string[] = [];
@@ -47,7 +47,7 @@ export function judge(unpacked: Unpacked, own: string): Verdict {
 }
 
 /** Compares what was found with the share that it may be. */
-export function compare(unpacked: Unpacked, share: ShareRow | null): ShareMatch {
+export function matchShare(unpacked: UnpackResult, share: ShareRow | null): ShareMatch {
   if (share === null) return { id: null, verdict: 'unknown', altered: [], says: 'unknown' };
   const { id } = share;
   const found = unpacked.kind === 'vfs' ? { [DISK]: unpacked.whole } : unpacked.members;
@@ -61,7 +61,7 @@ export function compare(unpacked: Unpacked, share: ShareRow | null): ShareMatch 
 }
 
 /** The error of an import that is refused: everything that is wrong, in the first's code. */
-export function refusal(faults: readonly BundleProblem[]): WinterdockError {
+export function importRefusal(faults: readonly BundleProblem[]): WinterdockError {
   const says = faults.map(({ message }) => message);
   const code = faults.some(({ tooLarge }) => tooLarge) ? 'too_large' : 'validation';
   return new WinterdockError(code, `It was not taken in. ${says.join(' ')}`, {

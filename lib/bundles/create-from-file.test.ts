@@ -7,7 +7,7 @@ import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { entry, instance } from '../registry/testing/fixtures.ts';
 import { namesIn } from '../testing/files-in.ts';
 import { tmpFolder } from '../vfs/testing/tmp-files.ts';
-import { land } from './landing.ts';
+import { createFromFile } from './create-from-file.ts';
 
 function stage() {
   const dataFolder = tmpFolder();
@@ -16,7 +16,7 @@ function stage() {
     path: ':memory:',
     thresholds: { idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 },
   });
-  const file = join(dataFolder, 'anew.sqlite');
+  const file = join(dataFolder, 'rebuilt.sqlite');
   writeFileSync(file, 'the work');
   return { dataFolder, registry, file, live: (id: string) => join(dataFolder, 'live', id, 'vfs.sqlite') };
 }
@@ -25,7 +25,7 @@ const { vfsPath: _none, ...box } = instance('box');
 
 test('29. a file and its row land together, and the row knows the file', async () => {
   const { dataFolder, registry, file, live } = stage();
-  const row = await land({ dataFolder, registry, clock: new FakeClock() }, file, 'hash', box, entry());
+  const row = await createFromFile({ dataFolder, registry, clock: new FakeClock() }, file, 'hash', box, entry());
   expect(row).toMatchObject({
     state: 'created',
     vfsPath: 'live/box/vfs.sqlite',
@@ -39,11 +39,11 @@ test('29. an id that is taken or about to be keeps what it has', async () => {
   const { dataFolder, registry, file, live } = stage();
   const landing = { dataFolder, registry, clock: new FakeClock() };
   await registry.instances.create(instance('box'), 1, entry());
-  await expect(land(landing, file, 'hash', box, entry())).rejects.toMatchObject({ code: 'conflict' });
+  await expect(createFromFile(landing, file, 'hash', box, entry())).rejects.toMatchObject({ code: 'conflict' });
   expect([existsSync(file), existsSync(join(dataFolder, 'live', 'box'))]).toEqual([true, false]);
   mkdirSync(join(dataFolder, 'live', 'soon'));
   writeFileSync(live('soon'), 'of another');
-  await expect(land(landing, file, 'hash', { ...box, id: 'soon' }, entry())).rejects.toMatchObject({
+  await expect(createFromFile(landing, file, 'hash', { ...box, id: 'soon' }, entry())).rejects.toMatchObject({
     code: 'conflict',
   });
   expect([existsSync(file), readFileSync(live('soon'), 'utf8')]).toEqual([true, 'of another']);
@@ -67,7 +67,7 @@ test('29. a row that cannot be inserted leaves no file, and not that of whoever 
     },
   });
   await expect(
-    land(
+    createFromFile(
       failing(() => {}),
       file,
       'hash',
@@ -79,7 +79,7 @@ test('29. a row that cannot be inserted leaves no file, and not that of whoever 
   writeFileSync(file, 'the work');
   // An inode that was just given up may be given out again: here it is the same for certain.
   const replaced = failing(() => writeFileSync(live('box'), 'of another'));
-  await expect(land(replaced, file, 'hash', box, entry())).rejects.toMatchObject({ code: 'conflict' });
+  await expect(createFromFile(replaced, file, 'hash', box, entry())).rejects.toMatchObject({ code: 'conflict' });
   expect(readFileSync(live('box'), 'utf8')).toBe('of another');
 });
 
@@ -96,7 +96,7 @@ test('29. what lands is marked until it has its row, so that a kill between the 
       },
     },
   };
-  await land({ dataFolder, registry: watching, clock: new FakeClock() }, file, 'hash', box, entry());
+  await createFromFile({ dataFolder, registry: watching, clock: new FakeClock() }, file, 'hash', box, entry());
   expect(marks).toEqual([true, ['live/box/vfs.sqlite']]);
   expect(await registry.copies.unclaimedFiles()).toEqual([]);
 });

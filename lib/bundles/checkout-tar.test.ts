@@ -7,16 +7,16 @@ import { expect, test } from 'vitest';
 import { openAtRest } from '../vfs/open.ts';
 import { bytes, seedFile, tmpFile, tmpFolder, vfsPath } from '../vfs/testing/tmp-files.ts';
 import type { Vfs } from '../vfs/vfs.ts';
+import { checkoutTar, safeLinkTarget } from './checkout-tar.ts';
 import { ignoreFile } from './gitignore.ts';
 import { vfsFile } from './testing/bundle.ts';
-import { insideTarget, treeOf } from './tree.ts';
 
 /** Unpacks the checkout of a VFS file with the real tar. */
 async function unpacked(file: string): Promise<string> {
   const folder = tmpFolder();
   const tar = join(folder, 'work.tar');
   const vfs = openAtRest(file);
-  await pipeline(Readable.from(treeOf(vfs.db)), createWriteStream(tar));
+  await pipeline(Readable.from(checkoutTar(vfs.db)), createWriteStream(tar));
   vfs.close();
   const out = join(folder, 'out');
   mkdirSync(out);
@@ -174,7 +174,7 @@ test.each([
   ['/d/a', '/workspace/../../etc', null],
   ['/a', '', null],
 ])('25. a link %s → %s stays inside or is none', (path, target, expected) => {
-  expect(insideTarget(path, target)).toBe(expected);
+  expect(safeLinkTarget(path, target)).toBe(expected);
 });
 
 test('25. links that would lead out are files with their targets, chains of links too', async () => {

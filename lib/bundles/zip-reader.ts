@@ -11,7 +11,7 @@ import { writeStream } from '../base/effects.ts';
 import { isWinterdockError, messageOf } from '../base/errors.ts';
 import { type Hashed, hashing } from './hashing.ts';
 import { MEMBERS, type Member } from './manifest.ts';
-import { requireSameHeader, requireWhole, type Span, unfit } from './zip-frame.ts';
+import { invalidZip, type MemberSpan, requireNoHiddenBytes, requireSameHeader } from './zip-structure.ts';
 
 const FLAG_ENCRYPTED = 0x1 | 0x40 | 0x2000;
 const STORED = 0;
@@ -32,13 +32,13 @@ export class BundleZip {
   /** Opens a zip and looks at all of it but the contents. Throws `validation` with what is wrong, in a sentence. */
   static async open(file: string): Promise<BundleZip> {
     const zip = await openPromise(file, { autoClose: false, strictFileNames: true }).catch((error: unknown) => {
-      throw unfit(`It is no whole zip: ${said(error)}.`, error);
+      throw invalidZip(`It is no whole zip: ${said(error)}.`, error);
     });
     try {
       return new BundleZip(zip, await membersOf(zip, file));
     } catch (error) {
       zip.close();
-      throw isWinterdockError(error) ? error : unfit(`It is no sound zip: ${said(error)}.`, error);
+      throw isWinterdockError(error) ? error : invalidZip(`It is no sound zip: ${said(error)}.`, error);
     }
   }
 
@@ -74,13 +74,13 @@ export class BundleZip {
 
   async #inflate(member: Member, limit: number, output: Writable): Promise<Hashed> {
     const entry = this.#entries.get(member);
-    if (entry === undefined) throw unfit(`It has no ${member}.`);
+    if (entry === undefined) throw invalidZip(`It has no ${member}.`);
     const counted = hashing(limit, member);
     try {
       // The size in the header is not believed: yauzl ends a member that has more or fewer bytes.
       await pipeline(await this.#zip.openReadStreamPromise(entry), counted.through, output);
     } catch (error) {
-      throw isWinterdockError(error) ? error : unfit(`${member} does not inflate: ${said(error)}.`, error);
+      throw isWinterdockError(error) ? error : invalidZip(`${member} does not inflate: ${said(error)}.`, error);
     }
     return counted.result();
   }
@@ -88,16 +88,16 @@ export class BundleZip {
 
 async function membersOf(zip: ZipFile, file: string): Promise<Map<Member, Entry>> {
   if (zip.entryCount !== MEMBERS.length) {
-    throw unfit(`A bundle holds ${MEMBERS.join(', ')} and nothing else; this zip has ${zip.entryCount} members.`);
+    throw invalidZip(`A bundle holds ${MEMBERS.join(', ')} and nothing else; this zip has ${zip.entryCount} members.`);
   }
   // yauzl's types call its cursor a truth value; it is where the directory of the members begins.
   const start = Number(zip.readEntryCursor);
   const entries = new Map<Member, Entry>();
-  const spans: Span[] = [];
+  const spans: MemberSpan[] = [];
   for await (const entry of zip.eachEntry()) {
     const member = MEMBERS.find((name) => name === entry.fileName);
-    if (member === undefined) throw unfit(`A bundle holds no ${JSON.stringify(entry.fileName.slice(0, 80))}.`);
-    if (entries.has(member)) throw unfit(`It has ${member} twice.`);
+    if (member === undefined) throw invalidZip(`A bundle holds no ${JSON.stringify(entry.fileName.slice(0, 80))}.`);
+    if (entries.has(member)) throw invalidZip(`It has ${member} twice.`);
     requirePlain(entry, member);
     const header = await zip.readLocalFileHeaderPromise(entry);
     requireSameHeader(entry, header, member);
@@ -108,17 +108,17 @@ async function membersOf(zip: ZipFile, file: string): Promise<Map<Member, Entry>
       entry,
     });
   }
-  requireWhole(file, spans, { start, end: Number(zip.readEntryCursor) });
+  requireNoHiddenBytes(file, spans, { start, end: Number(zip.readEntryCursor) });
   return entries;
 }
 
 function requirePlain(entry: Entry, member: Member): void {
-  if ((entry.generalPurposeBitFlag & FLAG_ENCRYPTED) !== 0) throw unfit(`${member} is encrypted.`);
+  if ((entry.generalPurposeBitFlag & FLAG_ENCRYPTED) !== 0) throw invalidZip(`${member} is encrypted.`);
   if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
-    throw unfit(`${member} is packed by method ${entry.compressionMethod}; only deflate is read.`);
+    throw invalidZip(`${member} is packed by method ${entry.compressionMethod}; only deflate is read.`);
   const type = (entry.externalFileAttributes >>> 16) & TYPE_MASK;
   if ((type !== 0 && type !== REGULAR) || (entry.externalFileAttributes & DOS_DIRECTORY) !== 0)
-    throw unfit(`${member} is no plain file but a link or the like.`);
+    throw invalidZip(`${member} is no plain file but a link or the like.`);
 }
 
 /** The words of the zip library or of zlib, which name no path of the machine; of the system only the code. */

@@ -27,7 +27,7 @@ interface Row {
 }
 
 /** The tar of the workspace, written as it is read. Destroying it ends the reading. */
-export function treeOf(db: DatabaseSync): Pack {
+export function checkoutTar(db: DatabaseSync): Pack {
   const tar = pack();
   void fill(tar, db).then(
     () => tar.finalize(),
@@ -68,7 +68,7 @@ async function add(tar: Pack, row: Row, read: (path: string) => Buffer): Promise
     await entry(tar, { name, mode: permissions(FILE_MODE), mtime, type: 'file' }, read(row.path));
     return;
   }
-  const linkname = insideTarget(row.path, row.target ?? '');
+  const linkname = safeLinkTarget(row.path, row.target ?? '');
   if (linkname !== null) await entry(tar, { name, mode: PERMISSIONS, mtime, type: 'symlink', linkname });
   // A link out of the tree becomes a file with its target, as git makes one where there are no links.
   else await entry(tar, { name, mode: FILE_MODE, mtime, type: 'file' }, Buffer.from(row.target ?? ''));
@@ -119,11 +119,11 @@ function topFolders(db: DatabaseSync): Set<string> {
  * Where a link may point when it is unpacked, or null when it may lead out. A target climbs only at its beginning, and
  * at most to the top: what follows a name could pass through another link, and `..` behind that is anywhere.
  */
-export function insideTarget(path: string, target: string): string | null {
+export function safeLinkTarget(path: string, target: string): string | null {
   const depth = path.split('/').length - 2;
   if (target === MOUNT || target.startsWith(`${MOUNT}/`)) {
     const inner = target.slice(MOUNT.length + 1);
-    return insideTarget(path, `${'../'.repeat(depth)}${inner}` || '.');
+    return safeLinkTarget(path, `${'../'.repeat(depth)}${inner}` || '.');
   }
   if (target.startsWith('/') || target.includes('\0') || target === '') return null;
   const segments = target.split('/').filter((segment) => segment !== '' && segment !== '.');

@@ -5,27 +5,27 @@
 import { finished, type Readable } from 'node:stream';
 import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { Folders } from './folders.ts';
-import { BundleProcess } from './process.ts';
+import { BundleProcess } from './bundle-process.ts';
+import { TransferFolders } from './transfer-folders.ts';
 
 const MIB = 1024 * 1024;
 
 /** Bytes on their way out. What they came from is removed when the stream closes, however it does. */
-export interface Outgoing {
+export interface OutgoingStream {
   stream: Readable;
   /** Null: only its end will tell. */
   bytes: number | null;
 }
 
-export class Passage {
+export class Transfers {
   readonly #config: Pick<Config, 'dataFolder' | 'maxFileBytes'>;
-  readonly #folders: Folders;
+  readonly #folders: TransferFolders;
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
   constructor(config: Pick<Config, 'dataFolder' | 'maxFileBytes'>) {
     this.#config = config;
-    this.#folders = new Folders(config.dataFolder);
+    this.#folders = new TransferFolders(config.dataFolder);
   }
 
   /** Removes what an earlier run left. */
@@ -43,11 +43,11 @@ export class Passage {
    * Opens a folder for something that goes out; it is removed when the stream closes, or at once when there is none.
    * Throws `rate_limited`.
    */
-  async outwards<T>(
+  async outbound<T>(
     actor: string,
     make: (folder: string) => Promise<{ result: T; stream: Readable; bytes: number | null }>,
-  ): Promise<{ result: T; outgoing: Outgoing }> {
-    return this.#counted(async () => {
+  ): Promise<{ result: T; outgoing: OutgoingStream }> {
+    return this.#tracked(async () => {
       const folder = await this.#folders.open(actor);
       try {
         const { result, stream, bytes } = await make(folder.path);
@@ -71,8 +71,8 @@ export class Passage {
    * Runs `work` with a folder of its own, of which nothing outlives it but what that put elsewhere. Throws
    * `rate_limited`.
    */
-  inside<T>(actor: string, work: (folder: string) => Promise<T>): Promise<T> {
-    return this.#counted(async () => {
+  withFolder<T>(actor: string, work: (folder: string) => Promise<T>): Promise<T> {
+    return this.#tracked(async () => {
       const folder = await this.#folders.open(actor);
       try {
         return await work(folder.path);
@@ -83,8 +83,8 @@ export class Passage {
   }
 
   /** Runs `work` in its turn. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
-    return this.#folders.inTurn(work);
+  withSlot<T>(work: () => Promise<T>): Promise<T> {
+    return this.#folders.withSlot(work);
   }
 
   /** Runs `work` in its turn; the process that it may ask for, once, is gone afterwards. */
@@ -92,11 +92,11 @@ export class Passage {
     signal: AbortSignal | undefined,
     work: (start: () => Promise<BundleProcess>) => Promise<T>,
   ): Promise<T> {
-    return this.inTurn(async () => {
+    return this.withSlot(async () => {
       let started: BundleProcess | null = null;
       try {
         return await work(async () => {
-          started = await this.process(signal);
+          started = await this.startProcess(signal);
           return started;
         });
       } finally {
@@ -106,7 +106,7 @@ export class Passage {
   }
 
   /** A process that the caller ends. It is ended when `signal` or the stop says so. Throws `capacity`. */
-  process(signal: AbortSignal | undefined): Promise<BundleProcess> {
+  startProcess(signal: AbortSignal | undefined): Promise<BundleProcess> {
     const { dataFolder, maxFileBytes } = this.#config;
     return BundleProcess.start({
       dataFolder,
@@ -116,7 +116,7 @@ export class Passage {
     });
   }
 
-  async #counted<T>(work: () => Promise<T>): Promise<T> {
+  async #tracked<T>(work: () => Promise<T>): Promise<T> {
     if (this.#stopping.signal.aborted) {
       throw new WinterdockError('storage_unavailable', 'The server is stopping.', { retryAfterSeconds: 5 });
     }

@@ -10,21 +10,21 @@ import { newId } from '../base/ids.ts';
 import type { Signer } from '../base/signing.ts';
 import type { ShareRow } from '../registry/shares.ts';
 import type { InstanceRow } from '../registry/types.ts';
+import type { BundleProcess } from './bundle-process.ts';
 import type { Hashed } from './hashing.ts';
 import { DISK, FORMAT, MANIFEST, type Manifest, manifestText, PAGE, shippedVolumes, signedBytes } from './manifest.ts';
-import type { BundleProcess } from './process.ts';
 
 /** The zip in the folder that it is packed in. */
 export const ZIP = 'bundle.zip';
 
-export interface PackingOptions {
+export interface PackOptions {
   clock: Clock;
   signer: Signer;
   /** Largest file that a sandbox may hold, in bytes. */
   maxFileBytes: number;
 }
 
-export interface Packed extends Pick<ShareRow, 'actor' | 'requestId'> {
+export interface BundleSource extends Pick<ShareRow, 'actor' | 'requestId'> {
   row: InstanceRow;
   includePrivate: boolean;
   /** Holds the copied file under its name in a bundle, and nothing else yet. */
@@ -37,7 +37,11 @@ export interface Packed extends Pick<ShareRow, 'actor' | 'requestId'> {
  * Looks at the copy, writes the page, signs and zips. Throws `corrupt` for what is no healthy VFS file, and what ends
  * the process.
  */
-export async function packBundle(options: PackingOptions, bundling: BundleProcess, packed: Packed): Promise<ShareRow> {
+export async function packBundle(
+  options: PackOptions,
+  bundling: BundleProcess,
+  packed: BundleSource,
+): Promise<ShareRow> {
   const { clock, signer, maxFileBytes } = options;
   const { row, includePrivate, disk, actor, requestId } = packed;
   const at = (name: string) => join(packed.folder, name);

@@ -12,7 +12,7 @@ import { livePath } from '../sessions/engine.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
 import { moveFile, removeFile, stagingFor, stampOf } from '../storage/files.ts';
 
-export interface LandingOptions {
+export interface CreateFromFileOptions {
   dataFolder: string;
   clock: Clock;
   registry: {
@@ -26,8 +26,8 @@ export interface LandingOptions {
  * neither. A server that dies between the two leaves a marked file without a row, which the next start removes: its
  * landing was never answered. Throws `conflict` for a taken id or name.
  */
-export async function land(
-  { dataFolder, clock, registry }: LandingOptions,
+export async function createFromFile(
+  { dataFolder, clock, registry }: CreateFromFileOptions,
   file: string,
   sha256: string,
   instance: Omit<NewInstance, 'vfsPath' | 'file' | 'bytes'>,
@@ -78,7 +78,7 @@ export async function land(
  * A mark that stays, as the registry takes no more just now, harms nothing: it counts only where there is no row, and
  * goes at the next start.
  */
-async function unmark(registry: LandingOptions['registry'], path: string): Promise<void> {
+async function unmark(registry: CreateFromFileOptions['registry'], path: string): Promise<void> {
   try {
     await registry.copies.clearUnclaimed(path);
   } catch {

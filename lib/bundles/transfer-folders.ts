@@ -17,7 +17,7 @@ const MAX_FOLDERS_EACH = 8;
 /** Processes that work at a time; the others wait their turn. */
 const MAX_WORKING = 2;
 
-export class Folders {
+export class TransferFolders {
   readonly #drawer: string;
   readonly #working = new Semaphore(MAX_WORKING);
   /** How many each has open. */
@@ -68,7 +68,7 @@ export class Folders {
   }
 
   /** Runs `work` in its turn. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
+  withSlot<T>(work: () => Promise<T>): Promise<T> {
     return this.#working.runExclusive(work);
   }
 }

@@ -11,13 +11,13 @@ const limitsSchema = z.object({
   maxBytes: z.int(),
   maxFileBytes: z.int(),
 });
-export type Limits = z.infer<typeof limitsSchema>;
+export type UnpackLimits = z.infer<typeof limitsSchema>;
 
 const problemSchema = z.object({ message: z.string(), tooLarge: z.boolean() });
 /** One thing that is wrong with a file that was handed in. */
 export type BundleProblem = z.infer<typeof problemSchema>;
 
-const unpackedSchema = z.object({
+const unpackResultSchema = z.object({
   kind: z.enum(['bundle', 'vfs', 'unknown']),
   whole: hashedSchema,
   manifest: manifestSchema.nullable(),
@@ -28,12 +28,12 @@ const unpackedSchema = z.object({
     [MANIFEST]: hashedSchema.optional(),
   }),
   /** The file written anew and what it holds; null when none was. */
-  anew: hashedSchema
+  rebuilt: hashedSchema
     .extend({ volumes: z.array(z.object({ volume: z.enum(VOLUMES), files: z.int(), bytes: z.int() })) })
     .nullable(),
   problems: z.array(problemSchema),
 });
-export type Unpacked = z.infer<typeof unpackedSchema>;
+export type UnpackResult = z.infer<typeof unpackResultSchema>;
 
 const salvagedSchema = hashedSchema.extend({
   recovered: z.int(),
@@ -44,7 +44,7 @@ const salvagedSchema = hashedSchema.extend({
 });
 
 const path = z.string().min(1);
-const jobSchema = z.discriminatedUnion('kind', [
+const bundleTaskSchema = z.discriminatedUnion('kind', [
   /** Looks at `disk` in full and writes the page about it at `page`; `hashed` is what is known of the disk's bytes. */
   z.object({
     kind: z.literal('page'),
@@ -82,20 +82,20 @@ const jobSchema = z.discriminatedUnion('kind', [
   /** Hashes a file. */
   z.object({ kind: z.literal('hash'), file: path }),
   /** Writes the workspace of `disk` as a tar.gz to standard output. */
-  z.object({ kind: z.literal('tree'), disk: path, maxFileBytes: z.int() }),
+  z.object({ kind: z.literal('checkout'), disk: path, maxFileBytes: z.int() }),
 ]);
-export type BundleTask = z.infer<typeof jobSchema>;
+export type BundleTask = z.infer<typeof bundleTaskSchema>;
 
 const answerSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('page'), page: hashedSchema }),
   z.object({ kind: z.literal('zip'), whole: hashedSchema, manifest: hashedSchema }),
-  z.object({ kind: z.literal('unpack'), unpacked: unpackedSchema }),
+  z.object({ kind: z.literal('unpack'), unpacked: unpackResultSchema }),
   z.object({ kind: z.literal('salvage'), salvaged: salvagedSchema }),
   z.object({ kind: z.literal('hash'), hashed: hashedSchema }),
-  z.object({ kind: z.literal('tree') }),
+  z.object({ kind: z.literal('checkout') }),
 ]);
-export type JobAnswer = z.infer<typeof answerSchema>;
-export type AnswerTo<K extends BundleTask['kind']> = Extract<JobAnswer, { kind: K }>;
+export type BundleTaskAnswer = z.infer<typeof answerSchema>;
+export type BundleAnswerTo<K extends BundleTask['kind']> = Extract<BundleTaskAnswer, { kind: K }>;
 
 const failureSchema = z.object({
   code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
@@ -104,29 +104,29 @@ const failureSchema = z.object({
   extra: z.record(z.string(), z.unknown()),
 });
 
-const fromProcessSchema = z.union([
+const bundleMessageSchema = z.union([
   z.object({ ready: z.literal(true) }),
   /** The tar begins: everything before it went well. */
   z.object({ begun: z.literal(true) }),
   z.object({ answer: answerSchema }),
   z.object({ failure: failureSchema }),
 ]);
-export type FromProcess = z.infer<typeof fromProcessSchema>;
+export type BundleMessage = z.infer<typeof bundleMessageSchema>;
 
 /** A message of the server. Throws when it is none. */
-export function parseJob(message: unknown): BundleTask {
-  return jobSchema.parse(message);
+export function parseBundleTask(message: unknown): BundleTask {
+  return bundleTaskSchema.parse(message);
 }
 
 /** A message of a bundle process. Throws when it is none. */
-export function parseFromProcess(message: unknown): FromProcess {
-  return fromProcessSchema.parse(message);
+export function parseBundleMessage(message: unknown): BundleMessage {
+  return bundleMessageSchema.parse(message);
 }
 
 /**
  * Any error as it crosses to the server; one that is none of the contract's says nothing of the machine in its message.
  */
-export function bundleFailure(error: unknown): FromProcess {
+export function bundleFailure(error: unknown): BundleMessage {
   if (!isWinterdockError(error))
     return {
       failure: {

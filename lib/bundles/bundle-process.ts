@@ -10,7 +10,13 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { WinterdockError } from '../base/errors.ts';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from '../instance/process.ts';
-import { type AnswerTo, type BundleTask, bundleError, type FromProcess, parseFromProcess } from './jobs.ts';
+import {
+  type BundleAnswerTo,
+  type BundleMessage,
+  type BundleTask,
+  bundleError,
+  parseBundleMessage,
+} from './messages.ts';
 
 const ENTRY = fileURLToPath(new URL('./worker.ts', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
@@ -36,7 +42,7 @@ export interface BundleProcessOptions {
   signals: readonly AbortSignal[];
 }
 
-type Waiter = { take: (message: FromProcess) => void; fail: (error: unknown) => void };
+type Waiter = { take: (message: BundleMessage) => void; fail: (error: unknown) => void };
 
 export class BundleProcess {
   readonly #child: ChildProcess;
@@ -104,10 +110,10 @@ export class BundleProcess {
   }
 
   /** Does one job. Throws the job's own error, or why the process ended before it answered. */
-  async run<J extends BundleTask>(job: J): Promise<AnswerTo<J['kind']>> {
+  async run<J extends BundleTask>(job: J): Promise<BundleAnswerTo<J['kind']>> {
     this.#child.send(job);
     const message = await this.#next((said) => 'answer' in said, JOB_TIMEOUT_MS);
-    if ('answer' in message && message.answer.kind === job.kind) return message.answer as AnswerTo<J['kind']>;
+    if ('answer' in message && message.answer.kind === job.kind) return message.answer as BundleAnswerTo<J['kind']>;
     throw new WinterdockError('internal', `A bundle process did not answer ${job.kind}.`);
   }
 
@@ -115,7 +121,7 @@ export class BundleProcess {
    * Begins a job that writes to standard output. Resolves with that stream when everything before the first byte went
    * well; the stream fails when the job does, so that half an answer never looks whole.
    */
-  async stream(job: Extract<BundleTask, { kind: 'tree' }>): Promise<Readable> {
+  async stream(job: Extract<BundleTask, { kind: 'checkout' }>): Promise<Readable> {
     const { stdout } = this.#child;
     if (stdout === null) throw new WinterdockError('internal', 'A bundle process has no output.');
     this.#child.send(job);
@@ -138,7 +144,7 @@ export class BundleProcess {
     await this.#exited;
   }
 
-  #next(wanted: (message: FromProcess) => boolean, timeoutMs: number): Promise<FromProcess> {
+  #next(wanted: (message: BundleMessage) => boolean, timeoutMs: number): Promise<BundleMessage> {
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => this.kill(tooLong()), timeoutMs);
       const done = (finish: () => void) => {
@@ -159,7 +165,7 @@ export class BundleProcess {
 
   #take(message: unknown): void {
     try {
-      const parsed = parseFromProcess(message);
+      const parsed = parseBundleMessage(message);
       this.#settle((waiter) => waiter.take(parsed));
     } catch {
       // What it says is not what was agreed: it is ended, and its job fails.

@@ -26,14 +26,14 @@ const NOT_HERE_16 = 0xffff;
 const NOT_HERE_32 = 0xffff_ffff;
 
 /** Where a member lies, from its local header to the end of its packed contents. */
-export interface Span {
+export interface MemberSpan {
   start: number;
   end: number;
   entry: Entry;
 }
 
 /** Throws `validation` when a zip, or a member of it, is not framed as it says. */
-export function unfit(message: string, cause?: unknown): WinterdockError {
+export function invalidZip(message: string, cause?: unknown): WinterdockError {
   return new WinterdockError('validation', message, { cause });
 }
 
@@ -50,9 +50,9 @@ export function requireSameHeader(entry: Entry, header: LocalFileHeader, member:
     agrees(header.crc32, entry.crc32) &&
     agrees(header.compressedSize, entry.compressedSize, true) &&
     agrees(header.uncompressedSize, entry.uncompressedSize, true);
-  if (!same) throw unfit(`${member} is described in two ways that differ.`);
+  if (!same) throw invalidZip(`${member} is described in two ways that differ.`);
   if (entry.fileCommentLength > 0)
-    throw unfit(`${member} has a comment of ${entry.fileCommentLength} bytes; a bundle has none.`);
+    throw invalidZip(`${member} has a comment of ${entry.fileCommentLength} bytes; a bundle has none.`);
   for (const extra of [entry.extraFieldRaw, header.extraField]) requireKnownExtras(extra, member);
 }
 
@@ -64,7 +64,7 @@ function requireKnownExtras(raw: Buffer, member: Member): void {
     const length = whole ? raw.readUInt16LE(at + 2) : 0;
     const most = EXTRAS[kind];
     if (most === undefined || length > most || seen.has(kind) || at + EXTRA_HEAD_BYTES + length > raw.length)
-      throw unfit(`The header of ${member} carries ${raw.length - at} bytes that no bundle needs.`);
+      throw invalidZip(`The header of ${member} carries ${raw.length - at} bytes that no bundle needs.`);
     seen.add(kind);
     at += EXTRA_HEAD_BYTES + length;
   }
@@ -96,7 +96,11 @@ class Bytes {
  * the directory ends where the record at the end begins, and with that ends the file. `directory` is where the
  * directory of the members begins and ends.
  */
-export function requireWhole(file: string, spans: readonly Span[], directory: { start: number; end: number }): void {
+export function requireNoHiddenBytes(
+  file: string,
+  spans: readonly MemberSpan[],
+  directory: { start: number; end: number },
+): void {
   const bytes = new Bytes(file);
   try {
     requireNothingBetween(bytes, spans, directory.start);
@@ -106,17 +110,17 @@ export function requireWhole(file: string, spans: readonly Span[], directory: { 
   }
 }
 
-function requireNothingBetween(bytes: Bytes, spans: readonly Span[], directoryAt: number): void {
+function requireNothingBetween(bytes: Bytes, spans: readonly MemberSpan[], directoryAt: number): void {
   let at = 0;
   let before: Entry | null = null;
   for (const { start, end, entry } of [
     ...[...spans].sort((a, b) => a.start - b.start),
     { start: directoryAt, end: directoryAt, entry: null },
   ]) {
-    if (start < at) throw unfit('Its members overlap.');
+    if (start < at) throw invalidZip('Its members overlap.');
     const gap = start - at;
     if (gap !== 0 && !(before !== null && isDescriptor(bytes, at, gap, before)))
-      throw unfit(`It holds ${gap} bytes that belong to no member.`);
+      throw invalidZip(`It holds ${gap} bytes that belong to no member.`);
     at = end;
     before = entry;
   }
@@ -158,14 +162,14 @@ function requireEnd(bytes: Bytes, members: number, directory: { start: number; e
   const end = bytes.read(bytes.size - END_BYTES, END_BYTES);
   const comment = end.readUInt16LE(20);
   if (end.toString('latin1', 0, 4) !== 'PK\x05\x06' || comment !== 0)
-    throw unfit('It has a comment at its end, or bytes behind it; a bundle has none.');
+    throw invalidZip('It has a comment at its end, or bytes behind it; a bundle has none.');
   const isLarge = bytes.read(bytes.size - END_BYTES - LOCATOR_BYTES, 4).readUInt32LE() === LOCATOR_SIGNATURE;
   const frame = END_BYTES + (isLarge ? LOCATOR_BYTES + LARGE_END_BYTES : 0);
   const extra = bytes.size - frame - directory.end;
   if (extra !== 0) {
     const says =
       extra > 0 ? `${extra} bytes between its directory and its end` : 'an end that lies inside its directory';
-    throw unfit(`It holds ${says}.`);
+    throw invalidZip(`It holds ${says}.`);
   }
   const size = directory.end - directory.start;
   const agrees = (said: number, is: number, notHere: number) => said === is || (isLarge && said === notHere);
@@ -177,7 +181,7 @@ function requireEnd(bytes: Bytes, members: number, directory: { start: number; e
     agrees(end.readUInt32LE(12), size, NOT_HERE_32) &&
     agrees(end.readUInt32LE(16), directory.start, NOT_HERE_32) &&
     (!isLarge || isLargeEnd(bytes, members, directory));
-  if (!same) throw unfit('The record at its end does not say what its directory holds.');
+  if (!same) throw invalidZip('The record at its end does not say what its directory holds.');
 }
 
 function isLargeEnd(bytes: Bytes, members: number, directory: { start: number; end: number }): boolean {

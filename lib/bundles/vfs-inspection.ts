@@ -13,7 +13,7 @@ import { corruptFile, translateSqliteError } from '../vfs/sqlite-errors.ts';
 import type { VfsCopy } from '../vfs/types.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 
-export interface AdoptOptions {
+export interface RebuildOptions {
   /** The volumes that it may hold; a row of any other is refused. */
   declared: readonly Volume[];
   /** Those of them that are let in; rows of the others are left behind. */
@@ -35,7 +35,7 @@ const CHECK_ERRORS = 3;
  * own tables, and nothing else of its bytes. Then looks at all of it. Throws `corrupt` for what is no healthy VFS file
  * and `too_large`; nothing is then left at `target` that anyone uses.
  */
-export async function adoptVfs(source: string, target: string, options: AdoptOptions): Promise<VfsCopy> {
+export async function rebuildVfs(source: string, target: string, options: RebuildOptions): Promise<VfsCopy> {
   if (options.bundled && isWal(source)) throw corruptFile('it is in WAL mode, which no file of a bundle is');
   try {
     refuseUndeclared(source, options);
@@ -81,7 +81,7 @@ function isWal(file: string): boolean {
 }
 
 /** Rows that would be left behind without a word: of volumes that are not declared, and of volumes that nobody has. */
-function refuseUndeclared(source: string, { declared }: AdoptOptions): void {
+function refuseUndeclared(source: string, { declared }: RebuildOptions): void {
   const vfs = openAtRest(source);
   try {
     const names = declared.map((volume) => `'${volume}'`).join(', ');
