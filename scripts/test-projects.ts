@@ -35,7 +35,7 @@ export const LONGEST: readonly string[] = [
   'lib/sessions/slow-registry.test.ts',
   'lib/sessions/kill.test.ts',
   'lib/registry/delayed-registry.test.ts',
-  'lib/instance/cuts.test.ts',
+  'lib/instance/bash-truncation.test.ts',
   'e2e/alone-api.test.ts',
   'e2e/faults-odd.test.ts',
   'e2e/faults-even.test.ts',

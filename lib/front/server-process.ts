@@ -9,7 +9,7 @@ import { type Config, readConfig, unknownSettings } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
 import { createLogger, ignoreOutputErrors } from '../base/log.ts';
 import { createHost, type Host, setHost } from '../host/host.ts';
-import { serverCodeFolder } from '../instance/compiled.ts';
+import { serverCompileCacheFolder } from '../instance/compile-cache.ts';
 import { redirectConsole } from './console-redirect.ts';
 import { lockStores } from './lock.ts';
 import { signInLines } from './sign-in-lines.ts';
@@ -101,7 +101,7 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
     refuseUnfinishedRestore(config.dataFolder);
     // The compile cache, for this process and, through the environment, for its reader processes: the start takes a
     // third of the time and half the memory.
-    process.env.NODE_COMPILE_CACHE ??= serverCodeFolder(config.cacheFolder);
+    process.env.NODE_COMPILE_CACHE ??= serverCompileCacheFolder(config.cacheFolder);
     enableCompileCache(process.env.NODE_COMPILE_CACHE);
     host = await createHost({ config, log, notify: (line) => void process.stderr.write(`${line}\n`) });
   } catch (error) {

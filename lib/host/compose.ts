@@ -23,7 +23,7 @@ import { createChangeFeed } from '../http/change-feed.ts';
 import { createDispatcher } from '../http/dispatch.ts';
 import { openApiText } from '../http/openapi.ts';
 import { ROUTES } from '../http/routes.ts';
-import { sweepLeftovers } from '../instance/leftovers.ts';
+import { endLeftoverWorkers } from '../instance/leftover-workers.ts';
 import { createPool } from '../instance/pool.ts';
 import { JobRunner } from '../jobs/runner.ts';
 import { TenantForgetter } from '../jobs/tenant-forgetter.ts';
@@ -229,7 +229,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       log.warn('the registry could not be checkpointed: its log keeps the commits');
   };
   const start = async (): Promise<void> => {
-    await sweepLeftovers(config.dataFolder);
+    await endLeftoverWorkers(config.dataFolder);
     await readers.start();
     await ledger.start();
     await transfers.start();

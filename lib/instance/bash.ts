@@ -6,12 +6,12 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { changedSource } from './bash-changes.ts';
+import { patchedSource } from './bash-patches.ts';
 
 registerHooks({
   load(url, context, nextLoad) {
     const name = /\/just-bash\/dist\/bundle\/(.+\.js)$/.exec(url)?.[1];
-    const source = name === undefined ? null : changedSource(name, () => readFileSync(fileURLToPath(url), 'utf8'));
+    const source = name === undefined ? null : patchedSource(name, () => readFileSync(fileURLToPath(url), 'utf8'));
     return source === null ? nextLoad(url, context) : { format: 'module', shortCircuit: true, source };
   },
 });

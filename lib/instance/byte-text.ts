@@ -51,7 +51,7 @@ export function textOfByte(byte: number): string {
 }
 
 /** A text put together of pieces of characters, with those that became whole read as what they are. */
-export function settled(text: string): string {
+export function redecode(text: string): string {
   return text.isWellFormed() ? text : textOfBytes(bytesOfText(text));
 }
 

@@ -7,8 +7,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openBeside } from '../vfs/open.ts';
 import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import type { InstanceProcess } from './instance.ts';
-import { residentBytes } from './memory.ts';
 import { createPool } from './pool.ts';
+import { residentBytes } from './process-memory.ts';
 import { stage } from './testing/stage.ts';
 
 const MIB = 1024 * 1024;

@@ -4,15 +4,15 @@ import type { Overlay } from '../vfs/overlay.ts';
 import { parseVfsPath } from '../vfs/paths.ts';
 import { DEFAULT_VOLUME, parseVolume } from '../vfs/volumes.ts';
 import { runJavaScript } from './javascript.ts';
-import { type HostFunction, Utf8, visible } from './javascript-border.ts';
-import { roomFor } from './memory.ts';
+import { escapeLoneSurrogates, type HostFunction, Utf8Bytes } from './javascript-bridge.ts';
 import { MAX_STREAM_BYTES } from './output.ts';
-import { type Room, requirePassage } from './passage.ts';
 import type { PolicyProfile } from './policies.ts';
+import { maxGrowthBytes } from './process-memory.ts';
 import type { EvalCall, EvalResult } from './protocol.ts';
 import { pythonSource } from './python.ts';
 import type { Run } from './run.ts';
 import type { Shell } from './shell.ts';
+import { type GuestMemory, requireTransferable } from './transfer-limit.ts';
 
 const TOO_MUCH_SAID = `more than ${MAX_STREAM_BYTES} bytes were written to a stream, the rest was dropped`;
 /** Files that one `vfs.list` names; it is refused when there are more. */
@@ -23,10 +23,10 @@ export interface EvalContext {
   profile: PolicyProfile;
 }
 
-type Evaluated = Omit<EvalResult, 'tookMs' | 'rest'>;
+type EvalValue = Omit<EvalResult, 'tookMs' | 'rest'>;
 
 /** Runs the code within `run`, which it stops at. What it says goes to the run. */
-export async function evaluate(call: EvalCall, run: Run, context: EvalContext): Promise<Evaluated> {
+export async function evaluate(call: EvalCall, run: Run, context: EvalContext): Promise<EvalValue> {
   const result = await (call.language === 'js'
     ? evaluateJavaScript(call, run, context)
     : evaluatePython(call, run, context));
@@ -34,22 +34,22 @@ export async function evaluate(call: EvalCall, run: Run, context: EvalContext): 
   return { ok: false, timedOut: result.timedOut, error: `RangeError: ${TOO_MUCH_SAID}` };
 }
 
-async function evaluateJavaScript(call: EvalCall, run: Run, { profile }: EvalContext): Promise<Evaluated> {
-  const room = { memoryBytes: profile.memoryBytes, roomBytes: roomFor(profile) };
+async function evaluateJavaScript(call: EvalCall, run: Run, { profile }: EvalContext): Promise<EvalValue> {
+  const memory = { memoryBytes: profile.memoryBytes, growthBytes: maxGrowthBytes(profile) };
   const result = await runJavaScript({
     code: call.code,
     file: 'eval.js',
-    ...room,
+    ...memory,
     deadline: run.deadline,
-    print: ({ stream, text }) => run.add(stream, Buffer.from(visible(text))),
+    print: ({ stream, text }) => run.add(stream, Buffer.from(escapeLoneSurrogates(text))),
     write: (stream, bytes) => run.add(stream, bytes),
-    ...(profile.capabilities.includes('vfs') && { vfs: vfsFunctions(run.files, room) }),
+    ...(profile.capabilities.includes('vfs') && { vfs: vfsFunctions(run.files, memory) }),
   });
   if (!result.ok) return result;
   return { ok: true, timedOut: false, ...(result.json !== undefined && { json: result.json }) };
 }
 
-async function evaluatePython(call: EvalCall, run: Run, { shell }: EvalContext): Promise<Evaluated> {
+async function evaluatePython(call: EvalCall, run: Run, { shell }: EvalContext): Promise<EvalValue> {
   if (!call.code.isWellFormed()) {
     return {
       ok: false,
@@ -60,17 +60,17 @@ async function evaluatePython(call: EvalCall, run: Run, { shell }: EvalContext):
   const args = ['-c', pythonSource(call.code, 'eval.py', 'eval.py')];
   const { exitCode, timedOut } = await shell.exec({ command: 'python3', args }, run);
   if (exitCode === 0) return { ok: true, timedOut };
-  const said = run.output.lastError.trimEnd().split('\n').at(-1);
+  const said = run.output.stderrTail.trimEnd().split('\n').at(-1);
   return { ok: false, timedOut, error: said?.toWellFormed() || `exit code ${exitCode}` };
 }
 
 /** What the guest's `vfs` object calls; the volume is optional. What a guest names is parsed here. */
-function vfsFunctions(files: Overlay, room: Room): Record<string, HostFunction> {
+function vfsFunctions(files: Overlay, memory: GuestMemory): Record<string, HostFunction> {
   const volumeOf = (name: unknown) => parseVolume(name === undefined ? DEFAULT_VOLUME : String(name));
   /** The content of a file, which is not read when it could not be passed on. */
   const read = (text: string, name: unknown) => {
     const [path, volume] = [parseVfsPath(text), volumeOf(name)];
-    requirePassage(files.entry(path, volume)?.size ?? 0, room);
+    requireTransferable(files.entry(path, volume)?.size ?? 0, memory);
     return files.get(path, volume) ?? undefined;
   };
   const bytesOf = (content: unknown) => (content instanceof Uint8Array ? content : Buffer.from(String(content)));
@@ -89,8 +89,8 @@ function vfsFunctions(files: Overlay, room: Room): Record<string, HostFunction> 
 }
 
 /** A file as text. Throws for what is not: every byte that is not UTF-8 would be read as the same character. */
-function textOf(content: Uint8Array, path: string): Utf8 {
-  if (isUtf8(content)) return new Utf8(content);
+function textOf(content: Uint8Array, path: string): Utf8Bytes {
+  if (isUtf8(content)) return new Utf8Bytes(content);
   throw new TypeError(`${JSON.stringify(path)} is not UTF-8 text. Read its bytes with vfs.getBytes.`);
 }
 

@@ -10,10 +10,10 @@ import type { VfsAddress, VfsEntry } from '../vfs/types.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { unsafeBytesFromLatin1 } from './bash.ts';
 import { bytesOfText, textOfBytes } from './byte-text.ts';
-import { absolute, type Found, find, requireText } from './guest-paths.ts';
+import { normalizePath, type ResolvedPath, requireWellFormed, resolveGuestPath } from './guest-paths.ts';
 import { monotonicMs } from './monotonic.ts';
 import { asPosix, posixError } from './posix-error.ts';
-import { Scenery } from './scenery.ts';
+import { VirtualFiles } from './virtual-files.ts';
 
 /** How long a script may go on before requests that came meanwhile are served, in milliseconds. */
 const TURN_MS = 20;
@@ -23,24 +23,24 @@ type Encoding = Parameters<IFileSystem['readFile']>[1];
 type Dirent = Awaited<ReturnType<NonNullable<IFileSystem['readdirWithFileTypes']>>>[number];
 
 /** What is written to a path that is not kept but handed on. `cwd`: the shell's directory at that moment. */
-export type Sink = (content: Uint8Array, cwd: string) => void;
+export type OutputSink = (content: Uint8Array, cwd: string) => void;
 
 export class GuestFiles implements IFileSystem {
-  readonly #sinks: ReadonlyMap<string, Sink>;
-  readonly #scenery: Scenery;
+  readonly #sinks: ReadonlyMap<string, OutputSink>;
+  readonly #virtualFiles: VirtualFiles;
   #vfs: Tree;
   #turn = 0;
   #cwd = '/';
 
   /** `commands`: names that are shown in `/bin`. */
-  constructor(vfs: Tree, commands: readonly string[], sinks: ReadonlyMap<string, Sink>) {
+  constructor(vfs: Tree, commands: readonly string[], sinks: ReadonlyMap<string, OutputSink>) {
     this.#vfs = vfs;
     this.#sinks = sinks;
-    this.#scenery = new Scenery(commands, VOLUMES);
+    this.#virtualFiles = new VirtualFiles(commands, VOLUMES);
   }
 
   /** Shows another tree from now on: each call has one of its own. */
-  show(vfs: Tree): void {
+  setTree(vfs: Tree): void {
     this.#vfs = vfs;
   }
 
@@ -55,39 +55,39 @@ export class GuestFiles implements IFileSystem {
   }
 
   async readFileBuffer(path: string): Promise<Uint8Array> {
-    await this.#breathe();
-    const { place, entry, path: at } = this.#find(path);
-    if (place === null) return Buffer.from(this.#sceneryFile(at, path));
+    await this.#yieldIfDue();
+    const { address, entry, path: at } = this.#find(path);
+    if (address === null) return Buffer.from(this.#virtualFile(at, path));
     if (entry === null) throw posixError('ENOENT', 'no such file or directory', path);
     if (entry.kind === 'dir') throw posixError('EISDIR', 'illegal operation on a directory', path);
-    return this.#vfs.get(place.path, place.volume) ?? new Uint8Array(0);
+    return this.#vfs.get(address.path, address.volume) ?? new Uint8Array(0);
   }
 
   async writeFile(path: string, content: Content, options?: Encoding): Promise<void> {
-    await this.#breathe();
+    await this.#yieldIfDue();
     const sink = this.#sinks.get(path);
     if (sink) return sink(bytesOf(content, options), this.#cwd);
     if (path === '/dev/null') return;
-    const place = this.#placeForFile(path);
-    asPosix(path, () => this.#vfs.put(place.path, bytesOf(content, options), place.volume));
+    const address = this.#addressForFile(path);
+    asPosix(path, () => this.#vfs.put(address.path, bytesOf(content, options), address.volume));
   }
 
   async appendFile(path: string, content: Content, options?: Encoding): Promise<void> {
     if (this.#sinks.has(path) || path === '/dev/null') return this.writeFile(path, content, options);
-    await this.#breathe();
-    const place = this.#placeForFile(path);
+    await this.#yieldIfDue();
+    const address = this.#addressForFile(path);
     const added = bytesOf(content, options);
-    const before = this.#vfs.get(place.path, place.volume);
+    const before = this.#vfs.get(address.path, address.volume);
     if (before !== null && added.byteLength === 0) return;
     const whole = before === null ? added : Buffer.concat([before, added]);
-    asPosix(path, () => this.#vfs.put(place.path, whole, place.volume));
+    asPosix(path, () => this.#vfs.put(address.path, whole, address.volume));
   }
 
   async exists(path: string): Promise<boolean> {
     if (this.#sinks.has(path)) return false;
     try {
-      const { place, entry, path: at } = this.#find(path);
-      return place === null ? this.#scenery.stat(at) !== null : entry !== null;
+      const { address, entry, path: at } = this.#find(path);
+      return address === null ? this.#virtualFiles.stat(at) !== null : entry !== null;
     } catch {
       // A loop of links, or a name that no file can have, leads nowhere.
       return false;
@@ -103,16 +103,16 @@ export class GuestFiles implements IFileSystem {
   }
 
   async mkdir(path: string, options: { recursive?: boolean } = {}): Promise<void> {
-    await this.#breathe();
+    await this.#yieldIfDue();
     const found = this.#find(path);
-    const there = found.entry ?? (found.place === null ? this.#scenery.stat(found.path) : null);
+    const there = found.entry ?? (found.address === null ? this.#virtualFiles.stat(found.path) : null);
     if (there !== null) {
       const directory = 'kind' in there ? there.kind === 'dir' : there.isDirectory;
       if (directory && options.recursive) return;
       throw posixError('EEXIST', 'file already exists', path);
     }
-    const place = writable(found, path);
-    asPosix(path, () => this.#vfs.mkdir(place.path, place.volume, { recursive: options.recursive ?? false }));
+    const address = writable(found, path);
+    asPosix(path, () => this.#vfs.mkdir(address.path, address.volume, { recursive: options.recursive ?? false }));
   }
 
   async readdir(path: string): Promise<string[]> {
@@ -120,12 +120,12 @@ export class GuestFiles implements IFileSystem {
   }
 
   async readdirWithFileTypes(path: string): Promise<Dirent[]> {
-    await this.#breathe();
-    const { place, entry, path: at } = this.#find(path);
-    if (place === null) return this.#sceneryDirectory(at, path);
+    await this.#yieldIfDue();
+    const { address, entry, path: at } = this.#find(path);
+    if (address === null) return this.#virtualDirectory(at, path);
     if (entry === null) throw posixError('ENOENT', 'no such file or directory', path);
     if (entry.kind !== 'dir') throw posixError('ENOTDIR', 'not a directory', path);
-    return this.#vfs.readdir(place.path, place.volume).map((child) => ({
+    return this.#vfs.readdir(address.path, address.volume).map((child) => ({
       name: child.path.slice(child.path.lastIndexOf('/') + 1),
       isFile: child.kind === 'file',
       isDirectory: child.kind === 'dir',
@@ -134,17 +134,17 @@ export class GuestFiles implements IFileSystem {
   }
 
   async rm(path: string, options: RmOptions = {}): Promise<void> {
-    await this.#breathe();
+    await this.#yieldIfDue();
     const found = this.#find(path, false);
-    if (found.place !== null && found.entry === null) {
+    if (found.address !== null && found.entry === null) {
       if (options.force) return;
       throw posixError('ENOENT', 'no such file or directory', path);
     }
-    const place = writable(found, path);
-    if (place.path === '/') throw posixError('EBUSY', 'a volume can be emptied, not removed', path);
+    const address = writable(found, path);
+    if (address.path === '/') throw posixError('EBUSY', 'a volume can be emptied, not removed', path);
     asPosix(path, () => {
-      if (found.entry?.kind === 'dir' && !options.recursive) this.#vfs.rmdir(place.path, place.volume);
-      else this.#vfs.delete(place.path, place.volume, { recursive: options.recursive ?? false });
+      if (found.entry?.kind === 'dir' && !options.recursive) this.#vfs.rmdir(address.path, address.volume);
+      else this.#vfs.delete(address.path, address.volume, { recursive: options.recursive ?? false });
     });
   }
 
@@ -164,9 +164,9 @@ export class GuestFiles implements IFileSystem {
   }
 
   async mv(source: string, target: string): Promise<void> {
-    await this.#breathe();
+    await this.#yieldIfDue();
     const from = this.#find(source, false);
-    if (from.place !== null && from.entry === null) throw posixError('ENOENT', 'no such file or directory', source);
+    if (from.address !== null && from.entry === null) throw posixError('ENOENT', 'no such file or directory', source);
     const [moved, to] = [writable(from, source), writable(this.#find(target, false), target)];
     if (moved.path === '/' || to.path === '/') throw posixError('EBUSY', 'a volume cannot be moved', source);
     this.#requireDirectory(to, target);
@@ -179,7 +179,7 @@ export class GuestFiles implements IFileSystem {
       this.#cwd = base;
       return path;
     }
-    return absolute(path, base);
+    return normalizePath(path, base);
   }
 
   /** The directory of the shell when it last asked where its output goes. */
@@ -197,18 +197,18 @@ export class GuestFiles implements IFileSystem {
   }
 
   async chmod(path: string, mode: number): Promise<void> {
-    const place = this.#existing(path);
-    if (place.path !== '/') asPosix(path, () => this.#vfs.chmod(place.path, mode & 0o7777, place.volume));
+    const address = this.#existing(path);
+    if (address.path !== '/') asPosix(path, () => this.#vfs.chmod(address.path, mode & 0o7777, address.volume));
   }
 
   async symlink(target: string, path: string): Promise<void> {
-    await this.#breathe();
+    await this.#yieldIfDue();
     const found = this.#find(path, false);
     if (found.entry !== null) throw posixError('EEXIST', 'file already exists', path);
-    requireText(target);
-    const place = writable(found, path);
-    this.#requireDirectory(place, path);
-    asPosix(path, () => this.#vfs.link(place.path, target, place.volume));
+    requireWellFormed(target);
+    const address = writable(found, path);
+    this.#requireDirectory(address, path);
+    asPosix(path, () => this.#vfs.link(address.path, target, address.volume));
   }
 
   /** A table of paths has no second name for one content. */
@@ -217,8 +217,8 @@ export class GuestFiles implements IFileSystem {
   }
 
   async readlink(path: string): Promise<string> {
-    const { place, entry, path: at } = this.#find(path, false);
-    if (entry === null && (place !== null || this.#scenery.stat(at) === null)) {
+    const { address, entry, path: at } = this.#find(path, false);
+    if (entry === null && (address !== null || this.#virtualFiles.stat(at) === null)) {
       throw posixError('ENOENT', 'no such file or directory', path);
     }
     if (entry?.kind !== 'link') throw posixError('EINVAL', 'invalid argument', path);
@@ -226,77 +226,77 @@ export class GuestFiles implements IFileSystem {
   }
 
   async realpath(path: string): Promise<string> {
-    const { place, entry, path: at } = this.#find(path);
-    if (place === null ? this.#scenery.stat(at) === null : entry === null) {
+    const { address, entry, path: at } = this.#find(path);
+    if (address === null ? this.#virtualFiles.stat(at) === null : entry === null) {
       throw posixError('ENOENT', 'no such file or directory', path);
     }
     return at;
   }
 
   async utimes(path: string, _accessed: Date, modified: Date): Promise<void> {
-    const place = this.#existing(path);
-    if (place.path === '/') return;
-    asPosix(path, () => this.#vfs.utimes(place.path, Math.floor(modified.getTime() / 1000), place.volume));
+    const address = this.#existing(path);
+    if (address.path === '/') return;
+    asPosix(path, () => this.#vfs.utimes(address.path, Math.floor(modified.getTime() / 1000), address.volume));
   }
 
-  #find(path: string, follow = true): Found {
-    return asPosix(path, () => find(this.#vfs, path, follow));
+  #find(path: string, follow = true): ResolvedPath {
+    return asPosix(path, () => resolveGuestPath(this.#vfs, path, follow));
   }
 
   async #stat(path: string, follow: boolean): Promise<FsStat> {
-    const { place, entry, path: at } = this.#find(path, follow);
-    const stat = place === null ? this.#scenery.stat(at) : entry && statOf(place, entry);
+    const { address, entry, path: at } = this.#find(path, follow);
+    const stat = address === null ? this.#virtualFiles.stat(at) : entry && statOf(address, entry);
     if (stat === null) throw posixError('ENOENT', 'no such file or directory', path);
     return stat;
   }
 
-  /** The place of something that is there, to be changed. */
+  /** The address of something that is there, to be changed. */
   #existing(path: string): VfsAddress {
     const found = this.#find(path);
-    if (found.entry === null && (found.place !== null || this.#scenery.stat(found.path) === null)) {
+    if (found.entry === null && (found.address !== null || this.#virtualFiles.stat(found.path) === null)) {
       throw posixError('ENOENT', 'no such file or directory', path);
     }
     return writable(found, path);
   }
 
-  /** The place of a file to be written; its directory must be there. */
-  #placeForFile(path: string): VfsAddress {
+  /** The address of a file to be written; its directory must be there. */
+  #addressForFile(path: string): VfsAddress {
     const found = this.#find(path);
-    const place = writable(found, path);
+    const address = writable(found, path);
     if (found.entry?.kind === 'dir') throw posixError('EISDIR', 'illegal operation on a directory', path);
-    if (found.entry === null) this.#requireDirectory(place, path);
-    return place;
+    if (found.entry === null) this.#requireDirectory(address, path);
+    return address;
   }
 
-  #requireDirectory(place: VfsAddress, path: string): void {
-    const above = asPosix(path, () => this.#vfs.entry(parentPath(place.path), place.volume));
+  #requireDirectory(address: VfsAddress, path: string): void {
+    const above = asPosix(path, () => this.#vfs.entry(parentPath(address.path), address.volume));
     if (above === null) throw posixError('ENOENT', 'no such file or directory', path);
     if (above.kind !== 'dir') throw posixError('ENOTDIR', 'not a directory', path);
   }
 
-  #sceneryFile(at: string, path: string): string {
+  #virtualFile(at: string, path: string): string {
     // A file is read whole, and this one has no end: to say that it is empty would be wrong.
     if (at === '/dev/zero') throw posixError('EINVAL', 'it has no end and cannot be read', path);
-    const content = this.#scenery.read(at);
+    const content = this.#virtualFiles.read(at);
     if (content !== null) return content;
-    if (this.#scenery.list(at)) throw posixError('EISDIR', 'illegal operation on a directory', path);
+    if (this.#virtualFiles.list(at)) throw posixError('EISDIR', 'illegal operation on a directory', path);
     throw posixError('ENOENT', 'no such file or directory', path);
   }
 
-  #sceneryDirectory(at: string, path: string): Dirent[] {
-    const names = this.#scenery.list(at);
+  #virtualDirectory(at: string, path: string): Dirent[] {
+    const names = this.#virtualFiles.list(at);
     if (names === null) {
-      if (this.#scenery.stat(at)) throw posixError('ENOTDIR', 'not a directory', path);
+      if (this.#virtualFiles.stat(at)) throw posixError('ENOTDIR', 'not a directory', path);
       throw posixError('ENOENT', 'no such file or directory', path);
     }
     return names.map((name) => {
-      const file = this.#scenery.stat(absolute(name, at))?.isFile ?? false;
+      const file = this.#virtualFiles.stat(normalizePath(name, at))?.isFile ?? false;
       return { name, isFile: file, isDirectory: !file, isSymbolicLink: false };
     });
   }
 
   /** Lets requests in that came while the script ran: it would otherwise hold the thread as long as it never waits. */
-  async #breathe(): Promise<void> {
+  async #yieldIfDue(): Promise<void> {
     if (monotonicMs() - this.#turn < TURN_MS) return;
     await nextTurn();
     this.#turn = monotonicMs();
@@ -304,12 +304,12 @@ export class GuestFiles implements IFileSystem {
 }
 
 /** Where something may be changed. Throws EROFS outside the volumes. */
-function writable(found: Found, path: string): VfsAddress {
-  if (found.place === null) throw posixError('EROFS', 'read-only file system', path);
-  return found.place;
+function writable(found: ResolvedPath, path: string): VfsAddress {
+  if (found.address === null) throw posixError('EROFS', 'read-only file system', path);
+  return found.address;
 }
 
-function statOf(place: VfsAddress, entry: VfsEntry): FsStat {
+function statOf(address: VfsAddress, entry: VfsEntry): FsStat {
   return {
     isFile: entry.kind === 'file',
     isDirectory: entry.kind === 'dir',
@@ -317,7 +317,7 @@ function statOf(place: VfsAddress, entry: VfsEntry): FsStat {
     mode: entry.mode,
     size: entry.size,
     mtime: new Date(entry.mtime * 1000),
-    identity: `/${place.volume}${place.path}`,
+    identity: `/${address.volume}${address.path}`,
   };
 }
 

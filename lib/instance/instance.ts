@@ -7,10 +7,10 @@
 import type { VfsPath } from '../vfs/paths.ts';
 import type { VfsStat, WriteCondition } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
-import type { MemoryUse } from './budget.ts';
+import type { MemoryUse } from './memory-budget.ts';
 
 export type { WriteCondition } from '../vfs/types.ts';
-export type { MemoryUse } from './budget.ts';
+export type { MemoryUse } from './memory-budget.ts';
 
 export interface OpenSpec {
   id: string;
@@ -88,7 +88,7 @@ export interface Death {
   /** One sentence, with the exit code or signal and the tail of stderr. */
   detail: string;
   /** The end of what the process wrote to stderr, for the log only: it may name paths of the machine. */
-  said?: string;
+  stderrTail?: string;
 }
 
 export interface OutputChunk {
@@ -153,7 +153,7 @@ export interface InstancePool {
    */
   open(spec: OpenSpec): InstanceProcess;
   /** What there is not enough of for one more process, or null. */
-  readonly lacks: 'places' | 'memory' | null;
+  readonly shortage: 'places' | 'memory' | null;
   /** Keeps room for one process until it is released. Throws `capacity` as `open` does. */
   claim(): Claim;
   readonly memory: MemoryUse;

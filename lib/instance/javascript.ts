@@ -15,11 +15,11 @@ import {
 } from 'quickjs-emscripten';
 import { isHeavyJson } from '../base/json-weight.ts';
 import type { OutputChunk } from './instance.ts';
-import { Border, type HostFunction } from './javascript-border.ts';
+import { type HostFunction, JavaScriptBridge } from './javascript-bridge.ts';
 import { PRELUDE } from './javascript-prelude.ts';
 import { monotonicMs } from './monotonic.ts';
 import { MAX_STREAM_BYTES } from './output.ts';
-import { collectGarbage, noteIdle, type Room } from './passage.ts';
+import { collectGarbage, type GuestMemory, noteIdleMemory } from './transfer-limit.ts';
 
 /** Bytes of stack of a run; deeper recursion is an error inside the guest. */
 const STACK_BYTES = 512 * 1024;
@@ -39,7 +39,7 @@ const MAX_ERROR_CHARACTERS = 64 * 1024;
 const AWAITING = (1 << 7) | (1 << 6);
 const WASM_FILE = '@jitl/quickjs-wasmfile-release-sync/wasm';
 
-export interface JavaScriptRun extends Room {
+export interface JavaScriptRun extends GuestMemory {
   code: string;
   /** Name that errors and stacks show. */
   file: string;
@@ -95,7 +95,7 @@ function quickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
  * given back: what is done next has the memory, and the next run's does not grow beside it.
  */
 export async function runJavaScript(run: JavaScriptRun): Promise<JavaScriptResult> {
-  noteIdle();
+  noteIdleMemory();
   const result = await runInside(run);
   if (instance === null) collectGarbage();
   return result;
@@ -127,8 +127,8 @@ async function runInside(run: JavaScriptRun): Promise<JavaScriptResult> {
 }
 
 function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScriptRun): JavaScriptResult {
-  const border = new Border(context, run);
-  const toJson = equip(context, border, run);
+  const bridge = new JavaScriptBridge(context, run);
+  const toJson = equip(context, bridge, run);
   try {
     const awaits = awaitsAtTop(context, run);
     const evaluated = context.evalCode(
@@ -136,18 +136,18 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
       run.file,
       awaits ? AWAITING : { type: 'global', backtraceBarrier: true },
     );
-    if (evaluated.error) return failed(context, border, evaluated.error, run);
-    let settled = settle(context, runtime, border, evaluated.value, run);
+    if (evaluated.error) return failed(context, bridge, evaluated.error, run);
+    let settled = settle(context, runtime, bridge, evaluated.value, run);
     if ('ok' in settled) return settled;
     if (awaits) {
       // What it gives is then in an object, so that a last expression which is a promise is not awaited unseen.
       const last = settled.value.consume((given) => context.getProp(given, 'value'));
-      settled = settle(context, runtime, border, last, run);
+      settled = settle(context, runtime, bridge, last, run);
       if ('ok' in settled) return settled;
     }
     const json = context.callFunction(toJson, context.undefined, settled.value);
     settled.value.dispose();
-    if (json.error) return failed(context, border, json.error, run);
+    if (json.error) return failed(context, bridge, json.error, run);
     const text = json.value.consume((handle) =>
       context.typeof(handle) === 'string' ? context.getString(handle) : undefined,
     );
@@ -156,7 +156,7 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
     return { ok: true, json: text };
   } finally {
     toJson.dispose();
-    border.dispose();
+    bridge.dispose();
   }
 }
 
@@ -182,7 +182,7 @@ function whyTooMuch(json: string): string | null {
  * Gives the guest its globals. Returns the function that makes JSON of its values, taken before the guest can change
  * anything.
  */
-function equip(context: QuickJSContext, border: Border, run: JavaScriptRun): QuickJSHandle {
+function equip(context: QuickJSContext, bridge: JavaScriptBridge, run: JavaScriptRun): QuickJSHandle {
   const { print, vfs, values = {}, stdin } = run;
   const say: HostFunction = (name, content) => {
     const stream = name === 'stderr' ? 'stderr' : 'stdout';
@@ -192,9 +192,9 @@ function equip(context: QuickJSContext, border: Border, run: JavaScriptRun): Qui
   const read: HostFunction = () => stdin;
   const host = context.newObject();
   for (const [name, work] of Object.entries({ ...vfs, say, ...(stdin && { read }) })) {
-    border.function(name, work).consume((handle) => context.setProp(host, name, handle));
+    bridge.function(name, work).consume((handle) => context.setProp(host, name, handle));
   }
-  border.newText(JSON.stringify(values)).consume((handle) => context.setProp(host, 'values', handle));
+  bridge.newText(JSON.stringify(values)).consume((handle) => context.setProp(host, 'values', handle));
   const prelude = context.unwrapResult(context.evalCode(PRELUDE, 'prelude'));
   const names = context.newString(Object.keys(vfs ?? {}).join(' '));
   try {
@@ -208,14 +208,14 @@ function equip(context: QuickJSContext, border: Border, run: JavaScriptRun): Qui
 function settle(
   context: QuickJSContext,
   runtime: QuickJSRuntime,
-  border: Border,
+  bridge: JavaScriptBridge,
   value: QuickJSHandle,
   run: JavaScriptRun,
 ): { value: QuickJSHandle } | JavaScriptResult {
   const jobs = runtime.executePendingJobs();
   if (jobs.error) {
     value.dispose();
-    return failed(context, border, jobs.error, run);
+    return failed(context, bridge, jobs.error, run);
   }
   jobs.dispose();
   const state = context.getPromiseState(value);
@@ -224,22 +224,27 @@ function settle(
     return { value: state.value };
   }
   value.dispose();
-  if (state.type === 'rejected') return failed(context, border, state.error, run);
+  if (state.type === 'rejected') return failed(context, bridge, state.error, run);
   // A job that was interrupted leaves its promise pending, as one does that waits for something that never comes.
   if (monotonicMs() > run.deadline) return { ok: false, error: 'InternalError: interrupted', timedOut: true };
   return { ok: false, error: 'The value is a promise that nothing settles.', timedOut: false };
 }
 
-function failed(context: QuickJSContext, border: Border, handle: QuickJSHandle, run: JavaScriptRun): JavaScriptResult {
+function failed(
+  context: QuickJSContext,
+  bridge: JavaScriptBridge,
+  handle: QuickJSHandle,
+  run: JavaScriptRun,
+): JavaScriptResult {
   const timedOut = monotonicMs() > run.deadline;
-  const error = handle.consume((thrown) => described(context, border, thrown));
+  const error = handle.consume((thrown) => described(context, bridge, thrown));
   const long = error.length > MAX_ERROR_CHARACTERS;
   return { ok: false, error: long ? `${error.slice(0, MAX_ERROR_CHARACTERS)} … (cut)` : error, timedOut };
 }
 
 /** What was thrown, in words. */
-function described(context: QuickJSContext, border: Border, thrown: QuickJSHandle): string {
-  if (context.typeof(thrown) === 'string') return `Uncaught ${border.text(thrown)}`;
+function described(context: QuickJSContext, bridge: JavaScriptBridge, thrown: QuickJSHandle): string {
+  if (context.typeof(thrown) === 'string') return `Uncaught ${bridge.text(thrown)}`;
   const dumped: unknown = context.dump(thrown);
   if (typeof dumped !== 'object' || dumped === null) return `Uncaught ${String(dumped)}`;
   const { name, message, stack } = dumped as { name?: unknown; message?: unknown; stack?: unknown };

@@ -6,8 +6,8 @@ import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { decodeBytesToUtf8, defineCommand } from './bash.ts';
 import { bytesOfText } from './byte-text.ts';
 import { type JavaScriptRun, runJavaScript } from './javascript.ts';
-import { visible } from './javascript-border.ts';
-import { MAX_STREAM_BYTES, Output, textOf } from './output.ts';
+import { escapeLoneSurrogates } from './javascript-bridge.ts';
+import { joinStream, MAX_STREAM_BYTES, Output } from './output.ts';
 import type { Run } from './run.ts';
 
 const USAGE = `usage: js -e CODE [ARGUMENT ...]
@@ -23,7 +23,7 @@ const TIMED_OUT_EXIT = 124;
 function visibleButBytes(text: string): string {
   return text
     .split(/([\udc80-\udcff]+)/u)
-    .map((part, at) => (at % 2 === 1 ? part : visible(part)))
+    .map((part, at) => (at % 2 === 1 ? part : escapeLoneSurrogates(part)))
     .join('');
 }
 
@@ -52,9 +52,10 @@ export function jsCommand(memoryBytes: number, running: () => Run): Command {
     if (output.truncated) running().output.truncated = true;
     const chunks = output.end();
     const cut = output.truncated ? `js: more than ${MAX_STREAM_BYTES} bytes were written, the rest was dropped\n` : '';
-    const stderr = textOf(chunks, 'stderr') + (result.ok ? '' : `js: ${visible(result.error)}\n`) + cut;
+    const stderr =
+      joinStream(chunks, 'stderr') + (result.ok ? '' : `js: ${escapeLoneSurrogates(result.error)}\n`) + cut;
     const exitCode = result.ok ? (output.truncated ? 1 : 0) : result.timedOut ? TIMED_OUT_EXIT : 1;
-    return { stdout: textOf(chunks, 'stdout'), stderr, exitCode, stdoutKind: 'text' };
+    return { stdout: joinStream(chunks, 'stdout'), stderr, exitCode, stdoutKind: 'text' };
   });
 }
 

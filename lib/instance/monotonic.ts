@@ -8,6 +8,6 @@ export function monotonicMs(): number {
 }
 
 /** Milliseconds since `start`, to two decimals. */
-export function since(start: number): number {
+export function elapsedSince(start: number): number {
   return Math.round((monotonicMs() - start) * 100) / 100;
 }

@@ -16,7 +16,7 @@ export class Output {
   /** True once something was dropped. */
   truncated = false;
   /** The end of what was said on stderr, taken or not. */
-  lastError = '';
+  stderrTail = '';
   readonly #bytes: Record<StreamName, number> = { stdout: 0, stderr: 0 };
   /** The beginning of a character whose end has not come yet. */
   readonly #begun: Record<StreamName, Uint8Array> = { stdout: new Uint8Array(0), stderr: new Uint8Array(0) };
@@ -54,7 +54,7 @@ export class Output {
 
   #keep(stream: StreamName, text: string): void {
     if (text === '') return;
-    if (stream === 'stderr') this.lastError = (this.lastError + text).slice(-LAST_CHARACTERS);
+    if (stream === 'stderr') this.stderrTail = (this.stderrTail + text).slice(-LAST_CHARACTERS);
     const last = this.#waiting.at(-1);
     if (last?.stream === stream) last.parts.push(text);
     else this.#waiting.push({ stream, parts: [text] });
@@ -62,7 +62,7 @@ export class Output {
 }
 
 /** The text of one stream of chunks. */
-export function textOf(chunks: readonly OutputChunk[], stream: StreamName): string {
+export function joinStream(chunks: readonly OutputChunk[], stream: StreamName): string {
   return chunks
     .filter((chunk) => chunk.stream === stream)
     .map(({ text }) => text)

@@ -8,6 +8,6 @@ describe('the pool of processes', () =>
       ...options,
       size: 1,
       cacheFolder: process.env.WB_CACHE,
-      patience: { checkEveryMs, patienceMs: 10_000 },
+      healthCheckTimes: { checkEveryMs, giveUpAfterMs: 10_000 },
     }),
   ));

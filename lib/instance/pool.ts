@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { makeFolderNow, removeTreeNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { LEAST_BYTES, MemoryBudget } from './budget.ts';
-import { compiledFolder, isEmpty } from './compiled.ts';
+import { compileCacheFolder, isEmptyFolder } from './compile-cache.ts';
+import { HEALTH_CHECK_TIMES, type HealthCheckTimes } from './health-check.ts';
 import type { Claim, InstancePool, InstanceProcess, MemoryUse, OpenSpec } from './instance.ts';
+import { MemoryBudget, MIN_PROCESS_BYTES } from './memory-budget.ts';
 import { startWorker, type Worker, type WorkerOptions } from './process.ts';
-import { PATIENCE, type Patience } from './silence.ts';
 import { SupervisedInstance } from './supervisor.ts';
 
 export interface PoolOptions {
@@ -32,7 +32,7 @@ export interface PoolOptions {
   maxStartMs?: number;
   log?: Logger;
   /** How often idle processes are asked whether they are there, and how long one that is needed may take to say so. */
-  patience?: Patience;
+  healthCheckTimes?: HealthCheckTimes;
 }
 
 const MIB = 1024 * 1024;
@@ -68,29 +68,29 @@ export function createPool(options: PoolOptions): InstancePool {
 
 class Pool implements InstancePool {
   readonly #options: PoolOptions;
-  readonly #worker: WorkerOptions;
-  readonly #patience: Patience;
+  readonly #workerOptions: WorkerOptions;
+  readonly #healthCheckTimes: HealthCheckTimes;
   readonly #ready: Worker[] = [];
   readonly #starting = new Set<Worker>();
   readonly #serving = new Set<SupervisedInstance>();
   readonly #budget: MemoryBudget;
   /** Processes for which room is kept. */
-  #claimed = 0;
+  #claims = 0;
   /** Fewer are kept ahead of need than were asked for, as the memory has no room for them. */
-  #heldBack = false;
+  #shortOfSpares = false;
   #stopped: Promise<void> | null = null;
   #compiling: Worker | null = null;
-  #wanted = false;
-  #checking: NodeJS.Timeout | null = null;
+  #isStarted = false;
+  #healthTimer: NodeJS.Timeout | null = null;
 
   constructor(options: PoolOptions) {
     const { dataFolder, cacheFolder = join(dataFolder, 'cache'), maxStartMs = MAX_START_MS } = options;
     this.#options = options;
-    this.#patience = options.patience ?? PATIENCE;
+    this.#healthCheckTimes = options.healthCheckTimes ?? HEALTH_CHECK_TIMES;
     this.#budget = new MemoryBudget(options.memoryBytes ?? null, this.#serving);
     makeFolderNow(join(dataFolder, 'live'));
     const spillFolder = join(dataFolder, 'spill');
-    this.#worker = { dataFolder, spillFolder, cacheFolder: compiledFolder(cacheFolder), maxStartMs };
+    this.#workerOptions = { dataFolder, spillFolder, cacheFolder: compileCacheFolder(cacheFolder), maxStartMs };
   }
 
   get ready(): number {
@@ -101,47 +101,47 @@ class Pool implements InstancePool {
     return this.#serving.size;
   }
 
-  get lacks(): 'places' | 'memory' | null {
-    if (this.#stopped !== null || this.#serving.size + this.#claimed >= this.#options.maxActive) return 'places';
-    return this.#budget.fits(this.#claimed + 1) ? null : 'memory';
+  get shortage(): 'places' | 'memory' | null {
+    if (this.#stopped !== null || this.#serving.size + this.#claims >= this.#options.maxActive) return 'places';
+    return this.#budget.fits(this.#claims + 1) ? null : 'memory';
   }
 
   get memory(): MemoryUse {
     const { limitBytes, servingBytes } = this.#budget;
     return {
       limitBytes,
-      servingBytes: servingBytes + this.#claimed * LEAST_BYTES,
-      spareBytes: this.#spares * LEAST_BYTES,
+      servingBytes: servingBytes + this.#claims * MIN_PROCESS_BYTES,
+      spareBytes: this.#spareCount * MIN_PROCESS_BYTES,
     };
   }
 
   claim(): Claim {
-    this.#requireRoom();
-    this.#claimed += 1;
+    this.#requireCapacity();
+    this.#claims += 1;
     let held = true;
     return {
       release: () => {
-        if (held) this.#claimed -= 1;
+        if (held) this.#claims -= 1;
         held = false;
       },
     };
   }
 
-  #requireRoom(): void {
-    const lacks = this.lacks;
-    if (lacks === null) return;
-    throw lacks === 'places' ? noPlace(this.#options.maxActive) : noMemory(this.memory);
+  #requireCapacity(): void {
+    const shortage = this.shortage;
+    if (shortage === null) return;
+    throw shortage === 'places' ? noPlace(this.#options.maxActive) : noMemory(this.memory);
   }
 
   open(spec: OpenSpec): InstanceProcess {
-    this.#requireRoom();
-    const worker = this.#ready.shift() ?? this.#takeStarting() ?? startWorker(this.#worker);
-    const instance = new SupervisedInstance(worker, spec, this.#patience.patienceMs);
+    this.#requireCapacity();
+    const worker = this.#ready.shift() ?? this.#takeStartingWorker() ?? startWorker(this.#workerOptions);
+    const instance = new SupervisedInstance(worker, spec, this.#healthCheckTimes.giveUpAfterMs);
     this.#serving.add(instance);
-    this.#endSpares();
-    this.#checking ??= setInterval(() => {
+    this.#dropSpares();
+    this.#healthTimer ??= setInterval(() => {
       for (const serving of this.#serving) serving.check();
-    }, this.#patience.checkEveryMs).unref();
+    }, this.#healthCheckTimes.checkEveryMs).unref();
     void instance.ended.then(() => {
       this.#serving.delete(instance);
     });
@@ -152,7 +152,7 @@ class Pool implements InstancePool {
   }
 
   /** A worker that is still starting takes its messages when it is ready. */
-  #takeStarting(): Worker | undefined {
+  #takeStartingWorker(): Worker | undefined {
     const [worker] = this.#starting;
     if (worker !== undefined) this.#starting.delete(worker);
     return worker;
@@ -161,13 +161,13 @@ class Pool implements InstancePool {
   async start(): Promise<void> {
     // What is spilled has no name; one that was killed between making its file and taking the name away has left an
     // empty one.
-    removeTreeNow(this.#worker.spillFolder);
-    if (isEmpty(this.#worker.cacheFolder)) await this.#compile();
-    this.#wanted = true;
+    removeTreeNow(this.#workerOptions.spillFolder);
+    if (isEmptyFolder(this.#workerOptions.cacheFolder)) await this.#compile();
+    this.#isStarted = true;
     // What sandboxes have given back, those ahead of need may have again.
     this.#budget.start(() => {
-      this.#endSpares();
-      if (this.#heldBack) this.#fill();
+      this.#dropSpares();
+      if (this.#shortOfSpares) this.#fill();
     });
     this.#fill();
     await Promise.all([...this.#starting].map((worker) => worker.ready));
@@ -179,7 +179,7 @@ class Pool implements InstancePool {
   }
 
   async #stop(): Promise<void> {
-    if (this.#checking !== null) clearInterval(this.#checking);
+    if (this.#healthTimer !== null) clearInterval(this.#healthTimer);
     this.#budget.stop();
     const spare = [...this.#ready.splice(0), ...this.#starting, ...(this.#compiling ? [this.#compiling] : [])];
     for (const worker of spare) worker.child.kill('SIGKILL');
@@ -191,7 +191,7 @@ class Pool implements InstancePool {
    * The first worker compiles for all that follow and takes half as much memory again as they do: it serves no sandbox.
    */
   async #compile(): Promise<void> {
-    const worker = startWorker(this.#worker);
+    const worker = startWorker(this.#workerOptions);
     this.#compiling = worker;
     try {
       await worker.ready;
@@ -205,32 +205,32 @@ class Pool implements InstancePool {
     }
   }
 
-  get #spares(): number {
+  get #spareCount(): number {
     return this.#ready.length + this.#starting.size;
   }
 
   #fill(): void {
-    this.#heldBack = false;
-    while (this.#wanted && this.#stopped === null && this.#spares < this.#options.size) {
-      if (!this.#budget.fits(this.#claimed + this.#spares + 1)) {
-        this.#heldBack = true;
+    this.#shortOfSpares = false;
+    while (this.#isStarted && this.#stopped === null && this.#spareCount < this.#options.size) {
+      if (!this.#budget.fits(this.#claims + this.#spareCount + 1)) {
+        this.#shortOfSpares = true;
         return;
       }
-      this.#add();
+      this.#startSpare();
     }
   }
 
   /** Those ahead of need have what sandboxes leave of the memory. */
-  #endSpares(): void {
-    while (this.#spares > 0 && !this.#budget.fits(this.#claimed + this.#spares)) {
-      this.#heldBack = true;
-      const worker = this.#takeStarting() ?? this.#ready.pop();
+  #dropSpares(): void {
+    while (this.#spareCount > 0 && !this.#budget.fits(this.#claims + this.#spareCount)) {
+      this.#shortOfSpares = true;
+      const worker = this.#takeStartingWorker() ?? this.#ready.pop();
       worker?.child.kill('SIGKILL');
     }
   }
 
-  #add(): void {
-    const worker = startWorker(this.#worker);
+  #startSpare(): void {
+    const worker = startWorker(this.#workerOptions);
     this.#starting.add(worker);
     worker.ready.then(
       () => {

@@ -10,7 +10,7 @@ const MARK = '\ue100\n';
 const PIECE_BYTES = 65_536;
 
 /** Lines of Python, indented by one space, that give `sys.stdout`, `sys.stderr` and `os.write` such output. */
-export const EXACT_OUTPUT = [
+export const BYTE_OUTPUT_SETUP = [
   ' import io, os',
   ` table = {0: ${FIRST}, **{byte: ${FIRST} + byte for byte in range(128, 256)}}`,
   // An evaluation's code runs within code that did this already.
@@ -44,7 +44,7 @@ export const EXACT_OUTPUT = [
 ];
 
 /** The bytes that such output stands for. What was not written through the streams above is taken as the text it is. */
-export function exactOutput(said: string): Buffer {
+export function decodePythonOutput(said: string): Buffer {
   const text = Buffer.from(said.replaceAll(MARK, ''));
   let end = 0;
   for (let at = 0; at < text.length; at += 1) {

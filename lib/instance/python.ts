@@ -5,7 +5,7 @@
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { decodeBytesToUtf8, defineCommand } from './bash.ts';
 import { textOfBytes } from './byte-text.ts';
-import { EXACT_OUTPUT, exactOutput } from './python-output.ts';
+import { BYTE_OUTPUT_SETUP, decodePythonOutput } from './python-output.ts';
 
 const USAGE_EXIT = 2;
 
@@ -30,7 +30,7 @@ export function pythonSource(source: string, file: string, argument0: string): s
   return [
     'def _run():',
     ' import base64, linecache, sys, traceback',
-    ...EXACT_OUTPUT,
+    ...BYTE_OUTPUT_SETUP,
     ...EXACT_NAMES,
     ` file, source = ${JSON.stringify(file)}, base64.b64decode("${encoded}").decode()`,
     ` sys.argv[0] = ${JSON.stringify(argument0)}`,
@@ -55,9 +55,9 @@ export function pythonSource(source: string, file: string, argument0: string): s
 async function exact(running: Promise<ExecResult>): Promise<ExecResult> {
   const { stdout, stderr, exitCode } = await running;
   return {
-    stdout: exactOutput(stdout).toString('latin1'),
+    stdout: decodePythonOutput(stdout).toString('latin1'),
     stdoutKind: 'bytes',
-    stderr: textOfBytes(exactOutput(stderr)),
+    stderr: textOfBytes(decodePythonOutput(stderr)),
     exitCode,
   };
 }

@@ -57,7 +57,7 @@ export class Run {
   /**
    * Called before every command of a script: a script that never waits is stopped here, as no timer can fire meanwhile.
    */
-  look(): void {
+  checkDeadline(): void {
     this.#commands += 1;
     if (this.#commands % COMMANDS_PER_LOOK === 0 && monotonicMs() > this.deadline) this.#expire();
   }

@@ -13,7 +13,7 @@ import { jsCommand } from './js-command.ts';
 import type { Capability, PolicyProfile } from './policies.ts';
 import { pythonCommands } from './python.ts';
 import type { Run } from './run.ts';
-import { observed, SINKS, streamed } from './statements.ts';
+import { SINKS, withStatementHook, withStreamedOutput } from './script-transform.ts';
 import { trCommand } from './tr-command.ts';
 
 const HOME = '/workspace';
@@ -87,8 +87,8 @@ export class Shell {
       transform: ({ ast }) => {
         const own = this.#own;
         this.#own = false;
-        const script = own ? streamed(ast, () => this.#run?.commandEnded()) : ast;
-        return { ast: observed(script, () => this.#run?.look()) };
+        const script = own ? withStreamedOutput(ast, () => this.#run?.commandEnded()) : ast;
+        return { ast: withStatementHook(script, () => this.#run?.checkDeadline()) };
       },
     });
   }
@@ -98,7 +98,7 @@ export class Shell {
    * directory it should run in is not there.
    */
   async exec(request: ShellRequest, run: Run): Promise<ShellOutcome> {
-    this.#files.show(run.files);
+    this.#files.setTree(run.files);
     const cwd = await this.#directory(request.cwd ?? HOME);
     this.#files.cwd = cwd;
     this.#run = run;

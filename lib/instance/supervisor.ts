@@ -1,13 +1,14 @@
 /**
- * One supervised process on one VFS file: what is sent to it and comes back, its limits by clock and memory, its
- * orderly and disorderly ends. The first cause of death wins. Knows nothing of rows, drawers or HTTP.
+ * One supervised process on one VFS file: its messages, its time and memory limits, its close and its death. The first
+ * cause of death wins. Knows nothing of rows, drawers or HTTP.
  */
 import { WinterdockError } from '../base/errors.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
-import { requireCapability } from './capability.ts';
-import { callError } from './failure.ts';
-import { Gate } from './gate.ts';
-import { neverOpened, processGone } from './gone.ts';
+import { errorOf } from './call-failure.ts';
+import { watchCallLimits } from './call-limits.ts';
+import { CallQueue, QueuedCall } from './call-queue.ts';
+import { requireCapability } from './capability-check.ts';
+import { HEALTH_CHECK_TIMES, HealthCheck, KILL_AFTER_CHECKS, SILENT_AFTER_CHECKS } from './health-check.ts';
 import type {
   Death,
   DeathCause,
@@ -21,10 +22,11 @@ import type {
   WriteOperation,
   WriteOutcome,
 } from './instance.ts';
-import { limitCall } from './limits.ts';
-import { residentBytes } from './memory.ts';
+import { LivenessGate } from './liveness-gate.ts';
 import { profileOf } from './policies.ts';
 import type { Worker } from './process.ts';
+import { openFailedError, processGoneError } from './process-gone-error.ts';
+import { residentBytes } from './process-memory.ts';
 import {
   type Call,
   type EvalResult,
@@ -33,8 +35,6 @@ import {
   type ToInstance,
   toInstanceSchema,
 } from './protocol.ts';
-import { CallQueue, QueuedCall } from './queue.ts';
-import { HOPELESS_CHECKS, PATIENCE, SILENT_CHECKS, Silence } from './silence.ts';
 
 /** How long a call may take to stop after it was told to, before its process is ended. */
 const STOP_MS = 1000;
@@ -42,6 +42,7 @@ const STOP_MS = 1000;
 const OPEN_MS = 60_000;
 
 type Pending = Pick<PromiseWithResolvers<unknown>, 'resolve' | 'reject'>;
+type CallOutcome = ExecOutcome | EvalOutcome;
 
 export class SupervisedInstance implements InstanceProcess {
   readonly id: string;
@@ -50,38 +51,38 @@ export class SupervisedInstance implements InstanceProcess {
   identity: string | null = null;
   readonly #worker: Worker;
   readonly #profile: ReturnType<typeof profileOf>;
-  /** As it was asked for; the profile's name is another when nobody knows it. */
+  /** The requested policy. An unknown one runs with the profile `compute`. */
   readonly #policy: string;
   readonly #queue = new CallQueue();
   /** Writes and reads under way. */
   readonly #pending = new Map<number, Pending>();
-  readonly #silence: Silence;
-  readonly #gate: Gate;
-  #silent: (() => void)[] = [];
+  readonly #health: HealthCheck;
+  readonly #gate: LivenessGate;
+  #silentListeners: (() => void)[] = [];
   #nextId = 1;
-  #open: Pending = { resolve: () => {}, reject: () => {} };
+  #opening: Pending = { resolve: () => {}, reject: () => {} };
   #isOpen = false;
   /** What kept the file from being opened. */
-  #refused: WinterdockError | null = null;
-  #closed: Pending | null = null;
+  #openError: WinterdockError | null = null;
+  #closeReply: Pending | null = null;
   #closing = false;
   #death: Death | null = null;
   #dead = false;
   /** Resident bytes of the process before its first call. */
   #baselineBytes = 0;
-  #unwatch: () => void = () => {};
-  #idle: (() => void)[] = [];
+  #stopWatching: () => void = () => {};
+  #idleWaiters: (() => void)[] = [];
 
   /** Hands a started (or starting) worker to a file. */
-  constructor(worker: Worker, spec: OpenSpec, patienceMs: number = PATIENCE.patienceMs) {
+  constructor(worker: Worker, spec: OpenSpec, giveUpAfterMs: number = HEALTH_CHECK_TIMES.giveUpAfterMs) {
     this.id = spec.id;
     this.#worker = worker;
     this.#profile = profileOf(spec.policy);
     this.#policy = spec.policy;
-    this.#silence = new Silence(() => this.#send({ type: 'ping' }), patienceMs);
-    this.#gate = new Gate(this.#silence, { answered: () => this.#next(), silent: () => void this.#endSilent() });
+    this.#health = new HealthCheck(() => this.#send({ type: 'ping' }), giveUpAfterMs);
+    this.#gate = new LivenessGate(this.#health, { alive: () => this.#next(), silent: () => void this.#endSilent() });
     const opened = Promise.withResolvers<unknown>();
-    this.#open = opened;
+    this.#opening = opened;
     this.opened = opened.promise.then(() => undefined);
     this.opened.catch(() => {});
     const late = setTimeout(() => void this.kill('crash', `It had no file open after ${OPEN_MS} ms.`), OPEN_MS).unref();
@@ -106,7 +107,7 @@ export class SupervisedInstance implements InstanceProcess {
   ): Promise<ExecOutcome> {
     requireCapability(this.#profile, 'shell', { id: this.id, policy: this.#policy });
     const streaming = onOutput !== undefined;
-    const call: Call = { kind: 'exec', command, cwd, env, stdin, timeoutMs: this.#capped(timeoutMs), streaming };
+    const call: Call = { kind: 'exec', command, cwd, env, stdin, timeoutMs: this.#cappedTimeout(timeoutMs), streaming };
     return this.#call(call, signal, onOutput) as Promise<ExecOutcome>;
   }
 
@@ -115,39 +116,39 @@ export class SupervisedInstance implements InstanceProcess {
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<EvalOutcome> {
     requireCapability(this.#profile, language, { id: this.id, policy: this.#policy });
-    const call: Call = { kind: 'eval', language, code, timeoutMs: this.#capped(timeoutMs) };
+    const call: Call = { kind: 'eval', language, code, timeoutMs: this.#cappedTimeout(timeoutMs) };
     return this.#call(call, signal) as Promise<EvalOutcome>;
   }
 
   write(operation: WriteOperation): Promise<WriteOutcome> {
-    return this.#ask<WriteOutcome>((id) => ({ type: 'write', id, operation }));
+    return this.#request<WriteOutcome>((id) => ({ type: 'write', id, operation }));
   }
 
   read(request: ReadRequest): Promise<ReadAnswer> {
-    return this.#ask<ReadAnswer>((id) => ({ type: 'read', id, request }));
+    return this.#request<ReadAnswer>((id) => ({ type: 'read', id, request }));
   }
 
   async close({ drainMs, force }: { drainMs: number; force: boolean }): Promise<boolean> {
-    if (this.#dead) throw this.#gone(false);
+    if (this.#dead) throw this.#goneError(false);
     this.#closing = true;
     if (!(await this.#idleWithin(drainMs))) {
       if (!force) {
         this.#closing = false;
         return false;
       }
-      for (const call of this.#queue.clear()) call.reject(this.#gone(false));
+      for (const call of this.#queue.clear()) call.reject(this.#goneError(false));
       this.#stopRunning('closing');
       if (!(await this.#idleWithin(STOP_MS))) {
         await this.kill('killed');
-        throw this.#gone(true);
+        throw this.#goneError(true);
       }
     }
-    if (!(await this.#silence.answers({ hurried: force }))) {
+    if (!(await this.#health.isAlive({ hurried: force }))) {
       await this.#endSilent();
-      throw this.#gone(false);
+      throw this.#goneError(false);
     }
     const closed = Promise.withResolvers<unknown>();
-    this.#closed = closed;
+    this.#closeReply = closed;
     this.#send({ type: 'close' });
     try {
       await closed.promise;
@@ -155,7 +156,7 @@ export class SupervisedInstance implements InstanceProcess {
       this.#closing = false;
       throw error;
     } finally {
-      this.#closed = null;
+      this.#closeReply = null;
     }
     await this.kill('closed', 'It was closed.');
     return true;
@@ -168,20 +169,20 @@ export class SupervisedInstance implements InstanceProcess {
   }
 
   whenSilent(listener: () => void): void {
-    this.#silent.push(listener);
+    this.#silentListeners.push(listener);
   }
 
-  /** One check of an idle process. To be called every few seconds. */
+  /** One check of an idle process, to be called every few seconds. */
   check(): void {
-    if (!this.#mayBeAsked) return;
-    const unanswered = this.#silence.check();
-    if (unanswered === SILENT_CHECKS) for (const listener of this.#silent) listener();
+    if (!this.#canCheck) return;
+    const unanswered = this.#health.check();
+    if (unanswered === SILENT_AFTER_CHECKS) for (const listener of this.#silentListeners) listener();
     // Whoever waits for a write would wait for ever.
-    if (unanswered >= HOPELESS_CHECKS && this.#pending.size > 0) void this.#endSilent();
+    if (unanswered >= KILL_AFTER_CHECKS && this.#pending.size > 0) void this.#endSilent();
   }
 
   /** Whether a health check makes sense: a process answers at once only while it runs no call. */
-  get #mayBeAsked(): boolean {
+  get #canCheck(): boolean {
     return !this.#dead && this.#isOpen && !this.#closing && this.#queue.empty;
   }
 
@@ -190,11 +191,11 @@ export class SupervisedInstance implements InstanceProcess {
   }
 
   /** Whether something may be sent now; what may not is sent once the process has answered that it is there. */
-  #mayBeSent(): boolean {
-    return this.#gate.passes(this.#isOpen && this.#queue.running === null && this.#pending.size === 0);
+  #canSend(): boolean {
+    return this.#gate.isOpen(this.#isOpen && this.#queue.running === null && this.#pending.size === 0);
   }
 
-  #capped(timeoutMs: number | undefined): number {
+  #cappedTimeout(timeoutMs: number | undefined): number {
     return Math.max(0, Math.min(timeoutMs ?? this.#profile.timeMs, this.#profile.timeMs));
   }
 
@@ -203,54 +204,54 @@ export class SupervisedInstance implements InstanceProcess {
     if (!this.#dead && this.#worker.child.connected) this.#worker.child.send(toInstanceSchema.parse(message), () => {});
   }
 
-  #ask<T>(message: (id: number) => ToInstance): Promise<T> {
-    if (this.#dead || this.#closing) return Promise.reject(this.#gone(false));
+  #request<T>(message: (id: number) => ToInstance): Promise<T> {
+    if (this.#dead || this.#closing) return Promise.reject(this.#goneError(false));
     const id = this.#nextId++;
     return new Promise<unknown>((resolve, reject) => {
-      if (this.#mayBeSent()) this.#send(message(id));
-      else this.#gate.hold(id, () => this.#send(message(id)));
+      if (this.#canSend()) this.#send(message(id));
+      else this.#gate.defer(id, () => this.#send(message(id)));
       this.#pending.set(id, { resolve, reject });
     }) as Promise<T>;
   }
 
   #call(call: Call, signal?: AbortSignal, onOutput?: (chunk: OutputChunk) => void): Promise<unknown> {
-    if (this.#dead || this.#closing) throw this.#gone(false);
+    if (this.#dead || this.#closing) throw this.#goneError(false);
     const settled = Promise.withResolvers<unknown>();
     const queued = new QueuedCall(this.#nextId++, call, settled, onOutput);
     this.#queue.add(queued, this.id);
-    const giveUp = () => this.#giveUp(queued);
-    signal?.addEventListener('abort', giveUp, { once: true });
-    if (signal?.aborted) giveUp();
+    const cancel = () => this.#cancel(queued);
+    signal?.addEventListener('abort', cancel, { once: true });
+    if (signal?.aborted) cancel();
     this.#next();
-    return settled.promise.finally(() => signal?.removeEventListener('abort', giveUp));
+    return settled.promise.finally(() => signal?.removeEventListener('abort', cancel));
   }
 
   #next(): void {
     if (this.#dead) return;
-    if (this.#queue.running === null && !this.#queue.empty && !this.#mayBeSent()) return;
+    if (this.#queue.running === null && !this.#queue.empty && !this.#canSend()) return;
     const call = this.#queue.next();
     if (call) {
       this.#send({ type: 'call', id: call.id, call: call.call });
-      if (this.#isOpen) this.#limit(call);
+      if (this.#isOpen) this.#startLimits(call);
     }
-    if (!this.busy) for (const resolve of this.#idle.splice(0)) resolve();
+    if (!this.busy) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
   /** Begins the clock and the watch of a call that was sent to a process which has its file. */
-  #limit(queued: QueuedCall): void {
+  #startLimits(queued: QueuedCall): void {
     queued.startedAt = performance.now();
     const limits = { timeoutMs: queued.call.timeoutMs, baselineBytes: this.#baselineBytes, profile: this.#profile };
-    this.#unwatch = limitCall(this.pid, limits, (cause, detail) => void this.kill(cause, detail));
+    this.#stopWatching = watchCallLimits(this.pid, limits, (cause, detail) => void this.kill(cause, detail));
   }
 
   #finish(id: number): QueuedCall | null {
     if (this.#queue.running?.id !== id) return null;
-    this.#unwatch();
+    this.#stopWatching();
     return this.#queue.finish();
   }
 
   /** Cancels a call: a waiting one never runs, a running one is told to stop. */
-  #giveUp(queued: QueuedCall): void {
+  #cancel(queued: QueuedCall): void {
     if (this.#queue.remove(queued)) {
       queued.reject(
         new WinterdockError('conflict', 'The call was given up before it began.', { extra: { cause: 'aborted' } }),
@@ -275,7 +276,7 @@ export class SupervisedInstance implements InstanceProcess {
     if (!this.busy) return Promise.resolve(true);
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(!this.busy), milliseconds);
-      this.#idle.push(() => {
+      this.#idleWaiters.push(() => {
         clearTimeout(timer);
         resolve(true);
       });
@@ -284,30 +285,30 @@ export class SupervisedInstance implements InstanceProcess {
 
   /** What a process says is checked: one that says anything else than was agreed is ended. */
   #receive(raw: unknown): void {
-    this.#silence.heard();
+    this.#health.messageReceived();
     const parsed = fromInstanceSchema.safeParse(raw);
-    if (parsed.success) this.#take(parsed.data);
+    if (parsed.success) this.#handle(parsed.data);
     else void this.kill('crash', 'Its process said something that was not agreed.');
   }
 
-  #take(message: FromInstance): void {
+  #handle(message: FromInstance): void {
     switch (message.type) {
       case 'ready':
         return;
       case 'pong':
-        this.#silence.answered();
+        this.#health.pongReceived();
         return;
       case 'opened':
-        this.#opened();
+        this.#fileOpened();
         return;
       case 'output':
-        if (this.#queue.running?.id === message.id) this.#heard(this.#queue.running, message.chunks);
+        if (this.#queue.running?.id === message.id) this.#takeOutput(this.#queue.running, message.chunks);
         return;
       case 'executed':
-        this.#ran(message.id, (call) => this.#heard(call, message.result.rest) && call.executed(message.result));
+        this.#endCall(message.id, message.result.rest, (call) => call.executed(message.result));
         return;
       case 'evaluated':
-        this.#ran(message.id, (call) => this.#heard(call, message.result.rest) && this.#believed(call, message.result));
+        this.#endCall(message.id, message.result.rest, (call) => this.#evalOutcome(call, message.result));
         return;
       case 'done':
         this.#pending.get(message.id)?.resolve(message.result);
@@ -315,43 +316,43 @@ export class SupervisedInstance implements InstanceProcess {
         this.#next();
         return;
       case 'failed':
-        this.#failed(message.id, callError(message.failure));
+        this.#requestFailed(message.id, errorOf(message.failure));
         return;
       case 'closed':
         this.identity = message.identity;
-        this.#closed?.resolve(undefined);
+        this.#closeReply?.resolve(undefined);
         return;
     }
   }
 
-  #opened(): void {
+  #fileOpened(): void {
     this.#isOpen = true;
     this.#baselineBytes = residentBytes(this.pid);
-    if (this.#queue.running) this.#limit(this.#queue.running);
-    this.#open.resolve(undefined);
+    if (this.#queue.running) this.#startLimits(this.#queue.running);
+    this.#opening.resolve(undefined);
   }
 
-  #heard(call: QueuedCall, chunks: OutputChunk[]): boolean {
+  #takeOutput(call: QueuedCall, chunks: OutputChunk[]): boolean {
     if (call.add(chunks)) return true;
     void this.kill('crash', 'Its process said more than it may.');
     return false;
   }
 
-  #believed(call: QueuedCall, result: EvalResult): EvalOutcome | false {
+  #evalOutcome(call: QueuedCall, result: EvalResult): EvalOutcome | false {
     const outcome = call.evaluated(result);
     if (outcome === false) void this.kill('crash', 'Its process said something that was not agreed.');
     return outcome;
   }
 
-  #ran(id: number, outcome: (call: QueuedCall) => ExecOutcome | EvalOutcome | false): void {
+  #endCall(id: number, rest: OutputChunk[], outcomeOf: (call: QueuedCall) => CallOutcome | false): void {
     const call = this.#finish(id);
-    const result = call && outcome(call);
+    const result = call && this.#takeOutput(call, rest) && outcomeOf(call);
     if (result) call.resolve(call.stoppedBy === 'closing' ? call.cutOff('closing') : result);
-    else call?.reject(this.#gone(true));
+    else call?.reject(this.#goneError(true));
     this.#next();
   }
 
-  #failed(id: number | null, error: WinterdockError): void {
+  #requestFailed(id: number | null, error: WinterdockError): void {
     if (id !== null) {
       this.#pending.get(id)?.reject(error);
       this.#pending.delete(id);
@@ -359,33 +360,34 @@ export class SupervisedInstance implements InstanceProcess {
       this.#next();
       return;
     }
-    if (this.#closed) {
-      this.#closed.reject(error);
+    if (this.#closeReply) {
+      this.#closeReply.reject(error);
       return;
     }
-    this.#refused = error;
-    this.#open.reject(error);
+    this.#openError = error;
+    this.#opening.reject(error);
     void this.kill('killed', error.message);
   }
 
-  #gone(started: boolean): WinterdockError {
-    return processGone(this.id, this.#death, started);
+  #goneError(started: boolean): WinterdockError {
+    return processGoneError(this.id, this.#death, started);
   }
 
   #exited(how: string): Death {
     this.#dead = true;
-    this.#unwatch();
-    this.#silence.gone();
-    this.#death ??= { cause: 'crash', detail: `Its process ended with ${how}.`, said: this.#worker.stderr().trim() };
+    this.#stopWatching();
+    this.#health.processExited();
+    const stderrTail = this.#worker.stderr().trim();
+    this.#death ??= { cause: 'crash', detail: `Its process ended with ${how}.`, stderrTail };
     const death = this.#death;
-    this.#open.reject(neverOpened(this.id, death));
-    this.#closed?.reject(this.#gone(true));
-    for (const [id, { reject }] of this.#pending) reject(this.#refused ?? this.#gone(!this.#gate.holds(id)));
+    this.#opening.reject(openFailedError(this.id, death));
+    this.#closeReply?.reject(this.#goneError(true));
+    for (const [id, { reject }] of this.#pending) reject(this.#openError ?? this.#goneError(!this.#gate.defers(id)));
     this.#pending.clear();
-    for (const call of this.#queue.clear()) call.reject(this.#refused ?? this.#gone(false));
+    for (const call of this.#queue.clear()) call.reject(this.#openError ?? this.#goneError(false));
     const running = this.#queue.finish();
     if (running) this.#cutOff(running, death.cause);
-    for (const resolve of this.#idle.splice(0)) resolve();
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
     return death;
   }
 
@@ -393,6 +395,6 @@ export class SupervisedInstance implements InstanceProcess {
   #cutOff(call: QueuedCall, cause: DeathCause): void {
     if (call.stoppedBy && cause !== 'memory' && cause !== 'crash') call.resolve(call.cutOff(call.stoppedBy));
     else if (cause === 'timeout') call.resolve(call.cutOff('timeout'));
-    else call.reject(this.#refused ?? this.#gone(this.#isOpen));
+    else call.reject(this.#openError ?? this.#goneError(this.#isOpen));
   }
 }

@@ -9,74 +9,74 @@ import { serialize } from 'node:v8';
 import { unlinkFileNow } from '../base/effects.ts';
 import { closeToRest, giveIdentity, openLive } from '../vfs/open.ts';
 import type { Vfs } from '../vfs/vfs.ts';
-import { callFailure } from './failure.ts';
-import { GivingBack } from './giving-back.ts';
+import { failureOf } from './call-failure.ts';
+import { HeapTrim } from './heap-trim.ts';
 import { warmJavaScript } from './javascript.ts';
+import { OpenSandbox } from './open-sandbox.ts';
 import { DEFAULT_POLICY, profileOf } from './policies.ts';
 import type { FromInstance, ToInstance } from './protocol.ts';
-import { Served } from './served.ts';
 import { defendShells, Shell } from './shell.ts';
 
-const SCRATCH = { maxBytes: 1024 * 1024, maxFileBytes: 1024, mustExist: false };
+const WARM_UP_LIMITS = { maxBytes: 1024 * 1024, maxFileBytes: 1024, mustExist: false };
 
 /** The call that a worker goes through again and again before it is ready. */
-const REHEARSAL = { kind: 'exec', command: 'true', timeoutMs: 10_000, streaming: false } as const;
+const WARM_UP_CALL = { kind: 'exec', command: 'true', timeoutMs: 10_000, streaming: false } as const;
 /**
  * Rounds of opening, running and closing before a worker is ready. Measured in processor time of a worker's first call:
  * 2.7 ms after eight, 1.8 ms after sixteen, no less after thirty; each round keeps about 0.1 MB of compiled code.
  */
-const REHEARSALS = 12;
+const WARM_UP_ROUNDS = 12;
 /**
  * Rounds after which everything that nobody holds is collected, compiled code included; the rounds after it compile
  * what a call needs. Largest PSS of 20 hot sandboxes 25.2 MB instead of 26.9, a first call as quick (4.8 × bare HTTP
  * and fsync); after all rounds it is 5.0 ×, with half the rounds 5.3 ×.
  */
-const COLLECTED_AFTER = 8;
+const COLLECT_AFTER_ROUNDS = 8;
 /** How long after it was opened a file enters WAL mode, in milliseconds: a first call that only reads takes two. */
 const PREPARE_MS = 10;
 
 const cacheFolder = process.env.NODE_COMPILE_CACHE;
-const rehearsals = Number(process.argv[2] ?? REHEARSALS);
+const warmUpRounds = Number(process.argv[2] ?? WARM_UP_ROUNDS);
 // SQLite asks its environment where to spill as it opens its first database.
-const scratch = openLive(':memory:', SCRATCH);
+const warmUpFile = openLive(':memory:', WARM_UP_LIMITS);
 for (const name of Object.keys(process.env)) delete process.env[name];
 process.on('disconnect', () => process.exit(0));
 
 warmJavaScript();
 defendShells();
-const shell = new Shell(scratch, profileOf(DEFAULT_POLICY));
+const shell = new Shell(warmUpFile, profileOf(DEFAULT_POLICY));
 await warmUp(cacheFolder === undefined ? ':memory:' : join(cacheFolder, `warm-${process.pid}.sqlite`));
 // What warming up left behind is given back before anyone counts it.
 globalThis.gc?.();
 // The next workers start with what this one compiled; after that nothing is written but by SQLite.
 flushCompileCache();
-drop('fs.write');
+dropPermission('fs.write');
 
-const givingBack = new GivingBack();
-let served: Served | null = null;
+const heapTrim = new HeapTrim();
+let sandbox: OpenSandbox | null = null;
 
 process.on('message', (message: ToInstance) => {
   const id = 'id' in message ? message.id : null;
-  take(message).catch((error: unknown) => say({ type: 'failed', id, failure: callFailure(error) }));
+  handle(message).catch((error: unknown) => send({ type: 'failed', id, failure: failureOf(error) }));
 });
-say({ type: 'ready' });
+send({ type: 'ready' });
 
-async function take(message: ToInstance): Promise<void> {
+async function handle(message: ToInstance): Promise<void> {
   if (message.type === 'open') {
     const { file, policy, ...limits } = message.spec;
     const profile = profileOf(policy);
-    if (!profile.capabilities.includes('python')) drop('worker');
-    const opened = new Served(openLive(file, { ...limits, walLater: true }), profile, shell, say);
-    served = opened;
-    say({ type: 'opened' });
+    if (!profile.capabilities.includes('python')) dropPermission('worker');
+    const opened = new OpenSandbox(openLive(file, { ...limits, walLater: true }), profile, shell, send);
+    sandbox = opened;
+    send({ type: 'opened' });
     setTimeout(() => prepare(opened.vfs), PREPARE_MS);
     return;
   }
-  if (message.type === 'ping') return say({ type: 'pong' });
-  if (served === null) throw new Error(`It was told to ${message.type} before it had a file.`);
-  const current = served;
-  if (message.type !== 'close') return givingBack.after(() => current.take(message));
-  say({ type: 'closed', identity: closeToRest(current.vfs) });
+  if (message.type === 'ping') return send({ type: 'pong' });
+  if (sandbox === null) throw new Error(`It was told to ${message.type} before it had a file.`);
+  const current = sandbox;
+  if (message.type !== 'close') return heapTrim.run(() => current.handle(message));
+  send({ type: 'closed', identity: closeToRest(current.vfs) });
 }
 
 /**
@@ -93,7 +93,7 @@ function prepare(vfs: Vfs): void {
   }
 }
 
-function say(message: FromInstance): void {
+function send(message: FromInstance): void {
   // A server that is gone cannot be told, and `disconnect` ends this process.
   process.send?.(message, undefined, undefined, () => {});
 }
@@ -104,13 +104,13 @@ function say(message: FromInstance): void {
  */
 async function warmUp(file: string): Promise<void> {
   const profile = profileOf(DEFAULT_POLICY);
-  for (let id = 0; id < rehearsals; id += 1) {
-    if (id === COLLECTED_AFTER) globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-    const vfs = openLive(file, { ...SCRATCH, walLater: true });
-    await new Served(vfs, profile, shell, (message) => void serialize(message)).take({
+  for (let id = 0; id < warmUpRounds; id += 1) {
+    if (id === COLLECT_AFTER_ROUNDS) globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    const vfs = openLive(file, { ...WARM_UP_LIMITS, walLater: true });
+    await new OpenSandbox(vfs, profile, shell, (message) => void serialize(message)).handle({
       type: 'call',
       id,
-      call: REHEARSAL,
+      call: WARM_UP_CALL,
     });
     vfs.prepareToWrite();
     closeToRest(vfs);
@@ -119,7 +119,7 @@ async function warmUp(file: string): Promise<void> {
 }
 
 /** Gives up a permission for good, where this Node can. */
-function drop(scope: string): void {
+function dropPermission(scope: string): void {
   const { permission } = process;
   if (permission && 'drop' in permission && typeof permission.drop === 'function') permission.drop(scope);
 }

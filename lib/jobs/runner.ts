@@ -43,7 +43,7 @@ export interface JobRunnerParts {
   log: Logger;
   registry: Registry;
   sessions: Pick<Sessions, 'runPlan'>;
-  pool: Pick<InstancePool, 'active' | 'ready' | 'lacks'>;
+  pool: Pick<InstancePool, 'active' | 'ready' | 'shortage'>;
 }
 
 type Verdict = Pick<JobResultRow, 'outcome' | 'reason'>;
@@ -245,7 +245,7 @@ export class JobRunner {
         `The last ${kept} of ${config.maxActive} places for running sandboxes are left to people.`,
       );
     }
-    if (pool.lacks === 'memory') {
+    if (pool.shortage === 'memory') {
       throw new WinterdockError(
         'capacity',
         'The memory that all sandboxes share (WB_MEMORY) has no room for another, and a job suspends none for it.',

@@ -24,7 +24,7 @@ const AT_ONCE = { idleToSuspendSeconds: 0, idleToFreezeSeconds: 0 };
  */
 export function claimProcess({ pool, memoryMutex }: Engine): Claim | null {
   // Memory that is being freed belongs to the wake that frees it.
-  return pool.lacks !== 'places' && (memoryMutex.isLocked() || pool.lacks === 'memory') ? null : pool.claim();
+  return pool.shortage !== 'places' && (memoryMutex.isLocked() || pool.shortage === 'memory') ? null : pool.claim();
 }
 
 /**
@@ -36,7 +36,7 @@ export function claimProcessBySuspending(engine: Engine): Promise<Claim> {
   const { pool, memoryMutex } = engine;
   return memoryMutex.runExclusive(async () => {
     const tried = new Set<string>();
-    while (pool.lacks === 'memory' && !engine.stop.aborted) {
+    while (pool.shortage === 'memory' && !engine.stop.aborted) {
       if (await suspendOne(engine, tried)) continue;
       if (performance.now() > until) break;
       await pause(LOOK_EVERY_MS);
@@ -53,7 +53,7 @@ export async function enforceMemoryLimit(engine: Engine): Promise<void> {
   const tried = new Set<string>();
   const over = () => {
     // When there may be nothing left, asking for memory measures all processes anew, so freed memory counts.
-    if (engine.pool.lacks === null) return false;
+    if (engine.pool.shortage === null) return false;
     const { limitBytes, servingBytes } = engine.pool.memory;
     return limitBytes !== null && servingBytes > limitBytes;
   };

@@ -6,7 +6,7 @@ const at = stage();
 const stopped: number[] = [];
 
 beforeEach(async () => {
-  await at.restart({ patience: { checkEveryMs: 120, patienceMs: 3000 } });
+  await at.restart({ healthCheckTimes: { checkEveryMs: 120, giveUpAfterMs: 3000 } });
 });
 afterEach(() => {
   for (const pid of stopped.splice(0)) {
@@ -81,7 +81,7 @@ test('one that answers again before it is needed goes on with its tmp', async ()
 });
 
 test('a call and a write that come to a stuck process before the tenth check are done once, by another', async () => {
-  await at.restart({ patience: { checkEveryMs: 60_000, patienceMs: 3000 } });
+  await at.restart({ healthCheckTimes: { checkEveryMs: 60_000, giveUpAfterMs: 3000 } });
   const pid = await idle('a');
   await pause(50);
   freeze(pid);

@@ -271,35 +271,35 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
     test('no more processes are opened than there are places, and one that ends leaves its place', async () => {
       await withPool({ maxActive: 1 }, async (one) => {
         const a = one.open(inMemory('a'));
-        expect([one.active, one.lacks]).toEqual([1, 'places']);
+        expect([one.active, one.shortage]).toEqual([1, 'places']);
         expect(() => one.open(inMemory('b'))).toThrow(expect.objectContaining({ code: 'capacity' }));
         expect(() => one.claim()).toThrow(expect.objectContaining({ code: 'capacity' }));
         await a.kill('killed');
-        expect([one.active, one.lacks]).toEqual([0, null]);
+        expect([one.active, one.shortage]).toEqual([0, null]);
       });
     }, 60_000);
 
     test('a place that is kept for one counts until it is given up, once', async () => {
       await withPool({ maxActive: 2 }, async (two) => {
         const [first, second] = [two.claim(), two.claim()];
-        expect(two.lacks).toBe('places');
+        expect(two.shortage).toBe('places');
         first.release();
         first.release();
-        expect(two.lacks).toBeNull();
+        expect(two.shortage).toBeNull();
         two.claim();
-        expect(two.lacks).toBe('places');
+        expect(two.shortage).toBe('places');
         second.release();
-        expect(two.lacks).toBeNull();
+        expect(two.shortage).toBeNull();
       });
     });
 
     test('where the memory has no room for one more, none is opened', async () => {
       await withPool({ maxActive: 100, memoryBytes: 64 * MIB }, async (small) => {
         let claims = 0;
-        for (; small.lacks === null; claims += 1) small.claim();
+        for (; small.shortage === null; claims += 1) small.claim();
         expect(claims).toBeGreaterThan(0);
         expect(claims).toBeLessThan(100);
-        expect(small.lacks).toBe('memory');
+        expect(small.shortage).toBe('memory');
         expect(small.memory.servingBytes).toBeLessThanOrEqual(64 * MIB);
         expect(() => small.open(inMemory('a'))).toThrow(expect.objectContaining({ code: 'capacity' }));
       });

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { type Clock, epochSeconds, FakeClock } from '../../base/clock.ts';
 import { type Config, readConfig } from '../../base/config.ts';
 import { createLogger } from '../../base/log.ts';
+import type { HealthCheckTimes } from '../../instance/health-check.ts';
 import type { InstancePool } from '../../instance/instance.ts';
 import { createPool } from '../../instance/pool.ts';
-import type { Patience } from '../../instance/silence.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { registryOfTestRun } from '../../registry/testing/delayed-registry.ts';
@@ -57,7 +57,7 @@ export interface DockOptions {
   clock?: FakeClock;
   failpoint?: (step: Failpoint) => void;
   scrub?: Partial<ScrubPace>;
-  patience?: Patience;
+  healthCheckTimes?: HealthCheckTimes;
   /** Default: those on disk. */
   drawers?: Drawers;
 }
@@ -69,7 +69,7 @@ export async function startDock({
   clock = new FakeClock(),
   failpoint,
   scrub,
-  patience,
+  healthCheckTimes,
   drawers = createDrawers(dataFolder),
 }: DockOptions): Promise<Dock> {
   mkdirSync(dataFolder, { recursive: true });
@@ -98,7 +98,7 @@ export async function startDock({
     memoryBytes: config.memoryBytes,
     dataFolder: config.dataFolder,
     cacheFolder: config.cacheFolder,
-    ...(patience === undefined ? {} : { patience }),
+    ...(healthCheckTimes === undefined ? {} : { healthCheckTimes }),
   });
   const sessions = createSessions({
     config,

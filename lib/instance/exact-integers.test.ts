@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bitwise, whole } from './exact.ts';
+import { bitwise, requireExact } from './exact-integers.ts';
 
 test('shifts and masks have 64 bits, and other operators are left to the shell', () => {
   expect(bitwise(1, 40, '<<')).toBe(2 ** 40);
@@ -11,8 +11,8 @@ test('shifts and masks have 64 bits, and other operators are left to the shell',
 });
 
 test('a result that a number cannot hold exactly is an error', () => {
-  expect(whole(Number.MAX_SAFE_INTEGER, Error)).toBe(Number.MAX_SAFE_INTEGER);
+  expect(requireExact(Number.MAX_SAFE_INTEGER, Error)).toBe(Number.MAX_SAFE_INTEGER);
   for (const value of [2 ** 53, -(2 ** 53), Number.POSITIVE_INFINITY]) {
-    expect(() => whole(value, RangeError)).toThrow('up to which numbers are exact');
+    expect(() => requireExact(value, RangeError)).toThrow('up to which numbers are exact');
   }
 });

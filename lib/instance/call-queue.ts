@@ -4,7 +4,7 @@
 import { WinterdockError } from '../base/errors.ts';
 import { bytesOfText } from './byte-text.ts';
 import type { EvalOutcome, ExecOutcome, OutputChunk } from './instance.ts';
-import { MAX_STREAM_BYTES, textOf } from './output.ts';
+import { joinStream, MAX_STREAM_BYTES } from './output.ts';
 import type { Call, EvalResult, ExecResult } from './protocol.ts';
 
 /** Calls that may wait for one sandbox. */
@@ -92,7 +92,7 @@ export class QueuedCall {
   }
 
   #said(): { stdout: string; stderr: string } {
-    return { stdout: textOf(this.#chunks, 'stdout'), stderr: textOf(this.#chunks, 'stderr') };
+    return { stdout: joinStream(this.#chunks, 'stdout'), stderr: joinStream(this.#chunks, 'stderr') };
   }
 }
 

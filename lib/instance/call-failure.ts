@@ -13,7 +13,7 @@ export interface CallFailure {
  * Anything that was thrown. A disk that refuses is `storage_unavailable`; what else is none of the contract's is
  * `internal` and its message is for the server's log alone.
  */
-export function callFailure(thrown: unknown): CallFailure {
+export function failureOf(thrown: unknown): CallFailure {
   const error = storageFailure(thrown) ?? thrown;
   if (!isWinterdockError(error)) {
     return { code: 'internal', message: 'The Instance failed unexpectedly.', extra: { reason: messageOf(error) } };
@@ -29,7 +29,7 @@ export function callFailure(thrown: unknown): CallFailure {
 }
 
 /** The error that a failure was. An `internal` one keeps its reason as the cause, out of answers. */
-export function callError({ code, message, hint, extra = {}, retryAfterSeconds }: CallFailure): WinterdockError {
+export function errorOf({ code, message, hint, extra = {}, retryAfterSeconds }: CallFailure): WinterdockError {
   if (code === 'internal')
     return new WinterdockError(code, message, { cause: new Error(String(extra.reason ?? message)) });
   return new WinterdockError(code, message, { hint, extra, retryAfterSeconds });

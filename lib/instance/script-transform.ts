@@ -23,7 +23,7 @@ const INPUT = new Set(['<', '<<', '<<-', '<<<']);
  * From a command on that may redirect the whole shell (`exec > file`) nothing is rewritten: a group would undo that
  * redirection at its end.
  */
-export function streamed(script: ScriptNode, between: () => void): ScriptNode {
+export function withStreamedOutput(script: ScriptNode, between: () => void): ScriptNode {
   const from = script.statements.findIndex(mayReplaceOutput);
   const plain = from === -1 ? script.statements.length : from;
   const statements = script.statements.map((statement, at) => (at < plain ? toSinks(statement) : statement));
@@ -34,7 +34,7 @@ export function streamed(script: ScriptNode, between: () => void): ScriptNode {
  * The same script, which calls `look` before each of its statements, those of its functions too: the interpreter asks
  * every statement whether it holds an error to be raised when it is reached.
  */
-export function observed(script: ScriptNode, look: () => void): ScriptNode {
+export function withStatementHook(script: ScriptNode, look: () => void): ScriptNode {
   observe(script, look);
   return script;
 }

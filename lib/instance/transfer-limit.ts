@@ -14,17 +14,17 @@ const COPIES = 3;
 const LARGE_BYTES = 4 * 1024 * 1024;
 
 /** What a guest has. */
-export interface Room {
+export interface GuestMemory {
   /** Bytes that its values may take. */
   memoryBytes: number;
   /** Resident bytes above those of its idle process at which a call is ended from outside; endless when nobody does. */
-  roomBytes?: number;
+  growthBytes?: number;
 }
 
 let idleBytes = Number.POSITIVE_INFINITY;
 
 /** Notes what the process takes when nothing runs in it, or little. */
-export function noteIdle(): void {
+export function noteIdleMemory(): void {
   idleBytes = Math.min(idleBytes, process.memoryUsage.rss());
 }
 
@@ -37,7 +37,10 @@ export function collectGarbage(): void {
 }
 
 /** Throws RangeError for a value that is too large to pass, or for which the process would be ended. */
-export function requirePassage(bytes: number, { memoryBytes, roomBytes = Number.POSITIVE_INFINITY }: Room): void {
+export function requireTransferable(
+  bytes: number,
+  { memoryBytes, growthBytes = Number.POSITIVE_INFINITY }: GuestMemory,
+): void {
   const most = memoryBytes / SHARE_OF_MEMORY;
   if (bytes > most) {
     throw new RangeError(
@@ -48,6 +51,6 @@ export function requirePassage(bytes: number, { memoryBytes, roomBytes = Number.
   // What passed before may still be there, and be as large.
   collectGarbage();
   const needed = process.memoryUsage.rss() + COPIES * bytes;
-  if (needed > idleBytes + roomBytes)
+  if (needed > idleBytes + growthBytes)
     throw new RangeError(`out of memory: there is no room for a value of ${bytes} bytes beside what is kept`);
 }

@@ -26,7 +26,7 @@ const OWN: ProcessMemory = {
   collect: () => globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
 };
 
-export class GivingBack {
+export class HeapTrim {
   readonly #memory: ProcessMemory;
   /** Resident bytes that a collection has left, or less. */
   #floor: number;
@@ -45,7 +45,7 @@ export class GivingBack {
    * Runs `work`. Some time after its end, when nothing runs, what it left behind is given back; its answer waits for
    * nothing.
    */
-  async after(work: () => Promise<void>): Promise<void> {
+  async run(work: () => Promise<void>): Promise<void> {
     this.#running += 1;
     try {
       await work();

@@ -21,7 +21,7 @@ const PAGE_BYTES = 4096;
 const LOOK_EVERY_MS = 25;
 
 /** Resident bytes above those of the idle process at which a call is ended. */
-export function roomFor(profile: PolicyProfile): number {
+export function maxGrowthBytes(profile: PolicyProfile): number {
   const python = profile.capabilities.includes('python') ? PYTHON_ALLOWANCE_BYTES : 0;
   return profile.memoryBytes + ALLOWANCE_BYTES + python;
 }
@@ -40,7 +40,7 @@ export function residentBytes(pid: number): number {
  * What a process has of its own, in bytes: resident and shared with no file. 0 where the system does not say, or when
  * it is gone.
  */
-export function ownBytes(pid: number): number {
+export function privateBytes(pid: number): number {
   try {
     const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);
     return Math.max(0, resident - shared) * PAGE_BYTES;

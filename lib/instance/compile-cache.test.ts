@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { compiledFolder, isEmpty } from './compiled.ts';
+import { compileCacheFolder, isEmptyFolder } from './compile-cache.ts';
 import { createPool } from './pool.ts';
 
 let folder: string;
@@ -21,19 +21,19 @@ test('compiled code is kept for this version of the code, and for another as lon
   mkdirSync(other);
   const dayBefore = Date.now() / 1000 - 86_500;
   utimesSync(old, dayBefore, dayBefore);
-  const mine = compiledFolder(folder);
+  const mine = compileCacheFolder(folder);
   expect([existsSync(old), existsSync(other)]).toEqual([false, true]);
-  expect(isEmpty(mine)).toBe(true);
+  expect(isEmptyFolder(mine)).toBe(true);
   mkdirSync(join(mine, 'v24'));
-  expect(compiledFolder(folder)).toBe(mine);
-  expect(isEmpty(mine)).toBe(false);
+  expect(compileCacheFolder(folder)).toBe(mine);
+  expect(isEmptyFolder(mine)).toBe(false);
 });
 
 test('the code is compiled before the first worker that may serve a sandbox is started', async () => {
   const none = createPool({ size: 0, maxActive: 1, dataFolder: folder });
   await none.start();
   await none.stop();
-  const cache = compiledFolder(join(folder, 'cache'));
+  const cache = compileCacheFolder(join(folder, 'cache'));
   const compiled = () => readdirSync(cache, { recursive: true }).sort();
   const first = compiled();
   expect(first.length).toBeGreaterThan(20);

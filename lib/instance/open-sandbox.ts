@@ -8,7 +8,7 @@ import type { ReadRequest } from '../vfs/types.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { evaluate } from './evaluate.ts';
 import type { WriteOperation, WriteOutcome } from './instance.ts';
-import { monotonicMs, since } from './monotonic.ts';
+import { elapsedSince, monotonicMs } from './monotonic.ts';
 import { DEFAULT_POLICY, type PolicyProfile } from './policies.ts';
 import type { Call, EvalCall, ExecCall, FromInstance, ToInstance } from './protocol.ts';
 import { Run } from './run.ts';
@@ -16,7 +16,7 @@ import { Shell } from './shell.ts';
 
 type Request = Exclude<ToInstance, { type: 'open' | 'close' | 'ping' }>;
 
-export class Served {
+export class OpenSandbox {
   readonly vfs: Vfs;
   readonly #profile: PolicyProfile & { name: string };
   readonly #shell: Shell;
@@ -40,7 +40,7 @@ export class Served {
    * Serves one request. The server sends the next call when the last one was answered; writes and reads come between,
    * and see only what is committed.
    */
-  async take(request: Request): Promise<void> {
+  async handle(request: Request): Promise<void> {
     switch (request.type) {
       case 'call':
         return this.#call(request.id, request.call);
@@ -87,14 +87,14 @@ export class Served {
     return {
       type: 'executed',
       id,
-      result: { ...outcome, truncated: run.output.truncated, rest, tookMs: since(started) },
+      result: { ...outcome, truncated: run.output.truncated, rest, tookMs: elapsedSince(started) },
     };
   }
 
   async #eval(id: number, call: EvalCall, run: Run, started: number): Promise<FromInstance> {
     const outcome = await evaluate(call, run, { shell: this.#shell, profile: this.#profile });
     run.finish();
-    return { type: 'evaluated', id, result: { ...outcome, rest: run.output.end(), tookMs: since(started) } };
+    return { type: 'evaluated', id, result: { ...outcome, rest: run.output.end(), tookMs: elapsedSince(started) } };
   }
 }
 

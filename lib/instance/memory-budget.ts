@@ -2,7 +2,7 @@
  * The budget of memory that all processes of sandboxes share: what each counts, and whether one more fits. Looks at a
  * few of them at a time, so that nobody waits for it. Knows nothing of what is done when none fits.
  */
-import { ownBytes } from './memory.ts';
+import { privateBytes } from './process-memory.ts';
 
 const MIB = 1024 * 1024;
 
@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
  * starting, one that waits for a sandbox, and any where the system tells nothing of its processes (there is no /proc)
  * counts this.
  */
-export const LEAST_BYTES = 24 * MIB;
+export const MIN_PROCESS_BYTES = 24 * MIB;
 
 /** How often a tenth of the processes is looked at, in milliseconds: each one every two seconds, for 0.02 ms. */
 const LOOK_EVERY_MS = 200;
@@ -50,18 +50,18 @@ export class MemoryBudget {
   /** Bytes that those which serve count, as they were last looked at. */
   get servingBytes(): number {
     let sum = 0;
-    for (const process of this.#serving) sum += Math.max(LEAST_BYTES, this.#bytes.get(process) ?? 0);
+    for (const process of this.#serving) sum += Math.max(MIN_PROCESS_BYTES, this.#bytes.get(process) ?? 0);
     return sum;
   }
 
   /** Whether `more` processes fit beside those that serve. */
   fits(more: number): boolean {
     if (this.limitBytes === null) return true;
-    if (this.servingBytes + more * LEAST_BYTES <= this.limitBytes) return true;
+    if (this.servingBytes + more * MIN_PROCESS_BYTES <= this.limitBytes) return true;
     if (performance.now() - this.#lookedAt < FRESH_MS) return false;
     this.#lookedAt = performance.now();
     for (const process of this.#serving) this.#look(process);
-    return this.servingBytes + more * LEAST_BYTES <= this.limitBytes;
+    return this.servingBytes + more * MIN_PROCESS_BYTES <= this.limitBytes;
   }
 
   /** Begins to look, and calls `looked` each time. Idempotent. */
@@ -83,6 +83,6 @@ export class MemoryBudget {
   }
 
   #look(process: Measurable): void {
-    this.#bytes.set(process, ownBytes(process.pid));
+    this.#bytes.set(process, privateBytes(process.pid));
   }
 }

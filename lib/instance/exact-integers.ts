@@ -32,7 +32,7 @@ function combined(a: bigint, b: bigint, operator: string): bigint {
 }
 
 /** The number, when it is exact. Throws a `failure` of the shell's arithmetic for one beyond 2^53. */
-export function whole(value: number, failure: Failure): number {
+export function requireExact(value: number, failure: Failure): number {
   if (Number.isSafeInteger(value) || Number.isNaN(value)) return value;
   throw new failure(`the result is beyond ${Number.MAX_SAFE_INTEGER}, up to which numbers are exact here`);
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { sweepLeftovers } from './leftovers.ts';
+import { endLeftoverWorkers } from './leftover-workers.ts';
 import { SupervisedInstance } from './supervisor.ts';
 import { isRunning, stage } from './testing/stage.ts';
 
@@ -205,11 +205,11 @@ test('workers go with a server that is killed, blocked or not, and what is left 
   );
   const server = fork(script, [], { execArgv: ['--no-warnings'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const { pid } = (await answer(server)) as { pid: number };
-  expect(await sweepLeftovers(folder)).toBe(0);
+  expect(await endLeftoverWorkers(folder)).toBe(0);
   expect(isRunning(pid)).toBe(true);
   server.kill('SIGKILL');
   await new Promise((resolve) => server.once('exit', resolve));
-  await sweepLeftovers(folder);
+  await endLeftoverWorkers(folder);
   await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);

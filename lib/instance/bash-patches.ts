@@ -3,11 +3,12 @@
  * commands hand on either bytes (a char each) or text, and where it takes one for the other, or makes a character of a
  * byte, they change. Each change names a piece of one file that must be there once; `$bytes` is byte-text.ts.
  */
-import { CUTS } from './bash-cuts.ts';
-import { AWK, type Change, INTERPRETER } from './bash-files.ts';
+
+import { AWK_FILE, type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
+import { TRUNCATION_PATCHES } from './bash-truncation-patches.ts';
 
 const BYTE_TEXT = new URL('./byte-text.ts', import.meta.url).href;
-const EXACT = new URL('./exact.ts', import.meta.url).href;
+const EXACT = new URL('./exact-integers.ts', import.meta.url).href;
 
 const CODEC = 'chunks/chunk-GN6CQ3J4.js';
 const ESCAPES = 'chunks/chunk-6D3WD6YU.js';
@@ -15,7 +16,7 @@ const PRINTF = 'chunks/chunk-4AKAIZPW.js';
 const ECHO = 'chunks/chunk-AGH5UJJI.js';
 const TAR = 'chunks/chunk-X3TZEFQG.js';
 
-export const CHANGES: readonly Change[] = [
+export const BYTE_PATCHES: readonly BashPatch[] = [
   // The codec of all that the shell takes for text: what is no UTF-8 was read as Latin-1, and written as UTF-8.
   {
     file: CODEC,
@@ -35,46 +36,50 @@ export const CHANGES: readonly Change[] = [
   },
   // `read` and `mapfile` took the bytes of their input for text, and `read -n` counted them.
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'let S=i===""?"\\0":i,v="",k=0,',
     to: 'a>0&&!y&&(a=$bytes.bytesOfCharacters(b,a));l>0&&!y&&(l=$bytes.bytesOfCharacters(b,l)||l);let S=i===""?"\\0":i,v="",k=0,',
   },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'v=b.substring(0,_),C(v),N=_,P=_>=l,$(N);',
     to: 'v=b.substring(0,_),C(v),N=_,P=_>=l,$(N);y||(v=Vf(v));',
   },
-  { file: INTERPRETER, from: 'S===`\n`&&v.endsWith(`\n`)&&', to: 'y||(v=Vf(v));S===`\n`&&v.endsWith(`\n`)&&' },
+  { file: INTERPRETER_FILE, from: 'S===`\n`&&v.endsWith(`\n`)&&', to: 'y||(v=Vf(v));S===`\n`&&v.endsWith(`\n`)&&' },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: '"string_length");f.push(g)};for(;d<u.length;)',
     to: '"string_length");f.push(Vf(g))};for(;d<u.length;)',
   },
   // `>&2` and `2>&1` put bytes into text, and text into bytes.
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'case"live-stdout":l+=A;break;case"live-stderr":c+=A;break;',
     to: 'case"live-stdout":l+=N||d!=="binary"?A:Tt(A);break;case"live-stderr":c+=N&&d==="binary"?Vf(A):A;break;',
   },
-  { file: INTERPRETER, from: '{let A=S+v;A!==""&&', to: '{let A=S+(d==="binary"?Tt(v):v);A!==""&&' },
+  { file: INTERPRETER_FILE, from: '{let A=S+v;A!==""&&', to: '{let A=S+(d==="binary"?Tt(v):v);A!==""&&' },
   // Redirected bytes were counted as text, and a command that said something on stderr too failed for what it had not
   // said.
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'v=B(g.stdout),k=B(g.stderr),A=Math.min(v,S)',
     to: 'v=d==="binary"?g.stdout.length:B(g.stdout),k=B(g.stderr),A=Math.min(v,S)',
   },
   // Escapes that name bytes, in `$\'…\'`, printf, echo and awk, made characters of them.
-  { file: INTERPRETER, from: 'function bd(e){', to: 'function bd(e){return $bytes.textOfBytes(Uint8Array.from(e));' },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
+    from: 'function bd(e){',
+    to: 'function bd(e){return $bytes.textOfBytes(Uint8Array.from(e));',
+  },
+  {
+    file: INTERPRETER_FILE,
     from: 'let c=parseInt(a,8);r+=String.fromCharCode(c),s=l;break}',
     to: 'r+=$bytes.textOfByte(parseInt(a,8)),s=l;break}',
   },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 's<t.length&&t[s]==="\'"&&s++,{part:M.literal(r),endIndex:s}',
-    to: 's<t.length&&t[s]==="\'"&&s++,{part:M.literal($bytes.settled(r)),endIndex:s}',
+    to: 's<t.length&&t[s]==="\'"&&s++,{part:M.literal($bytes.redecode(r)),endIndex:s}',
   },
   { file: ESCAPES, from: 'n+=String.fromCharCode(parseInt(l,8)),e=i;', to: 'n+=$bytes.textOfByte(parseInt(l,8)),e=i;' },
   {
@@ -85,7 +90,7 @@ export const CHANGES: readonly Change[] = [
   {
     file: ESCAPES,
     from: 'default:n+=t[e],e++}else n+=t[e],e++;return n}',
-    to: 'default:n+=t[e],e++}else n+=t[e],e++;return $bytes.settled(n)}',
+    to: 'default:n+=t[e],e++}else n+=t[e],e++;return $bytes.redecode(n)}',
   },
   { file: PRINTF, from: 'function X(e){', to: 'function X(e){return $bytes.textOfBytes(Uint8Array.from(e));' },
   {
@@ -103,16 +108,16 @@ export const CHANGES: readonly Change[] = [
     from: 'n+=String.fromCharCode(parseInt(i,8)),r=t;break}',
     to: 'n+=$bytes.textOfByte(parseInt(i,8)),r=t;break}',
   },
-  { file: PRINTF, from: 'return{value:n,stopped:!1}}', to: 'return{value:$bytes.settled(n),stopped:!1}}' },
+  { file: PRINTF, from: 'return{value:n,stopped:!1}}', to: 'return{value:$bytes.redecode(n),stopped:!1}}' },
   { file: ECHO, from: 'let l=parseInt(a,8)%256;s+=String.fromCharCode(l)', to: 's+=$bytes.textOfByte(parseInt(a,8))' },
   {
     file: ECHO,
     from: 'let l=parseInt(a,16);s+=String.fromCharCode(l),e=t',
     to: 's+=$bytes.textOfByte(parseInt(a,16)),e=t',
   },
-  { file: ECHO, from: 'return{output:s,stop:!1}}', to: 'return{output:$bytes.settled(s),stop:!1}}' },
+  { file: ECHO, from: 'return{output:s,stop:!1}}', to: 'return{output:$bytes.redecode(s),stop:!1}}' },
   {
-    file: AWK,
+    file: AWK_FILE,
     from: 'a.length>0?r+=String.fromCharCode(parseInt(a,16)):r+="x";break}default:if(/[0-7]/.test(s)){let a=s;for(;a.length<3&&/[0-7]/.test(this.peek());)a+=this.advance();r+=String.fromCharCode(parseInt(a,8))}',
     to: 'a.length>0?r+=$bytes.textOfByte(parseInt(a,16)):r+="x";break}default:if(/[0-7]/.test(s)){let a=s;for(;a.length<3&&/[0-7]/.test(this.peek());)a+=this.advance();r+=$bytes.textOfByte(parseInt(a,8))}',
   },
@@ -129,8 +134,8 @@ export const CHANGES: readonly Change[] = [
  * The source of a file of just-bash as it is to be loaded; null for one that stays as it is. Throws when it is not the
  * version that is known.
  */
-export function changedSource(file: string, read: () => string): string | null {
-  const changes = [...CHANGES, ...CUTS].filter((change) => change.file === file);
+export function patchedSource(file: string, read: () => string): string | null {
+  const changes = [...BYTE_PATCHES, ...TRUNCATION_PATCHES].filter((change) => change.file === file);
   if (changes.length === 0) return null;
   const source = changes.reduce((text, { from, to }) => {
     const [before, after, ...more] = text.split(from);

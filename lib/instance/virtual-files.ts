@@ -8,7 +8,7 @@ const EXECUTABLE = 0o755;
 const DEVICE = 0o666;
 const DEVICES = ['null', 'zero', 'stdin', 'stdout', 'stderr', 'full'];
 
-export class Scenery {
+export class VirtualFiles {
   /** Children by directory. */
   readonly #directories: ReadonlyMap<string, readonly string[]>;
   readonly #files = new Map<string, { content: string; mode: number }>();

@@ -13,7 +13,7 @@ const MAX_WAIT_MS = 2000;
  * SIGKILLs them, waits until they are gone and returns how many there were. Workers of a server that still runs are
  * left alone. Finds nothing where the system has no /proc; there a worker ends when its server's channel does.
  */
-export async function sweepLeftovers(dataFolder: string): Promise<number> {
+export async function endLeftoverWorkers(dataFolder: string): Promise<number> {
   const found = processes().filter((pid) => isLeftover(pid, dataFolder));
   for (const pid of found) {
     try {

@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CHANGES, changedSource } from './bash-changes.ts';
-import { CUTS } from './bash-cuts.ts';
+import { BYTE_PATCHES, patchedSource } from './bash-patches.ts';
+import { TRUNCATION_PATCHES } from './bash-truncation-patches.ts';
 
 const BUNDLE = dirname(createRequire(import.meta.url).resolve('just-bash'));
 
 test('every change finds its place, once, in the version that is installed', () => {
-  const all = [...CHANGES, ...CUTS];
+  const all = [...BYTE_PATCHES, ...TRUNCATION_PATCHES];
   for (const file of new Set(all.map((change) => change.file))) {
-    const source = changedSource(file, () => readFileSync(join(BUNDLE, file), 'utf8')) ?? '';
+    const source = patchedSource(file, () => readFileSync(join(BUNDLE, file), 'utf8')) ?? '';
     for (const { to } of all.filter((change) => change.file === file)) expect(source).toContain(to);
   }
 });
 
 test('a file of another version is refused, and one that nothing is said of is left alone', () => {
-  expect(() => changedSource('index.js', () => 'another')).toThrow('is not the one that is to be changed');
-  expect(changedSource('chunks/another.js', () => 'as it is')).toBeNull();
+  expect(() => patchedSource('index.js', () => 'another')).toThrow('is not the one that is to be changed');
+  expect(patchedSource('chunks/another.js', () => 'as it is')).toBeNull();
 });

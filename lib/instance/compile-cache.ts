@@ -33,7 +33,7 @@ function versionOfCode(): string {
  * other versions are removed a day after they were last started. Only servers of one user and their workers may write
  * to `parent`.
  */
-export function compiledFolder(parent: string): string {
+export function compileCacheFolder(parent: string): string {
   const folder = join(parent, versionOfCode());
   makeFolderNow(folder);
   const now = Date.now();
@@ -49,7 +49,7 @@ export function compiledFolder(parent: string): string {
  * The folder of the server's own compiled code below `parent`, which is made when it is missing: beside those of the
  * workers, none of which may write there, and not with the code, which may belong to somebody else.
  */
-export function serverCodeFolder(parent: string): string {
+export function serverCompileCacheFolder(parent: string): string {
   const folder = join(parent, 'server');
   makeFolderNow(folder);
   setTimesNow(folder, Date.now() / 1000);
@@ -57,6 +57,6 @@ export function serverCodeFolder(parent: string): string {
 }
 
 /** Whether nothing was compiled into a folder yet. */
-export function isEmpty(folder: string): boolean {
+export function isEmptyFolder(folder: string): boolean {
   return readdirSync(folder).length === 0;
 }

@@ -34,31 +34,31 @@ test('what is started ahead of need has what sandboxes leave, and comes back whe
   const opened = ['a', 'b', 'c'].map(open);
   expect(pool.memory.spareBytes).toBe(0);
   for (const process of opened) await process.exec({ command: 'true' });
-  expect(pool.lacks).toBe('memory');
+  expect(pool.shortage).toBe('memory');
   expect(() => open('d')).toThrow(expect.objectContaining({ code: 'capacity', retryAfterSeconds: 5 }));
   await Promise.all(opened.map((process) => process.kill('killed')));
-  expect(pool.lacks).toBeNull();
+  expect(pool.shortage).toBeNull();
   await vi.waitFor(() => expect(pool.ready).toBe(3), { timeout: 30_000 });
 }, 60_000);
 
 test('room that is kept for one counts until it is given up', async () => {
   pool = budget(64 * MIB, 0);
   const [first, second] = [pool.claim(), pool.claim()];
-  expect(pool.lacks).toBe('memory');
+  expect(pool.shortage).toBe('memory');
   expect(() => pool.claim()).toThrow(/take 48 MiB of the 64 MiB of memory that they have together \(WB_MEMORY\)/);
   first.release();
   first.release();
-  expect(pool.lacks).toBeNull();
+  expect(pool.shortage).toBeNull();
   pool.claim();
-  expect(pool.lacks).toBe('memory');
+  expect(pool.shortage).toBe('memory');
   second.release();
 });
 
 test('without a budget only places count', async () => {
   pool = budget(null, 0);
   const claims = Array.from({ length: 10 }, () => pool.claim());
-  expect(pool.lacks).toBe('places');
+  expect(pool.shortage).toBe('places');
   claims[0]?.release();
-  expect(pool.lacks).toBeNull();
+  expect(pool.shortage).toBeNull();
   expect(pool.memory).toMatchObject({ limitBytes: null });
 });

@@ -7,7 +7,7 @@
  * JSON, which escapes them.
  */
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
-import { type Room, requirePassage } from './passage.ts';
+import { type GuestMemory, requireTransferable } from './transfer-limit.ts';
 
 /**
  * Strings, bytes and JSON values in and out; what it throws is an error inside the guest. Bytes that it is given may be
@@ -16,7 +16,7 @@ import { type Room, requirePassage } from './passage.ts';
 export type HostFunction = (...args: (string | Uint8Array | undefined)[]) => unknown;
 
 /** Bytes that are UTF-8, which become a string in the guest without being one in the host. */
-export class Utf8 {
+export class Utf8Bytes {
   readonly bytes: Buffer;
 
   constructor(bytes: Uint8Array) {
@@ -34,7 +34,7 @@ const PIECE_CHARACTERS = 1024 * 1024;
 const HALVES = /\p{Surrogate}/gu;
 
 /** Half surrogate pairs as they are written in code, where text becomes UTF-8, which has no form of them. */
-export function visible(text: string): string {
+export function escapeLoneSurrogates(text: string): string {
   if (text.isWellFormed()) return text;
   return text.replace(HALVES, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
 }
@@ -56,19 +56,19 @@ const SLICE =
 const NOT_UTF8 =
   'The text holds half a surrogate pair, which UTF-8 has no form of: give bytes, or text.toWellFormed().';
 
-export class Border {
+export class JavaScriptBridge {
   readonly #context: QuickJSContext;
-  readonly #room: Room;
+  readonly #memory: GuestMemory;
   readonly #stringify: QuickJSHandle;
   readonly #slice: QuickJSHandle;
   readonly #gather: QuickJSHandle;
   readonly #allocate: QuickJSHandle;
 
   /** Takes what it calls in the guest before the guest can change anything. */
-  constructor(context: QuickJSContext, room: Room) {
+  constructor(context: QuickJSContext, memory: GuestMemory) {
     this.#context = context;
-    this.#room = room;
-    const taken = (code: string) => context.unwrapResult(context.evalCode(code, 'border'));
+    this.#memory = memory;
+    const taken = (code: string) => context.unwrapResult(context.evalCode(code, 'bridge'));
     this.#stringify = taken('JSON.stringify');
     this.#slice = taken(SLICE);
     this.#gather = taken(GATHER);
@@ -82,7 +82,7 @@ export class Border {
   /** A string of the guest. */
   text(handle: QuickJSHandle): string {
     const length = this.#lengthOf(handle);
-    requirePassage(length, this.#room);
+    requireTransferable(length, this.#memory);
     const pieces: string[] = [];
     for (let from = 0; from < length; from += PIECE_CHARACTERS) pieces.push(this.#piece(handle, length, from));
     return pieces.join('');
@@ -91,8 +91,8 @@ export class Border {
   /** A string for the guest. */
   newText(text: string): QuickJSHandle {
     const bytes = Buffer.byteLength(text);
-    requirePassage(bytes, this.#room);
-    this.#requireRoom(bytes);
+    requireTransferable(bytes, this.#memory);
+    this.#requireFreeMemory(bytes);
     for (let from = 0; from < text.length; from += PIECE_CHARACTERS) {
       this.#add(text.slice(from, from + PIECE_CHARACTERS));
     }
@@ -109,7 +109,7 @@ export class Border {
         if (answer === undefined) return context.undefined;
         if (typeof answer === 'string') return this.newText(answer);
         if (answer instanceof Uint8Array) return this.#newBytes(answer);
-        if (answer instanceof Utf8) return this.#newTextOf(answer.bytes);
+        if (answer instanceof Utf8Bytes) return this.#newTextOf(answer.bytes);
         return this.newText(JSON.stringify(answer));
       } catch (error) {
         return { error: this.#newError(error instanceof Error ? error.message : String(error)) };
@@ -132,9 +132,9 @@ export class Border {
     if (context.typeof(utf8) === 'string') return utf8.consume((text) => this.#utf8Of(text));
     utf8.dispose();
     const size = context.getProp(handle, 'byteLength').consume((given) => context.getNumber(given));
-    requirePassage(size, this.#room);
+    requireTransferable(size, this.#memory);
     if (size === 0) return new Uint8Array(0);
-    this.#requireRoom(size);
+    this.#requireFreeMemory(size);
     const bytes = context.getArrayBuffer(handle);
     borrowed.push(bytes);
     return bytes.value;
@@ -143,7 +143,7 @@ export class Border {
   /** A string of the guest in UTF-8, piece by piece. Throws for half a surrogate pair. */
   #utf8Of(handle: QuickJSHandle): Uint8Array {
     const length = this.#lengthOf(handle);
-    requirePassage(length, this.#room);
+    requireTransferable(length, this.#memory);
     let bytes = Buffer.allocUnsafe(length);
     let size = 0;
     for (let from = 0; from < length; ) {
@@ -154,7 +154,7 @@ export class Border {
       const added = Buffer.byteLength(piece);
       if (size + added > bytes.byteLength) {
         const least = size + added + (length - from - piece.length);
-        requirePassage(least, this.#room);
+        requireTransferable(least, this.#memory);
         bytes = Buffer.concat([bytes.subarray(0, size)], Math.max(least, Math.ceil(1.5 * bytes.byteLength)));
       }
       size += bytes.write(piece, size);
@@ -165,8 +165,8 @@ export class Border {
 
   /** UTF-8 as a string for the guest, piece by piece. */
   #newTextOf(bytes: Buffer): QuickJSHandle {
-    requirePassage(bytes.byteLength, this.#room);
-    this.#requireRoom(bytes.byteLength);
+    requireTransferable(bytes.byteLength, this.#memory);
+    this.#requireFreeMemory(bytes.byteLength);
     for (let from = 0; from < bytes.byteLength; ) {
       let to = Math.min(from + PIECE_CHARACTERS, bytes.byteLength);
       while (to < bytes.byteLength && ((bytes[to] ?? 0) & 0xc0) === 0x80) to -= 1;
@@ -196,7 +196,7 @@ export class Border {
   #add(piece: string): void {
     const plain = !piece.includes('\0') && piece.isWellFormed();
     const text = plain ? piece : JSON.stringify(piece);
-    this.#requireRoom(Buffer.byteLength(text));
+    this.#requireFreeMemory(Buffer.byteLength(text));
     const given = this.#context.newString(text);
     given.consume((handle) => this.#call(this.#gather, handle, plain ? 0 : 1).dispose());
   }
@@ -220,8 +220,8 @@ export class Border {
   }
 
   #newBytes(bytes: Uint8Array): QuickJSHandle {
-    requirePassage(bytes.byteLength, this.#room);
-    this.#requireRoom(bytes.byteLength);
+    requireTransferable(bytes.byteLength, this.#memory);
+    this.#requireFreeMemory(bytes.byteLength);
     const { buffer, byteOffset, byteLength } = bytes;
     const whole = byteOffset === 0 && byteLength === buffer.byteLength;
     // A Buffer's own `slice` copies nothing: the guest would be given all the memory that it lies in.
@@ -236,7 +236,7 @@ export class Border {
   }
 
   /** Throws when the guest has no memory for so many bytes. */
-  #requireRoom(bytes: number): void {
+  #requireFreeMemory(bytes: number): void {
     if (bytes <= UNASKED_BYTES) return;
     const context = this.#context;
     const size = context.newNumber(bytes + ALLOCATION_BYTES);

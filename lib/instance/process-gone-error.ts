@@ -3,7 +3,7 @@ import { WinterdockError } from '../base/errors.ts';
 import type { Death } from './instance.ts';
 
 /** For a call or write: `started` says whether it may have begun. Null: the process is being closed. */
-export function processGone(id: string, death: Death | null, started: boolean): WinterdockError {
+export function processGoneError(id: string, death: Death | null, started: boolean): WinterdockError {
   const detail = death?.detail ?? 'It is being closed.';
   return new WinterdockError('conflict', `The process of "${id}" is gone. ${detail}`, {
     hint: 'What was answered before is kept; the next request starts another process.',
@@ -12,9 +12,9 @@ export function processGone(id: string, death: Death | null, started: boolean): 
 }
 
 /** For a wake. */
-export function neverOpened(id: string, death: Death): WinterdockError {
+export function openFailedError(id: string, death: Death): WinterdockError {
   return new WinterdockError('capacity', `The process of "${id}" ended before it had its file open. ${death.detail}`, {
     retryAfterSeconds: 1,
-    cause: death.said,
+    cause: death.stderrTail,
   });
 }

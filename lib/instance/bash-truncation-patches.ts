@@ -4,67 +4,67 @@
  * if it were the whole: where it stopped at a number of its own it now goes on, or fails with a sentence. See
  * bash-changes.ts for how; `$exact` is exact.ts. Why: decision 039.
  */
-import { AWK, type Change, INTERPRETER } from './bash-files.ts';
+import { AWK_FILE, type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
 
 const GREP = 'chunks/chunk-XMMV24SP.js';
 const LS = 'chunks/chunk-INDA53JL.js';
 const SED = 'chunks/chunk-CFBEDNHJ.js';
 const JQ = 'chunks/chunk-6KK46B7Q.js';
 
-export const CUTS: readonly Change[] = [
+export const TRUNCATION_PATCHES: readonly BashPatch[] = [
   // `{1..20000}` had 10 000 words. What bounds it is maxBraceExpansionResults, for each word and not for all that a
   // script ever expands.
-  { file: INTERPRETER, from: 'var dr=1e4,Mi={maxResults:dr,', to: 'var dr=1/0,Mi={maxResults:1e4,' },
+  { file: INTERPRETER_FILE, from: 'var dr=1e4,Mi={maxResults:dr,', to: 'var dr=1/0,Mi={maxResults:1e4,' },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'if(e.length>=n.maxResults)return!1;let s=B(t);',
     to: 'if(e.length>=n.maxResults)throw new x(`brace expansion result limit exceeded (${n.maxResults})`,"array_elements");let s=B(t);',
   },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: '"brace_operations",1,Math.min(qc,e.limits.maxBraceExpansionResults),',
     to: '"brace_operations",1,Number.MAX_SAFE_INTEGER,',
   },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'e.limits.maxBraceExpansionResults||n.count>qc)',
     to: 'e.limits.maxBraceExpansionResults)',
   },
   // A script of more than 10 000 commands could not be parsed.
-  { file: INTERPRETER, from: 'r++,r>1e4&&this.error(', to: 'r++,r>1e8&&this.error(' },
+  { file: INTERPRETER_FILE, from: 'r++,r>1e4&&this.error(', to: 'r++,r>1e8&&this.error(' },
   // Arithmetic had 32 bits in shifts and masks, rounded above 2^53, and took larger numbers for 2^53 - 1.
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'function Yp(e,t,n){switch(n){',
-    to: 'function Yp(e,t,n){return $exact.whole($exact.bitwise(e,t,n)??$arithmetic(e,t,n),ce)}function $arithmetic(e,t,n){switch(n){',
+    to: 'function Yp(e,t,n){return $exact.requireExact($exact.bitwise(e,t,n)??$arithmetic(e,t,n),ce)}function $arithmetic(e,t,n){switch(n){',
   },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'function Jc(e,t,n){switch(n){',
-    to: 'function Jc(e,t,n){return $exact.whole($exact.bitwise(e,t,n.slice(0,-1))??$assigned(e,t,n),ce)}function $assigned(e,t,n){switch(n){',
+    to: 'function Jc(e,t,n){return $exact.requireExact($exact.bitwise(e,t,n.slice(0,-1))??$assigned(e,t,n),ce)}function $assigned(e,t,n){switch(n){',
   },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'case"~":return~e;default:return e}}async function eh',
     to: 'case"~":return-e-1;default:return e}}async function eh',
   },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'o>Number.MAX_SAFE_INTEGER)return Number.MAX_SAFE_INTEGER}return o}',
     to: 'o>Number.MAX_SAFE_INTEGER)return Number.NaN}return o}',
   },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'let n=Number.parseInt(e.slice(2),16);return n>Number.MAX_SAFE_INTEGER?Number.MAX_SAFE_INTEGER:n}',
     to: 'let n=Number.parseInt(e.slice(2),16);return n>Number.MAX_SAFE_INTEGER?Number.NaN:n}',
   },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'let n=Number.parseInt(e,8);return n>Number.MAX_SAFE_INTEGER?Number.MAX_SAFE_INTEGER:n}',
     to: 'let n=Number.parseInt(e,8);return n>Number.MAX_SAFE_INTEGER?Number.NaN:n}',
   },
   {
-    file: INTERPRETER,
+    file: INTERPRETER_FILE,
     from: 'let t=Number.parseInt(e,10);return t>Number.MAX_SAFE_INTEGER?Number.MAX_SAFE_INTEGER:t}',
     to: 'let t=Number.parseInt(e,10);return t>Number.MAX_SAFE_INTEGER?Number.NaN:t}',
   },
@@ -100,7 +100,7 @@ export const CUTS: readonly Change[] = [
   },
   // awk's `length` of an array was that of an empty string.
   {
-    file: AWK,
+    file: AWK_FILE,
     from: 'async function Je(e,t,n){return e.length===0?',
     to: 'async function Je(e,t,n){let $array=e[0]?.type==="variable"?t.arrays[Y(t,e[0].name)]:void 0;if($array)return Object.keys($array).length;return e.length===0?',
   },
