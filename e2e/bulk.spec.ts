@@ -56,7 +56,7 @@ async function freezeAndDelete(page: Page, tenant: string): Promise<void> {
 
   await expect(headline(page)).toHaveText('Freeze 3 sandboxes of 5 chosen');
   await expect(part(page, 'What it would do').getByRole('row')).toHaveText([
-    /Walk/,
+    /Plan/,
     /active.*to.*suspended.*to.*frozen.*1/,
     /suspended.*to.*frozen.*2/,
   ]);
@@ -118,7 +118,7 @@ test('a tick in the head ticks every row, and labels are set and taken away', as
 });
 
 /** Deletes a suspended sandbox and freezes an active one by plans. */
-async function walkPlans(page: Page, tenant: string): Promise<void> {
+async function runPlans(page: Page, tenant: string): Promise<void> {
   for (const n of ['asleep', 'awake']) {
     await must('POST', '/api/instances', { id: `${tenant}-${n}`, tenant });
     await must('POST', `/api/instances/${tenant}-${n}/resume`, {});
@@ -134,24 +134,24 @@ async function walkPlans(page: Page, tenant: string): Promise<void> {
   await expect(part(page, 'The steps')).toContainText('passed through: no process starts');
   await expect(part(page, 'What is lost')).toContainText('Everything in it, for good.');
   await page.getByLabel('to confirm').fill('something else');
-  await page.getByRole('button', { name: 'Walk the 3 steps' }).click();
+  await page.getByRole('button', { name: 'Run the 3 steps' }).click();
   await expect(page.getByText('Nothing was deleted')).toBeVisible();
   expect(await stateOf(`${tenant}-asleep`)).toBe('suspended');
   await page.getByLabel('to confirm').fill(`${tenant}-asleep`);
-  await page.getByRole('button', { name: 'Walk the 3 steps' }).click();
+  await page.getByRole('button', { name: 'Run the 3 steps' }).click();
   await expect(headline(page)).toContainText('Deleted');
 
   await page.goto(`/sandboxes/${tenant}-awake`);
   await page.getByRole('link', { name: 'Freeze in two steps' }).click();
   await expect(part(page, 'What is lost')).toContainText('tmp');
   await page.getByLabel('Reason, for the ledger').fill('until the spring');
-  await page.getByRole('button', { name: 'Walk the 2 steps' }).click();
+  await page.getByRole('button', { name: 'Run the 2 steps' }).click();
   await expect(headline(page)).toContainText('Asleep · frozen');
   expect(await stateOf(`${tenant}-awake`)).toBe('frozen');
 }
 
-test('a wish of several hops shows each of them and what is lost, then walks them', async ({ page }) => {
-  await walkPlans(page, 'plans');
+test('a plan shows each hop and what is lost, then runs them', async ({ page }) => {
+  await runPlans(page, 'plans');
 });
 
 test('the overview plots wake times by source, and tries once more what a fault stopped', async ({ page }) => {
@@ -182,8 +182,8 @@ test('the overview plots wake times by source, and tries once more what a fault 
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('plans are walked by plain forms', async ({ page }) => {
-    await walkPlans(page, 'plain-plans');
+  test('plans run from plain forms', async ({ page }) => {
+    await runPlans(page, 'plain-plans');
   });
 
   test('the same is done by plain forms', async ({ page }) => {

@@ -73,7 +73,7 @@ async function upload(form: Locator, file: { name: string; bytes: Buffer }, butt
   await press(form, button);
 }
 
-async function walk(page: Page, name: string): Promise<void> {
+async function useCopies(page: Page, name: string): Promise<void> {
   const { call } = visited();
   const id = await sleeper(name);
   const state = async () => (await call<Instance>('GET', `/api/instances/${id}`)).json.state;
@@ -154,7 +154,7 @@ async function walk(page: Page, name: string): Promise<void> {
 
 test('a person keeps, restores, ships, inspects, imports and checks out by clicking', async ({ page }) => {
   await signInByKey(page);
-  await walk(page, 'Clicked');
+  await useCopies(page, 'Clicked');
 });
 
 test('what is restored and started is seen to start', async ({ page }) => {
@@ -350,7 +350,7 @@ test.describe('without JavaScript', () => {
 
   test('the same moves work by plain forms and links', async ({ page }) => {
     await signInByKey(page);
-    await walk(page, 'On paper');
+    await useCopies(page, 'On paper');
     await askInSql(page, 'Asked on paper');
   });
 

@@ -123,7 +123,7 @@ function shareOf(id: string, tenant: string, n: number, now: number) {
   };
 }
 
-/** A row walked to where it rests, as the engine would have left it, but for the file. */
+/** A row moved to its resting state, as the engine would have left it, but for the file. */
 async function filed(registry: Registry, given: NewInstance, state: 'suspended' | 'frozen', now: number) {
   let row = await registry.instances.create(given, now, entry({ instance: given.id, tenant: given.tenant }));
   for (const to of ['active', 'suspended', ...(state === 'frozen' ? (['frozen'] as const) : [])] as const) {

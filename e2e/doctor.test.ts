@@ -59,7 +59,7 @@ async function call(method: string, path: string, body?: unknown): Promise<Await
   return answer;
 }
 
-/** A sandbox with a file of its own, walked to `state`. */
+/** A sandbox with a file of its own, moved to `state`. */
 async function make(id: string, state: 'active' | 'suspended' | 'frozen' | 'archived' = 'active'): Promise<void> {
   await call('POST', '/instances', { id, tenant: 'acme' });
   await call('POST', `/instances/${id}/exec`, { command: `printf 'of ${id}' > kept` });

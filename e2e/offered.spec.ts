@@ -29,7 +29,7 @@ test('an ephemeral sandbox is made by the form, is not put to sleep, and says wh
   await expect(page.locator('#next')).toContainText('ephemeral, idle for 15 min');
   await page.goto(`/sandboxes/${ID}/plan?to=frozen`);
   await expect(page.getByText('It is ephemeral: it is neither suspended nor frozen')).toBeVisible();
-  await expect(page.getByRole('button', { name: /^Walk/ })).toHaveCount(0);
+  await expect(page.getByRole('button', { name: /^Run the/ })).toHaveCount(0);
   await page.goto(`/sandboxes/${ID}?tab=settings`);
   await expect(page.getByText('After this idle time it is archived and deleted.')).toBeVisible();
 });

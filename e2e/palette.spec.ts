@@ -105,7 +105,7 @@ test('the palette finds a sandbox by a few letters, moves it, and a message says
   await expect.poll(kept).toEqual([]);
 });
 
-test('shortcuts lead to the places, walk the rows, and take nothing from whoever types', async ({ page }) => {
+test('shortcuts lead to the pages and through the rows, and take nothing from a person who types', async ({ page }) => {
   await made('palette-row-1', 'palette-row-2');
   await signInByKey(page);
   await page.goto('/');

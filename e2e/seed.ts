@@ -16,7 +16,7 @@ interface Wish {
 
 export interface Berth {
   wish: Wish;
-  /** What it is walked through once it is registered; files are written after its first `resume`. */
+  /** The verbs that it goes through once it is registered; files are written after its first `resume`. */
   verbs: readonly ('resume' | 'suspend' | 'freeze' | 'archive' | 'delete')[];
   /** How many hours ago it would have happened, in a picture. */
   hoursAgo: number;
@@ -123,7 +123,7 @@ async function must(call: Call, method: string, path: string, body?: unknown): P
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
 }
 
-/** Registers one sandbox, walks it through its verbs and fills its volumes. */
+/** Registers one sandbox, takes it through its verbs and fills its volumes. */
 export async function moor(call: Call, { wish, verbs }: Berth): Promise<void> {
   const at = `/api/instances/${wish.id}`;
   await must(call, 'POST', '/api/instances', wish);

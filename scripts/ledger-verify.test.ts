@@ -43,7 +43,7 @@ describe('a ledger and its server', { shuffle: false }, () => {
   test('beside a running server the command proves the ledger and says what it did', async () => {
     const { status, stdout, stderr } = verify();
     expect(stderr).toBe('');
-    expect(stdout).toMatch(/^5 lines walked in [\d.]+ s, up to line 5 \([0-9a-f]{64}\)\.$/m);
+    expect(stdout).toMatch(/^5 lines verified in [\d.]+ s, up to line 5 \([0-9a-f]{64}\)\.$/m);
     expect(stdout).toMatch(/^Proved: no line was changed, removed or reordered\.$/m);
     expect(status).toBe(0);
     expect((await server.call('POST', '/api/instances', { id: 'after', tenant: 'acme' })).status).toBe(201);
@@ -54,7 +54,7 @@ describe('a ledger and its server', { shuffle: false }, () => {
     const before = readdirSync(folder).sort();
     const { status, stdout } = verify('--head', head);
     expect(stdout).toContain('It goes through the head that was given: line 5');
-    expect(stdout).toContain('6 lines walked');
+    expect(stdout).toContain('6 lines verified');
     expect(status).toBe(0);
     expect(readdirSync(folder).sort()).toEqual(before);
   });
@@ -65,7 +65,7 @@ describe('a ledger and its server', { shuffle: false }, () => {
     await killed.end('SIGKILL');
     const after = verify('--head', head);
     expect([after.status, after.stderr]).toEqual([0, '']);
-    expect(after.stdout).toContain('14 lines walked');
+    expect(after.stdout).toContain('14 lines verified');
     const again = await spawnServer({ folder });
     const proof = await again.call('GET', '/api/events/verify');
     await again.end('SIGTERM');

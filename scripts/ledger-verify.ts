@@ -51,7 +51,7 @@ async function verifyFolder(issuers: string[], others: LedgerHead[]): Promise<nu
   try {
     const proof = await verifyLedger(file, { heads: [...others, ...(kept === null ? [] : [kept])], issuers });
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    say(`${proof.lines} lines walked in ${seconds} s, up to line ${proof.last.seq} (${proof.last.hash}).`);
+    say(`${proof.lines} lines verified in ${seconds} s, up to line ${proof.last.seq} (${proof.last.hash}).`);
     if (proof.segments > 0) say(`${proof.segments} sealed months; ${proof.dropped} lines were exported and dropped.`);
     if (proof.blanked > 0)
       say(`${proof.blanked} lines keep ids only: their tenants were forgotten, as signed notes say.`);

@@ -115,7 +115,7 @@ const CROWD_SHOTS: readonly Shot[] = [
 
 const DAY = 24;
 
-/** A fleet of like workers, as there would be: so many, walked through the same verbs as long ago. */
+/** A fleet of like workers, as there would be: so many, taken through the same verbs as long ago. */
 function fleet(from: number, count: number, verbs: Berth['verbs'], hoursAgo: number): Berth[] {
   return Array.from({ length: count }, (_, index) => {
     const number = String(from + index).padStart(2, '0');

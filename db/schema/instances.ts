@@ -26,7 +26,7 @@ export const instances = sqliteTable(
     tombstone: integer('tombstone').notNull().default(0),
     /** The search words, lower-case, each after a space. */
     words: text('words').notNull().default(''),
-    /** When the ladder or the ephemeral walk moves it; null when nothing does. */
+    /** When it moves by itself, down the ladder or to its end as an ephemeral sandbox; null when it does not. */
     dueAt: integer('due_at'),
     name: text('name'),
     generation: integer('generation').notNull().default(0),

@@ -1,7 +1,7 @@
 /**
- * A backup of a whole data folder: the registry as one moment left it, the file of every sandbox that it names, the
- * files of its copies, the signed head of its ledger, and the key files when asked for. It works beside a running
- * server and on the folder of a stopped one, and holds neither up. Knows nothing of where it goes.
+ * Backs up a whole data folder: a consistent copy of the registry, the file of every sandbox in it, the files of
+ * snapshots and blueprints, the signed head of the ledger and, on request, the key files. The server may be running or
+ * stopped; a backup never blocks it. Knows nothing of the destination.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';

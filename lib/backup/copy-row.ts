@@ -1,6 +1,6 @@
 /**
- * Copies the file of one sandbox into a backup: found where its row says, and kept only if the row still says so
- * afterwards.
+ * Copies the file of one sandbox into a backup, from the path in its row. The copy is kept only when the row names the
+ * same path afterwards.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

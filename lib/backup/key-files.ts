@@ -1,6 +1,6 @@
 /**
- * The key files of a data folder: which there are, and how they travel, encrypted with a passphrase (age, scrypt).
- * Knows nothing of what each opens but in words.
+ * The key files of a data folder, and their encryption with a passphrase (age, scrypt) for a backup. Describes what
+ * each key is for in words only.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * What a backup says of itself: one line of JSON and, below it, a signature over exactly those bytes. Knows the form;
- * where it and what it names are kept is the store's.
+ * The manifest of a backup: one line of JSON and, below it, a signature over exactly those bytes. Owns the format; the
+ * store owns where manifests and objects are kept.
  */
 import { z } from 'zod';
 import { WinterdockError } from '../base/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * One sandbox out of a backup: as itself, as a new one, or as a plain file. The server is stopped for the first two.
- * What a sandbox has is set aside, never overwritten. Knows nothing of whole restores.
+ * Restores one sandbox from a backup: in place, as a new sandbox, or as a plain file. The server must be stopped for
+ * the first two. An existing file is set aside, never overwritten. Knows nothing of whole restores.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';

@@ -1,7 +1,8 @@
 /**
- * A whole backup laid down in a data folder whose server is stopped. What was there is set aside, never overwritten;
- * files come first, then the registry with rows that say what was laid, then a new epoch of the ledger. Broken off
- * anywhere it may be run again, and no server starts in between. Knows nothing of how backups are made.
+ * Restores a whole backup into a data folder whose server is stopped. Existing files are set aside, never overwritten.
+ * Files are restored first, then the registry with rows that match them, then the ledger begins a new epoch. An
+ * interrupted restore can be run again, and no server starts before it is complete. Knows nothing of how backups are
+ * made.
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

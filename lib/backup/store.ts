@@ -1,7 +1,7 @@
 /**
- * Where a backup goes, as a folder: objects named by the SHA-256 of their bytes, each once, and a manifest for every
- * backup. A manifest is written when all that it names is there, so a backup that was broken off leaves those before it
- * whole, and what it had copied already is not copied again. Knows nothing of what is in an object.
+ * A backup folder: content-addressed objects, each stored once under the SHA-256 of its bytes, and one manifest per
+ * backup. A manifest is written after all objects that it names. An interrupted backup therefore leaves earlier ones
+ * whole, and the next one does not copy its objects again. Knows nothing of what is in an object.
  */
 import { randomUUID } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';

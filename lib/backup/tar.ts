@@ -1,5 +1,5 @@
 /**
- * A backup as one file: a tar of its objects and, last, its manifest. Written under another name until it is whole.
+ * A backup as one tar file: its objects and, last, its manifest. It has a temporary name until it is complete.
  * Knows nothing of what is in an object.
  */
 import { createHash, randomUUID } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Whether a backup can be restored: its manifest is as it was signed, and every object that it names is there and has
- * the bytes of its name. Restores nothing.
+ * Verifies a backup: the signature of its manifest fits, and every object that the manifest names exists and has the
+ * hash in its name. Restores nothing.
  */
 import { statSync } from 'node:fs';
 import { sha256Of, stampOf } from '../storage/files.ts';

@@ -1,5 +1,5 @@
 /**
- * From the copied file of a sandbox to a signed zip and the share that it will be. Knows nothing of ledgers and
+ * Packs the copied file of a sandbox into a signed bundle and describes it as a share. Knows nothing of ledgers and
  * streams.
  */
 
@@ -14,7 +14,7 @@ import type { BundleProcess } from './bundle-process.ts';
 import type { Hashed } from './hashing.ts';
 import { DISK, FORMAT, MANIFEST, type Manifest, manifestText, PAGE, shippedVolumes, signedBytes } from './manifest.ts';
 
-/** The zip in the folder that it is packed in. */
+/** File name of the zip in the temporary folder. */
 export const ZIP = 'bundle.zip';
 
 export interface PackOptions {
@@ -27,15 +27,15 @@ export interface PackOptions {
 export interface BundleSource extends Pick<ShareRow, 'actor' | 'requestId'> {
   row: InstanceRow;
   includePrivate: boolean;
-  /** Holds the copied file under its name in a bundle, and nothing else yet. */
+  /** The temporary folder. It holds only the copied file, as `vfs.sqlite`. */
   folder: string;
-  /** Of the copied file. */
+  /** Hash and size of the copied file. */
   disk: Hashed;
 }
 
 /**
- * Looks at the copy, writes the page, signs and zips. Throws `corrupt` for what is no healthy VFS file, and what ends
- * the process.
+ * Inspects the copy, writes the page, signs the manifest and zips. Throws `corrupt` for a VFS file that is not healthy,
+ * and the error that ended the process.
  */
 export async function packBundle(
   options: PackOptions,

@@ -1,6 +1,6 @@
 /**
- * One bundle process as the server sees it: started for one bundle, given its jobs, ended with it. Owns its limits of
- * time and memory; knows nothing of what a job does.
+ * The server's side of a bundle process: starts it for one bundle, sends it tasks and ends it. Owns its time and memory
+ * limits; knows nothing of what a task does.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -21,24 +21,24 @@ import {
 const ENTRY = fileURLToPath(new URL('./worker.ts', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 /**
- * A gigabyte passes in well under a minute; past this the disk hangs, or what was handed in is made to take forever.
+ * A gigabyte takes well under a minute. After this time the disk hangs, or the upload is crafted to take forever.
  */
 const JOB_TIMEOUT_MS = 15 * 60_000;
-/** A stream goes as fast as its client takes it. */
+/** A stream is as slow as its client. */
 const STREAM_TIMEOUT_MS = 60 * 60_000;
 const MEMORY_INTERVAL_MS = 100;
 const NICENESS = 5;
 const PAGE_BYTES = 4096;
 const STDERR_TAIL = 2000;
 const EXEC_ARGV = ['--no-warnings', '--max-old-space-size=192', '--max-semi-space-size=4', '--v8-pool-size=1'];
-/** Part of util-linux: makes the kernel end a process when the thread that started it is gone. */
+/** From util-linux: the kernel ends the process when the thread that started it is gone. */
 const SETPRIV = '/usr/bin/setpriv';
 
 export interface BundleProcessOptions {
   dataFolder: string;
-  /** Resident memory at which it is ended, in bytes. */
+  /** The process is ended above this resident memory, in bytes. */
   memoryBytes: number;
-  /** One of them aborted: the process is ended and its job fails. */
+  /** When one of them is aborted, the process is ended and its task fails. */
   signals: readonly AbortSignal[];
 }
 
@@ -77,7 +77,7 @@ export class BundleProcess {
     if (signals.some(({ aborted }) => aborted)) abort();
   }
 
-  /** Starts one and waits until it takes jobs. Its environment holds nothing of the server's. Throws `capacity`. */
+  /** Starts a process and waits until it is ready. It gets none of the server's environment. Throws `capacity`. */
   static async start(options: BundleProcessOptions): Promise<BundleProcess> {
     const guarded = process.platform === 'linux' && existsSync(SETPRIV);
     const child = fork(ENTRY, [], {
@@ -85,7 +85,7 @@ export class BundleProcess {
       env: {
         NODE_ENV: 'production',
         MALLOC_ARENA_MAX: '1',
-        // Of their own: what takes hostile files apart never writes code that others run.
+        // A cache of its own: a process that reads hostile files must never write code that other processes run.
         NODE_COMPILE_CACHE: join(options.dataFolder, 'cache', 'bundles'),
         [FOLDER_MARK]: options.dataFolder,
         [SERVER_MARK]: serverMark(process.pid),
@@ -109,36 +109,36 @@ export class BundleProcess {
     return bundling;
   }
 
-  /** Does one job. Throws the job's own error, or why the process ended before it answered. */
+  /** Runs one task. Throws the task's error, or the reason why the process ended before its answer. */
   async run<J extends BundleTask>(job: J): Promise<BundleAnswerTo<J['kind']>> {
     this.#child.send(job);
-    const message = await this.#next((said) => 'answer' in said, JOB_TIMEOUT_MS);
+    const message = await this.#next((message) => 'answer' in message, JOB_TIMEOUT_MS);
     if ('answer' in message && message.answer.kind === job.kind) return message.answer as BundleAnswerTo<J['kind']>;
     throw new WinterdockError('internal', `A bundle process did not answer ${job.kind}.`);
   }
 
   /**
-   * Begins a job that writes to standard output. Resolves with that stream when everything before the first byte went
-   * well; the stream fails when the job does, so that half an answer never looks whole.
+   * Starts a task that writes to standard output. Resolves with that stream when all checks before the first byte have
+   * passed. The stream fails when the task fails, so that a truncated output never looks complete.
    */
   async stream(job: Extract<BundleTask, { kind: 'checkout' }>): Promise<Readable> {
     const { stdout } = this.#child;
     if (stdout === null) throw new WinterdockError('internal', 'A bundle process has no output.');
     this.#child.send(job);
-    await this.#next((said) => 'begun' in said, JOB_TIMEOUT_MS);
-    // Its output ends with it; what it wrote before it answered is on its way.
-    const whole = this.#next((said) => 'answer' in said, STREAM_TIMEOUT_MS).then(() => this.#child.disconnect());
+    await this.#next((message) => 'begun' in message, JOB_TIMEOUT_MS);
+    // The output ends with the process. What it wrote before its answer is still read.
+    const whole = this.#next((message) => 'answer' in message, STREAM_TIMEOUT_MS).then(() => this.#child.disconnect());
     whole.catch(() => this.kill());
     return endingWith(stdout, whole);
   }
 
-  /** SIGKILL; the first reason given is the one that its job fails with. */
+  /** Sends SIGKILL. The task fails with the first reason given. */
   kill(why?: WinterdockError): void {
     this.#why ??= why ?? null;
     this.#child.kill('SIGKILL');
   }
 
-  /** Ends it and waits until it is gone. Idempotent. */
+  /** Kills the process and waits for its exit. Idempotent. */
   async end(): Promise<void> {
     this.kill();
     await this.#exited;
@@ -155,7 +155,7 @@ export class BundleProcess {
         take(message) {
           if ('failure' in message) done(() => reject(bundleError(message.failure)));
           else if (wanted(message)) done(() => resolve(message));
-          else done(() => reject(new WinterdockError('internal', 'A bundle process said what was not asked.')));
+          else done(() => reject(new WinterdockError('internal', 'A bundle process sent an unexpected message.')));
         },
         fail: (error) => done(() => reject(error)),
       };
@@ -168,7 +168,7 @@ export class BundleProcess {
       const parsed = parseBundleMessage(message);
       this.#settle((waiter) => waiter.take(parsed));
     } catch {
-      // What it says is not what was agreed: it is ended, and its job fails.
+      // An invalid message: the process is killed, and its task fails.
       this.kill();
     }
   }
@@ -187,7 +187,7 @@ export class BundleProcess {
   }
 }
 
-/** A stream that ends only when what wrote it says that it is whole. */
+/** A stream that ends only after `whole` resolves, and fails when it rejects. */
 function endingWith(output: Readable, whole: Promise<unknown>): Readable {
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for await (const piece of output) yield piece as Uint8Array;
@@ -200,7 +200,7 @@ function lower(pid: number): void {
   try {
     setPriority(pid, NICENESS);
   } catch {
-    // Gone already (its exit is reported elsewhere), or the system allows no change: then it only competes harder.
+    // The process has exited, which is reported elsewhere, or the system denies it: then it runs at normal priority.
   }
 }
 
@@ -209,13 +209,13 @@ function residentBytes(pid: number | undefined): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
   } catch {
-    // Gone between two looks: its exit is reported elsewhere.
+    // The process has exited, which is reported elsewhere.
     return 0;
   }
 }
 
 function aborted(): WinterdockError {
-  return new WinterdockError('storage_unavailable', 'It was broken off.', { retryAfterSeconds: 5 });
+  return new WinterdockError('storage_unavailable', 'It was aborted.', { retryAfterSeconds: 5 });
 }
 
 function tooMuchMemory(): WinterdockError {

@@ -1,6 +1,6 @@
 /**
- * What leaves the building and what comes in: ships, inspections, imports and checkouts. Owns their order: copied,
- * looked at, signed, kept as a share, sent; taken apart, looked at, judged, landed. Bytes pass through files and other
+ * Ships, checkouts, inspections and imports of bundles. Owns the order of their steps: a ship copies, inspects, signs,
+ * records the share and sends; an import unpacks, verifies and creates the sandbox. Bytes pass through files and bundle
  * processes, never through the server's memory.
  */
 
@@ -61,8 +61,8 @@ export class Bundles {
   }
 
   /**
-   * Makes a signed bundle of a sandbox in any state, waking nothing, and keeps it as a share before its first byte
-   * goes. Throws `not_found`, `gone`, `corrupt`, `missing_file`, `conflict` for a `:memory:` sandbox, `rate_limited`.
+   * Makes a signed bundle of a sandbox in any state, waking nothing. Records it as a share before its first byte is
+   * sent. Throws `not_found`, `gone`, `corrupt`, `missing_file`, `conflict` for a `:memory:` sandbox, `rate_limited`.
    */
   ship(
     row: InstanceRow,
@@ -117,7 +117,7 @@ export class Bundles {
       .then(({ outgoing }) => outgoing);
   }
 
-  /** Says what a file is, who signed it, what is wrong with it, and which share of `tenants` (null: all) it is. */
+  /** Inspects a file: its kind, its signer, its faults, and the matching share of `tenants` (null: of all). */
   inspect(
     save: SaveUpload,
     { actor, tenants }: { actor: string; tenants: readonly string[] | null },
@@ -136,8 +136,8 @@ export class Bundles {
   }
 
   /**
-   * Writes what a bundle or a bare VFS file holds anew at `target`. Throws `validation` or `too_large` with everything
-   * that is wrong.
+   * Verifies a bundle or a bare VFS file and writes its contents to a new VFS file at `target`. Throws `validation` or
+   * `too_large` with all faults.
    */
   importFile(save: SaveUpload, target: string, actor: string): Promise<VfsCopy> {
     return this.#unpackUpload(actor, save, undefined, async (unpacked, rebuilt) => {
@@ -148,8 +148,8 @@ export class Bundles {
   }
 
   /**
-   * Makes a new sandbox of a bundle or a bare VFS file. Throws `validation` or `too_large` with everything that is
-   * wrong, and `conflict`.
+   * Makes a new sandbox from a bundle or a bare VFS file. Throws `validation` or `too_large` with all faults, and
+   * `conflict`.
    */
   import(save: SaveUpload, input: ImportInput, cause: AuditContext, signal?: AbortSignal): Promise<InstanceRow> {
     const row = { id: input.id, tenant: input.tenant };
@@ -188,7 +188,7 @@ export class Bundles {
     });
   }
 
-  /** The ledger lines of a share; private volumes that leave have one of their own. */
+  /** The ledger lines of a share. Private volumes in it have a line of their own. */
   #shipEntries(row: InstanceRow, share: ShareRow, cause: AuditContext): LedgerEntry[] {
     const what = `${share.id}: ${share.volumes.join(', ')}, ${share.bytes} bytes, sha256:${share.sha256}`;
     const reason = cause.reason === null ? what : `${cause.reason} (${what})`;
@@ -198,14 +198,14 @@ export class Bundles {
       : [shipped];
   }
 
-  /** The sandbox that a share of the same tenant was made from. */
+  /** The sandbox that the bundle was shipped from, when it is a share of the same tenant. */
   async #parentOf({ whole, manifest, members }: UnpackResult, tenant: string): Promise<string | null> {
     if (manifest === null) return null;
     const traits = { sha256: whole.sha256, id: manifest.id, diskSha256: members[DISK]?.sha256 ?? null };
     return (await this.#options.registry.shares.find(traits, { tenants: [tenant] }))?.instance ?? null;
   }
 
-  /** Saves and takes apart what comes in; nothing of it outlives `use` but what that put elsewhere. */
+  /** Saves an upload and unpacks it in a temporary folder, which is removed after `use`. */
   async #unpackUpload<T>(
     actor: string,
     save: SaveUpload,
@@ -225,7 +225,7 @@ export class Bundles {
     });
   }
 
-  /** What goes wrong on the way out is in the ledger. */
+  /** Runs `work`; a failure gets a ledger line of `type`. */
   async #recordingFailure<T>(
     about: { id: string | null; tenant: string },
     cause: AuditContext,
@@ -252,7 +252,7 @@ export class Bundles {
   }
 }
 
-/** What was written anew, when nothing stands against it. */
+/** The rebuilt file, when the bundle has no faults. Throws them otherwise. */
 function accepted({ rebuilt }: UnpackResult, { faults }: BundleVerification): VfsCopy {
   if (rebuilt === null || faults.length > 0) throw importRefusal(faults);
   return rebuilt;

@@ -1,6 +1,6 @@
 /**
- * A checkout: the workspace as a directory tree in a tar, for people and git. Nothing in it leads out of the tree when
- * it is unpacked. Reads a VFS file at rest, one file of it at a time; knows nothing of compression or HTTP.
+ * A checkout: the workspace as a tar, for people and git. No entry or link points outside the folder that it is
+ * unpacked in. Reads a VFS file at rest, one file at a time; knows nothing of compression or HTTP.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type Header, type Pack, pack } from 'tar-stream';
@@ -10,11 +10,11 @@ import { IGNORE_FILE, ignoreFile } from './gitignore.ts';
 const FILE_MODE = 0o644;
 const DIRECTORY_MODE = 0o755;
 const PERMISSIONS = 0o777;
-/** Where a sandbox sees its workspace: links into it are made relative. */
+/** Mount point of the workspace in a sandbox. Absolute links into it become relative. */
 const MOUNT = '/workspace';
 /**
- * A folder of this name would make the tree a repository of the sandbox's making, with commands in its settings. git
- * itself stages none.
+ * A `.git` folder would make the checkout a repository that the sandbox controls, with commands in its configuration.
+ * git itself never stages one.
  */
 const GIT_FOLDER = /(^|\/)\.git(\/|$)/i;
 
@@ -26,7 +26,7 @@ interface Row {
   target: string | null;
 }
 
-/** The tar of the workspace, written as it is read. Destroying it ends the reading. */
+/** The tar of the workspace as a stream. Destroying it stops the reading. */
 export function checkoutTar(db: DatabaseSync): Pack {
   const tar = pack();
   void fill(tar, db).then(
@@ -91,7 +91,7 @@ function entry(
   });
 }
 
-/** Everything in the workspace in the order of paths, so that a directory comes before what is in it. */
+/** All entries of the workspace in path order, so that a directory precedes its contents. */
 function rowsOf(db: DatabaseSync): Iterable<Row> {
   const nodes = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vfs_node'").get() !== undefined;
   const files = nodes
@@ -105,7 +105,7 @@ function rowsOf(db: DatabaseSync): Iterable<Row> {
     .iterate() as unknown as Iterable<Row>;
 }
 
-/** The directories that the work has at its top. */
+/** Names of the top-level directories of the workspace. */
 function topFolders(db: DatabaseSync): Set<string> {
   const names = new Set<string>();
   for (const { path, kind } of rowsOf(db)) {
@@ -116,8 +116,8 @@ function topFolders(db: DatabaseSync): Set<string> {
 }
 
 /**
- * Where a link may point when it is unpacked, or null when it may lead out. A target climbs only at its beginning, and
- * at most to the top: what follows a name could pass through another link, and `..` behind that is anywhere.
+ * The target of a link in the checkout, or null when it may point outside. `..` is allowed only at the beginning of a
+ * target, and at most up to the top: after a name, which may be another link, `..` can lead anywhere.
  */
 export function safeLinkTarget(path: string, target: string): string | null {
   const depth = path.split('/').length - 2;

@@ -23,7 +23,7 @@ function stage() {
 
 const { vfsPath: _none, ...box } = instance('box');
 
-test('29. a file and its row land together, and the row knows the file', async () => {
+test('29. a file and its row are created together, and the row knows the file', async () => {
   const { dataFolder, registry, file, live } = stage();
   const row = await createFromFile({ dataFolder, registry, clock: new FakeClock() }, file, 'hash', box, entry());
   expect(row).toMatchObject({
@@ -49,7 +49,7 @@ test('29. an id that is taken or about to be keeps what it has', async () => {
   expect([existsSync(file), readFileSync(live('soon'), 'utf8')]).toEqual([true, 'of another']);
 });
 
-test('29. a row that cannot be inserted leaves no file, and not that of whoever took the id meanwhile', async () => {
+test('29. a row that cannot be inserted leaves no file, and keeps the file of a sandbox that took the id meanwhile', async () => {
   const { dataFolder, file, live, registry } = stage();
   const { copies } = registry;
   const failing = (meanwhile: () => void) => ({
@@ -83,7 +83,7 @@ test('29. a row that cannot be inserted leaves no file, and not that of whoever 
   expect(readFileSync(live('box'), 'utf8')).toBe('of another');
 });
 
-test('29. what lands is marked until it has its row, so that a kill between the two leaves nothing', async () => {
+test('29. a file is marked until it has its row, so that a kill between the two leaves nothing', async () => {
   const { dataFolder, registry, file, live } = stage();
   const marks: unknown[] = [];
   const watching = {

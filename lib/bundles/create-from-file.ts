@@ -1,6 +1,6 @@
 /**
- * Makes a sandbox of a file that was written anew: the file goes to its place first, then the row. Knows nothing of
- * where the file came from.
+ * Creates a sandbox from a rebuilt VFS file: moves the file into the live drawer, then inserts the row. Knows nothing
+ * of where the file came from.
  */
 import { dirname, join } from 'node:path';
 import { type Clock, epochSeconds } from '../base/clock.ts';
@@ -23,8 +23,8 @@ export interface CreateFromFileOptions {
 
 /**
  * Moves `file`, whose bytes are on disk, into the live drawer and inserts the row in state `created`. A failure leaves
- * neither. A server that dies between the two leaves a marked file without a row, which the next start removes: its
- * landing was never answered. Throws `conflict` for a taken id or name.
+ * neither. A server that dies between the two leaves a file without a row, marked as unclaimed: the next start removes
+ * it, as its request was never answered. Throws `conflict` for a taken id or name.
  */
 export async function createFromFile(
   { dataFolder, clock, registry }: CreateFromFileOptions,
@@ -38,12 +38,12 @@ export async function createFromFile(
   const target = join(dataFolder, vfsPath);
   const folder = dirname(target);
   let ours = stampOf(file);
-  if (ours === null) throw new WinterdockError('internal', 'What was to be landed is not there.');
+  if (ours === null) throw new WinterdockError('internal', 'The file of the new sandbox is missing.');
   if ((await registry.instances.get(id)) !== null) throw taken(id);
   try {
     await makeNewFolder(folder);
   } catch (error) {
-    // Someone else is about to have this id.
+    // Another request is creating a sandbox with this id.
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw taken(id);
     throw error;
   }
@@ -51,20 +51,20 @@ export async function createFromFile(
     await registry.copies.markUnclaimed(vfsPath);
     await (await moveFile(file, target, stagingFor(dataFolder, target))).makeDurable();
     await syncFolder(dirname(folder));
-    const landed = stampOf(target);
-    if (landed === null) throw new WinterdockError('internal', 'What was just landed is not there.');
-    ours = landed;
-    const record = fileRecord(landed, { sha256, quickCheck: 'ok' });
+    const moved = stampOf(target);
+    if (moved === null) throw new WinterdockError('internal', 'The file of the new sandbox is missing after its move.');
+    ours = moved;
+    const record = fileRecord(moved, { sha256, quickCheck: 'ok' });
     const row = await registry.instances.create(
-      { ...instance, vfsPath, file: record, bytes: landed.size },
+      { ...instance, vfsPath, file: record, bytes: moved.size },
       epochSeconds(clock),
       ledger,
     );
     await unmark(registry, vfsPath);
     return row;
   } catch (error) {
-    // A sandbox that took the id meanwhile may have its own file there by now, even on the same inode: only what is
-    // ours goes.
+    // A sandbox that took the id meanwhile may have its own file there by now, even on the same inode: remove the file
+    // only if it is still the one moved here.
     const there = stampOf(target);
     const same = there?.inode === ours.inode && there.mtimeNs === ours.mtimeNs && there.size === ours.size;
     if (same) await removeFile(target);
@@ -75,14 +75,14 @@ export async function createFromFile(
 }
 
 /**
- * A mark that stays, as the registry takes no more just now, harms nothing: it counts only where there is no row, and
- * goes at the next start.
+ * A mark that stays because the registry takes no write now does no harm: it counts only for a file without a row, and
+ * the next start removes it.
  */
 async function unmark(registry: CreateFromFileOptions['registry'], path: string): Promise<void> {
   try {
     await registry.copies.clearUnclaimed(path);
   } catch {
-    // What the landing came to is what its caller is told.
+    // The caller needs the result of the creation, not of this clean-up.
   }
 }
 

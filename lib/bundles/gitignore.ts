@@ -8,9 +8,9 @@ export const IGNORE_FILE = '.gitignore';
 const HEAD = '# The private volumes of the sandbox; they are not part of the work.';
 
 /**
- * One anchored line for each volume that does not ship, behind what the work's own file says: the last word is ours, so
- * that nothing of it lets them back in. A volume whose name a directory of the work itself has (`taken`: those at its
- * top) gets no line, as that would hide a part of the work.
+ * Appends one anchored line for each volume that does not ship to the workspace's own `.gitignore`. The last matching
+ * line wins in git, so no line of the workspace can include them again. A volume gets no line when the workspace has a
+ * top-level directory of its name (`taken`), because the line would hide that directory.
  */
 export function ignoreFile(own: Uint8Array | null, taken: ReadonlySet<string>): Buffer {
   const lines: string[] = VOLUMES.filter((volume) => !VOLUME_CONTRACTS[volume].ships).map((volume) =>

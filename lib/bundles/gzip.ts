@@ -1,29 +1,29 @@
 /**
- * gzip in blocks that are packed beside each other: fastest for what shrinks, stored for noise. Knows nothing of what
- * it packs.
+ * gzip in blocks that are compressed in parallel: deflate's fastest level for compressible blocks, stored for others.
+ * Knows nothing of the contents.
  */
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
 
-/** deflate's fastest; what is packed here is on its way, not kept. */
+/** deflate's fastest level: the output is sent, not kept. */
 const FASTEST = 1;
 const STORED = 0;
-/** A block is packed by itself, and its level chosen for it alone. */
+/** Each block is compressed by itself, with a level of its own. */
 const BLOCK_BYTES = 1024 * 1024;
-/** Blocks under way at a time: two of zlib's threads, and what is kept in memory. */
+/** Blocks compressed ahead: this many threads of zlib, and blocks in memory. */
 const AHEAD = 2;
-/** Bytes in the middle of a block that are tried. */
+/** Bytes from the middle of a block that are compressed as a sample. */
 const SAMPLE_BYTES = 16 * 1024;
 /** Blocks whose sample shrinks by less than this are stored. */
 const WORTHWHILE = 0.95;
-/** RFC 1952: deflate, no name, no time, made fast, on no system in particular. */
+/** RFC 1952: deflate, no name, no time, fastest level, unknown system. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff]);
 /** RFC 1951: an empty block that is the last. */
 const LAST_BLOCK = Buffer.from([3, 0]);
 
 const deflated = promisify<Buffer, { level: number; finishFlush: number }, Buffer>(deflateRaw);
 
-/** One gzip member of all that `source` gives, as far as it is read. */
+/** Compresses `source` into one gzip member, as it is read. */
 export async function* gzipped(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const underWay: Promise<Buffer>[] = [];
   let crc = 0;
@@ -44,7 +44,7 @@ export async function* gzipped(source: AsyncIterable<Buffer>): AsyncGenerator<Bu
   yield Buffer.concat([LAST_BLOCK, trailer]);
 }
 
-/** The same bytes in blocks of one size but for the last. */
+/** The same bytes in blocks of equal size; the last may be smaller. */
 async function* blocksOf(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let kept: Buffer[] = [];
   let size = 0;

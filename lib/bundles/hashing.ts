@@ -1,20 +1,20 @@
-/** Bytes counted and hashed while they pass, and stopped at a limit. Knows nothing of what they are. */
+/** Counts and hashes the bytes of a stream or a file, up to a limit. Knows nothing of the contents. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { Transform } from 'node:stream';
 import { WinterdockError } from '../base/errors.ts';
 
-/** What is known of one member, or of a whole bundle. */
+/** Hash and size of one member, or of a whole bundle. */
 export interface Hashed {
   /** Lower-case hex. */
   sha256: string;
   bytes: number;
 }
 
-/** Pieces in which files are read and hashed. */
+/** Chunk size for reading and hashing files. */
 export const CHUNK_BYTES = 1024 * 1024;
 
-/** Lets bytes through. Fails with `too_large` as soon as there are more than `limit`; `named` begins that sentence. */
+/** A hashing pass-through. Fails with `too_large` after `limit` bytes; `named` is the subject of that message. */
 export function hashing(limit: number, named: string): { through: Transform; result(): Hashed } {
   const hash = createHash('sha256');
   let bytes = 0;

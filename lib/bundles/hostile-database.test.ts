@@ -9,7 +9,7 @@ const VFS =
   'CREATE TABLE vfs (volume TEXT NOT NULL, path TEXT NOT NULL, content BLOB, mtime INTEGER, PRIMARY KEY(volume, path))';
 
 /**
- * A database of these statements, as the disk of a bundle and as a file of its own. Returns what is said about each.
+ * A database of these statements, as the disk of a bundle and as a bare file. Returns the faults of each.
  */
 async function bothWays(sql: string | ((file: string) => void)): Promise<{ bundled: string; bare: string }> {
   const file = tmpFile();

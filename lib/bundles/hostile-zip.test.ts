@@ -9,14 +9,14 @@ import { type RawEnd, type RawEntry, rawZip } from './testing/raw-zip.ts';
 
 const work = () => vfsFile((vfs) => vfs.put(vfsPath('/work.txt'), bytes('the work '.repeat(500))));
 
-/** The members of a good bundle, to be spoilt. */
+/** The members of a valid bundle, for a test to damage. */
 async function members(): Promise<[RawEntry, RawEntry, RawEntry]> {
   const made = await makeBundle(work());
   const entry = (name: Member): RawEntry => ({ name, content: made.bytes(name) });
   return [entry(MANIFEST), entry(PAGE), entry(DISK)];
 }
 
-/** What is said about a zip of these members; nothing may have been written anew. */
+/** The faults of a zip of these members. No VFS file may have been rebuilt. */
 async function refusal(entries: RawEntry[], limits = {}, end: RawEnd = {}): Promise<string> {
   const { says, target, problems } = await unpackFile(fileOf(rawZip(entries, end)), limits);
   expect(problems.length).toBeGreaterThan(0);

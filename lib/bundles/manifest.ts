@@ -1,5 +1,5 @@
 /**
- * The manifest of a bundle: its fields, how it is read from bytes of anyone, and the bytes that its signature covers.
+ * The manifest of a bundle: its fields, its parser for untrusted bytes, and the bytes that the signature covers.
  * Pure; knows nothing of zips, files or keys.
  */
 import { z } from 'zod';
@@ -10,14 +10,14 @@ export const FORMAT = 'wbundle/1';
 export const PAGE = 'workbook.html';
 export const DISK = 'vfs.sqlite';
 export const MANIFEST = 'manifest.json';
-/** What a bundle holds: these three and nothing else. */
+/** The members of a bundle: these three and nothing else. */
 export const MEMBERS = [PAGE, DISK, MANIFEST] as const;
 export type Member = (typeof MEMBERS)[number];
 
-/** Largest manifest that is read, in bytes; ours have about 1 500. */
+/** Largest manifest that is read, in bytes. A typical one has about 1 500. */
 export const MAX_MANIFEST_BYTES = 64 * 1024;
 
-/** What is said first in the signed bytes, so that a signature made for anything else never fits a bundle. */
+/** Domain separation: a prefix of the signed bytes, so that a signature over other data never fits a bundle. */
 const DOMAIN = 'winterdock wbundle/1\n';
 
 const ID_LENGTH = 200;
@@ -28,8 +28,8 @@ const memberSchema = z.object({
 });
 
 /**
- * The six fields of the seed; everything else may be absent in a bundle of someone else. Unknown fields are kept: the
- * signature covers them.
+ * The six fields of the seed are required; all others are optional, as other docks may not write them. Unknown fields
+ * are kept, because the signature covers them.
  */
 export const manifestSchema = z.looseObject({
   id: idSchema,
@@ -53,21 +53,21 @@ export const manifestSchema = z.looseObject({
     })
     .optional(),
   members: z.object({ [PAGE]: memberSchema, [DISK]: memberSchema }).optional(),
-  /** `did:key:z…` of who signed. */
+  /** `did:key:z…` of the signer. */
   issuer: z.string().max(ID_LENGTH).optional(),
   /** Ed25519 over `signedBytes`, base64url. */
   signature: z.string().max(ID_LENGTH).optional(),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** The volumes that leave: those that ship, or with `includePrivate` all of them. */
+/** The volumes in a bundle: those that ship, or with `includePrivate` all of them. */
 export function shippedVolumes(includePrivate: boolean): Volume[] {
   return VOLUMES.filter((volume) => includePrivate || VOLUME_CONTRACTS[volume].ships);
 }
 
 /**
- * A manifest from bytes that anyone may have written. Returns it, or what is wrong with it: one sentence for each
- * field. `signed`, `private_included` and `volumes` must not contradict each other.
+ * Parses a manifest from untrusted bytes. Returns it, or its faults, one sentence for each field. `signed`,
+ * `private_included` and `volumes` must not contradict each other.
  */
 export function readManifest(bytes: Uint8Array): { manifest: Manifest } | { problems: string[] } {
   let value: unknown;
@@ -101,7 +101,7 @@ export function signedBytes(manifest: Record<string, unknown>): Uint8Array {
   return Buffer.from(DOMAIN + canonical(rest));
 }
 
-/** The text of a manifest as it lies in a bundle. */
+/** The text of a manifest in a bundle. */
 export function manifestText(manifest: Manifest): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }

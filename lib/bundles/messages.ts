@@ -1,4 +1,4 @@
-/** What the server and a bundle process say to each other, checked at both ends. Knows nothing of how a job is done. */
+/** Messages between the server and a bundle process, validated at both ends. Knows nothing of how a task is done. */
 import { z } from 'zod';
 import { ERROR_STATUS, type ErrorCode, isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
@@ -14,20 +14,20 @@ const limitsSchema = z.object({
 export type UnpackLimits = z.infer<typeof limitsSchema>;
 
 const problemSchema = z.object({ message: z.string(), tooLarge: z.boolean() });
-/** One thing that is wrong with a file that was handed in. */
+/** One fault of an uploaded file. */
 export type BundleProblem = z.infer<typeof problemSchema>;
 
 const unpackResultSchema = z.object({
   kind: z.enum(['bundle', 'vfs', 'unknown']),
   whole: hashedSchema,
   manifest: manifestSchema.nullable(),
-  /** What was found, whatever the manifest says. */
+  /** The members that were found, whatever the manifest says. */
   members: z.object({
     [PAGE]: hashedSchema.optional(),
     [DISK]: hashedSchema.optional(),
     [MANIFEST]: hashedSchema.optional(),
   }),
-  /** The file written anew and what it holds; null when none was. */
+  /** The rebuilt VFS file and its contents; null when the upload has faults. */
   rebuilt: hashedSchema
     .extend({ volumes: z.array(z.object({ volume: z.enum(VOLUMES), files: z.int(), bytes: z.int() })) })
     .nullable(),
@@ -45,7 +45,7 @@ const salvagedSchema = hashedSchema.extend({
 
 const path = z.string().min(1);
 const bundleTaskSchema = z.discriminatedUnion('kind', [
-  /** Looks at `disk` in full and writes the page about it at `page`; `hashed` is what is known of the disk's bytes. */
+  /** Inspects `disk` and writes its page to `page`. `hashed`: hash and size of `disk`. */
   z.object({
     kind: z.literal('page'),
     disk: path,
@@ -63,11 +63,11 @@ const bundleTaskSchema = z.discriminatedUnion('kind', [
     manifest: path,
     createdSeconds: z.int(),
   }),
-  /** Takes `file` apart and writes what it holds anew at `target`. */
+  /** Unpacks `file` and rebuilds its VFS file at `target`. */
   z.object({ kind: z.literal('unpack'), file: path, folder: path, target: path, limits: limitsSchema }),
   /**
-   * Writes what is readable of the damaged copy `file` anew at `target`; a packed one is expanded first, in `folder`,
-   * as far as it goes.
+   * Writes the readable rows of the damaged copy `file` to a new VFS file at `target`. A compressed copy is first
+   * expanded in `folder`, as far as possible.
    */
   z.object({
     kind: z.literal('salvage'),
@@ -106,25 +106,25 @@ const failureSchema = z.object({
 
 const bundleMessageSchema = z.union([
   z.object({ ready: z.literal(true) }),
-  /** The tar begins: everything before it went well. */
+  /** The tar begins: all checks before it have passed. */
   z.object({ begun: z.literal(true) }),
   z.object({ answer: answerSchema }),
   z.object({ failure: failureSchema }),
 ]);
 export type BundleMessage = z.infer<typeof bundleMessageSchema>;
 
-/** A message of the server. Throws when it is none. */
+/** Parses a message of the server. Throws when it is invalid. */
 export function parseBundleTask(message: unknown): BundleTask {
   return bundleTaskSchema.parse(message);
 }
 
-/** A message of a bundle process. Throws when it is none. */
+/** Parses a message of a bundle process. Throws when it is invalid. */
 export function parseBundleMessage(message: unknown): BundleMessage {
   return bundleMessageSchema.parse(message);
 }
 
 /**
- * Any error as it crosses to the server; one that is none of the contract's says nothing of the machine in its message.
+ * An error as a message to the server. The message of an unexpected error tells nothing about the machine.
  */
 export function bundleFailure(error: unknown): BundleMessage {
   if (!isWinterdockError(error))
@@ -139,7 +139,7 @@ export function bundleFailure(error: unknown): BundleMessage {
   return { failure: { code, message, extra, ...(hint === undefined ? {} : { hint }) } };
 }
 
-/** The error that a failure stands for. An `internal` one keeps its reason as the cause, out of answers. */
+/** The error of a failure message. The reason of an `internal` one becomes its cause, which no answer shows. */
 export function bundleError({ code, message, hint, extra }: z.infer<typeof failureSchema>): WinterdockError {
   if (code === 'internal')
     return new WinterdockError(code, message, { cause: new Error(String(extra.reason ?? message)) });

@@ -1,7 +1,7 @@
 /**
- * `workbook.html`: what a bundle is, for whoever opens it in a browser, from disk, without network. Everything that
- * comes from a sandbox is escaped; the page has no script and its policy allows none. Written piece by piece, so that
- * it takes no memory; knows nothing of zips.
+ * `workbook.html`: describes a bundle to a person who opens it in a browser, from disk, without network. Everything
+ * from a sandbox is escaped; the page has no script, and its Content-Security-Policy allows none. It is generated in
+ * pieces, so that its size needs no memory; knows nothing of zips.
  */
 
 import { isUtf8 } from 'node:buffer';
@@ -13,11 +13,11 @@ import { DISK, type Manifest, PAGE } from './manifest.ts';
 
 /** Entries listed for each volume; the page says how many more there are. */
 const LISTED = 2000;
-/** Largest text that is shown whole, and how much is shown in all, in bytes. */
+/** Largest text file that is shown, and the limit for all of a volume, in bytes. */
 const SHOWN_FILE_BYTES = 64 * 1024;
 const SHOWN_BYTES = 2 * 1024 * 1024;
 
-const ASKED_FOR = 'Private: it is in this bundle because whoever shipped it asked for that.';
+const ASKED_FOR = 'Private: it is in this bundle because the person who shipped it asked for that.';
 
 const STYLE = `
 :root{color-scheme:light dark;--paper:#fbfaf6;--sheet:#fffefc;--wash:#f3f1e8;--ink:#121316;--ink2:#4a4c48;--rule:#dcd9cd;--workspace:#a8d4f0;--memory:#aee5c2;--tmp:#f3c5a3;--on:#121316;--fault:#b3252b;--faultwash:#fdeeea}
@@ -50,7 +50,7 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ');
 
-/** What the page is told; the hash of the page itself and the signature are in the manifest only. */
+/** Input of the page. The hash of the page itself and the signature are in the manifest only. */
 export interface PageInput {
   manifest: Manifest;
   disk: { sha256: string; bytes: number };
@@ -75,7 +75,7 @@ export function* bundlePage(db: DatabaseSync, { manifest, disk }: PageInput): Ge
 <h1><bdi>${escaped(title)}</bdi></h1>
 `;
   yield manifest.private_included
-    ? '<p class="warning">Private volumes are included: this bundle carries memory and tmp, not the work alone. Whoever has it can read them.</p>\n'
+    ? '<p class="warning">Private volumes are included: this bundle carries memory and tmp, not the work alone. Anyone who has it can read them.</p>\n'
     : '<p>It carries the work, and nothing else of the sandbox: memory and tmp stayed where they were.</p>\n';
   yield `<p>The work is in <code>${DISK}</code>, one SQLite file. This page shows what is in it; <code>manifest.json</code> says what must be true of both, and is
 ${manifest.signed ? 'signed' : 'not signed'}. To make a sandbox of it again, import the whole bundle.</p>\n`;
@@ -187,7 +187,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as HTML shows it; control characters as their pictures, so that none hides or moves what stands around it. */
+/** Escapes text for HTML. Control characters become visible symbols, so that none hides or moves other text. */
 function escaped(text: string): string {
   return text
     .toWellFormed()

@@ -1,6 +1,6 @@
 /**
- * The `bundles/` drawer: a folder of its own for everything that passes, gone when it has passed. What an earlier run
- * left is removed at the start. Owns how many may pass at a time.
+ * The `bundles/` drawer: one temporary folder per upload or download, removed when it ends. A start removes those of an
+ * earlier run. Owns how many there may be at a time.
  */
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -10,24 +10,24 @@ import { makeFolder, makeNewFolder, removeTree } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { discard } from '../storage/files.ts';
 
-/** Bundles and checkouts on their way at a time: each takes as much disk as its sandbox, some of them twice. */
+/** Most transfers at a time: each takes as much disk space as its sandbox, some of them twice. */
 const MAX_FOLDERS = 32;
-/** Those of one person or key: whoever sends or takes his slowly keeps nobody else from sending. */
+/** Most transfers of one person or key, so that a slow client does not block the others. */
 const MAX_FOLDERS_EACH = 8;
-/** Processes that work at a time; the others wait their turn. */
+/** Slots for bundle processes; further transfers wait. */
 const MAX_WORKING = 2;
 
 export class TransferFolders {
   readonly #drawer: string;
   readonly #working = new Semaphore(MAX_WORKING);
-  /** How many each has open. */
+  /** Open folders by actor. */
   readonly #open = new Map<string, number>();
 
   constructor(dataFolder: string) {
     this.#drawer = join(dataFolder, 'bundles');
   }
 
-  /** Makes the drawer and empties it. */
+  /** Makes the drawer, or empties it. */
   async start(): Promise<void> {
     await makeFolder(this.#drawer);
     for (const name of await readdir(this.#drawer)) await removeTree(join(this.#drawer, name));
@@ -67,7 +67,7 @@ export class TransferFolders {
     }
   }
 
-  /** Runs `work` in its turn. */
+  /** Runs `work` when a slot is free. */
   withSlot<T>(work: () => Promise<T>): Promise<T> {
     return this.#working.runExclusive(work);
   }

@@ -1,6 +1,6 @@
 /**
- * The way of whatever passes in or out: a folder of its own that is gone when it has passed, a turn, a process that
- * takes it apart, and one stop for all. Knows nothing of what passes.
+ * Uploads and downloads under way: each has a temporary folder, waits for a slot, may start a bundle process, and ends
+ * when the server stops. Knows nothing of the contents.
  */
 import { finished, type Readable } from 'node:stream';
 import type { Config } from '../base/config.ts';
@@ -10,10 +10,10 @@ import { TransferFolders } from './transfer-folders.ts';
 
 const MIB = 1024 * 1024;
 
-/** Bytes on their way out. What they came from is removed when the stream closes, however it does. */
+/** A download. Its temporary folder is removed when the stream closes, for whatever reason. */
 export interface OutgoingStream {
   stream: Readable;
-  /** Null: only its end will tell. */
+  /** Null: not known before the stream ends. */
   bytes: number | null;
 }
 
@@ -28,20 +28,20 @@ export class Transfers {
     this.#folders = new TransferFolders(config.dataFolder);
   }
 
-  /** Removes what an earlier run left. */
+  /** Removes the temporary folders of an earlier run. */
   start(): Promise<void> {
     return this.#folders.start();
   }
 
-  /** Breaks off what is on its way and waits until it is gone. Idempotent. */
+  /** Aborts all transfers and waits until their folders are removed. Idempotent. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.allSettled([...this.#running]);
   }
 
   /**
-   * Opens a folder for something that goes out; it is removed when the stream closes, or at once when there is none.
-   * Throws `rate_limited`.
+   * Opens a temporary folder for a download. It is removed when the stream closes, or at once when `make` fails. Throws
+   * `rate_limited`.
    */
   async outbound<T>(
     actor: string,
@@ -68,8 +68,7 @@ export class Transfers {
   }
 
   /**
-   * Runs `work` with a folder of its own, of which nothing outlives it but what that put elsewhere. Throws
-   * `rate_limited`.
+   * Runs `work` with a temporary folder and removes the folder afterwards. Throws `rate_limited`.
    */
   withFolder<T>(actor: string, work: (folder: string) => Promise<T>): Promise<T> {
     return this.#tracked(async () => {
@@ -82,12 +81,12 @@ export class Transfers {
     });
   }
 
-  /** Runs `work` in its turn. */
+  /** Runs `work` when one of the processing slots is free. */
   withSlot<T>(work: () => Promise<T>): Promise<T> {
     return this.#folders.withSlot(work);
   }
 
-  /** Runs `work` in its turn; the process that it may ask for, once, is gone afterwards. */
+  /** Runs `work` in a slot. It may start one process, which is ended afterwards. */
   withProcess<T>(
     signal: AbortSignal | undefined,
     work: (start: () => Promise<BundleProcess>) => Promise<T>,
@@ -105,12 +104,12 @@ export class Transfers {
     });
   }
 
-  /** A process that the caller ends. It is ended when `signal` or the stop says so. Throws `capacity`. */
+  /** Starts a process that the caller must end. `signal` and `stop` end it too. Throws `capacity`. */
   startProcess(signal: AbortSignal | undefined): Promise<BundleProcess> {
     const { dataFolder, maxFileBytes } = this.#config;
     return BundleProcess.start({
       dataFolder,
-      // A content passes through SQLite's memory and the process's own.
+      // The content of a file is in SQLite's memory and in the process's own at the same time.
       memoryBytes: 384 * MIB + 6 * maxFileBytes,
       signals: [this.#stopping.signal, ...(signal === undefined ? [] : [signal])],
     });

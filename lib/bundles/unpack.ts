@@ -1,6 +1,6 @@
 /**
- * Takes a file of anyone apart: a bundle, or a bare VFS file. Says everything that is wrong with it, and writes what it
- * holds anew when nothing is. Runs in a process of its own; signatures and shares are looked at by the server.
+ * Unpacks an untrusted file: a bundle or a bare VFS file. Collects all its faults, and rebuilds the VFS file when there
+ * are none. Runs in a bundle process; the server verifies signatures and finds shares.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,18 +12,17 @@ import type { BundleProblem, UnpackLimits, UnpackResult } from './messages.ts';
 import { rebuildVfs } from './vfs-inspection.ts';
 import { BundleZip } from './zip-reader.ts';
 
-/** Largest page that is inflated; ours stay below 20 MiB. */
+/** Largest page that is inflated. A page of a bundle stays below 20 MiB. */
 const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 
-/** How the VFS begins what it says of a file that has a row; this one has none yet. */
+/** Start of the VFS's message about the file of a sandbox. An upload has no sandbox yet, so it is replaced. */
 const DAMAGED = 'The file of the sandbox is damaged';
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
 const ZIP_MAGICS = ['PK\x03\x04', 'PK\x05\x06'];
 
 /**
- * Looks at `file` and, when nothing is wrong with it, writes the VFS file that it holds anew at `target`. `folder`
- * takes what lies between.
+ * Unpacks `file` and, when it has no faults, rebuilds its VFS file at `target`. `folder` is for temporary files.
  */
 export async function unpack(
   file: string,
@@ -40,10 +39,10 @@ export async function unpack(
   return { kind: 'unknown', whole, manifest: null, members: {}, rebuilt: null, problems };
 }
 
-type Taken = Omit<UnpackResult, 'whole'>;
+type UnpackedParts = Omit<UnpackResult, 'whole'>;
 
-async function unpackVfs(file: string, target: string, limits: UnpackLimits): Promise<Taken> {
-  const taken: Taken = { kind: 'vfs', manifest: null, members: {}, rebuilt: null, problems: [] };
+async function unpackVfs(file: string, target: string, limits: UnpackLimits): Promise<UnpackedParts> {
+  const taken: UnpackedParts = { kind: 'vfs', manifest: null, members: {}, rebuilt: null, problems: [] };
   await attempt(taken.problems, async () => {
     taken.rebuilt = await rebuildVfs(file, target, {
       declared: VOLUMES,
@@ -55,8 +54,8 @@ async function unpackVfs(file: string, target: string, limits: UnpackLimits): Pr
   return taken;
 }
 
-async function unpackZip(file: string, folder: string, target: string, limits: UnpackLimits): Promise<Taken> {
-  const taken: Taken = { kind: 'bundle', manifest: null, members: {}, rebuilt: null, problems: [] };
+async function unpackZip(file: string, folder: string, target: string, limits: UnpackLimits): Promise<UnpackedParts> {
+  const taken: UnpackedParts = { kind: 'bundle', manifest: null, members: {}, rebuilt: null, problems: [] };
   const { problems, members } = taken;
   const zip = await attempt(problems, () => BundleZip.open(file));
   if (zip === null) return taken;
@@ -88,12 +87,12 @@ async function unpackZip(file: string, folder: string, target: string, limits: U
   }
 }
 
-/** What outlives a resume: tmp never comes along. */
+/** The volumes that survive a resume. tmp is never imported. */
 function kept(volumes: readonly Volume[]): Volume[] {
   return volumes.filter((volume) => VOLUME_CONTRACTS[volume].survivesResume);
 }
 
-/** Members that are not the ones that the manifest names. */
+/** Faults for members whose hash or size is not the one in the manifest. */
 function alterations(manifest: Manifest, members: UnpackResult['members']): BundleProblem[] {
   if (manifest.members === undefined) {
     return manifest.signed
@@ -101,27 +100,31 @@ function alterations(manifest: Manifest, members: UnpackResult['members']): Bund
       : [];
   }
   return ([PAGE, DISK] as const).flatMap((name: Exclude<Member, typeof MANIFEST>) => {
-    const said = manifest.members?.[name];
+    const declared = manifest.members?.[name];
     const found = members[name];
-    if (found === undefined || said === undefined || (said.sha256 === found.sha256 && said.bytes === found.bytes))
+    if (
+      found === undefined ||
+      declared === undefined ||
+      (declared.sha256 === found.sha256 && declared.bytes === found.bytes)
+    )
       return [];
     return [problem(`${name} was altered: it is not the one that the manifest names.`)];
   });
 }
 
-/** Runs `work`; what is wrong with the file becomes a problem, and anything else stays an error. */
+/** Runs `work`. A fault of the file is added to `problems`; any other error is thrown. */
 async function attempt<T>(problems: BundleProblem[], work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();
   } catch (error) {
-    if (!isWinterdockError(error) || !isOfTheFile(error)) throw error;
+    if (!isWinterdockError(error) || !isFileFault(error)) throw error;
     const message = error.message.replace(DAMAGED, 'It holds no sound VFS file');
     problems.push({ message, tooLarge: error.code === 'too_large' });
     return null;
   }
 }
 
-function isOfTheFile({ code }: WinterdockError): boolean {
+function isFileFault({ code }: WinterdockError): boolean {
   return code === 'validation' || code === 'corrupt' || code === 'too_large' || code === 'unknown_volume';
 }
 

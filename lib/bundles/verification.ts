@@ -1,6 +1,5 @@
 /**
- * What is to be said of a file that was taken apart: who signed it, what is wrong, whether it may come in, and which
- * share it is. Pure.
+ * Verifies an unpacked bundle: its signer, its faults, whether it may be imported, and which share it is. Pure.
  */
 import { WinterdockError } from '../base/errors.ts';
 import { verify } from '../base/signing.ts';
@@ -9,13 +8,13 @@ import { DISK, MEMBERS, type Member, signedBytes } from './manifest.ts';
 import type { BundleProblem, UnpackResult } from './messages.ts';
 
 export interface BundleVerification {
-  /** Hashes and signature fit. */
+  /** The signature is valid and there are no faults. */
   verified: boolean;
-  /** Who signed, when the signature fits. */
+  /** The signer, when the signature is valid. */
   issuer: string | null;
-  /** What stands against taking it in. */
+  /** Reasons to refuse the import. */
   faults: BundleProblem[];
-  /** What whoever takes it in should know. */
+  /** Remarks that do not prevent an import. */
   notes: string[];
 }
 
@@ -27,7 +26,7 @@ export interface ShareMatch {
   says: string;
 }
 
-/** Judges what was found. `own` is the `did:key` of this dock. */
+/** Verifies signature and manifest. `own` is the `did:key` of this dock. */
 export function verifyBundle(unpacked: UnpackResult, own: string): BundleVerification {
   const { kind, manifest } = unpacked;
   const faults = [...unpacked.problems];
@@ -46,7 +45,7 @@ export function verifyBundle(unpacked: UnpackResult, own: string): BundleVerific
   return { verified: issuer !== null && faults.length === 0, issuer, faults, notes };
 }
 
-/** Compares what was found with the share that it may be. */
+/** Compares the members with those of the share that it may be. */
 export function matchShare(unpacked: UnpackResult, share: ShareRow | null): ShareMatch {
   if (share === null) return { id: null, verdict: 'unknown', altered: [], says: 'unknown' };
   const { id } = share;
@@ -60,7 +59,7 @@ export function matchShare(unpacked: UnpackResult, share: ShareRow | null): Shar
     : { id, verdict: 'altered', altered, says: `this is share ${id}, altered: ${altered.join(', ')}` };
 }
 
-/** The error of an import that is refused: everything that is wrong, in the first's code. */
+/** The error of a refused import, with all faults. The code is `too_large` when one of them is. */
 export function importRefusal(faults: readonly BundleProblem[]): WinterdockError {
   const says = faults.map(({ message }) => message);
   const code = faults.some(({ tooLarge }) => tooLarge) ? 'too_large' : 'validation';

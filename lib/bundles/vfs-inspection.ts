@@ -1,6 +1,6 @@
 /**
- * Whether everything in a VFS file is what it should be: structure, declarations, types, paths, links. Nothing leaves
- * and nothing comes in that does not pass. Runs in a process of its own; knows nothing of zips or rows of the registry.
+ * Inspects a whole VFS file: its structure, schema, types, paths and links. No file is shipped or imported that does
+ * not pass. Runs in a bundle process; knows nothing of zips or rows of the registry.
  */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -14,13 +14,13 @@ import type { VfsCopy } from '../vfs/types.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 
 export interface RebuildOptions {
-  /** The volumes that it may hold; a row of any other is refused. */
+  /** The volumes that it may hold. A row of another volume is refused. */
   declared: readonly Volume[];
-  /** Those of them that are let in; rows of the others are left behind. */
+  /** The declared volumes whose rows are copied. */
   kept: readonly Volume[];
-  /** Largest content, in bytes. */
+  /** Largest file content, in bytes. */
   maxFileBytes: number;
-  /** The file is one of a bundle: no table, volume or row that a bundle does not declare, and no WAL mode. */
+  /** The file is from a bundle: it may have no undeclared table, volume or row, and no WAL mode. */
   bundled: boolean;
 }
 
@@ -31,9 +31,9 @@ const MAX_TARGET_BYTES = 1024;
 const CHECK_ERRORS = 3;
 
 /**
- * Writes the file of someone else anew at `target`, which must not exist: rows of the volumes that are let in, in our
- * own tables, and nothing else of its bytes. Then looks at all of it. Throws `corrupt` for what is no healthy VFS file
- * and `too_large`; nothing is then left at `target` that anyone uses.
+ * Rebuilds an untrusted VFS file at `target`, which must not exist: copies only the rows of the kept volumes into new
+ * tables, then inspects the result. Throws `corrupt` for a file that is not a healthy VFS file, and `too_large`; a file
+ * left at `target` must then not be used.
  */
 export async function rebuildVfs(source: string, target: string, options: RebuildOptions): Promise<VfsCopy> {
   if (options.bundled && isWal(source)) throw corruptFile('it is in WAL mode, which no file of a bundle is');
@@ -47,7 +47,7 @@ export async function rebuildVfs(source: string, target: string, options: Rebuil
   }
 }
 
-/** Looks at everything in a file that was just written anew. Throws `corrupt`, `too_large`. */
+/** Inspects all rows of a rebuilt or copied file. Throws `corrupt`, `too_large`. */
 export function inspectVfs(file: string, maxFileBytes: number): void {
   const vfs = openAtRest(file);
   try {
@@ -63,7 +63,7 @@ export function inspectVfs(file: string, maxFileBytes: number): void {
   }
 }
 
-/** Whatever SQLite cannot do with the file of someone else is the file's fault. */
+/** Any SQLite error on an untrusted file means that the file is corrupt. */
 function refusal(error: unknown): unknown {
   const translated = translateSqliteError(error);
   if (isWinterdockError(translated) && translated.code !== 'internal') return translated;
@@ -80,7 +80,7 @@ function isWal(file: string): boolean {
   }
 }
 
-/** Rows that would be left behind without a word: of volumes that are not declared, and of volumes that nobody has. */
+/** Refuses rows of undeclared and of unknown volumes, which a copy would drop silently. */
 function refuseUndeclared(source: string, { declared }: RebuildOptions): void {
   const vfs = openAtRest(source);
   try {
@@ -93,18 +93,17 @@ function refuseUndeclared(source: string, { declared }: RebuildOptions): void {
 }
 
 /**
- * Indexes are compared with the rows too: a file that claims two rows to be one would answer differently each way it is
- * asked.
+ * The check compares indexes with rows: with a wrong index, the same query could give different rows by another plan.
  */
 function requireHealthy(db: DatabaseSync): void {
   const [first] = db.prepare(`PRAGMA integrity_check(${CHECK_ERRORS})`).all();
-  const said = String(first?.integrity_check ?? 'it cannot be checked');
-  if (said !== 'ok') throw corruptFile(`its structure is damaged: ${said.slice(0, 200)}`);
+  const result = String(first?.integrity_check ?? 'it cannot be checked');
+  if (result !== 'ok') throw corruptFile(`its structure is damaged: ${result.slice(0, 200)}`);
 }
 
 const NAMES = VOLUMES.map((volume) => `'${volume}'`).join(', ');
 
-/** Types and sizes of the first table. Reads no content. */
+/** Checks types and sizes in the table `vfs`. Reads no content. */
 function requireSoundRows(db: DatabaseSync, maxFileBytes: number): void {
   const wrong = db
     .prepare(
@@ -127,7 +126,7 @@ function requireSoundRows(db: DatabaseSync, maxFileBytes: number): void {
   }
 }
 
-/** Types and ranges of the second table. */
+/** Checks types and ranges in the table `vfs_node`. */
 function requireSoundNodes(db: DatabaseSync): void {
   const wrong = db
     .prepare(
@@ -142,7 +141,7 @@ function requireSoundNodes(db: DatabaseSync): void {
   if (wrong) throw corruptFile(`it holds an entry of a wrong type: ${shown(wrong.path)}`);
 }
 
-/** Every path in its one form, one thing at each, and nothing below what is no directory. */
+/** Every path must be normalized and unique, and every ancestor of an entry must be a directory. */
 function requireSoundTree(db: DatabaseSync, nodes: boolean): void {
   const files = "SELECT volume, CAST(path AS BLOB) AS path, 'file' AS kind, NULL AS target FROM vfs";
   const others =
@@ -176,7 +175,7 @@ function textOf(value: unknown): string | null {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(value);
 }
 
-/** The path when it is in its one form, else null. */
+/** The path when it is normalized, else null. */
 function normalPath(text: string): VfsPath | null {
   try {
     const path = parseVfsPath(text);

@@ -1,7 +1,6 @@
 /**
- * Entry of a bundle process: does the jobs that the server gives it, one after the other, on files in one folder. What
- * is in bundles is hostile until it was looked at, and large: it never reaches the server's memory. Ends when the
- * server is gone.
+ * Entry point of a bundle process: runs the server's tasks one after the other, on files in one folder. Bundles are
+ * large, and hostile until they are inspected: their bytes never reach the server's memory. Ends with the server.
  */
 import { once } from 'node:events';
 import { createReadStream, statSync } from 'node:fs';
@@ -32,11 +31,11 @@ import { writeZip } from './zip-writer.ts';
 
 /** The checksum at the end of a zstd frame. */
 const CHECKSUM_BYTES = 4;
-/** Pieces of what is expanded: as much of it is lost where it breaks off. */
+/** Chunk size of expanding: up to this much is lost where a damaged file breaks off. */
 const EXPANDED_BYTES = 4096;
 
 process.on('message', (message) => void take(message));
-// An exit waits for V8's threads and was seen to hang; nothing here has to be put away first.
+// A normal exit waits for V8's threads and has been seen to hang. Nothing here needs a clean-up.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 say({ ready: true });
 flushCompileCache();
@@ -101,7 +100,7 @@ async function salvage({
   limits,
 }: Extract<BundleTask, { kind: 'salvage' }>): Promise<BundleTaskAnswer> {
   const source = packed ? join(folder, 'expanded.sqlite') : file;
-  const cutOff = packed && !(await expandAsFarAsItGoes(file, source));
+  const cutOff = packed && !(await expandUndamagedPart(file, source));
   const salvaged = await salvageVfs(source, target, { ...limits, identity, withLog });
   if (!cutOff) return { kind: 'salvage', salvaged };
   const lost = {
@@ -115,15 +114,15 @@ async function salvage({
   };
 }
 
-/** Expands a compressed file. False when it is damaged: what came before that is there. */
-async function expandAsFarAsItGoes(file: string, target: string): Promise<boolean> {
+/** Expands a compressed file. False when it is damaged: the bytes before the damage are written. */
+async function expandUndamagedPart(file: string, target: string): Promise<boolean> {
   if (await expand(file, target)) return true;
-  // With its last bytes, which are its checksum, what was expanded last is withheld.
+  // zstd withholds the last bytes when the checksum at the end is wrong, so expand again without it.
   await expand(file, target, Math.max(0, statSync(file).size - CHECKSUM_BYTES - 1));
   return false;
 }
 
-/** Expands a file up to its byte `end`. False when it breaks off. */
+/** Expands a file up to its byte `end`. False when it is damaged or cut off. */
 async function expand(file: string, target: string, end?: number): Promise<boolean> {
   const source = createReadStream(file, end === undefined ? {} : { end });
   const expanding = source.pipe(createZstdDecompress({ chunkSize: EXPANDED_BYTES }));

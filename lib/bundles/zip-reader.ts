@@ -1,7 +1,7 @@
 /**
- * Reads the zip of a bundle that anyone may have made. Names, kinds and places of all members are looked at before one
- * of them is inflated, every byte of the archive must belong to a member, and what inflates is counted as it comes,
- * whatever the headers say. Runs in a process of its own.
+ * Reads an untrusted zip. It checks the names, types and positions of all members before it inflates one of them. Every
+ * byte of the archive must belong to a member. Inflated bytes are counted, whatever the headers say. Runs in a bundle
+ * process.
  */
 
 import { Writable } from 'node:stream';
@@ -29,33 +29,33 @@ export class BundleZip {
     this.#entries = entries;
   }
 
-  /** Opens a zip and looks at all of it but the contents. Throws `validation` with what is wrong, in a sentence. */
+  /** Opens a zip and checks everything but the contents. Throws `validation` with the fault in a sentence. */
   static async open(file: string): Promise<BundleZip> {
     const zip = await openPromise(file, { autoClose: false, strictFileNames: true }).catch((error: unknown) => {
-      throw invalidZip(`It is no whole zip: ${said(error)}.`, error);
+      throw invalidZip(`It is no whole zip: ${reasonOf(error)}.`, error);
     });
     try {
       return new BundleZip(zip, await membersOf(zip, file));
     } catch (error) {
       zip.close();
-      throw isWinterdockError(error) ? error : invalidZip(`It is no sound zip: ${said(error)}.`, error);
+      throw isWinterdockError(error) ? error : invalidZip(`It is no sound zip: ${reasonOf(error)}.`, error);
     }
   }
 
   /**
-   * Inflates a member into a new file. Throws `too_large` as soon as there are more than `limit` bytes, `validation`.
+   * Inflates a member into a new file. Throws `too_large` after `limit` bytes, and `validation`.
    */
   extract(member: Member, target: string, limit: number): Promise<Hashed> {
     return this.#inflate(member, limit, writeStream(target, { flags: 'wx' }));
   }
 
-  /** Inflates a member and keeps nothing of it. */
+  /** Inflates a member only to hash it. */
   hash(member: Member, limit: number): Promise<Hashed> {
     const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
     return this.#inflate(member, limit, nowhere);
   }
 
-  /** Inflates a small member. */
+  /** Inflates a small member into memory. */
   async content(member: Member, limit: number): Promise<Hashed & { content: Buffer }> {
     const chunks: Buffer[] = [];
     const kept = new Writable({
@@ -77,10 +77,10 @@ export class BundleZip {
     if (entry === undefined) throw invalidZip(`It has no ${member}.`);
     const counted = hashing(limit, member);
     try {
-      // The size in the header is not believed: yauzl ends a member that has more or fewer bytes.
+      // yauzl fails a member whose size is not the one in its header.
       await pipeline(await this.#zip.openReadStreamPromise(entry), counted.through, output);
     } catch (error) {
-      throw isWinterdockError(error) ? error : invalidZip(`${member} does not inflate: ${said(error)}.`, error);
+      throw isWinterdockError(error) ? error : invalidZip(`${member} does not inflate: ${reasonOf(error)}.`, error);
     }
     return counted.result();
   }
@@ -90,7 +90,7 @@ async function membersOf(zip: ZipFile, file: string): Promise<Map<Member, Entry>
   if (zip.entryCount !== MEMBERS.length) {
     throw invalidZip(`A bundle holds ${MEMBERS.join(', ')} and nothing else; this zip has ${zip.entryCount} members.`);
   }
-  // yauzl's types call its cursor a truth value; it is where the directory of the members begins.
+  // yauzl's types declare the cursor as a boolean; it is the offset of the central directory.
   const start = Number(zip.readEntryCursor);
   const entries = new Map<Member, Entry>();
   const spans: MemberSpan[] = [];
@@ -121,8 +121,8 @@ function requirePlain(entry: Entry, member: Member): void {
     throw invalidZip(`${member} is no plain file but a link or the like.`);
 }
 
-/** The words of the zip library or of zlib, which name no path of the machine; of the system only the code. */
-function said(error: unknown): string {
+/** The message of the zip library or of zlib; of a system error only the code, as its message names a path. */
+function reasonOf(error: unknown): string {
   if (error instanceof Error && 'syscall' in error && 'code' in error) return String(error.code);
   return messageOf(error).replace(/\.$/, '').slice(0, 200);
 }

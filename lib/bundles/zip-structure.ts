@@ -1,7 +1,7 @@
 /**
- * Everything of a zip that is not the contents of a member: headers, descriptors, the directory and the records at its
- * end. All of it must be what the format needs and say one thing, so that no byte is hidden in it and no other tool
- * reads another archive. Refuses in sentences.
+ * Checks the structure of a zip: headers, data descriptors, the central directory and the end records. It must hold
+ * only what the format needs and must not contradict itself, so that no byte is hidden and every tool reads the same
+ * archive.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Entry, LocalFileHeader } from 'yauzl';
@@ -15,29 +15,28 @@ const LOCATOR_SIGNATURE = 0x07064b50;
 const LOCATOR_BYTES = 20;
 const LARGE_END_SIGNATURE = 0x06064b50;
 const LARGE_END_BYTES = 56;
-/** The header field of an extra: its kind and its length. */
+/** Bytes before the data of an extra field: its kind and its length. */
 const EXTRA_HEAD_BYTES = 4;
 /**
- * The kinds of extra fields that zip tools write beside a member, with the bytes that each has at most: large sizes,
- * times, Unix ids.
+ * The extra fields that zip tools write (64-bit sizes, times, Unix ids), with the largest length of each.
  */
 const EXTRAS: Readonly<Record<number, number>> = { 1: 28, 21589: 13, 22613: 12, 30837: 15 };
 const NOT_HERE_16 = 0xffff;
 const NOT_HERE_32 = 0xffff_ffff;
 
-/** Where a member lies, from its local header to the end of its packed contents. */
+/** The byte range of a member, from its local header to the end of its compressed contents. */
 export interface MemberSpan {
   start: number;
   end: number;
   entry: Entry;
 }
 
-/** Throws `validation` when a zip, or a member of it, is not framed as it says. */
+/** The error for an invalid zip or member. */
 export function invalidZip(message: string, cause?: unknown): WinterdockError {
   return new WinterdockError('validation', message, { cause });
 }
 
-/** A zip says everything twice; other tools believe the other place. */
+/** A zip describes each member twice, and tools differ in which header they read: both must agree. */
 export function requireSameHeader(entry: Entry, header: LocalFileHeader, member: Member): void {
   const later = (entry.generalPurposeBitFlag & FLAG_DESCRIPTOR) !== 0;
   const agrees = (said: number, is: number, large = false) =>
@@ -70,7 +69,7 @@ function requireKnownExtras(raw: Buffer, member: Member): void {
   }
 }
 
-/** The bytes of a file, read where they are asked for. */
+/** Random access to the bytes of a file. */
 class Bytes {
   readonly #file: number;
   readonly size: number;
@@ -80,7 +79,7 @@ class Bytes {
     this.size = fstatSync(this.#file).size;
   }
 
-  /** Of what is beyond the end, nothing. */
+  /** Bytes after the end of the file are left out. */
   read(at: number, length: number): Buffer {
     const buffer = Buffer.alloc(length);
     return buffer.subarray(0, readSync(this.#file, buffer, 0, length, at));
@@ -92,9 +91,8 @@ class Bytes {
 }
 
 /**
- * Members lie one behind the other from the first byte to the directory, none inside another and none hidden between;
- * the directory ends where the record at the end begins, and with that ends the file. `directory` is where the
- * directory of the members begins and ends.
+ * Members must follow one another from the first byte to the central directory, without overlaps or gaps. The end
+ * record must follow the directory and end the file. `directory` is the byte range of the central directory.
  */
 export function requireNoHiddenBytes(
   file: string,
@@ -126,7 +124,7 @@ function requireNothingBetween(bytes: Bytes, spans: readonly MemberSpan[], direc
   }
 }
 
-/** Whether the bytes behind a member are its data descriptor, which says once more what the directory says. */
+/** Whether the bytes behind a member are a data descriptor that agrees with the directory. */
 function isDescriptor(bytes: Bytes, at: number, length: number, entry: Entry): boolean {
   if ((entry.generalPurposeBitFlag & FLAG_DESCRIPTOR) === 0) return false;
   const { crc32, compressedSize, uncompressedSize } = entry;
@@ -135,7 +133,7 @@ function isDescriptor(bytes: Bytes, at: number, length: number, entry: Entry): b
   );
 }
 
-/** The forms that a descriptor may have: with or without signature, its sizes of 32 or 64 bits. */
+/** The valid forms of a descriptor: with or without signature, with sizes of 32 or 64 bits. */
 function descriptors(crc32: number, compressed: number, size: number): Buffer[] {
   const signature = Buffer.alloc(4);
   signature.writeUInt32LE(DESCRIPTOR_SIGNATURE);
@@ -155,8 +153,8 @@ function descriptors(crc32: number, compressed: number, size: number): Buffer[] 
 }
 
 /**
- * The record at the end is the last of the file, says what is there, and lies where the directory ends, but for the
- * records of a large zip.
+ * The end record must be the last bytes of the file, agree with the directory and follow it directly. Only the records
+ * of a zip64 archive may lie between.
  */
 function requireEnd(bytes: Bytes, members: number, directory: { start: number; end: number }): void {
   const end = bytes.read(bytes.size - END_BYTES, END_BYTES);

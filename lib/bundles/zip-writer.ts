@@ -1,4 +1,4 @@
-/** Writes the zip around a bundle. Runs in a process of its own; knows nothing of what its members say. */
+/** Writes the zip of a bundle. Runs in a bundle process; knows nothing of the contents of its members. */
 
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
@@ -8,15 +8,15 @@ import { writeStream } from '../base/effects.ts';
 import { CHUNK_BYTES, type Hashed, hashing } from './hashing.ts';
 import type { Member } from './manifest.ts';
 
-/** deflate's fastest: on VFS files it gives up little of the ratio for several times the speed. */
+/** deflate's fastest level: on VFS files it is several times faster at nearly the same ratio. */
 const LEVEL = 1;
 const SAMPLES = 16;
 const SAMPLE_BYTES = 64 * 1024;
-/** A member whose samples shrink by less than this is stored as it is. */
+/** A member whose samples do not shrink below this share is stored. */
 const WORTHWHILE = 0.95;
 const FILE_MODE = 0o100644;
 
-/** Writes a zip of `members`, in their order and all dated `createdSeconds`, at `target`, and hashes it on the way. */
+/** Writes and hashes a zip of `members` at `target`, in their order, all dated `createdSeconds`. */
 export async function writeZip(
   target: string,
   members: readonly { name: Member; file: string }[],
@@ -38,7 +38,7 @@ export async function writeZip(
   return counted.result();
 }
 
-/** Whether samples from all over a file deflate well enough to be worth the time. */
+/** Whether samples from the whole file compress well enough to be worth the time. */
 function shrinks(file: string): boolean {
   const descriptor = openSync(file, 'r');
   try {

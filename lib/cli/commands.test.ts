@@ -183,7 +183,7 @@ test('wakes and filings are one call each where the map has the hop', async () =
   ]);
 });
 
-test('a wish of several hops is a plan: shown, refused without a yes, walked with one', async () => {
+test('a move of several hops is a plan: shown, refused without a yes, run with one', async () => {
   await makeA();
   await ok('resume', 'a');
   const asked = await cli.run(['freeze', 'a']);
@@ -191,9 +191,9 @@ test('a wish of several hops is a plan: shown, refused without a yes, walked wit
   expect(asked.stderr).toContain('a: active → suspended → frozen');
   expect(asked.stderr).toContain('--yes');
   expect((await ok('show', 'a', '--json')).json.state).toBe('active');
-  const walked = await ok('freeze', 'a', '--yes');
-  expect(walked.stderr).toContain('active → suspended\nsuspended → frozen\n');
-  expect(walked.stdout).toBe('a is frozen.\n');
+  const moved = await ok('freeze', 'a', '--yes');
+  expect(moved.stderr).toContain('active → suspended\nsuspended → frozen\n');
+  expect(moved.stdout).toBe('a is frozen.\n');
   await ok('resume', 'a');
   expect((await cli.run(['delete', 'a'])).exit).toBe(2);
   const deleted = await ok('delete', 'a', '--yes', '--json');

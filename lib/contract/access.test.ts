@@ -95,7 +95,7 @@ function namesOf(aim: Aim): Names {
     code: '1',
     sql: 'select 1',
     q: 'x',
-    reason: 'a walk',
+    reason: 'a test',
     from: '/note.txt',
     to: '/other.txt',
     path: '/folder',
@@ -133,17 +133,17 @@ function expected(caller: Rights, operation: keyof Operations, aim: Aim, volume:
   return rule.names !== undefined && aim !== 'own' ? 'not_found' : 'let through';
 }
 
-const WALKED = ROUTES.filter(({ access }) => access !== 'open');
+const CHECKED_ROUTES = ROUTES.filter(({ access }) => access !== 'open');
 
 describe('every route', () => {
   test('needs an operation of the table, or is open', () => {
-    expect(WALKED.filter(({ operation }) => operation === null).map(({ method, path }) => `${method} ${path}`)).toEqual(
-      [],
-    );
-    for (const { operation } of WALKED) expect(Object.keys(RULES)).toContain(operation);
+    expect(
+      CHECKED_ROUTES.filter(({ operation }) => operation === null).map(({ method, path }) => `${method} ${path}`),
+    ).toEqual([]);
+    for (const { operation } of CHECKED_ROUTES) expect(Object.keys(RULES)).toContain(operation);
   });
 
-  test.each(WALKED.map((route) => [route.method, route.path, route] as const))(
+  test.each(CHECKED_ROUTES.map((route) => [route.method, route.path, route] as const))(
     '%s %s lets through whom the table lets through',
     async (_method, _path, route) => {
       const operation = route.operation as keyof Operations;
@@ -200,8 +200,8 @@ describe('every operation', () => {
 
   test('has a line in the table, and a route or a test here', () => {
     expect(Object.keys(server.host.operations).toSorted()).toEqual(Object.keys(RULES).toSorted());
-    const walked = new Set<string>([...WALKED.map(({ operation }) => String(operation)), ...UNNAMED]);
-    expect(Object.keys(RULES).filter((name) => !walked.has(name))).toEqual([]);
+    const checked = new Set<string>([...CHECKED_ROUTES.map(({ operation }) => String(operation)), ...UNNAMED]);
+    expect(Object.keys(RULES).filter((name) => !checked.has(name))).toEqual([]);
   });
 
   test.each(UNNAMED)('%s refuses whom the table refuses', async (operation) => {
@@ -269,7 +269,7 @@ test('pages and actions reach the engine by its operations and its door only', (
 test('nothing that is listed for a person of two tenants tells of a third', async () => {
   await server.call('POST', '/api/instances', { id: 'third', tenant: 'initech' });
   const cookie = await invited(server.host.auth, 'operator', { tenants: ['acme', 'initech'] });
-  const lists = WALKED.filter(({ method, path, answers }) => {
+  const lists = CHECKED_ROUTES.filter(({ method, path, answers }) => {
     const streams = answers[200]?.mediaType === 'text/event-stream';
     return method === 'GET' && !path.includes(':') && !streams;
   });

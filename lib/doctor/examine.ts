@@ -1,7 +1,7 @@
 /**
- * Compares what the registry says with what lies in the data folder, and names every disagreement. Opens the registry
- * to look and the files only to hash them; changes nothing. Beside a running server what moves meanwhile may look
- * wrong: look twice.
+ * Compares the registry with the files in the data folder and reports every disagreement. Opens the registry read-only
+ * and the files only to hash them; changes nothing. Beside a running server a sandbox that moves meanwhile may show up
+ * as a finding: run it again.
  */
 import { join } from 'node:path';
 import type { Config } from '../base/config.ts';
@@ -20,11 +20,11 @@ import { examineHead } from './signed-head.ts';
 
 export interface ExamineOptions {
   place: Pick<Config, 'dataFolder' | 'registryPath'>;
-  /** Hash every file at rest: with them. Null: compare what the system says of the files. */
+  /** Readers that hash every file at rest. Null: compare only what `stat` says of the files. */
   readers: Readers | null;
 }
 
-/** Looks at everything. Throws only what the disk throws; a registry that cannot be read is a finding. */
+/** Examines everything. Throws only disk errors; an unreadable registry is a finding. */
 export async function examine({ place, readers }: ExamineOptions): Promise<ExaminationResult> {
   const { dataFolder, registryPath } = place;
   const examined: ExaminationResult = { findings: [], looked: { rows: 0, files: 0, hashed: 0 }, adoptable: [] };
@@ -57,12 +57,12 @@ export async function examine({ place, readers }: ExamineOptions): Promise<Exami
   return examined;
 }
 
-/** A finding about none in particular that is wrong. */
+/** A finding that is wrong and concerns no single sandbox. */
 function wrong(kind: string, says: string): Finding {
   return { kind, weight: 'wrong', way: null, about: null, path: null, says };
 }
 
-/** One that needs nobody. */
+/** A finding that needs no action. */
 function note(kind: string, says: string): Finding {
   return { kind, weight: 'note', way: null, about: null, path: null, says };
 }
@@ -91,7 +91,7 @@ async function openOrTell(path: string, find: (finding: Finding) => void): Promi
     find(
       note(
         'registry.log',
-        `the registry has a log of ${walBytes} bytes: a server runs, or did not come to its stop; whoever opens it next reads it`,
+        `the registry has a log of ${walBytes} bytes: a server is running, or was killed; the next one that opens the registry reads the log`,
       ),
     );
   }

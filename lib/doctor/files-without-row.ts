@@ -60,7 +60,7 @@ export function examineFilesWithoutRow(
       way: null,
       about: orphanOf(name.replace(LOG, ''))?.id ?? null,
       path,
-      says: 'set aside once; nothing needs it: look at it, and remove it when nobody misses it',
+      says: 'set aside earlier; nothing needs it: look at it, and remove it when you do not miss it',
     });
   }
   for (const name of namesIn(join(dataFolder, 'archive'))) {

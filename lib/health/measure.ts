@@ -1,6 +1,6 @@
 /**
- * What really lies in the data folder, by looking at every file once: slow where there are many, so never on the way to
- * an answer.
+ * Counts the files of the data folder and their bytes, by drawer. It reads the size of every file, which is slow when
+ * there are many, so no request waits for it unless it asks for a measurement.
  */
 import type { Dir, Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
@@ -25,19 +25,19 @@ type DrawerName = (typeof DRAWERS)[number];
 
 export interface Weight {
   drawer: DrawerName;
-  /** Files of sandboxes or copies, without the logs and listings beside them; any file where there is no such. */
+  /** Files of sandboxes or copies, without the logs and listings beside them; any file in the drawers of `ANY_FILE`. */
   files: number;
-  /** Of everything in it. */
+  /** Of all files in the drawer. */
   bytes: number;
 }
 
 /** Files asked for their size at the same time. */
 const AT_ONCE = 16;
 const VFS_FILE = /\.sqlite(?:\.zst)?$/;
-/** Where files that are no sandbox's count as well. */
+/** Drawers that hold no sandbox files: every file counts. */
 const ANY_FILE: readonly DrawerName[] = ['cache', 'expanded', 'staging', 'bundles', 'other'];
 
-/** Walks the data folder. What goes away under it is passed over. `stopping` is asked before each folder. */
+/** Measures the data folder. Skips files that disappear meanwhile. Asks `stopping` before each folder. */
 export async function measureDrawers(dataFolder: string, stopping: () => boolean): Promise<Weight[]> {
   const weights = new Map<DrawerName, Weight>(DRAWERS.map((drawer) => [drawer, { drawer, files: 0, bytes: 0 }]));
   const weigh = async (path: string, name: string, drawer: DrawerName): Promise<void> => {
@@ -47,7 +47,7 @@ export async function measureDrawers(dataFolder: string, stopping: () => boolean
     weight.bytes += size;
     if (ANY_FILE.includes(drawer) || VFS_FILE.test(name)) weight.files += 1;
   };
-  const walk = async (folder: string, drawerOf: (entry: Dirent) => DrawerName): Promise<void> => {
+  const measureFolder = async (folder: string, drawerOf: (entry: Dirent) => DrawerName): Promise<void> => {
     if (stopping()) return;
     const entries = await openFolder(folder);
     if (entries === null) return;
@@ -55,7 +55,7 @@ export async function measureDrawers(dataFolder: string, stopping: () => boolean
     for await (const entry of entries) {
       const path = join(folder, entry.name);
       const drawer = entry.isDirectory() && isStaging(entry.name) ? 'staging' : drawerOf(entry);
-      if (entry.isDirectory()) await walk(path, () => drawer);
+      if (entry.isDirectory()) await measureFolder(path, () => drawer);
       else waiting.push(weigh(path, entry.name, drawer));
       if (waiting.length < AT_ONCE) continue;
       await Promise.all(waiting);
@@ -63,7 +63,7 @@ export async function measureDrawers(dataFolder: string, stopping: () => boolean
     }
     await Promise.all(waiting);
   };
-  await walk(dataFolder, (entry) => {
+  await measureFolder(dataFolder, (entry) => {
     const known = DRAWERS.find((drawer) => drawer === entry.name);
     return entry.isDirectory() && known !== undefined ? known : 'other';
   });

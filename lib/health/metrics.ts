@@ -1,6 +1,6 @@
 /**
- * The metrics of this process in Prometheus' format. What is counted comes from the ledger; what is measured is read
- * when asked.
+ * The metrics of this process in Prometheus' format. Counters follow the ledger; gauges are
+ * read when the metrics are asked for.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as PromRegistry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';

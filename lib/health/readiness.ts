@@ -1,6 +1,6 @@
 /**
- * Whether the drawers take files now: a page is written into each and removed again. Knows nothing of what lies in
- * them.
+ * The readiness check: whether every drawer is writable now. It writes one page into each and removes it again. Knows
+ * nothing of the contents.
  */
 import { join } from 'node:path';
 import { unlinkFile, writeFile } from '../base/effects.ts';

@@ -1,7 +1,7 @@
 /**
- * How the store does: the registry's file, what the drawers hold, the disk, the places for processes. What an answer
- * needs is kept or asked of the system; whatever has to look at every file or page is done when asked for, once at a
- * time, and its result is kept with its age.
+ * The health of the store: the registry's file, the contents of the drawers, the disk, the worker processes. A status
+ * read costs the same whatever there is. A check that reads every file or page runs only on request, one at a time, and
+ * its result is saved with its time.
  */
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
@@ -27,7 +27,7 @@ const measureSchema = z.object({
   time: z.int(),
   tookMs: z.number(),
   drawers: z.array(z.object({ drawer: z.enum(DRAWERS), files: z.int(), bytes: z.number() })),
-  /** What the rows said when the walk ended. */
+  /** Rows by drawer when the measurement ended. */
   rows: z.object({ live: z.int(), cold: z.int(), archive: z.int() }),
 });
 /** Times in epoch seconds. `says` is `ok` or the first complaint. */
@@ -133,8 +133,8 @@ export class StorageHealth {
   }
 
   /**
-   * Checks the registry or measures the drawers, and keeps what came of it. Whoever asks while it is under way waits
-   * for the same one.
+   * Checks the registry or measures the drawers, and saves the result. A call during a running check waits for that
+   * check.
    */
   check(name: CheckName, cause: AuditContext): Promise<void> {
     const known = this.#running.get(name);

@@ -1,6 +1,6 @@
 /**
- * How long wakes took, over days and restarts: the buckets of the metrics' own histogram, gathered in memory and kept
- * in batches. Knows nothing of Prometheus.
+ * The wake-time histogram over days and restarts, with the buckets of the metrics. Collects counts in memory and saves
+ * them in batches. Knows nothing of Prometheus.
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Source } from '../lifecycle/words.ts';
@@ -17,10 +17,10 @@ export interface WakeSummary {
   source: Source | null;
   count: number;
   meanMs: number;
-  /** Between the bounds of a bucket it is taken to be even; what is above all bounds counts as the last bound. */
+  /** Interpolated linearly within a bucket; a time above all bounds counts as the last bound. */
   p50Ms: number;
   p99Ms: number;
-  /** Not added up: each bucket's own. `leMs` is null for what is above every bound. */
+  /** Not cumulative. `leMs` is null for the bucket above every bound. */
   buckets: { leMs: number | null; count: number }[];
 }
 
@@ -54,7 +54,7 @@ export class WakeTimeBook {
     this.#waiting.set(key, bucket);
   }
 
-  /** Keeps what was observed. What a killed server had not kept yet, ten seconds' worth, is lost. */
+  /** Saves what was observed. A killed server loses up to ten seconds of it. */
   async flush(): Promise<void> {
     const buckets = [...this.#waiting.values()];
     this.#waiting.clear();

@@ -1,7 +1,7 @@
 /**
- * Runs jobs: a verb on each of many sandboxes that were chosen when the job was made. Survives the server: what has no
- * result yet is taken up at the next start. Decides nothing about who may ask; what a verb asks of one sandbox is
- * lib/lifecycle/verb-plan.ts.
+ * Runs jobs: one verb on each of many sandboxes, chosen when the job is created. A job survives a restart: the next
+ * start continues with the sandboxes that have no result yet. Does not check permissions; lib/lifecycle/verb-plan.ts
+ * plans the verb for one sandbox.
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { Mutex, Semaphore } from 'async-mutex';
@@ -18,22 +18,22 @@ import type { InstanceRow } from '../registry/types.ts';
 import { ledgerEntry, MEMORY } from '../sessions/engine.ts';
 import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 
-/** Sandboxes that all jobs together move at the same time; jobs take turns. */
+/** Sandboxes that all jobs together move at the same time. */
 const PLACES = 4;
-/** Share of the places for processes that jobs leave to people. */
+/** Share of the process slots that jobs leave to people. */
 const KEPT_SHARE = 0.1;
-/** How long a wake of a job waits for a started worker beyond the one that is left to people. */
+/** How long a job's wake waits for a second spare worker: the first one is left to people. */
 const WORKER_WAIT_MS = 5000;
-/** Milliseconds until a job goes on that the registry took no word of. */
+/** Milliseconds until a job is retried after the registry failed a write. */
 const AGAIN_MS = 1000;
 const POLL_MS = 25;
-/** Results are kept so often: as many are repeated, harmlessly, when the server is killed. */
+/** How often results are saved. Results that a killed server had not saved are computed again, harmlessly. */
 const FLUSH_MS = 250;
 const FLUSH_RESULTS = 100;
-/** A job that ended is forgotten after so long, so many results at a time. */
+/** Ended jobs are deleted after this time, this many results at a time. */
 const KEEP_SECONDS = 90 * 86_400;
 const FORGET_RESULTS = 1000;
-/** How often a sandbox is looked at again that moved between the look and its turn. */
+/** How often a sandbox is planned again when it moved between its plan and its turn. */
 const LOOKS = 3;
 const LABEL_COUNT = 32;
 
@@ -46,7 +46,7 @@ export interface JobRunnerParts {
   pool: Pick<InstancePool, 'active' | 'ready' | 'shortage'>;
 }
 
-type Verdict = Pick<JobResultRow, 'outcome' | 'reason'>;
+type ItemResult = Pick<JobResultRow, 'outcome' | 'reason'>;
 type Running = { stopped: boolean; ended: Promise<void> };
 
 export class JobRunner {
@@ -61,7 +61,7 @@ export class JobRunner {
     this.#parts = parts;
   }
 
-  /** Takes up what an earlier server left, and forgets beside it what is long over. */
+  /** Continues the jobs of an earlier server, and deletes old ones in the background. */
   async start(): Promise<void> {
     for (const job of await this.#parts.registry.jobs.running()) if (job.verb !== 'forget') this.take(job, true);
     this.#forgetting = this.#forget().catch((error) => this.#parts.log.error({ err: error }, 'forgetting old jobs'));
@@ -74,7 +74,7 @@ export class JobRunner {
       await setTimeout(POLL_MS);
   }
 
-  /** Runs a job that was just made. `again`: some of it may be done without a result. */
+  /** Starts a job. `again`: some of its moves may be done without a saved result. */
   take(job: JobRow, again = false): void {
     const running: Running = { stopped: this.#stopping, ended: Promise.resolve() };
     running.ended = this.#toItsEnd(job, running, again).finally(() => this.#running.delete(job.id));
@@ -82,7 +82,7 @@ export class JobRunner {
   }
 
   /**
-   * Runs a job, and goes on with it after a while when the registry takes no word of it: a full disk ends no job. Never
+   * Runs a job to its end. Retries after a failure of the registry, so that a full disk does not end a job. Never
    * rejects.
    */
   async #toItsEnd(job: JobRow, running: Running, again: boolean): Promise<void> {
@@ -98,7 +98,7 @@ export class JobRunner {
     }
   }
 
-  /** Ends a job: what is under way ends, nothing more begins. False when it did not run. */
+  /** Ends a job: sandboxes under way finish, no other begins. False when the job did not run. */
   async cancel(id: string, cause: AuditContext): Promise<boolean> {
     const { registry, clock } = this.#parts;
     const job = await registry.jobs.get(id);
@@ -117,7 +117,7 @@ export class JobRunner {
     return ended;
   }
 
-  /** Lets what is under way end and begins no more; jobs go on at the next start. Idempotent. */
+  /** Waits for the sandboxes under way and begins no other. Jobs go on at the next start. Idempotent. */
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const running of this.#running.values()) running.stopped = true;
@@ -139,15 +139,14 @@ export class JobRunner {
         const open = await registry.jobs.open(job.id, position);
         for (const { position: at, id } of open.items) {
           const release = await this.#place(job);
-          // What never waits for anything (labels, those that are passed over) would leave no turn to anybody else
-          // until the last.
+          // Labels and skipped sandboxes never wait: without this pause they would block the event loop until the last.
           await setImmediate();
           if (running.stopped) {
             release();
             break;
           }
           const one = this.#one(job, id, cause, again)
-            .then((verdict) => void results.push({ position: at, timeMs: clock.now(), ...verdict }))
+            .then((result) => void results.push({ position: at, timeMs: clock.now(), ...result }))
             .finally(() => {
               release();
               underWay.delete(one);
@@ -163,7 +162,7 @@ export class JobRunner {
       }
       await flush();
     } finally {
-      // The next server repeats nothing that has a result.
+      // Moves under way end first: what they did must not run on beside the next server.
       await Promise.allSettled(underWay);
     }
     if (this.#stopping) return;
@@ -176,8 +175,8 @@ export class JobRunner {
   }
 
   /**
-   * Waits for a place. What wakes waits for its turn first, so that it keeps no place from others meanwhile. Resolves
-   * with the release.
+   * Waits for a slot; resolves with its release. Wakes run one at a time, and queue before they take a slot, so that
+   * they keep none from other verbs.
    */
   async #place(job: JobRow): Promise<() => void> {
     const wakes = WAKE_VERBS.some((verb) => verb === job.verb);
@@ -189,17 +188,17 @@ export class JobRunner {
     };
   }
 
-  /** What becomes of one; never throws. */
-  async #one(job: JobRow, id: string, cause: AuditContext, again: boolean): Promise<Verdict> {
+  /** Moves one sandbox. Never throws. */
+  async #one(job: JobRow, id: string, cause: AuditContext, again: boolean): Promise<ItemResult> {
     const { verb } = job;
-    // lib/jobs/tenant-forgetter.ts does those.
+    // lib/jobs/tenant-forgetter.ts runs these jobs.
     if (verb === 'forget') return skipped('It goes with its tenant.');
     try {
       for (let look = 1; ; look += 1) {
         const row = await this.#parts.registry.instances.get(id);
         if (row === null) return skipped('There is no such sandbox.');
-        const wish = planVerb(verb, { ...row, inMemory: row.vfsPath === MEMORY });
-        if ('skip' in wish) return again && (await this.#moved(job, row)) ? DONE : skipped(wish.skip);
+        const planned = planVerb(verb, { ...row, inMemory: row.vfsPath === MEMORY });
+        if ('skip' in planned) return again && (await this.#moved(job, row)) ? DONE : skipped(planned.skip);
         if (verb === 'label') return await this.#label(job, row, cause);
         const to = VERB_TARGET[verb];
         const move = () => this.#parts.sessions.runPlan(id, to, cause, { from: row.state });
@@ -219,15 +218,15 @@ export class JobRunner {
   }
 
   /**
-   * Whether the last move of a sandbox was this job's, or was finished by the boot: its result was lost with the server
-   * that made it.
+   * Whether this job made the last move of a sandbox, or the start completed it: then only the result was lost with the
+   * earlier server.
    */
   async #moved(job: JobRow, row: InstanceRow): Promise<boolean> {
     const [last] = (await this.#parts.registry.ledger.page({ instance: row.id, type: 'transition' }, 1)).rows;
     return last?.requestId === job.id || last?.trigger === 'reconcile';
   }
 
-  async #label(job: JobRow, row: InstanceRow, cause: AuditContext): Promise<Verdict> {
+  async #label(job: JobRow, row: InstanceRow, cause: AuditContext): Promise<ItemResult> {
     const { registry, clock } = this.#parts;
     const entry = ledgerEntry({ clock }, row, cause, 'instance.changed');
     const became = await registry.instances.relabel(row.id, job.labels ?? {}, LABEL_COUNT, entry);
@@ -235,7 +234,7 @@ export class JobRunner {
     return became === 'too_many' ? skipped(`It would have more than ${LABEL_COUNT} labels.`) : DONE;
   }
 
-  /** Runs a wake when it takes neither the last places nor, for a while, the last started worker from people. */
+  /** Runs a wake, but leaves the last slots and, for a while, the last spare worker to people. */
   async #leavingRoom<T>(wake: () => Promise<T>): Promise<T> {
     const { config, pool } = this.#parts;
     const kept = Math.max(1, Math.floor(config.maxActive * KEPT_SHARE));
@@ -268,13 +267,13 @@ export class JobRunner {
   }
 }
 
-const DONE: Verdict = { outcome: 'done', reason: null };
+const DONE: ItemResult = { outcome: 'done', reason: null };
 
-function skipped(reason: string): Verdict {
+function skipped(reason: string): ItemResult {
   return { outcome: 'skipped' satisfies JobOutcome, reason };
 }
 
-/** A ledger line about a whole job. It is a tenant's when it concerns no other. */
+/** A ledger line about a whole job. It belongs to a tenant when the job concerns only that tenant. */
 export function jobLine(
   parts: { clock: Clock },
   job: Pick<JobRow, 'verb' | 'reason' | 'tenants'>,

@@ -220,7 +220,7 @@ export class TenantForgetter {
     return this.#stopping ? {} : registry.tenantForgettings.removeJobs(job.id, tenant);
   }
 
-  /** Every sandbox walks to `deleted`, whatever state it is in; none is left when this resolves. */
+  /** Runs the plan to `deleted` for every sandbox of the tenant. None is left when this resolves. */
   async #sandboxes(job: JobRow, tenant: string, cause: AuditContext): Promise<void> {
     const { registry, sessions, clock } = this.#parts;
     const remove = async (id: string, position: number | null): Promise<void> => {

@@ -75,7 +75,7 @@ export async function sealMonths({ registry, signer, clock, pause }: Parts): Pro
   }
 }
 
-/** Walks the chain from `start` up to, not including, line `next`; to its end when that is null. */
+/** Verifies the chain from `start` up to, not including, line `next`; null: up to the end. */
 async function followTo(
   registry: Parts['registry'],
   start: ChainHead,

@@ -84,28 +84,28 @@ export async function simulate(
 ): Promise<SimulationResult> {
   const { sinceMs, nowMs, old, trial, curve = [], tenants } = options;
   const { maxLines = MAX_LINES, maxMs = MAX_MS } = limits;
-  const walk = new TransitionWalk(nowMs, old, [trial, ...curve]);
+  const replay = new TransitionReplay(nowMs, old, [trial, ...curve]);
   const started = performance.now();
   let cut = false;
   let firstMs: number | null = null;
   for await (const hop of eachOf(await registry.ledger.transitions(sinceMs, tenants))) {
-    if (walk.lines >= maxLines || walk.sandboxes >= MAX_SANDBOXES || performance.now() - started > maxMs) {
+    if (replay.lines >= maxLines || replay.sandboxes >= MAX_SANDBOXES || performance.now() - started > maxMs) {
       cut = true;
       break;
     }
-    walk.take(hop);
+    replay.take(hop);
     firstMs = Math.min(firstMs ?? nowMs, hop.timeMs);
   }
   const beginMs = cut ? (firstMs ?? nowMs) : sinceMs;
   const filter = { state: 'active', ...(tenants === undefined ? {} : { tenants }) } as const;
-  for await (const { id } of eachOf(await registry.jobs.select({ filter }))) walk.stillActive(id, beginMs);
-  const { was, trials } = walk.end(beginMs);
+  for await (const { id } of eachOf(await registry.jobs.select({ filter }))) replay.stillActive(id, beginMs);
+  const { was, trials } = replay.end(beginMs);
   const [first = { would: was, estimatedWakes: 0 }, ...others] = trials;
-  const { lines, idleEnds } = walk;
+  const { lines, idleEnds } = replay;
   return { sinceMs: beginMs, untilMs: nowMs, lines, firstMs, idleEnds, cut, was, ...first, curve: others };
 }
 
-class TransitionWalk {
+class TransitionReplay {
   readonly #nowMs: number;
   readonly #old: LadderPolicy;
   readonly #trials: Trial[];

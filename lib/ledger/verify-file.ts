@@ -15,11 +15,11 @@ export interface FileProof {
   head: SegmentHead | null;
 }
 
-/** What ends a line's text: its hash, after the members that it was made of. */
+/** The hash at the end of a line's text, after the members that it covers. */
 const HASH = /,"hash":"([0-9a-f]{64})"\}$/;
 /**
- * What comes before it in a line that gave up its texts. Within a member no quotation mark stands alone, so no reason
- * looks like this.
+ * The note before the hash of a blanked line. A quotation mark within a member is escaped, so no reason looks like
+ * this.
  */
 const NOTE = /,"blanked":(\{"by":"[^"\\]*","issuer":"[^"\\]*","signature":"[^"\\]*"\})\}$/;
 
@@ -33,7 +33,7 @@ export function exportedLine(line: ChainedLine): string {
 
 interface Read {
   seq: number;
-  /** Of what the line was, or of what is left of it when there is a `note`. */
+  /** Canonical text of the line, or of what is left of it when there is a `note`. */
   canonical: string;
   hash: string;
   note: BlankNote | null;
@@ -46,7 +46,7 @@ function follows(previous: string, { seq, canonical, hash, note }: Read, issuers
 }
 
 /**
- * Reads the texts of the lines. `trusted` are the issuers (`did:key`) whose signature counts; null: whoever signed it.
+ * Reads the texts of the lines. `trusted` are the issuers (`did:key`) whose signature counts; null: any issuer.
  */
 export async function verifySegmentFile(
   texts: AsyncIterable<string>,
@@ -56,7 +56,7 @@ export async function verifySegmentFile(
   const flawed = (why: string): FileProof => ({ ...proof, flaw: why });
   let first: Read | null = null;
   let last: ChainHead = CHAIN_START;
-  /** Whoever blanked lines of a file whose issuer nobody names must be the one who sealed it. */
+  /** Issuers of blank notes. When no issuer is trusted by name, only the one who sealed the file may blank lines. */
   const blankers = new Set<string>();
   for await (const text of texts) {
     if (text === '') continue;
@@ -89,7 +89,7 @@ export async function verifySegmentFile(
   if (first === null) return flawed('there are no lines');
   if (!isSigned(head, trusted ?? [head.issuer])) return flawed('the head has no good signature of a trusted issuer');
   if ([...blankers].some((issuer) => issuer !== head.issuer && trusted?.includes(issuer) !== true)) {
-    return flawed('lines were blanked by somebody who did not seal it');
+    return flawed('lines were blanked by another issuer than the one that sealed it');
   }
   if (!follows(head.previous_hash, first, [...blankers]) || first.hash !== head.first_hash) {
     return flawed(`line ${head.first_seq}, the first, is not the one that was sealed`);

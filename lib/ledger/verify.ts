@@ -33,7 +33,7 @@ export interface LedgerProofResult {
   segments: number;
   /** Lines that gave up their texts with a tenant that was forgotten; a signed note in each stands for them. */
   blanked: number;
-  /** How far the walk came. */
+  /** The last line that was verified. */
   last: ChainHead;
   /** Where a person made the ledger go on from an earlier line, oldest first; what of it was dropped is not in it. */
   epochs: EpochLine[];
@@ -63,7 +63,7 @@ export class LedgerFlaw extends Error {
   }
 }
 
-/** Walks the ledger. Throws only what the source throws; a bad ledger is an answer. */
+/** Verifies the ledger. Throws only what the source throws; a bad ledger is an answer. */
 export async function verifyLedger(source: ChainSource, options: VerifyOptions): Promise<LedgerProofResult> {
   const proof: LedgerProofResult = {
     flaw: null,
@@ -76,7 +76,7 @@ export async function verifyLedger(source: ChainSource, options: VerifyOptions):
     signedTo: 0,
   };
   try {
-    await walk(source, options, proof);
+    await verifyChain(source, options, proof);
   } catch (error) {
     if (!(error instanceof LedgerFlaw)) throw error;
     proof.flaw = error.flaw;
@@ -84,7 +84,7 @@ export async function verifyLedger(source: ChainSource, options: VerifyOptions):
   return proof;
 }
 
-async function walk(source: ChainSource, options: VerifyOptions, proof: LedgerProofResult): Promise<void> {
+async function verifyChain(source: ChainSource, options: VerifyOptions, proof: LedgerProofResult): Promise<void> {
   const { heads, issuers } = options;
   for (const head of heads) {
     if (!isSigned(head, issuers))
@@ -162,7 +162,7 @@ export function nextHead(before: ChainHead, line: ChainedLine, issuers: readonly
     const note = parseBlankNote(line.blanked);
     const blank = { seq, previous: before.hash, hash: line.hash, kept: canonicalLine(line) };
     if (note === null || !isBlankSigned(blank, note, issuers)) {
-      throw new LedgerFlaw(seq, `line ${seq} was blanked by nobody whose signature counts, or is not where it was`);
+      throw new LedgerFlaw(seq, `line ${seq} has a blank note without a trusted signature, or was moved`);
     }
     return { seq, hash: line.hash };
   }

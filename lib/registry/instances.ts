@@ -187,8 +187,8 @@ export interface InstanceStore {
   tenants(): Promise<{ tenant: string; counts: Record<State, number> }[]>;
 
   /**
-   * Rows that the ladder or the ephemeral walk may move at `now`, soonest first, at most `limit`. Costs what is due,
-   * not what exists: kept hot, held, blocked and pending rows are not in it.
+   * Rows that may move by themselves at `now` (down the ladder, or to the end of an ephemeral sandbox), soonest first,
+   * at most `limit`. The cost depends on the rows that are due: kept hot, held, blocked and pending rows are not read.
    */
   due(now: number, limit: number): Promise<DueRow[]>;
   /** Rows that fall due up to `until` (epoch seconds), soonest first, for the overview. */
@@ -208,7 +208,7 @@ export interface InstanceStore {
   withFile(after: string, limit: number): Promise<InstanceRow[]>;
 
   /**
-   * Inserts the row of a file that lies at its `vfsPath` already and walks it to `to`, in one transaction with its
+   * Inserts the row of a file that lies at its `vfsPath` already and moves it to `to`, in one transaction with its
    * lines: of a sandbox that was there once. Throws as `create` does, and `invalid_transition`.
    */
   adopt(instance: NewInstance, to: State, now: number, ledger: LedgerEntry[]): Promise<InstanceRow>;

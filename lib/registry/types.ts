@@ -154,5 +154,5 @@ export interface RecordedTransition {
   reason: string | null;
 }
 
-/** States that the ladder and the ephemeral walk move to. */
+/** States that the ladder moves to, and those that end an ephemeral sandbox. */
 export type DueTarget = NextMove['state'];

@@ -270,14 +270,14 @@ export class SqlitePages {
 
   /** What of a record lies on other pages, up to `end` bytes of the whole. */
   *#beyond(cell: Cell, end: number): Generator<Buffer> {
-    const walked: number[] = [];
+    const visited: number[] = [];
     const each = this.#usable - 4;
     let got = cell.local.length;
     for (let next = cell.next; got < end; ) {
-      // Free pages are nobody's.
-      if (this.#free.has(next) || walked.length > this.count) throw new UnreadablePage('it goes on where it cannot');
+      // A free page belongs to no record.
+      if (this.#free.has(next) || visited.length > this.count) throw new UnreadablePage('it goes on where it cannot');
       const page = this.#page(next);
-      walked.push(next);
+      visited.push(next);
       yield page.subarray(4, 4 + each);
       got += each;
       const following = page.readUInt32BE(0);
@@ -285,7 +285,7 @@ export class SqlitePages {
       if (got >= cell.length && following !== 0) throw new UnreadablePage('it goes on where it should end');
       next = following;
     }
-    for (const number of walked) this.#understood.add(number);
+    for (const number of visited) this.#understood.add(number);
   }
 }
 

@@ -2,7 +2,7 @@
  * What the two tables say together about one path: the read side of the tree. Owns how a size, a time and a version are
  * read without reading contents; writes nothing.
  *
- * SQLite answers `octet_length(content)` from the record's header. `mtime` lies behind the content, so reading it walks
+ * SQLite answers `octet_length(content)` from the record's header. `mtime` lies behind the content, so reading it reads
  * every overflow page of a large file (0.23 ms per MiB measured); above `FAR_BYTES` the second table's copy is used
  * when its row and size agree.
  */

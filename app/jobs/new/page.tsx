@@ -75,9 +75,9 @@ function DryRunSections({ chosen, dry }: { chosen: Selection; dry: DryRun }) {
   return (
     <>
       {chosen.verb !== 'label' && dry.plans.length > 0 && (
-        <PageSection id="walks" name="What it would do" note="Each hop has its line in the ledger.">
+        <PageSection id="plans" name="What it would do" note="Each hop has its line in the ledger.">
           <Counted
-            name="Walk"
+            name="Plan"
             rows={inOrder(dry.plans).map(({ from, hops, count }) => ({
               key: from,
               what: <Hops from={from} hops={hops} />,

@@ -88,7 +88,7 @@ test('a role is offered what the table gives it, and told why not the rest', () 
   expect(elsewhere.every(({ whyNot }) => whyNot === 'It belongs to another tenant.')).toBe(true);
 });
 
-test('what the map forbids in one hop is offered as a plan, and only to who may walk it', () => {
+test('what the map forbids in one hop is offered as a plan, and only to callers who may run it', () => {
   const plans = (instance: Partial<Instance>, role: Role = 'admin') =>
     Object.fromEntries(
       moveOffers({ ...row, ...instance }, { role, tenants: null }).flatMap(({ verb, hops }) =>

@@ -7,7 +7,7 @@ import type { Storage } from '#lib/contract/schema.ts';
 import { comparedByPass } from './words.ts';
 
 export function ScrubFacts({ scrub, rendered }: Pick<Storage, 'scrub'> & { rendered: number }) {
-  const { walk, last, next } = scrub;
+  const { walk: pass, last, next } = scrub;
   return (
     <div className="grid gap-5">
       <p className="max-w-3xl">
@@ -17,13 +17,13 @@ export function ScrubFacts({ scrub, rendered }: Pick<Storage, 'scrub'> & { rende
       </p>
       <FactList>
         <Fact name="Now">
-          {walk === null ? (
+          {pass === null ? (
             'waiting'
           ) : (
             <>
-              {comparedByPass(walk)}{' '}
+              {comparedByPass(pass)}{' '}
               <span className="text-small text-ink-3">
-                begun <RelativeTime at={walk.begun} rendered={rendered} />
+                begun <RelativeTime at={pass.begun} rendered={rendered} />
               </span>
             </>
           )}

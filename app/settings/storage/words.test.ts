@@ -67,12 +67,12 @@ test('places and files are counted in words', () => {
   ]);
 });
 
-test('what a walk compared is said with what came of it, and rot is a trouble', () => {
-  const walk = { begun: 1, files: 1, bytes: 2000, rotten: 0 };
-  expect(comparedByPass({ ...walk, files: 0 })).toBe('no file yet');
-  expect(comparedByPass(walk)).toBe('1 file of 2.0 kB, all as they were filed');
-  expect(comparedByPass({ ...walk, files: 1200, rotten: 2 })).toBe('1,200 files of 2.0 kB, 2 no longer as filed');
-  expect(troublesOf({ ...WELL, scrub: { walk: { ...walk, rotten: 1 }, last: null, next: null } })).toEqual([
+test('a scrub pass is described by what it compared and found, and rot is a trouble', () => {
+  const pass = { begun: 1, files: 1, bytes: 2000, rotten: 0 };
+  expect(comparedByPass({ ...pass, files: 0 })).toBe('no file yet');
+  expect(comparedByPass(pass)).toBe('1 file of 2.0 kB, all as they were filed');
+  expect(comparedByPass({ ...pass, files: 1200, rotten: 2 })).toBe('1,200 files of 2.0 kB, 2 no longer as filed');
+  expect(troublesOf({ ...WELL, scrub: { walk: { ...pass, rotten: 1 }, last: null, next: null } })).toEqual([
     '1 file is no longer what was filed: the disk loses bytes.',
   ]);
 });

@@ -1,4 +1,4 @@
-/** Bundles for tests, made by the same steps as a ship, and the bytes of their members. */
+/** Bundles for tests, packed by the same steps as a ship, and the bytes of their members. */
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -79,7 +79,7 @@ export async function makeBundle(
   return { folder, file: at('bundle.zip'), manifest, bytes: (member) => readFileSync(at(member)) };
 }
 
-/** Takes a file apart as the bundle process does. `target` is where what it holds was written anew. */
+/** Unpacks a file as the bundle process does. `target` is the rebuilt VFS file. */
 export async function unpackFile(
   file: string,
   limits: Partial<typeof LIMITS> = {},

@@ -1,4 +1,4 @@
-/** Zips as nobody's library writes them: every header can lie. For tests of what reads them. */
+/** Writes invalid zips that no library would write: every header can be wrong. For tests of the zip reader. */
 import { crc32, deflateRawSync } from 'node:zlib';
 
 const NOTHING = new Uint8Array();
@@ -24,9 +24,9 @@ export interface RawEntry {
   extra?: Uint8Array;
   centralExtra?: Uint8Array;
   comment?: Uint8Array;
-  /** Put behind the contents: a data descriptor, or what is none. */
+  /** Bytes after the contents: a data descriptor, or others. */
   after?: Uint8Array;
-  /** Bytes put before the local header that belong to nobody. */
+  /** Bytes before the local header that belong to no member. */
   before?: Uint8Array;
 }
 

@@ -9,7 +9,7 @@ const bytes = z.int().min(0);
 export const STORAGE_CHECKS = ['registry', 'drawers'] as const;
 
 /** `files` compared so far, their `bytes` as stored, and how many of them were `rotten`. */
-const scrubWalkSchema = z.object({ begun: epoch, files: count, bytes, rotten: count });
+const scrubPassSchema = z.object({ begun: epoch, files: count, bytes, rotten: count });
 
 export const storageSchema = z
   .object({
@@ -56,14 +56,14 @@ export const storageSchema = z
         time: epoch,
         took_ms: count,
         drawers: z.array(z.object({ drawer: z.string(), files: count, bytes })),
-        /** Rows that had a file in the drawer when the walk ended. */
+        /** Rows that had a file in the drawer when the measurement ended. */
         rows: z.object({ live: count, cold: count, archive: count }),
       })
       .nullable(),
     /** The scrub, which compares files at rest with their checksums; nulls before the first. Restarts do not end it. */
     scrub: z.object({
       /** The one under way. */
-      walk: scrubWalkSchema.nullable(),
+      walk: scrubPassSchema.nullable(),
       /** The last whole one. */
       last: z.object({ begun: epoch, ended: epoch, files: count, bytes, rotten: count }).nullable(),
       /** When the next one begins; null while one is under way. */

@@ -54,7 +54,7 @@ async function run(name: string, id?: string) {
 }
 
 /** From nothing to nothing: what each example answers when they are tried one after another. */
-const WALK: readonly [name: string, status: number, idOf?: string][] = [
+const CALLS: readonly [name: string, status: number, idOf?: string][] = [
   ['createInstance', 201],
   ['listInstances', 200],
   ['getInstance', 200],
@@ -139,7 +139,7 @@ const WALK: readonly [name: string, status: number, idOf?: string][] = [
 
 test('the examples run as they stand, from a new sandbox to its deletion', async () => {
   const given = new Map<string, string>();
-  for (const [name, status, idOf] of WALK) {
+  for (const [name, status, idOf] of CALLS) {
     const answer = await run(name, idOf === undefined ? undefined : given.get(idOf));
     given.set(name, String(answer.json.id));
     expect([name, answer.status, answer.status === status ? '' : answer.text]).toEqual([name, status, '']);

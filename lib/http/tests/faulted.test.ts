@@ -67,15 +67,15 @@ test.each(CASES)(
       const one = await planted(state, fault);
       const other = await planted(state, fault);
       const preview = (await server.call<Plan>('GET', `/api/instances/${one.id}/plan?to=${to}`)).json;
-      const walked = await byPlan(one.id, to, force);
+      const planned = await byPlan(one.id, to, force);
       const moved = await byVerb(other.id, state, to, force);
-      if (moved !== null) expect([force, moved]).toEqual([force, walked]);
+      if (moved !== null) expect([force, moved]).toEqual([force, planned]);
       // `force` is about faults: what the map has no way to stays refused, and a state that it is in already changes
       // nothing.
-      if (!force && state !== to) expect([preview.refusal === null, walked]).toEqual([walked === to, walked]);
+      if (!force && state !== to) expect([preview.refusal === null, planned]).toEqual([planned === to, planned]);
       if (!force && preview.refusal !== null && plan(state, to) !== null && state !== to) {
         expect(preview.refusal).toContain(waysOut(fault ?? 'unknown'));
-        expect(walked).toBe(CODE_OF[fault ?? 'unknown']);
+        expect(planned).toBe(CODE_OF[fault ?? 'unknown']);
       }
     }
   },
@@ -98,8 +98,8 @@ test('by force a damaged file is filed byte for byte, as deep as one likes, and 
   expect(readFileSync(join(server.folder, `cold/${id}.sqlite`))).toEqual(bytes);
 });
 
-/** Each way out, walked as its words say. Exhaustive: a way without a walk does not compile. */
-const WALKED: Readonly<Record<WayOut, (one: Planted, state: AtRest) => Promise<void>>> = {
+/** Each way out, taken as its words say. Exhaustive: a way without a test does not compile. */
+const TAKEN: Readonly<Record<WayOut, (one: Planted, state: AtRest) => Promise<void>>> = {
   async retry({ id }) {
     expect(await came(id, await server.call('POST', `/api/instances/${id}/resume`, { force: true }))).toBe('active');
     await hasTheWork(id);
@@ -158,7 +158,7 @@ const WAYS = FAULTS.flatMap((fault) =>
 
 test.each(WAYS)('the way "%s" out of %s leads where the hint says, from %s', async (way, fault, state) => {
   const one = await planted(state, fault);
-  await WALKED[way](one, state);
+  await TAKEN[way](one, state);
 });
 
 test.each(FAULTS)('whoever is refused for being %s is told all ways out, by every verb and call', async (fault) => {

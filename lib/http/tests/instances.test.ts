@@ -98,9 +98,9 @@ test('the demo: resumed cold, then already active', async () => {
   expect(warm.json).not.toHaveProperty('source');
 });
 
-test('the verbs walk the map one hop at a time, and a state it is in already changes nothing', async () => {
-  const post = (verb: string) => call<Instance>('POST', `/api/instances/walker/${verb}`, { reason: 'a walk' });
-  await call('POST', '/api/instances', { id: 'walker', tenant: 'acme' });
+test('the verbs move along the map one hop at a time, and a state it is in already changes nothing', async () => {
+  const post = (verb: string) => call<Instance>('POST', `/api/instances/mover/${verb}`, { reason: 'a move' });
+  await call('POST', '/api/instances', { id: 'mover', tenant: 'acme' });
   await post('resume');
   for (const [verb, state] of [
     ['suspend', 'suspended'],
@@ -122,10 +122,10 @@ test('the verbs walk the map one hop at a time, and a state it is in already cha
   }
   const reasons = await call<{ reason: string | null; type: string }[]>(
     'GET',
-    '/api/instances/walker/events?type=transition',
+    '/api/instances/mover/events?type=transition',
   );
   expect(reasons.json).toHaveLength(6);
-  expect(reasons.json.slice(0, 5).every(({ reason }) => reason === 'a walk')).toBe(true);
+  expect(reasons.json.slice(0, 5).every(({ reason }) => reason === 'a move')).toBe(true);
 });
 
 test('a hop that the map lacks is refused and says what it has', async () => {

@@ -22,8 +22,8 @@ async function make(id: string, state: 'created' | 'active' | 'suspended' | 'fro
   if (state === 'created') return;
   await server.call('PUT', `/api/instances/${id}/volumes/tmp/scratch`, 'to be lost');
   if (state === 'active') return;
-  const walked = await server.call('POST', `/api/instances/${id}/plan`, { to: state });
-  expect([id, walked.status, walked.text]).toEqual([id, 200, walked.text]);
+  const moved = await server.call('POST', `/api/instances/${id}/plan`, { to: state });
+  expect([id, moved.status, moved.text]).toEqual([id, 200, moved.text]);
 }
 
 const stateOf = async (id: string) => (await server.call<Instance>('GET', `/api/instances/${id}`)).json.state;
@@ -38,7 +38,7 @@ const ended = async (id: string) => {
   return job(id);
 };
 
-test('a plan shows its hops and what they cost, and is walked without a process where it passes through active', async () => {
+test('a plan shows its hops and what they cost, and runs without a process where it passes through active', async () => {
   await make('a', 'suspended');
   const plan = await server.call<Plan>('GET', '/api/instances/a/plan?to=deleted');
   expect(plan.json).toMatchObject({
@@ -57,8 +57,8 @@ test('a plan shows its hops and what they cost, and is walked without a process 
     hops: [],
     refusal: 'Nothing goes back to created.',
   });
-  const walked = await server.call<Instance>('POST', '/api/instances/a/plan', { to: 'deleted', reason: 'ticket 7' });
-  expect([walked.status, walked.json.state]).toEqual([200, 'deleted']);
+  const moved = await server.call<Instance>('POST', '/api/instances/a/plan', { to: 'deleted', reason: 'ticket 7' });
+  expect([moved.status, moved.json.state]).toEqual([200, 'deleted']);
   const events = await server.call<{ from: string; to: string; trigger: string; reason: string }[]>(
     'GET',
     '/api/events?instance=a&type=transition&limit=3',
@@ -283,14 +283,14 @@ test('a job goes on where the server stopped, and does nothing twice', { timeout
 test('what moved between its choice and its turn is looked at again, never dragged back', async () => {
   await make('a', 'active');
   const { host } = server;
-  const walk = host.sessions.runPlan;
+  const runPlan = host.sessions.runPlan;
   let raced = false;
   host.sessions.runPlan = async (id, to, cause, options) => {
     if (!raced) {
       raced = true;
-      await walk(id, 'frozen', cause);
+      await runPlan(id, 'frozen', cause);
     }
-    return walk(id, to, cause, options);
+    return runPlan(id, to, cause, options);
   };
   const done = await ended(await start({ verb: 'suspend', ids: ['a'] }));
   expect(done).toMatchObject({ done: 0, skipped: 1 });

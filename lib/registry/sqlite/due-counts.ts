@@ -30,7 +30,7 @@ export function dueCounts(
   const statement = database.shape(`due counts: ${tenants === undefined}`, (queries) => {
     const due = dueWithin(queries, tenants !== undefined);
     const { state, ephemeral } = due;
-    // As `nextMove` decides it: an ephemeral one walks on through the map, any other goes down the ladder.
+    // As `nextMove` decides it: an ephemeral sandbox goes on to archived and deleted, any other goes down the ladder.
     return queries
       .select({
         suspended: sum(and(eq(state, 'active'), not(ephemeral)) as SQL),

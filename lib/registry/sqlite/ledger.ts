@@ -23,7 +23,7 @@ const COUNTED = 5000;
 /** Lines chained at a time when an older file is opened. */
 const BATCH = 1000;
 
-/** Filters that an index leads with: the one with the fewest lines is walked, the others are checked. */
+/** Filters that an index leads with: the one with the fewest lines is scanned, the others are checked. */
 const LEADS = ['instance', 'actor', 'type', 'tenant', 'trigger'] as const;
 type Lead = (typeof LEADS)[number];
 

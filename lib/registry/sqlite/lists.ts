@@ -1,5 +1,5 @@
 /**
- * Lists of instances, page by page, and how many match. A page costs about its own length: it is walked from an index
+ * Lists of instances, page by page, and how many match. A page costs about its own length: it is read from an index
  * in the order of its sort, or gathered and sorted where few rows match.
  */
 import type { SQL } from 'drizzle-orm';
@@ -156,19 +156,20 @@ export class InstanceLists {
 
   #find(ask: PageRequest): Position[] {
     const { narrow, ordered } = accessPathsFor(this.#database, ask.wanted, ask.sort);
-    // Gathering costs a row per match, walking a row per entry passed over: here the two meet.
+    // Sorting all matches costs a row per match; scanning in order costs a row per entry skipped. At this count both
+    // cost the same.
     const few = Math.max(FEW, Math.ceil(Math.sqrt(ask.limit * ordered.size)));
     const words = searched(ask.wanted);
     if (narrow.size <= (words.length === 0 ? few : PROBE)) return this.#positions(narrow, ask);
-    const walked = narrow.ordered ? narrow : ordered;
-    if (words.length === 0) return this.#positions(walked, ask);
+    const scanned = narrow.ordered ? narrow : ordered;
+    if (words.length === 0) return this.#positions(scanned, ask);
 
     const rare = this.#rare(words);
     if (rare !== null) return this.#positions(BY_ROW_NUMBER, ask, numbered(rare));
-    const nearby = this.#walkNearby(walked, ask, this.#text.density(words));
+    const nearby = this.#scanNearby(scanned, ask, this.#text.density(words));
     if (nearby !== null) return nearby;
     const hits = this.#matching(textMatch(words), few);
-    return hits === null ? this.#positions(walked, ask) : this.#positions(BY_ROW_NUMBER, ask, numbered(hits));
+    return hits === null ? this.#positions(scanned, ask) : this.#positions(BY_ROW_NUMBER, ask, numbered(hits));
   }
 
   /**
@@ -213,8 +214,8 @@ export class InstanceLists {
     return positions.flatMap(({ row }) => byNumber.get(row) ?? []);
   }
 
-  /** A walk that gives up (null) when a stretch of the index has too few matches for the page. */
-  #walkNearby(source: AccessPath, ask: PageRequest, density: number): Position[] | null {
+  /** Scans a stretch of the index. Null when it has too few matches for the page. */
+  #scanNearby(source: AccessPath, ask: PageRequest, density: number): Position[] | null {
     const { wanted, sort, descending, after } = ask;
     const stretch = Math.min(PATIENCE, Math.ceil(1.5 / density)) * ask.limit;
     const shape = `${source.index} ${sort} ${descending} ${after === null} ${filterShape(wanted)}`;

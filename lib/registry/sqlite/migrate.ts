@@ -1,7 +1,7 @@
 /**
- * Brings the registry's tables up to date with db/migrations by drizzle's migrator, which is loaded only when something
- * is missing: a file that is up to date is opened without it, and without waiting for whoever writes to it. A file that
- * holds something is copied first, and one that a newer version has written is refused.
+ * Runs the migrations in db/migrations that the registry lacks, with drizzle's migrator. An up-to-date file is opened
+ * without loading the migrator and without waiting for a writer. A file with data is copied before it is migrated. A
+ * file of a newer version is refused.
  */
 
 import { existsSync } from 'node:fs';
@@ -30,10 +30,9 @@ export function knownMigrations(): number {
 }
 
 /**
- * Does all that is missing, or nothing. Of processes that open a new file at once one does it; the others wait and find
- * it done. Returns what was done to a file that held something; null for one that is new or lacked nothing. Throws
- * `conflict` when a newer version has written the file, and what SQLite throws when there is no room for the copy;
- * nothing was changed then.
+ * Runs all missing migrations, or none. When several processes open a new file at the same time, one migrates it and
+ * the others wait. Returns the upgrade of a file with data; null for a new or up-to-date file. Throws `conflict` for a
+ * file of a newer version, and SQLite's error when there is no room for the copy; the file is then unchanged.
  */
 export function migrate(client: Database): Upgrade | null {
   const known = readMigrationFiles(MIGRATIONS).map(({ folderMillis }) => folderMillis);
@@ -50,7 +49,7 @@ export function migrate(client: Database): Upgrade | null {
   try {
     run(client);
   } catch (error) {
-    // Nothing was changed, so the copy says nothing that the file does not; the next try makes its own.
+    // The file is unchanged, so the copy is not needed; the next try makes its own.
     unlinkFileNow(copy);
     throw error;
   }

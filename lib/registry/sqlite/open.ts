@@ -109,7 +109,7 @@ export function openSqliteRegistry(options: {
     adopt: (...args) => writes.adopt(...args),
   };
   const segments = new SegmentTable(database, ledger);
-  // A registry in memory has one connection: it is walked as it is.
+  // A registry in memory has one connection: it is read as it is.
   const isFile = !database.client.memory;
   const living: SyncMethods<LedgerView> = {
     lines: (seq, limit) => ledger.chain(seq, limit),

@@ -24,7 +24,7 @@ export function selectBy<F extends Fields>(queries: Queries, fields: F, table: S
 }
 
 /**
- * The same by none: the table is walked in the order of its numbers (a month of a million lines 0.4 s, by the index of
+ * The same by none: the table is scanned in rowid order (a month of a million lines 0.4 s, by the index of
  * its types and sorted 2.9 s).
  */
 export function selectUnindexed<F extends Fields>(queries: Queries, fields: F, table: SQLiteTable) {

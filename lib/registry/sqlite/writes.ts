@@ -131,7 +131,7 @@ export class InstanceWriter {
   }
 
   /**
-   * Inserts the row of a file that lies at its `vfsPath` already and walks it to `to` by the shortest way of the map,
+   * Inserts the row of a file that lies at its `vfsPath` already and moves it to `to` by the shortest plan,
    * in one transaction with its lines: of a sandbox that was there once. Throws as `create` does, and
    * `invalid_transition`.
    */
@@ -142,9 +142,9 @@ export class InstanceWriter {
     return this.#tellingRefusals(entries[0], () =>
       this.#logged(entries, () => {
         this.#insert(row);
-        const walked: InstanceRow = { ...row, state: to, generation: hops.length };
-        this.#update(row, walked);
-        return walked;
+        const moved: InstanceRow = { ...row, state: to, generation: hops.length };
+        this.#update(row, moved);
+        return moved;
       }),
     );
   }

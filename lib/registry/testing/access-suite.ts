@@ -190,15 +190,15 @@ export function accessSuite(driver: RegistryDriver): void {
       await registry.ledger.append([entry({ tenant: null, type: 'settings.changed' })]);
       for (let n = 0; n < 30; n += 1) {
         await registry.ledger.append([
-          entry({ tenant: TENANTS[n % 4], type: 'walked', timeMs: START * 1000 + (n % 4) }),
+          entry({ tenant: TENANTS[n % 4], type: 'visited', timeMs: START * 1000 + (n % 4) }),
         ]);
       }
-      const all = (await registry.ledger.page({ type: 'walked' }, 500)).rows.filter(({ tenant }) =>
+      const all = (await registry.ledger.page({ type: 'visited' }, 500)).rows.filter(({ tenant }) =>
         some.includes(tenant ?? ''),
       );
       const paged: number[] = [];
       for (let cursor: string | undefined; ; ) {
-        const page = await registry.ledger.page({ type: 'walked', tenants: some }, 4, cursor);
+        const page = await registry.ledger.page({ type: 'visited', tenants: some }, 4, cursor);
         paged.push(...page.rows.map(({ seq }) => seq));
         if (page.next === null) break;
         cursor = page.next;

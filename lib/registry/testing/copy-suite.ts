@@ -74,7 +74,7 @@ export function copySuite(driver: RegistryDriver): void {
       all.unshift(row);
       await registry.copies.addSnapshot(row, entry());
     }
-    const walk = async (filter: Parameters<Registry['copies']['snapshots']>[0]) => {
+    const readAll = async (filter: Parameters<Registry['copies']['snapshots']>[0]) => {
       const found: string[] = [];
       let cursor: string | undefined;
       do {
@@ -86,12 +86,12 @@ export function copySuite(driver: RegistryDriver): void {
       return found;
     };
     const ids = (keep: (row: SnapshotRow) => boolean) => all.filter(keep).map(({ id }) => id);
-    expect(await walk({})).toEqual(ids(() => true));
-    expect(await walk({ tenant: 'globex' })).toEqual(ids(({ tenant }) => tenant === 'globex'));
-    expect(await walk({ tenants: ['acme'] })).toEqual(ids(({ tenant }) => tenant === 'acme'));
-    expect(await walk({ tenants: [] })).toEqual([]);
-    expect(await walk({ tag: 'release' })).toEqual(ids(({ tag }) => tag === 'release'));
-    expect(await walk({ source: 'i2', tenant: 'acme' })).toEqual(
+    expect(await readAll({})).toEqual(ids(() => true));
+    expect(await readAll({ tenant: 'globex' })).toEqual(ids(({ tenant }) => tenant === 'globex'));
+    expect(await readAll({ tenants: ['acme'] })).toEqual(ids(({ tenant }) => tenant === 'acme'));
+    expect(await readAll({ tenants: [] })).toEqual([]);
+    expect(await readAll({ tag: 'release' })).toEqual(ids(({ tag }) => tag === 'release'));
+    expect(await readAll({ source: 'i2', tenant: 'acme' })).toEqual(
       ids((row) => row.source === 'i2' && row.tenant === 'acme'),
     );
     await expect(async () => registry.copies.snapshots({}, 4, 'nonsense')).rejects.toMatchObject({
@@ -101,7 +101,7 @@ export function copySuite(driver: RegistryDriver): void {
     expect(await registry.copies.deleteSnapshot('s22', START + 9, entry())).toBe(true);
     expect(await registry.copies.deleteSnapshot('s22', START + 9, entry())).toBe(false);
     expect(await registry.copies.deleteSnapshot('none', START, entry())).toBe(false);
-    expect(await walk({})).toEqual(ids(({ id }) => id !== 's22'));
+    expect(await readAll({})).toEqual(ids(({ id }) => id !== 's22'));
     expect(await registry.copies.snapshot('s22')).toMatchObject({ deleted: START + 9, hash: HASH });
   });
 

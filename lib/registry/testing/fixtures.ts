@@ -115,7 +115,7 @@ const PATH_TO: Readonly<Record<State, readonly State[]>> = {
   deleted: ['active', 'archived', 'deleted'],
 };
 
-/** Creates an instance and walks it to `state`, everything at `now`. */
+/** Creates an instance and moves it to `state`, everything at `now`. */
 export async function makeInstance(
   registry: Registry,
   id: string,

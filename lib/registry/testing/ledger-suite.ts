@@ -264,7 +264,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
       await again.close();
     });
 
-    test('an ephemeral one falls due at every step of its walk', async () => {
+    test('an ephemeral one falls due at every step on its way to deleted', async () => {
       let row = await registry.instances.create(instance('e', { ephemeral: true }), START, entry());
       expect(await dueIds(NEVER)).toEqual([]);
       row = await registry.instances.commit(transitionTo(row, 'active'));

@@ -44,7 +44,7 @@ export interface Scenario {
 
 const { operations } = { operations: (stage: Stage) => stage.host.operations };
 
-/** A sandbox made from the snapshot of the stage, walked to a state. */
+/** A sandbox made from the snapshot of the stage and moved to a state. */
 const at = (state: State) => (stage: Stage) => stage.sandbox(state);
 
 function uploadOf(bytes: Buffer): UploadStream {

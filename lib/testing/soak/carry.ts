@@ -201,8 +201,8 @@ export class Carrier {
         if (command.kind === 'verb' && (command.verb === 'prefetch' || command.verb === 'settle')) return [];
         const to = command.kind === 'plan' ? command.to : command.verb === 'archive' ? 'archived' : 'live';
         const life = to === 'archived' || to === 'deleted' ? to : 'live';
-        // A walk stays where it came to: archived on its way to deletion, when the server was killed in between;
-        // anywhere, when it failed.
+        // A plan stops in the state that it reached: archived on its way to deletion, when the server was killed
+        // before; anywhere, when it failed.
         if (got === null && life === 'deleted') {
           return (['archived', 'deleted'] as const).flatMap((stop) => effect(got, [], stop, { how: 'maybe' }));
         }

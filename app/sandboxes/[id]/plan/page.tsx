@@ -123,7 +123,7 @@ export default async function PlanPage({ params, searchParams }: Props) {
           <Now plan={plan} />
         </PageSection>
       )}
-      <PageSection id="walk" name="Walk it">
+      <PageSection id="run" name="Run the plan">
         {against === null ? (
           <PlanForm
             id={id}

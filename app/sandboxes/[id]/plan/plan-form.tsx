@@ -25,12 +25,12 @@ export function PlanForm({
   const [outcome, submit] = useActionState(action, null);
   return (
     <form action={submit} className="grid max-w-xl gap-4">
-      <Field form="walk" name="reason" title="Reason, for the ledger (it may stay empty)">
+      <Field form="plan" name="reason" title="Reason, for the ledger (it may stay empty)">
         {(props) => <input {...props} className="input" maxLength={1000} autoComplete="off" />}
       </Field>
       {to === 'deleted' && (
         <Field
-          form="walk"
+          form="plan"
           name="confirm"
           title={
             <>
@@ -59,8 +59,8 @@ export function PlanForm({
         </label>
       )}
       <div>
-        <Submit className={`button ${to === 'deleted' ? 'button-fault' : 'button-ink'}`} doing="Walking…">
-          Walk the {steps} steps
+        <Submit className={`button ${to === 'deleted' ? 'button-fault' : 'button-ink'}`} doing="Running…">
+          Run the {steps} steps
         </Submit>
       </div>
       <Outcome outcome={outcome} />
