@@ -29,6 +29,9 @@ interface Name {
 
 /** Files that SQLite keeps: the registry's, and those that lie in a sandbox's live folder. */
 const OF_SQLITE = /(^|\/)(registry\.sqlite(-wal|-shm|-journal)?|live\/[^/]+\/vfs\.sqlite(-wal|-shm|-journal)?)$/;
+/** The live folder of a sandbox, and what SQLite has beside a file while a process has it open. */
+const OF_LIVE = /\/live\/[^/]+$/;
+const LOGS = ['-wal', '-journal'];
 const REGISTRY = 'registry.sqlite';
 const OF_REGISTRY = /(^|\/)registry\.sqlite(-wal|-shm|-journal)?$/;
 /**
@@ -48,6 +51,8 @@ export class PowerCut {
   readonly #unsynced = new Set<Inode>();
   /** Held open, by path: the number of a file whose name is still on disk must not be given to another one. */
   readonly #held = new Map<string, number>();
+  /** Stamps of the live files without a log when they were last kept, by path. */
+  readonly #closed = new Map<string, string>();
   /** Stamp of the registry's file when it was last kept. */
   #registry = '';
   /** Counts what became durable, so that nobody builds the same twice. */
@@ -64,6 +69,7 @@ export class PowerCut {
   after({ kind, path, to }: Effect): void {
     if (!path.startsWith(this.#root) || PASSED_OVER.test(path)) return;
     this.#followCheckpoint();
+    this.#followClosedFiles();
     switch (kind) {
       case 'create':
       case 'write':
@@ -131,6 +137,22 @@ export class PowerCut {
   /** A checkpoint syncs the log before the file, and the file before the log is written over. */
   #followCheckpoint(): void {
     if (stampOf(join(this.#root, REGISTRY)) !== this.#registry) this.#keepRegistry();
+  }
+
+  /**
+   * A process that closes a sandbox's file syncs it, removes its log and syncs the folder, without an effect of ours:
+   * what is there without a log is on disk.
+   */
+  #followClosedFiles(): void {
+    for (const [folder, names] of this.#names) {
+      const file = join(folder, 'vfs.sqlite');
+      if (!OF_LIVE.test(folder) || !existsSync(file) || LOGS.some((log) => existsSync(`${file}${log}`))) continue;
+      for (const log of LOGS) names.delete(`vfs.sqlite${log}`);
+      if (this.#unsynced.has(inodeOf(file) ?? '') || stampOf(file) === this.#closed.get(file)) continue;
+      this.#keepBytes(file);
+      this.#closed.set(file, stampOf(file));
+      this.version += 1;
+    }
   }
 
   #keepRegistry(): void {
