@@ -29,7 +29,7 @@ export default defineConfig({
       NODE_COMPILE_CACHE: cache('winterdock'),
       WB_CACHE: cache('winterdock-workers'),
       // A quarter less processor time for each worker; what is measured with a warm one sets it back.
-      WB_TEST_REHEARSALS: '1',
+      WB_TEST_WARM_UP_ROUNDS: '1',
     },
     sequence: { sequencer: LongestFirst },
     pool: 'forks',

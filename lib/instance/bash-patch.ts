@@ -1,6 +1,6 @@
-/** How a change of one of just-bash's files is written down, and the names of the files that several changes are of. */
+/** The form of a patch of just-bash, and the names of the files that several patches change. */
 
-/** `from` must be in `file` (relative to its bundle) exactly once, and becomes `to`. */
+/** Replaces `from`, which must occur exactly once in `file` (a path inside the bundle), with `to`. */
 export interface BashPatch {
   file: string;
   from: string;

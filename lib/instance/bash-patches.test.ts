@@ -7,7 +7,7 @@ import { TRUNCATION_PATCHES } from './bash-truncation-patches.ts';
 
 const BUNDLE = dirname(createRequire(import.meta.url).resolve('just-bash'));
 
-test('every change finds its place, once, in the version that is installed', () => {
+test('every patch applies exactly once to the installed version of just-bash', () => {
   const all = [...BYTE_PATCHES, ...TRUNCATION_PATCHES];
   for (const file of new Set(all.map((change) => change.file))) {
     const source = patchedSource(file, () => readFileSync(join(BUNDLE, file), 'utf8')) ?? '';
@@ -15,7 +15,7 @@ test('every change finds its place, once, in the version that is installed', () 
   }
 });
 
-test('a file of another version is refused, and one that nothing is said of is left alone', () => {
+test('a file of another version is refused, and a file without patches is left alone', () => {
   expect(() => patchedSource('index.js', () => 'another')).toThrow('is not the one that is to be changed');
   expect(patchedSource('chunks/another.js', () => 'as it is')).toBeNull();
 });

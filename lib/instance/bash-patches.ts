@@ -1,14 +1,14 @@
 /**
- * What is changed in just-bash's files as they are loaded, so that bytes pass through its shell as they are: its
- * commands hand on either bytes (a char each) or text, and where it takes one for the other, or makes a character of a
- * byte, they change. Each change names a piece of one file that must be there once; `$bytes` is byte-text.ts.
+ * Patches of just-bash that keep bytes intact, and the function that applies all patches. The shell's commands pass on
+ * either bytes (one char each) or text. The original mixes the two in places, which changes the bytes. Every patch
+ * names text that must occur exactly once in its file; `$bytes` is byte-text.ts.
  */
 
 import { AWK_FILE, type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
 import { TRUNCATION_PATCHES } from './bash-truncation-patches.ts';
 
 const BYTE_TEXT = new URL('./byte-text.ts', import.meta.url).href;
-const EXACT = new URL('./exact-integers.ts', import.meta.url).href;
+const EXACT_INTEGERS = new URL('./exact-integers.ts', import.meta.url).href;
 
 const CODEC = 'chunks/chunk-GN6CQ3J4.js';
 const ESCAPES = 'chunks/chunk-6D3WD6YU.js';
@@ -17,13 +17,13 @@ const ECHO = 'chunks/chunk-AGH5UJJI.js';
 const TAR = 'chunks/chunk-X3TZEFQG.js';
 
 export const BYTE_PATCHES: readonly BashPatch[] = [
-  // The codec of all that the shell takes for text: what is no UTF-8 was read as Latin-1, and written as UTF-8.
+  // The codec read bytes that are not UTF-8 as Latin-1 and wrote them back as UTF-8.
   {
     file: CODEC,
     from: 'var u=new TextDecoder("utf-8",{fatal:!0}),y=new TextEncoder,',
     to: 'var u={decode:$bytes.textOfBytes},y={encode:$bytes.bytesOfText},',
   },
-  // It went byte by byte, which took seconds for some megabytes.
+  // The conversion went byte by byte, which took seconds for a few megabytes.
   {
     file: CODEC,
     from: 'let r=new Uint8Array(e.length);for(let i=0;i<e.length;i++)r[i]=e.charCodeAt(i);try{return u.decode(r)}catch{return e}',
@@ -34,7 +34,7 @@ export const BYTE_PATCHES: readonly BashPatch[] = [
     from: 'let e=y.encode(t),o="";for(let r=0;r<e.length;r++)o+=String.fromCharCode(e[r]);return o',
     to: 'return Buffer.from(y.encode(t)).toString("latin1")',
   },
-  // `read` and `mapfile` took the bytes of their input for text, and `read -n` counted them.
+  // `read` and `mapfile` treated input bytes as text, and `read -n` counted bytes.
   {
     file: INTERPRETER_FILE,
     from: 'let S=i===""?"\\0":i,v="",k=0,',
@@ -58,14 +58,14 @@ export const BYTE_PATCHES: readonly BashPatch[] = [
     to: 'case"live-stdout":l+=N||d!=="binary"?A:Tt(A);break;case"live-stderr":c+=N&&d==="binary"?Vf(A):A;break;',
   },
   { file: INTERPRETER_FILE, from: '{let A=S+v;A!==""&&', to: '{let A=S+(d==="binary"?Tt(v):v);A!==""&&' },
-  // Redirected bytes were counted as text, and a command that said something on stderr too failed for what it had not
-  // said.
+  // Redirected bytes were counted as text, so a command that also wrote to stderr failed for output that it never
+  // wrote.
   {
     file: INTERPRETER_FILE,
     from: 'v=B(g.stdout),k=B(g.stderr),A=Math.min(v,S)',
     to: 'v=d==="binary"?g.stdout.length:B(g.stdout),k=B(g.stderr),A=Math.min(v,S)',
   },
-  // Escapes that name bytes, in `$\'…\'`, printf, echo and awk, made characters of them.
+  // Byte escapes in `$\'…\'`, printf, echo and awk became characters.
   {
     file: INTERPRETER_FILE,
     from: 'function bd(e){',
@@ -121,7 +121,7 @@ export const BYTE_PATCHES: readonly BashPatch[] = [
     from: 'a.length>0?r+=String.fromCharCode(parseInt(a,16)):r+="x";break}default:if(/[0-7]/.test(s)){let a=s;for(;a.length<3&&/[0-7]/.test(this.peek());)a+=this.advance();r+=String.fromCharCode(parseInt(a,8))}',
     to: 'a.length>0?r+=$bytes.textOfByte(parseInt(a,16)):r+="x";break}default:if(/[0-7]/.test(s)){let a=s;for(;a.length<3&&/[0-7]/.test(this.peek());)a+=this.advance();r+=$bytes.textOfByte(parseInt(a,8))}',
   },
-  // tar wrote replacement characters for bytes that are no UTF-8, in names and with -O.
+  // tar wrote replacement characters for bytes that are not UTF-8, in names and with -O.
   {
     file: TAR,
     from: 'V=new Uint8Array(0),I=new TextEncoder,Q=new TextDecoder;',
@@ -131,8 +131,8 @@ export const BYTE_PATCHES: readonly BashPatch[] = [
 ];
 
 /**
- * The source of a file of just-bash as it is to be loaded; null for one that stays as it is. Throws when it is not the
- * version that is known.
+ * The patched source of a just-bash file; null for a file without patches. Throws when the installed version differs
+ * from the one that the patches were written for.
  */
 export function patchedSource(file: string, read: () => string): string | null {
   const changes = [...BYTE_PATCHES, ...TRUNCATION_PATCHES].filter((change) => change.file === file);
@@ -143,5 +143,5 @@ export function patchedSource(file: string, read: () => string): string | null {
       throw new Error(`just-bash's ${file} is not the one that is to be changed at ${from}`);
     return before + to + after;
   }, read());
-  return `import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT)};${source}`;
+  return `import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT_INTEGERS)};${source}`;
 }

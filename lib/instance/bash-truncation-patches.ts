@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of the shell, and of what is changed.
 /**
- * What is changed in just-bash's files as they are loaded, so that no command of its shell gives part of an answer as
- * if it were the whole: where it stopped at a number of its own it now goes on, or fails with a sentence. See
- * bash-changes.ts for how; `$exact` is exact.ts. Why: decision 039.
+ * Patches of just-bash against silent truncation. Some of its commands stop at a built-in number and return a partial
+ * answer as success. With these patches they continue, or fail with an error. bash-patches.ts applies them; `$exact` is
+ * exact-integers.ts. Why: decision 039.
  */
 import { AWK_FILE, type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
 
@@ -12,8 +12,7 @@ const SED = 'chunks/chunk-CFBEDNHJ.js';
 const JQ = 'chunks/chunk-6KK46B7Q.js';
 
 export const TRUNCATION_PATCHES: readonly BashPatch[] = [
-  // `{1..20000}` had 10 000 words. What bounds it is maxBraceExpansionResults, for each word and not for all that a
-  // script ever expands.
+  // `{1..20000}` gave 10 000 words. The bound is now maxBraceExpansionResults, per word and not per script.
   { file: INTERPRETER_FILE, from: 'var dr=1e4,Mi={maxResults:dr,', to: 'var dr=1/0,Mi={maxResults:1e4,' },
   {
     file: INTERPRETER_FILE,
@@ -30,9 +29,9 @@ export const TRUNCATION_PATCHES: readonly BashPatch[] = [
     from: 'e.limits.maxBraceExpansionResults||n.count>qc)',
     to: 'e.limits.maxBraceExpansionResults)',
   },
-  // A script of more than 10 000 commands could not be parsed.
+  // A script of more than 10 000 commands did not parse.
   { file: INTERPRETER_FILE, from: 'r++,r>1e4&&this.error(', to: 'r++,r>1e8&&this.error(' },
-  // Arithmetic had 32 bits in shifts and masks, rounded above 2^53, and took larger numbers for 2^53 - 1.
+  // Shifts and masks had 32 bits. Results above 2^53 were rounded, and larger literals became 2^53 - 1.
   {
     file: INTERPRETER_FILE,
     from: 'function Yp(e,t,n){switch(n){',
@@ -68,15 +67,15 @@ export const TRUNCATION_PATCHES: readonly BashPatch[] = [
     from: 'let t=Number.parseInt(e,10);return t>Number.MAX_SAFE_INTEGER?Number.MAX_SAFE_INTEGER:t}',
     to: 'let t=Number.parseInt(e,10);return t>Number.MAX_SAFE_INTEGER?Number.NaN:t}',
   },
-  // `grep -r` did not look deeper than 256 directories; a path of 1 024 bytes has at most 512.
+  // `grep -r` stopped at a depth of 256 directories. A path of 1 024 bytes has at most 512.
   { file: GREP, from: 'ge=256;async function ye(', to: 'ge=1024;async function ye(' },
-  // sed's `D` went on with a line 10 000 times.
+  // sed's `D` stopped after 10 000 rounds.
   {
     file: SED,
     from: 'Y=0,fe=1e4;g.linesConsumedInCycle=0;do{if(Y++,Y>fe)break;',
     to: 'Y=0,fe=1e8;g.linesConsumedInCycle=0;do{if(Y++,Y>fe)throw new x(`sed: D was run too often (${fe} times)`,"iterations");',
   },
-  // jq made null of what is nested deeper than it looks.
+  // jq returned null for values nested beyond its depth limit.
   {
     file: JQ,
     from: 'B(s,o+1)>o)return[null]}return[s]}case"Foreach"',
@@ -92,13 +91,13 @@ export const TRUNCATION_PATCHES: readonly BashPatch[] = [
     from: 'case"@json":{let r=t??ze;return B(e,r+1)>r?[null]:[JSON.stringify(e)]}',
     to: 'case"@json":{let r=t??ze;if(B(e,r+1)>r)throw F(`query depth limit exceeded (${r})`,"recursion");return[JSON.stringify(e)]}',
   },
-  // `ls a b` put an empty line between two files, so that `ls *.txt | wc -l` counted nearly twice as many.
+  // `ls a b` printed an empty line between two files, so `ls *.txt | wc -l` counted almost twice as many.
   {
     file: LS,
     from: 'if(P>0&&o&&!o.endsWith(`\n\n`)&&(o=g(t,o,`\n`)),H){',
     to: 'let $folder=async p=>(await t.fs.stat(t.fs.resolvePath(t.cwd,p)).catch(()=>null))?.isDirectory;if(P>0&&o&&!o.endsWith(`\n\n`)&&!H&&(await $folder($)||await $folder(h[P-1]))&&(o=g(t,o,`\n`)),H){',
   },
-  // awk's `length` of an array was that of an empty string.
+  // awk's `length(array)` returned the length of an empty string.
   {
     file: AWK_FILE,
     from: 'async function Je(e,t,n){return e.length===0?',

@@ -4,15 +4,15 @@ import type { ExecOutcome, InstanceProcess } from './instance.ts';
 import { stage } from './testing/stage.ts';
 
 /**
- * Every place where the shell or one of its commands stops at some number was looked for in just-bash's own source, and
- * tried. Each gives the whole, or fails with a sentence: never a part with success.
+ * Every built-in number at which the shell or one of its commands stops was looked up in just-bash's source and tested.
+ * Each case returns the whole answer or fails with an error; none returns a part as success.
  */
 const at = stage({ maxActive: 200 });
 
 let opened = 0;
 let open: InstanceProcess | null = null;
 
-/** Runs a script in an empty workspace: of the sandbox that is there, or of another one when its process ended. */
+/** Runs a script in an empty workspace. Opens another sandbox when the last one's process ended. */
 async function run(command: string): Promise<ExecOutcome> {
   if (open === null) opened += 1;
   const process = open ?? at.open(`cuts-${opened}`);
@@ -25,7 +25,7 @@ async function run(command: string): Promise<ExecOutcome> {
 
 type Whole = [script: string, stdout: string];
 
-/** Larger than what it once was cut at, or than the nearest number in the source. */
+/** Larger than the original limit, or than the nearest number in the source. */
 const WHOLE: Whole[] = [
   // Braces: 10 000 words a range, 100 000 operations a script.
   ['echo {1..20000} | wc -w', '20000\n'],
@@ -117,8 +117,8 @@ test.each(WHOLE)(
   60_000,
 );
 
-/** What is not done whole, and what it says. */
-const REFUSED: [script: string, said: string][] = [
+/** Cases that fail, and their errors. */
+const REFUSED: [script: string, error: string][] = [
   ['echo {1..3000000}', 'brace expansion result limit exceeded (1048576)'],
   ['echo {1..99999999999}', 'brace expansion result limit exceeded (1048576)'],
   ['echo {1..2000}{1..2000}', 'brace expansion result limit exceeded (1048576)'],
@@ -143,9 +143,9 @@ const REFUSED: [script: string, said: string][] = [
 
 test.each(REFUSED)(
   'an error with a sentence: %s',
-  async (script, said) => {
+  async (script, error) => {
     const { exitCode, stderr } = await run(script);
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(error);
     expect(exitCode).not.toBe(0);
   },
   60_000,

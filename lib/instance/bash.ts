@@ -1,7 +1,6 @@
 /**
- * just-bash, mended as it is loaded: every line of ours that runs its shell imports it from here. Its own text codec
- * takes bytes that are not UTF-8 for Latin-1 and gives them back as UTF-8; with the changes of bash-changes.ts it gives
- * back what it was given.
+ * just-bash, patched while it is loaded. Import the shell from here only. The original codec reads bytes that are not
+ * UTF-8 as Latin-1 and writes them back as UTF-8; with the patches of bash-patches.ts bytes come back unchanged.
  */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';

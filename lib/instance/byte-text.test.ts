@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bytesOfCharacters, bytesOfText, redecode, textOfByte, textOfBytes, unfinishedEnd } from './byte-text.ts';
 
-/** Bytes that are text here and none there. */
+/** Bytes that mix valid UTF-8 and other bytes. */
 const mixed = fc
   .array(
     fc.oneof(
@@ -12,7 +12,7 @@ const mixed = fc
   )
   .map((parts) => Buffer.concat(parts));
 
-test('any bytes come back from their text', () => {
+test('any bytes survive the round trip through text', () => {
   fc.assert(
     fc.property(mixed, (bytes) => bytes.equals(bytesOfText(textOfBytes(bytes)))),
     { numRuns: 3000 },
@@ -24,8 +24,8 @@ test('text in UTF-8 is itself, a byte order mark included', () => {
   expect(textOfBytes(Buffer.from('\ufeffé'))).toBe('\ufeffé');
 });
 
-test('only what UTF-8 allows is read as characters', () => {
-  // Overlong forms, surrogates, what lies past U+10FFFF, and characters cut short.
+test('only valid UTF-8 is decoded as characters', () => {
+  // Overlong forms, surrogates, code points past U+10FFFF, and truncated characters.
   for (const hex of [
     'c080',
     'c1bf',
@@ -58,7 +58,7 @@ test('a text is cut only between characters, wherever its bytes are', () => {
   fc.assert(fc.property(mixed, (bytes) => unfinishedEnd(bytes) <= 3));
 });
 
-test('pieces of a character are the character once they are together', () => {
+test('the escaped bytes of a character decode to it once they are together', () => {
   const pieces = [...Buffer.from('é€😀')].map(textOfByte).join('');
   expect([redecode(pieces), redecode(`${textOfByte(0xff)}é`)]).toEqual(['é€😀', '\udcffé']);
   expect(bytesOfCharacters(Buffer.from('é€😀x').toString('latin1'), 3)).toBe(9);

@@ -1,17 +1,17 @@
 /**
- * Bytes as text and back, nothing lost: what is UTF-8 is the text it says, and each byte that is not becomes a lone
- * surrogate U+DC80–U+DCFF, as Python's `surrogateescape` has it (PEP 383). Pure; knows nothing of the shell.
+ * Lossless conversion between bytes and text. Valid UTF-8 is decoded; every other byte becomes a lone surrogate
+ * U+DC80–U+DCFF, like Python's `surrogateescape` (PEP 383). Pure; knows nothing of the shell.
  */
 
-/** A byte `b` that is no UTF-8 is the code unit `ESCAPE + b`. */
+/** A byte `b` that is not UTF-8 becomes the code unit `ESCAPE + b`. */
 const ESCAPE = 0xdc00;
-/** The halves of pairs. */
+/** The range of surrogates. */
 const [FIRST_HALF, LAST_HALF] = [0xd800, 0xdfff];
-/** Bytes of a code unit at most. */
+/** Maximum UTF-8 bytes of one code unit. */
 const LONGEST_UNIT = 3;
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The text of bytes. Every sequence of bytes has one, and `bytesOfText` gives them back. */
+/** Decodes any bytes; `bytesOfText` restores them. */
 export function textOfBytes(bytes: Uint8Array): string {
   try {
     return strict.decode(bytes);
@@ -20,7 +20,7 @@ export function textOfBytes(bytes: Uint8Array): string {
   }
 }
 
-/** The bytes of a text: escaped bytes as they were; any other half of a pair, which no bytes are read as, is U+FFFD. */
+/** Encodes text. Escaped bytes are restored; any other lone surrogate becomes U+FFFD. */
 export function bytesOfText(text: string): Uint8Array {
   if (text.isWellFormed()) return Buffer.from(text);
   const bytes = Buffer.allocUnsafe(text.length * LONGEST_UNIT);
@@ -45,18 +45,21 @@ export function bytesOfText(text: string): Uint8Array {
   return bytes.subarray(0, end);
 }
 
-/** One byte as text: ASCII as it is, any other escaped, for what puts characters together byte by byte. */
+/** One byte as text: ASCII as it is, any other byte escaped. For code that builds text byte by byte. */
 export function textOfByte(byte: number): string {
   return String.fromCharCode(byte < 0x80 ? byte : ESCAPE + (byte & 0xff));
 }
 
-/** A text put together of pieces of characters, with those that became whole read as what they are. */
+/**
+ * Decodes text again that was built byte by byte, so that escaped bytes which form a character become that character.
+ */
 export function redecode(text: string): string {
   return text.isWellFormed() ? text : textOfBytes(bytesOfText(text));
 }
 
 /**
- * How many bytes the first `count` characters of a byte string (one char per byte) have, as `textOfBytes` reads them.
+ * The number of bytes in the first `count` characters of a byte string (one char per byte), as `textOfBytes` decodes
+ * them.
  */
 export function bytesOfCharacters(content: string, count: number): number {
   let at = 0;
@@ -67,12 +70,12 @@ export function bytesOfCharacters(content: string, count: number): number {
   return at;
 }
 
-/** How many bytes at the end begin a character that is not whole yet: 0 to 3. */
+/** The number of bytes at the end that start an incomplete character: 0 to 3. */
 export function unfinishedEnd(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const first = bytes[bytes.length - back] ?? 0;
     if ((first & 0xc0) === 0x80) continue;
-    // It is unfinished when some bytes after it would make it whole, and those that are there are none too many.
+    // Incomplete: some continuation bytes would complete it, and the bytes so far are not too many.
     const begun = [...bytes.subarray(-back)];
     const ends = [0x80, 0x90, 0xa0].some(
       (next) => characterAt(Uint8Array.from([...begun, next, 0x80, 0x80]), 0) > back,
@@ -102,9 +105,7 @@ function escaped(bytes: Uint8Array): string {
   return Buffer.from(units.buffer, 0, end * 2).toString('utf16le');
 }
 
-/**
- * How many bytes the character has that begins at `at`; 0 when none does (RFC 3629: no overlong forms, no surrogates).
- */
+/** The byte length of the character at `at`; 0 for invalid UTF-8 (RFC 3629: no overlong forms, no surrogates). */
 function characterAt(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return 1;

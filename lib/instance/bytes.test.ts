@@ -1,4 +1,4 @@
-/** Every byte goes through the shell as it is: its commands, pipes, redirections, variables and languages. */
+/** Every byte passes through the shell unchanged: commands, pipes, redirections, variables and languages. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { vfsPath } from '../vfs/testing/tmp-files.ts';
@@ -8,12 +8,12 @@ import { stage } from './testing/stage.ts';
 
 const at = stage();
 const ALL = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
-/** A text, a byte of Latin-1, NUL, and a last line without an end. */
+/** Text, a Latin-1 byte, NUL, and a last line without a line break. */
 const LINES = Buffer.from('61ff0a62c3a90a00630a64', 'hex');
 
 const opened = new Map<string, InstanceProcess>();
 
-/** What a script says, in hex, with the files `all`, `lines` and `ff` there. */
+/** The output of a script in hex. The files `all`, `lines` and `ff` exist. */
 async function hex(id: string, command: string, stdin?: Uint8Array): Promise<{ out: string; err: string }> {
   const a = opened.get(id) ?? at.open(id);
   opened.set(id, a);
@@ -79,10 +79,11 @@ test('text commands change what they are told to and nothing else', async () => 
     'cat <<A\né\nA': 'c3a90a',
     'echo é | { read -n 1 x; printf %s "$x"; }': 'c3a9',
   };
-  for (const [command, said] of Object.entries(ways)) expect((await hex('text', command)).out, command).toBe(said);
+  for (const [command, printed] of Object.entries(ways))
+    expect((await hex('text', command)).out, command).toBe(printed);
 }, 60_000);
 
-test('escapes that name bytes are these bytes, and together they are characters', async () => {
+test('byte escapes produce those bytes, and together they form characters', async () => {
   const ways = {
     "printf '\\xff\\377\\303\\251'": 'ffffc3a9',
     "printf '%b%c' '\\0377' é": 'ffc3',
@@ -94,10 +95,11 @@ test('escapes that name bytes are these bytes, and together they are characters'
     'awk \'BEGIN { printf "\\377" }\'': 'ff',
     'echo é | wc -c': '330a',
   };
-  for (const [command, said] of Object.entries(ways)) expect((await hex('escapes', command)).out, command).toBe(said);
+  for (const [command, printed] of Object.entries(ways))
+    expect((await hex('escapes', command)).out, command).toBe(printed);
 }, 60_000);
 
-test('a name that is no UTF-8 is refused, never another name', async () => {
+test('a file name that is not UTF-8 is refused', async () => {
   const { out } = await hex(
     'names',
     "for n in $'\\xff' $'a\\xe9'; do echo x > $n; touch $n; ln -s $n l; mkdir $n; done; ls -A",
@@ -105,7 +107,7 @@ test('a name that is no UTF-8 is refused, never another name', async () => {
   expect(Buffer.from(out, 'hex').toString()).toBe('all\nff\nlines\n');
 });
 
-test('tr takes the bytes that its sets name, and characters where they name none', async () => {
+test('tr works on bytes when its sets name bytes, and on characters otherwise', async () => {
   const ways = {
     "tr -d '\\377' < ff": 'fe',
     "tr -d '\\200-\\377' < all": all.slice(0, 256),
@@ -115,14 +117,14 @@ test('tr takes the bytes that its sets name, and characters where they name none
     "echo é0 | tr -d '\\060'": 'c3a90a',
     'echo é | tr é e': '650a',
   };
-  for (const [command, said] of Object.entries(ways)) expect((await hex('tr', command)).out, command).toBe(said);
+  for (const [command, printed] of Object.entries(ways)) expect((await hex('tr', command)).out, command).toBe(printed);
   expect(await hex('tr', "tr '\\377' < ff; tr 'z-\\141' x < ff")).toMatchObject({
     out: '',
     err: expect.stringMatching(/^74723a/),
   });
 }, 60_000);
 
-test('bytes that change sides between stdout and stderr stay what they are', async () => {
+test('bytes stay unchanged when redirected between stdout and stderr', async () => {
   expect(await hex('sides', 'cat ff >&2')).toEqual({ out: '', err: 'fffe' });
   expect(await hex('sides', '(cat ff >&2) 2>&1 | cat')).toEqual({ out: 'fffe', err: '' });
   expect(await hex('sides', '{ cat ff; echo é; } >&2')).toEqual({ out: '', err: 'fffec3a90a' });
@@ -139,8 +141,8 @@ os.write(1, bytes([255, 10, 0]))
 sys.stdout.write("é\\ue005")
 sys.stderr.buffer.write(bytes([255, 0]))
 sys.exit("ü")`;
-  const said = await hex('python', `cat > s.py <<'END'\n${script}\nEND\npython3 s.py < all | cat`);
-  expect(said).toEqual({ out: `${all}${all}ff0a00c3a9ee8085`, err: 'ff00c3bc0a' });
+  const printed = await hex('python', `cat > s.py <<'END'\n${script}\nEND\npython3 s.py < all | cat`);
+  expect(printed).toEqual({ out: `${all}${all}ff0a00c3a9ee8085`, err: 'ff00c3bc0a' });
   expect((await hex('python', 'echo {} | python3 -m json.tool; echo "print(1, end=str())" | python3')).out).toBe(
     '7b7d0a31',
   );
@@ -155,22 +157,22 @@ test('JavaScript in the shell reads and writes any byte, and text with such byte
     "js -e 'console.log(stdinBytes().length)' < /dev/null": '300a',
     'js -e \'console.log("\\ud800")\'': Buffer.from('\\ud800\n').toString('hex'),
   };
-  for (const [command, said] of Object.entries(ways)) expect((await hex('js', command)).out, command).toBe(said);
+  for (const [command, printed] of Object.entries(ways)) expect((await hex('js', command)).out, command).toBe(printed);
   expect(await hex('js', "js -e 'stderr.write(stdinBytes())' < ff")).toEqual({ out: '', err: 'fffe' });
   const a = opened.get('js') ?? at.open('js');
   const { stdout } = await a.eval({ language: 'js', code: 'stdout.write(new Uint8Array([255, 0])); 1' });
   expect(Buffer.from(bytesOfText(stdout)).toString('hex')).toBe('ff00');
 }, 60_000);
 
-test('pieces of a stream are whole characters, and what is no character is not held back for ever', async () => {
+test('chunks of a stream hold whole characters, and invalid bytes are not held back for ever', async () => {
   const a = at.open('pieces');
   const pieces: string[] = [];
-  const said = await a.exec(
+  const printed = await a.exec(
     { command: "printf 'a\\xc3'; printf '\\xa9'; printf '\\xe2\\x82'; printf '\\xff'; printf '\\xf0\\x9f'" },
     { onOutput: ({ text }) => pieces.push(text) },
   );
   expect(pieces).toEqual(['a', 'é', '\udce2\udc82\udcff', '\udcf0\udc9f']);
-  expect(said.stdout).toBe('aé\udce2\udc82\udcff\udcf0\udc9f');
+  expect(printed.stdout).toBe('aé\udce2\udc82\udcff\udcf0\udc9f');
 });
 
 test('output is cut at 4 MiB to the byte', async () => {

@@ -1,4 +1,4 @@
-/** An error as it travels between the server and an Instance. Knows nothing of the messages around it. */
+/** The form in which an error travels between the server and a worker. Knows nothing of the messages around it. */
 import { type ErrorCode, isWinterdockError, messageOf, storageFailure, WinterdockError } from '../base/errors.ts';
 
 export interface CallFailure {
@@ -10,8 +10,8 @@ export interface CallFailure {
 }
 
 /**
- * Anything that was thrown. A disk that refuses is `storage_unavailable`; what else is none of the contract's is
- * `internal` and its message is for the server's log alone.
+ * Converts any thrown value. A failing disk becomes `storage_unavailable`. An error outside the contract becomes
+ * `internal`, and its message goes to the server's log only.
  */
 export function failureOf(thrown: unknown): CallFailure {
   const error = storageFailure(thrown) ?? thrown;
@@ -28,7 +28,7 @@ export function failureOf(thrown: unknown): CallFailure {
   };
 }
 
-/** The error that a failure was. An `internal` one keeps its reason as the cause, out of answers. */
+/** Restores the error. An `internal` one keeps its reason as the cause, which answers do not show. */
 export function errorOf({ code, message, hint, extra = {}, retryAfterSeconds }: CallFailure): WinterdockError {
   if (code === 'internal')
     return new WinterdockError(code, message, { cause: new Error(String(extra.reason ?? message)) });

@@ -1,5 +1,6 @@
 /**
- * The calls of one sandbox: one runs, the others wait in the order they came. Knows nothing of processes or messages.
+ * The call queue of one sandbox: one call runs, the others wait in order of arrival. Knows nothing of processes or
+ * messages.
  */
 import { WinterdockError } from '../base/errors.ts';
 import { bytesOfText } from './byte-text.ts';
@@ -7,19 +8,19 @@ import type { EvalOutcome, ExecOutcome, OutputChunk } from './instance.ts';
 import { joinStream, MAX_STREAM_BYTES } from './output.ts';
 import type { Call, EvalResult, ExecResult } from './protocol.ts';
 
-/** Calls that may wait for one sandbox. */
+/** How many calls may wait for one sandbox. */
 const MAX_WAITING = 64;
 /**
- * Characters of output after which a process is not believed any more: two streams of 4 MiB, each byte a character at
- * most.
+ * A process that sends more characters of output than this is broken: two streams of 4 MiB, at most one character per
+ * byte.
  */
-const MAX_SAID_CHARACTERS = 8 * 1024 * 1024;
+const MAX_OUTPUT_CHARACTERS = 8 * 1024 * 1024;
 
-/** Exit codes as a shell has them for what ran out of time and for what was interrupted. */
-const EXIT = { timeout: 124, closing: 124, caller: 130 } as const;
+/** Exit codes of a call that was cut off, as a shell gives them for a timeout and an interrupt. */
+const CUT_OFF_EXIT_CODES = { timeout: 124, closing: 124, caller: 130 } as const;
 
-/** What a call says at its end that was cut off. */
-const WHY = {
+/** The message of a call that was cut off. */
+const CUT_OFF_MESSAGES = {
   timeout: 'it ran out of time and its process was ended; tmp is gone at the next wake',
   closing: 'its sandbox was filed by force before it ended',
   caller: 'it was stopped and its process had to be ended; tmp is gone at the next wake',
@@ -33,9 +34,9 @@ export class QueuedCall {
   readonly #onOutput: ((chunk: OutputChunk) => void) | undefined;
   readonly #chunks: OutputChunk[] = [];
   #characters = 0;
-  /** Milliseconds of `performance.now()` when it was sent. */
+  /** When it was sent, in milliseconds of `performance.now()`. */
   startedAt = 0;
-  /** Who told it to stop while it ran: one whose caller gave it up still has an outcome. */
+  /** Who stopped it while it ran. A call that its caller aborted still has an outcome. */
   stoppedBy: 'caller' | 'closing' | null = null;
 
   constructor(
@@ -51,11 +52,11 @@ export class QueuedCall {
     this.#onOutput = onOutput;
   }
 
-  /** Takes in what it said. False when that is more than it can have said. */
+  /** Adds output. False when the process sent more than the limit allows. */
   add(chunks: OutputChunk[]): boolean {
     for (const chunk of chunks) {
       this.#characters += chunk.text.length;
-      if (this.#characters > MAX_SAID_CHARACTERS) return false;
+      if (this.#characters > MAX_OUTPUT_CHARACTERS) return false;
       this.#chunks.push(chunk);
       this.#onOutput?.(chunk);
     }
@@ -63,35 +64,35 @@ export class QueuedCall {
   }
 
   executed({ rest: _, ...result }: ExecResult): ExecOutcome {
-    return { ...result, ...this.#said() };
+    return { ...result, ...this.#output() };
   }
 
-  /** False when its value is no JSON, which no interpreter of ours says. */
+  /** False when the value is not JSON; our interpreters never send that. */
   evaluated({ rest: _, json, ...result }: EvalResult): EvalOutcome | false {
     try {
-      return { ...result, ...this.#said(), ...(json !== undefined && { value: JSON.parse(json) as unknown }) };
+      return { ...result, ...this.#output(), ...(json !== undefined && { value: JSON.parse(json) as unknown }) };
     } catch {
       return false;
     }
   }
 
   /**
-   * The outcome of a call that was not let run to its end: for time, because its sandbox is filed by force, or by its
-   * caller.
+   * The outcome of a call that did not run to its end: it ran out of time, its sandbox is filed by force, or its caller
+   * stopped it.
    */
-  cutOff(by: 'timeout' | 'closing' | 'caller'): ExecOutcome | EvalOutcome {
+  cutOffOutcome(by: 'timeout' | 'closing' | 'caller'): ExecOutcome | EvalOutcome {
     const timedOut = by !== 'caller';
-    const why = WHY[by];
-    const exitCode = EXIT[by];
+    const why = CUT_OFF_MESSAGES[by];
+    const exitCode = CUT_OFF_EXIT_CODES[by];
     const tookMs = Math.round(performance.now() - this.startedAt);
-    const { stdout, stderr } = this.#said();
+    const { stdout, stderr } = this.#output();
     if (this.call.kind === 'eval') return { ok: false, stdout, stderr, error: why, timedOut, tookMs };
     const cwd = this.call.cwd ?? '/workspace';
     const truncated = [stdout, stderr].some((text) => bytesOfText(text).byteLength >= MAX_STREAM_BYTES);
     return { exitCode, stdout, stderr: `${stderr}winterdock: ${why}\n`, cwd, timedOut, truncated, tookMs };
   }
 
-  #said(): { stdout: string; stderr: string } {
+  #output(): { stdout: string; stderr: string } {
     return { stdout: joinStream(this.#chunks, 'stdout'), stderr: joinStream(this.#chunks, 'stderr') };
   }
 }
@@ -108,7 +109,7 @@ export class CallQueue {
     return this.#running === null && this.#waiting.length === 0;
   }
 
-  /** Throws `rate_limited` when too many wait. */
+  /** Throws `rate_limited` when too many calls wait. */
   add(call: QueuedCall, id: string): void {
     if (this.#running !== null && this.#waiting.length >= MAX_WAITING) {
       throw new WinterdockError('rate_limited', `${MAX_WAITING} calls wait for "${id}" already.`, {
@@ -118,28 +119,28 @@ export class CallQueue {
     this.#waiting.push(call);
   }
 
-  /** Makes the next call the running one; null while one runs or none waits. */
+  /** Starts the next call. Null while one runs or none waits. */
   next(): QueuedCall | null {
     if (this.#running !== null) return null;
     this.#running = this.#waiting.shift() ?? null;
     return this.#running;
   }
 
-  /** Takes the running call out. */
+  /** Removes and returns the running call. */
   finish(): QueuedCall | null {
     const finished = this.#running;
     this.#running = null;
     return finished;
   }
 
-  /** Takes a waiting call out; false when it does not wait. */
+  /** Removes a waiting call. False when it is not waiting. */
   remove(call: QueuedCall): boolean {
     const at = this.#waiting.indexOf(call);
     if (at >= 0) this.#waiting.splice(at, 1);
     return at >= 0;
   }
 
-  /** Takes all waiting calls out. */
+  /** Removes and returns all waiting calls. */
   clear(): QueuedCall[] {
     return this.#waiting.splice(0);
   }

@@ -1,4 +1,4 @@
-/** What of a command is kept, and when others see it. */
+/** Which writes of a command are kept, and when others see them. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ function put(to: InstanceProcess, path: string, content: string | Uint8Array): P
   return to.write({ op: 'put', volume: 'workspace', path: vfsPath(path), content: Buffer.from(content) });
 }
 
-/** Reads beside the process, as the server does. */
+/** Reads the file beside the process, as the server does. */
 function beside(id: string): { text(path: string): string | null; close(): void } {
   const reader = openBeside(at.file(id));
   return {
@@ -30,15 +30,15 @@ function beside(id: string): { text(path: string): string | null; close(): void 
   };
 }
 
-/** Waits until a call has come so far that it has said `here`. */
+/** Waits until a call has printed `here`. */
 async function begun(instance: InstanceProcess, command: string): Promise<{ call: Promise<unknown> }> {
-  const said = Promise.withResolvers<void>();
+  const printed = Promise.withResolvers<void>();
   const onOutput = ({ text }: { text: string }) => {
-    if (text.includes('here')) said.resolve();
+    if (text.includes('here')) printed.resolve();
   };
   const call = instance.exec({ command }, { onOutput });
   call.catch(() => {});
-  await said.promise;
+  await printed.promise;
   await pause(100);
   return { call };
 }
@@ -56,7 +56,7 @@ test('a command that is killed while it runs has written nothing, whatever other
   expect(await at.say(at.open('killed', { mustExist: true }), 'cat kept other')).toBe('precious\ntheirs');
 });
 
-test('nobody outside sees half of a command, not even when its output is there already', async () => {
+test('readers never see half of a command, not even when its output has arrived', async () => {
   const a = at.open('half');
   await a.opened;
   const chunks: string[] = [];
@@ -104,7 +104,7 @@ test('of two writes of one path the later commit wins, and a running command see
   reader.close();
 });
 
-test('a command whose files others put folders above is refused whole, and the call ends there', async () => {
+test('a command whose files conflict with folders written meanwhile is refused whole, and the call ends there', async () => {
   const a = at.open('clash');
   const { call } = await begun(
     a,
@@ -134,7 +134,7 @@ test('an evaluation is one command: it reads what it writes, in queries and list
   expect(await at.say(a, 'cat there made')).toBe('afterx');
 });
 
-test('a hundred megabytes gathered by one command lie in a file without a name, which ends with the command', async () => {
+test('a command that gathers a hundred megabytes spills them to an unnamed file, which ends with the command', async () => {
   const a = at.open('spill');
   await put(a, '/much', Buffer.alloc(2 * MIB, 'x'));
   await a.exec({ command: 'cp much again' });
@@ -157,7 +157,7 @@ test('a hundred megabytes gathered by one command lie in a file without a name, 
   expect(await at.say(a, 'ls | grep -c copy; tail -c 1 copy49')).toBe('50\nx');
 }, 60_000);
 
-test('what a process left in the folder of unnamed files, killed before it took the name away, is removed at the start', async () => {
+test('a spill file whose process was killed before it unlinked the file is removed at the start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-spill-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, 'spill'));
@@ -168,14 +168,14 @@ test('what a process left in the folder of unnamed files, killed before it took 
   await pool.stop();
 });
 
-/** Descriptors of files whose names SQLite has removed. */
+/** Descriptors of files that SQLite has unlinked. */
 function spilled(pid: number): string[] {
   return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
     try {
       const path = readlinkSync(`/proc/${pid}/fd/${descriptor}`);
       return path.includes('etilqs') ? [path] : [];
     } catch {
-      // Closed since.
+      // Closed meanwhile.
       return [];
     }
   });

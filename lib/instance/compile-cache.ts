@@ -1,7 +1,4 @@
-/**
- * Where the compiled code of workers is kept: one folder per version of the code, made by the first worker and read by
- * the others.
- */
+/** The folders of V8's compile cache: one per version of the code. The first worker writes it, the others read it. */
 
 import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
@@ -12,10 +9,10 @@ import { makeFolderNow, removeTreeNow, setTimesNow } from '../base/effects.ts';
 const LIB = dirname(dirname(fileURLToPath(import.meta.url)));
 const LOCK = join(dirname(LIB), 'package-lock.json');
 const DIGEST_LENGTH = 16;
-/** Another version may still run beside this one; after a day without a start it is an old one. */
+/** Another version may still run beside this one. A folder that no start has used for a day is old. */
 const KEEP_MS = 86_400_000;
 
-/** Names the code that workers run: changes with Node, with an installed package and with any file of ours. */
+/** A digest of the code that workers run. It changes with Node, with an installed package and with any of our files. */
 function versionOfCode(): string {
   const hash = createHash('sha256').update(process.version);
   const sources = readdirSync(LIB, { withFileTypes: true, recursive: true })
@@ -29,9 +26,8 @@ function versionOfCode(): string {
 }
 
 /**
- * The folder for this version of the code below `parent` (an absolute path), which is made when it is missing; those of
- * other versions are removed a day after they were last started. Only servers of one user and their workers may write
- * to `parent`.
+ * Creates and returns the cache folder for this version of the code below `parent` (an absolute path). Removes folders
+ * of other versions one day after their last use. Only servers of one user and their workers may write to `parent`.
  */
 export function compileCacheFolder(parent: string): string {
   const folder = join(parent, versionOfCode());
@@ -46,8 +42,8 @@ export function compileCacheFolder(parent: string): string {
 }
 
 /**
- * The folder of the server's own compiled code below `parent`, which is made when it is missing: beside those of the
- * workers, none of which may write there, and not with the code, which may belong to somebody else.
+ * Creates and returns the folder of the server's own compile cache below `parent`. Workers cannot write there. It is
+ * not beside the code, because the code may belong to another user.
  */
 export function serverCompileCacheFolder(parent: string): string {
   const folder = join(parent, 'server');
@@ -56,7 +52,7 @@ export function serverCompileCacheFolder(parent: string): string {
   return folder;
 }
 
-/** Whether nothing was compiled into a folder yet. */
+/** Whether nothing has been compiled into this folder yet. */
 export function isEmptyFolder(folder: string): boolean {
   return readdirSync(folder).length === 0;
 }

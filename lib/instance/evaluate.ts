@@ -1,4 +1,7 @@
-/** `eval`: one piece of JavaScript or Python, with its value, what it said and the files it may reach. */
+/**
+ * `eval`: runs one piece of JavaScript or Python, and returns its value and output. Defines the files that its code can
+ * reach.
+ */
 import { isUtf8 } from 'node:buffer';
 import type { Overlay } from '../vfs/overlay.ts';
 import { parseVfsPath } from '../vfs/paths.ts';
@@ -14,8 +17,8 @@ import type { Run } from './run.ts';
 import type { Shell } from './shell.ts';
 import { type GuestMemory, requireTransferable } from './transfer-limit.ts';
 
-const TOO_MUCH_SAID = `more than ${MAX_STREAM_BYTES} bytes were written to a stream, the rest was dropped`;
-/** Files that one `vfs.list` names; it is refused when there are more. */
+const OUTPUT_TRUNCATED = `more than ${MAX_STREAM_BYTES} bytes were written to a stream, the rest was dropped`;
+/** Maximum number of files in one `vfs.list`; a longer list is an error. */
 const LIST_LIMIT = 100_000;
 
 export interface EvalContext {
@@ -25,13 +28,13 @@ export interface EvalContext {
 
 type EvalValue = Omit<EvalResult, 'tookMs' | 'rest'>;
 
-/** Runs the code within `run`, which it stops at. What it says goes to the run. */
+/** Runs the code, and stops when `run` stops. Sends output to `run`. */
 export async function evaluate(call: EvalCall, run: Run, context: EvalContext): Promise<EvalValue> {
   const result = await (call.language === 'js'
     ? evaluateJavaScript(call, run, context)
     : evaluatePython(call, run, context));
   if (!result.ok || !run.output.truncated) return result;
-  return { ok: false, timedOut: result.timedOut, error: `RangeError: ${TOO_MUCH_SAID}` };
+  return { ok: false, timedOut: result.timedOut, error: `RangeError: ${OUTPUT_TRUNCATED}` };
 }
 
 async function evaluateJavaScript(call: EvalCall, run: Run, { profile }: EvalContext): Promise<EvalValue> {
@@ -60,14 +63,17 @@ async function evaluatePython(call: EvalCall, run: Run, { shell }: EvalContext):
   const args = ['-c', pythonSource(call.code, 'eval.py', 'eval.py')];
   const { exitCode, timedOut } = await shell.exec({ command: 'python3', args }, run);
   if (exitCode === 0) return { ok: true, timedOut };
-  const said = run.output.stderrTail.trimEnd().split('\n').at(-1);
-  return { ok: false, timedOut, error: said?.toWellFormed() || `exit code ${exitCode}` };
+  const lastLine = run.output.stderrTail.trimEnd().split('\n').at(-1);
+  return { ok: false, timedOut, error: lastLine?.toWellFormed() || `exit code ${exitCode}` };
 }
 
-/** What the guest's `vfs` object calls; the volume is optional. What a guest names is parsed here. */
+/**
+ * The host functions behind the guest's `vfs` object; the volume is optional. Volumes and paths from the guest are
+ * parsed here.
+ */
 function vfsFunctions(files: Overlay, memory: GuestMemory): Record<string, HostFunction> {
   const volumeOf = (name: unknown) => parseVolume(name === undefined ? DEFAULT_VOLUME : String(name));
-  /** The content of a file, which is not read when it could not be passed on. */
+  /** The content of a file. A file that is too large to transfer is not read. */
   const read = (text: string, name: unknown) => {
     const [path, volume] = [parseVfsPath(text), volumeOf(name)];
     requireTransferable(files.entry(path, volume)?.size ?? 0, memory);
@@ -88,7 +94,7 @@ function vfsFunctions(files: Overlay, memory: GuestMemory): Record<string, HostF
   };
 }
 
-/** A file as text. Throws for what is not: every byte that is not UTF-8 would be read as the same character. */
+/** A file as text. Throws for a file that is not UTF-8, because decoding it would lose bytes. */
 function textOf(content: Uint8Array, path: string): Utf8Bytes {
   if (isUtf8(content)) return new Utf8Bytes(content);
   throw new TypeError(`${JSON.stringify(path)} is not UTF-8 text. Read its bytes with vfs.getBytes.`);

@@ -1,13 +1,10 @@
-/**
- * Whole numbers of the shell's arithmetic: exact, or an error. Imported by just-bash as it is changed when it is
- * loaded. Pure.
- */
+/** Integer arithmetic for the shell: an exact result, or an error. The patched just-bash imports it. Pure. */
 
 type Failure = new (message: string) => Error;
 
 const BITS = 64;
 
-/** Shifts and masks with 64 bits, as a shell has them; undefined for other operators. */
+/** Shifts and bit masks on 64-bit integers, as in bash. Undefined for other operators. */
 export function bitwise(left: number, right: number, operator: string): number | undefined {
   if (!['<<', '>>', '&', '|', '^'].includes(operator)) return undefined;
   if (!Number.isInteger(left) || !Number.isInteger(right)) return undefined;
@@ -31,7 +28,7 @@ function combined(a: bigint, b: bigint, operator: string): bigint {
   }
 }
 
-/** The number, when it is exact. Throws a `failure` of the shell's arithmetic for one beyond 2^53. */
+/** Returns the number if it is exact. Throws a `Failure` for one beyond 2^53. */
 export function requireExact(value: number, failure: Failure): number {
   if (Number.isSafeInteger(value) || Number.isNaN(value)) return value;
   throw new failure(`the result is beyond ${Number.MAX_SAFE_INTEGER}, up to which numbers are exact here`);

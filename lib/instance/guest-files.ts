@@ -1,6 +1,6 @@
 /**
- * The file system that the shell sees: three directories that are the volumes, and scenery around them that nothing can
- * change. Owns what POSIX would say of each operation; knows nothing of the host's files.
+ * The file system of the shell: three directories that are the volumes, and read-only virtual files around them. Owns
+ * the POSIX errors of each operation; knows nothing of the host's files.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ByteString, FsStat, IFileSystem, RmOptions } from 'just-bash';
@@ -15,14 +15,14 @@ import { monotonicMs } from './monotonic.ts';
 import { asPosix, posixError } from './posix-error.ts';
 import { VirtualFiles } from './virtual-files.ts';
 
-/** How long a script may go on before requests that came meanwhile are served, in milliseconds. */
+/** How long a script may run before pending requests are served, in milliseconds. */
 const TURN_MS = 20;
 
 type Content = Parameters<IFileSystem['writeFile']>[1];
 type Encoding = Parameters<IFileSystem['readFile']>[1];
 type Dirent = Awaited<ReturnType<NonNullable<IFileSystem['readdirWithFileTypes']>>>[number];
 
-/** What is written to a path that is not kept but handed on. `cwd`: the shell's directory at that moment. */
+/** Receives what is written to a path that is not stored. `cwd`: the shell's working directory at that moment. */
 export type OutputSink = (content: Uint8Array, cwd: string) => void;
 
 export class GuestFiles implements IFileSystem {
@@ -32,26 +32,26 @@ export class GuestFiles implements IFileSystem {
   #turn = 0;
   #cwd = '/';
 
-  /** `commands`: names that are shown in `/bin`. */
+  /** `commands`: names that appear in `/bin`. */
   constructor(vfs: Tree, commands: readonly string[], sinks: ReadonlyMap<string, OutputSink>) {
     this.#vfs = vfs;
     this.#sinks = sinks;
     this.#virtualFiles = new VirtualFiles(commands, VOLUMES);
   }
 
-  /** Shows another tree from now on: each call has one of its own. */
+  /** Switches to another tree; each call has its own. */
   setTree(vfs: Tree): void {
     this.#vfs = vfs;
   }
 
   async readFile(path: string, options?: Encoding): Promise<string> {
-    const content = buffer(await this.readFileBuffer(path));
+    const content = bufferOf(await this.readFileBuffer(path));
     const encoding = encodingOf(options);
     return isText(encoding) ? textOfBytes(content) : content.toString(encoding);
   }
 
   async readFileBytes(path: string): Promise<ByteString> {
-    return unsafeBytesFromLatin1(buffer(await this.readFileBuffer(path)).toString('latin1'));
+    return unsafeBytesFromLatin1(bufferOf(await this.readFileBuffer(path)).toString('latin1'));
   }
 
   async readFileBuffer(path: string): Promise<Uint8Array> {
@@ -89,7 +89,7 @@ export class GuestFiles implements IFileSystem {
       const { address, entry, path: at } = this.#find(path);
       return address === null ? this.#virtualFiles.stat(at) !== null : entry !== null;
     } catch {
-      // A loop of links, or a name that no file can have, leads nowhere.
+      // A loop of links, or an invalid name, does not exist.
       return false;
     }
   }
@@ -174,7 +174,7 @@ export class GuestFiles implements IFileSystem {
   }
 
   resolvePath(base: string, path: string): string {
-    // The shell asks where its output goes after every command, which is when its directory can have changed.
+    // The shell resolves its output path after every command, which is when its directory can have changed.
     if (this.#sinks.has(path)) {
       this.#cwd = base;
       return path;
@@ -182,7 +182,7 @@ export class GuestFiles implements IFileSystem {
     return normalizePath(path, base);
   }
 
-  /** The directory of the shell when it last asked where its output goes. */
+  /** The working directory when the shell last resolved its output path. */
   get cwd(): string {
     return this.#cwd;
   }
@@ -191,7 +191,7 @@ export class GuestFiles implements IFileSystem {
     this.#cwd = path;
   }
 
-  /** Only a hint for globs, which list directories instead. */
+  /** Only an optimisation for globs, which list directories instead. */
   getAllPaths(): string[] {
     return [];
   }
@@ -211,7 +211,7 @@ export class GuestFiles implements IFileSystem {
     asPosix(path, () => this.#vfs.link(address.path, target, address.volume));
   }
 
-  /** A table of paths has no second name for one content. */
+  /** Not supported: two paths cannot share one content. */
   async link(_existing: string, path: string): Promise<void> {
     throw posixError('EPERM', 'hard links are not supported, use ln -s', path);
   }
@@ -250,7 +250,7 @@ export class GuestFiles implements IFileSystem {
     return stat;
   }
 
-  /** The address of something that is there, to be changed. */
+  /** The address of an existing entry, to be changed. */
   #existing(path: string): VfsAddress {
     const found = this.#find(path);
     if (found.entry === null && (found.address !== null || this.#virtualFiles.stat(found.path) === null)) {
@@ -259,7 +259,7 @@ export class GuestFiles implements IFileSystem {
     return writable(found, path);
   }
 
-  /** The address of a file to be written; its directory must be there. */
+  /** The address of a file to be written. Its directory must exist. */
   #addressForFile(path: string): VfsAddress {
     const found = this.#find(path);
     const address = writable(found, path);
@@ -275,7 +275,7 @@ export class GuestFiles implements IFileSystem {
   }
 
   #virtualFile(at: string, path: string): string {
-    // A file is read whole, and this one has no end: to say that it is empty would be wrong.
+    // Files are read whole, and this one has no end. An empty answer would be wrong.
     if (at === '/dev/zero') throw posixError('EINVAL', 'it has no end and cannot be read', path);
     const content = this.#virtualFiles.read(at);
     if (content !== null) return content;
@@ -295,7 +295,7 @@ export class GuestFiles implements IFileSystem {
     });
   }
 
-  /** Lets requests in that came while the script ran: it would otherwise hold the thread as long as it never waits. */
+  /** Lets pending requests run. A script that never waits would block the thread. */
   async #yieldIfDue(): Promise<void> {
     if (monotonicMs() - this.#turn < TURN_MS) return;
     await nextTurn();
@@ -303,7 +303,7 @@ export class GuestFiles implements IFileSystem {
   }
 }
 
-/** Where something may be changed. Throws EROFS outside the volumes. */
+/** The address of a change. Throws EROFS outside the volumes. */
 function writable(found: ResolvedPath, path: string): VfsAddress {
   if (found.address === null) throw posixError('EROFS', 'read-only file system', path);
   return found.address;
@@ -321,7 +321,7 @@ function statOf(address: VfsAddress, entry: VfsEntry): FsStat {
   };
 }
 
-function buffer(bytes: Uint8Array): Buffer {
+function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 

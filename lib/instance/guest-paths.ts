@@ -1,6 +1,6 @@
 /**
- * Where a path of the shell leads: which volume and which path in it, following the links that the volumes hold. A link
- * can lead to any address of the three volumes and nowhere else. Writes nothing.
+ * Resolves a path of the shell to a volume and a path in it, following the symbolic links in the volumes. A link can
+ * lead anywhere in the three volumes and nowhere else. Writes nothing.
  */
 
 import { ancestorsOf, parseVfsPath } from '../vfs/paths.ts';
@@ -9,7 +9,7 @@ import type { VfsAddress, VfsEntry } from '../vfs/types.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { posixError } from './posix-error.ts';
 
-/** As many as Linux follows. */
+/** The limit of Linux. */
 const LINKS_FOLLOWED = 40;
 
 export interface ResolvedPath {
@@ -17,11 +17,11 @@ export interface ResolvedPath {
   path: string;
   /** Null for a path outside the volumes. */
   address: VfsAddress | null;
-  /** Null when nothing is there, or outside the volumes. */
+  /** Null when nothing exists there, or outside the volumes. */
   entry: VfsEntry | null;
 }
 
-/** Absolute, without empty, `.` and `..` segments; `..` stops at the root. */
+/** Makes a path absolute and removes empty, `.` and `..` segments; `..` stops at the root. */
 export function normalizePath(path: string, base = '/'): string {
   const segments: string[] = [];
   for (const segment of (path.startsWith('/') ? path : `${base}/${path}`).split('/')) {
@@ -31,12 +31,12 @@ export function normalizePath(path: string, base = '/'): string {
   return `/${segments.join('/')}`;
 }
 
-/** Names are text: one with bytes that are no UTF-8 would be kept under another. Throws EILSEQ. */
+/** Throws EILSEQ for a name that is not well-formed text: it would be stored under another name. */
 export function requireWellFormed(path: string): void {
   if (!path.isWellFormed()) throw posixError('EILSEQ', 'Invalid or incomplete multibyte or wide character', path);
 }
 
-/** The directory that a normalised path lies in. */
+/** The parent directory of a normalised path. */
 function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/')) || '/';
 }
@@ -48,8 +48,7 @@ function addressOf(path: string): VfsAddress | null {
 }
 
 /**
- * Finds what is at a path; the last segment's own link is followed unless `follow` is false. Throws ELOOP, and what the
- * VFS refuses.
+ * Resolves a path. Follows a link in the last segment unless `follow` is false. Throws ELOOP, and the VFS's own errors.
  */
 export function resolveGuestPath(vfs: Tree, given: string, follow = true): ResolvedPath {
   requireWellFormed(given);
@@ -58,7 +57,7 @@ export function resolveGuestPath(vfs: Tree, given: string, follow = true): Resol
     const address = addressOf(path);
     if (address === null) return { path, address, entry: null };
     const entry = vfs.entry(address.path, address.volume);
-    // What is there lies under directories only, so that no link is on the way.
+    // An entry's parents are directories, so no link is on the way.
     if (entry && (entry.kind !== 'link' || !follow)) return { path, address, entry };
     const next = entry ? targetOf(path, entry) : throughLink(vfs, address);
     if (next === null) return { path, address, entry: null };
@@ -67,7 +66,7 @@ export function resolveGuestPath(vfs: Tree, given: string, follow = true): Resol
   throw posixError('ELOOP', 'too many levels of symbolic links', given);
 }
 
-/** The path that a path leads to whose way goes over a link; null when no link is on the way. */
+/** Where a path leads whose parents include a link; null when none does. */
 function throughLink(vfs: Tree, address: VfsAddress): string | null {
   for (const above of ancestorsOf(address.path)) {
     const entry = vfs.entry(above, address.volume);

@@ -1,73 +1,74 @@
 /**
- * Whether a process still answers: asks it, waits, and counts the checks that it leaves unanswered. Knows neither its
- * calls nor the channel; whoever has it decides when it may be asked.
+ * Health checks of one process: sends pings and counts the checks without an answer. Knows neither the process's calls
+ * nor the channel. The owner decides when a check is allowed.
  */
 
 /**
- * Milliseconds for which one that has said something is taken to answer still: calls one after another do without the
- * question, which takes 0.1 ms.
+ * Milliseconds after any message during which the process counts as alive. Calls in quick succession skip the ping,
+ * which takes 0.1 ms.
  */
 const FRESH_MS = 20;
-/** The shortest wait for an answer, in milliseconds, however long the process has been silent already. */
+/** The shortest wait for a pong, in milliseconds, however long the process has been silent. */
 const MIN_WAIT_MS = 1000;
-/** Checks without an answer after which a process is called silent. */
+/** Unanswered checks in a row after which a process is reported as silent. */
 export const SILENT_AFTER_CHECKS = 10;
 /**
- * The same for one that was writing: the largest file takes a slow disk a minute, in which nothing else is answered.
+ * Unanswered checks in a row after which a process is killed although a write or read is pending. On a slow disk the
+ * largest file takes a minute, and the process answers nothing meanwhile.
  */
 export const KILL_AFTER_CHECKS = 40;
 
 export interface HealthCheckTimes {
-  /** Milliseconds between two checks of a process that does nothing. */
+  /** Milliseconds between two checks of an idle process. */
   checkEveryMs: number;
-  /** Milliseconds without an answer after which a process that somebody needs is given up. */
+  /** Milliseconds without an answer after which a process that has work to do is given up. */
   giveUpAfterMs: number;
 }
 
 /**
- * Every three seconds: ten silent checks are half a minute, and 200 idle processes cost 70 small messages a second. A
- * process that is needed gets ten seconds, for one that merely starves on a busy machine must not lose its tmp.
+ * Ten checks of three seconds are half a minute, and 200 idle processes cost 70 small messages a second. A process that
+ * has work to do gets ten seconds: one that is merely slow on a busy machine must not lose its tmp.
  */
 export const HEALTH_CHECK_TIMES: HealthCheckTimes = { checkEveryMs: 3000, giveUpAfterMs: 10_000 };
 
 export class HealthCheck {
   readonly #sendPing: () => void;
   readonly #giveUpAfterMs: number;
-  /** Milliseconds of `performance.now()` when it was asked what it has not answered yet. */
+  /** When the unanswered ping was sent, in milliseconds of `performance.now()`; null when none is open. */
   #pingSentAt: number | null = null;
   #lastMessageAt = Number.NEGATIVE_INFINITY;
   #unanswered = 0;
   #waiters: ((alive: boolean) => void)[] = [];
 
-  /** `ask` sends the question; its answer is told by `answered`. */
+  /** `sendPing` sends a ping. The owner reports the answer through `pongReceived`. */
   constructor(sendPing: () => void, giveUpAfterMs: number) {
     this.#sendPing = sendPing;
     this.#giveUpAfterMs = giveUpAfterMs;
   }
 
-  /** Whether it said something so recently that it need not be asked. */
+  /** Whether a message came so recently that no ping is needed. */
   get isFresh(): boolean {
     return performance.now() - this.#lastMessageAt < FRESH_MS;
   }
 
-  /** It said anything. */
+  /** Notes a message of any kind. */
   messageReceived(): void {
     this.#lastMessageAt = performance.now();
   }
 
-  /** It answered. */
+  /** Notes a pong. */
   pongReceived(): void {
     this.#pingSentAt = null;
     this.#unanswered = 0;
     for (const resolve of this.#waiters.splice(0)) resolve(true);
   }
 
-  /** The process is gone: nobody need wait for its answer. */
+  /** Notes that the process is gone: pending checks resolve to false. */
   processExited(): void {
     for (const resolve of this.#waiters.splice(0)) resolve(false);
   }
 
-  /** One check: asks, or counts that the last question has no answer. Returns how many checks in a row had none. */
+  /** One check: sends a ping, or counts the open one as unanswered. Returns how many checks in a row had no answer. */
   check(): number {
     if (this.#pingSentAt !== null) this.#unanswered += 1;
     else if (!this.isFresh) this.#pingOnce();
@@ -75,8 +76,8 @@ export class HealthCheck {
   }
 
   /**
-   * Asks, unless it was asked already. Resolves true with the answer; false when its silence has lasted too long.
-   * `hurried`: after a second.
+   * Sends a ping unless one is open. Resolves true on the pong, false when the wait is over. `hurried`: wait one second
+   * only.
    */
   isAlive({ hurried = false } = {}): Promise<boolean> {
     this.#pingOnce();

@@ -7,16 +7,16 @@ import { stage } from './testing/stage.ts';
 const at = stage({ size: 2 });
 const MIB = 1024 * 1024;
 
-/** What a process has of its own, in MiB. */
+/** Private memory of a process, in MiB. */
 function ownMib(pid: number): number {
   return Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
 /**
- * Runs something hungry in a sandbox that has run calls before. Returns what its process had before it, and at most
- * while it ran.
+ * Runs something that needs much memory in a sandbox that has run calls before. Returns the memory of its process
+ * before, and at most during the run.
  */
-async function gorge(id: string, hungry: (process: InstanceProcess) => Promise<unknown>) {
+async function runHungry(id: string, hungry: (process: InstanceProcess) => Promise<unknown>) {
   const process = at.open(id);
   for (let round = 0; round < 20; round += 1)
     await at.say(process, 'echo kept > kept; echo left > /tmp/left; cat kept');
@@ -44,7 +44,7 @@ const bombs: [string, number, number, (process: InstanceProcess) => Promise<unkn
     (process) => process.exec({ command: `js -e 'const all = []; for (;;) all.push(new Uint8Array(1e6).fill(1));'` }),
   ],
   ['a string of the shell', 100, 16, (process) => process.exec({ command: 'x=x; while :; do x=$x$x; done' })],
-  // CPython runs in a thread of its own, which leaves the C library holes in its heap.
+  // CPython runs in a thread, which leaves holes in the C library's heap.
   [
     'Python',
     100,
@@ -63,9 +63,9 @@ const bombs: [string, number, number, (process: InstanceProcess) => Promise<unkn
 test.each(bombs)(
   'what %s took is given back while its sandbox stays hot',
   async (name, takes, leaves, hungry) => {
-    const { process, before, most } = await gorge(`given-${name.replaceAll(' ', '-')}`, hungry);
+    const { process, before, most } = await runHungry(`given-${name.replaceAll(' ', '-')}`, hungry);
     expect(most - before).toBeGreaterThan(takes);
-    // Nobody asks anything of it meanwhile.
+    // No request reaches it meanwhile.
     await vi.waitFor(() => expect(ownMib(process.pid)).toBeLessThan(before + leaves), {
       timeout: 45_000,
       interval: 200,
@@ -76,7 +76,7 @@ test.each(bombs)(
 );
 
 test('memory is given back between calls that follow each other without a pause', async () => {
-  const { process, before } = await gorge('given-busily', (hungry) =>
+  const { process, before } = await runHungry('given-busily', (hungry) =>
     hungry.exec({ command: `js -e 'const all = []; for (;;) all.push(new Uint8Array(1e6).fill(1));'` }),
   );
   const until = performance.now() + 45_000;

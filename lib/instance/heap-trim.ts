@@ -1,83 +1,79 @@
 /**
- * Gives memory back that calls and writes have left behind in this process: V8 collects by what it allocates, and a
- * sandbox that does nothing more allocates nothing, so a dropped interpreter's memory would stay for ever. Knows
- * nothing of calls but when one begins and ends.
+ * Returns memory to the system after calls and writes. V8 collects garbage only when the process allocates, so an idle
+ * sandbox would keep a dropped interpreter's memory for good. Knows nothing of calls except when one starts and ends.
  */
 
 /**
- * How long after the end of something the process is looked at, and how often at most, in milliseconds. A look takes
- * 0.04 ms, a collection 25.
+ * Delay from the end of a call to the memory check, and the shortest time between two checks, in milliseconds. A check
+ * takes 0.04 ms, a collection 25 ms.
  */
-const LOOK_AFTER_MS = 1000;
-/** Growth that is worth a collection. A process that has run 800 ordinary commands has grown by less. */
+const CHECK_DELAY_MS = 1000;
+/** Growth that is worth a collection. A process that ran 800 ordinary commands has grown by less. */
 const GROWTH_BYTES = 16 * 1024 * 1024;
 
-/** What the process can say and do about its memory. */
+/** Memory functions of the process; tests pass their own. */
 export interface ProcessMemory {
   /** Resident bytes. */
   resident(): number;
-  /** Collects everything that nobody holds, at once. */
+  /** Runs a full garbage collection, synchronously. */
   collect(): void;
 }
 
-const OWN: ProcessMemory = {
+const OWN_MEMORY: ProcessMemory = {
   resident: () => process.memoryUsage.rss(),
-  // All there is, also what only a second pass finds, and the freed pages go back to the system before it returns.
+  // `last-resort` also frees what only a second pass finds, and returns freed pages to the system.
   collect: () => globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
 };
 
 export class HeapTrim {
   readonly #memory: ProcessMemory;
-  /** Resident bytes that a collection has left, or less. */
-  #floor: number;
+  /** Resident bytes after the last collection, or fewer if measured since. */
+  #baselineBytes: number;
   #running = 0;
   #timer: NodeJS.Timeout | null = null;
-  /** A look that fell due while something ran. */
-  #due = false;
+  /** A check came due while a call ran. */
+  #checkIsDue = false;
 
-  /** To be made when nothing has run yet: what is resident now is what is left alone. */
-  constructor(memory: ProcessMemory = OWN) {
+  /** Create it before any work has run: the memory resident now is the baseline. */
+  constructor(memory: ProcessMemory = OWN_MEMORY) {
     this.#memory = memory;
-    this.#floor = memory.resident();
+    this.#baselineBytes = memory.resident();
   }
 
-  /**
-   * Runs `work`. Some time after its end, when nothing runs, what it left behind is given back; its answer waits for
-   * nothing.
-   */
+  /** Runs `work`. Trims the heap some time after it ended and nothing else runs. The result is not delayed. */
   async run(work: () => Promise<void>): Promise<void> {
     this.#running += 1;
     try {
       await work();
     } finally {
       this.#running -= 1;
-      this.#ended();
+      this.#workEnded();
     }
   }
 
-  #ended(): void {
-    if (this.#due && this.#running === 0) {
-      this.#due = false;
-      // The answer is sent first.
-      setImmediate(() => this.#look());
+  #workEnded(): void {
+    if (this.#checkIsDue && this.#running === 0) {
+      this.#checkIsDue = false;
+      // Lets the answer leave first.
+      setImmediate(() => this.#check());
     } else {
-      this.#timer ??= setTimeout(() => this.#fallDue(), LOOK_AFTER_MS).unref();
+      this.#timer ??= setTimeout(() => this.#timerFired(), CHECK_DELAY_MS).unref();
     }
   }
 
-  #fallDue(): void {
+  #timerFired(): void {
     this.#timer = null;
-    if (this.#running === 0) this.#look();
-    else this.#due = true;
+    if (this.#running === 0) this.#check();
+    else this.#checkIsDue = true;
   }
 
-  #look(): void {
+  #check(): void {
     const resident = this.#memory.resident();
-    if (resident > this.#floor + GROWTH_BYTES) {
+    if (resident > this.#baselineBytes + GROWTH_BYTES) {
       this.#memory.collect();
-      this.#floor = this.#memory.resident();
+      this.#baselineBytes = this.#memory.resident();
     } else {
-      this.#floor = Math.min(this.#floor, resident);
+      this.#baselineBytes = Math.min(this.#baselineBytes, resident);
     }
   }
 }

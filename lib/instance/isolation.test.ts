@@ -75,7 +75,7 @@ test('guest SQL that sorts more than fits leaves the machine’s temporary folde
         const path = readlinkSync(`/proc/${a.pid}/fd/${descriptor}`);
         if (path.includes('etilqs')) spilled.add(path);
       } catch {
-        // Closed between two looks.
+        // Closed meanwhile.
       }
     }
   }, 5);
@@ -96,7 +96,7 @@ test('behind the interpreters, code in a worker’s process may read its code an
   const ofWorker = (name: string) => readFileSync(`/proc/${a.pid}/${name}`, 'utf8').split('\0').filter(Boolean);
   const environment = ofWorker('environ').map((pair) => pair.split('=')[0]);
   expect(environment.filter((name) => !/^(NODE_|MALLOC_|SQLITE_|WINTERDOCK_)/.test(name ?? ''))).toEqual([]);
-  // The very walls of that process, around other code.
+  // Other code with the permissions of that process.
   const walls = ofWorker('cmdline').filter((argument) => argument.startsWith('--'));
   const secret = join(at.folder, 'registry.sqlite');
   writeFileSync(secret, 'secret');
@@ -152,7 +152,7 @@ test('what the second wall does not hold: SQLite opens other files, sockets conn
   listening.close();
 });
 
-test('a process that was taken over and says what was not agreed is ended, and its server lives', async () => {
+test('a process that was taken over and breaks the protocol is killed, and its server goes on', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-taken-'));
   const script = join(folder, 'taken.mjs');
   const lies = [
@@ -190,7 +190,7 @@ function answer(child: ChildProcess): Promise<unknown> {
   return new Promise((resolve) => child.once('message', resolve));
 }
 
-test('workers go with a server that is killed, blocked or not, and what is left of it is swept', async () => {
+test('workers end with a server that is killed, blocked or not, and leftover workers are ended', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-server-'));
   const script = join(folder, 'server.mjs');
   writeFileSync(

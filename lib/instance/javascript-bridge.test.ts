@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { EvalOutcome, InstanceProcess } from './instance.ts';
 import { stage } from './testing/stage.ts';
 
-/** What crosses between JavaScript in a sandbox and its host: real processes, real files. */
+/** Values that cross between JavaScript in a sandbox and its host: real processes, real files. */
 const at = stage();
 
 const js = (process: InstanceProcess, code: string): Promise<EvalOutcome> => process.eval({ language: 'js', code });
@@ -10,7 +10,7 @@ const js = (process: InstanceProcess, code: string): Promise<EvalOutcome> => pro
 /** Every code unit that a C string, a decoder or an encoder could lose. */
 const HARD = 'a\0b\u{1f600}\ufeff\ufffd\u00ff\0';
 
-test('a string crosses whole: NUL, byte order marks and replacement characters, as content, path, output, value and error', async () => {
+test('a string crosses unchanged: NUL, byte order marks and replacement characters, as content, path, output, value and error', async () => {
   const a = at.open('whole');
   const text = JSON.stringify(HARD);
   for (const [code, value] of [
@@ -39,7 +39,7 @@ test('a string crosses whole: NUL, byte order marks and replacement characters, 
   expect(await js(a, 'throw { code: 4 }')).toMatchObject({ ok: false, error: 'Uncaught {"code":4}' });
 });
 
-test('a path with NUL or half a surrogate pair is refused as everywhere, and what it would be cut to stays', async () => {
+test('a path with NUL or a lone surrogate is refused, and the file at the truncated path is unchanged', async () => {
   const a = at.open('paths');
   expect(await js(a, `vfs.put('/victim', 'kept')`)).toMatchObject({ ok: true });
   for (const call of [
@@ -65,7 +65,7 @@ test('a path with NUL or half a surrogate pair is refused as everywhere, and wha
   expect(await js(a, `vfs.query('SELECT 1 \\0 garbage')`)).toMatchObject({ error: expect.stringContaining('NUL') });
 });
 
-test('text that UTF-8 has no form of is refused as content and shown as it is written in output, and bytes are not read as text', async () => {
+test('a lone surrogate is refused as content and escaped in output, and bytes that are not UTF-8 are not read as text', async () => {
   const a = at.open('halves');
   for (const text of ['\\ud800', 'a\\udc00b', '\\udc00\\ud800']) {
     const outcome = await js(a, `vfs.put('/f', '${text}')`);
@@ -81,7 +81,7 @@ test('text that UTF-8 has no form of is refused as content and shown as it is wr
   expect(await js(a, `[...vfs.getBytes('/b')]`)).toMatchObject({ value: [255, 0, 254] });
 });
 
-test('a view puts its own bytes, and a long text is whole across the pieces it crosses in', async () => {
+test('a typed array view stores only its own bytes, and a long text crosses whole in pieces', async () => {
   const a = at.open('views');
   const view = `const all = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8]); vfs.put('/v', VIEW); [...vfs.getBytes('/v')]`;
   for (const [code, value] of [
@@ -101,7 +101,7 @@ test('a view puts its own bytes, and a long text is whole across the pieces it c
   expect(long).toMatchObject({ value: [true, 7 * 700_001 + 1] });
 });
 
-test('the js command of the shell hands on what it says whole, and says what it drops', async () => {
+test('the js command passes its output on unchanged and reports what it drops', async () => {
   const a = at.open('command');
   expect((await a.exec({ command: `js -e 'console.log("\\ufeffa\\0b")'` })).stdout).toBe('\ufeffa\0b\n');
   expect(await a.exec({ command: `js -e 'throw "a\\0b"'` })).toMatchObject({ stderr: 'js: Uncaught a\0b\n' });
@@ -112,7 +112,7 @@ test('the js command of the shell hands on what it says whole, and says what it 
   expect(much).toMatchObject({ stdout: '1\n', stderr: expect.stringContaining('the rest was dropped') });
 });
 
-test('Python says what it says whole, and refuses names that would change on their way', async () => {
+test('Python output arrives unchanged, and file names that are not UTF-8 are refused', async () => {
   const a = at.open('python');
   const python = (code: string) => a.eval({ language: 'python', code });
   expect((await python(`print('\\ufeffa\\0b', end='')`)).stdout).toBe('\ufeffa\0b');
@@ -137,14 +137,14 @@ test('Python says what it says whole, and refuses names that would change on the
   });
 }, 60_000);
 
-test('an evaluation that says more than is kept fails', async () => {
+test('an evaluation whose output is truncated fails', async () => {
   const a = at.open('said');
   const much = await js(a, `console.log('x'.repeat(5_000_000))`);
   expect(much).toMatchObject({ ok: false, error: expect.stringContaining('the rest was dropped') });
   expect(much.stdout.length).toBe(4 * 1024 * 1024);
 });
 
-test('64 MiB go through vfs.put and back, as bytes and as text, in time that grows with them and no faster', async () => {
+test('64 MiB go through vfs.put and back, as bytes and as text, in linear time', async () => {
   const a = at.open('large');
   await js(a, `vfs.put('/warm', 'x')`);
   const took = async (mib: number) => {
@@ -155,14 +155,14 @@ test('64 MiB go through vfs.put and back, as bytes and as text, in time that gro
     return performance.now() - begun;
   };
   const few = Math.max(await took(4), await took(4));
-  // 16 times as much; element by element it is more than all the memory, and its process is ended.
+  // 16 times as much. Element by element it would exceed the memory, and the process would be killed.
   expect((await took(64)) / few).toBeLessThan(80);
   const text = await js(a, `vfs.put('/t', 'é'.repeat(32 << 20)); 1`);
   const read = await js(a, `const t = vfs.get('/t'); [t.length, t.codePointAt(5)]`);
   expect([text, read]).toMatchObject([{ value: 1 }, { value: [32 << 20, 233] }]);
 }, 120_000);
 
-test('what does not fit the guest or its process is an error inside it, which it can catch, and its process goes on', async () => {
+test('a value that does not fit the memory is an error that the guest can catch, and its process goes on', async () => {
   const fill = (what: string) =>
     `const kept = []; let said = ''; try { for (;;) kept.push(${what}); } catch (error) { said = String(error); } kept.length = 0; said`;
   for (const [policy, mib] of [
@@ -179,7 +179,7 @@ test('what does not fit the guest or its process is an error inside it, which it
   }
 }, 120_000);
 
-test('a listing is whole', async () => {
+test('a listing of 10 050 files is complete', async () => {
   const a = at.open('many');
   const many = `for (let n = 0; n < 10_050; n += 1) vfs.put('/f' + n, ''); vfs.list('').length`;
   expect(await js(a, many)).toMatchObject({ value: 10_050 });

@@ -1,21 +1,20 @@
 /**
- * How values cross between QuickJS and its host: whole, or not at all. Knows nothing of what the functions that cross
- * it do.
+ * Passes values between QuickJS and its host without loss, or throws. Knows nothing of what the host functions do.
  *
- * QuickJS hands a string over as a C string, which ends at its first NUL; what is decoded from it has no byte order
- * mark at its start and has U+FFFD for half a surrogate pair. A string that any of that could have changed crosses as
- * JSON, which escapes them.
+ * QuickJS passes a string as a C string, which ends at the first NUL. Decoding it drops a leading byte order mark and
+ * replaces lone surrogates with U+FFFD. A string that could change this way crosses as JSON, which escapes those
+ * characters.
  */
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import { type GuestMemory, requireTransferable } from './transfer-limit.ts';
 
 /**
- * Strings, bytes and JSON values in and out; what it throws is an error inside the guest. Bytes that it is given may be
- * the guest's memory, and are there only until it returns.
+ * A host function. It takes and returns strings, bytes and JSON values; what it throws becomes an error inside the
+ * guest. Bytes that it receives may be the guest's memory and are valid only during the call.
  */
 export type HostFunction = (...args: (string | Uint8Array | undefined)[]) => unknown;
 
-/** Bytes that are UTF-8, which become a string in the guest without being one in the host. */
+/** UTF-8 bytes that become a string in the guest without becoming one in the host. */
 export class Utf8Bytes {
   readonly bytes: Buffer;
 
@@ -24,22 +23,28 @@ export class Utf8Bytes {
   }
 }
 
-/** More than this is asked of QuickJS first: what has no memory to go to would be written over its own. */
-const UNASKED_BYTES = 512;
-/** What an allocation takes beside what was asked for, at most. */
+/**
+ * Above this size QuickJS is first asked to allocate: it does not check for a failed allocation and would overwrite its
+ * own memory.
+ */
+const UNCHECKED_BYTES = 512;
+/** Maximum overhead of an allocation. */
 const ALLOCATION_BYTES = 4096;
 
-/** Characters that cross at once: escaped they are six times as many. */
+/** Characters that cross in one piece. Escaped as JSON they can be six times as many. */
 const PIECE_CHARACTERS = 1024 * 1024;
 const HALVES = /\p{Surrogate}/gu;
 
-/** Half surrogate pairs as they are written in code, where text becomes UTF-8, which has no form of them. */
+/** Replaces lone surrogates with their escape sequence, for text that becomes UTF-8, which cannot encode them. */
 export function escapeLoneSurrogates(text: string): string {
   if (text.isWellFormed()) return text;
   return text.replace(HALVES, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
 }
 
-/** Gathers pieces of a string, which may come as JSON; called without one it gives the whole. */
+/**
+ * Guest function that collects the pieces of a string, some as JSON. Called without a piece it returns the whole
+ * string.
+ */
 const GATHER = `((parse, join) => {
   let pieces = [];
   return (piece, json) => {
@@ -64,7 +69,7 @@ export class JavaScriptBridge {
   readonly #gather: QuickJSHandle;
   readonly #allocate: QuickJSHandle;
 
-  /** Takes what it calls in the guest before the guest can change anything. */
+  /** Takes the guest functions that it needs before guest code can change them. */
   constructor(context: QuickJSContext, memory: GuestMemory) {
     this.#context = context;
     this.#memory = memory;
@@ -79,7 +84,7 @@ export class JavaScriptBridge {
     for (const handle of [this.#stringify, this.#slice, this.#gather, this.#allocate]) handle.dispose();
   }
 
-  /** A string of the guest. */
+  /** Reads a string of the guest. */
   text(handle: QuickJSHandle): string {
     const length = this.#lengthOf(handle);
     requireTransferable(length, this.#memory);
@@ -88,7 +93,7 @@ export class JavaScriptBridge {
     return pieces.join('');
   }
 
-  /** A string for the guest. */
+  /** Creates a string in the guest. */
   newText(text: string): QuickJSHandle {
     const bytes = Buffer.byteLength(text);
     requireTransferable(bytes, this.#memory);
@@ -99,7 +104,7 @@ export class JavaScriptBridge {
     return this.#call(this.#gather);
   }
 
-  /** A function of the guest's that calls `work`. */
+  /** Creates a guest function that calls `work`. */
   function(name: string, work: HostFunction): QuickJSHandle {
     const context = this.#context;
     return context.newFunction(name, (...handles) => {
@@ -120,7 +125,7 @@ export class JavaScriptBridge {
   }
 
   /**
-   * An argument as the prelude passes it: text, an ArrayBuffer, `{ utf8 }` for text that is wanted as bytes, or
+   * An argument in the form that the prelude passes it: text, an ArrayBuffer, `{ utf8 }` for text wanted as bytes, or
    * nothing.
    */
   #received(handle: QuickJSHandle, borrowed: { dispose(): void }[]): string | Uint8Array | undefined {
@@ -140,7 +145,7 @@ export class JavaScriptBridge {
     return bytes.value;
   }
 
-  /** A string of the guest in UTF-8, piece by piece. Throws for half a surrogate pair. */
+  /** Reads a guest string as UTF-8, piece by piece. Throws for a lone surrogate. */
   #utf8Of(handle: QuickJSHandle): Uint8Array {
     const length = this.#lengthOf(handle);
     requireTransferable(length, this.#memory);
@@ -148,7 +153,7 @@ export class JavaScriptBridge {
     let size = 0;
     for (let from = 0; from < length; ) {
       let piece = this.#piece(handle, length, from);
-      // The other half of a pair is in the next piece.
+      // The other half of the pair is in the next piece.
       if (from + piece.length < length && /[\ud800-\udbff]$/.test(piece)) piece = piece.slice(0, -1);
       if (!piece.isWellFormed()) throw new TypeError(NOT_UTF8);
       const added = Buffer.byteLength(piece);
@@ -163,7 +168,7 @@ export class JavaScriptBridge {
     return bytes.subarray(0, size);
   }
 
-  /** UTF-8 as a string for the guest, piece by piece. */
+  /** Creates a guest string from UTF-8, piece by piece. */
   #newTextOf(bytes: Buffer): QuickJSHandle {
     requireTransferable(bytes.byteLength, this.#memory);
     this.#requireFreeMemory(bytes.byteLength);
@@ -176,10 +181,7 @@ export class JavaScriptBridge {
     return this.#call(this.#gather);
   }
 
-  /**
-   * A piece of a string from some character on: as it was decoded when it is certain that nothing was lost, and else by
-   * way of JSON.
-   */
+  /** One piece of a guest string: decoded directly when nothing can be lost, otherwise by way of JSON. */
   #piece(handle: QuickJSHandle, whole: number, from: number): string {
     const length = Math.min(PIECE_CHARACTERS, whole - from);
     const piece = length === whole ? handle : this.#call(this.#slice, handle, from, from + length);
@@ -192,7 +194,7 @@ export class JavaScriptBridge {
     }
   }
 
-  /** Adds a piece to the string that is gathered in the guest. */
+  /** Adds a piece to the string that is built in the guest. */
   #add(piece: string): void {
     const plain = !piece.includes('\0') && piece.isWellFormed();
     const text = plain ? piece : JSON.stringify(piece);
@@ -224,7 +226,7 @@ export class JavaScriptBridge {
     this.#requireFreeMemory(bytes.byteLength);
     const { buffer, byteOffset, byteLength } = bytes;
     const whole = byteOffset === 0 && byteLength === buffer.byteLength;
-    // A Buffer's own `slice` copies nothing: the guest would be given all the memory that it lies in.
+    // `Buffer.slice` does not copy: the guest would receive the whole underlying memory.
     return this.#context.newArrayBuffer(whole ? buffer : Uint8Array.prototype.slice.call(bytes).buffer);
   }
 
@@ -235,9 +237,9 @@ export class JavaScriptBridge {
     return error;
   }
 
-  /** Throws when the guest has no memory for so many bytes. */
+  /** Throws when the guest cannot allocate this many bytes. */
   #requireFreeMemory(bytes: number): void {
-    if (bytes <= UNASKED_BYTES) return;
+    if (bytes <= UNCHECKED_BYTES) return;
     const context = this.#context;
     const size = context.newNumber(bytes + ALLOCATION_BYTES);
     const tried = size.consume((given) => context.callFunction(this.#allocate, context.undefined, given));

@@ -1,12 +1,12 @@
 /**
- * The guest's side of a JavaScript run, evaluated in QuickJS before the guest's code: `console`, `stdout`, `stderr`,
- * `stdinBytes`, `vfs` and the values that were passed. Its own references are taken first, so that nothing the guest
- * redefines changes what it does.
+ * The guest's side of a JavaScript run. QuickJS evaluates it before the guest's code. It defines `console`, `stdout`,
+ * `stderr`, `stdinBytes`, `vfs` and the values that were passed. It takes its own references first, so nothing that the
+ * guest redefines changes what it does.
  */
 
 /**
- * Source of a function of (host functions, names of those that `vfs` has). It returns the function that makes JSON of a
- * value.
+ * Source of a function of (host functions, names of the functions that `vfs` has). The function returns the guest's
+ * JSON serialiser.
  */
 export const PRELUDE = `((host, names) => {
   'use strict';

@@ -4,21 +4,21 @@ import { monotonicMs } from './monotonic.ts';
 
 const MIB = 1024 * 1024;
 
-async function run(code: string, ms = 30_000): Promise<JavaScriptResult & { said: string }> {
-  let said = '';
+async function run(code: string, ms = 30_000): Promise<JavaScriptResult & { printed: string }> {
+  let printed = '';
   const result = await runJavaScript({
     code,
     file: 'eval.js',
     memoryBytes: 64 * MIB,
     deadline: monotonicMs() + ms,
     print({ text }) {
-      said += text;
+      printed += text;
     },
     write(_stream, bytes) {
-      said += Buffer.from(bytes).toString('latin1');
+      printed += Buffer.from(bytes).toString('latin1');
     },
   });
-  return { ...result, said };
+  return { ...result, printed };
 }
 
 test.each([
@@ -35,7 +35,7 @@ test.each([
 test('a script that awaits runs once, and what it throws before and after is its error', async () => {
   expect(await run('console.log("once"); await 1; console.log("more")')).toMatchObject({
     ok: true,
-    said: 'once\nmore\n',
+    printed: 'once\nmore\n',
   });
   for (const [code, error] of [
     ['await Promise.reject(new Error("no"))', 'Error: no'],
@@ -47,7 +47,7 @@ test('a script that awaits runs once, and what it throws before and after is its
     const result = await run(code);
     expect([code, result]).toEqual([
       code,
-      expect.objectContaining({ ok: false, error: expect.stringContaining(error), timedOut: false, said: '' }),
+      expect.objectContaining({ ok: false, error: expect.stringContaining(error), timedOut: false, printed: '' }),
     ]);
   }
 });

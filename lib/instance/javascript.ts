@@ -1,6 +1,6 @@
 /**
- * JavaScript for guests: QuickJS compiled to WebAssembly, a fresh runtime for every run, with a clock and a memory
- * limit and no way to the host but the functions that are passed in. Knows nothing of the VFS or the shell.
+ * JavaScript for guests: QuickJS compiled to WebAssembly. Every run gets a fresh runtime with a deadline and a memory
+ * limit, and reaches the host only through the functions that are passed in. Knows nothing of the VFS or the shell.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,67 +21,63 @@ import { monotonicMs } from './monotonic.ts';
 import { MAX_STREAM_BYTES } from './output.ts';
 import { collectGarbage, type GuestMemory, noteIdleMemory } from './transfer-limit.ts';
 
-/** Bytes of stack of a run; deeper recursion is an error inside the guest. */
+/** Stack size of a run in bytes; deeper recursion is an error inside the guest. */
 const STACK_BYTES = 512 * 1024;
 const WASM_PAGE_BYTES = 65_536;
-/** What an instance begins with. */
+/** Initial WebAssembly memory. */
 const INITIAL_BYTES = 16 * 1024 * 1024;
-/** WebAssembly memory never shrinks: an instance whose memory grew past this is not used again. */
-const KEPT_MEMORY_BYTES = 24 * 1024 * 1024;
-/** The value of an evaluation, as JSON, has at most as many characters as a stream has bytes. */
+/** WebAssembly memory never shrinks, so an instance that grew past this is not reused. */
+const MAX_REUSED_BYTES = 24 * 1024 * 1024;
+/** Maximum length of a result as JSON: as many characters as a stream has bytes. */
 const MAX_VALUE_CHARACTERS = MAX_STREAM_BYTES;
-/** Values in it: the server parses it. */
+/** Maximum number of JSON values in a result: the server has to parse it. */
 const MAX_VALUES = 250_000;
 const MAX_ERROR_CHARACTERS = 64 * 1024;
-/**
- * QuickJS's flags for a script that may await at its top, with the barrier that keeps our own calls out of its stacks.
- */
-const AWAITING = (1 << 7) | (1 << 6);
+/** QuickJS flags: top-level await, and a backtrace barrier that hides our own calls from stacks. */
+const TOP_LEVEL_AWAIT = (1 << 7) | (1 << 6);
 const WASM_FILE = '@jitl/quickjs-wasmfile-release-sync/wasm';
 
 export interface JavaScriptRun extends GuestMemory {
   code: string;
-  /** Name that errors and stacks show. */
+  /** File name in errors and stacks. */
   file: string;
-  /** When it is interrupted, in milliseconds of `monotonicMs`. */
+  /** Deadline in milliseconds of `monotonicMs`. */
   deadline: number;
   /** Called with every line of `console.log` and the like. */
   print: (chunk: OutputChunk) => void;
-  /**
-   * Called with every piece of bytes that `stdout.write` and `stderr.write` are given; they are there until it returns.
-   */
+  /** Called with every chunk of `stdout.write` and `stderr.write`. The bytes are valid only during the call. */
   write: (stream: OutputChunk['stream'], bytes: Uint8Array) => void;
-  /** What `stdinBytes` gives; without it there is none. */
+  /** Content of `stdinBytes()`; the function is missing without it. */
   stdin?: Uint8Array;
-  /** What the guest's `vfs` object calls; without it there is none. */
+  /** Host functions of the guest's `vfs` object; the object is missing without them. */
   vfs?: Record<string, HostFunction>;
-  /** Global values, as JSON has them. */
+  /** Global variables; each must be representable in JSON. */
   values?: Record<string, unknown>;
 }
 
 export type JavaScriptResult =
-  /** `json` is the last expression, undefined when JSON has no word for it. */
+  /** `json` is the last expression; undefined when JSON cannot represent it. */
   { ok: true; json: string | undefined } | { ok: false; error: string; timedOut: boolean };
 
-let compiled: WebAssembly.Module | null = null;
+let compiledModule: WebAssembly.Module | null = null;
 let instance: Promise<QuickJSWASMModule> | null = null;
 
 /**
- * Compiles QuickJS, so that the first run need not. On this thread: compiling in the background locks up about one
- * process in a hundred when V8 has a single background thread.
+ * Compiles QuickJS ahead of the first run. Does so on this thread: with a single V8 background thread, compiling in the
+ * background hangs about one process in a hundred.
  */
 export function warmJavaScript(): void {
   const require = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'));
-  compiled ??= new WebAssembly.Module(readFileSync(require.resolve(WASM_FILE)));
+  compiledModule ??= new WebAssembly.Module(readFileSync(require.resolve(WASM_FILE)));
 }
 
 /**
- * An instance whose memory cannot grow past the guest's. QuickJS's own limit counts its allocations and not their bytes
- * when it is compiled to WebAssembly, so the memory itself is what is limited.
+ * An instance whose memory cannot outgrow the guest's. QuickJS's own limit does not count bytes when it is compiled to
+ * WebAssembly, so the WebAssembly memory itself is limited.
  */
 function quickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
   warmJavaScript();
-  const wasmModule = compiled;
+  const wasmModule = compiledModule;
   if (wasmModule === null) throw new Error('QuickJS was not compiled.');
   const maximum = Math.ceil((INITIAL_BYTES + memoryBytes) / WASM_PAGE_BYTES);
   const wasmMemory = () =>
@@ -91,8 +87,8 @@ function quickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
 }
 
 /**
- * Runs code and the jobs that it leaves, until its last expression, when that is a promise, is settled. What it took is
- * given back: what is done next has the memory, and the next run's does not grow beside it.
+ * Runs code and its pending jobs until its last expression is settled, if that is a promise. Frees its memory
+ * afterwards, so that the next run does not grow on top of it.
  */
 export async function runJavaScript(run: JavaScriptRun): Promise<JavaScriptResult> {
   noteIdleMemory();
@@ -115,12 +111,12 @@ async function runInside(run: JavaScriptRun): Promise<JavaScriptResult> {
     sound = true;
     return result;
   } catch (error) {
-    // Not the guest's error but QuickJS's own, as when it has no memory left to report one in.
+    // An error of QuickJS itself, for example when it has no memory left to report an error.
     const timedOut = monotonicMs() > run.deadline;
     const reason = error instanceof Error ? error.message : String(error);
     return { ok: false, error: timedOut ? 'InternalError: interrupted' : `InternalError: ${reason}`, timedOut };
   } finally {
-    if (!sound || module.getWasmMemory().buffer.byteLength > KEPT_MEMORY_BYTES) {
+    if (!sound || module.getWasmMemory().buffer.byteLength > MAX_REUSED_BYTES) {
       instance = null;
     }
   }
@@ -128,19 +124,19 @@ async function runInside(run: JavaScriptRun): Promise<JavaScriptResult> {
 
 function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScriptRun): JavaScriptResult {
   const bridge = new JavaScriptBridge(context, run);
-  const toJson = equip(context, bridge, run);
+  const toJson = installGlobals(context, bridge, run);
   try {
-    const awaits = awaitsAtTop(context, run);
+    const awaits = usesTopLevelAwait(context, run);
     const evaluated = context.evalCode(
       run.code,
       run.file,
-      awaits ? AWAITING : { type: 'global', backtraceBarrier: true },
+      awaits ? TOP_LEVEL_AWAIT : { type: 'global', backtraceBarrier: true },
     );
     if (evaluated.error) return failed(context, bridge, evaluated.error, run);
     let settled = settle(context, runtime, bridge, evaluated.value, run);
     if ('ok' in settled) return settled;
     if (awaits) {
-      // What it gives is then in an object, so that a last expression which is a promise is not awaited unseen.
+      // The result is then wrapped in an object, so a last expression that is a promise is settled on its own.
       const last = settled.value.consume((given) => context.getProp(given, 'value'));
       settled = settle(context, runtime, bridge, last, run);
       if ('ok' in settled) return settled;
@@ -151,7 +147,7 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
     const text = json.value.consume((handle) =>
       context.typeof(handle) === 'string' ? context.getString(handle) : undefined,
     );
-    const tooMuch = text === undefined ? null : whyTooMuch(text);
+    const tooMuch = text === undefined ? null : excessOf(text);
     if (tooMuch !== null) return { ok: false, error: `RangeError: the value has ${tooMuch}`, timedOut: false };
     return { ok: true, json: text };
   } finally {
@@ -161,10 +157,10 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
 }
 
 /**
- * Whether code makes sense only with an `await` outside of functions. It is compiled to find out, and not run: as a
- * plain script first, because there `await` is a name like others.
+ * Whether the code needs top-level `await`. Compiles it as a plain script first, where `await` is an ordinary name, and
+ * runs nothing.
  */
-function awaitsAtTop(context: QuickJSContext, { code, file }: JavaScriptRun): boolean {
+function usesTopLevelAwait(context: QuickJSContext, { code, file }: JavaScriptRun): boolean {
   if (!/\bawait\b/.test(code)) return false;
   const plain = context.evalCode(code, file, { type: 'global', compileOnly: true });
   const wrong = plain.error !== undefined;
@@ -172,17 +168,17 @@ function awaitsAtTop(context: QuickJSContext, { code, file }: JavaScriptRun): bo
   return wrong;
 }
 
-/** Why the JSON of a value is more than the server takes, or null. */
-function whyTooMuch(json: string): string | null {
+/** Why the JSON of a value is too large for the server; null when it is not. */
+function excessOf(json: string): string | null {
   if (json.length > MAX_VALUE_CHARACTERS) return `more than ${MAX_VALUE_CHARACTERS} characters of JSON`;
   return isHeavyJson(Buffer.from(json), MAX_VALUES) ? 'too many values, or too many in each other' : null;
 }
 
 /**
- * Gives the guest its globals. Returns the function that makes JSON of its values, taken before the guest can change
+ * Sets the guest's globals. Returns the function that serialises its values, taken before guest code can change
  * anything.
  */
-function equip(context: QuickJSContext, bridge: JavaScriptBridge, run: JavaScriptRun): QuickJSHandle {
+function installGlobals(context: QuickJSContext, bridge: JavaScriptBridge, run: JavaScriptRun): QuickJSHandle {
   const { print, vfs, values = {}, stdin } = run;
   const say: HostFunction = (name, content) => {
     const stream = name === 'stderr' ? 'stderr' : 'stdout';
@@ -204,7 +200,7 @@ function equip(context: QuickJSContext, bridge: JavaScriptBridge, run: JavaScrip
   }
 }
 
-/** Runs the guest's jobs until its value, when it is a promise, is settled. */
+/** Runs the guest's pending jobs until its value is settled, if that is a promise. */
 function settle(
   context: QuickJSContext,
   runtime: QuickJSRuntime,
@@ -225,7 +221,7 @@ function settle(
   }
   value.dispose();
   if (state.type === 'rejected') return failed(context, bridge, state.error, run);
-  // A job that was interrupted leaves its promise pending, as one does that waits for something that never comes.
+  // A job that was interrupted leaves its promise pending, like a promise that nothing settles.
   if (monotonicMs() > run.deadline) return { ok: false, error: 'InternalError: interrupted', timedOut: true };
   return { ok: false, error: 'The value is a promise that nothing settles.', timedOut: false };
 }
@@ -237,13 +233,13 @@ function failed(
   run: JavaScriptRun,
 ): JavaScriptResult {
   const timedOut = monotonicMs() > run.deadline;
-  const error = handle.consume((thrown) => described(context, bridge, thrown));
+  const error = handle.consume((thrown) => describeThrown(context, bridge, thrown));
   const long = error.length > MAX_ERROR_CHARACTERS;
   return { ok: false, error: long ? `${error.slice(0, MAX_ERROR_CHARACTERS)} … (cut)` : error, timedOut };
 }
 
-/** What was thrown, in words. */
-function described(context: QuickJSContext, bridge: JavaScriptBridge, thrown: QuickJSHandle): string {
+/** The message of a thrown value. */
+function describeThrown(context: QuickJSContext, bridge: JavaScriptBridge, thrown: QuickJSHandle): string {
   if (context.typeof(thrown) === 'string') return `Uncaught ${bridge.text(thrown)}`;
   const dumped: unknown = context.dump(thrown);
   if (typeof dumped !== 'object' || dumped === null) return `Uncaught ${String(dumped)}`;

@@ -1,6 +1,6 @@
 /**
- * The shell's `js` command: QuickJS in this process, in milliseconds. `js -e CODE`, `js FILE [ARGUMENT …]`, or code
- * from stdin.
+ * The shell's `js` command: QuickJS in this process, started in milliseconds. `js -e CODE`, `js FILE [ARGUMENT …]`, or
+ * code from stdin.
  */
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { decodeBytesToUtf8, defineCommand } from './bash.ts';
@@ -19,7 +19,7 @@ process, require or fetch.
 `;
 const TIMED_OUT_EXIT = 124;
 
-/** Half pairs as they are written in code, but for those that stand for a byte. */
+/** Escapes lone surrogates, except those that stand for a byte. */
 function visibleButBytes(text: string): string {
   return text
     .split(/([\udc80-\udcff]+)/u)
@@ -29,7 +29,7 @@ function visibleButBytes(text: string): string {
 
 type Source = Pick<JavaScriptRun, 'code' | 'file'> & { args: string[]; stdin: string };
 
-/** Makes the command. `running`: the call within whose time a script runs. */
+/** Creates the command. `running` returns the call whose deadline applies. */
 export function jsCommand(memoryBytes: number, running: () => Run): Command {
   return defineCommand('js', async (args, context) => {
     if (args[0] === '--help' || args[0] === '-h') return { stdout: USAGE, stderr: '', exitCode: 0 };
@@ -48,7 +48,7 @@ export function jsCommand(memoryBytes: number, running: () => Run): Command {
       stdin: bytes,
       values: { args: passed, stdin },
     });
-    // What it dropped counts as dropped by the call.
+    // Output dropped here counts as dropped by the call.
     if (output.truncated) running().output.truncated = true;
     const chunks = output.end();
     const cut = output.truncated ? `js: more than ${MAX_STREAM_BYTES} bytes were written, the rest was dropped\n` : '';
@@ -74,7 +74,7 @@ async function sourceOf(args: string[], context: CommandContext): Promise<Source
   try {
     return { code: await context.fs.readFile(file), file, args: rest, stdin };
   } catch {
-    // Whatever kept it from being read, the shell's words for it are these.
+    // The shell reports every read error with these words.
     return { stdout: '', stderr: `js: ${first}: No such file or directory\n`, exitCode: 1 };
   }
 }

@@ -1,17 +1,18 @@
 /**
- * Ends the workers that an earlier server on the same data folder left behind, found by the marks in their environment.
+ * Ends the workers that an earlier server on the same data folder left behind. Finds them by variables in their
+ * environment.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from './process.ts';
 
-const LOOK_EVERY_MS = 5;
-/** A killed process that waits for its disk is not waited for longer. */
+const POLL_MS = 5;
+/** The longest wait for a killed process; one may hang in disk I/O. */
 const MAX_WAIT_MS = 2000;
 
 /**
- * SIGKILLs them, waits until they are gone and returns how many there were. Workers of a server that still runs are
- * left alone. Finds nothing where the system has no /proc; there a worker ends when its server's channel does.
+ * Sends SIGKILL, waits until the workers are gone and returns how many there were. Spares the workers of a server that
+ * still runs. Finds none where the system has no /proc; there a worker exits when the channel to its server closes.
  */
 export async function endLeftoverWorkers(dataFolder: string): Promise<number> {
   const found = processes().filter((pid) => isLeftover(pid, dataFolder));
@@ -19,11 +20,11 @@ export async function endLeftoverWorkers(dataFolder: string): Promise<number> {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It ended while it was looked at.
+      // It exited meanwhile.
     }
   }
   const until = Date.now() + MAX_WAIT_MS;
-  while (found.some((pid) => isLeftover(pid, dataFolder)) && Date.now() < until) await pause(LOOK_EVERY_MS);
+  while (found.some((pid) => isLeftover(pid, dataFolder)) && Date.now() < until) await pause(POLL_MS);
   return found.length;
 }
 
@@ -38,7 +39,7 @@ function isLeftover(pid: number, dataFolder: string): boolean {
     const server = marks.get(SERVER_MARK) ?? '';
     return server === '' || serverMark(Number.parseInt(server, 10)) !== server;
   } catch {
-    // It ended while it was looked at, or belongs to someone else: then it is none of ours.
+    // It exited meanwhile, or belongs to another user and so is not a worker of ours.
     return false;
   }
 }
@@ -50,7 +51,7 @@ function processes(): number[] {
       .map(Number)
       .filter((pid) => pid !== process.pid);
   } catch {
-    // No /proc on this system.
+    // This system has no /proc.
     return [];
   }
 }

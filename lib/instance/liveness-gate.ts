@@ -1,7 +1,7 @@
 /**
- * What is for a process that may be stuck waits here until it has answered that it is there, so that what waits has
- * surely not begun when it turns out to be stuck. Knows neither the messages nor what is done with a process that does
- * not answer.
+ * Holds messages back until the process has answered a ping. A message that was held back has certainly not started
+ * when the process turns out to be stuck, so it is safe to repeat. Knows neither the messages nor how a stuck process
+ * is ended.
  */
 import type { HealthCheck } from './health-check.ts';
 
@@ -17,7 +17,7 @@ export class LivenessGate {
     this.#on = on;
   }
 
-  /** Whether something may be sent now. One that is `idle` and has said nothing for a while is asked first. */
+  /** Whether a message may be sent now. Pings the process first when it is `idle` and sent nothing recently. */
   isOpen(idle: boolean): boolean {
     if (this.#asking) return false;
     if (!idle || this.#health.isFresh) return true;
@@ -35,12 +35,12 @@ export class LivenessGate {
     return false;
   }
 
-  /** Keeps what did not pass. */
+  /** Keeps a message until the process answers. */
   defer(id: number, send: () => void): void {
     this.#deferred.set(id, send);
   }
 
-  /** Whether this was kept and never sent. */
+  /** Whether this message is still deferred, so the process never got it. */
   defers(id: number): boolean {
     return this.#deferred.has(id);
   }

@@ -26,7 +26,7 @@ function open(id: string) {
 const budget = (memoryBytes: number | null, size: number) =>
   createPool({ size, maxActive: 10, memoryBytes, dataFolder: folder, cacheFolder: process.env.WB_CACHE });
 
-test('what is started ahead of need has what sandboxes leave, and comes back when they go', async () => {
+test('spare workers use the memory that sandboxes leave, and are started again when sandboxes end', async () => {
   pool = budget(95 * MIB, 5);
   await pool.start();
   expect(pool.ready).toBe(3);
@@ -41,7 +41,7 @@ test('what is started ahead of need has what sandboxes leave, and comes back whe
   await vi.waitFor(() => expect(pool.ready).toBe(3), { timeout: 30_000 });
 }, 60_000);
 
-test('room that is kept for one counts until it is given up', async () => {
+test('a claim counts until it is released', async () => {
   pool = budget(64 * MIB, 0);
   const [first, second] = [pool.claim(), pool.claim()];
   expect(pool.shortage).toBe('memory');

@@ -1,31 +1,33 @@
 /**
- * The budget of memory that all processes of sandboxes share: what each counts, and whether one more fits. Looks at a
- * few of them at a time, so that nobody waits for it. Knows nothing of what is done when none fits.
+ * The memory budget that the processes of all sandboxes share: what each of them counts, and whether one more fits.
+ * Measures a few processes at a time, so that nothing waits for it. Knows nothing of what happens when none fits.
  */
 import { privateBytes } from './process-memory.ts';
 
 const MIB = 1024 * 1024;
 
 /**
- * What a process counts at least: what one of its own has when it has run its first calls (22 to 27 MB). One that is
- * starting, one that waits for a sandbox, and any where the system tells nothing of its processes (there is no /proc)
- * counts this.
+ * The least that a process counts: the private memory of one that ran its first calls (22 to 27 MB). A process that is
+ * starting or spare counts this, and so does every process where the system has no /proc.
  */
 export const MIN_PROCESS_BYTES = 24 * MIB;
 
-/** How often a tenth of the processes is looked at, in milliseconds: each one every two seconds, for 0.02 ms. */
-const LOOK_EVERY_MS = 200;
+/**
+ * How often a tenth of the processes is measured, in milliseconds. Each is measured every two seconds, which takes 0.02
+ * ms.
+ */
+const MEASURE_EVERY_MS = 200;
 const PARTS = 10;
-/** Before one more is said not to fit all are looked at again, unless they were within this, in milliseconds. */
+/** Before refusing one more process, all are measured again, unless that happened within this many milliseconds. */
 const FRESH_MS = 100;
 
-/** What the processes take, in bytes. */
+/** Memory use of the processes, in bytes. */
 export interface MemoryUse {
-  /** What all of them may take together; null: as much as they like. */
+  /** The budget of all processes together; null: no limit. */
   limitBytes: number | null;
-  /** Those that serve sandboxes, and those that are about to. */
+  /** Processes that serve sandboxes, or are about to. */
   servingBytes: number;
-  /** Those that were started ahead of need; they give way to the others. */
+  /** Processes started ahead of need; they give way to the others. */
   spareBytes: number;
 }
 
@@ -39,50 +41,50 @@ export class MemoryBudget {
   readonly #bytes = new WeakMap<Measurable, number>();
   #timer: NodeJS.Timeout | null = null;
   #next = 0;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #measuredAt = Number.NEGATIVE_INFINITY;
 
-  /** `serving`: the processes that serve sandboxes, as they come and go. */
+  /** `serving`: the live set of processes that serve sandboxes. */
   constructor(limitBytes: number | null, serving: ReadonlySet<Measurable>) {
     this.limitBytes = limitBytes;
     this.#serving = serving;
   }
 
-  /** Bytes that those which serve count, as they were last looked at. */
+  /** Bytes of the serving processes at their last measurement. */
   get servingBytes(): number {
     let sum = 0;
     for (const process of this.#serving) sum += Math.max(MIN_PROCESS_BYTES, this.#bytes.get(process) ?? 0);
     return sum;
   }
 
-  /** Whether `more` processes fit beside those that serve. */
+  /** Whether `more` processes fit beside the serving ones. */
   fits(more: number): boolean {
     if (this.limitBytes === null) return true;
     if (this.servingBytes + more * MIN_PROCESS_BYTES <= this.limitBytes) return true;
-    if (performance.now() - this.#lookedAt < FRESH_MS) return false;
-    this.#lookedAt = performance.now();
-    for (const process of this.#serving) this.#look(process);
+    if (performance.now() - this.#measuredAt < FRESH_MS) return false;
+    this.#measuredAt = performance.now();
+    for (const process of this.#serving) this.#measure(process);
     return this.servingBytes + more * MIN_PROCESS_BYTES <= this.limitBytes;
   }
 
-  /** Begins to look, and calls `looked` each time. Idempotent. */
-  start(looked: () => void): void {
+  /** Starts measuring, and calls `onMeasured` after each round. Idempotent. */
+  start(onMeasured: () => void): void {
     this.#timer ??= setInterval(() => {
-      this.#lookAtSome();
-      looked();
-    }, LOOK_EVERY_MS).unref();
+      this.#measureSome();
+      onMeasured();
+    }, MEASURE_EVERY_MS).unref();
   }
 
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  #lookAtSome(): void {
+  #measureSome(): void {
     let at = 0;
-    for (const process of this.#serving) if (at++ % PARTS === this.#next) this.#look(process);
+    for (const process of this.#serving) if (at++ % PARTS === this.#next) this.#measure(process);
     this.#next = (this.#next + 1) % PARTS;
   }
 
-  #look(process: Measurable): void {
+  #measure(process: Measurable): void {
     this.#bytes.set(process, privateBytes(process.pid));
   }
 }

@@ -1,8 +1,8 @@
-/** Time that only goes forward, for durations and deadlines. */
-// Taken from its module: during a script the shell's defences take the global one away.
+/** Monotonic time, for durations and deadlines. */
+// Imported, because the shell's defences remove the global one while a script runs.
 import { performance } from 'node:perf_hooks';
 
-/** Milliseconds since the process began. */
+/** Milliseconds since the process started. */
 export function monotonicMs(): number {
   return performance.now();
 }

@@ -1,6 +1,6 @@
 /**
- * One open sandbox inside its process: runs its calls, serves its writes and reads in between. Knows the messages, not
- * the channel.
+ * One open sandbox inside its worker process. Runs calls, and serves writes and reads between them. Knows the messages,
+ * not the channel.
  */
 import { WinterdockError } from '../base/errors.ts';
 import { answerRead } from '../vfs/answer.ts';
@@ -20,25 +20,25 @@ export class OpenSandbox {
   readonly vfs: Vfs;
   readonly #profile: PolicyProfile & { name: string };
   readonly #shell: Shell;
-  readonly #say: (message: FromInstance) => void;
+  readonly #send: (message: FromInstance) => void;
   #running: { id: number; run: Run } | null = null;
 
-  /** `warmed`: a shell of the default policy that is used when the sandbox has that policy. */
+  /** `warmShell`: a shell of the default policy. It is reused when the sandbox has that policy. */
   constructor(
     vfs: Vfs,
     profile: PolicyProfile & { name: string },
-    warmed: Shell,
-    say: (message: FromInstance) => void,
+    warmShell: Shell,
+    send: (message: FromInstance) => void,
   ) {
     this.vfs = vfs;
     this.#profile = profile;
-    this.#say = say;
-    this.#shell = profile.name === DEFAULT_POLICY ? warmed : new Shell(vfs, profile);
+    this.#send = send;
+    this.#shell = profile.name === DEFAULT_POLICY ? warmShell : new Shell(vfs, profile);
   }
 
   /**
-   * Serves one request. The server sends the next call when the last one was answered; writes and reads come between,
-   * and see only what is committed.
+   * Handles one request. The server sends one call at a time. Writes and reads may come during a call and see only
+   * committed data.
    */
   async handle(request: Request): Promise<void> {
     switch (request.type) {
@@ -48,13 +48,13 @@ export class OpenSandbox {
         if (this.#running?.id === request.id) this.#running.run.stop();
         return;
       case 'write':
-        return this.#say({
+        return this.#send({
           type: 'done',
           id: request.id,
-          result: write(this.vfs, request.operation),
+          result: applyWrite(this.vfs, request.operation),
         });
       case 'read':
-        return this.#say({
+        return this.#send({
           type: 'done',
           id: request.id,
           result: answerRead(this.vfs, request.request as ReadRequest),
@@ -67,11 +67,11 @@ export class OpenSandbox {
     const run = new Run(this.vfs.overlay(), {
       timeoutMs: call.timeoutMs,
       streaming: call.kind === 'exec' && call.streaming,
-      say: (chunks) => this.#say({ type: 'output', id, chunks }),
+      send: (chunks) => this.#send({ type: 'output', id, chunks }),
     });
     this.#running = { id, run };
     try {
-      this.#say(
+      this.#send(
         call.kind === 'exec' ? await this.#exec(id, call, run, started) : await this.#eval(id, call, run, started),
       );
     } finally {
@@ -98,7 +98,7 @@ export class OpenSandbox {
   }
 }
 
-function write(vfs: Vfs, operation: WriteOperation): WriteOutcome {
+function applyWrite(vfs: Vfs, operation: WriteOperation): WriteOutcome {
   const { volume } = operation;
   switch (operation.op) {
     case 'put':

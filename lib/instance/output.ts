@@ -1,28 +1,28 @@
 /**
- * What a call says: cut at a limit per stream, kept in order until it is taken. Kept as text in which bytes that are no
- * UTF-8 are escaped (see byte-text.ts), so that no byte is lost. Knows nothing of where it goes.
+ * The output of one call: limited per stream, and buffered in order until it is taken. It is text in which bytes that
+ * are not UTF-8 are escaped (byte-text.ts), so no byte is lost. Knows nothing of where it is sent.
  */
 import { textOfBytes, unfinishedEnd } from './byte-text.ts';
 import type { OutputChunk } from './instance.ts';
 
-/** Bytes of each stream that a call may say; what comes after is dropped. */
+/** Maximum bytes per stream and call; the rest is dropped. */
 export const MAX_STREAM_BYTES = 4 * 1024 * 1024;
 
-const LAST_CHARACTERS = 2000;
+const STDERR_TAIL_CHARACTERS = 2000;
 
 type StreamName = OutputChunk['stream'];
 
 export class Output {
-  /** True once something was dropped. */
+  /** True once output was dropped. */
   truncated = false;
-  /** The end of what was said on stderr, taken or not. */
+  /** The end of stderr, taken or not. */
   stderrTail = '';
   readonly #bytes: Record<StreamName, number> = { stdout: 0, stderr: 0 };
-  /** The beginning of a character whose end has not come yet. */
+  /** The first bytes of a character that is not complete yet. */
   readonly #begun: Record<StreamName, Uint8Array> = { stdout: new Uint8Array(0), stderr: new Uint8Array(0) };
   #waiting: { stream: StreamName; parts: string[] }[] = [];
 
-  /** Adds bytes; a character that ends in a later call of it is held back until then. */
+  /** Adds bytes. Holds an incomplete character back until the rest of it comes. */
   add(stream: StreamName, content: Uint8Array): void {
     const room = MAX_STREAM_BYTES - this.#bytes[stream];
     if (content.byteLength > room) this.truncated = true;
@@ -36,14 +36,14 @@ export class Output {
     this.#keep(stream, textOfBytes(whole.subarray(0, end)));
   }
 
-  /** What was said since the last time, in order; pieces of one stream in a row are one chunk. */
+  /** Removes and returns the buffered output, in order. Adjacent pieces of one stream become one chunk. */
   take(): OutputChunk[] {
     const taken = this.#waiting.map(({ stream, parts }) => ({ stream, text: parts.join('') }));
     this.#waiting = [];
     return taken;
   }
 
-  /** The last of it: also what is left of a character that never ended. */
+  /** The final output, with any incomplete character. */
   end(): OutputChunk[] {
     for (const stream of ['stdout', 'stderr'] as const) {
       this.#keep(stream, textOfBytes(this.#begun[stream]));
@@ -54,14 +54,14 @@ export class Output {
 
   #keep(stream: StreamName, text: string): void {
     if (text === '') return;
-    if (stream === 'stderr') this.stderrTail = (this.stderrTail + text).slice(-LAST_CHARACTERS);
+    if (stream === 'stderr') this.stderrTail = (this.stderrTail + text).slice(-STDERR_TAIL_CHARACTERS);
     const last = this.#waiting.at(-1);
     if (last?.stream === stream) last.parts.push(text);
     else this.#waiting.push({ stream, parts: [text] });
   }
 }
 
-/** The text of one stream of chunks. */
+/** Joins the text of one stream. */
 export function joinStream(chunks: readonly OutputChunk[], stream: StreamName): string {
   return chunks
     .filter((chunk) => chunk.stream === stream)

@@ -1,6 +1,6 @@
 /**
- * The pool: workers started ahead of need, handed to a file one by one, replaced as they go. Counts the places that
- * there are.
+ * The pool of workers: starts them ahead of need, hands one to each file and replaces it. Enforces the limits of places
+ * and memory.
  */
 
 import { join } from 'node:path';
@@ -15,34 +15,33 @@ import { startWorker, type Worker, type WorkerOptions } from './process.ts';
 import { SupervisedInstance } from './supervisor.ts';
 
 export interface PoolOptions {
-  /** Workers kept started ahead of need. */
+  /** Workers to keep started ahead of need. */
   size: number;
-  /** Processes that may serve sandboxes at the same time. */
+  /** Maximum number of processes that serve sandboxes at the same time. */
   maxActive: number;
-  /** Bytes that they may take together; null or undefined: as many as they like. */
+  /** Memory budget of all processes in bytes; null or undefined: no limit. */
   memoryBytes?: number | null;
-  /** Absolute path; workers may read and write its live drawer and nothing else of it. */
+  /** Absolute path. Workers read and write its live drawer, and nothing else in it. */
   dataFolder: string;
   /**
-   * Absolute path that the workers' compiled code is kept below; only this server and its workers may write to it.
-   * Default: `cache` of the data folder.
+   * Absolute path of the parent of the workers' compile cache. Only this server and its workers may write to it.
+   * Default: `cache` in the data folder.
    */
   cacheFolder?: string;
   /** Milliseconds that a worker may take to start. */
   maxStartMs?: number;
   log?: Logger;
-  /** How often idle processes are asked whether they are there, and how long one that is needed may take to say so. */
+  /** How often idle processes are checked, and how long a process that is needed may take to answer. */
   healthCheckTimes?: HealthCheckTimes;
 }
 
 const MIB = 1024 * 1024;
 const MAX_START_MS = 30_000;
 /**
- * Pause between a hand-off and the start of the next worker, in milliseconds: a wake with its first call takes about
- * five.
+ * Delay from a hand-off to the start of the next worker, in milliseconds. A wake with its first call takes about five.
  */
 const REFILL_MS = 25;
-/** Pause before another start after one failed, in milliseconds. */
+/** Delay before the next attempt after a failed start, in milliseconds. */
 const RETRY_MS = 1000;
 
 function noPlace(maxActive: number): WinterdockError {
@@ -61,7 +60,7 @@ function noMemory({ servingBytes, limitBytes }: MemoryUse): WinterdockError {
   );
 }
 
-/** Makes the pool; nothing runs before `start` or the first `open`. */
+/** Creates the pool; nothing runs before `start` or the first `open`. */
 export function createPool(options: PoolOptions): InstancePool {
   return new Pool(options);
 }
@@ -74,9 +73,9 @@ class Pool implements InstancePool {
   readonly #starting = new Set<Worker>();
   readonly #serving = new Set<SupervisedInstance>();
   readonly #budget: MemoryBudget;
-  /** Processes for which room is kept. */
+  /** Number of claims that are not released. */
   #claims = 0;
-  /** Fewer are kept ahead of need than were asked for, as the memory has no room for them. */
+  /** True when the memory budget leaves room for fewer spare workers than `size`. */
   #shortOfSpares = false;
   #stopped: Promise<void> | null = null;
   #compiling: Worker | null = null;
@@ -118,11 +117,11 @@ class Pool implements InstancePool {
   claim(): Claim {
     this.#requireCapacity();
     this.#claims += 1;
-    let held = true;
+    let isReleased = false;
     return {
       release: () => {
-        if (held) this.#claims -= 1;
-        held = false;
+        if (!isReleased) this.#claims -= 1;
+        isReleased = true;
       },
     };
   }
@@ -145,13 +144,13 @@ class Pool implements InstancePool {
     void instance.ended.then(() => {
       this.#serving.delete(instance);
     });
-    // Starting a process holds this thread for some milliseconds; the first answer of the one just handed on goes
+    // Starting a process blocks this thread for some milliseconds. The first answer of the process just handed out goes
     // first.
     setTimeout(() => this.#fill(), REFILL_MS).unref();
     return instance;
   }
 
-  /** A worker that is still starting takes its messages when it is ready. */
+  /** A worker that is still starting handles its messages once it is ready. */
   #takeStartingWorker(): Worker | undefined {
     const [worker] = this.#starting;
     if (worker !== undefined) this.#starting.delete(worker);
@@ -159,12 +158,11 @@ class Pool implements InstancePool {
   }
 
   async start(): Promise<void> {
-    // What is spilled has no name; one that was killed between making its file and taking the name away has left an
-    // empty one.
+    // Spill files have no names. A process killed between creating one and unlinking it leaves an empty file.
     removeTreeNow(this.#workerOptions.spillFolder);
     if (isEmptyFolder(this.#workerOptions.cacheFolder)) await this.#compile();
     this.#isStarted = true;
-    // What sandboxes have given back, those ahead of need may have again.
+    // Spare workers may use the memory that sandboxes have freed.
     this.#budget.start(() => {
       this.#dropSpares();
       if (this.#shortOfSpares) this.#fill();
@@ -187,16 +185,14 @@ class Pool implements InstancePool {
     await Promise.all([...this.#serving].map((instance) => instance.kill('killed')));
   }
 
-  /**
-   * The first worker compiles for all that follow and takes half as much memory again as they do: it serves no sandbox.
-   */
+  /** The first worker compiles for all that follow and uses half as much memory again. It serves no sandbox. */
   async #compile(): Promise<void> {
     const worker = startWorker(this.#workerOptions);
     this.#compiling = worker;
     try {
       await worker.ready;
     } catch (error) {
-      // The pool's own workers say it again when they do not start either.
+      // If the code is broken, the pool's own workers fail and report it too.
       this.#options.log?.warn({ err: error }, 'compiling the code of workers failed');
     } finally {
       worker.child.kill('SIGKILL');
@@ -220,7 +216,7 @@ class Pool implements InstancePool {
     }
   }
 
-  /** Those ahead of need have what sandboxes leave of the memory. */
+  /** Ends spare workers until the rest fits the memory that sandboxes leave. */
   #dropSpares(): void {
     while (this.#spareCount > 0 && !this.#budget.fits(this.#claims + this.#spareCount)) {
       this.#shortOfSpares = true;
@@ -237,9 +233,9 @@ class Pool implements InstancePool {
         if (this.#starting.delete(worker)) this.#ready.push(worker);
       },
       (error) => {
-        // What becomes of one that was handed on already is told to whoever has it.
+        // A worker that was already handed out reports its failure to its owner.
         if (!this.#starting.delete(worker) || this.#stopped !== null) return;
-        // Its cause is the end of what it wrote: it names paths of the machine, so it is told here and nowhere else.
+        // The cause is the worker's stderr, which names paths of the machine: only the log gets it.
         this.#options.log?.error({ err: error, stderr: error.cause }, 'a worker did not start');
         setTimeout(() => this.#fill(), RETRY_MS).unref();
       },

@@ -1,4 +1,4 @@
-/** Errors in the words of a POSIX file system, which is what the commands of a shell expect and show. */
+/** POSIX file system errors, which the shell's commands expect and print. */
 import { isWinterdockError } from '../base/errors.ts';
 
 /** `ENOENT: no such file or directory, '/workspace/a'`. */
@@ -6,7 +6,7 @@ export function posixError(code: string, what: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${what}, '${path}'`), { code });
 }
 
-/** Runs a change of the VFS at a path of the shell; what it refuses is thrown in POSIX's words. */
+/** Runs a change of the VFS at a path of the shell. Translates the VFS's errors into POSIX errors. */
 export function asPosix<T>(path: string, change: () => T): T {
   try {
     return change();

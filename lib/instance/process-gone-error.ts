@@ -1,8 +1,8 @@
-/** What whoever needed a process is told when it is gone. */
+/** The errors that callers get when the process of a sandbox is gone. */
 import { WinterdockError } from '../base/errors.ts';
 import type { Death } from './instance.ts';
 
-/** For a call or write: `started` says whether it may have begun. Null: the process is being closed. */
+/** For a call or write. `started`: whether it may have begun. `death` is null while the process is being closed. */
 export function processGoneError(id: string, death: Death | null, started: boolean): WinterdockError {
   const detail = death?.detail ?? 'It is being closed.';
   return new WinterdockError('conflict', `The process of "${id}" is gone. ${detail}`, {
@@ -11,7 +11,7 @@ export function processGoneError(id: string, death: Death | null, started: boole
   });
 }
 
-/** For a wake. */
+/** For a wake: the process died before its file was open. */
 export function openFailedError(id: string, death: Death): WinterdockError {
   return new WinterdockError('capacity', `The process of "${id}" ended before it had its file open. ${death.detail}`, {
     retryAfterSeconds: 1,

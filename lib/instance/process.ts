@@ -1,6 +1,6 @@
 /**
- * Starting a worker: its flags, its walls, its environment. Ready is a message, raced against exit and time. Knows
- * nothing of calls.
+ * Starts a worker process: its flags, its permissions, its environment. Ready is a message, raced against exit and a
+ * timeout. Knows nothing of calls.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -15,19 +15,19 @@ import { fromInstanceSchema } from './protocol.ts';
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = dirname(dirname(HERE));
 const MODULES = join(ROOT, 'node_modules');
-/** What a worker loads; the data folder may lie beside it and is not in it. */
-const CODE = [join(ROOT, 'package.json'), join(ROOT, 'lib'), ...new Set([MODULES, realpathSync(MODULES)])];
-/** Niceness below the server: a busy sandbox never starves the front. */
+/** What a worker may read to load its code. A data folder beside the code is not included. */
+const READABLE_CODE = [join(ROOT, 'package.json'), join(ROOT, 'lib'), ...new Set([MODULES, realpathSync(MODULES)])];
+/** Added to the server's niceness, so that a busy sandbox never starves the server. */
 const NICENESS = 10;
 const LOWEST_PRIORITY = 19;
 const STDERR_TAIL = 2000;
-/** Part of util-linux: makes the kernel end a process when the thread that started it is gone. */
+/** Part of util-linux: makes the kernel kill a process when the thread that started it is gone. */
 const SETPRIV = '/usr/bin/setpriv';
 
 /**
- * Small heaps. Measured over 12 workers: a young generation of one megabyte and code for size take 3 MB of PSS away;
- * without the middle compiler a worker that has run 800 commands takes 26 MB and not 37. Two background threads: with
- * one, compiling WebAssembly locked up one start in a hundred.
+ * Small heaps, measured over 12 workers. A young generation of one megabyte and code optimised for size save 3 MB of
+ * PSS. Without the middle compiler a worker that ran 800 commands takes 26 MB instead of 37 MB. Two background threads:
+ * with one, one start in a hundred hung while it compiled WebAssembly.
  */
 const HEAP_FLAGS = [
   '--max-semi-space-size=1',
@@ -39,25 +39,24 @@ const HEAP_FLAGS = [
 ];
 
 /**
- * How much freed memory the C library keeps at the end of its heap: its own default, which it would raise by itself to
- * twice the largest block that was ever freed. Held there, 20 hot sandboxes take 0.6 MB of PSS less each (26.1 instead
- * of 26.7, median).
+ * Free memory that malloc keeps at the end of its heap: its default, fixed here because malloc would raise it to twice
+ * the largest freed block. Fixed, 20 hot sandboxes take 0.6 MB of PSS less each (median 26.1 MB instead of 26.7 MB).
  */
-const TRIM_BYTES = '131072';
+const TRIM_THRESHOLD_BYTES = '131072';
 
 /**
- * Blocks from this size on are mapped one by one, so that each goes back to the system when it is freed and leaves no
- * hole in the heap. With the C library's 128 KiB, the channel's pieces of a 48 MB file leave 43 MB of holes, and V8's
- * compiling for Python 35 MB; from 8 KiB on, 0 and
- * 11. A call costs the same processor time either way, one that makes a file of 100 kB a tenth more.
+ * Blocks of this size and larger are mapped separately, so that each returns to the system when it is freed and leaves
+ * no hole in the heap. With malloc's default of 128 KiB, the channel's chunks of a 48 MB file leave holes of 43 MB, and
+ * compiling Python leaves 35 MB; with 8 KiB it is 0 and 11 MB. A call costs the same processor time; one that creates a
+ * file of 100 kB costs a tenth more.
  */
-const MAPPED_BYTES = '8192';
-/** Blocks mapped at the same time; the system allows a process 65 530 mappings of any kind. */
-const MAPPED_BLOCKS = '16384';
+const MMAP_THRESHOLD_BYTES = '8192';
+/** Maximum number of such blocks; the system allows a process 65 530 mappings. */
+const MAX_MMAP_BLOCKS = '16384';
 
 /**
- * The environment variables that name the data folder of a worker's server, and the server, by which leftovers are
- * found.
+ * Environment variables that mark a worker with its data folder and its server. leftover-workers.ts finds workers by
+ * them.
  */
 export const FOLDER_MARK = 'WINTERDOCK_DATA';
 export const SERVER_MARK = 'WINTERDOCK_SERVER';
@@ -65,55 +64,55 @@ export const SERVER_MARK = 'WINTERDOCK_SERVER';
 export interface Worker {
   readonly child: ChildProcess;
   readonly pid: number;
-  /** Resolves when it has everything loaded; rejects when it ends or takes too long before. */
+  /** Resolves when the worker has loaded everything; rejects when it exits or times out first. */
   readonly ready: Promise<void>;
-  /** Resolves when it is gone, with its exit code or signal. */
+  /** Resolves with the exit code or signal. */
   readonly exited: Promise<string>;
-  /** The end of what it wrote to stderr. */
+  /** The end of the worker's stderr. */
   stderr(): string;
 }
 
 export interface WorkerOptions {
   dataFolder: string;
-  /** Where SQLite spills what a call gathers, in files without names. */
+  /** Folder for SQLite's spill files, which have no names. */
   spillFolder: string;
-  /** Folder of compiled code, made by the first worker and read by the others. */
+  /** Folder of the compile cache, written by the first worker and read by the others. */
   cacheFolder: string;
-  /** Milliseconds that it may take until it is ready. */
+  /** Milliseconds that the worker may take until it is ready. */
   maxStartMs: number;
 }
 
 /**
- * Starts one worker for the sandboxes of a data folder. Call it on the main thread: the process ends with the thread
- * that starts it.
+ * Starts one worker for the sandboxes of a data folder. Call it on the main thread: the worker is killed when the
+ * thread that started it exits.
  */
 export function startWorker({ dataFolder, spillFolder, cacheFolder, maxStartMs }: WorkerOptions): Worker {
-  // Whoever shares the folder may have cleared it since; a worker that cannot write there does not start.
+  // The folders may have been deleted since the server started. A worker that cannot write there does not start.
   makeFolderNow(cacheFolder);
   makeFolderNow(spillFolder);
   const flags = [
     ...HEAP_FLAGS,
     '--no-warnings',
     '--permission',
-    ...CODE.map((path) => `--allow-fs-read=${path}`),
-    ...bothNames(join(dataFolder, 'live')).map((path) => `--allow-fs-read=${path}`),
-    ...bothNames(cacheFolder).flatMap((path) => [`--allow-fs-read=${path}`, `--allow-fs-write=${path}`]),
-    // Python runs in a thread of its own; a worker whose policy lacks it gives threads up.
+    ...READABLE_CODE.map((path) => `--allow-fs-read=${path}`),
+    ...withRealPath(join(dataFolder, 'live')).map((path) => `--allow-fs-read=${path}`),
+    ...withRealPath(cacheFolder).flatMap((path) => [`--allow-fs-read=${path}`, `--allow-fs-write=${path}`]),
+    // Python runs in a thread. A worker whose policy has no Python drops this permission.
     '--allow-worker',
   ];
   // A worker whose thread is blocked cannot notice that its server is gone; the kernel can.
   const guarded = process.platform === 'linux' && existsSync(SETPRIV);
-  // Tests have workers rehearse once: what rehearsing saves a first call is measured elsewhere.
-  const rehearsals = process.env.WB_TEST_REHEARSALS;
-  const child = fork(join(HERE, 'worker.ts'), rehearsals === undefined ? [] : [rehearsals], {
+  // Tests run one warm-up round: what warm-up saves a first call is measured elsewhere.
+  const warmUpRounds = process.env.WB_TEST_WARM_UP_ROUNDS;
+  const child = fork(join(HERE, 'worker.ts'), warmUpRounds === undefined ? [] : [warmUpRounds], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: {
       NODE_ENV: 'production',
       MALLOC_ARENA_MAX: '1',
-      MALLOC_TRIM_THRESHOLD_: TRIM_BYTES,
-      MALLOC_MMAP_THRESHOLD_: MAPPED_BYTES,
-      MALLOC_MMAP_MAX_: MAPPED_BLOCKS,
+      MALLOC_TRIM_THRESHOLD_: TRIM_THRESHOLD_BYTES,
+      MALLOC_MMAP_THRESHOLD_: MMAP_THRESHOLD_BYTES,
+      MALLOC_MMAP_MAX_: MAX_MMAP_BLOCKS,
       NODE_COMPILE_CACHE: cacheFolder,
       SQLITE_TMPDIR: spillFolder,
       [FOLDER_MARK]: dataFolder,
@@ -130,37 +129,37 @@ export function startWorker({ dataFolder, spillFolder, cacheFolder, maxStartMs }
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
     child.on('error', (error) => {
-      // One that could not be started never exits.
+      // A process that could not be started never emits `exit`.
       if (child.pid === undefined) resolve(error.message);
     });
   });
-  if (child.pid !== undefined) lower(child.pid);
+  if (child.pid !== undefined) lowerPriority(child.pid);
   const ready = readiness(child, exited, maxStartMs, () => tail);
   ready.catch(() => {});
   return { child, pid: child.pid ?? 0, ready, exited, stderr: () => tail };
 }
 
 /**
- * A folder by its name and by the one without links: SQLite asks by that, and a service's data folder may be a link
- * (systemd makes it so).
+ * A folder by its name and by its real path. SQLite opens files by the real path, and systemd makes a data folder a
+ * symbolic link.
  */
-function bothNames(folder: string): string[] {
+function withRealPath(folder: string): string[] {
   try {
     return [...new Set([folder, realpathSync(folder)])];
   } catch {
-    // It is not there yet: then it is made in the folder above.
+    // It does not exist yet, so its parent is resolved.
     return [...new Set([folder, join(realpathSync(dirname(folder)), basename(folder))])];
   }
 }
 
 /**
- * Names a running process for as long as it runs: its id and when it started, as the kernel counts; empty when there is
- * none.
+ * Identifies a running process: its id and its start time as the kernel counts it. Empty when there is no such process.
  */
 export function serverMark(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the name in parentheses and may hold anything; the start time is the twentieth after it.
+    // The second field is the process name in parentheses and may hold any character. The start time is the twentieth
+    // field after it.
     const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
     return `${pid}:${started}`;
   } catch {
@@ -189,7 +188,7 @@ function readiness(
       const parsed = fromInstanceSchema.safeParse(message);
       if (parsed.success && parsed.data.type === 'ready') resolve();
       else {
-        fail('it said something else first');
+        fail('its first message was not "ready"');
         child.kill('SIGKILL');
       }
     });
@@ -200,10 +199,10 @@ function readiness(
   });
 }
 
-function lower(pid: number): void {
+function lowerPriority(pid: number): void {
   try {
     setPriority(pid, Math.min(LOWEST_PRIORITY, getPriority() + NICENESS));
   } catch {
-    // It is gone already, which `exited` tells.
+    // It has already exited, which `exited` reports.
   }
 }

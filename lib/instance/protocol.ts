@@ -1,8 +1,7 @@
 /**
- * The messages between the server and an Instance, both ways. Carried by Node's IPC channel with the advanced
- * serialisation, so bytes travel as bytes. The server checks what it sends and what it gets; a worker imports the types
- * alone, as a schema library would take 10 MB and 60 ms of every one of them, and what its server says is what it obeys
- * anyway.
+ * The messages between the server and a worker, both ways. Node's IPC channel carries them with advanced serialisation,
+ * so bytes travel as bytes. The server validates what it sends and what it receives. A worker imports only the types:
+ * the schema library would cost each of them 10 MB and 60 ms, and a worker trusts its server anyway.
  */
 import { z } from 'zod';
 import { ERROR_STATUS, type ErrorCode } from '../base/errors.ts';
@@ -12,7 +11,7 @@ import { MAX_STREAM_BYTES } from './output.ts';
 
 const id = z.int().min(0);
 const volume = z.enum(VOLUMES);
-/** Parsed where it came in; the server sends no other. */
+/** Already parsed by the server. */
 const path = z.custom<VfsPath>((value) => typeof value === 'string');
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array);
 const versions = z.union([z.literal('*'), z.array(z.int())]).optional();
@@ -33,7 +32,7 @@ const execCall = z.object({
   env: z.record(z.string(), z.string()).optional(),
   stdin: bytes.optional(),
   timeoutMs: z.number().min(0),
-  /** Whether somebody reads along: then output is sent at the end of every top-level command. */
+  /** Whether the caller streams: then output is sent at the end of every top-level command. */
   streaming: z.boolean(),
 });
 const evalCall = z.object({
@@ -51,7 +50,7 @@ const writeOperation = z.discriminatedUnion('op', [
   z.object({ op: z.literal('rmdir'), volume, path, recursive: z.boolean() }),
 ]);
 
-/** Server to Instance. A read's fields are checked by the VFS itself. */
+/** Server to worker. The VFS itself validates the fields of a read. */
 export const toInstanceSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('open'), spec: openSpec }),
   z.object({ type: z.literal('call'), id, call: z.discriminatedUnion('kind', [execCall, evalCall]) }),
@@ -59,7 +58,7 @@ export const toInstanceSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('write'), id, operation: writeOperation }),
   z.object({ type: z.literal('read'), id, request: z.looseObject({ op: z.string() }) }),
   z.object({ type: z.literal('close') }),
-  /** Answered at once by a process that still takes messages; sent only while no call runs. */
+  /** Answered at once by a responsive process; sent only while no call runs. */
   z.object({ type: z.literal('ping') }),
 ]);
 export type ToInstance = z.infer<typeof toInstanceSchema>;
@@ -76,7 +75,7 @@ const failure = z.object({
 });
 
 const chunk = z.object({ stream: z.enum(['stdout', 'stderr']), text: z.string().max(MAX_STREAM_BYTES) });
-/** The last of the output is in the result; what came before was sent already. */
+/** The output that was not sent before the result. */
 const rest = z.array(chunk).max(1000);
 const execResult = z.object({
   exitCode: z.int(),
@@ -95,7 +94,7 @@ const evalResult = z.object({
   rest,
 });
 
-/** Instance to server. */
+/** Worker to server. */
 export const fromInstanceSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
   z.object({ type: z.literal('opened') }),

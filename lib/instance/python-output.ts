@@ -1,19 +1,20 @@
 /**
- * What Python writes, byte by byte. CPython's own output is decoded line by line, which drops NUL and replaces what is
- * no UTF-8; so its two streams write text that stands for bytes, and here it becomes bytes again: ASCII is itself, any
- * other byte `b` is U+E000 + b, and each piece ends with a mark and a line break, which send it off and are no output.
+ * Keeps the bytes of Python's output intact. CPython's own output is decoded line by line, which drops NUL and replaces
+ * bytes that are not UTF-8. So its two streams write text that encodes bytes, and this module decodes it: ASCII is
+ * unchanged, any other byte `b` is U+E000 + b. Each piece ends with a marker and a line break, which flush it and are
+ * not part of the output.
  */
 
 const FIRST = 0xe000;
 const MARK = '\ue100\n';
-/** Bytes that go in one piece: they must fit what the thread hands on at a time. */
+/** Bytes per piece: it must fit what the Python thread passes on at a time. */
 const PIECE_BYTES = 65_536;
 
-/** Lines of Python, indented by one space, that give `sys.stdout`, `sys.stderr` and `os.write` such output. */
+/** Python lines, indented by one space, that replace `sys.stdout`, `sys.stderr` and `os.write`. */
 export const BYTE_OUTPUT_SETUP = [
   ' import io, os',
   ` table = {0: ${FIRST}, **{byte: ${FIRST} + byte for byte in range(128, 256)}}`,
-  // An evaluation's code runs within code that did this already.
+  // The code of an evaluation runs inside code that has replaced it already.
   ' send = getattr(os.write, "plain", os.write)',
   ' def write(fd, data):',
   '  if fd not in (1, 2):',
@@ -43,9 +44,9 @@ export const BYTE_OUTPUT_SETUP = [
   ' sys.stderr = sys.__stderr__ = stream(2, "<stderr>", errors="backslashreplace", line_buffering=True)',
 ];
 
-/** The bytes that such output stands for. What was not written through the streams above is taken as the text it is. */
-export function decodePythonOutput(said: string): Buffer {
-  const text = Buffer.from(said.replaceAll(MARK, ''));
+/** Decodes such output. Text that was not written through these streams is taken as it is. */
+export function decodePythonOutput(output: string): Buffer {
+  const text = Buffer.from(output.replaceAll(MARK, ''));
   let end = 0;
   for (let at = 0; at < text.length; at += 1) {
     const third = text[at + 2] ?? 0;

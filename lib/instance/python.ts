@@ -1,6 +1,6 @@
 /**
- * The shell's `python3`: just-bash's CPython, given its code unharmed. On its own it indents the code to put it into a
- * `try`, which changes every string of several lines; here the code travels as base64 and is compiled as it is.
+ * The shell's `python3`: runs just-bash's CPython without changing the code. On its own it indents the code to wrap it
+ * in a `try`, which changes multi-line strings. Here the code travels as base64 and is compiled unchanged.
  */
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { decodeBytesToUtf8, defineCommand } from './bash.ts';
@@ -9,13 +9,13 @@ import { BYTE_OUTPUT_SETUP, decodePythonOutput } from './python-output.ts';
 
 const USAGE_EXIT = 2;
 
-/** The commands by these names, in place of just-bash's own. */
+/** Commands with these names that replace just-bash's own. */
 export function pythonCommands(names: readonly string[]): Command[] {
   return names.map((name) => defineCommand(name, (args, context) => runPython(name, args, context)));
 }
 
-/** Names of files that are not UTF-8 are refused: on their way to the sandbox they would become others. */
-const EXACT_NAMES = [
+/** Refuses file names that are not UTF-8: they would change on their way to the sandbox. */
+const REFUSE_OTHER_NAMES = [
   ' def named(event, args):',
   '  if event == "open" or event.startswith("os.") and event not in ("os.putenv", "os.unsetenv"):',
   '   for arg in args:',
@@ -24,14 +24,14 @@ const EXACT_NAMES = [
   ' sys.addaudithook(named)',
 ];
 
-/** Code that runs `source` as if Python had been given it: its own file name, arguments and tracebacks. */
+/** Code that runs `source` as if Python had received it directly: the same file name, arguments and tracebacks. */
 export function pythonSource(source: string, file: string, argument0: string): string {
   const encoded = Buffer.from(source).toString('base64');
   return [
     'def _run():',
     ' import base64, linecache, sys, traceback',
     ...BYTE_OUTPUT_SETUP,
-    ...EXACT_NAMES,
+    ...REFUSE_OTHER_NAMES,
     ` file, source = ${JSON.stringify(file)}, base64.b64decode("${encoded}").decode()`,
     ` sys.argv[0] = ${JSON.stringify(argument0)}`,
     ' linecache.cache[file] = (len(source), None, source.splitlines(True), file)',
@@ -51,8 +51,8 @@ export function pythonSource(source: string, file: string, argument0: string): s
   ].join('\n');
 }
 
-/** What it said, byte by byte. */
-async function exact(running: Promise<ExecResult>): Promise<ExecResult> {
+/** Restores the exact bytes of Python's output. */
+async function withExactOutput(running: Promise<ExecResult>): Promise<ExecResult> {
   const { stdout, stderr, exitCode } = await running;
   return {
     stdout: decodePythonOutput(stdout).toString('latin1'),
@@ -67,25 +67,25 @@ async function runPython(name: string, args: string[], context: CommandContext):
   if (!origCommand) return { stdout: '', stderr: `${name}: not available\n`, exitCode: 127 };
   const [first, ...rest] = args;
   if (first === '-c' && rest[0] !== undefined) {
-    return exact(origCommand(['-c', pythonSource(rest[0], '<string>', '-c'), ...rest.slice(1)]));
+    return withExactOutput(origCommand(['-c', pythonSource(rest[0], '<string>', '-c'), ...rest.slice(1)]));
   }
   if (first === undefined || first === '-') {
     const source = decodeBytesToUtf8(context.stdin);
     return source.trim() === ''
       ? origCommand(args)
-      : exact(origCommand(['-c', pythonSource(source, '<stdin>', '-'), ...rest]));
+      : withExactOutput(origCommand(['-c', pythonSource(source, '<stdin>', '-'), ...rest]));
   }
   const [module, ...passed] = rest;
   if (first === '-m' && module !== undefined && /^[\w.]+$/.test(module)) {
     const source = `import runpy\nrunpy.run_module(${JSON.stringify(module)}, run_name="__main__", alter_sys=True)`;
-    return exact(origCommand(['-c', pythonSource(source, '<string>', module), ...passed]));
+    return withExactOutput(origCommand(['-c', pythonSource(source, '<string>', module), ...passed]));
   }
   if (first.startsWith('-')) return origCommand(args);
   try {
     const source = await context.fs.readFile(context.fs.resolvePath(context.cwd, first));
-    return await exact(origCommand(['-c', pythonSource(source, first, first), ...rest]));
+    return await withExactOutput(origCommand(['-c', pythonSource(source, first, first), ...rest]));
   } catch {
-    // Whatever kept it from being read, Python's words for it are these.
+    // Python reports every read error with these words.
     const stderr = `${name}: can't open file '${first}': [Errno 2] No such file or directory\n`;
     return { stdout: '', stderr, exitCode: USAGE_EXIT };
   }

@@ -1,5 +1,5 @@
 /**
- * One running call inside an Instance: its clock, its stop, its output and when what it wrote becomes durable. Knows
+ * One running call inside a worker: its clock, its abort signal, its output and the commits of what it wrote. Knows
  * nothing of shells, languages or messages.
  */
 import type { Overlay } from '../vfs/overlay.ts';
@@ -7,36 +7,36 @@ import type { OutputChunk } from './instance.ts';
 import { monotonicMs } from './monotonic.ts';
 import { Output } from './output.ts';
 
-/** Output of a long command leaves at least this often, so that the server has it when the process must be ended. */
-const SAY_EVERY_MS = 200;
-/** Commands between two looks at the clock. */
-const COMMANDS_PER_LOOK = 32;
+/** Maximum delay of a long command's output, so that the server has it when the process must be killed. */
+const MAX_OUTPUT_DELAY_MS = 200;
+/** Commands between two checks of the deadline. */
+const COMMANDS_PER_CHECK = 32;
 
 export class Run {
   readonly output = new Output();
-  /** What the call sees of the sandbox, with what it wrote itself. */
+  /** The sandbox's files as the call sees them, with its own writes. */
   readonly files: Overlay;
-  /** Milliseconds of `monotonicMs` at which the call is out of time. */
+  /** The deadline, in milliseconds of `monotonicMs`. */
   readonly deadline: number;
-  readonly #say: (chunks: OutputChunk[]) => void;
+  readonly #send: (chunks: OutputChunk[]) => void;
   readonly #streaming: boolean;
   readonly #stop = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  #said: number;
+  #sentAt: number;
   #commands = 0;
   #expired = false;
   #failed: unknown = null;
 
-  /** Begins the clock. `say` sends output. */
+  /** Starts the clock. `send` sends output. */
   constructor(
     files: Overlay,
-    options: { timeoutMs: number; streaming: boolean; say: (chunks: OutputChunk[]) => void },
+    options: { timeoutMs: number; streaming: boolean; send: (chunks: OutputChunk[]) => void },
   ) {
     this.files = files;
-    this.#say = options.say;
+    this.#send = options.send;
     this.#streaming = options.streaming;
-    this.#said = monotonicMs();
-    this.deadline = this.#said + options.timeoutMs;
+    this.#sentAt = monotonicMs();
+    this.deadline = this.#sentAt + options.timeoutMs;
     this.#timer = setTimeout(() => this.#expire(), options.timeoutMs);
   }
 
@@ -44,55 +44,51 @@ export class Run {
     return this.#stop.signal;
   }
 
-  /** True once it was out of time, whether or not its timer could fire. */
+  /** True once the deadline has passed, even if the timer could not fire. */
   get expired(): boolean {
     return this.#expired || monotonicMs() > this.deadline;
   }
 
-  /** Ends it at the next command. */
+  /** Stops the call before its next command. */
   stop(): void {
     this.#stop.abort();
   }
 
-  /**
-   * Called before every command of a script: a script that never waits is stopped here, as no timer can fire meanwhile.
-   */
+  /** Called before every command of a script. Stops a script that never waits and so lets no timer fire. */
   checkDeadline(): void {
     this.#commands += 1;
-    if (this.#commands % COMMANDS_PER_LOOK === 0 && monotonicMs() > this.deadline) this.#expire();
+    if (this.#commands % COMMANDS_PER_CHECK === 0 && monotonicMs() > this.deadline) this.#expire();
   }
 
   /**
-   * Takes output in; it leaves when the command ends, or now and then during a long one, before anything of that one is
+   * Adds output. It is sent when the command ends, or during a long command, before that command's writes are
    * committed.
    */
   add(stream: OutputChunk['stream'], content: Uint8Array): void {
     this.output.add(stream, content);
-    if (monotonicMs() - this.#said > SAY_EVERY_MS) this.#tell();
+    if (monotonicMs() - this.#sentAt > MAX_OUTPUT_DELAY_MS) this.#flush();
   }
 
-  /** The end of a top-level command: what it wrote is committed, then what it said is sent. */
+  /** Called after each top-level command: commits its writes, then sends its output. */
   commandEnded(): void {
-    this.#settle();
-    if (this.#streaming || monotonicMs() - this.#said > SAY_EVERY_MS) this.#tell();
+    this.#commit();
+    if (this.#streaming || monotonicMs() - this.#sentAt > MAX_OUTPUT_DELAY_MS) this.#flush();
   }
 
-  /** Commits the last of it. Throws what kept any of its commands from becoming durable. */
+  /** Commits the last writes. Throws the first commit error of the call. */
   finish(): void {
-    this.#settle();
+    this.#commit();
     if (this.#failed !== null) throw this.#failed;
   }
 
-  /** Ends the clock, and drops what was not committed. */
+  /** Stops the clock and drops uncommitted writes. */
   dispose(): void {
     clearTimeout(this.#timer);
     this.files.discard();
   }
 
-  /**
-   * Makes what a command wrote durable. A failure stops the call and is thrown at its end; nothing after it is kept.
-   */
-  #settle(): void {
+  /** Commits a command's writes. A failure stops the call and is thrown by `finish`; nothing is committed after it. */
+  #commit(): void {
     if (this.#failed !== null) return;
     try {
       this.files.commit();
@@ -102,11 +98,11 @@ export class Run {
     }
   }
 
-  #tell(): void {
+  #flush(): void {
     const chunks = this.output.take();
     if (chunks.length === 0) return;
-    this.#said = monotonicMs();
-    this.#say(chunks);
+    this.#sentAt = monotonicMs();
+    this.#send(chunks);
   }
 
   #expire(): void {

@@ -1,10 +1,9 @@
 /**
- * Rewrites a parsed script so that its output leaves while it runs: each command that writes to the script's own output
- * is put in a group whose output goes to two sink files. Knows the shell's syntax tree and nothing of what the sinks
- * do.
+ * Rewrites a parsed script so that its output can be sent while it runs. Each command that writes to the script's own
+ * output is put in a group whose output goes to two sink files. Knows the shell's syntax tree, not what the sinks do.
  *
- * A group runs in the same shell, so variables, functions, `cd`, `set -e` and `exit` mean what they meant. Loops,
- * conditions and groups are followed inside, so that an endless loop says what it has to say and holds none of it.
+ * A group runs in the same shell, so variables, functions, `cd`, `set -e` and `exit` keep their meaning. Loops,
+ * conditions and groups are rewritten inside, so that an endless loop sends its output and does not buffer it.
  */
 import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, StatementNode, WordNode } from 'just-bash';
 
@@ -14,39 +13,39 @@ type RedirectionNode = GroupNode['redirections'][number];
 /** Paths that stand for the script's own output. */
 export const SINKS = { stdout: '/dev/winterdock/stdout', stderr: '/dev/winterdock/stderr' } as const;
 
-/** Commands that say nothing unless they are used wrongly. */
+/** Commands that print nothing unless used wrongly. */
 const SILENT = new Set(['[', 'test', 'true', 'false', ':', 'read']);
 const INPUT = new Set(['<', '<<', '<<-', '<<<']);
 
 /**
- * The same script with its output sent to the sinks. `between` is called before every top-level command but the first.
- * From a command on that may redirect the whole shell (`exec > file`) nothing is rewritten: a group would undo that
+ * Sends the output of a script to the sinks. Calls `between` before every top-level command except the first. Does not
+ * rewrite from the first command on that may redirect the whole shell (`exec > file`): a group would undo that
  * redirection at its end.
  */
 export function withStreamedOutput(script: ScriptNode, between: () => void): ScriptNode {
   const from = script.statements.findIndex(mayReplaceOutput);
   const plain = from === -1 ? script.statements.length : from;
   const statements = script.statements.map((statement, at) => (at < plain ? toSinks(statement) : statement));
-  return { ...script, statements: Watched.over(statements, between) };
+  return { ...script, statements: HookedStatements.over(statements, between) };
 }
 
 /**
- * The same script, which calls `look` before each of its statements, those of its functions too: the interpreter asks
- * every statement whether it holds an error to be raised when it is reached.
+ * Makes a script call `onStatement` before each of its statements, functions included. The hook is the `deferredError`
+ * property, which the interpreter reads before it runs a statement.
  */
-export function withStatementHook(script: ScriptNode, look: () => void): ScriptNode {
-  observe(script, look);
+export function withStatementHook(script: ScriptNode, onStatement: () => void): ScriptNode {
+  hookStatements(script, onStatement);
   return script;
 }
 
-function observe(node: unknown, look: () => void): void {
+function hookStatements(node: unknown, onStatement: () => void): void {
   if (typeof node !== 'object' || node === null) return;
-  for (const child of Object.values(node)) observe(child, look);
+  for (const child of Object.values(node)) hookStatements(child, onStatement);
   if (!('type' in node) || node.type !== 'Statement') return;
   const { deferredError } = node as StatementNode;
   Object.defineProperty(node, 'deferredError', {
     get: () => {
-      look();
+      onStatement();
       return deferredError;
     },
   });
@@ -67,7 +66,7 @@ function appendTo(fd: number, path: string): RedirectionNode {
   return { type: 'Redirection', fd, operator: '>>', target };
 }
 
-/** Follows the compound commands of a statement whose output is the statement's own. */
+/** Rewrites the compound commands of a statement whose output is the statement's own. */
 function inside(statement: StatementNode): StatementNode {
   if (statement.background) return statement;
   const pipelines = statement.pipelines.map((pipeline) => {
@@ -107,12 +106,12 @@ function compound(command: CommandNode): CommandNode {
   }
 }
 
-/** Conditions that write nothing are left as they are: a group around each would double the cost of a loop. */
+/** Does not rewrite conditions that print nothing: a group around each would double the cost of a loop. */
 function condition(statement: StatementNode): StatementNode {
-  const says = statement.pipelines.some(
+  const prints = statement.pipelines.some(
     ({ commands, timed }) => timed || commands.some((command) => !isSilent(command)),
   );
-  return says ? toSinks(statement) : statement;
+  return prints ? toSinks(statement) : statement;
 }
 
 function isSilent(command: CommandNode): boolean {
@@ -120,7 +119,7 @@ function isSilent(command: CommandNode): boolean {
   return command.type === 'SimpleCommand' && SILENT.has(literal(command.name));
 }
 
-/** Whether `exec` is called anywhere in a statement, by its name. */
+/** Whether a statement calls `exec` by name anywhere. */
 function mayReplaceOutput(node: unknown): boolean {
   if (Array.isArray(node)) return node.some(mayReplaceOutput);
   if (typeof node !== 'object' || node === null) return false;
@@ -129,23 +128,23 @@ function mayReplaceOutput(node: unknown): boolean {
   return Object.values(node).some(mayReplaceOutput);
 }
 
-/** A word as it is written, without its quotes. */
+/** The literal text of a word, without quotes. */
 function literal(word: WordNode | null): string {
   return (word?.parts ?? []).map((part) => ('value' in part ? part.value : '')).join('');
 }
 
 /**
- * A list of statements whose iteration calls `between` before each but the first: the interpreter asks for one when the
- * last one ended.
+ * An array of statements that calls `between` before each but the first while it is iterated. The interpreter takes the
+ * next statement when the previous one has ended.
  */
-class Watched extends Array<StatementNode> {
+class HookedStatements extends Array<StatementNode> {
   #between: () => void = () => {};
 
-  static over(statements: StatementNode[], between: () => void): Watched {
-    const watched = new Watched();
-    watched.push(...statements);
-    watched.#between = between;
-    return watched;
+  static over(statements: StatementNode[], between: () => void): HookedStatements {
+    const hooked = new HookedStatements();
+    hooked.push(...statements);
+    hooked.#between = between;
+    return hooked;
   }
 
   override *[Symbol.iterator](): ArrayIterator<StatementNode> {

@@ -1,7 +1,7 @@
 /**
- * The guest's shell: just-bash over the VFS. One interpreter runs a script's top-level commands one after another;
- * after each its writes are committed and its output is handed on. Owns its limits and commands; knows nothing of
- * processes.
+ * The guest's shell: just-bash over the VFS. One interpreter runs the top-level commands of a script in order. After
+ * each command its writes are committed and its output is passed on. Owns the shell's limits and commands; knows
+ * nothing of processes.
  */
 import type { BashExecResult, BashOptions, Command } from 'just-bash';
 import { WinterdockError } from '../base/errors.ts';
@@ -18,16 +18,16 @@ import { trCommand } from './tr-command.ts';
 
 const HOME = '/workspace';
 
-/** `_`: CPython would fill it with the path of its own file on the host. */
+/** `_`: CPython would set it to the path of its own file on the host. */
 const ENVIRONMENT = { HOME, _: '/usr/bin/bash', USER: 'sandbox', TERM: 'dumb', LANG: 'C.UTF-8', TMPDIR: '/tmp' };
 const TIMED_OUT_EXIT = 124;
-/** As a shell says that it was interrupted. */
-const STOPPED_EXIT = 130;
-const CANNOT_EXIT = 126;
+/** The shell's exit code for an interrupt. */
+const INTERRUPTED_EXIT = 130;
+const NOT_EXECUTABLE_EXIT = 126;
 const ARCHIVES = ['tar', 'gzip', 'gunzip', 'zcat'] as const;
 const PYTHON = ['python3', 'python'] as const;
 const JAVASCRIPT = ['js'] as const;
-/** How the shell puts a variable that `set -u` forbids, when a group catches the error. */
+/** The error of an unset variable under `set -u`, as a group reports it. */
 const UNBOUND = /^\w+: unbound variable\n$/;
 
 type Profile = PolicyProfile & { name: string };
@@ -37,7 +37,7 @@ export interface ShellRequest {
   cwd?: string;
   env?: Record<string, string>;
   stdin?: Uint8Array;
-  /** Arguments of the script's first command, which the shell does not look at. */
+  /** Arguments of the script's first command; the shell does not parse them. */
   args?: string[];
 }
 
@@ -48,8 +48,8 @@ export interface ShellOutcome {
 }
 
 /**
- * Switches the shell's defences on for the life of the process: for every script it costs seven times as much as
- * running `true`.
+ * Switches on the shell's defences for the life of the process. Per script it would cost seven times as much as running
+ * `true`.
  */
 export function defendShells(): void {
   DefenseInDepthBox.getInstance(true).activate();
@@ -59,7 +59,7 @@ export class Shell {
   readonly #files: GuestFiles;
   readonly #bash: InstanceType<typeof Bash>;
   #run: Run | null = null;
-  /** The next script to be parsed is the call's own; scripts that it runs itself are left as they are. */
+  /** Set until the call's own script is parsed. Scripts that it runs itself are not rewritten. */
   #own = false;
   #unbound = false;
 
@@ -71,7 +71,7 @@ export class Shell {
       names,
       new Map([
         [SINKS.stdout, (content) => this.#run?.add('stdout', content)],
-        [SINKS.stderr, (content) => this.#said(content)],
+        [SINKS.stderr, (content) => this.#takeStderr(content)],
       ]),
     );
     this.#bash = new Bash({
@@ -94,8 +94,8 @@ export class Shell {
   }
 
   /**
-   * Runs a script within `run`, over its files, which it stops at. Output goes to the run. Throws `validation` when the
-   * directory it should run in is not there.
+   * Runs a script on the files of `run`, and stops when `run` stops. Sends output to `run`. Throws `validation` when
+   * the working directory does not exist.
    */
   async exec(request: ShellRequest, run: Run): Promise<ShellOutcome> {
     this.#files.setTree(run.files);
@@ -123,25 +123,30 @@ export class Shell {
     run.output.add('stdout', Buffer.from(latin1FromBytes(stdoutAsBytes(result)), 'latin1'));
     run.output.add('stderr', bytesOfText(result.stderr));
     const stopped = (run.signal.aborted || run.expired) && result.exitCode === TIMED_OUT_EXIT;
-    const exitCode = !stopped || run.expired ? result.exitCode : this.#unbound ? 1 : STOPPED_EXIT;
+    const exitCode = !stopped || run.expired ? result.exitCode : this.#unbound ? 1 : INTERRUPTED_EXIT;
     this.#unbound = false;
     return { exitCode, cwd: await this.#lastDirectory(result), timedOut: stopped && run.expired };
   }
 
   /**
-   * The shell's directory at its end: as its last command left it, or in a script that was not rewritten, as its
-   * variables say.
+   * The working directory at the end: as the last command left it, or as PWD says for a script that was not rewritten.
    */
   async #lastDirectory(result: BashExecResult): Promise<string> {
-    const seen = this.#files.cwd;
-    const said = result.env.PWD;
-    return said !== undefined && said !== seen && result.exitCode === 0 && (await this.#isDirectory(said))
-      ? said
-      : seen;
+    const observed = this.#files.cwd;
+    const declared = result.env.PWD;
+    return declared !== undefined &&
+      declared !== observed &&
+      result.exitCode === 0 &&
+      (await this.#isDirectory(declared))
+      ? declared
+      : observed;
   }
 
-  /** A group turns the end that `set -u` makes of a script into an ordinary failure; it is made an end again. */
-  #said(content: Uint8Array): void {
+  /**
+   * Under `set -u` an unset variable ends the script. Inside a group just-bash only reports it, so the script is
+   * stopped here.
+   */
+  #takeStderr(content: Uint8Array): void {
     this.#run?.add('stderr', content);
     if (content.byteLength > 0 && content.byteLength < 300 && UNBOUND.test(Buffer.from(content).toString())) {
       this.#unbound = true;
@@ -167,7 +172,7 @@ export class Shell {
   }
 }
 
-/** Our own commands, and in place of what the profile lacks a word about it. */
+/** Our own commands, and a command that prints an error in place of each one that the profile lacks. */
 function commandsOf(profile: Profile, running: () => Run): Command[] {
   const kinds: [Capability, readonly string[], () => Command[]][] = [
     ['js', JAVASCRIPT, () => [jsCommand(profile.memoryBytes, running)]],
@@ -175,20 +180,22 @@ function commandsOf(profile: Profile, running: () => Run): Command[] {
     ['archives', ARCHIVES, () => []],
   ];
   const lackingOrMade = kinds.flatMap(([capability, names, make]) =>
-    profile.capabilities.includes(capability) ? make() : names.map((name) => lacking(name, capability, profile.name)),
+    profile.capabilities.includes(capability)
+      ? make()
+      : names.map((name) => missingCommand(name, capability, profile.name)),
   );
   return [trCommand(), ...lackingOrMade];
 }
 
-function lacking(name: string, capability: Capability, policy: string): Command {
+function missingCommand(name: string, capability: Capability, policy: string): Command {
   const stderr = `${name}: the policy "${policy}" of this sandbox has no ${capability}\n`;
-  return { name, execute: async () => ({ stdout: '', stderr, exitCode: CANNOT_EXIT }) };
+  return { name, execute: async () => ({ stdout: '', stderr, exitCode: NOT_EXECUTABLE_EXIT }) };
 }
 
 /**
- * What bounds a script is its time and its memory, so just-bash's counters do not: they would end it with exit 126 at
- * some number of commands. What one value may take follows from the memory; what a script may say or redirect in all is
- * four times it.
+ * Time and memory bound a script. just-bash's counters are off, because they would end a script with exit 126 after
+ * some number of commands. The size of one value follows from the memory; the output and redirections of a script may
+ * be four times the memory.
  */
 function limitsOf(memoryBytes: number): NonNullable<BashOptions['executionLimits']> {
   const never = Number.MAX_SAFE_INTEGER;

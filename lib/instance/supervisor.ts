@@ -36,7 +36,7 @@ import {
   toInstanceSchema,
 } from './protocol.ts';
 
-/** How long a call may take to stop after it was told to, before its process is ended. */
+/** How long a call may take to stop after an abort, before its process is killed. */
 const STOP_MS = 1000;
 /** How long a process may take to open its file, its own start included. Clearing a large tmp takes seconds. */
 const OPEN_MS = 60_000;
@@ -62,7 +62,7 @@ export class SupervisedInstance implements InstanceProcess {
   #nextId = 1;
   #opening: Pending = { resolve: () => {}, reject: () => {} };
   #isOpen = false;
-  /** What kept the file from being opened. */
+  /** Why the file could not be opened. */
   #openError: WinterdockError | null = null;
   #closeReply: Pending | null = null;
   #closing = false;
@@ -177,20 +177,20 @@ export class SupervisedInstance implements InstanceProcess {
     if (!this.#canCheck) return;
     const unanswered = this.#health.check();
     if (unanswered === SILENT_AFTER_CHECKS) for (const listener of this.#silentListeners) listener();
-    // Whoever waits for a write would wait for ever.
+    // Otherwise a pending write would wait for ever.
     if (unanswered >= KILL_AFTER_CHECKS && this.#pending.size > 0) void this.#endSilent();
   }
 
-  /** Whether a health check makes sense: a process answers at once only while it runs no call. */
+  /** Whether a check makes sense: a process answers at once only while it runs no call. */
   get #canCheck(): boolean {
     return !this.#dead && this.#isOpen && !this.#closing && this.#queue.empty;
   }
 
   #endSilent(): Promise<Death> {
-    return this.kill('silent', 'It answered nothing any more while no call ran, and was ended.');
+    return this.kill('silent', 'It did not answer health checks while no call ran, and was ended.');
   }
 
-  /** Whether something may be sent now; what may not is sent once the process has answered that it is there. */
+  /** Whether a message may be sent now. If not, it is sent once the process has answered a ping. */
   #canSend(): boolean {
     return this.#gate.isOpen(this.#isOpen && this.#queue.running === null && this.#pending.size === 0);
   }
@@ -200,7 +200,7 @@ export class SupervisedInstance implements InstanceProcess {
   }
 
   #send(message: ToInstance): void {
-    // What cannot be sent any more shows as the process's exit.
+    // A message that cannot be sent is lost; the process's exit settles its request.
     if (!this.#dead && this.#worker.child.connected) this.#worker.child.send(toInstanceSchema.parse(message), () => {});
   }
 
@@ -237,7 +237,7 @@ export class SupervisedInstance implements InstanceProcess {
     if (!this.busy) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  /** Begins the clock and the watch of a call that was sent to a process which has its file. */
+  /** Starts the time and memory limits of a call. The process has its file open. */
   #startLimits(queued: QueuedCall): void {
     queued.startedAt = performance.now();
     const limits = { timeoutMs: queued.call.timeoutMs, baselineBytes: this.#baselineBytes, profile: this.#profile };
@@ -250,7 +250,7 @@ export class SupervisedInstance implements InstanceProcess {
     return this.#queue.finish();
   }
 
-  /** Cancels a call: a waiting one never runs, a running one is told to stop. */
+  /** Cancels a call: a waiting one never runs, a running one is aborted. */
   #cancel(queued: QueuedCall): void {
     if (this.#queue.remove(queued)) {
       queued.reject(
@@ -261,14 +261,14 @@ export class SupervisedInstance implements InstanceProcess {
     }
   }
 
-  /** Tells the running call to stop, and ends its process when it does not. */
+  /** Aborts the running call, and kills the process when the call does not stop. */
   #stopRunning(by: 'caller' | 'closing'): void {
     const { running } = this.#queue;
     if (running === null || running.stoppedBy) return;
     running.stoppedBy = by;
     this.#send({ type: 'abort', id: running.id });
     setTimeout(() => {
-      if (this.#queue.running === running) void this.kill('timeout', 'A call that was told to stop did not.');
+      if (this.#queue.running === running) void this.kill('timeout', 'A call did not stop when it was told to.');
     }, STOP_MS).unref();
   }
 
@@ -283,12 +283,12 @@ export class SupervisedInstance implements InstanceProcess {
     });
   }
 
-  /** What a process says is checked: one that says anything else than was agreed is ended. */
+  /** Every message is validated. A process that breaks the protocol is killed. */
   #receive(raw: unknown): void {
     this.#health.messageReceived();
     const parsed = fromInstanceSchema.safeParse(raw);
     if (parsed.success) this.#handle(parsed.data);
-    else void this.kill('crash', 'Its process said something that was not agreed.');
+    else void this.kill('crash', 'Its process broke the protocol.');
   }
 
   #handle(message: FromInstance): void {
@@ -334,20 +334,20 @@ export class SupervisedInstance implements InstanceProcess {
 
   #takeOutput(call: QueuedCall, chunks: OutputChunk[]): boolean {
     if (call.add(chunks)) return true;
-    void this.kill('crash', 'Its process said more than it may.');
+    void this.kill('crash', 'Its process sent more output than a call may have.');
     return false;
   }
 
   #evalOutcome(call: QueuedCall, result: EvalResult): EvalOutcome | false {
     const outcome = call.evaluated(result);
-    if (outcome === false) void this.kill('crash', 'Its process said something that was not agreed.');
+    if (outcome === false) void this.kill('crash', 'Its process broke the protocol.');
     return outcome;
   }
 
   #endCall(id: number, rest: OutputChunk[], outcomeOf: (call: QueuedCall) => CallOutcome | false): void {
     const call = this.#finish(id);
     const result = call && this.#takeOutput(call, rest) && outcomeOf(call);
-    if (result) call.resolve(call.stoppedBy === 'closing' ? call.cutOff('closing') : result);
+    if (result) call.resolve(call.stoppedBy === 'closing' ? call.cutOffOutcome('closing') : result);
     else call?.reject(this.#goneError(true));
     this.#next();
   }
@@ -391,10 +391,10 @@ export class SupervisedInstance implements InstanceProcess {
     return death;
   }
 
-  /** A call that ran when its process ended: out of time, or told to stop, is an answer; anything else is an error. */
+  /** Settles the call that ran when its process died: a timeout or abort has an outcome, anything else is an error. */
   #cutOff(call: QueuedCall, cause: DeathCause): void {
-    if (call.stoppedBy && cause !== 'memory' && cause !== 'crash') call.resolve(call.cutOff(call.stoppedBy));
-    else if (cause === 'timeout') call.resolve(call.cutOff('timeout'));
+    if (call.stoppedBy && cause !== 'memory' && cause !== 'crash') call.resolve(call.cutOffOutcome(call.stoppedBy));
+    else if (cause === 'timeout') call.resolve(call.cutOffOutcome('timeout'));
     else call.reject(this.#openError ?? this.#goneError(this.#isOpen));
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `tr` for sets that name bytes: just-bash's own takes `\377` for three digits. Sets with an octal escape are sets of
- * bytes here, as POSIX and GNU have them; any other goes to just-bash's, which knows characters.
+ * `tr` for sets with octal escapes: just-bash's own takes `\377` for three digits. Such sets are sets of bytes here, as
+ * in POSIX and GNU. All other calls go to just-bash's `tr`, which works on characters.
  */
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { defineCommand, latin1FromBytes } from './bash.ts';
@@ -27,7 +27,7 @@ const CLASSES: Readonly<Record<string, readonly number[]>> = {
   xdigit: [...DIGITS, ...between(65, 70), ...between(97, 102)],
 };
 
-/** Makes the command. */
+/** Creates the command. */
 export function trCommand(): Command {
   return defineCommand('tr', async (args, context) => {
     const sets = args.filter((arg) => !/^-./.test(arg));
@@ -76,7 +76,7 @@ function without(input: Buffer, set: readonly number[]): Buffer {
   return input.filter((byte) => !gone.has(byte)) as Buffer;
 }
 
-/** The last byte of the second set stands for those that it has fewer of. */
+/** Maps bytes of one set to the other. The last byte of the second set is used for the rest of a longer first set. */
 function mapped(input: Buffer, from: readonly number[], to: readonly number[], truncate: boolean): Buffer {
   const table = between(0, BYTES - 1);
   const last = to.at(-1);
@@ -91,7 +91,7 @@ function squeezed(input: Buffer, set: readonly number[]): Buffer {
   return input.filter((byte, at) => byte !== input[at - 1] || !repeated.has(byte)) as Buffer;
 }
 
-/** The bytes of a set in their order; null when it is not valid. */
+/** The bytes of a set in order; null when the set is not valid. */
 function bytesOfSet(set: string): number[] | null {
   const content = Buffer.from(set).toString('latin1');
   const bytes: number[] = [];
@@ -113,7 +113,7 @@ function bytesOfSet(set: string): number[] | null {
   return bytes;
 }
 
-/** The byte that a set names at a place, and where the next one begins. */
+/** The byte at an offset of a set, and the offset of the next one. */
 function byteAt(content: string, at: number): { byte: number; next: number } {
   const octal = /^\\([0-3]?[0-7]{1,2})/.exec(content.slice(at));
   if (octal) return { byte: Number.parseInt(octal[1] ?? '', 8), next: at + octal[0].length };

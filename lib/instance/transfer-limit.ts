@@ -1,42 +1,39 @@
 /**
- * What may pass between an interpreter and its sandbox at once, in bytes: a share of the guest's memory, and no more
- * than its process has room for. Knows nothing of interpreters.
+ * Limits the size of one value that crosses between a JavaScript interpreter and its sandbox. The limit is a share of
+ * the guest's memory, and what the process can hold without being killed. Knows nothing of interpreters.
  */
 
-/** One value may take a quarter of the guest's memory, as in the shell. */
+/** One value may take a quarter of the guest's memory, the same as in the shell. */
 const SHARE_OF_MEMORY = 4;
-/**
- * How often a value that passes is in memory at one moment: on its way, and as SQLite binds it and writes it into a
- * record.
- */
+/** Copies of a value that exist at the same moment: the value itself, SQLite's bound parameter, and the record. */
 const COPIES = 3;
-/** A value from this size on takes longer to pass than to collect what passed before it. */
+/** From this size on, transferring a value takes longer than collecting garbage first. */
 const LARGE_BYTES = 4 * 1024 * 1024;
 
-/** What a guest has. */
+/** The memory limits of one guest. */
 export interface GuestMemory {
-  /** Bytes that its values may take. */
+  /** Bytes that the guest's values may take. */
   memoryBytes: number;
-  /** Resident bytes above those of its idle process at which a call is ended from outside; endless when nobody does. */
+  /** Resident growth above the idle process at which the server ends the call; no limit by default. */
   growthBytes?: number;
 }
 
 let idleBytes = Number.POSITIVE_INFINITY;
 
-/** Notes what the process takes when nothing runs in it, or little. */
+/** Records the resident size of the idle process, the smallest seen. */
 export function noteIdleMemory(): void {
   idleBytes = Math.min(idleBytes, process.memoryUsage.rss());
 }
 
 /**
- * Gives back all that nothing holds any more, where the process may ask for it: V8 counts neither buffers nor an
- * interpreter's memory as its own.
+ * Collects garbage at once, where the process has `gc`. V8 does not count buffers and WebAssembly memory, so it would
+ * collect too late.
  */
 export function collectGarbage(): void {
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
-/** Throws RangeError for a value that is too large to pass, or for which the process would be ended. */
+/** Throws RangeError for a value that is too large, or that would get the process killed. */
 export function requireTransferable(
   bytes: number,
   { memoryBytes, growthBytes = Number.POSITIVE_INFINITY }: GuestMemory,
@@ -48,7 +45,7 @@ export function requireTransferable(
     );
   }
   if (bytes < LARGE_BYTES) return;
-  // What passed before may still be there, and be as large.
+  // Garbage of the previous transfer may still be resident, and as large as this value.
   collectGarbage();
   const needed = process.memoryUsage.rss() + COPIES * bytes;
   if (needed > idleBytes + growthBytes)

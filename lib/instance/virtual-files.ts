@@ -1,6 +1,6 @@
 /**
- * What the shell shows around the three volumes: `/bin`, `/usr/bin` and `/dev`, made of names alone. Read-only; holds
- * nothing of the host.
+ * The virtual directories around the three volumes: `/bin`, `/usr/bin` and `/dev`. Read-only; shows nothing of the
+ * host.
  */
 import type { FsStat } from 'just-bash';
 
@@ -9,11 +9,11 @@ const DEVICE = 0o666;
 const DEVICES = ['null', 'zero', 'stdin', 'stdout', 'stderr', 'full'];
 
 export class VirtualFiles {
-  /** Children by directory. */
+  /** Names of the children by directory. */
   readonly #directories: ReadonlyMap<string, readonly string[]>;
   readonly #files = new Map<string, { content: string; mode: number }>();
 
-  /** `commands` are shown in `/bin` and `/usr/bin`, `roots` beside them in `/`. */
+  /** `commands` appear in `/bin` and `/usr/bin`; `roots` are the other directories of `/`. */
   constructor(commands: readonly string[], roots: readonly string[]) {
     const names = [...commands].sort();
     this.#directories = new Map([
@@ -31,7 +31,7 @@ export class VirtualFiles {
     for (const name of DEVICES) this.#files.set(`/dev/${name}`, { content: '', mode: DEVICE });
   }
 
-  /** The names in a directory; null for anything else. Paths are normalised. */
+  /** The names in a directory; null for anything else. Expects a normalised path. */
   list(path: string): readonly string[] | null {
     return this.#directories.get(path) ?? null;
   }
@@ -41,7 +41,7 @@ export class VirtualFiles {
     return this.#files.get(path)?.content ?? null;
   }
 
-  /** Null when nothing is there. */
+  /** Null when there is no such path. */
   stat(path: string): FsStat | null {
     const file = this.#files.get(path);
     if (!file && !this.#directories.has(path)) return null;

@@ -1,7 +1,7 @@
 /**
- * Process entry of an Instance: loads everything, says ready, is given one VFS file and serves it until it ends with
- * it. Knows nothing of rows, drawers or HTTP. What it may reach is narrowed step by step: its environment goes first,
- * then writing files, then threads.
+ * Process entry of a worker. It loads its code, warms up, reports ready, receives one VFS file and serves that file
+ * until it exits. Drops its rights step by step: first the environment, then writing files, then threads. Knows nothing
+ * of rows, drawers or HTTP.
  */
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
@@ -19,25 +19,25 @@ import { defendShells, Shell } from './shell.ts';
 
 const WARM_UP_LIMITS = { maxBytes: 1024 * 1024, maxFileBytes: 1024, mustExist: false };
 
-/** The call that a worker goes through again and again before it is ready. */
+/** The call that every warm-up round runs. */
 const WARM_UP_CALL = { kind: 'exec', command: 'true', timeoutMs: 10_000, streaming: false } as const;
 /**
- * Rounds of opening, running and closing before a worker is ready. Measured in processor time of a worker's first call:
- * 2.7 ms after eight, 1.8 ms after sixteen, no less after thirty; each round keeps about 0.1 MB of compiled code.
+ * Rounds of opening, running and closing before a worker is ready. Processor time of a worker's first call: 2.7 ms
+ * after 8 rounds, 1.8 ms after 16, no less after 30. Each round keeps about 0.1 MB of compiled code.
  */
 const WARM_UP_ROUNDS = 12;
 /**
- * Rounds after which everything that nobody holds is collected, compiled code included; the rounds after it compile
- * what a call needs. Largest PSS of 20 hot sandboxes 25.2 MB instead of 26.9, a first call as quick (4.8 × bare HTTP
- * and fsync); after all rounds it is 5.0 ×, with half the rounds 5.3 ×.
+ * Rounds after which a full collection drops everything unused, compiled code included. The remaining rounds compile
+ * what a call needs. Peak PSS of 20 hot sandboxes is 25.2 MB instead of 26.9 MB, and a first call is as quick: 4.8 ×
+ * bare HTTP and fsync, against 5.0 × when collecting after all rounds and 5.3 × after half of them.
  */
 const COLLECT_AFTER_ROUNDS = 8;
-/** How long after it was opened a file enters WAL mode, in milliseconds: a first call that only reads takes two. */
+/** Delay from opening a file to switching it to WAL mode, in milliseconds. A first call that only reads takes two. */
 const PREPARE_MS = 10;
 
 const cacheFolder = process.env.NODE_COMPILE_CACHE;
 const warmUpRounds = Number(process.argv[2] ?? WARM_UP_ROUNDS);
-// SQLite asks its environment where to spill as it opens its first database.
+// SQLite reads its spill folder from the environment when the first database is opened.
 const warmUpFile = openLive(':memory:', WARM_UP_LIMITS);
 for (const name of Object.keys(process.env)) delete process.env[name];
 process.on('disconnect', () => process.exit(0));
@@ -46,9 +46,9 @@ warmJavaScript();
 defendShells();
 const shell = new Shell(warmUpFile, profileOf(DEFAULT_POLICY));
 await warmUp(cacheFolder === undefined ? ':memory:' : join(cacheFolder, `warm-${process.pid}.sqlite`));
-// What warming up left behind is given back before anyone counts it.
+// Collects the garbage of the warm-up before the memory of this process is measured.
 globalThis.gc?.();
-// The next workers start with what this one compiled; after that nothing is written but by SQLite.
+// Later workers start from this compile cache. From here on only SQLite writes to the disk.
 flushCompileCache();
 dropPermission('fs.write');
 
@@ -80,8 +80,7 @@ async function handle(message: ToInstance): Promise<void> {
 }
 
 /**
- * A file that is about to be written enters WAL mode before anyone waits for it; a call that came with the wake went
- * first.
+ * Switches the file to WAL mode before the first write has to wait for it. A call that came with the wake goes first.
  */
 function prepare(vfs: Vfs): void {
   if (!vfs.db.isOpen) return;
@@ -89,18 +88,17 @@ function prepare(vfs: Vfs): void {
     vfs.prepareToWrite();
     giveIdentity(vfs);
   } catch {
-    // The first write tries again, and tells its caller what is wrong.
+    // The first write tries again and reports the error to its caller.
   }
 }
 
 function send(message: FromInstance): void {
-  // A server that is gone cannot be told, and `disconnect` ends this process.
+  // When the server is gone the message is lost, and `disconnect` ends this process.
   process.send?.(message, undefined, undefined, () => {});
 }
 
 /**
- * Goes through what a wake and its first call go through, on a file of its own, so that their code is compiled before
- * one waits for it.
+ * Runs the code path of a wake and a first call on a file of its own, so that V8 has compiled it before a caller waits.
  */
 async function warmUp(file: string): Promise<void> {
   const profile = profileOf(DEFAULT_POLICY);
@@ -118,7 +116,7 @@ async function warmUp(file: string): Promise<void> {
   unlinkFileNow(file);
 }
 
-/** Gives up a permission for good, where this Node can. */
+/** Drops a permission for good, where this version of Node can. */
 function dropPermission(scope: string): void {
   const { permission } = process;
   if (permission && 'drop' in permission && typeof permission.drop === 'function') permission.drop(scope);

@@ -1,6 +1,6 @@
 /**
- * The suite that every isolation backend passes: a case for each promise of instance.ts that its callers lean on. It
- * sees a pool, its processes and the files that they leave, and nothing of how a process is made.
+ * The suite that every isolation backend passes: a case for each promise of instance.ts that callers depend on. It sees
+ * a pool, its processes and the files that they leave, and nothing of how a process is made.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,11 +13,11 @@ import type { ExecRequest, InstancePool, InstanceProcess, OpenSpec } from '../in
 const MIB = 1024 * 1024;
 
 export interface BackendOptions {
-  /** Absolute; the pool's own for as long as it lives. */
+  /** Absolute path; used by this pool alone. */
   dataFolder: string;
   maxActive: number;
   memoryBytes?: number;
-  /** Milliseconds between two checks of a process that does nothing. */
+  /** Milliseconds between two checks of an idle process. */
   checkEveryMs?: number;
 }
 
@@ -104,7 +104,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
   });
 
   describe('calls', () => {
-    test('what a policy lacks is refused, and a policy that nobody knows has the least', async () => {
+    test('what a policy lacks is refused, and an unknown policy has the least', async () => {
       const compute = { code: 'capability', extra: { needs: 'shell', policy: 'compute' } };
       await expect(open('compute', { policy: 'compute' }).exec(exec('true'))).rejects.toMatchObject(compute);
       await expect(open('unknown', { policy: 'root' }).exec(exec('true'))).rejects.toMatchObject(compute);
@@ -138,15 +138,15 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
     test('a signal stops a call that runs, and one that waits never begins', async () => {
       const a = open('signal');
       const [running, waiting] = [new AbortController(), new AbortController()];
-      const said = Promise.withResolvers<unknown>();
+      const printed = Promise.withResolvers<unknown>();
       const first = a.exec(exec('echo on; while :; do :; done'), {
         signal: running.signal,
-        onOutput: (chunk) => said.resolve(chunk),
+        onOutput: (chunk) => printed.resolve(chunk),
       });
       const second = a.exec(exec('echo never > never'), { signal: waiting.signal });
       waiting.abort();
       await expect(second).rejects.toMatchObject({ code: 'conflict', extra: { cause: 'aborted' } });
-      await said.promise;
+      await printed.promise;
       running.abort();
       expect(await first).toMatchObject({ exitCode: 130, stdout: 'on\n', timedOut: false });
       expect(await say(a, 'ls')).toBe('');
@@ -179,7 +179,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
   });
 
   describe('ending', () => {
-    test('a process that was closed leaves one clean file, and says what tells it from every other', async () => {
+    test('a process that was closed leaves one clean file and reports its identity', async () => {
       const a = open('close');
       await a.exec(exec('echo w > w'));
       expect(a.identity).toBeNull();
@@ -233,7 +233,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
       expect(await a.ended).toMatchObject({ cause: 'crash', detail: expect.stringContaining('SIGKILL') });
     }, 60_000);
 
-    test('one that stands still is told of, and none of the others', async () => {
+    test('a process that hangs is reported as silent, and no other is', async () => {
       const [still, other] = [open('still'), open('other')];
       await Promise.all([still.opened, other.opened]);
       const silent: string[] = [];
@@ -279,7 +279,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
       });
     }, 60_000);
 
-    test('a place that is kept for one counts until it is given up, once', async () => {
+    test('a claim counts until it is released, and can be released twice', async () => {
       await withPool({ maxActive: 2 }, async (two) => {
         const [first, second] = [two.claim(), two.claim()];
         expect(two.shortage).toBe('places');

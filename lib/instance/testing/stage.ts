@@ -13,9 +13,9 @@ export interface Stage {
   readonly pool: InstancePool;
   /** The live file of a sandbox. */
   file(id: string): string;
-  /** Opens a sandbox, made when it is not there yet. */
+  /** Opens a sandbox; creates its file when missing. */
   open(id: string, spec?: Partial<OpenSpec>): InstanceProcess;
-  /** Runs a script and returns what it wrote to stdout. */
+  /** Runs a script and returns its output. */
   say(process: InstanceProcess, command: string): Promise<string>;
 }
 
@@ -24,8 +24,8 @@ export function stage(options: { size?: number; maxActive?: number } = {}): Stag
   let folder = '';
   let pool: InstancePool;
   beforeAll(async () => {
-    // What these tests hold of a worker, they hold of one that is as warm as it is served.
-    vi.stubEnv('WB_TEST_REHEARSALS', undefined);
+    // These tests need workers that are as warm as in production.
+    vi.stubEnv('WB_TEST_WARM_UP_ROUNDS', undefined);
     folder = mkdtempSync(join(tmpdir(), 'winterdock-instance-'));
     pool = createPool({
       size: options.size ?? 1,
