@@ -28,7 +28,7 @@ export default defineConfig({
       // The processes that tests start share compiled code, as they do under one server.
       NODE_COMPILE_CACHE: cache('winterdock'),
       WB_CACHE: cache('winterdock-workers'),
-      // A quarter less processor time for each worker; what is measured with a warm one sets it back.
+      // One warm-up round saves a quarter of the processor time of each worker. Tests of warm workers unset it.
       WB_TEST_WARM_UP_ROUNDS: '1',
     },
     sequence: { sequencer: LongestFirst },
