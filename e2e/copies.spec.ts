@@ -140,7 +140,7 @@ async function useCopies(page: Page, name: string): Promise<void> {
   const importing = part(page, 'Import');
   await importing.getByLabel('Tenant').fill('harbour');
   await upload(importing, { name: 'altered.zip', bytes: altered }, 'Import');
-  await expect(importing.getByRole('alert')).toContainText('It was not taken in.');
+  await expect(importing.getByRole('alert')).toContainText('It was not imported.');
   await importing.getByLabel('Tenant').fill('harbour');
   await importing.getByLabel('Name', { exact: true }).fill(`${name}, brought back`);
   await upload(importing, bundle, 'Import');
@@ -202,7 +202,7 @@ test('a blueprint is made of a sandbox and of a file, cloned, and deleted', asyn
     { name: 'junk', bytes: Buffer.from('no database') },
     'Upload and make a blueprint',
   );
-  await expect(page.locator('#upload').getByRole('alert')).toContainText('It was not taken in.');
+  await expect(page.locator('#upload').getByRole('alert')).toContainText('It was not imported.');
   await page.locator('#upload').getByLabel('Name').fill('from-a-file');
   await upload(page.locator('#upload'), file, 'Upload and make a blueprint');
   await expect(page).toHaveURL(/\/blueprints\/from-a-file$/);

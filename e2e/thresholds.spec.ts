@@ -123,7 +123,7 @@ async function lookAtStorage(page: Page): Promise<void> {
   await expect(page.locator('#measured').getByText(/^As it was/)).toBeVisible();
 }
 
-test('thresholds are set once it was seen what they do, and the slider walks along what they would have done', async ({
+test('thresholds are saved after their effect is shown, and the slider moves along that effect', async ({
   page,
 }) => {
   await tenantWithIdleOne('thr-quick');

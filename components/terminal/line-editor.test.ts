@@ -46,7 +46,7 @@ test('enter asks to run what stands there and remembers it; control C throws it 
   expect([line, editor.history]).toEqual(['|', ['echo 1']]);
 });
 
-test('up and down walk the history and come back to what was begun', () => {
+test('up and down move through the history and come back to the unfinished line', () => {
   const old = emptyEditor(['first', 'second']);
   expect(type(`new${UP}`, old).line).toBe('second|');
   expect(type(`new${UP}${UP}${UP}`, old).line).toBe('first|');

@@ -56,8 +56,8 @@ const PAGE = 500;
 const AT_ONCE = 2;
 
 /**
- * Makes a backup. Throws `not_found` when there is no registry, and what the system throws of the target; what was
- * there before is whole then.
+ * Makes a backup. Throws `not_found` when there is no registry, and system errors of the target; earlier backups there
+ * stay whole.
  */
 export async function makeBackup(options: BackupOptions): Promise<BackupResult> {
   const { config, target, signer, clock, passphrase } = options;

@@ -29,10 +29,10 @@ export interface RowParts {
 /** Attempts for a file that moves while it is copied, and the pause before each, in milliseconds. */
 const TRIES = 60;
 const PAUSE_MS = 50;
-/** Tries for which an operation under way is waited for: what a killed server left never ends. */
+/** Attempts that wait for a pending operation. One that a killed server left never ends. */
 const PATIENT = 20;
 
-/** Copies the file of a sandbox. Resolves with what became of it as its row is then. */
+/** Copies the file of a sandbox. Resolves with its row in the manifest. */
 export async function copyRow(parts: RowParts, id: string): Promise<BackupRow> {
   for (let n = 0; ; n += 1) {
     const row = parts.row(id);

@@ -50,8 +50,8 @@ export async function keepLastBackup(facts: Registry['facts'], last: LastBackup,
 }
 
 /**
- * Records a backup in the registry file at `path`, beside a server or without one. Throws what SQLite throws when it
- * cannot be written, and for a file of another version: it is a start that brings one up to date, not a backup.
+ * Records a backup in the registry file at `path`, whether a server runs or not. Throws SQLite errors, and refuses a
+ * file of another version: a start of the server migrates it, a backup never does.
  */
 export async function recordBackup(
   path: string,

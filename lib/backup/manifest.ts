@@ -28,15 +28,15 @@ const idSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/);
 const rowSchema = z.object({
   id: idSchema,
   tenant: z.string(),
-  /** As it was when its file was copied; what was awake is `suspended`. */
+  /** The state when the file was copied; `suspended` for an active sandbox. */
   state: z.enum(STATES),
   how: z.enum(HOWS),
   object: objectSchema.nullable(),
   /** Whether the object is compressed as the archive keeps it. */
   packed: z.boolean(),
-  /** SHA-256 of what a packed object expands to, where the registry knows it. */
+  /** SHA-256 of the expanded contents of a packed object, if the registry knows it. */
   expands: sha256.nullable(),
-  /** What an archived one holds, to be read without expanding it. */
+  /** The file listing of an archived sandbox, readable without expanding it. */
   listing: objectSchema.nullable(),
   /** The stat of the file that was copied whole: the next backup need not read one that still has it. */
   stamp: stampSchema.nullable(),

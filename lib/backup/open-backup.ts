@@ -14,13 +14,13 @@ import { isFolder } from './verify.ts';
 
 export interface OpenedBackup {
   readonly manifest: BackupManifest;
-  /** Backups that were not looked at, because their manifests cannot be read: one of them may be newer. */
+  /** Backups with an unreadable manifest. One of them may be newer. */
   readonly passedOver: string[];
   /** Makes the objects ready; those of a tar are unpacked. */
   prepare(objects: ObjectRef[]): Promise<void>;
-  /** Path of an object that is as it was backed up. Throws `corrupt` or `missing_file`, naming what it belongs to. */
+  /** Path of a verified object. Throws `corrupt` or `missing_file` with `whose`, the owner, in the message. */
   path(object: ObjectRef, whose: string): Promise<string>;
-  /** Removes what was unpacked. Idempotent. */
+  /** Removes unpacked objects. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ async function openTar(path: string, scratch: string, atMs: number | null): Prom
   };
 }
 
-/** Reads an object once; what is made of it is compared with its hash anyway. */
+/** Verifies an object once. Every file that is made from it is compared with its hash too. */
 async function proved(known: Set<string>, path: string, { sha256 }: ObjectRef, whose: string): Promise<string> {
   if (known.has(sha256)) return path;
   if (!existsSync(path)) {
@@ -96,7 +96,7 @@ async function proved(known: Set<string>, path: string, { sha256 }: ObjectRef, w
   });
 }
 
-/** Removes a file and what SQLite keeps beside one. */
+/** Removes a database and the log and journal beside it. */
 export async function removeDatabase(path: string): Promise<void> {
   for (const suffix of ['', '-wal', '-shm', '-journal']) await unlinkFile(path + suffix);
 }

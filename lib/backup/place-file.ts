@@ -13,7 +13,7 @@ import type { FileStamp } from '../storage/stamp.ts';
 import type { ObjectRef } from './manifest.ts';
 import type { OpenedBackup } from './open-backup.ts';
 
-/** Places an object at a path of the data folder, replacing what is there. Returns its stamp. */
+/** Places an object at a path of the data folder, replacing any file there. Returns its stamp. */
 export async function placeFile(
   backup: OpenedBackup,
   dataFolder: string,

@@ -33,16 +33,16 @@ export interface RestoreOneOptions {
   config: Config;
   backup: OpenedBackup;
   clock: Clock;
-  /** Of the sandbox in the backup. */
+  /** Id of the sandbox in the backup. */
   id: string;
-  /** What it is to be called; null: as itself. */
+  /** Id of the restored sandbox; null: the same. */
   as: string | null;
-  /** Sets aside what the sandbox has now. */
+  /** Sets aside the present file of the sandbox. */
   force: boolean;
 }
 
 /**
- * What is there of a sandbox in a backup: its object, and whether that is packed. Throws `not_found` when it has none.
+ * The object of a sandbox in a backup, and whether it is packed. Throws `not_found` when there is none.
  */
 export function findInBackup(
   backup: OpenedBackup,
@@ -86,7 +86,7 @@ export async function writeFileOf({ backup, id }: Pick<RestoreOneOptions, 'backu
 export async function restoreOne(options: RestoreOneOptions): Promise<InstanceRow> {
   const { config, backup, clock, id, as } = options;
   const draft = join(stagingFor(config.dataFolder, join(config.dataFolder, livePath(id))), `${randomUUID()}.sqlite`);
-  const anew = `${draft}.anew`;
+  const rebuilt = `${draft}.rebuilt`;
   await makeFolder(dirname(draft));
   const was = await rowIn(backup, id, `${draft}.registry`);
   const { object, packed } = await contentOf(backup, was);
@@ -106,13 +106,13 @@ export async function restoreOne(options: RestoreOneOptions): Promise<InstanceRo
     await syncFile(draft);
     if (there !== null) return await replace(options, registry, { there, draft, sha256: await sha256Of(draft) });
     if (as === null) return await landNew(options, registry, { was, name, draft, sha256: await sha256Of(draft) });
-    // Another sandbox: its rows in a file of its own, without the mark of the one that they come from.
-    const { sha256 } = await copyVfs({ path: draft, mode: 'rest' }, anew, VOLUMES);
-    return await landNew(options, registry, { was, name, draft: anew, sha256 });
+    // A new sandbox gets a rebuilt file without the identity of its source.
+    const { sha256 } = await copyVfs({ path: draft, mode: 'rest' }, rebuilt, VOLUMES);
+    return await landNew(options, registry, { was, name, draft: rebuilt, sha256 });
   } finally {
     await registry.close();
     await unlinkFile(draft);
-    await unlinkFile(anew);
+    await unlinkFile(rebuilt);
   }
 }
 
@@ -206,7 +206,7 @@ async function landNew(
   }
 }
 
-/** One that is there gets the file and is suspended; what it has is set aside. */
+/** Replaces the file of an existing sandbox, which is suspended then. Its present file is set aside. */
 async function replace(
   { config, backup, clock }: RestoreOneOptions,
   registry: Registry,

@@ -43,7 +43,7 @@ export interface RestoreOptions {
   /** Where it was found, for the record. */
   from: string;
   clock: Clock;
-  /** Sets aside what lies in the folder. */
+  /** Sets aside the present files of the folder. */
   force: boolean;
   /** Opens the key files in the backup; null: they are left there. */
   passphrase: string | null;
@@ -61,12 +61,12 @@ export interface RestorePlan {
   bytes: number;
   /** What lies in the folder and is set aside: files in the drawers, and whether there is a registry. */
   aside: { files: number; registry: boolean } | null;
-  /** A restore that was broken off is begun again. */
+  /** An interrupted restore is started again. */
   again: boolean;
   keys: { kept: string[]; restored: string[]; lost: string[] };
 }
 
-/** Says what restoreAll would do. Changes nothing. */
+/** The plan of `restoreAll`. Changes nothing. */
 export function planRestore({
   config,
   backup,
@@ -93,8 +93,8 @@ export function planRestore({
 }
 
 /**
- * Restores a whole backup. The caller holds the folder's lock. Throws `conflict` when something lies in the folder and
- * `force` is not given, `corrupt` and `missing_file` for what is damaged in the backup, before anything is changed.
+ * Restores a whole backup. The caller holds the folder's lock. Throws `conflict` for a folder that is not empty without
+ * `force`, and `corrupt` and `missing_file` for damage in the backup, before anything is changed.
  */
 export async function restoreAll(options: RestoreOptions): Promise<RestorePlan & { asideIn: string | null }> {
   const { config, backup, clock, force } = options;
@@ -149,11 +149,11 @@ async function layKey(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** Files laid at the same time: each waits for the disk more than it works. */
+/** Files placed at the same time: most of the time each waits for the disk. */
 const AT_ONCE = 4;
 
 interface Laid {
-  /** By sandbox; of what was made from a copy, the copy's. */
+  /** By sandbox. For a sandbox without a file of its own: the stamp of its snapshot or blueprint. */
   rows: Map<string, FileStamp>;
   /** By kind and hash. */
   copies: Map<string, FileStamp>;
@@ -183,13 +183,13 @@ async function layFiles({ config, backup, progress }: RestoreOptions): Promise<L
     progress?.(at, rows.length);
     await Promise.all(rows.slice(at, at + AT_ONCE).map(layRow));
   }
-  // Each sandbox has a folder of its own in the live drawer: its name has to be on disk too.
+  // Each sandbox has its own folder in the live drawer; the folder entry must be durable too.
   if (existsSync(join(dataFolder, 'live'))) await syncFolder(join(dataFolder, 'live'));
   await syncFolder(dataFolder);
   return laid;
 }
 
-/** The registry comes into its place whole: as it was backed up, with the rows of what was laid. */
+/** Restores the registry, with rows that match the restored files, and moves it to its path atomically. */
 async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: RestorePlan): Promise<void> {
   const { config, backup, clock, from } = options;
   const { registryPath, dataFolder } = config;

@@ -27,7 +27,7 @@ export interface RestoredRow {
   /** The backup's id. */
   from: string;
   row: BackupRow;
-  /** Of what was laid at `restoredPath`, or of the copy that a sandbox was made from; null when nothing was. */
+  /** Stamp of the file at `restoredPath`, or of the snapshot or blueprint that it was made from; null without one. */
   stamp: FileStamp | null;
 }
 
@@ -77,7 +77,7 @@ export async function settleRow({ registry, nowMs, from, row, stamp }: RestoredR
   });
 }
 
-/** Where its file is from now on, and what is known of it; null when that stays as it is. */
+/** The new path and file record of a row; null when they do not change. */
 function filedAs(
   before: InstanceRow,
   row: BackupRow,

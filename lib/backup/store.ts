@@ -33,7 +33,7 @@ export interface BackupTarget {
   keep(draft: string, object: ObjectRef): Promise<void>;
   /** The backup is made once this resolves, and not before. */
   finish(id: string, text: string): Promise<void>;
-  /** Removes what is unfinished. Idempotent. */
+  /** Removes unfinished files. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -92,7 +92,7 @@ export async function openFolderTarget(folder: string): Promise<BackupTarget> {
   };
 }
 
-/** The backups in a folder, newest first, and what is not one though it is named so. */
+/** The backups in a folder, newest first, and the manifests that cannot be read. */
 export async function manifestsIn(folder: string): Promise<{ manifests: BackupManifest[]; damaged: string[] }> {
   const manifests: BackupManifest[] = [];
   const damaged: string[] = [];
@@ -114,8 +114,8 @@ export async function manifestsIn(folder: string): Promise<{ manifests: BackupMa
 }
 
 /**
- * Removes all backups but the newest `keep`, and every object that none of those needs. Does nothing while a manifest
- * cannot be read: what it needs is not known. Returns how many of each went. The caller holds the folder.
+ * Removes all backups but the newest `keep`, and every object that none of those names. Removes nothing while a
+ * manifest cannot be read, because its objects are not known. Returns the counts. The caller holds the folder's lock.
  */
 export async function prune(folder: string, keep: number): Promise<{ backups: number; objects: number }> {
   const { manifests, damaged } = await manifestsIn(folder);

@@ -15,10 +15,10 @@ import { type BackupTarget, LOCK, lockTarget } from './store.ts';
 
 const OBJECT = /^objects\/([0-9a-f]{64})$/;
 const MANIFEST_NAME = 'manifest.json';
-/** Of a manifest: a million sandboxes are some 400 MB. */
+/** Largest manifest: one of a million sandboxes has some 400 MB. */
 const MOST_MANIFEST_BYTES = 512 * 1024 * 1024;
 
-/** Begins a backup in a file; what is there is replaced once the new one is whole. */
+/** Starts a backup to a file. An existing file is replaced when the new one is complete. */
 export async function openTarTarget(path: string): Promise<BackupTarget> {
   const drafts = `${path}.unfinished`;
   const unfinished = join(drafts, 'tar');
@@ -28,7 +28,7 @@ export async function openTarTarget(path: string): Promise<BackupTarget> {
   for (const name of readdirSync(drafts)) if (name !== LOCK) await removeTree(join(drafts, name));
   const tar = pack();
   const written = pipeline(tar, writeStream(unfinished));
-  // Whoever waits for an entry or the end is told; nobody may be waiting when the disk is full.
+  // A caller that waits for an entry or the end gets the error. No caller may be waiting when the disk is full.
   written.catch(() => undefined);
   const held = new Set<string>();
   const entry = (name: string, bytes: number, source: Readable) => {
@@ -36,7 +36,7 @@ export async function openTarTarget(path: string): Promise<BackupTarget> {
       const into = tar.entry({ name, size: bytes, mode: 0o400 }, (error) => (error ? reject(error) : resolve()));
       pipeline(source, into).catch(reject);
     });
-    // A disk that is full fails the writing, and an entry that nobody takes would be waited for.
+    // On a full disk the write fails, and nothing would read the entry that this waits for.
     return Promise.race([done, written.then(() => done)]);
   };
   return {
@@ -66,9 +66,8 @@ export async function openTarTarget(path: string): Promise<BackupTarget> {
 }
 
 /**
- * Reads a tar from beginning to end: hashes every object, and hands those that `wanted` names to files. Returns the
- * manifest and what was found under each name. Throws `corrupt` when there is no manifest in it, or the file is cut
- * off.
+ * Reads a whole tar: hashes every object, and writes those in `wanted` to files. Returns the manifest and the hash
+ * under each name. Throws `corrupt` for a tar that is truncated or has no manifest.
  */
 export async function readTar(
   path: string,

@@ -12,15 +12,15 @@ import { moveFile } from '../storage/files.ts';
 type Folders = Pick<Config, 'dataFolder' | 'registryPath'>;
 
 const MARK = 'restoring.json';
-/** Drawers whose files rows name. What passes through the others is gone with the process that put it there. */
+/** Drawers whose files are named by rows. Files in the other drawers are temporary. */
 const DRAWERS = ['live', 'cold', 'archive', 'snapshots', 'blueprints'];
 const REGISTRY_FILES = ['', '-wal', '-shm', '-journal'];
 
 const markSchema = z.object({
   backup: z.string(),
-  /** Folder in the data folder that what was there is moved to. */
+  /** Folder in the data folder for the files that were set aside. */
   aside: z.string().regex(/^replaced-[0-9TZ.-]+$/),
-  /** `aside`: what was there is being moved away. `laying`: whatever lies in the drawers now is of the restore. */
+  /** `aside`: the old files are being moved away. `laying`: all files in the drawers come from the restore. */
   phase: z.enum(['aside', 'laying']),
 });
 export type RestoreMark = z.infer<typeof markSchema>;
@@ -104,7 +104,7 @@ export async function setAsideAll({ dataFolder, registryPath }: Folders, aside: 
   await clearDrawers(dataFolder);
 }
 
-/** Removes whatever lies in the drawers, and the registry: only of a restore that was broken off. */
+/** Removes the files in the drawers and the registry. Only for an interrupted restore. */
 export async function clearAll({ dataFolder, registryPath }: Folders): Promise<void> {
   for (const suffix of REGISTRY_FILES) await unlinkFile(registryPath + suffix);
   await clearDrawers(dataFolder);

@@ -13,13 +13,13 @@ export interface BackupVerification {
   manifests: BackupManifest[];
   objects: number;
   bytes: number;
-  /** What is damaged or missing, a sentence each, with what it belongs to. */
+  /** Damaged or missing objects: a sentence each, with their owner. */
   damaged: string[];
 }
 
 /**
- * Reads every object of every backup in a folder or a tar file. Throws `not_found` when there is none, `corrupt` when
- * the file is no whole one.
+ * Reads every object of every backup in a folder or a tar file. Throws `not_found` without a backup, and `corrupt` for
+ * a truncated tar.
  */
 export async function verifyBackup(from: string): Promise<BackupVerification> {
   return isFolder(from) ? verifyFolder(from) : verifyTar(from);

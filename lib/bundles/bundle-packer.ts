@@ -37,14 +37,10 @@ export interface BundleSource extends Pick<ShareRow, 'actor' | 'requestId'> {
  * Inspects the copy, writes the page, signs the manifest and zips. Throws `corrupt` for a VFS file that is not healthy,
  * and the error that ended the process.
  */
-export async function packBundle(
-  options: PackOptions,
-  bundling: BundleProcess,
-  packed: BundleSource,
-): Promise<ShareRow> {
+export async function packBundle(options: PackOptions, worker: BundleProcess, source: BundleSource): Promise<ShareRow> {
   const { clock, signer, maxFileBytes } = options;
-  const { row, includePrivate, disk, actor, requestId } = packed;
-  const at = (name: string) => join(packed.folder, name);
+  const { row, includePrivate, disk, actor, requestId } = source;
+  const at = (name: string) => join(source.folder, name);
   const created = epochSeconds(clock);
   const volumes = shippedVolumes(includePrivate);
   const draft: Manifest = {
@@ -61,12 +57,12 @@ export async function packBundle(
     issuer: signer.issuer,
   };
   const paths = { disk: at(DISK), page: at(PAGE) };
-  const { page } = await bundling.run({ kind: 'page', ...paths, hashed: disk, manifest: draft, maxFileBytes });
+  const { page } = await worker.run({ kind: 'page', ...paths, hashed: disk, manifest: draft, maxFileBytes });
   const manifest: Manifest = { ...draft, members: { [PAGE]: page, [DISK]: disk } };
   manifest.signature = signer.sign(signedBytes(manifest));
   await writeFile(at(MANIFEST), manifestText(manifest), { flag: 'wx' });
   const zip = { manifest: at(MANIFEST), target: at(ZIP), createdSeconds: created };
-  const zipped = await bundling.run({ kind: 'zip', ...paths, ...zip });
+  const zipped = await worker.run({ kind: 'zip', ...paths, ...zip });
   return {
     id: draft.id,
     instance: row.id,

@@ -23,7 +23,7 @@ const START_TIMEOUT_MS = 30_000;
 /**
  * A gigabyte takes well under a minute. After this time the disk hangs, or the upload is crafted to take forever.
  */
-const JOB_TIMEOUT_MS = 15 * 60_000;
+const TASK_TIMEOUT_MS = 15 * 60_000;
 /** A stream is as slow as its client. */
 const STREAM_TIMEOUT_MS = 60 * 60_000;
 const MEMORY_INTERVAL_MS = 100;
@@ -49,7 +49,7 @@ export class BundleProcess {
   readonly #exited: Promise<void>;
   readonly #memory: NodeJS.Timeout;
   #waiter: Waiter | null = null;
-  #why: WinterdockError | null = null;
+  #reason: WinterdockError | null = null;
   #stderr = '';
 
   private constructor(child: ChildProcess, { memoryBytes, signals }: BundleProcessOptions) {
@@ -63,7 +63,7 @@ export class BundleProcess {
       const gone = () => {
         clearInterval(this.#memory);
         for (const signal of signals) signal.removeEventListener('abort', abort);
-        this.#settle((waiter) => waiter.fail(this.#death()));
+        this.#settle((waiter) => waiter.fail(this.#exitError()));
         resolve();
       };
       child.once('exit', gone);
@@ -94,38 +94,38 @@ export class BundleProcess {
         ? { execPath: SETPRIV, execArgv: ['--pdeathsig', 'KILL', process.execPath, ...EXEC_ARGV] }
         : { execArgv: EXEC_ARGV }),
     });
-    const bundling = new BundleProcess(child, options);
+    const started = new BundleProcess(child, options);
     try {
-      await bundling.#next((message) => 'ready' in message, START_TIMEOUT_MS);
+      await started.#next((message) => 'ready' in message, START_TIMEOUT_MS);
     } catch (error) {
-      bundling.kill();
-      if (bundling.#why !== null) throw bundling.#why;
+      started.kill();
+      if (started.#reason !== null) throw started.#reason;
       throw new WinterdockError('capacity', 'A bundle process could not be started.', {
         retryAfterSeconds: 1,
         cause: error,
       });
     }
     if (child.pid !== undefined) lower(child.pid);
-    return bundling;
+    return started;
   }
 
   /** Runs one task. Throws the task's error, or the reason why the process ended before its answer. */
-  async run<J extends BundleTask>(job: J): Promise<BundleAnswerTo<J['kind']>> {
-    this.#child.send(job);
-    const message = await this.#next((message) => 'answer' in message, JOB_TIMEOUT_MS);
-    if ('answer' in message && message.answer.kind === job.kind) return message.answer as BundleAnswerTo<J['kind']>;
-    throw new WinterdockError('internal', `A bundle process did not answer ${job.kind}.`);
+  async run<T extends BundleTask>(task: T): Promise<BundleAnswerTo<T['kind']>> {
+    this.#child.send(task);
+    const message = await this.#next((message) => 'answer' in message, TASK_TIMEOUT_MS);
+    if ('answer' in message && message.answer.kind === task.kind) return message.answer as BundleAnswerTo<T['kind']>;
+    throw new WinterdockError('internal', `A bundle process did not answer ${task.kind}.`);
   }
 
   /**
    * Starts a task that writes to standard output. Resolves with that stream when all checks before the first byte have
    * passed. The stream fails when the task fails, so that a truncated output never looks complete.
    */
-  async stream(job: Extract<BundleTask, { kind: 'checkout' }>): Promise<Readable> {
+  async stream(task: Extract<BundleTask, { kind: 'checkout' }>): Promise<Readable> {
     const { stdout } = this.#child;
     if (stdout === null) throw new WinterdockError('internal', 'A bundle process has no output.');
-    this.#child.send(job);
-    await this.#next((message) => 'begun' in message, JOB_TIMEOUT_MS);
+    this.#child.send(task);
+    await this.#next((message) => 'begun' in message, TASK_TIMEOUT_MS);
     // The output ends with the process. What it wrote before its answer is still read.
     const whole = this.#next((message) => 'answer' in message, STREAM_TIMEOUT_MS).then(() => this.#child.disconnect());
     whole.catch(() => this.kill());
@@ -134,7 +134,7 @@ export class BundleProcess {
 
   /** Sends SIGKILL. The task fails with the first reason given. */
   kill(why?: WinterdockError): void {
-    this.#why ??= why ?? null;
+    this.#reason ??= why ?? null;
     this.#child.kill('SIGKILL');
   }
 
@@ -159,7 +159,7 @@ export class BundleProcess {
         },
         fail: (error) => done(() => reject(error)),
       };
-      if (!this.#child.connected) this.#settle((waiter) => waiter.fail(this.#death()));
+      if (!this.#child.connected) this.#settle((waiter) => waiter.fail(this.#exitError()));
     });
   }
 
@@ -179,9 +179,9 @@ export class BundleProcess {
     if (waiter) settle(waiter);
   }
 
-  #death(): WinterdockError {
+  #exitError(): WinterdockError {
     return (
-      this.#why ??
+      this.#reason ??
       new WinterdockError('internal', 'A bundle process ended before it answered.', { cause: new Error(this.#stderr) })
     );
   }
@@ -223,7 +223,7 @@ function tooMuchMemory(): WinterdockError {
 }
 
 function tooLong(): WinterdockError {
-  return new WinterdockError('storage_unavailable', `It took longer than ${JOB_TIMEOUT_MS / 60_000} minutes.`, {
+  return new WinterdockError('storage_unavailable', `It took longer than ${TASK_TIMEOUT_MS / 60_000} minutes.`, {
     retryAfterSeconds: 60,
   });
 }

@@ -67,33 +67,33 @@ export class Bundles {
   ship(
     row: InstanceRow,
     includePrivate: boolean,
-    cause: AuditContext,
+    audit: AuditContext,
     signal?: AbortSignal,
   ): Promise<{ share: ShareRow; outgoing: OutgoingStream }> {
     return this.#transfers
-      .outbound(cause.actor, async (folder) => {
+      .outbound(audit.actor, async (folder) => {
         const { signer, clock, config, sessions } = this.#options;
-        const share = await this.#recordingFailure(row, cause, 'bundle.failed', () =>
-          this.#transfers.withProcess(signal, async (bundling) => {
+        const share = await this.#recordingFailure(row, audit, 'bundle.failed', () =>
+          this.#transfers.withProcess(signal, async (startProcess) => {
             const volumes = shippedVolumes(includePrivate);
             const { sha256, bytes } = await sessions.copyOut(row.id, join(folder, DISK), { volumes });
-            const { actor, requestId } = cause;
-            const packed = { row, includePrivate, folder, disk: { sha256, bytes }, actor, requestId };
-            return packBundle({ signer, clock, maxFileBytes: config.maxFileBytes }, await bundling(), packed);
+            const { actor, requestId } = audit;
+            const source = { row, includePrivate, folder, disk: { sha256, bytes }, actor, requestId };
+            return packBundle({ signer, clock, maxFileBytes: config.maxFileBytes }, await startProcess(), source);
           }),
         );
-        await this.#options.registry.shares.add(share, this.#shipEntries(row, share, cause));
+        await this.#options.registry.shares.add(share, this.#shipEntries(row, share, audit));
         return { result: share, stream: createReadStream(join(folder, ZIP)), bytes: share.bytes };
       })
       .then(({ result, outgoing }) => ({ share: result, outgoing }));
   }
 
   /** The workspace of a sandbox as a tar.gz, waking nothing. Throws as `ship` does, before the first byte. */
-  checkout(row: InstanceRow, cause: AuditContext, signal?: AbortSignal): Promise<OutgoingStream> {
+  checkout(row: InstanceRow, audit: AuditContext, signal?: AbortSignal): Promise<OutgoingStream> {
     return this.#transfers
-      .outbound(cause.actor, async (folder) => {
+      .outbound(audit.actor, async (folder) => {
         const disk = join(folder, DISK);
-        const stream = await this.#recordingFailure(row, cause, 'checkout.failed', async () => {
+        const stream = await this.#recordingFailure(row, audit, 'checkout.failed', async () => {
           await this.#transfers.withSlot(() =>
             this.#options.sessions.copyOut(row.id, disk, { volumes: shippedVolumes(false) }),
           );
@@ -104,7 +104,7 @@ export class Bundles {
               disk,
               maxFileBytes: this.#options.config.maxFileBytes,
             });
-            await this.#options.registry.ledger.append([this.#entry(row, cause, 'checkout.sent')]);
+            await this.#options.registry.ledger.append([this.#entry(row, audit, 'checkout.sent')]);
             finished(output, () => void process.end());
             return output;
           } catch (error) {
@@ -151,13 +151,13 @@ export class Bundles {
    * Makes a new sandbox from a bundle or a bare VFS file. Throws `validation` or `too_large` with all faults, and
    * `conflict`.
    */
-  import(save: SaveUpload, input: ImportInput, cause: AuditContext, signal?: AbortSignal): Promise<InstanceRow> {
+  import(save: SaveUpload, input: ImportInput, audit: AuditContext, signal?: AbortSignal): Promise<InstanceRow> {
     const row = { id: input.id, tenant: input.tenant };
-    return this.#unpackUpload(cause.actor, save, signal, async (unpacked, target) => {
+    return this.#unpackUpload(audit.actor, save, signal, async (unpacked, target) => {
       const verdict = verifyBundle(unpacked, this.#options.signer.issuer);
       const { sha256 } = await this.#recordingFailure(
         { id: null, tenant: input.tenant },
-        cause,
+        audit,
         'import.refused',
         async () => accepted(unpacked, verdict),
       );
@@ -180,7 +180,7 @@ export class Bundles {
           lineageSnapshot: null,
           lineageParent: parent,
         },
-        ledgerEntry(this.#options, row, cause, 'instance.imported', {
+        ledgerEntry(this.#options, row, audit, 'instance.imported', {
           to: 'created',
           reason: originOf(unpacked, verdict),
         }),
@@ -189,12 +189,12 @@ export class Bundles {
   }
 
   /** The ledger lines of a share. Private volumes in it have a line of their own. */
-  #shipEntries(row: InstanceRow, share: ShareRow, cause: AuditContext): LedgerEntry[] {
+  #shipEntries(row: InstanceRow, share: ShareRow, audit: AuditContext): LedgerEntry[] {
     const what = `${share.id}: ${share.volumes.join(', ')}, ${share.bytes} bytes, sha256:${share.sha256}`;
-    const reason = cause.reason === null ? what : `${cause.reason} (${what})`;
-    const shipped = this.#entry(row, cause, 'bundle.shipped', { reason });
+    const reason = audit.reason === null ? what : `${audit.reason} (${what})`;
+    const shipped = this.#entry(row, audit, 'bundle.shipped', { reason });
     return share.privateIncluded
-      ? [shipped, this.#entry(row, cause, 'private.read', { reason: `in bundle ${share.id}` })]
+      ? [shipped, this.#entry(row, audit, 'private.read', { reason: `in bundle ${share.id}` })]
       : [shipped];
   }
 
@@ -218,8 +218,8 @@ export class Bundles {
       await save(file);
       const { maxSandboxBytes, maxFileBytes } = this.#options.config;
       const limits = { maxBytes: maxSandboxBytes, maxFileBytes };
-      const { unpacked } = await this.#transfers.withProcess(signal, async (bundling) =>
-        (await bundling()).run({ kind: 'unpack', file, folder, target, limits }),
+      const { unpacked } = await this.#transfers.withProcess(signal, async (startProcess) =>
+        (await startProcess()).run({ kind: 'unpack', file, folder, target, limits }),
       );
       return use(unpacked, target);
     });
@@ -228,7 +228,7 @@ export class Bundles {
   /** Runs `work`; a failure gets a ledger line of `type`. */
   async #recordingFailure<T>(
     about: { id: string | null; tenant: string },
-    cause: AuditContext,
+    audit: AuditContext,
     type: string,
     work: () => Promise<T>,
   ): Promise<T> {
@@ -237,7 +237,7 @@ export class Bundles {
     } catch (error) {
       if (!isWinterdockError(error) || error.code === 'internal')
         this.#options.log.error({ id: about.id, err: error }, type);
-      const entry = ledgerEntry(this.#options, null, cause, type, {
+      const entry = ledgerEntry(this.#options, null, audit, type, {
         instance: about.id,
         tenant: about.tenant,
         error: publicMessage(error),
@@ -247,8 +247,8 @@ export class Bundles {
     }
   }
 
-  #entry(row: InstanceRow, cause: AuditContext, type: string, extra: Partial<LedgerEntry> = {}): LedgerEntry {
-    return ledgerEntry(this.#options, row, cause, type, extra);
+  #entry(row: InstanceRow, audit: AuditContext, type: string, extra: Partial<LedgerEntry> = {}): LedgerEntry {
+    return ledgerEntry(this.#options, row, audit, type, extra);
   }
 }
 

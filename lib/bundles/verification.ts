@@ -63,7 +63,7 @@ export function matchShare(unpacked: UnpackResult, share: ShareRow | null): Shar
 export function importRefusal(faults: readonly BundleProblem[]): WinterdockError {
   const says = faults.map(({ message }) => message);
   const code = faults.some(({ tooLarge }) => tooLarge) ? 'too_large' : 'validation';
-  return new WinterdockError(code, `It was not taken in. ${says.join(' ')}`, {
+  return new WinterdockError(code, `It was not imported. ${says.join(' ')}`, {
     hint: 'Nothing of it was kept.',
     extra: { errors: says.map((message) => ({ path: 'body', message })) },
   });

@@ -34,26 +34,26 @@ const CHECKSUM_BYTES = 4;
 /** Chunk size of expanding: up to this much is lost where a damaged file breaks off. */
 const EXPANDED_BYTES = 4096;
 
-process.on('message', (message) => void take(message));
+process.on('message', (message) => void handle(message));
 // A normal exit waits for V8's threads and has been seen to hang. Nothing here needs a clean-up.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
-say({ ready: true });
+send({ ready: true });
 flushCompileCache();
 
-async function take(message: unknown): Promise<void> {
+async function handle(message: unknown): Promise<void> {
   try {
-    say({ answer: await run(parseBundleTask(message)) });
+    send({ answer: await run(parseBundleTask(message)) });
   } catch (error) {
-    say(bundleFailure(error));
+    send(bundleFailure(error));
   }
 }
 
-async function run(job: BundleTask): Promise<BundleTaskAnswer> {
-  switch (job.kind) {
+async function run(task: BundleTask): Promise<BundleTaskAnswer> {
+  switch (task.kind) {
     case 'page':
-      return page(job);
+      return page(task);
     case 'zip': {
-      const { page, disk, manifest, target, createdSeconds } = job;
+      const { page, disk, manifest, target, createdSeconds } = task;
       const members: { name: Member; file: string }[] = [
         { name: MANIFEST, file: manifest },
         { name: PAGE, file: page },
@@ -62,13 +62,13 @@ async function run(job: BundleTask): Promise<BundleTaskAnswer> {
       return { kind: 'zip', whole: await writeZip(target, members, createdSeconds), manifest: await hashOf(manifest) };
     }
     case 'unpack':
-      return { kind: 'unpack', unpacked: await unpack(job.file, job.folder, job.target, job.limits) };
+      return { kind: 'unpack', unpacked: await unpack(task.file, task.folder, task.target, task.limits) };
     case 'salvage':
-      return salvage(job);
+      return salvage(task);
     case 'hash':
-      return { kind: 'hash', hashed: await hashOf(job.file) };
+      return { kind: 'hash', hashed: await hashOf(task.file) };
     case 'checkout':
-      return checkout(job);
+      return checkout(task);
   }
 }
 
@@ -147,7 +147,7 @@ async function checkout({ disk, maxFileBytes }: Extract<BundleTask, { kind: 'che
   inspectVfs(disk, maxFileBytes);
   const vfs = openAtRest(disk);
   try {
-    say({ begun: true });
+    send({ begun: true });
     await pipeline(Readable.from(gzipped(Readable.from(checkoutTar(vfs.db)))), stdout);
   } finally {
     vfs.close();
@@ -155,6 +155,6 @@ async function checkout({ disk, maxFileBytes }: Extract<BundleTask, { kind: 'che
   return { kind: 'checkout' };
 }
 
-function say(message: BundleMessage): void {
+function send(message: BundleMessage): void {
   process.send?.(message);
 }

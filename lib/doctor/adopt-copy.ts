@@ -13,14 +13,14 @@ import { stampOf } from '../storage/files.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import type { RepairParts } from './adopt-file.ts';
 
-/** What a snapshot whose source nobody knows any more says of it. */
-const NOBODY = 'unknown';
-/** Digits of the hash in the name of a blueprint. */
+/** The source of a snapshot whose source is no longer known. */
+const UNKNOWN_SOURCE = 'unknown';
+/** Hash digits in the name of an adopted blueprint. */
 const NAMED_BY = 12;
 
 /**
- * Adds the row, with its ledger line: a snapshot of `tenant`, a blueprint for everybody. Returns what it is called now.
- * Throws `corrupt` when the bytes are not those of the name, `validation` for a snapshot without a tenant,
+ * Inserts the row with its ledger line: a snapshot of `tenant`, or a blueprint for all tenants. Returns its id or name.
+ * Throws `corrupt` when the bytes do not have the hash in the file name, `validation` for a snapshot without a tenant,
  * `quota_exceeded`, `conflict`.
  */
 export async function adoptCopy(
@@ -46,7 +46,7 @@ export async function adoptCopy(
     ledgerEntry({ clock }, null, cause, type, { reason: `${name}, found at ${path}` });
   if (isSnapshot) {
     const id = newId('snap');
-    const row = { ...content, ...made, id, tenant: tenant ?? '', source: NOBODY, tag: null, deleted: null };
+    const row = { ...content, ...made, id, tenant: tenant ?? '', source: UNKNOWN_SOURCE, tag: null, deleted: null };
     await registry.copies.addSnapshot(row, told('snapshot.adopted', id));
     return `snapshot ${id}`;
   }

@@ -33,7 +33,7 @@ export interface RepairParts {
   clock: Clock;
 }
 
-/** The state of what lies in a drawer. */
+/** The state of a sandbox whose file is in a drawer. */
 const STATE_IN: Readonly<Record<AdoptableFile['drawer'], State>> = {
   live: 'suspended',
   cold: 'frozen',
@@ -46,14 +46,14 @@ const PATH_IN: Readonly<Record<AdoptableFile['drawer'], (id: string) => string>>
   archive: (id) => `archive/${id}.sqlite.zst`,
 };
 
-/** What ids are made of, as the API takes them: what is named otherwise is no sandbox's. */
+/** An id as the API accepts it. A file with another name belongs to no sandbox. */
 const ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 /**
- * Proves the file and makes the row say where it is. A new row belongs to `tenant`. `type` is the kind of the ledger's
- * line; with `mustBe` only the file that was so recorded is taken. Returns the row. Throws `corrupt` for a file that is
- * not sound, `validation` for a key that is no id, `conflict` for the id of a deleted sandbox and for a place that is
- * taken, `quota_exceeded`, and what the disk throws.
+ * Verifies the file and inserts or updates its row. A new row belongs to `tenant`. `type` is the type of the ledger
+ * line; with `mustBe` only the file with that record is accepted. Returns the row. Throws `corrupt` for a damaged file,
+ * `validation` for a key that is no id, `conflict` for the id of a deleted sandbox and for a path that is taken,
+ * `quota_exceeded`, and disk errors.
  */
 export async function adoptFile(
   hands: RepairParts,

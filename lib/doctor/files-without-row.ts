@@ -1,4 +1,4 @@
-/** Files that no row of an instance names: in the drawers, in `orphans/`, and listings of what is not archived. */
+/** Finds files without a row: in the drawers, in `orphans/`, and listings of sandboxes that are not archived. */
 import { join } from 'node:path';
 import { namesIn } from '../storage/inventory.ts';
 import type { Examination, ExaminedRows } from './examination.ts';
@@ -7,7 +7,7 @@ import { alsoIn, orphanOf } from './findings.ts';
 const LISTING = '.json';
 const LOG = /-(?:wal|journal|shm)$/;
 
-/** Examines the files that no row names, after every row was examined. */
+/** Examines the files without a row. All rows must have been examined before. */
 export function examineFilesWithoutRow(
   { registry, files, examined, find, dataFolder }: Examination,
   { seen, archived }: ExaminedRows,

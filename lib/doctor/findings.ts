@@ -33,9 +33,9 @@ export interface Orphan {
 
 export interface ExaminationResult {
   findings: Finding[];
-  /** Rows that were looked at, files in the drawers, files that were hashed. */
+  /** Counts: rows examined, files in the drawers, files hashed. */
   looked: { rows: number; files: number; hashed: number };
-  /** Files that lie under the key of a row that has none, or of no row: what could be taken back. */
+  /** Files that can be adopted: their key is of no row, or of a row without a file. */
   adoptable: (KeptFile | Orphan)[];
 }
 

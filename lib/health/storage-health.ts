@@ -42,7 +42,7 @@ export interface StorageFacts {
   registry: {
     /** Null: it is in memory, and there is no file. */
     file: string | null;
-    /** It lies in the data folder. */
+    /** The registry file is in the data folder. */
     inside: boolean;
     bytes: number;
     walBytes: number;
@@ -54,9 +54,9 @@ export interface StorageFacts {
   };
   drawers: { drawer: Counted; rows: number; bytes: number; writable: boolean; sameDisk: boolean }[];
   measured: Measure | null;
-  /** Null before the first start has come to it. */
+  /** Null before the first pass begins. */
   scrub: ScrubProgress | null;
-  /** Null: none was ever made of this registry. */
+  /** Null: there was no backup of this registry yet. */
   backup: LastBackup | null;
   disk: { bytes: number; freeBytes: number };
   /** Processes: those that serve, those started ahead of need, how many are kept ahead, how many may serve. */
@@ -90,7 +90,7 @@ export class StorageHealth {
     this.#parts = parts;
   }
 
-  /** Costs the same whatever there is. */
+  /** Reads the status. Its cost does not depend on the number of sandboxes or files. */
   async look(): Promise<StorageFacts> {
     const { config, registry, pool } = this.#parts;
     const { dataFolder } = config;
@@ -150,7 +150,7 @@ export class StorageHealth {
     return work;
   }
 
-  /** Breaks off what is under way. Idempotent. */
+  /** Aborts running checks. Idempotent. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#check.abort();

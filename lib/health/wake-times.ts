@@ -103,7 +103,7 @@ export class WakeTimeBook {
   }
 }
 
-/** The value that a share of what was counted does not exceed, as Prometheus' histogram_quantile has it. */
+/** The quantile `share` (0.5: the median), computed like Prometheus' histogram_quantile. */
 function quantile(buckets: readonly { leMs: number | null; count: number }[], share: number): number {
   const rank = share * buckets.reduce((sum, { count }) => sum + count, 0);
   let below = 0;

@@ -99,7 +99,7 @@ export class JobRunner {
   }
 
   /** Ends a job: sandboxes under way finish, no other begins. False when the job did not run. */
-  async cancel(id: string, cause: AuditContext): Promise<boolean> {
+  async cancel(id: string, audit: AuditContext): Promise<boolean> {
     const { registry, clock } = this.#parts;
     const job = await registry.jobs.get(id);
     if (job === null) throw new WinterdockError('not_found', `There is no job "${id}".`);
@@ -107,7 +107,7 @@ export class JobRunner {
       id,
       'cancelled',
       epochSeconds(clock),
-      this.#line(job, cause, 'job.cancelled'),
+      this.#line(job, audit, 'job.cancelled'),
     );
     const running = this.#running.get(id);
     if (running !== undefined) {
@@ -126,7 +126,7 @@ export class JobRunner {
 
   async #run(job: JobRow, running: Running, again: boolean): Promise<void> {
     const { clock, registry } = this.#parts;
-    const cause: AuditContext = { trigger: 'operator', ...job, requestId: job.id };
+    const audit: AuditContext = { trigger: 'operator', ...job, requestId: job.id };
     const results: JobResultRow[] = [];
     let flushed = performance.now();
     const flush = async () => {
@@ -145,7 +145,7 @@ export class JobRunner {
             release();
             break;
           }
-          const one = this.#one(job, id, cause, again)
+          const one = this.#one(job, id, audit, again)
             .then((result) => void results.push({ position: at, timeMs: clock.now(), ...result }))
             .finally(() => {
               release();
@@ -170,7 +170,7 @@ export class JobRunner {
       job.id,
       'done',
       epochSeconds(clock),
-      this.#line(job, { ...cause, address: null }, 'job.done'),
+      this.#line(job, { ...audit, address: null }, 'job.done'),
     );
   }
 
@@ -189,7 +189,7 @@ export class JobRunner {
   }
 
   /** Moves one sandbox. Never throws. */
-  async #one(job: JobRow, id: string, cause: AuditContext, again: boolean): Promise<ItemResult> {
+  async #one(job: JobRow, id: string, audit: AuditContext, again: boolean): Promise<ItemResult> {
     const { verb } = job;
     // lib/jobs/tenant-forgetter.ts runs these jobs.
     if (verb === 'forget') return skipped('It goes with its tenant.');
@@ -199,9 +199,9 @@ export class JobRunner {
         if (row === null) return skipped('There is no such sandbox.');
         const planned = planVerb(verb, { ...row, inMemory: row.vfsPath === MEMORY });
         if ('skip' in planned) return again && (await this.#moved(job, row)) ? DONE : skipped(planned.skip);
-        if (verb === 'label') return await this.#label(job, row, cause);
+        if (verb === 'label') return await this.#label(job, row, audit);
         const to = VERB_TARGET[verb];
-        const move = () => this.#parts.sessions.runPlan(id, to, cause, { from: row.state });
+        const move = () => this.#parts.sessions.runPlan(id, to, audit, { from: row.state });
         try {
           await (to === 'active' ? this.#leavingRoom(move) : move());
           return DONE;
@@ -226,9 +226,9 @@ export class JobRunner {
     return last?.requestId === job.id || last?.trigger === 'reconcile';
   }
 
-  async #label(job: JobRow, row: InstanceRow, cause: AuditContext): Promise<ItemResult> {
+  async #label(job: JobRow, row: InstanceRow, audit: AuditContext): Promise<ItemResult> {
     const { registry, clock } = this.#parts;
-    const entry = ledgerEntry({ clock }, row, cause, 'instance.changed');
+    const entry = ledgerEntry({ clock }, row, audit, 'instance.changed');
     const became = await registry.instances.relabel(row.id, job.labels ?? {}, LABEL_COUNT, entry);
     if (became === 'same') return skipped('It is labelled so already.');
     return became === 'too_many' ? skipped(`It would have more than ${LABEL_COUNT} labels.`) : DONE;
@@ -256,11 +256,11 @@ export class JobRunner {
     return wake();
   }
 
-  #line(job: JobRow, cause: AuditContext, type: string) {
+  #line(job: JobRow, audit: AuditContext, type: string) {
     return jobLine(
       this.#parts,
       job,
-      { ...cause, requestId: job.id },
+      { ...audit, requestId: job.id },
       type,
       `${job.done} done, ${job.failed} failed, ${job.skipped} skipped`,
     );
@@ -277,11 +277,11 @@ function skipped(reason: string): ItemResult {
 export function jobLine(
   parts: { clock: Clock },
   job: Pick<JobRow, 'verb' | 'reason' | 'tenants'>,
-  cause: AuditContext,
+  audit: AuditContext,
   type: string,
   what: string,
 ) {
   const reason = `${job.verb}: ${what}${job.reason === null ? '' : ` – ${job.reason}`}`;
   const only = job.tenants?.length === 1 ? (job.tenants[0] ?? null) : null;
-  return { ...ledgerEntry(parts, null, cause, type, { reason }), tenant: only };
+  return { ...ledgerEntry(parts, null, audit, type, { reason }), tenant: only };
 }

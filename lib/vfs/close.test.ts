@@ -7,7 +7,7 @@ import { bytes, codeOf, liveVfs, MIB, text, tmpFile, tmpFolder, vfsPath } from '
 
 const beside = (file: string) => readdirSync(dirname(file)).sort();
 
-test('28. leaves one complete file, not in WAL mode, with nothing beside it', () => {
+test('28. closing leaves one complete file, not in WAL mode, with nothing beside it', () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
   for (let index = 0; index < 100; index += 1) vfs.put(vfsPath(`/${index}`), new Uint8Array(20_000).fill(index));
@@ -23,7 +23,7 @@ test('28. leaves one complete file, not in WAL mode, with nothing beside it', ()
   rest.close();
 });
 
-test('28. is refused while an overlay holds what is not committed, which goes on', () => {
+test('28. closing is refused while an overlay holds what is not committed, which goes on', () => {
   const vfs = liveVfs({ file: tmpFile() });
   const overlay = vfs.overlay();
   overlay.put(vfsPath('/a'), bytes('a'));
@@ -33,7 +33,7 @@ test('28. is refused while an overlay holds what is not committed, which goes on
 });
 
 test.each(['reading', 'beside'] as const)(
-  '29. fails while another process is %s, loses nothing, and succeeds afterwards',
+  '29. closing fails while another process is %s, loses nothing, and succeeds afterwards',
   async (how) => {
     const file = tmpFile();
     const vfs = liveVfs({ file });

@@ -30,7 +30,7 @@ function openedBeside(file: string): Vfs {
 /** The header's word on how the file is written: 1 by a journal, 2 by a log. */
 const writeVersion = (file: string) => readFileSync(file)[18];
 
-describe('coming to life', () => {
+describe('opening', () => {
   test('24. a live file is in WAL mode with synchronous FULL', () => {
     const vfs = liveVfs({ file: tmpFile() });
     expect(vfs.db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
@@ -253,7 +253,7 @@ describe('coming to life', () => {
   });
 });
 
-describe('refusing to come to life', () => {
+describe('refusing to open', () => {
   test('26. a missing file is missing_file, and none is made', () => {
     const file = tmpFile();
     for (const open of [
