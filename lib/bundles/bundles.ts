@@ -154,12 +154,12 @@ export class Bundles {
   import(save: SaveUpload, input: ImportInput, audit: AuditContext, signal?: AbortSignal): Promise<InstanceRow> {
     const row = { id: input.id, tenant: input.tenant };
     return this.#unpackUpload(audit.actor, save, signal, async (unpacked, target) => {
-      const verdict = verifyBundle(unpacked, this.#options.signer.issuer);
+      const verification = verifyBundle(unpacked, this.#options.signer.issuer);
       const { sha256 } = await this.#recordingFailure(
         { id: null, tenant: input.tenant },
         audit,
         'import.refused',
-        async () => accepted(unpacked, verdict),
+        async () => accepted(unpacked, verification),
       );
       const parent = await this.#parentOf(unpacked, input.tenant);
       return createFromFile(
@@ -182,7 +182,7 @@ export class Bundles {
         },
         ledgerEntry(this.#options, row, audit, 'instance.imported', {
           to: 'created',
-          reason: originOf(unpacked, verdict),
+          reason: originOf(unpacked, verification),
         }),
       );
     });

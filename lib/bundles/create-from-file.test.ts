@@ -37,13 +37,13 @@ test('29. a file and its row are created together, and the row knows the file', 
 
 test('29. an id that is taken or about to be keeps what it has', async () => {
   const { dataFolder, registry, file, live } = stage();
-  const landing = { dataFolder, registry, clock: new FakeClock() };
+  const parts = { dataFolder, registry, clock: new FakeClock() };
   await registry.instances.create(instance('box'), 1, entry());
-  await expect(createFromFile(landing, file, 'hash', box, entry())).rejects.toMatchObject({ code: 'conflict' });
+  await expect(createFromFile(parts, file, 'hash', box, entry())).rejects.toMatchObject({ code: 'conflict' });
   expect([existsSync(file), existsSync(join(dataFolder, 'live', 'box'))]).toEqual([true, false]);
   mkdirSync(join(dataFolder, 'live', 'soon'));
   writeFileSync(live('soon'), 'of another');
-  await expect(createFromFile(landing, file, 'hash', { ...box, id: 'soon' }, entry())).rejects.toMatchObject({
+  await expect(createFromFile(parts, file, 'hash', { ...box, id: 'soon' }, entry())).rejects.toMatchObject({
     code: 'conflict',
   });
   expect([existsSync(file), readFileSync(live('soon'), 'utf8')]).toEqual([true, 'of another']);

@@ -188,7 +188,7 @@ test('20. rows of a volume that is not declared are refused', async () => {
   expect([says, existsSync(target)]).toEqual([expect.stringContaining('"memory", which is not declared'), false]);
 });
 
-test('21. tmp stays outside, memory comes in when declared, and of a bare file too', async () => {
+test('21. tmp is not imported; memory is when it is declared, and from a bare file', async () => {
   const source = vfsFile((vfs) => {
     for (const volume of ['workspace', 'memory', 'tmp'] as const) vfs.put(vfsPath('/note'), bytes(volume), volume);
   });
@@ -200,7 +200,7 @@ test('21. tmp stays outside, memory comes in when declared, and of a bare file t
   expect(rebuilt?.volumes.map(({ files }) => files)).toEqual([1, 0, 0]);
 });
 
-test('22. a file of the seed comes in with its rows and with nothing else of its bytes', async () => {
+test('22. a seed file is imported with its rows and none of its other bytes', async () => {
   const file = tmpFile();
   seedFile(file, [
     ['workspace', '/a.txt', 'text', 1_700_000_000],

@@ -51,7 +51,7 @@ function send(method: string, path: string, body?: Buffer, declared = body?.leng
   return sent;
 }
 
-/** Sizes of the files of one name that are on their way. */
+/** Sizes of the files of one name in the temporary folders. */
 function underWay(name: RegExp): number[] {
   const drawer = join(folder, 'bundles');
   return readdirSync(drawer, { recursive: true, encoding: 'utf8' })
@@ -79,7 +79,7 @@ test('an import that a kill breaks off leaves a whole sandbox or nothing, and it
   const moments: [id: string, part: number, when: () => boolean][] = [
     ['uploading', bundle.length / 2, () => underWay(/upload$/).some((size) => size > 100_000)],
     ['unpacking', bundle.length, () => underWay(/rebuilt\.sqlite$/).length > 0],
-    ['landing', bundle.length, () => existsSync(join(folder, 'live', 'landing', 'vfs.sqlite'))],
+    ['creating', bundle.length, () => existsSync(join(folder, 'live', 'creating', 'vfs.sqlite'))],
   ];
   for (const [id, part, when] of moments) {
     const path = `/api/instances/import?tenant=acme&id=${id}`;

@@ -43,8 +43,8 @@ export class TransferFolders {
     if (all >= MAX_FOLDERS || theirs >= MAX_FOLDERS_EACH) {
       const says =
         all >= MAX_FOLDERS
-          ? `${MAX_FOLDERS} bundles are on their way already.`
-          : `${theirs} bundles of yours are on their way already.`;
+          ? `${MAX_FOLDERS} bundle transfers are under way already.`
+          : `${theirs} bundle transfers of yours are under way already.`;
       throw new WinterdockError('rate_limited', says, { retryAfterSeconds: 5 });
     }
     this.#open.set(actor, theirs + 1);

@@ -112,13 +112,13 @@ export class Repairs {
           const job = { kind: 'salvage', file, packed, folder, target, withLog, identity, limits } as const;
           return (await (await start()).run(job)).salvaged;
         });
-        const row = await this.#landed(source, made, target, salvaged, cause);
+        const row = await this.#createSalvaged(source, made, target, salvaged, cause);
         return { row, salvaged };
       }),
     );
   }
 
-  async #landed(
+  async #createSalvaged(
     source: InstanceRow,
     { id, name }: { id: string; name: string | null },
     file: string,

@@ -1,5 +1,5 @@
 /**
- * For tests of the calls about bundles: a server, sandboxes in it, bundles taken apart, and what lies in its data
+ * For tests of the calls about bundles: a server, sandboxes in it, unpacked bundles, and what lies in its data
  * folder.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ export interface BundleServer extends TestServer {
   /** The text of a file, or the status when there is none. */
   readIn(id: string, place: string): Promise<string | number>;
   linesOf(query: string): Promise<Event[]>;
-  /** Resolves when nothing is on its way any more: the drawer is empty, no bundle process runs. */
+  /** Resolves when no transfer is under way: the drawer is empty, and no bundle process runs. */
   settled(): Promise<void>;
   /**
    * Every file of the data folder, once settled, that is no registry, no log of one, no compiled code and no expanded

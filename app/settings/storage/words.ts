@@ -76,6 +76,6 @@ export const DRAWER_MEANS: Readonly<Record<string, string>> = {
   cache: 'compiled code; made anew when it is gone',
   expanded: 'copies for reading the archive; emptied at every start',
   staging: 'unfinished work; emptied at every start',
-  bundles: 'bundles on their way in or out',
+  bundles: 'bundles being uploaded or downloaded',
   other: 'the registry, the ledger’s head, keys',
 };

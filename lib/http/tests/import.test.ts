@@ -77,7 +77,7 @@ describe('imports', () => {
     expect(line?.reason).toMatch(/^from bundle ship-.*, signed by did:key:z6Mk/);
   });
 
-  test('27. a bare VFS file of the seed comes in the same way', async () => {
+  test('27. a bare VFS file of the seed is imported in the same way', async () => {
     const file = tmpFile();
     seedFile(file, [
       ['workspace', '/src/a.txt', 'of the seed', 1_700_000_000],
@@ -118,7 +118,7 @@ describe('imports', () => {
     }
   });
 
-  test('27. unsigned and foreign bundles come in and the ledger says so; altered ones do not', async () => {
+  test('27. unsigned and foreign bundles are imported and the ledger says so; altered ones are refused', async () => {
     const found = await membersOf((await server.ship(await server.sandbox({ 'workspace/a': 'work' }))).bytes);
     const { signature: _gone, issuer: _too, ...rest } = JSON.parse(found[MANIFEST]?.toString() ?? '');
     const unsigned = zipOf({ ...found, [MANIFEST]: Buffer.from(JSON.stringify({ ...rest, signed: false })) });
