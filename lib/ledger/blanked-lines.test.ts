@@ -149,7 +149,7 @@ test.each<
     /line 4 was blanked/,
   ],
   [
-    'a line blanked by whoever has another key',
+    'a line blanked with another key',
     (client, other) => {
       const line = { ...entry({ tenant: 'globex' }), seq: 5, hash: 'a'.repeat(64), blanked: null };
       client

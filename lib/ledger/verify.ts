@@ -162,7 +162,7 @@ export function nextHead(before: ChainHead, line: ChainedLine, issuers: readonly
     const note = parseBlankNote(line.blanked);
     const blank = { seq, previous: before.hash, hash: line.hash, kept: canonicalLine(line) };
     if (note === null || !isBlankSigned(blank, note, issuers)) {
-      throw new LedgerFlaw(seq, `line ${seq} has a blank note without a trusted signature, or was moved`);
+      throw new LedgerFlaw(seq, `line ${seq} was blanked without a trusted signature, or was moved`);
     }
     return { seq, hash: line.hash };
   }
