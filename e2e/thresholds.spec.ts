@@ -123,9 +123,7 @@ async function lookAtStorage(page: Page): Promise<void> {
   await expect(page.locator('#measured').getByText(/^As it was/)).toBeVisible();
 }
 
-test('thresholds are saved after their effect is shown, and the slider moves along that effect', async ({
-  page,
-}) => {
+test('thresholds are saved after their effect is shown, and the slider moves along that effect', async ({ page }) => {
   await tenantWithIdleOne('thr-quick');
   await signInByKey(page);
   await setThem(page, 'thr-quick');
