@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, PENDINGS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
+import { parseVfsPath } from '../vfs/paths.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import './schema/words.ts';
 import { oneIdleTime, policySchema, TIMEOUT_WORDS, workbookSchema } from './schema/creation.ts';
@@ -297,22 +298,24 @@ export const folderItemSchema = z.object({
 });
 export type FolderItem = z.infer<typeof folderItemSchema>;
 
-const folderPathSchema = z.string().min(1).max(4096);
+/** Parsed as it comes in: what is behind the contract takes no other text for a path. */
+const pathText = z.string().min(1).max(4096);
+const pathSchema = pathText.transform(parseVfsPath);
 
 export const folderQuerySchema = z.strictObject({
-  path: folderPathSchema.default('/'),
+  path: pathText.default('/').transform(parseVfsPath),
   limit: limitSchema,
   cursor: z.string().max(4096).optional(),
 });
 
-export const makeFolderSchema = z.strictObject({ path: folderPathSchema });
+export const makeFolderSchema = z.strictObject({ path: pathSchema });
 
 export const deleteFolderQuerySchema = z.strictObject({
-  path: folderPathSchema,
+  path: pathSchema,
   recursive: z.enum(['true', 'false']).default('false'),
 });
 
-export const moveSchema = z.strictObject({ from: z.string().min(1).max(4096), to: z.string().min(1).max(4096) });
+export const moveSchema = z.strictObject({ from: pathSchema, to: pathSchema });
 
 export const searchQuerySchema = z.strictObject({
   q: z.string().min(1).max(500),

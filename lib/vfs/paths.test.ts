@@ -16,6 +16,7 @@ const BORDERS = [
   'app/sandboxes/[id]/volume-reading.ts',
   'lib/bundles/vfs-inspection.ts',
   'lib/cli/commands/files.ts',
+  'lib/contract/schema.ts',
   'lib/http/routes/volumes.ts',
   'lib/http/target.ts',
   'lib/instance/evaluate.ts',

@@ -15,7 +15,7 @@ import {
   sqlSchema,
   volumeInfoSchema,
 } from '../../contract/schema.ts';
-import { parseVfsPath, type VfsPath } from '../../vfs/paths.ts';
+import type { VfsPath } from '../../vfs/paths.ts';
 import { parseVolume } from '../../vfs/volumes.ts';
 import { json } from '../answer.ts';
 import { deleteFile, getFile, putFile } from '../file-handlers.ts';
@@ -31,16 +31,6 @@ const volumeParams = z.strictObject({ id: slugSchema, volume });
 /** Already parsed from the raw segments: see `filePathOf`. */
 const parsedPath = z.string() as z.ZodType as z.ZodType<VfsPath, string>;
 const fileParams = z.strictObject({ id: slugSchema, volume, path: parsedPath });
-/** The fields of a query or body that name a path are parsed with it. */
-const folderQuery = folderQuerySchema.extend({ path: folderQuerySchema.shape.path.transform(parseVfsPath) });
-const makeFolder = makeFolderSchema.extend({ path: makeFolderSchema.shape.path.transform(parseVfsPath) });
-const deleteFolder = deleteFolderQuerySchema.extend({
-  path: deleteFolderQuerySchema.shape.path.transform(parseVfsPath),
-});
-const move = moveSchema.extend({
-  from: moveSchema.shape.from.transform(parseVfsPath),
-  to: moveSchema.shape.to.transform(parseVfsPath),
-});
 const file = '/instances/:id/volumes/:volume/*';
 const IF_MATCH = { 'If-Match': 'Only when its ETag is one of these; `*`: only when it is there' };
 const IF_NONE_MATCH = { 'If-None-Match': 'Only when its ETag is none of these; `*`: only when there is nothing' };
@@ -76,7 +66,7 @@ export const volumeRoutes: Route[] = [
     summary: 'Lists what lies directly in a folder, folders first. Wakes nothing.',
     tag,
     params: volumeParams,
-    query: folderQuery,
+    query: folderQuerySchema,
     answers: {
       200: {
         description: 'A page of the folder',
@@ -97,7 +87,7 @@ export const volumeRoutes: Route[] = [
     summary: 'Makes a folder with what is missing above it, waking what sleeps.',
     tag,
     params: volumeParams,
-    body: makeFolder,
+    body: makeFolderSchema,
     answers: { 204: { description: 'Made' } },
   }),
   route({
@@ -107,7 +97,7 @@ export const volumeRoutes: Route[] = [
     summary: 'Deletes an empty folder, or with `recursive` one with all that is in it, waking what sleeps.',
     tag,
     params: volumeParams,
-    query: deleteFolder,
+    query: deleteFolderQuerySchema,
     answers: { 204: { description: 'Deleted' } },
   }),
   customRoute({
@@ -168,7 +158,7 @@ export const volumeRoutes: Route[] = [
     summary: 'Moves a file or a folder within its volume, waking what sleeps.',
     tag,
     params: volumeParams,
-    body: move,
+    body: moveSchema,
     answers: { 204: { description: 'Moved' } },
   }),
   route({
