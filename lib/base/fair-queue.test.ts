@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FairQueue } from './fair-queue.ts';
 
-test('whoever wants little is served between those of whoever wants much, each in his own order', () => {
+test('whoever wants little is served between those of whoever wants much, each in their own order', () => {
   const line = new FairQueue<string>();
   for (const item of ['much 1', 'much 2', 'much 3', 'much 4']) line.add('much', item);
   expect(line.take()).toBe('much 1');
@@ -14,7 +14,7 @@ test('whoever wants little is served between those of whoever wants much, each i
   expect(line.take()).toBeUndefined();
 });
 
-test('who was served last waits for others, though nothing of his was left in the line', () => {
+test('who was served last waits for others, though nothing of theirs was left in the queue', () => {
   const line = new FairQueue<string>();
   line.add('much', 'much 1');
   expect(line.take()).toBe('much 1');

@@ -16,7 +16,7 @@ const patch = (body: object, etag?: string) =>
     headers: etag === undefined ? {} : { 'if-match': etag },
   });
 
-test('of two who change what both have seen one is told, and nothing of his is written', async () => {
+test('of two who change what both have seen one is told, and nothing of theirs is written', async () => {
   const { etag = '' } = (await look()).headers;
   expect(etag).toMatch(/^"\w+"$/);
   const both = await Promise.all([patch({ name: 'first' }, etag), patch({ labels: { env: 'test' } }, etag)]);
