@@ -218,7 +218,7 @@ test('an action has one id: in the answer, in the log, in the ledger, given or m
     ['given-by-a-client', 'resume'],
     [undefined, 'suspend'],
   ] as const) {
-    const { status, headers } = await act(server, 'move', '/sandboxes/own', ['own', null], { verb }, given);
+    const { status, headers } = await act(server, 'moveSandbox', '/sandboxes/own', ['own', null], { verb }, given);
     const requestId = headers['x-request-id'] ?? '';
     expect(status).toBe(200);
     if (given !== undefined) expect(requestId).toBe(given);
@@ -292,7 +292,7 @@ test('a page that fails says so in plain HTML, and to the console’s scripts, u
   expect(flight.headers['content-type']).toMatch(/^text\/x-component/);
   expect(flight.text).toContain(`"digest":"${flight.headers['x-request-id']}"`);
 
-  const action = await act(server, 'cancel', '/jobs/box', ['job_of_nobody'], {});
+  const action = await act(server, 'cancelJob', '/jobs/box', ['job_of_nobody'], {});
   const failed = action.headers['x-request-id'] ?? '';
   expect([action.status, action.text]).toEqual([200, expect.stringContaining(`Request ${failed}`)]);
   expect((await loggedFor(failed)).filter(({ level }) => level === 50)).toHaveLength(1);
