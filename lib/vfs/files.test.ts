@@ -81,7 +81,7 @@ test('3. a fourth volume is refused where its name comes in, and no operation ta
   const name: string = 'workspace';
   // @ts-expect-error A name is no volume before it is parsed.
   expect(vfs.get(vfsPath('/a'), name)).toBeNull();
-  // @ts-expect-error
+  // @ts-expect-error As above, where it is a list.
   expect(vfs.list(name, { limit: 1 }).files).toEqual([]);
 });
 

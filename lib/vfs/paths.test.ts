@@ -66,7 +66,7 @@ describe('5. a path', () => {
     const text: string = '/a';
     // @ts-expect-error A text is no path before it is parsed.
     expect(vfs.get(text)).toBeNull();
-    // @ts-expect-error
+    // @ts-expect-error As above, for a write.
     expect(vfs.delete(text)).toBe(false);
   });
 
