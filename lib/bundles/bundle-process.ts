@@ -9,14 +9,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { WinterdockError } from '../base/errors.ts';
+import { deserializeError } from '../base/serialized-error.ts';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from '../instance/process.ts';
-import {
-  type BundleAnswerTo,
-  type BundleMessage,
-  type BundleTask,
-  bundleError,
-  parseBundleMessage,
-} from './messages.ts';
+import { type BundleAnswerTo, type BundleMessage, type BundleTask, parseBundleMessage } from './messages.ts';
 
 const ENTRY = fileURLToPath(new URL('./worker.ts', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
@@ -153,7 +148,7 @@ export class BundleProcess {
       };
       this.#waiter = {
         take(message) {
-          if ('failure' in message) done(() => reject(bundleError(message.failure)));
+          if ('failure' in message) done(() => reject(deserializeError(message.failure)));
           else if (wanted(message)) done(() => resolve(message));
           else done(() => reject(new WinterdockError('internal', 'A bundle process sent an unexpected message.')));
         },

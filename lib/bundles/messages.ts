@@ -1,6 +1,6 @@
 /** Messages between the server and a bundle process, validated at both ends. Knows nothing of how a task is done. */
 import { z } from 'zod';
-import { ERROR_STATUS, type ErrorCode, isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
+import { isSerializedError, type SerializedError } from '../base/serialized-error.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { DISK, MANIFEST, manifestSchema, PAGE } from './manifest.ts';
 
@@ -97,19 +97,12 @@ const answerSchema = z.discriminatedUnion('kind', [
 export type BundleTaskAnswer = z.infer<typeof answerSchema>;
 export type BundleAnswerTo<K extends BundleTask['kind']> = Extract<BundleTaskAnswer, { kind: K }>;
 
-const failureSchema = z.object({
-  code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
-  message: z.string(),
-  hint: z.string().optional(),
-  extra: z.record(z.string(), z.unknown()),
-});
-
 const bundleMessageSchema = z.union([
   z.object({ ready: z.literal(true) }),
   /** The tar begins: all checks before it have passed. */
   z.object({ begun: z.literal(true) }),
   z.object({ answer: answerSchema }),
-  z.object({ failure: failureSchema }),
+  z.object({ failure: z.custom<SerializedError>(isSerializedError) }),
 ]);
 export type BundleMessage = z.infer<typeof bundleMessageSchema>;
 
@@ -121,27 +114,4 @@ export function parseBundleTask(message: unknown): BundleTask {
 /** Parses a message of a bundle process. Throws when it is invalid. */
 export function parseBundleMessage(message: unknown): BundleMessage {
   return bundleMessageSchema.parse(message);
-}
-
-/**
- * An error as a message to the server. The message of an unexpected error tells nothing about the machine.
- */
-export function bundleFailure(error: unknown): BundleMessage {
-  if (!isWinterdockError(error))
-    return {
-      failure: {
-        code: 'internal',
-        message: 'A bundle process failed unexpectedly.',
-        extra: { reason: messageOf(error) },
-      },
-    };
-  const { code, message, hint, extra } = error;
-  return { failure: { code, message, extra, ...(hint === undefined ? {} : { hint }) } };
-}
-
-/** The error of a failure message. The reason of an `internal` one becomes its cause, which no answer shows. */
-export function bundleError({ code, message, hint, extra }: z.infer<typeof failureSchema>): WinterdockError {
-  if (code === 'internal')
-    return new WinterdockError(code, message, { cause: new Error(String(extra.reason ?? message)) });
-  return new WinterdockError(code, message, { hint, extra });
 }

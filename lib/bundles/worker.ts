@@ -11,19 +11,14 @@ import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import { writeStream } from '../base/effects.ts';
+import { serializeError } from '../base/serialized-error.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { salvageVfs } from '../vfs/salvage.ts';
 import { checkoutTar } from './checkout-tar.ts';
 import { gzipped } from './gzip.ts';
 import { hashOf } from './hashing.ts';
 import { DISK, MANIFEST, type Member, PAGE } from './manifest.ts';
-import {
-  type BundleMessage,
-  type BundleTask,
-  type BundleTaskAnswer,
-  bundleFailure,
-  parseBundleTask,
-} from './messages.ts';
+import { type BundleMessage, type BundleTask, type BundleTaskAnswer, parseBundleTask } from './messages.ts';
 import { bundlePage } from './page.ts';
 import { unpack } from './unpack.ts';
 import { inspectVfs } from './vfs-inspection.ts';
@@ -44,7 +39,7 @@ async function handle(message: unknown): Promise<void> {
   try {
     send({ answer: await run(parseBundleTask(message)) });
   } catch (error) {
-    send(bundleFailure(error));
+    send({ failure: serializeError(error, 'A bundle process failed unexpectedly.') });
   }
 }
 

@@ -4,7 +4,7 @@
  * the schema library would cost each of them 10 MB and 60 ms, and a worker trusts its server anyway.
  */
 import { z } from 'zod';
-import { ERROR_STATUS, type ErrorCode } from '../base/errors.ts';
+import { isSerializedError, type SerializedError } from '../base/serialized-error.ts';
 import type { VfsPath } from '../vfs/paths.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { MAX_STREAM_BYTES } from './output.ts';
@@ -66,13 +66,7 @@ export type Call = Extract<ToInstance, { type: 'call' }>['call'];
 export type ExecCall = z.infer<typeof execCall>;
 export type EvalCall = z.infer<typeof evalCall>;
 
-const failure = z.object({
-  code: z.custom<ErrorCode>((value) => typeof value === 'string' && Object.hasOwn(ERROR_STATUS, value)),
-  message: z.string(),
-  hint: z.string().optional(),
-  extra: z.record(z.string(), z.unknown()).optional(),
-  retryAfterSeconds: z.number().optional(),
-});
+const failure = z.custom<SerializedError>(isSerializedError);
 
 const chunk = z.object({ stream: z.enum(['stdout', 'stderr']), text: z.string().max(MAX_STREAM_BYTES) });
 /** The output that was not sent before the result. */

@@ -3,8 +3,8 @@
  * cause of death wins. Knows nothing of rows, drawers or HTTP.
  */
 import { WinterdockError } from '../base/errors.ts';
+import { deserializeError } from '../base/serialized-error.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
-import { errorOf } from './call-failure.ts';
 import { watchCallLimits } from './call-limits.ts';
 import { CallQueue, QueuedCall } from './call-queue.ts';
 import { requireCapability } from './capability-check.ts';
@@ -316,7 +316,7 @@ export class SupervisedInstance implements InstanceProcess {
         this.#next();
         return;
       case 'failed':
-        this.#requestFailed(message.id, errorOf(message.failure));
+        this.#requestFailed(message.id, deserializeError(message.failure));
         return;
       case 'closed':
         this.identity = message.identity;

@@ -7,9 +7,9 @@ import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { serialize } from 'node:v8';
 import { unlinkFileNow } from '../base/effects.ts';
+import { serializeError } from '../base/serialized-error.ts';
 import { closeToRest, giveIdentity, openLive } from '../vfs/open.ts';
 import type { Vfs } from '../vfs/vfs.ts';
-import { failureOf } from './call-failure.ts';
 import { HeapTrim } from './heap-trim.ts';
 import { warmJavaScript } from './javascript.ts';
 import { OpenSandbox } from './open-sandbox.ts';
@@ -57,7 +57,9 @@ let sandbox: OpenSandbox | null = null;
 
 process.on('message', (message: ToInstance) => {
   const id = 'id' in message ? message.id : null;
-  handle(message).catch((error: unknown) => send({ type: 'failed', id, failure: failureOf(error) }));
+  handle(message).catch((error: unknown) =>
+    send({ type: 'failed', id, failure: serializeError(error, 'The Instance failed unexpectedly.') }),
+  );
 });
 send({ type: 'ready' });
 

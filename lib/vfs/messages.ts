@@ -1,15 +1,9 @@
 /**
- * What the server and a reader process say to each other, and the checks of it at both ends. Written by hand: a schema
- * library would take 9 MB in every reader process.
+ * Messages between the server and a reader process, validated at both ends. Uses no schema library, which would take
+ * 9 MB in every reader process.
  */
-import {
-  ERROR_STATUS,
-  type ErrorCode,
-  isWinterdockError,
-  messageOf,
-  storageFailure,
-  WinterdockError,
-} from '../base/errors.ts';
+import { WinterdockError } from '../base/errors.ts';
+import { isSerializedError, type SerializedError } from '../base/serialized-error.ts';
 import { parseVfsPath } from './paths.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from './types.ts';
 import { parseVolume, type Volume } from './volumes.ts';
@@ -36,18 +30,10 @@ export type ReaderJobResult = ReadAnswer | FileCheck | Settled | VfsCopy;
 
 type ToReader = { id: number; job: ReaderJob };
 
-export interface ReaderFailure {
-  code: ErrorCode;
-  message: string;
-  hint?: string;
-  extra: Record<string, unknown>;
-  retryAfterSeconds?: number;
-}
-
 export type FromReader =
   | { ready: true }
   | { id: number; answer: ReaderJobResult }
-  | { id: number; failure: ReaderFailure };
+  | { id: number; failure: SerializedError };
 
 type Fields = Record<string, unknown>;
 
@@ -85,44 +71,8 @@ export function parseFromReader(message: unknown): FromReader {
   const { ready, id, answer, failure } = fields(message, 'reply');
   if (ready === true) return { ready };
   if (failure === undefined) return { id: whole(id, 'id'), answer: parseAnswer(fields(answer, 'answer')) };
-  const { code, message: said, hint, extra, retryAfterSeconds } = fields(failure, 'failure');
-  const known = typeof code === 'string' && Object.hasOwn(ERROR_STATUS, code) ? (code as ErrorCode) : 'internal';
-  return {
-    id: whole(id, 'id'),
-    failure: {
-      code: known,
-      message: text(said, 'message'),
-      extra: fields(extra, 'extra'),
-      ...(typeof hint === 'string' && { hint }),
-      ...(typeof retryAfterSeconds === 'number' && { retryAfterSeconds }),
-    },
-  };
-}
-
-/**
- * Any error as it crosses to the server. A disk that refuses is `storage_unavailable`; what else is none of the
- * contract's is `internal` and says nothing of the machine.
- */
-export function readerFailure(thrown: unknown): ReaderFailure {
-  const error = storageFailure(thrown) ?? thrown;
-  if (!isWinterdockError(error))
-    return { code: 'internal', message: 'A reader failed unexpectedly.', extra: { reason: messageOf(error) } };
-  const { code, message, hint, extra, retryAfterSeconds } = error;
-  return {
-    code,
-    message,
-    extra,
-    ...(hint !== undefined && { hint }),
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  };
-}
-
-/** The error that a failure stands for. An `internal` one keeps its reason as the cause, out of answers. */
-export function readerError(failure: ReaderFailure): WinterdockError {
-  const { code, message, hint, extra, retryAfterSeconds } = failure;
-  if (code === 'internal')
-    return new WinterdockError(code, message, { cause: new Error(String(extra.reason ?? message)) });
-  return new WinterdockError(code, message, { hint, extra, retryAfterSeconds });
+  if (!isSerializedError(failure)) throw unfit('failure', 'must be an error');
+  return { id: whole(id, 'id'), failure };
 }
 
 function parseTarget(value: unknown): ReadTarget {

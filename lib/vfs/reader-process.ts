@@ -7,7 +7,8 @@ import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { WinterdockError } from '../base/errors.ts';
-import { parseFromReader, type ReaderJob, type ReaderJobResult, readerError } from './messages.ts';
+import { deserializeError } from '../base/serialized-error.ts';
+import { parseFromReader, type ReaderJob, type ReaderJobResult } from './messages.ts';
 
 export type JobDeath = 'timeout' | 'memory' | 'crash';
 
@@ -157,7 +158,7 @@ export class ReaderProcess {
       const reply = parseFromReader(message);
       if ('ready' in reply || reply.id !== this.#pending?.id) return;
       this.#settle((pending) =>
-        'failure' in reply ? pending.reject(readerError(reply.failure)) : pending.resolve(reply.answer),
+        'failure' in reply ? pending.reject(deserializeError(reply.failure)) : pending.resolve(reply.answer),
       );
     } catch {
       // What a reader says is not what was agreed: it is ended, and its job ends with it.

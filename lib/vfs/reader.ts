@@ -9,16 +9,10 @@ import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
 import { createZstdDecompress } from 'node:zlib';
 import { isWinterdockError, messageOf, storageFailure, WinterdockError } from '../base/errors.ts';
+import { serializeError } from '../base/serialized-error.ts';
 import { answerRead } from './answer.ts';
 import { copyVfs } from './copy.ts';
-import {
-  type FileCheck,
-  type FromReader,
-  parseToReader,
-  type ReaderJob,
-  type ReaderJobResult,
-  readerFailure,
-} from './messages.ts';
+import { type FileCheck, type FromReader, parseToReader, type ReaderJob, type ReaderJobResult } from './messages.ts';
 import { identityAtRest, openAtRest, openBeside, recoverToRest } from './open.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './types.ts';
 
@@ -38,7 +32,7 @@ async function take(message: unknown): Promise<void> {
   try {
     say({ id, answer: await run(job) });
   } catch (error) {
-    say({ id, failure: readerFailure(error) });
+    say({ id, failure: serializeError(error, 'A reader failed unexpectedly.') });
   }
 }
 
