@@ -68,6 +68,7 @@ import type {
   RestoreInstanceInput,
   ResumeAnswer,
   ResumeInput,
+  RunPlanInput,
   SalvageAnswer,
   SalvageInput,
   SearchHit,
@@ -97,7 +98,6 @@ import type {
   VolumeInfo,
   WakeTime,
   WakeTimesQuery,
-  WalkInput,
 } from './types.ts';
 
 /** Every operation of the route table. */
@@ -234,10 +234,10 @@ export interface Calls {
   /** Shows the hops from where an instance is to a state, and what they cost. Changes nothing. */
   getPlan(id: string, query: PlanQuery, options?: CallOptions): Promise<Plan>;
   /**
-   * Walks an instance to a state, hop by hop, each in the ledger. `active` is passed through without a process. A walk
-   * that fails stays where it came to.
+   * Runs the plan that brings an instance to a state: hop by hop, each in the ledger. `active` is passed through
+   * without a process. A plan that fails leaves the instance in the state of its last hop.
    */
-  walkPlan(id: string, input: WalkInput, options?: CallOptions): Promise<Instance>;
+  walkPlan(id: string, input: RunPlanInput, options?: CallOptions): Promise<Instance>;
   /**
    * Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what
    * it would do and whom it would pass over, and why.

@@ -71,6 +71,7 @@ import type {
   restoreSchema,
   resumeAnswerSchema,
   resumeSchema,
+  runPlanSchema,
   salvageAnswerSchema,
   salvageSchema,
   searchHitSchema,
@@ -101,7 +102,6 @@ import type {
   volumeInfoSchema,
   wakeTimeSchema,
   wakeTimesQuerySchema,
-  walkSchema,
 } from '../contract/schema.ts';
 import type {
   Attachment,
@@ -170,6 +170,7 @@ import type {
   RestoreInstanceInput,
   ResumeAnswer,
   ResumeInput,
+  RunPlanInput,
   SalvageAnswer,
   SalvageInput,
   SearchHit,
@@ -200,7 +201,6 @@ import type {
   VolumeInfo,
   WakeTime,
   WakeTimesQuery,
-  WalkInput,
 } from './types.ts';
 
 test('the plain types of the client are those of the contract’s schemas', () => {
@@ -270,6 +270,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<RestoreInstanceInput>().toEqualTypeOf<z.input<typeof restoreInstanceSchema>>();
   expectTypeOf<ResumeAnswer>().toEqualTypeOf<z.output<typeof resumeAnswerSchema>>();
   expectTypeOf<ResumeInput>().toEqualTypeOf<z.input<typeof resumeSchema>>();
+  expectTypeOf<RunPlanInput>().toEqualTypeOf<z.input<typeof runPlanSchema>>();
   expectTypeOf<SalvageAnswer>().toEqualTypeOf<z.output<typeof salvageAnswerSchema>>();
   expectTypeOf<SalvageInput>().toEqualTypeOf<z.input<typeof salvageSchema>>();
   expectTypeOf<SearchHit>().toEqualTypeOf<z.output<typeof searchHitSchema>>();
@@ -300,5 +301,4 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<VolumeInfo>().toEqualTypeOf<z.output<typeof volumeInfoSchema>>();
   expectTypeOf<WakeTime>().toEqualTypeOf<z.output<typeof wakeTimeSchema>>();
   expectTypeOf<WakeTimesQuery>().toEqualTypeOf<z.input<typeof wakeTimesQuerySchema>>();
-  expectTypeOf<WalkInput>().toEqualTypeOf<z.input<typeof walkSchema>>();
 });

@@ -704,6 +704,12 @@ export type ResumeInput = {
   reason?: string | undefined;
 };
 
+export type RunPlanInput = {
+  to: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+  reason?: string | undefined;
+  force?: boolean | undefined;
+};
+
 export type SalvageAnswer = {
   recovered: number;
   recovered_bytes: number;
@@ -1124,10 +1130,4 @@ export type WakeTime = {
 
 export type WakeTimesQuery = {
   days?: number | string | undefined;
-};
-
-export type WalkInput = {
-  to: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
-  reason?: string | undefined;
-  force?: boolean | undefined;
 };

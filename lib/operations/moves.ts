@@ -8,8 +8,8 @@ import type {
   PrefetchAnswer,
   ResumeAnswer,
   ResumeInput,
+  RunPlanInput,
   VerbInput,
-  WalkInput,
 } from '../contract/schema.ts';
 import type { Metrics } from '../health/metrics.ts';
 import { hopRefusal, plan } from '../lifecycle/plan.ts';
@@ -36,7 +36,7 @@ export interface MoveOperations {
   /** The hops to a state and what they cost. Changes nothing, wakes nothing. */
   plan(caller: Caller, id: string, query: { to: State }): Promise<Plan>;
   /** Runs the plan hop by hop. Throws as the hops do; the sandbox then stays in the state it reached. */
-  runPlan(caller: Caller, id: string, input: WalkInput): Promise<Instance>;
+  runPlan(caller: Caller, id: string, input: RunPlanInput): Promise<Instance>;
 }
 
 export function moveOperations(parts: {

@@ -19,8 +19,8 @@ export const MAX_JOB_IDS = 10_000;
 const LABEL_COUNT = 32;
 
 export const planQuerySchema = z.strictObject({ to: state });
-export const walkSchema = z.strictObject({ to: state, reason: reason.optional(), force: z.boolean().optional() });
-export type WalkInput = z.infer<typeof walkSchema>;
+export const runPlanSchema = z.strictObject({ to: state, reason: reason.optional(), force: z.boolean().optional() });
+export type RunPlanInput = z.infer<typeof runPlanSchema>;
 
 export const planSchema = z
   .object({

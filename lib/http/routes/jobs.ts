@@ -9,8 +9,8 @@ import {
   jobsQuerySchema,
   planQuerySchema,
   planSchema,
+  runPlanSchema,
   startJobSchema,
-  walkSchema,
 } from '../../contract/schema.ts';
 import { json } from '../answer.ts';
 import { listAnswer, route } from '../operation-route.ts';
@@ -38,10 +38,10 @@ export const jobRoutes: Route[] = [
     operation: 'runPlan',
     name: 'walkPlan',
     summary:
-      'Walks an instance to a state, hop by hop, each in the ledger. `active` is passed through without a process. A walk that fails stays where it came to.',
+      'Runs the plan that brings an instance to a state: hop by hop, each in the ledger. `active` is passed through without a process. A plan that fails leaves the instance in the state of its last hop.',
     tag,
     params: idParams,
-    body: walkSchema,
+    body: runPlanSchema,
     answers: { 200: { description: 'The instance as it is at the end', schema: instanceSchema } },
   }),
   route({
