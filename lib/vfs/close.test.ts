@@ -23,7 +23,7 @@ test('28. closing leaves one complete file, not in WAL mode, with nothing beside
   rest.close();
 });
 
-test('28. closing is refused while an overlay holds what is not committed, which goes on', () => {
+test('28. closing is refused while an overlay has uncommitted changes, and the overlay stays usable', () => {
   const vfs = liveVfs({ file: tmpFile() });
   const overlay = vfs.overlay();
   overlay.put(vfsPath('/a'), bytes('a'));
@@ -57,7 +57,7 @@ test.each(['reading', 'beside'] as const)(
   },
 );
 
-test('29. closing in spite of the reader and taking the file alone would have lost rows', async () => {
+test('29. closing despite the reader and moving the file alone would lose rows', async () => {
   const file = tmpFile();
   const first = openLive(file, { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: false });
   first.put(vfsPath('/before'), bytes('before'));

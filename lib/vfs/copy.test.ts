@@ -17,7 +17,7 @@ function pool(): Readers {
   return readers;
 }
 
-/** A file at rest that `fill` wrote. */
+/** A file at rest with the contents that `fill` writes. */
 function resting(folder: string, name: string, fill: (vfs: Vfs) => void): string {
   const file = join(folder, name);
   const vfs = openLive(file, { maxBytes: 512 * MIB, maxFileBytes: 64 * MIB, mustExist: false });
@@ -76,7 +76,7 @@ test('50. a copy beside constant writes is of one moment, and the writes go on',
   }
 });
 
-test('50. a copy does not keep a file that was opened a moment ago from its first write', {
+test('50. a copy does not delay the first write of a file that was just opened', {
   timeout: 60_000,
 }, async () => {
   const readers = pool();
@@ -105,7 +105,7 @@ test('50. a copy does not keep a file that was opened a moment ago from its firs
   expect(wroteMs).toBeLessThan((performance.now() - started) / 3);
 });
 
-test('51. the same rows give the same bytes, whatever came and went beside them', { timeout: 30_000 }, async () => {
+test('51. the same rows give the same bytes, whatever was added and deleted before', { timeout: 30_000 }, async () => {
   const readers = pool();
   const folder = tmpFolder();
   const source = join(folder, 'a.sqlite');
@@ -138,7 +138,7 @@ test('51. the same rows give the same bytes, whatever came and went beside them'
   expect((await copied(readers, source, join(folder, '5.sqlite'))).sha256).not.toBe(first.sha256);
 });
 
-test('52. what was deleted, overwritten or left out is not in the bytes', async () => {
+test('52. the bytes hold nothing that was deleted, overwritten or excluded', async () => {
   const readers = pool();
   const folder = tmpFolder();
   const secrets = [
@@ -177,7 +177,7 @@ test('52. what was deleted, overwritten or left out is not in the bytes', async 
   ).toBe('vfs vfs_node');
 });
 
-test('53. what is known of a file comes along, and a file of the seed stays one', async () => {
+test('53. metadata is copied, and the copy of a seed file is a seed file', async () => {
   const readers = pool();
   const folder = tmpFolder();
   const source = resting(folder, 'a.sqlite', (vfs) => {
@@ -230,7 +230,7 @@ function utf16(folder: string): string {
   return file;
 }
 
-test('54. what is no healthy VFS file is refused and leaves nothing', { timeout: 30_000 }, async () => {
+test('54. a file that is not a sound VFS file is refused, and nothing is left', { timeout: 30_000 }, async () => {
   const readers = pool();
   const folder = tmpFolder();
   const target = join(folder, 'copy', 'target.sqlite');
@@ -276,7 +276,7 @@ test('54. what is no healthy VFS file is refused and leaves nothing', { timeout:
   expect(((await copied(readers, good, join(folder, 'target.sqlite'))) satisfies VfsCopy).bytes).toBeGreaterThan(0);
 });
 
-test('54. a copy that is broken off leaves nothing', { timeout: 30_000 }, async () => {
+test('54. an aborted copy leaves nothing', { timeout: 30_000 }, async () => {
   const readers = createReaders({ maxFileBytes: 64 * MIB });
   const folder = tmpFolder();
   const source = resting(folder, 'a.sqlite', (vfs) => {

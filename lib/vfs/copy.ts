@@ -1,11 +1,11 @@
 /**
- * Copies of a VFS file: the rows of chosen volumes, written anew into a file that holds nothing else. Owns what a copy
- * looks like; knows nothing of processes or leases.
+ * Copies of a VFS file: the rows of chosen volumes, written to a new file that holds nothing else. Owns the content of
+ * a copy; knows nothing of processes or leases.
  *
- * Rows are written in the order of their numbers into a new file, in one transaction over one snapshot of the source.
- * So a copy has no free pages and no bytes of what was deleted or left out, a copy made twice of the same rows has the
- * same bytes, and no writer is waited for or kept waiting. `VACUUM INTO` gives neither: it takes every volume along and
- * counts itself in the header.
+ * Rows are written in the order of their row numbers, in one transaction, from one snapshot of the source. So a copy
+ * has no free pages and no bytes of deleted or excluded rows, two copies of the same rows have the same bytes, and copy
+ * and writer never block each other. `VACUUM INTO` guarantees none of this: it copies every volume and changes a
+ * counter in the header.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, statSync } from 'node:fs';
@@ -24,16 +24,18 @@ import { VOLUMES, type Volume } from './volumes.ts';
 const HASH_CHUNK_BYTES = 1024 * 1024;
 const CACHE_KIB = 16 * 1024;
 const CONSTRAINT = 19;
-/** A live file enters WAL mode 10 ms after it was opened; this is for a busy machine. */
+/**
+ * How long to wait for a live file to enter WAL mode. It does so 10 ms after it was opened, later on a busy machine.
+ */
 const ENTER_WAL_MS = 500;
 const ENTER_WAL_STEP_MS = 5;
 
 /**
- * Writes `volumes` of the file at `source` into a new file at `path`, which is on disk when this resolves; only its
- * name is not. With `strict` a source with any table or volume that is not a VFS file's is refused. The counter of
- * versions is set to the highest kept one, so that what was left out shows nowhere. `sha256` is what the bytes of a
- * source at rest must have: a copy of rot would have a sound hash. Throws `missing_file`, `corrupt` (also when
- * `quick_check` finds something), `conflict`, `storage_unavailable`; what was begun at `path` is then gone.
+ * Copies `volumes` of the file at `source` into a new file at `path`. When this resolves, its contents are synced to
+ * disk, but its directory entry is not. With `strict`, a source with a foreign table or volume is refused. The version
+ * counter is set to the highest version copied, so that it reveals nothing of excluded rows. `sha256` is the expected
+ * hash of a source at rest: a copy of damaged bytes would get a valid hash of its own. Throws `missing_file`, `corrupt`
+ * (also when `quick_check` finds a fault), `conflict`, `storage_unavailable`, and then removes the unfinished copy.
  */
 export async function copyVfs(
   source: ReadTarget,
@@ -51,7 +53,7 @@ export async function copyVfs(
   } catch (error) {
     unlinkFileNow(path);
     if (resultCodeOf(error) === CONSTRAINT) throw corruptFile('two of its rows are the same file', error);
-    // SQLite attaches only what has the same encoding, and has no code of its own for that.
+    // SQLite attaches only files with the same text encoding, and has no error code for this case.
     if (messageOf(error).includes('same text encoding')) throw corruptFile('its text is not UTF-8', error);
     throw translateSqliteError(error);
   }
@@ -63,8 +65,8 @@ async function requireBytes(path: string, sha256: string | null): Promise<void> 
 }
 
 /**
- * A file that was opened a moment ago may not be in WAL mode yet, and its first write would wait for a reader that came
- * before it. A copy comes after it. One that does not enter within the time is not being written.
+ * A file that was just opened may not be in WAL mode yet, and its first write would then wait for an earlier reader. So
+ * a copy waits until the file is in WAL mode. A file that is not within the time is not being written.
  */
 async function untilInWal(path: string): Promise<void> {
   const deadline = performance.now() + ENTER_WAL_MS;
@@ -102,7 +104,7 @@ function writeCopy(source: ReadTarget, path: string, volumes: readonly Volume[],
   }
 }
 
-/** Rows that no volume has: leaving them out of what someone handed in would lose them without a word. */
+/** Rows of an unknown volume. Leaving them out of an uploaded file would lose them silently. */
 function refuseStrangers(db: DatabaseSync): void {
   const row = db.prepare(`SELECT volume FROM source.vfs WHERE volume NOT IN (${quoted(VOLUMES)}) LIMIT 1`).get();
   if (row !== undefined) throw corruptFile(`it has files in a volume "${String(row.volume).slice(0, 40)}"`);

@@ -70,7 +70,7 @@ test('2. at rest a file of the seed is read without a second table, and gains no
   expect(readFileSync(file).equals(before)).toBe(true);
 });
 
-test('3. a fourth volume is refused where its name comes in, and no operation takes a mere name', () => {
+test('3. a fourth volume is refused where its name comes in, and no operation takes an unparsed name', () => {
   for (const name of ['secrets', '', 'Workspace', 'workspace ', '__proto__', "tmp' OR 1=1"]) {
     expect(codeOf(() => parseVolume(name))).toBe('unknown_volume');
     const request = { op: 'get', volume: name, path: '/a' };
@@ -79,7 +79,7 @@ test('3. a fourth volume is refused where its name comes in, and no operation ta
   }
   const vfs = liveVfs();
   const name: string = 'workspace';
-  // @ts-expect-error A name is no volume before it is parsed.
+  // @ts-expect-error An unparsed name is not a Volume.
   expect(vfs.get(vfsPath('/a'), name)).toBeNull();
   // @ts-expect-error As above, where it is a list.
   expect(vfs.list(name, { limit: 1 }).files).toEqual([]);
@@ -100,7 +100,7 @@ test('4. the same path in three volumes is three files', () => {
   expect(VOLUMES.map((volume) => text(vfs.get(vfsPath('/note'), volume)))).toEqual(['in workspace', null, 'in tmp']);
 });
 
-test('6. bytes come back as they were put, none and a mebibyte included', () => {
+test('6. bytes come back as they were put, also none and a mebibyte', () => {
   const vfs = liveVfs({ clock: new FakeClock(1_765_500_000_000) });
   const contents = [new Uint8Array(0), new Uint8Array([0, 255, 0, 128]), new Uint8Array(MIB).fill(7), bytes('ü\n')];
   for (const content of contents) {
@@ -110,7 +110,7 @@ test('6. bytes come back as they were put, none and a mebibyte included', () => 
   }
 });
 
-test('6. put says whether the file is new', () => {
+test('6. put reports whether the file is new', () => {
   const vfs = liveVfs();
   expect(vfs.put(vfsPath('/a'), bytes('1')).created).toBe(true);
   const again = vfs.put(vfsPath('/a'), bytes('22'));
@@ -146,7 +146,7 @@ test('15. list pages through a volume in byte order, under a prefix, each file o
     expect(codeOf(() => vfs.list('workspace', { limit }))).toBe('validation');
 });
 
-test('16. sizes gives always the three volumes', () => {
+test('16. sizes always lists the three volumes', () => {
   const vfs = liveVfs();
   expect(vfs.sizes()).toEqual(VOLUMES.map((volume) => ({ volume, files: 0, bytes: 0 })));
   vfs.put(vfsPath('/a'), bytes('1234'));
@@ -177,7 +177,7 @@ test('16. list, stat, readdir and sizes read no contents', () => {
   vfs.close();
 });
 
-test('17. search finds names, whatever the case', () => {
+test('17. search finds names, ignoring case', () => {
   const vfs = liveVfs();
   for (const path of ['/Report.org', '/old/report-2', '/other']) vfs.put(vfsPath(path), bytes('report'));
   vfs.put(vfsPath('/100%_report'), bytes('x'), 'memory');
@@ -193,7 +193,7 @@ test('17. search finds names, whatever the case', () => {
   expect(vfs.search({ text: 'report', in: 'name', volume: 'memory', limit: 10 }).hits).toHaveLength(1);
 });
 
-test('17. search finds lines of text, passes binaries over, cuts long lines and says when there is more', () => {
+test('17. search finds lines of text, skips binary files, cuts long lines and reports when there is more', () => {
   const vfs = liveVfs();
   vfs.put(vfsPath('/poem'), bytes('one\r\nTwo Ünder the\nthree\nünder again\n'));
   vfs.put(vfsPath('/image'), new Uint8Array([0x89, 0, ...bytes('under')]));

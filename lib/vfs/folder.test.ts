@@ -9,7 +9,7 @@ const FILES = [
 ];
 const names = (items: readonly { name: string }[] | null) => items?.map(({ name }) => name);
 
-test('a folder of a flat list holds what lies directly in it, each once, with the folders that were made', () => {
+test('a folder of a flat list holds its direct children, each once, with the explicit folders', () => {
   expect(childrenOf(FILES, ['/empty', '/src', '/empty/within'], '/')).toEqual([
     { name: 'a.txt', kind: 'file', size: 1, mtime: 5 },
     { name: 'src', kind: 'dir', size: 0, mtime: 9 },

@@ -1,6 +1,4 @@
-/**
- * One folder as a page of what lies directly in it: folders first, each kind by name. Pure; knows nothing of SQLite.
- */
+/** One page of a folder's direct children: folders first, then by name. Pure; knows nothing of SQLite. */
 import { WinterdockError } from '../base/errors.ts';
 import type { VfsFolderItem } from './types.ts';
 
@@ -11,7 +9,7 @@ export interface FolderPage {
   items: VfsFolderItem[];
   /** The `after` of the following page; null at the end. */
   next: string | null;
-  /** How many there are on all pages. */
+  /** Number of items on all pages. */
   total: number;
 }
 
@@ -38,8 +36,9 @@ export function folderPage(items: readonly VfsFolderItem[], limit: number, after
 }
 
 /**
- * What lies directly in `folder` (normalised, `/` for the root), of a flat list of files and of directories that were
- * made. A folder that only deeper paths imply has the time of the newest file in it. Null when there is no such folder.
+ * The direct children of `folder` (normalised, `/` for the root), from a flat list of files and of explicit
+ * directories. A folder that exists only as part of deeper paths has the time of its newest file. Null when there is no
+ * such folder.
  */
 export function childrenOf(
   files: readonly { path: string; size: number; mtime: number }[],

@@ -1,9 +1,9 @@
 /**
- * Handles on a VFS file: live (WAL, one writer), at rest (immutable), beside a live process (read-only), and the way
- * back to rest. Owns every pragma; knows nothing of what the tables hold beyond tmp.
+ * SQLite handles on a VFS file: live (WAL, one writer), at rest (immutable), beside a live process (read-only), and the
+ * recovery to rest. Owns every pragma; knows nothing of the contents of the tables except that tmp is cleared.
  *
- * Never open and close a live file by other means in the process that holds it: POSIX drops a process's locks on a file
- * with the first descriptor that is closed.
+ * The process that holds a live file must not open and close it by other means: POSIX releases a process's locks on a
+ * file when the process closes any descriptor of it.
  */
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -23,25 +23,23 @@ interface OpenFile {
 }
 
 interface LiveFile extends OpenFile {
-  /** Enters WAL mode, which everything that writes must do first; null when the file is in it or needs none. */
+  /** Enters WAL mode, which must happen before any write. Null when the file is already in it or does not need it. */
   enterWal: (() => void) | null;
 }
 
 /** How long a handle waits for a lock before it fails, in milliseconds. */
 const BUSY_MS = 1000;
-/**
- * Longer than any read beside a live file may take: a first write waits for one that came before it, and does not fail.
- */
+/** Longer than any read beside a live file may take: a first write waits for an earlier reader instead of failing. */
 const ENTER_BUSY_MS = 35_000;
-/** The log is cut back to this after a checkpoint, so that one large write does not leave a large log. */
+/** Size to which a checkpoint truncates the log, so that one large write does not leave a large log. */
 const LOG_BYTES = 4 * 1024 * 1024;
 
-/** What SQLite keeps committed or undone pages in beside a file. */
+/** Suffixes of the files beside a database in which SQLite keeps committed or rolled-back pages. */
 const LOGS = ['-wal', '-journal'];
-/** Where the header says how the file is written: 1 by a journal, 2 by a write-ahead log. */
+/** Offset of the write version in the header: 1 is a rollback journal, 2 is WAL. */
 const WRITE_VERSION_AT = 18;
 
-/** What every handle on a VFS file is opened with. */
+/** Options of every handle on a VFS file. */
 export const OPTIONS: DatabaseSyncOptions = {
   timeout: BUSY_MS,
   allowExtension: false,
@@ -52,17 +50,17 @@ export const OPTIONS: DatabaseSyncOptions = {
 };
 
 /**
- * What SQLite advises for files that may be hostile: the schema calls no function with effects, cells are checked as
- * they are read.
+ * Settings that SQLite recommends for hostile files: the schema calls no function with side effects, and cells are
+ * checked as they are read.
  */
 const DISTRUST = 'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;';
 /** Large sorts stay in memory, where the process has a limit, and never fill the machine's temporary folder. */
 const IN_MEMORY = 'PRAGMA temp_store = MEMORY;';
 
 /**
- * The one writing handle: WAL, `synchronous=FULL`, both tables there, and every volume that does not survive a resume
- * cleared. Writes only what is missing. `maxBytes` bounds the file. With `walLater`, a file that lacks nothing is left
- * untouched, and `enterWal` is the caller's to run before the first write. Throws `missing_file` (with `mustExist`),
+ * Opens the one writing handle: WAL, `synchronous=FULL`, both tables created, and every volume that does not survive a
+ * resume cleared. Writes only if something is missing. `maxBytes` limits the file. With `walLater`, a complete file is
+ * left untouched, and the caller must run `enterWal` before the first write. Throws `missing_file` (with `mustExist`),
  * `corrupt`, `conflict`, `storage_unavailable`.
  */
 export function openLiveFile(
@@ -94,8 +92,8 @@ export function openLiveFile(
 }
 
 /**
- * Checkpoints, leaves WAL mode and closes: afterwards the file is all there is, and that is on disk. Throws `conflict`
- * when another reader or writer still holds the file; the handle then stays open and nothing is lost.
+ * Checkpoints, leaves WAL mode and closes. Afterwards the file alone holds everything, synced to disk. Throws
+ * `conflict` while another reader or writer has the file open; the handle then stays open and nothing is lost.
  */
 export function restLiveFile(db: DatabaseSync): void {
   const file = db.location();
@@ -106,7 +104,7 @@ export function restLiveFile(db: DatabaseSync): void {
   try {
     const log = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
     if (log?.busy !== 0) throw heldByOthers();
-    // One page as in enterWal, but with an fsync. Fails when any other connection is open.
+    // Writes one page, as enterWal does, but with an fsync. Fails when any other connection is open.
     const mode = db.prepare('PRAGMA journal_mode = MEMORY').get()?.journal_mode;
     if (mode !== 'memory') throw notAtRest(`SQLite left it in ${mode} mode`);
   } catch (error) {
@@ -119,9 +117,9 @@ export function restLiveFile(db: DatabaseSync): void {
 }
 
 /**
- * Power may be lost when the name of a log is on disk and nothing else of it is, the file's header included. To SQLite
- * a log of 0 bytes is none: the file is opened without it, and whoever closes it leaves it there. It holds nothing, and
- * its index nothing either.
+ * After a power loss a log can exist by name only, with neither its own bytes nor the file's new header on disk. SQLite
+ * treats a log of 0 bytes as absent: it opens the file without it and does not remove it on close. Such a log and its
+ * index hold nothing, so they can be removed.
  */
 function removeEmptyLog(file: string): void {
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
@@ -129,9 +127,9 @@ function removeEmptyLog(file: string): void {
 }
 
 /**
- * Makes one clean file of what a killed process left: takes up what its log holds and leaves WAL mode. A clean file is
- * left as it is, tmp stays. Throws `missing_file`; `corrupt`, also for an empty file, which is left as it is with
- * what lies beside it; and `conflict` while anything holds the file.
+ * Recovers the file of a killed process: replays its log and leaves WAL mode. A clean file is left unchanged. tmp is
+ * not cleared. Throws `missing_file`; `corrupt`, also for an empty file, which is left in place with the files beside
+ * it; and `conflict` while another process has the file open.
  */
 export function recoverFile(file: string): void {
   if (!existsSync(file)) throw missingFile();
@@ -154,15 +152,15 @@ export function recoverFile(file: string): void {
 }
 
 /**
- * Reads a file that nothing writes: takes no lock and leaves nothing beside it. Throws `missing_file`, `corrupt`, and
- * `conflict` when a log lies beside the file: it is not at rest, and reading it alone would miss what the log holds.
+ * Opens a file that nobody writes: takes no lock and creates no file beside it. Throws `missing_file`, `corrupt`, and
+ * `conflict` when a log lies beside the file: the file is then not at rest, and without its log it would be incomplete.
  */
 export function openRestingFile(file: string): OpenFile {
   refuseLog(file);
   return openReading(file, 'immutable=1');
 }
 
-/** SQLite would delete what lies beside an empty file, which may be all that is left of a sandbox. */
+/** Refuses an empty file: SQLite would delete the log beside it, which may be all that is left of a sandbox. */
 function refuseEmptyBesideLog(file: string, logs: readonly string[]): void {
   if (statSync(file, { throwIfNoEntry: false })?.size !== 0) return;
   for (const log of logs) {
@@ -181,14 +179,14 @@ function refuseLog(file: string): void {
   }
 }
 
-/** Reads the committed state beside the process that writes the file. Throws `missing_file`, `corrupt`, `conflict`. */
+/** Reads the committed state while another process writes the file. Throws `missing_file`, `corrupt`, `conflict`. */
 export function openFileBeside(file: string): OpenFile {
   return openReading(file, 'mode=ro');
 }
 
 /**
- * Attaches a file as `source` to a handle, to be read as `openRestingFile` and `openFileBeside` read. Throws
- * `missing_file`, and as SQLite does.
+ * Attaches a file as `source` to a handle, read in the same way as by `openRestingFile` or `openFileBeside`. Throws
+ * `missing_file`, and SQLite's own errors.
  */
 export function attachReading(db: DatabaseSync, target: ReadTarget): void {
   if (target.mode === 'rest') refuseLog(target.path);
@@ -232,9 +230,9 @@ function openDatabase(
 }
 
 /**
- * A new file gets its tables in one transaction with a rollback journal, and with `synchronous=EXTRA`, which also syncs
- * the folder after the journal is gone: when this returns the file, its name and its first page are on disk. Only then
- * may it have a log: SQLite deletes a log that lies beside an empty file, whatever was committed to it.
+ * Creates the tables of a new file in one transaction with a rollback journal, and with `synchronous=EXTRA`, which also
+ * syncs the folder after the journal is deleted. When this returns, the file, its name and its first page are on disk.
+ * Only then may the file have a log: SQLite deletes a log beside an empty file, whatever was committed to it.
  */
 function createDurably(db: DatabaseSync, schema: Schema): void {
   db.exec('PRAGMA synchronous = EXTRA');
@@ -243,12 +241,12 @@ function createDurably(db: DatabaseSync, schema: Schema): void {
 }
 
 /**
- * WAL mode is two bytes of the first page. SQLite's usual way makes, syncs and deletes a journal for them and syncs the
- * file; here it is one write of one page and no fsync, so that a wake waits for no disk. That is safe for a file that
- * is on disk (see `bear`). A killed process has written the page or not. What changes in it lies in its first 100
- * bytes, one sector, so power loss leaves the old header or the new one, over the same contents. And with the old one
- * nothing is missed: the log's first fsync syncs its name too, SQLite opens a log that is there whatever the header
- * says, and a checkpoint syncs the file before it empties the log.
+ * WAL mode is two bytes of the first page. SQLite would create, sync and delete a journal to change them, and sync the
+ * file. This writes the one page without an fsync, so that a wake waits for no disk. It is safe for a file that is
+ * already on disk (see `createDurably`). If the process is killed, the page is either written or not. Only its first 100
+ * bytes change, which is one sector, so a power loss leaves the old header or the new one over the same contents.
+ * Nothing is lost with the old header: the first fsync of the log also syncs its name, SQLite reads an existing log
+ * whatever the header says, and a checkpoint syncs the file before it truncates the log.
  */
 function enterWal(db: DatabaseSync): void {
   const now = db.prepare('PRAGMA journal_mode').get()?.journal_mode;
@@ -258,7 +256,7 @@ function enterWal(db: DatabaseSync): void {
   db.exec('PRAGMA synchronous = FULL');
 }
 
-/** The same for a file that others may be reading already: it waits until the last of them is done. */
+/** Does the same for a file that others may already be reading: waits until the last of them is done. */
 function enterWalBesideReaders(db: DatabaseSync): void {
   db.exec(`PRAGMA busy_timeout = ${ENTER_BUSY_MS}`);
   try {
@@ -270,7 +268,7 @@ function enterWalBesideReaders(db: DatabaseSync): void {
   }
 }
 
-/** The volumes that end with a resume, as a list of SQL strings. */
+/** The volumes that do not survive a resume, as a list of SQL strings. */
 const CLEARED_VOLUMES = VOLUMES.filter((volume) => !VOLUME_CONTRACTS[volume].survivesResume)
   .map((volume) => `'${volume}'`)
   .join(', ');
@@ -284,21 +282,24 @@ function hasTmp(db: DatabaseSync): boolean {
   return some !== 0;
 }
 
-/** Empties them by name, in one statement per table. */
+/** Empties these volumes, with one statement per table. */
 function clearTmp(db: DatabaseSync): void {
   db.exec(
     `BEGIN IMMEDIATE; DELETE FROM vfs WHERE volume IN (${CLEARED_VOLUMES}); DELETE FROM vfs_node WHERE volume IN (${CLEARED_VOLUMES}); COMMIT`,
   );
 }
 
-/** No log beside the file, and its header does not ask for one. Only for a file that this process has not open. */
+/**
+ * True when there is no log beside the file and its header is not in WAL mode. Only for a file that this process does
+ * not have open.
+ */
 function isClean(file: string): boolean {
   return ![...LOGS, '-shm'].some((log) => existsSync(file + log)) && !asksForLog(file);
 }
 
 /**
- * Whether there is anything to take up. Power loss may leave the names of a log and its index, and neither a byte in
- * them nor the header that asks for them: SQLite then leaves both where they are.
+ * True when there is something to recover. After a power loss, a log and its index can exist by name only, with no
+ * bytes in them and no WAL mode in the header. SQLite leaves such files in place.
  */
 function holdsLog(file: string): boolean {
   return asksForLog(file) || LOGS.some((log) => (statSync(file + log, { throwIfNoEntry: false })?.size ?? 0) > 0);
@@ -309,7 +310,7 @@ function dropEmptyLogs(file: string): void {
   syncDirectory(dirname(file));
 }
 
-/** Whether the header says that the file is written by a log. Only for a file that this process has not open. */
+/** True when the header is in WAL mode. Only for a file that this process does not have open. */
 export function asksForLog(file: string): boolean {
   const descriptor = openSync(file, 'r');
   try {
@@ -320,7 +321,7 @@ export function asksForLog(file: string): boolean {
   }
 }
 
-/** Whole pages in `maxBytes`, within what SQLite can count. */
+/** Number of whole pages in `maxBytes`, at most what SQLite can count. */
 function pageLimit(maxBytes: number, pageBytes: number): number {
   return Math.min(Math.max(1, Math.floor(maxBytes / pageBytes)), 0xffff_fffe);
 }
@@ -331,7 +332,10 @@ function address(file: string, query: string): URL {
   return url;
 }
 
-/** Node's permission model refuses fsync; a process under it leaves this to the one that files what it closed. */
+/**
+ * Syncs a file to disk. Node's permission model forbids fsync; a restricted process leaves it to the process that files
+ * the sandbox.
+ */
 function syncDirectory(directory: string): void {
   if (process.permission !== undefined) return;
   syncFolderNow(directory);
@@ -354,7 +358,7 @@ function heldByOthers(): WinterdockError {
   );
 }
 
-/** Only what was seen is said: why it is so is not known. */
+/** The error names what was found, not why: the cause is unknown. */
 function notAtRest(seen: string): WinterdockError {
   return new WinterdockError('conflict', `The file of the sandbox could not be put to rest: ${seen}.`, {
     retryAfterSeconds: 1,

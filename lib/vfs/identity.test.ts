@@ -26,7 +26,7 @@ async function copied(path: string, mode: 'rest' | 'live' = 'rest'): Promise<str
   return copy;
 }
 
-test('56. a file is born with an identity, which no other has and which every write leaves as it is', () => {
+test('56. a new file has an identity that is unique and that no write changes', () => {
   const born = new Set<string | null>();
   for (let round = 0; round < 20; round += 1) {
     const file = tmpFile();
@@ -60,7 +60,7 @@ test('56. a copy never has the identity of its source, at rest or beside its pro
   expect(readFileSync(await copied(beside)).equals(readFileSync(await copied(file)))).toBe(true);
 });
 
-test('56. a file of an earlier time gets one with its first write and is not touched before', async () => {
+test('56. a file of an older version gets one with its first write and is not touched before', async () => {
   const file = tmpFile();
   closeToRest(liveVfs({ file }));
   const db = otherTool(file);
@@ -79,14 +79,14 @@ test('56. a file of an earlier time gets one with its first write and is not tou
   expect(identityIn(file)).toBe(identity);
 });
 
-test('56. a file of the seed gets one when it becomes ours, and has none to read before', () => {
+test('56. a seed file gets one when it is first opened for writing, and has none to read before', () => {
   const file = tmpFile();
   seedFile(file, [['workspace', '/a', 'a', 1]]);
   expect(identityIn(file)).toBeNull();
   expect(closeToRest(openLive(file, LIVE))).toMatch(IDENTITY);
 });
 
-test('57. a file at rest whose bytes are not those that are known is not copied', async () => {
+test('57. a file at rest whose bytes differ from the known hash is not copied', async () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
   vfs.put(vfsPath('/a'), bytes('the work of a week'));
@@ -103,7 +103,7 @@ test('57. a file at rest whose bytes are not those that are known is not copied'
   expect(existsSync(copy)).toBe(false);
 });
 
-test('56. recovery tells the identity of what a killed process left, and has none of what it cannot read', async () => {
+test('56. recovery returns the identity of a killed process’s file, and none of a file that it cannot read', async () => {
   const file = tmpFile();
   await kill(await holdFile(file, 'live'));
   const identity = recoverToRest(file);

@@ -1,6 +1,6 @@
 /**
- * The mark that tells a VFS file from every other, also from one of the same size and header: sixteen random bytes in
- * the row of the counter, written at birth and never copied. Knows nothing of who asks for it.
+ * The identity of a VFS file: sixteen random bytes in the row of the counter, written when the file is created and
+ * never copied. It tells the file from every other, even one of the same size and header. Must not know its users.
  */
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
@@ -8,14 +8,14 @@ import type { DatabaseSync } from 'node:sqlite';
 const COUNTER = "volume = '' AND path = '' AND kind = 'counter'";
 const FORM = /^[0-9a-f]{32}$/;
 
-/** A mark that no other file has: 32 digits of lower-case hex. */
+/** A new identity: 32 digits of lower-case hex. */
 export function newIdentity(): string {
   return randomBytes(16).toString('hex');
 }
 
 /**
- * The mark of an open file; null for one that has none yet (a copy that was never opened for writing, a file of an
- * earlier time or of the seed).
+ * The identity of an open file. Null for a file without one: a copy that was never opened for writing, a file of an
+ * older version, or a seed file.
  */
 export function identityOf(db: DatabaseSync, nodes: boolean): string | null {
   if (!nodes) return null;
@@ -24,9 +24,9 @@ export function identityOf(db: DatabaseSync, nodes: boolean): string | null {
 }
 
 /**
- * Gives an open file a mark, in a transaction of its own, unless it has one. The file is ready to be written (see
- * `prepareToWrite`) and no transaction is open. Returns its mark, or null when the file has no room for one: it is then
- * known by its hash alone.
+ * Gives an open file an identity, in its own transaction, unless it has one. The file must be ready for writing (see
+ * `prepareToWrite`), with no transaction open. Returns the identity, or null when the file has no room for one; such a
+ * file is recognised by its hash alone.
  */
 export function ensureIdentity(db: DatabaseSync): string | null {
   const known = identityOf(db, true);

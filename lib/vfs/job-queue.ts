@@ -1,6 +1,6 @@
 /**
- * Long jobs on VFS files (checks, copies), one after the other, in a process that is there only while there is
- * something to do. Knows nothing of what a job is.
+ * A queue of long jobs on VFS files (checks, copies). It runs one at a time, in a process that exists only while there
+ * are jobs. Knows nothing of what a job does.
  */
 import { WinterdockError } from '../base/errors.ts';
 import type { ReaderJob, ReaderJobResult } from './messages.ts';
@@ -18,7 +18,7 @@ export class JobQueue {
   #linger: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  /** `what` names the job to people; `niceness` 0 to 19: how far its process stands behind others. */
+  /** `what` names the job in messages. `niceness`, 0 to 19: the priority of its process. */
   constructor(what: string, niceness: number, limits: JobLimits) {
     this.#what = what;
     this.#niceness = niceness;
@@ -30,16 +30,16 @@ export class JobQueue {
     return this.#waiting;
   }
 
-  /** Runs one job, after those that were asked for before. Throws the job's own error, or `storage_unavailable`. */
+  /** Runs one job after all earlier ones. Throws the job's own error, or `storage_unavailable`. */
   run(job: ReaderJob): Promise<ReaderJobResult> {
     this.#waiting += 1;
     const result = this.#last.then(() => this.#run(job));
-    // The next job does not depend on how this one ended; its caller is told.
+    // The next job does not depend on this one's outcome; the caller gets the error.
     this.#last = result.catch(() => undefined).then(() => this.#rest());
     return result;
   }
 
-  /** Breaks off what runs and refuses what waits; resolves when the process is gone. */
+  /** Aborts the running job and refuses the waiting ones. Resolves when the process has exited. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#process?.kill('crash');

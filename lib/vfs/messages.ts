@@ -17,7 +17,7 @@ export type ReaderJob =
 export interface FileCheck {
   sha256: string;
   quickCheck: string;
-  /** The mark in the file; null for a compressed one, and when it has none or cannot be read. */
+  /** The identity in the file. Null for a compressed file, and when there is none or it cannot be read. */
   identity: string | null;
 }
 
@@ -37,9 +37,7 @@ export type FromReader =
 
 type Fields = Record<string, unknown>;
 
-/**
- * A message of the server, parsed: its volumes and paths too. Throws `validation` when it is none.
- */
+/** Parses a message of the server, including its volumes and paths. Throws `validation` when it is invalid. */
 export function parseToReader(message: unknown): ToReader {
   const { id, job } = fields(message, 'message');
   const { kind, target, request, path, packed, volumes, strict, sha256 } = fields(job, 'job');
@@ -66,7 +64,7 @@ export function parseToReader(message: unknown): ToReader {
   return { id: whole(id, 'id'), job: { kind, target: parseTarget(target), request: parseRequest(request) } };
 }
 
-/** A message of a reader process, checked as far as the server relies on it. Throws `internal`. */
+/** Parses a message of a reader process, as far as the server relies on it. Throws `validation` when it is invalid. */
 export function parseFromReader(message: unknown): FromReader {
   const { ready, id, answer, failure } = fields(message, 'reply');
   if (ready === true) return { ready };
@@ -93,7 +91,7 @@ function parseRequest(value: unknown): ReadRequest {
 }
 
 /**
- * Checks the shape of a read request, before it is sent too: a reader that gets a malformed one ends. Throws
+ * Checks the form of a read request. Also used before sending: a reader that receives a malformed one ends. Throws
  * `validation`.
  */
 export function requireRequest(value: unknown): Fields {

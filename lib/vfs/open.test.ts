@@ -27,7 +27,7 @@ function openedBeside(file: string): Vfs {
   onTestFinished(() => vfs.close());
   return vfs;
 }
-/** The header's word on how the file is written: 1 by a journal, 2 by a log. */
+/** The write version in the header: 1 is a rollback journal, 2 is WAL. */
 const writeVersion = (file: string) => readFileSync(file)[18];
 
 describe('opening', () => {
@@ -37,7 +37,7 @@ describe('opening', () => {
     expect(vfs.db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
   });
 
-  test('nothing of a file is encrypted: whoever may read it has what is in it, memory too', () => {
+  test('nothing in a file is encrypted: read access to the file shows all of it, memory too', () => {
     const file = tmpFile();
     const vfs = liveVfs({ file });
     vfs.put(vfsPath('/a'), bytes('the secret of the memory'), 'memory');
@@ -45,7 +45,7 @@ describe('opening', () => {
     expect(readFileSync(file).includes('the secret of the memory')).toBe(true);
   });
 
-  test('24. what was committed is there after SIGKILL at any moment', async () => {
+  test('24. committed writes survive a SIGKILL at any moment', async () => {
     const file = tmpFile();
     let last = 0;
     for (let round = 0; round < 12; round += 1) {
@@ -67,7 +67,7 @@ describe('opening', () => {
     }
   }, 120_000);
 
-  test('24. a log is taken up although power was lost before the file’s header said so', async () => {
+  test('24. a log is replayed although a power loss came before the new header', async () => {
     const file = tmpFile();
     await kill(await holdFile(file, 'live'));
     const asBefore = readFileSync(file);
@@ -82,7 +82,7 @@ describe('opening', () => {
     rest.close();
   });
 
-  test('24. the name of a log that power was lost before is no log', () => {
+  test('24. a log of which a power loss left only the name is ignored', () => {
     const file = tmpFile();
     const vfs = openLive(file, NEW);
     vfs.put(vfsPath('/kept'), bytes('kept'));
@@ -134,7 +134,7 @@ describe('opening', () => {
     },
   );
 
-  test('55. an empty file beside a log is corrupt, and not a byte of either goes, however it is opened', async () => {
+  test('55. an empty file beside a log is corrupt, and both keep every byte, however it is opened', async () => {
     const file = tmpFile();
     await kill(await holdFile(file, 'live'));
     truncateSync(file, 0);
@@ -153,7 +153,7 @@ describe('opening', () => {
     expect(readFileSync(`${file}-wal`).equals(log)).toBe(true);
   });
 
-  test('25. a file that lacks nothing may be opened without a byte of it changing until something is written', () => {
+  test('25. a complete file may be opened without changing a byte until the first write', () => {
     const file = tmpFile();
     const first = liveVfs({ file });
     first.put(vfsPath('/a'), bytes('kept'));
@@ -174,7 +174,7 @@ describe('opening', () => {
     expect(text(openedBeside(file).get(vfsPath('/b')))).toBe('new');
   });
 
-  test('25. such a file enters WAL mode when it is told to, and at once when its tmp has to be cleared', () => {
+  test('25. such a file enters WAL mode on request, and at once when its tmp has to be cleared', () => {
     const file = tmpFile();
     const first = liveVfs({ file });
     first.put(vfsPath('/scratch'), bytes('gone'), 'tmp');
@@ -191,7 +191,7 @@ describe('opening', () => {
     expect(beside(file)).toEqual(['vfs.sqlite']);
   });
 
-  test('25. such a file that was never written comes to rest as it was', () => {
+  test('25. such a file that was never written comes to rest unchanged', () => {
     const file = tmpFile();
     closeToRest(liveVfs({ file }));
     const before = readFileSync(file);
@@ -202,7 +202,7 @@ describe('opening', () => {
     expect(beside(file)).toEqual(['vfs.sqlite']);
   });
 
-  test('31. a first write waits for a reader that came before it, and does not fail', async () => {
+  test('31. a first write waits for an earlier reader instead of failing', async () => {
     const file = tmpFile();
     closeToRest(liveVfs({ file }));
     const vfs = openLive(file, { ...LIVE, walLater: true });
@@ -239,7 +239,7 @@ describe('opening', () => {
     expect(statSync(`${file}-wal`).size).toBe(0);
   });
 
-  test('25. paths that mean something to SQLite or URLs are only names', () => {
+  test('25. paths with a meaning to SQLite or in URLs are plain names', () => {
     const folder = join(tmpFolder(), 'a b?mode=memory#x%41&cache=shared');
     mkdirSync(folder);
     const file = join(folder, 'vfs 100%.sqlite');
@@ -254,7 +254,7 @@ describe('opening', () => {
 });
 
 describe('refusing to open', () => {
-  test('26. a missing file is missing_file, and none is made', () => {
+  test('26. a missing file is missing_file, and none is created', () => {
     const file = tmpFile();
     for (const open of [
       () => openLive(file, LIVE),
@@ -283,7 +283,7 @@ describe('refusing to open', () => {
     ],
   ];
 
-  test.each(damages)('26. a file that is %s is corrupt and stays as it is', (_, damage) => {
+  test.each(damages)('26. a file that is %s is corrupt and stays unchanged', (_, damage) => {
     const file = tmpFile();
     closeToRest(openLive(file, NEW));
     damage(file);

@@ -1,6 +1,6 @@
 /**
- * The ways to a sandbox's files: live, at rest, beside a live process, and back to rest. What each does to the SQLite
- * file is in handles.ts.
+ * Opens a sandbox's files: live, at rest or beside a live process, and brings them back to rest. What happens to the
+ * SQLite file itself is in handles.ts.
  */
 import type { Clock } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
@@ -23,8 +23,8 @@ export function openLive(
 
 /**
  * Checkpoints, leaves WAL mode and closes; afterwards there is one clean file. Throws `conflict` while another reader
- * or writer holds the file: the handle stays open and usable. Throws `internal` while a call has gathered what is not
- * committed. Returns the identity of the file.
+ * or writer has the file open: the handle then stays open and usable. Throws `internal` while a call has uncommitted
+ * changes. Returns the identity of the file.
  */
 export function closeToRest(vfs: Vfs): string | null {
   if (vfs.hasUncommitted)
@@ -35,8 +35,7 @@ export function closeToRest(vfs: Vfs): string | null {
 }
 
 /**
- * Makes sure that a live file can be told from every other: a copy, and a file of an earlier time, has no identity of
- * its own yet. Returns it.
+ * Gives a live file an identity when it has none, as a copy or a file of an older version does. Returns the identity.
  */
 export function giveIdentity(vfs: Vfs): string | null {
   const known = identityOf(vfs.db, true);
@@ -46,8 +45,8 @@ export function giveIdentity(vfs: Vfs): string | null {
 }
 
 /**
- * Makes one clean file of what a killed process left (a log beside the file); a clean one is left as it is. Returns its
- * identity, null when it has none or cannot be read. See `recoverFile`.
+ * Recovers the file of a killed process, with the log beside it. A clean file is left unchanged. Returns its identity,
+ * null when it has none or cannot be read. See `recoverFile`.
  */
 export function recoverToRest(file: string): string | null {
   recoverFile(file);
@@ -59,23 +58,23 @@ export function recoverToRest(file: string): string | null {
       vfs.close();
     }
   } catch {
-    // It is recovered; whether it is sound is asked elsewhere.
+    // The file is recovered. Whether its contents are sound is checked elsewhere.
     return null;
   }
 }
 
-/** The identity of a file that is open to be read. */
+/** The identity of a file that is open for reading. */
 export function identityAtRest(vfs: Vfs): string | null {
   return identityOf(vfs.db, inspectSchema(vfs.db).nodes);
 }
 
-/** Reads a file at rest and leaves nothing beside it. Close it with `close`. See `openRestingFile`. */
+/** Opens a file at rest for reading; creates no file beside it. Close it with `close`. See `openRestingFile`. */
 export function openAtRest(file: string): Vfs {
   const { db, schema } = openRestingFile(file);
   return new Vfs(db, { maxFileBytes: 0 }, schema);
 }
 
-/** Reads the committed state beside a live process. Close it with `close` before the process puts its file to rest. */
+/** Opens the committed state beside a live process. Close it with `close` before the process puts its file to rest. */
 export function openBeside(file: string): Vfs {
   const { db, schema } = openFileBeside(file);
   return new Vfs(db, { maxFileBytes: 0 }, schema);

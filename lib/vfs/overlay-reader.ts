@@ -1,6 +1,6 @@
 /**
- * What is at a path for a running call: what it has gathered, and under it what the file holds at that moment. The read
- * side of an overlay; writes nothing. A call that has gathered nothing reads the file alone.
+ * The read side of an overlay: what a running call sees at a path – its own buffered changes, and beneath them the
+ * current contents of the file. Writes nothing. A call without changes reads only the file.
  */
 import { ancestorsOf, subtreeOf, type VfsPath } from './paths.ts';
 import type { Statements } from './statements.ts';
@@ -8,7 +8,7 @@ import { DIRECTORY_MODE, FILE_MODE, impliedDirectory, LINK_MODE, TableReader } f
 import type { VfsAddress, VfsEntry } from './types.ts';
 import type { Volume } from './volumes.ts';
 
-/** Kinds of rows beside which the file's own row at the path still counts. */
+/** Kinds of buffered rows that do not hide the file's own row at the same path. */
 const BESIDE = "('kept', 'attributes')";
 
 const COLUMNS =
@@ -29,8 +29,8 @@ interface ChangeRow {
 }
 
 /**
- * SQL that leaves out the rows of the file that a call has replaced or removed, ending with AND. Its one value is the
- * call's number.
+ * A SQL condition that excludes the file's rows that the call has replaced or removed, ending with AND. Its one
+ * parameter is the call's number.
  */
 export function unchanged(table: string): string {
   return `NOT EXISTS (SELECT 1 FROM pending.changed_path hiding WHERE hiding.call = ? AND hiding.volume = ${table}.volume AND hiding.path = ${table}.path AND hiding.kind NOT IN ${BESIDE}) AND `;
@@ -40,7 +40,7 @@ export class OverlayReader extends TableReader {
   readonly #base: TableReader;
   readonly #call: () => number | null;
 
-  /** `base`: the file's own. `call`: the number of the call's rows, null while it has none. */
+  /** `base`: reads the file. `call`: the number of the call's rows, null while it has none. */
   constructor(statements: Statements, nodes: boolean, base: TableReader, call: () => number | null) {
     super(statements, nodes);
     this.#base = base;
@@ -119,7 +119,7 @@ export class OverlayReader extends TableReader {
       .map(({ path }) => path);
   }
 
-  /** Directories above what the call has put somewhere, by volume. */
+  /** Directories implied by the call's own files, by volume. */
   above(call: number): Map<Volume, Set<VfsPath>> {
     const above = new Map<Volume, Set<VfsPath>>();
     const sql = `SELECT volume, path FROM pending.changed_path WHERE call = ? AND kind IN ('file', 'link', 'dir')`;
@@ -176,7 +176,7 @@ export class OverlayReader extends TableReader {
     return this.statements.get<ChangeRow>(CHANGE, call, volume, path) ?? null;
   }
 
-  /** A directory that nobody asked for gives way to whatever else is at its path. */
+  /** An implicit directory gives way to anything else at its path. */
   #kept(volume: Volume, path: VfsPath, change: ChangeRow): VfsEntry {
     const inFile = this.#base.file(volume, path) ?? this.#base.node(volume, path);
     return inFile !== null && inFile.kind !== 'dir' ? inFile : entryOf(change);
@@ -185,7 +185,7 @@ export class OverlayReader extends TableReader {
 
 function entryOf(change: ChangeRow): VfsEntry {
   const { path, kind, mode, mtime, above, target, size } = change;
-  // It has none of its own before it is committed.
+  // It has no version of its own before the commit.
   const version = above;
   if (kind === 'file') return { path, kind, size, mode: mode ?? FILE_MODE, mtime: mtime ?? 0, version, target: null };
   if (kind === 'link') {

@@ -1,6 +1,6 @@
 /**
- * What a running call writes, gathered as rows beside the file: the write side of an overlay. The file itself is only
- * read. Versions are given out when the rows are committed.
+ * The write side of an overlay: stores a running call's changes as rows in the buffer; the file itself is only read.
+ * Versions are assigned when the rows are committed.
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { unchanged } from './overlay-reader.ts';
@@ -12,21 +12,21 @@ import type { VfsAddress, VfsEntry, VfsStat } from './types.ts';
 import type { Volume } from './volumes.ts';
 
 const INTO = 'pending.changed_path (call, volume, path, kind, mode, mtime, above, size, pages, freed, target, body)';
-/** All columns anew; what the row had is of no use any more. */
+/** Replaces every column: nothing of the old row is kept. */
 const ANEW = `ON CONFLICT (call, volume, path) DO UPDATE SET kind = excluded.kind, mode = excluded.mode, mtime = excluded.mtime,
   above = max(above, excluded.above), size = excluded.size, pages = excluded.pages, freed = max(freed, excluded.freed), target = excluded.target, body = excluded.body`;
 
-/** Contents larger than this leave the row's own page and take whole ones. */
+/** Contents larger than this many bytes are stored outside the row's own page, in whole pages. */
 const INLINE_BYTES = 4000;
 const OVERFLOW_BYTES = 4092;
 const PAGE_BYTES = 4096;
-/** Both tables and the index hold the path, with some numbers. */
+/** Bytes that a row takes beside its content: both tables and the index hold the path and some numbers. */
 const PATHS = 3;
 const ROW_BYTES = 120;
-/** Pages of a tree are two thirds full on average. */
+/** Pages of a b-tree are two thirds full on average. */
 const LOOSE = 1.5;
 
-/** Pages that a file takes, at most; with SQL for one that is stored. */
+/** Upper bound of the pages that a file takes; the SQL form is for a stored one. */
 function pagesOf(size: number, path: string): number {
   const row = ((PATHS * Buffer.byteLength(path) + ROW_BYTES) * LOOSE) / PAGE_BYTES;
   return row + (size > INLINE_BYTES ? Math.ceil(size / OVERFLOW_BYTES) : (size * LOOSE) / PAGE_BYTES);
@@ -34,12 +34,12 @@ function pagesOf(size: number, path: string): number {
 const STORED_SIZE = 'ifnull(octet_length(v.content), 0)';
 const STORED_PAGES = `(${PATHS} * octet_length(v.path) + ${ROW_BYTES}) * ${LOOSE} / ${PAGE_BYTES} + CASE WHEN ${STORED_SIZE} > ${INLINE_BYTES}
   THEN (${STORED_SIZE} + ${OVERFLOW_BYTES - 1}) / ${OVERFLOW_BYTES} ELSE ${STORED_SIZE} * ${LOOSE} / ${PAGE_BYTES} END`;
-/** Whole pages that a removed file gives back. */
+/** Whole pages that removing a file frees. */
 const FREED_PAGES = `CASE WHEN ${STORED_SIZE} > ${INLINE_BYTES} THEN ${STORED_SIZE} / ${OVERFLOW_BYTES} ELSE 0 END`;
 
 const REPLACE_BODY = `UPDATE pending.changed_body SET content = ifnull(?, x'')
   WHERE id = (SELECT body FROM pending.changed_path WHERE call = ? AND volume = ? AND path = ?)`;
-/** Its body is the one that was replaced, or the newest. */
+/** The body of the row is the replaced one, or the newest. */
 const PUT_FILE = `INSERT INTO ${INTO} SELECT ?, ?, ?, 'file', ?, ?, ?, ?, ?,
     ifnull((SELECT ${STORED_PAGES} FROM vfs v WHERE v.volume = ? AND v.path = ?), 0), NULL,
     ifnull((SELECT body FROM pending.changed_path WHERE call = ? AND volume = ? AND path = ?), (SELECT max(id) FROM pending.changed_body)) WHERE true ${ANEW}`;
@@ -51,8 +51,8 @@ export class OverlayWriter implements TreeWriter {
   readonly #took: (pages: number) => void;
 
   /**
-   * `call`: the number of the call's rows, made when there is none yet. `took` is told of every
-   * row that takes room, and may refuse it.
+   * `call`: the number of the call's rows, assigned with the first one. `took` is called for every row that takes room,
+   * and may throw to refuse it.
    */
   constructor(statements: Statements, clock: Clock, call: () => number, took: (pages: number) => void) {
     this.#statements = statements;
@@ -103,7 +103,7 @@ export class OverlayWriter implements TreeWriter {
     );
     if (changed > 0) return;
     if (current.kind === 'file') this.#put(volume, path, 'attributes', mode, mtimeSeconds, null);
-    // Of a directory it says how it is to look, not that it is to be there.
+    // For a directory this sets mode and time, but does not make the directory explicit.
     else
       this.#put(
         volume,
@@ -133,7 +133,7 @@ export class OverlayWriter implements TreeWriter {
     this.#remove(volume, below(path));
   }
 
-  /** Contents are copied: where they were, others may write meanwhile. */
+  /** The content is copied, because others may overwrite the original meanwhile. */
   rename(from: VfsAddress, to: VfsAddress, directory: boolean, replaced: number): void {
     const ranges = directory ? [exactly(from.path), below(from.path)] : [exactly(from.path)];
     for (const range of ranges) this.#move(from, to, range, replaced);
@@ -174,7 +174,7 @@ export class OverlayWriter implements TreeWriter {
     );
   }
 
-  /** What the file holds of these paths, and the call has not changed, with its contents. */
+  /** The file's own rows at these paths that the call has not changed, with their contents. */
   #copy(from: VfsAddress, to: VfsAddress, { where, values }: Range, replaced: number): void {
     const call = this.#call();
     const sources = `FROM ${WITH_NODE} LEFT JOIN pending.changed_path a ON a.call = ? AND a.volume = v.volume AND a.path = v.path AND a.kind = 'attributes'
@@ -219,7 +219,10 @@ export class OverlayWriter implements TreeWriter {
     this.#statements.run(sql, this.#call(), volume, ...values);
   }
 
-  /** What the file has at these paths is to be gone; what it does not have is as if it had never been written. */
+  /**
+   * Marks the file's rows at these paths as removed. Buffered rows without a counterpart in the file are simply
+   * dropped.
+   */
   #remove(volume: Volume, range: Range): void {
     const { where, values } = range;
     const call = this.#call();
@@ -246,7 +249,7 @@ export class OverlayWriter implements TreeWriter {
     );
   }
 
-  /** A row without content. One that is kept leaves what is there as it is, but for a removal, which it undoes. */
+  /** Writes a row without content. A `kept` row changes nothing in the file, except that it undoes a removal. */
   #put(
     volume: Volume,
     path: VfsPath,
@@ -273,7 +276,7 @@ export class OverlayWriter implements TreeWriter {
   }
 }
 
-/** Some paths of a volume: SQL that a column is one of them, with its values. */
+/** A SQL condition that a column is one of some paths of a volume, with its values. */
 interface Range {
   where: (column: string) => string;
   values: string[];

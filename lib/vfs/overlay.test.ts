@@ -8,7 +8,7 @@ import { anyOperation, everything, outcomeOf, versions } from './testing/random-
 import { bytes, codeOf, liveVfs, MIB, otherTool, text, tmpFile, vfsPath } from './testing/tmp-files.ts';
 import type { Vfs } from './vfs.ts';
 
-test('58. an overlay follows the rules of the file: any moves have the same outcome, and after its commits the same is there', () => {
+test('58. an overlay follows the rules of the file: any operations have the same outcome, and after its commits the same contents', () => {
   fc.assert(
     fc.property(
       fc.array(anyOperation, { maxLength: 12 }),
@@ -47,7 +47,7 @@ test('58. an overlay follows the rules of the file: any moves have the same outc
   );
 });
 
-test('59. what an overlay gathers is seen by it alone, takes no lock, and becomes durable whole at its commit', () => {
+test('59. an overlay’s changes are visible to it alone, take no lock, and become durable together at its commit', () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
   vfs.put(vfsPath('/kept'), bytes('old'));
@@ -72,7 +72,7 @@ test('59. what an overlay gathers is seen by it alone, takes no lock, and become
   reader.close();
 });
 
-test('59. an overlay that wrote nothing commits nothing, and a discarded one leaves nothing', () => {
+test('59. an overlay without changes commits nothing, and a discarded one leaves nothing', () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
   const overlay = vfs.overlay();
@@ -85,7 +85,7 @@ test('59. an overlay that wrote nothing commits nothing, and a discarded one lea
   expect([overlay.get(vfsPath('/a')), vfs.get(vfsPath('/a')), vfs.hasUncommitted]).toEqual([null, null, false]);
 });
 
-test('60. the later commit wins a path that both wrote, and what others wrote elsewhere stays and is seen', () => {
+test('60. the later commit wins a path that both wrote, and the overlay sees and keeps others’ changes elsewhere', () => {
   const vfs = liveVfs();
   for (const name of ['same', 'removed', 'moved', 'touched', 'folder/a']) vfs.put(vfsPath(`/${name}`), bytes('before'));
   const overlay = vfs.overlay();
@@ -118,7 +118,7 @@ test('60. the later commit wins a path that both wrote, and what others wrote el
   expect([text(vfs.get(vfsPath('/folder/b'))), text(vfs.get(vfsPath('/else')))]).toEqual(['outside', 'outside']);
 });
 
-test('60. a mode that was set on what others have removed is dropped, and a folder that nobody asked for gives way to their file', () => {
+test('60. a mode set on a file that others have removed is dropped, and an implicit folder gives way to their file', () => {
   const vfs = liveVfs();
   vfs.put(vfsPath('/gone'), bytes('x'));
   vfs.put(vfsPath('/folder/only'), bytes('x'));
@@ -134,7 +134,7 @@ test('60. a mode that was set on what others have removed is dropped, and a fold
   expect([vfs.entry(vfsPath('/gone')), text(vfs.get(vfsPath('/folder')))]).toEqual([null, 'a file now']);
 });
 
-test('60. several overlays over one file commit one after another, and each keeps what it gathered', () => {
+test('60. several overlays over one file commit one after another, and each keeps its changes', () => {
   const vfs = liveVfs({ file: tmpFile() });
   const [one, two, three] = [vfs.overlay(), vfs.overlay(), vfs.overlay()];
   one.put(vfsPath('/a'), bytes('one'));
@@ -195,7 +195,7 @@ test.each<[string, (vfs: Vfs) => void, (vfs: Vfs) => void, (overlay: Overlay) =>
   },
 );
 
-test('61. a file may take the place of what it removed itself, whatever others write elsewhere', () => {
+test('61. a file may replace an entry that its overlay removed, whatever others write elsewhere', () => {
   const vfs = liveVfs();
   vfs.put(vfsPath('/folder/a'), bytes('a'));
   vfs.put(vfsPath('/file'), bytes('b'));
@@ -213,7 +213,7 @@ test('61. a file may take the place of what it removed itself, whatever others w
   ]);
 });
 
-test('62. what is gathered takes two megabytes of memory and a file without a name, both given back at the commit', () => {
+test('62. buffered changes take two megabytes of memory and a file without a name, both released at the commit', () => {
   const vfs = liveVfs({ file: tmpFile() });
   const overlay = vfs.overlay();
   const spilled = () =>
@@ -237,7 +237,7 @@ test('62. what is gathered takes two megabytes of memory and a file without a na
   expect(vfs.sizes()[0]).toEqual({ volume: 'workspace', files: 100, bytes: 100 * MIB });
 });
 
-test('62. a disk that does not take what is gathered is storage_unavailable, then and at the commit, and the overlay begins anew', () => {
+test('62. when the disk fails, the write and the commit are storage_unavailable, and the overlay starts empty again', () => {
   const vfs = liveVfs({ file: tmpFile() });
   const overlay = vfs.overlay();
   overlay.put(vfsPath('/a'), bytes('a'));

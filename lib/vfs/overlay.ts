@@ -1,8 +1,8 @@
 /**
- * The files as a running call sees them: what it writes is gathered beside the file, with the same rules, and becomes
- * part of it in one short transaction at `commit`. Until then nobody else sees it, and no transaction is open. What
- * others commit meanwhile it sees at every path that it has not changed itself; at those it has, the later commit wins.
- * Knows nothing of calls but that each has one of these.
+ * The files as one running call sees them. Its changes are buffered beside the file, under the same rules, and applied
+ * in one short transaction at `commit`. Until then nobody else sees them, and no transaction is open. At a path that
+ * the call has not changed, it sees what others commit meanwhile; at one that it has changed, the later commit wins.
+ * Knows nothing of calls except that each has one overlay.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../base/clock.ts';
@@ -33,7 +33,7 @@ interface OverlayParts {
   explain: (error: unknown, bytes: number) => unknown;
 }
 
-/** What is gathered, in numbers. */
+/** Numbers about the buffered changes. */
 interface Gathered {
   rows: number;
   above: number | null;
@@ -46,14 +46,14 @@ interface Gathered {
   attributes: number;
 }
 
-/** Pages of a file that it takes to be worth freeing it before it is replaced. */
+/** From this size in pages, a file's pages are freed before it is replaced. */
 const LARGE_PAGES = 1;
 const PAGE_BYTES = 4096;
-/** What may wait in memory until its rows are dropped. */
+/** Buffered rows that may stay in memory until they are dropped together. */
 const FEW_ROWS = 16;
 const FEW_PAGES = 4;
 
-/** All but the first two columns, where a row is there already. */
+/** Sets all columns but the first two, when the row exists already. */
 const NODE_ANEW = `ON CONFLICT (volume, path) DO UPDATE SET kind = excluded.kind, mode = excluded.mode, mtime = excluded.mtime,
   size = excluded.size, row = excluded.row, version = excluded.version, target = excluded.target`;
 
@@ -62,17 +62,17 @@ const GATHERED = `SELECT count(*) AS rows, max(above) AS above, total(pages) AS 
   ${count('gone', 'dir', 'link')} AS gone, ${count('file')} AS files, ${count('dir', 'link')} AS nodes, ${count('kept')} AS kept,
   ${count('attributes')} AS attributes FROM pending.changed_path WHERE call = ?`;
 
-/** Rows of the call, of some kind. */
+/** The call's rows of some kinds. */
 const OWN = 'FROM pending.changed_path c WHERE c.call = ? AND c.kind';
 
 export class Overlay extends Tree {
   readonly #parts: OverlayParts;
   readonly #rows: OverlayReader;
-  /** The number of its rows; null while it has gathered nothing. */
+  /** The number of the call's rows; null while it has no changes. */
   #call: number | null = null;
-  /** Whether it has written any row: before that there is nothing to look at. */
+  /** True once the call has written a row; until then there is nothing to look up. */
   #touched = false;
-  /** How many commits the file had seen when it began to gather. */
+  /** The file's commit count when the call made its first change. */
   #since = 0;
 
   constructor(parts: OverlayParts) {
@@ -104,7 +104,7 @@ export class Overlay extends Tree {
     return this.read(() => this.#rows.files(volume, prefix, limit));
   }
 
-  /** Runs a query over the files as they would be if it were committed now. See `runQuery`. */
+  /** Runs a query over the files as they would be after a commit now. See `runQuery`. */
   query(sql: string, params: QueryParams): QueryAnswer {
     const { db, transaction } = this.#parts;
     const gathered = this.#gathered();
@@ -118,9 +118,9 @@ export class Overlay extends Tree {
   }
 
   /**
-   * Makes what is gathered part of the file, durably, and begins anew. Throws `quota_exceeded`, `storage_unavailable`,
-   * and `conflict` when others have made a directory where it has put a file, or a file where it needs a directory:
-   * then nothing of it is kept, and it begins anew all the same.
+   * Applies the changes to the file durably, then starts empty again. Throws `quota_exceeded`, `storage_unavailable`,
+   * and `conflict` when others have made a directory where the call put a file, or a file where it needs a directory.
+   * On an error all changes are dropped, and the overlay starts empty as well.
    */
   commit(): void {
     let few = false;
@@ -135,7 +135,7 @@ export class Overlay extends Tree {
     }
   }
 
-  /** Drops what is gathered and begins anew. */
+  /** Drops the changes and starts empty again. */
   discard(): void {
     this.#leave(false);
   }
@@ -176,7 +176,7 @@ export class Overlay extends Tree {
     }
   }
 
-  /** Writes what is gathered, inside a transaction. Room is made first. */
+  /** Writes the changes, inside a transaction. Room is freed first. */
   #apply(gathered: Gathered): void {
     const { statements, changes, transaction } = this.#parts;
     const call = this.#enter();
@@ -221,7 +221,7 @@ export class Overlay extends Tree {
     if (transaction.committed !== this.#since) this.#requireTree(call);
   }
 
-  /** Directories that nobody asked for come into being where nothing else is. */
+  /** Creates implicit directories where nothing else is. */
   #keep(call: number, version: number): void {
     const { statements } = this.#parts;
     try {
@@ -235,12 +235,12 @@ export class Overlay extends Tree {
         call,
       );
     } catch (error) {
-      // A full sandbox must still be able to delete; without the rows the empty directories are gone, and nothing else.
+      // A full sandbox must still be able to delete. Without these rows only the empty directories are lost.
       if (resultCodeOf(error) !== FULL || !statements.inTransaction) throw error;
     }
   }
 
-  /** Modes and times go to the files that are there now. */
+  /** Applies modes and times to the files that exist now. */
   #attributes(call: number): void {
     const { statements, rows, changes } = this.#parts;
     const sql = `SELECT volume, path, mode, mtime FROM pending.changed_path WHERE call = ? AND kind = 'attributes'`;
@@ -251,7 +251,7 @@ export class Overlay extends Tree {
     }
   }
 
-  /** Others have written since it looked: no file or link may have come to lie above something. */
+  /** When others have committed meanwhile: checks that no file or link is now an ancestor of a changed path. */
   #requireTree(call: number): void {
     const { statements, rows } = this.#parts;
     const below = (table: string) =>

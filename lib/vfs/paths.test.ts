@@ -9,7 +9,7 @@ import { codeOf, liveVfs, seedFile, tmpFile, vfsPath } from './testing/tmp-files
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** Where the name of a volume or a path comes in: from requests, forms, guests, rows, messages, files of others. */
+/** The places where the name of a volume or a path comes in: requests, forms, guests, rows, messages, foreign files. */
 const BORDERS = [
   'app/sandboxes/[id]/file-actions.ts',
   'app/sandboxes/[id]/upload/route.ts',
@@ -25,12 +25,12 @@ const BORDERS = [
   'lib/operations/copies.ts',
   'lib/vfs/messages.ts',
   'lib/vfs/salvage.ts',
-  // Moving a directory makes new paths of what lies in it.
+  // Moving a directory makes new paths for its descendants.
   'lib/vfs/tree.ts',
 ];
 
 describe('5. a path', () => {
-  test('5. keeps its one form and is brought into it', () => {
+  test('5. is normalised', () => {
     expect(parseVfsPath('/a/b.txt')).toBe('/a/b.txt');
     expect(parseVfsPath('//a///b/./c/')).toBe('/a/b/c');
     expect(parseVfsPath('/')).toBe('/');
@@ -58,19 +58,19 @@ describe('5. a path', () => {
     expect(parseVfsPath(`/${'x'.repeat(1023)}`)).toHaveLength(1024);
   });
 
-  test('5. is refused where it comes in, and no operation takes a mere text', () => {
+  test('5. is refused where it comes in, and no operation takes an unparsed text', () => {
     const request = { op: 'get', volume: 'workspace', path: '/a/../../etc/passwd' };
     const message = { id: 1, job: { kind: 'read', target: { path: '/x', mode: 'rest' }, request } };
     expect(codeOf(() => parseToReader(message))).toBe('validation');
     const vfs = liveVfs();
     const text: string = '/a';
-    // @ts-expect-error A text is no path before it is parsed.
+    // @ts-expect-error An unparsed text is not a VfsPath.
     expect(vfs.get(text)).toBeNull();
     // @ts-expect-error As above, for a write.
     expect(vfs.delete(text)).toBe(false);
   });
 
-  test('5. is parsed at the borders alone: no file below them asks a second time', () => {
+  test('5. is parsed at the borders alone: no deeper file parses it again', () => {
     const callers = ['app', 'components', 'lib']
       .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.name.includes('.test.'))
@@ -80,7 +80,7 @@ describe('5. a path', () => {
     expect(callers.sort()).toEqual(BORDERS);
   });
 
-  test('5. of another tool that has another form is listed, counted and searched, and nothing else', () => {
+  test('5. of another tool, in another form, is listed, counted and searched, and nothing else', () => {
     const file = tmpFile();
     seedFile(file, [
       ['workspace', 'note', 'a', 1],
@@ -106,7 +106,7 @@ describe('5. a path', () => {
   });
 });
 
-test('5. taken apart gives its directory, all above it, and the range of what lies below', () => {
+test('5. gives its parent, all its ancestors, and the range of its descendants', () => {
   expect(parentPath(vfsPath('/a/b'))).toBe('/a');
   expect(parentPath(vfsPath('/a'))).toBe('/');
   expect(ancestorsOf(vfsPath('/a/b/c'))).toEqual(['/a', '/a/b']);

@@ -1,20 +1,20 @@
 /**
- * Paths inside a volume: absolute, normalised, bounded. Parsed once, where they come in; the type proves it below.
- * Pure; must not know SQLite.
+ * Paths inside a volume: absolute, normalised, bounded. They are parsed once, where they come in; deeper code relies on
+ * the branded type. Pure; must not know SQLite.
  */
 import { WinterdockError } from '../base/errors.ts';
 
 declare const brand: unique symbol;
 
-/** A path inside a volume, in its one form. Only `parseVfsPath` and the functions of this file make one. */
+/** A normalised path inside a volume. Only `parseVfsPath` and the functions of this file make one. */
 export type VfsPath = string & { readonly [brand]: 'VfsPath' };
 
 /** Longest path in bytes of UTF-8. */
 const MAX_PATH_BYTES = 1024;
 
 /**
- * Brings a path into its one form: absolute, without empty, `.` or trailing segments. Throws `validation` for a path
- * that is not absolute, has a `..` segment, a NUL or half a surrogate pair, or is longer than 1 024 bytes.
+ * Normalises a path: absolute, without empty, `.` or trailing segments. Throws `validation` for a path that is not
+ * absolute, has a `..` segment, a NUL or an unpaired surrogate, or is longer than 1 024 bytes.
  */
 export function parseVfsPath(path: string): VfsPath {
   if (typeof path !== 'string' || !path.startsWith('/')) throw refused(path, 'must begin with a slash');
@@ -27,7 +27,7 @@ export function parseVfsPath(path: string): VfsPath {
   return normal as VfsPath;
 }
 
-/** The directory that a path lies in; `/` for the root itself. */
+/** The parent directory of a path; `/` for the root itself. */
 export function parentPath(path: VfsPath): VfsPath {
   return (path.slice(0, path.lastIndexOf('/')) || '/') as VfsPath;
 }

@@ -1,8 +1,7 @@
 /**
- * Where running calls gather what they write: a private database of SQLite's, attached to the handle, of which two
- * megabytes are kept in memory and the rest in a file that has no name (SQLite removes the name as it makes the file),
- * so that it ends with the process, however that ends. Owns that database and the room that is left for what is in it;
- * knows nothing of what a row means.
+ * The buffer of all running calls' changes: a private SQLite database attached to the handle. Two megabytes of it are
+ * kept in memory, the rest in a file without a name (SQLite unlinks it when it creates it), so it always ends with the
+ * process. Owns that database and the count of the room left for it; knows nothing of what a row means.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { WinterdockError } from '../base/errors.ts';
@@ -11,23 +10,23 @@ import { resultCodeOf } from './sqlite-errors.ts';
 import type { Statements } from './statements.ts';
 
 /**
- * One row for each path that a call has changed, and what is to become of it. `kind`: `file`, `link`, `dir`; `kept` a
- * directory that nobody asked for by name; `gone`; `attributes` another mode or time of a file whose content stays.
- * `above`: a version that the path has had. `pages`: what it takes in the file, at most; `freed`: what it gives back.
- * `body`: where the content of a file is, apart from the row so that a new mode or name does not write it again.
+ * One row for each path that a call has changed. `kind`: `file`, `link`, `dir`, `kept` (an implicit directory), `gone`,
+ * or `attributes` (another mode or time of a file with the same content). `above`: an earlier version of the path.
+ * `pages`: upper bound of what it takes in the file. `freed`: what it frees. `body`: a reference to a file's content,
+ * which is stored separately so that a new mode or name does not rewrite it.
  */
 const TABLE = `CREATE TABLE pending.changed_path (call INTEGER NOT NULL, volume TEXT NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, mode INTEGER,
 mtime INTEGER, above INTEGER NOT NULL, size INTEGER, pages REAL NOT NULL, freed REAL NOT NULL, target TEXT, body INTEGER, PRIMARY KEY (call, volume, path)) WITHOUT ROWID`;
 const BODIES = 'CREATE TABLE pending.changed_body (id INTEGER PRIMARY KEY, content BLOB NOT NULL)';
 
-/** Errors after which SQLite may have lost what was not committed: no memory, a failing disk, a full one, no file. */
+/** Errors after which SQLite may have lost uncommitted changes: out of memory, I/O error, disk full, cannot open. */
 const LOSING = new Set<number | null>([7, 10, 13, 14]);
 const CACHE_KIB = 2048;
-/** What is kept when nothing is gathered; above it memory and disk are given back. */
+/** Pages kept while nothing is buffered. Beyond this, memory and disk are released. */
 const KEPT_PAGES = 256;
-/** Calls whose few rows wait to be dropped together. */
+/** Calls with few rows whose rows are dropped together. */
 const MOST_LEFT = 64;
-/** Room that is left to the trees of the file when they take everything in. */
+/** Pages reserved for splits of the file's b-trees when they take in all changes. */
 const SPARE_PAGES = 16;
 
 export class PendingWrites {
@@ -40,9 +39,9 @@ export class PendingWrites {
   /** Calls whose rows are not dropped yet. */
   #left = 0;
   #failed: unknown = null;
-  /** Pages that all rows take, at most. */
+  /** Upper bound of the pages that all rows take. */
   #pages = 0;
-  /** Pages that the file has left, as of the commit with this number. */
+  /** Free pages of the file, as of the commit with this number. */
   #free = { pages: 0, asOf: -1 };
 
   constructor(db: DatabaseSync, statements: Statements, quota: Quota) {
@@ -56,7 +55,7 @@ export class PendingWrites {
     return this.#calls.size > 0;
   }
 
-  /** A number for another call's rows, above all there were. */
+  /** A number for a new call's rows, higher than any before. */
   enter(): number {
     if (!this.#attached) this.#attach();
     const call = this.#nextCall;
@@ -65,7 +64,7 @@ export class PendingWrites {
     return call;
   }
 
-  /** Drops a call's rows. `few`: there are so few that they can wait to be dropped together with others. */
+  /** Drops a call's rows. `few`: so few that they are dropped later, together with others. */
   leave(call: number, few: boolean): void {
     this.#calls.delete(call);
     if (this.#calls.size === 0) {
@@ -83,8 +82,8 @@ export class PendingWrites {
   }
 
   /**
-   * Runs one write of rows: all of it is kept, or nothing. Throws `storage_unavailable` when the disk did not take
-   * them, then and from then on: what was gathered may be lost with it.
+   * Runs one write of rows: all or nothing. Throws `storage_unavailable` when the disk fails, and from then on: earlier
+   * changes may be lost.
    */
   run<T>(change: () => T): T {
     if (this.#failed !== null) throw lost(this.#failed);
@@ -103,15 +102,15 @@ export class PendingWrites {
     }
   }
 
-  /** Throws when something that was gathered may be lost. */
+  /** Throws when buffered changes may be lost. */
   requireSound(): void {
     if (this.#failed !== null) throw lost(this.#failed);
   }
 
   /**
-   * Counts in what a row takes that was just written. Throws `quota_exceeded` when the file, as of its commit number
-   * `committed`, has no room for all that is gathered; the rows are summed up only then, as a sum without what was
-   * taken back will do while there is room.
+   * Adds the room that a new row takes. Throws `quota_exceeded` when the file, as of its commit number `committed`, has
+   * no room for all changes. An exact sum is made only then; while there is room, a sum that still counts withdrawn
+   * rows is enough.
    */
   took(pages: number, committed: number): void {
     this.#pages += pages;
@@ -119,19 +118,18 @@ export class PendingWrites {
   }
 
   /**
-   * Tells that the file took in `pages` at most, with the commit of this number, and nothing else since the one before
-   * it.
+   * Records that the commit with this number added at most `pages` to the file, and that no other commit came between.
    */
   given(pages: number, committed: number): void {
     if (this.#free.asOf === committed - 1) this.#free = { pages: this.#free.pages - pages, asOf: committed };
   }
 
-  /** Throws `quota_exceeded` when `bytes` more would not fit, before anything is copied. */
+  /** Throws `quota_exceeded` when `bytes` more would not fit; called before anything is copied. */
   reserve(bytes: number, committed: number): void {
     if (bytes > 0) this.#require(this.#quota.pagesFor(bytes), committed);
   }
 
-  /** Drops all rows; memory and disk are given back when they took much. */
+  /** Drops all rows; releases memory and disk when they took much. */
   #empty(): void {
     this.#left = 0;
     if (this.#failed === null && this.#size() <= KEPT_PAGES) {
@@ -145,8 +143,8 @@ export class PendingWrites {
   }
 
   /**
-   * Only here may anything be attached, and only this. Sorts stay in memory: what is said of temporary storage holds
-   * for what is attached then.
+   * The only place that attaches a database. Sorts stay in memory: the temporary-storage settings apply to a database
+   * that is attached while they are set.
    */
   #attach(): void {
     this.#db.limits.attach = 1;

@@ -106,7 +106,7 @@ test.each([
   expect(vfs.sizes()[0]?.files).toBe(2);
 });
 
-test('33. a query over a file of the seed, at rest, reaches the same', () => {
+test('33. a query over a seed file, at rest, reaches the same', () => {
   const file = tmpFile();
   const db = otherTool(file);
   db.exec(
@@ -119,7 +119,7 @@ test('33. a query over a file of the seed, at rest, reaches the same', () => {
   rest.close();
 });
 
-test('34. one statement is run, whatever stands behind it', () => {
+test('34. only one statement is run, whatever follows it', () => {
   for (const sql of [
     'SELECT 1;',
     'SELECT 1 ; ; ',
@@ -163,7 +163,7 @@ test('35. at most 1 000 rows and 4 MiB come back', () => {
   expect(codeOf(() => runQuery(db, `SELECT '${'x'.repeat(100_000)}'`))).toBe('validation');
 });
 
-test('36. values come back as JSON can hold them', () => {
+test('36. values come back in forms that JSON can hold', () => {
   const vfs = filled();
   expect(runQuery(vfs.db, 'SELECT content FROM vfs ORDER BY path').rows).toEqual([
     ['{"size": 3}'],
@@ -176,7 +176,7 @@ test('36. values come back as JSON can hold them', () => {
   ]);
 });
 
-test('36. parameters are bound as they are meant', () => {
+test('36. parameters are bound with their types', () => {
   expect(rowsOf('SELECT typeof(?), typeof(?), typeof(?), typeof(?)', [1, 1.5, 'x', null])).toEqual([
     ['integer', 'real', 'text', 'null'],
   ]);
@@ -187,7 +187,7 @@ test('36. parameters are bound as they are meant', () => {
   expect(codeOf(() => rowsOf('SELECT :a', { b: 1 }))).toBe('validation');
 });
 
-test('37. what is wrong is said in SQLite’s words', () => {
+test('37. faults are reported in SQLite’s words', () => {
   const { db } = filled();
   const refusal = refusalOf(() => runQuery(db, 'SELEC 1'));
   expect(refusal.code).toBe('validation');
@@ -199,7 +199,7 @@ test('37. what is wrong is said in SQLite’s words', () => {
   expect([missing.code, missing.message]).toEqual(['not_found', 'The query failed: no such table: files.']);
 });
 
-test('37. no refusal names a path of the machine', () => {
+test('37. no refusal has a path of the machine', () => {
   const file = tmpFile();
   closeToRest(openLive(file, { maxBytes: 1e7, maxFileBytes: 1e6, mustExist: false }));
   const rest = openAtRest(file);
@@ -216,7 +216,7 @@ test('37. no refusal names a path of the machine', () => {
   rest.close();
 });
 
-test('33. what calls have gathered is reached by no query but their own, and only as files; nothing can be attached beside it', () => {
+test('33. only a call’s own queries see its buffered changes, and only as files; nothing can be attached beside them', () => {
   const vfs = liveVfs();
   const overlay = vfs.overlay();
   overlay.put(vfsPath('/a'), bytes('gathered'));

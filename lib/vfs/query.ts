@@ -1,7 +1,7 @@
 /**
  * Read-only SQL of guests and operators over the vfs table. Owns what such SQL may reach: SQLite asks for every table,
- * column and function while it compiles, and whatever is not named here is denied. Time and memory are bounded by who
- * runs the process.
+ * column and function when it compiles a statement, and everything not listed here is denied. Time and memory are
+ * limited by the process that runs it.
  */
 import { isUtf8 } from 'node:buffer';
 import { constants, type DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
@@ -14,14 +14,14 @@ export type QueryParams = QueryValue[] | Record<string, QueryValue>;
 export interface QueryAnswer {
   columns: string[];
   rows: unknown[][];
-  /** More rows or bytes than an answer holds. */
+  /** The result has more rows or bytes than an answer may hold. */
   truncated: boolean;
 }
 
 const MAX_SQL_BYTES = 100_000;
 const MAX_ROWS = 1000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** Largest value that SQL may make or read; above the largest file that can be stored by default. */
+/** Largest value that SQL may make or read; larger than the largest file that can be stored by default. */
 const MAX_VALUE_BYTES = 80 * 1024 * 1024;
 
 const TABLES = new Set(['vfs', 'json_each', 'json_tree']);
@@ -41,15 +41,15 @@ const FUNCTIONS = new Set(
 const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE } = constants;
 
 /**
- * What may stand behind a statement: space, semicolons, comments. Matched piece by piece, so that it cannot backtrack
- * over them.
+ * What may follow a statement: space, semicolons, comments. Matched piece by piece, so that the expression cannot
+ * backtrack over them.
  */
 const PASSED_OVER = /[\s;]+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y;
 
 /**
- * Runs one SELECT (or VALUES, WITH, EXPLAIN). At most 1 000 rows and 4 MiB come back. Blobs that are UTF-8 are text,
- * others `{"base64"}`; integers past 2^53 and numbers that JSON lacks are text. Throws `validation` with SQLite's own
- * words, `not_found` for a table that is not there, `corrupt`.
+ * Runs one SELECT (or VALUES, WITH, EXPLAIN). Returns at most 1 000 rows and 4 MiB. Blobs of valid UTF-8 become text,
+ * others `{"base64"}`; integers past 2^53 and numbers that JSON lacks become text. Throws `validation` with SQLite's
+ * own message, `not_found` for a missing table, `corrupt`.
  */
 export function runQuery(db: DatabaseSync, sql: string, params: QueryParams = []): QueryAnswer {
   if (Buffer.byteLength(sql) > MAX_SQL_BYTES) throw refused(`SQL has at most ${MAX_SQL_BYTES} bytes`);
@@ -87,13 +87,14 @@ function authoriser(others: Set<string>): Authoriser {
     if (action === SQLITE_FUNCTION) return FUNCTIONS.has(name) ? SQLITE_OK : SQLITE_DENY;
     if (action !== SQLITE_READ) return SQLITE_DENY;
     if (TABLES.has(name)) return SQLITE_OK;
-    // `count(*)` reads no column: SQLite then asks with an empty one, and by the name of a common table expression too.
+    // `count(*)` reads no column: SQLite asks with an empty column name, also for the name of a common table
+    // expression.
     const expression = second === '' && !others.has(name) && !/^(sqlite|pragma)_/.test(name);
     return expression ? SQLITE_OK : SQLITE_DENY;
   };
 }
 
-/** Every table that the file, what is attached beside it, or SQLite itself has, but the ones that may be read. */
+/** Every table of the file, of attached databases and of SQLite itself, except the readable ones. */
 function otherTables(db: DatabaseSync): Set<string> {
   const schemas = db.prepare('SELECT name FROM pragma_database_list').all();
   const ours = schemas.map(({ name }) => `SELECT lower(name) AS name FROM "${name}".sqlite_schema UNION `);
@@ -122,12 +123,12 @@ function bound(statement: StatementSync, params: QueryParams): Iterable<unknown>
   return statement.iterate(Object.fromEntries(Object.entries(params).map(([name, value]) => [name, exact(value)])));
 }
 
-/** Whole numbers are bound as integers, as they would be written in SQL. */
+/** Binds whole numbers as integers, as literals in SQL would be. */
 function exact(value: QueryValue): SQLInputValue {
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
 }
 
-/** A value as JSON can hold it, and about how many bytes it takes there. */
+/** A value in a form that JSON can hold, and its approximate size there in bytes. */
 function presented(value: unknown): [value: unknown, bytes: number] {
   if (typeof value === 'bigint') {
     const number = Number(value);

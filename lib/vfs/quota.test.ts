@@ -18,7 +18,7 @@ function fill(vfs: Tree, size: number, prefix = '/fill'): { count: number; refus
   throw new Error('The sandbox never became full.');
 }
 
-test('21. a file over the limit is too_large, and the file that was there stays', () => {
+test('21. a file over the limit is too_large, and the previous file stays', () => {
   const vfs = liveVfs({ maxFileBytes: 1000 });
   vfs.put(vfsPath('/a'), new Uint8Array(1000));
   expect(codeOf(() => vfs.put(vfsPath('/a'), new Uint8Array(1001)))).toBe('too_large');
@@ -106,7 +106,7 @@ test('22. a large file can be replaced by another of its size when there is no r
   expect(Buffer.compare(vfs.get(vfsPath('/large')) ?? bytes(''), new Uint8Array(700_001).fill(2))).toBe(0);
 });
 
-test('22. an overlay over a full sandbox replaces and removes, and then has the room that this makes', () => {
+test('22. an overlay over a full sandbox replaces and removes, and can use the room that this frees', () => {
   const vfs = liveVfs({ file: tmpFile(), maxBytes: MIB });
   const { count } = fill(vfs, 50_000);
   fill(vfs, 100, '/dust');
@@ -130,7 +130,7 @@ test('22. an overlay over a full sandbox replaces and removes, and then has the 
   expect(vfs.db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
 });
 
-test('22. what found room when it was written and finds none at the commit is refused whole, and what others wrote meanwhile stays', () => {
+test('22. changes that fit when they were written but not at the commit are refused as a whole, and others’ writes stay', () => {
   const vfs = liveVfs({ file: tmpFile(), maxBytes: MIB });
   vfs.put(vfsPath('/kept'), bytes('kept'));
   const overlay = vfs.overlay();

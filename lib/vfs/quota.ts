@@ -5,7 +5,7 @@ import type { Statements } from './statements.ts';
 
 /** Pages that splitting the trees of both tables can take beyond what a content needs. */
 const TREE_PAGES = 64;
-/** Not worth asking about: SQLite's own refusal costs nothing more. */
+/** Sizes below this are not checked beforehand: SQLite's own refusal costs nothing more. */
 const SMALL_BYTES = 65_536;
 /** Bytes of an overflow page that are not content. */
 const PAGE_LINK_BYTES = 4;
@@ -20,8 +20,8 @@ export class Quota {
   }
 
   /**
-   * Throws `quota_exceeded` when `bytes` more would not fit, before anything is copied. `margin`: also keep the pages
-   * that the trees may need, for statements that must not run into the limit.
+   * Throws `quota_exceeded` when `bytes` more would not fit; called before anything is copied. `margin`: also reserve
+   * the pages that b-tree splits may need, for statements that must not hit the limit.
    */
   reserve(bytes: number, margin = false): void {
     if (!margin && bytes < SMALL_BYTES) return;
@@ -29,15 +29,15 @@ export class Quota {
   }
 
   /**
-   * `quota_exceeded` when an error says that the page limit was hit, by a write of `bytes`; null for any other, a full
-   * disk too.
+   * `quota_exceeded` when an error says that a write of `bytes` hit the page limit; null for any other error, also for
+   * a full disk.
    */
   explain(error: unknown, bytes: number): WinterdockError | null {
     if (resultCodeOf(error) !== FULL) return null;
     return this.#free().pages < this.pagesFor(bytes) + TREE_PAGES ? this.exceeded(error) : null;
   }
 
-  /** Pages that a content of so many bytes takes. */
+  /** Pages that a content of this many bytes takes. */
   pagesFor(bytes: number): number {
     this.#pageBytes ||= this.#pragma('page_size');
     return Math.ceil(bytes / (this.#pageBytes - PAGE_LINK_BYTES));

@@ -1,6 +1,6 @@
 /**
- * One reader process as the server sees it: started, given one job at a time, ended. Owns the limits of a job; knows
- * nothing of queues.
+ * The server's side of one reader process: starts it, gives it one job at a time and ends it. Owns the limits of a job;
+ * knows nothing of queues.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ const MEMORY_INTERVAL_MS = 50;
 const STDERR_TAIL = 2000;
 const PAGE_BYTES = 4096;
 
-/** Small heaps: contents are outside them; the largest text searched at once is 8 MiB. */
+/** Small heaps: contents are stored outside them, and the largest text searched at once is 8 MiB. */
 const EXEC_ARGV = ['--no-warnings', '--max-old-space-size=128', '--max-semi-space-size=1', '--v8-pool-size=1'];
 
 export class ReaderProcess {
@@ -64,13 +64,13 @@ export class ReaderProcess {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
     });
-    // What cannot be sent shows as the process's exit; an unhandled error event would end the server.
+    // A failed send shows as the process's exit. An unhandled error event would end the server.
     child.on('error', () => this.#child.kill('SIGKILL'));
   }
 
   /**
-   * Starts a process and waits until it takes jobs. `niceness` 0 to 19. Its environment holds nothing of the server's
-   * but the cache of compiled code. Throws `capacity` when it ends or stays silent for 30 s.
+   * Starts a process and waits until it takes jobs. `niceness` 0 to 19. Of the server's environment it gets only the
+   * compile cache. Throws `capacity` when it ends or stays silent for 30 s.
    */
   static async start(niceness: number): Promise<ReaderProcess> {
     const cache = process.env.NODE_COMPILE_CACHE;
@@ -91,7 +91,7 @@ export class ReaderProcess {
     return this.#child.pid;
   }
 
-  /** False from the moment it is killed, told to end, or gone. */
+  /** False as soon as it is killed, disconnected or gone. */
   get alive(): boolean {
     return this.#child.connected && !this.#child.killed;
   }
@@ -101,7 +101,7 @@ export class ReaderProcess {
     return this.#exited;
   }
 
-  /** Gives the one job. Throws the job's own error, or ReaderDeath when the process ended first. */
+  /** Runs one job. Throws the job's own error, or ReaderDeath when the process ends first. */
   run(job: ReaderJob, limits: JobLimits): Promise<ReaderJobResult> {
     if (this.#pending) throw new WinterdockError('internal', 'A reader was given a second job.');
     const id = this.#nextId;
@@ -121,7 +121,7 @@ export class ReaderProcess {
     });
   }
 
-  /** SIGKILL; the first reason given is the one that the job's error has. */
+  /** Sends SIGKILL. The job's error names the first reason given. */
   kill(why: JobDeath): void {
     if (this.#why === 'crash') this.#why = why;
     this.#child.kill('SIGKILL');
@@ -161,7 +161,7 @@ export class ReaderProcess {
         'failure' in reply ? pending.reject(deserializeError(reply.failure)) : pending.resolve(reply.answer),
       );
     } catch {
-      // What a reader says is not what was agreed: it is ended, and its job ends with it.
+      // A reader that breaks the protocol is killed, and its job fails.
       this.kill('crash');
     }
   }
@@ -178,7 +178,7 @@ function lower(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness);
   } catch {
-    // Gone already (its exit is reported elsewhere), or the system allows no change: then it only competes harder.
+    // The process has exited, which is reported elsewhere, or the system denies it: then it runs at normal priority.
   }
 }
 
@@ -187,7 +187,7 @@ function residentBytes(pid: number | undefined): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
   } catch {
-    // Gone between two looks: its exit is reported elsewhere.
+    // The process has exited, which is reported elsewhere.
     return 0;
   }
 }

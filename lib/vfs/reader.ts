@@ -1,6 +1,6 @@
 /**
- * Entry of a reader process: takes one job at a time from the server, opens the file for it, answers and closes it
- * again. Holds nothing open between jobs, so filing need not ask it to let go. Ends when the server is gone.
+ * Entry point of a reader process: takes one job at a time from the server, opens the file, answers and closes the
+ * file. Nothing is open between jobs, so filing never has to wait for it. Ends with the server.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -22,7 +22,7 @@ const server = process.ppid;
 let watch: Worker | undefined;
 
 process.on('message', (message) => void take(message));
-// An exit waits for V8's threads and was seen to hang; nothing here has to be put away first.
+// A normal exit waits for V8's threads and has been seen to hang. Nothing here needs a clean-up.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 say({ ready: true });
 flushCompileCache();
@@ -49,7 +49,7 @@ async function run(job: ReaderJob): Promise<ReaderJobResult> {
   return read(job.target, job.request);
 }
 
-/** One read in one snapshot: what other requests commit meanwhile is not seen. */
+/** Answers one read from one snapshot: later commits of other processes are not seen. */
 function read(target: ReadTarget, request: ReadRequest): ReadAnswer {
   const vfs = target.mode === 'rest' ? openAtRest(target.path) : openBeside(target.path);
   try {
@@ -80,8 +80,8 @@ async function check(path: string): Promise<FileCheck> {
 }
 
 /**
- * The hash of what a compressed file expands to, which goes nowhere; the checksum of the compression is checked on the
- * way. The structure is not looked at: that takes a file.
+ * Hashes the expanded content of a compressed file, and discards the content. The compression's checksum is verified on
+ * the way. The SQLite structure is not checked: that would need a file.
  */
 async function checkPacked(path: string): Promise<FileCheck> {
   const hash = createHash('sha256');
@@ -117,8 +117,8 @@ function structure(path: string): Pick<FileCheck, 'quickCheck' | 'identity'> {
 }
 
 /**
- * A query or a copy can hold this thread for as long as it likes, and then nothing here would see the server go. A
- * second thread does; it is started with the first of them and not before, as it takes 10 MB.
+ * A query or a copy can block this thread for any time, and then it would not notice the server's end. A second thread
+ * does. It is started with the first such job only, because it takes 10 MB.
  */
 async function startWatch(): Promise<void> {
   if (watch) return;

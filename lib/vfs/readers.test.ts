@@ -73,7 +73,7 @@ test('38. a reader answers as the VFS does, at rest and beside a live process', 
   }
 });
 
-test('38. a large file comes through whole', async () => {
+test('38. a large file is read as a whole', async () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
   const content = Buffer.alloc(16 * MIB, 'winterdock');
@@ -102,7 +102,7 @@ test('39. a range is inclusive at both ends', async () => {
   expect(await codeFrom(range(-1, 4))).toBe('validation');
 });
 
-test('40. a query over its time is ended, and other reads go on meanwhile and afterwards', async () => {
+test('40. a query over its time limit is ended, and other reads continue meanwhile and afterwards', async () => {
   const file = restingFile();
   const readers = pool({ queryTimeoutMs: 4000 });
   await readers.start();
@@ -117,7 +117,7 @@ test('40. a query over its time is ended, and other reads go on meanwhile and af
   await vi.waitFor(() => expect(readersOf(process.pid)).toHaveLength(2), SOON);
 }, 120_000);
 
-test('41. a query over its memory is ended', async () => {
+test('41. a query over its memory limit is ended', async () => {
   const file = restingFile();
   const readers = pool({ queryTimeoutMs: 60_000 });
   const rows =
@@ -163,7 +163,7 @@ test('42. a read that ends its process twice is given up', async () => {
   expect((await small(readers, file)).stat?.size).toBe(18);
 }, 120_000);
 
-test('43. a missing file is missing_file, a damaged one corrupt, and readers hold nothing open', async () => {
+test('43. a missing file is missing_file, a damaged one corrupt, and readers keep nothing open', async () => {
   const file = restingFile();
   const readers = pool();
   await small(readers, file);
@@ -186,7 +186,7 @@ test('43. a missing file is missing_file, a damaged one corrupt, and readers hol
   expect(readdirSync(dirname(file))).toEqual([]);
 });
 
-test('44. check gives the hash and ok, finds rot in contents by the hash, in structure by SQLite', async () => {
+test('44. check gives the hash and ok, finds damaged contents by the hash, damaged structure by SQLite', async () => {
   const file = restingFile();
   const readers = pool();
   const good = readFileSync(file);
@@ -205,7 +205,7 @@ test('44. check gives the hash and ok, finds rot in contents by the hash, in str
   expect(await codeFrom(readers.check(file))).toBe('missing_file');
 });
 
-test('44. a check runs behind everything else, apart from reads', async () => {
+test('44. a check runs at the lowest priority, apart from reads', async () => {
   const file = restingFile();
   const readers = pool({ processes: 1 });
   await readers.start();
@@ -236,7 +236,7 @@ test('45. readers end with their server, in the middle of an endless query too',
   await vi.waitFor(() => expect(pids.map(stateOf)).toEqual([null, null]), SOON);
 });
 
-test('46. a reader’s environment holds nothing of the server’s', async () => {
+test('46. a reader’s environment has nothing of the server’s', async () => {
   vi.stubEnv('WB_ADMIN_KEY', 'a-very-secret-key');
   onTestFinished(() => {
     vi.unstubAllEnvs();
@@ -247,7 +247,7 @@ test('46. a reader’s environment holds nothing of the server’s', async () =>
   for (const pid of pids) expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('secret');
 });
 
-test('a tenant that asks without end takes neither every place nor every turn', async () => {
+test('a tenant that reads without pause takes neither every place nor every turn', async () => {
   const file = restingFile();
   const readers = pool({ processes: 1, queryTimeoutMs: 300 });
   await readers.start();
@@ -268,13 +268,13 @@ test('a tenant that asks without end takes neither every place nor every turn', 
     });
   expect(await flood.at(-1)).toBe('rate_limited');
   await quiet;
-  // One that ran already, one that was refused at once.
+  // One of them has already run, one was refused at once.
   expect(order.filter((whose) => whose === 'flood')).toHaveLength(2);
   await readers.stop();
   await Promise.all(flood);
 });
 
-test('47. more than 1024 waiting reads are refused, and so is what waits when the readers stop', async () => {
+test('47. more than 1024 waiting reads are refused, and so are waiting reads when the readers stop', async () => {
   const file = restingFile();
   const readers = pool({ processes: 1, queryTimeoutMs: 1500 });
   await readers.start();
@@ -290,7 +290,7 @@ test('47. more than 1024 waiting reads are refused, and so is what waits when th
   expect(await codeFrom(readers.check(file))).toBe('storage_unavailable');
 });
 
-test('47. stopping breaks off a check', async () => {
+test('47. stopping aborts a check', async () => {
   const file = restingFile();
   const readers = pool();
   const check = codeFrom(readers.check(file));
@@ -299,7 +299,7 @@ test('47. stopping breaks off a check', async () => {
   expect(readersOf(process.pid)).toEqual([]);
 });
 
-test('48. messages that are not as agreed are refused at both ends', async () => {
+test('48. malformed messages are refused at both ends', async () => {
   const target = { path: '/x', mode: 'rest' };
   const bad: unknown[] = [
     null,
@@ -335,7 +335,7 @@ test('48. messages that are not as agreed are refused at both ends', async () =>
   expect(await codeFrom(pool().read({ path: '/x', mode: 'rest' }, request))).toBe('validation');
 });
 
-test('49. settle makes one clean file of what a killed process left', async () => {
+test('49. settle makes one clean file of a killed process’s files', async () => {
   const file = tmpFile();
   await kill(await holdFile(file, 'live'));
   const readers = pool();

@@ -1,7 +1,6 @@
 /**
- * Reads of VFS files in processes of their own, so that SQL and large contents never hold the server's thread and can
- * be ended. Owns the queue, who reads what next, and what a process's death means; knows nothing of leases: callers
- * hold them.
+ * Reads of VFS files in separate processes, so that SQL and large contents never block the server's thread and can be
+ * killed. Owns the queue, its order, and what a process's death means; knows nothing of leases, which callers hold.
  */
 
 import type { Logger } from 'pino';
@@ -15,20 +14,20 @@ import type { ReadAnswer, Readers, ReadRequest, ReadTarget, VfsCopy } from './ty
 import type { Volume } from './volumes.ts';
 
 export interface ReadersOptions {
-  /** How many reads run at a time. */
+  /** Number of concurrent reads. */
   processes?: number;
-  /** Largest file that a sandbox can hold, in bytes; the memory limit of a process follows from it. */
+  /** Largest file of a sandbox, in bytes; sets the memory limit of a process. */
   maxFileBytes: number;
-  /** Milliseconds after which a query is ended. */
+  /** Time limit of a query in milliseconds. */
   queryTimeoutMs?: number;
   log?: Logger;
 }
 
 interface Waiting {
   job: ReaderJob;
-  /** Jobs that can take long: they never take the last free process. */
+  /** Jobs that can take long. They never take the last free process. */
   slow: boolean;
-  /** The tenant that it is for; empty: the server itself. */
+  /** The tenant; empty for the server itself. */
   whose: string;
   tries: number;
   resolve: (answer: ReaderJobResult) => void;
@@ -37,21 +36,23 @@ interface Waiting {
 
 const DEFAULT_PROCESSES = 2;
 const QUERY_TIMEOUT_MS = 5000;
-/** Any other read is bounded by the size of a file and by its own limits; past this the disk hangs. */
+/**
+ * Time limit of any other read, whose work is limited by file size and its own limits. Past this time the disk hangs.
+ */
 const READ_TIMEOUT_MS = 30_000;
 const MAX_WAITING = 1024;
-/** Reads that may wait for one tenant, so that none takes every place. */
+/** Reads that may wait for one tenant, so that no tenant fills the queue. */
 const MAX_WAITING_EACH = 64;
 /** Hashing runs at 230 MB/s or more; a niced process on a busy machine gets a fraction of that. */
 const LONG_TIMEOUT_MS = 30 * 60_000;
 const CHECK_MEMORY_BYTES = 512 * 1024 * 1024;
-/** Copies that run at a time, somewhat behind what people wait for. */
+/** Number of concurrent copies. Their priority is slightly lower than that of interactive reads. */
 const COPY_QUEUES = 2;
 const COPY_NICENESS = 5;
 const RESTART_MS = 1000;
 const MIB = 1024 * 1024;
 
-/** Makes the pool; nothing runs before `start` or the first read. */
+/** Creates the pool; no process runs before `start` or the first read. */
 export function createReaders(options: ReadersOptions): Readers {
   return new ReaderPool(options);
 }
@@ -74,7 +75,7 @@ class ReaderPool implements Readers {
   constructor(options: ReadersOptions) {
     this.#size = options.processes ?? DEFAULT_PROCESSES;
     this.#log = options.log;
-    // A content passes through SQLite's, the process's and the channel's memory.
+    // A content passes through the memory of SQLite, the process and the channel.
     const memoryBytes = 384 * MIB + 6 * options.maxFileBytes;
     this.#queryLimits = { timeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS, memoryBytes };
     this.#readLimits = { timeoutMs: READ_TIMEOUT_MS, memoryBytes };
@@ -125,7 +126,7 @@ class ReaderPool implements Readers {
       if ('volumes' in answer && 'sha256' in answer) return answer;
       throw new WinterdockError('internal', 'A reader did not answer a copy.');
     } catch (error) {
-      // A process that was ended has left what it had written.
+      // A killed process leaves its unfinished output behind.
       await unlinkFile(path);
       throw error;
     }
@@ -153,7 +154,7 @@ class ReaderPool implements Readers {
   }
 
   /**
-   * Refuses what waits, lets running reads end, breaks off checks (they can be made again) and ends every process;
+   * Refuses waiting reads, lets running reads finish, aborts checks (they can be repeated) and ends every process;
    * idempotent.
    */
   stop(): Promise<void> {
@@ -182,7 +183,7 @@ class ReaderPool implements Readers {
 
   async #stop(): Promise<void> {
     for (const waiting of this.#waiting.clear()) waiting.reject(stopping());
-    // A process that is just starting is ended by #add when it is there.
+    // A process that is still starting is ended by #add once it is ready.
     await this.#started?.catch(() => undefined);
     await Promise.all(this.#running);
     await Promise.all([this.breakOffCopies(), this.#checks.background.stop(), this.#checks.urgent.stop()]);
@@ -270,7 +271,7 @@ function isQuery(job: ReaderJob): boolean {
   return job.kind === 'read' && job.request.op === 'query';
 }
 
-/** What the caller is told when the process that read for it had to be ended, or ended twice. */
+/** The caller's error when a read's process had to be killed, or died twice. */
 function deathError(job: ReaderJob, death: ReaderDeath, queryTimeoutMs: number): WinterdockError {
   const query: Record<JobDeath, string> = {
     timeout: `The query was ended after ${queryTimeoutMs} ms.`,

@@ -8,7 +8,7 @@ import { bytes, codeOf, liveVfs, MIB, text, tmpFile, vfsPath } from './testing/t
 const LIVE = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: true };
 const NEW = { ...LIVE, mustExist: false };
 const beside = (file: string) => readdirSync(dirname(file)).sort();
-/** The header's word on how the file is written: 1 by a journal, 2 by a log. */
+/** The write version in the header: 1 is a rollback journal, 2 is WAL. */
 const writeVersion = (file: string) => readFileSync(file)[18];
 
 describe('reading', () => {
@@ -34,7 +34,7 @@ describe('reading', () => {
     expect(beside(file)).toEqual(['vfs.sqlite']);
   });
 
-  test('30. at rest a file with a log beside it is refused: it would be read without what the log holds', async () => {
+  test('30. at rest a file with a log beside it is refused: without its log it would be incomplete', async () => {
     const file = tmpFile();
     const holder = await holdFile(file, 'live');
     await kill(holder);
@@ -45,7 +45,7 @@ describe('reading', () => {
     rest.close();
   });
 
-  test('31. beside a live process sees what is committed and nothing of an open group', async () => {
+  test('31. beside a live process shows committed writes and nothing of an open group', async () => {
     const file = tmpFile();
     const holder = await holdFile(file, 'live');
     const reader = openBeside(file);
@@ -56,7 +56,7 @@ describe('reading', () => {
     await kill(holder);
   });
 
-  test('31. beside a process that was killed a moment ago sees what it committed', async () => {
+  test('31. beside a process that was just killed shows its commits', async () => {
     const file = tmpFile();
     await kill(await holdFile(file, 'live'));
     const reader = openBeside(file);
@@ -66,7 +66,7 @@ describe('reading', () => {
     expect(beside(file)).toEqual(['vfs.sqlite']);
   });
 
-  test('32. what a killed process left is taken up, without its open group, and tmp stays', async () => {
+  test('32. recovery replays a killed process’s log, without its open group, and keeps tmp', async () => {
     const file = tmpFile();
     await kill(await holdFile(file, 'live'));
     expect(beside(file)).toEqual(['vfs.sqlite', 'vfs.sqlite-shm', 'vfs.sqlite-wal']);
@@ -80,7 +80,7 @@ describe('reading', () => {
     rest.close();
   });
 
-  test('32. a clean file is left untouched, and one that is in use alone', async () => {
+  test('32. a clean file is left untouched, and so is one in use', async () => {
     const file = tmpFile();
     closeToRest(openLive(file, NEW));
     const before = statSync(file, { bigint: true });

@@ -61,8 +61,7 @@ function ruin(...pages: number[]): void {
 }
 
 /**
- * Everything in the new file is as it was, it is sound, and each file that there was is in it or in the list of what is
- * lost.
+ * Everything in the new file is unchanged, the file is sound, and each original file is in it or in the list of losses.
  */
 function prove({ recovered, lost, lostCount, list }: SalvageResult, { named = true } = {}): string[] {
   inspectVfs(target, LIMITS.maxFileBytes);
@@ -101,7 +100,7 @@ function prove({ recovered, lost, lostCount, list }: SalvageResult, { named = tr
   }
 }
 
-test('a sound file comes whole, with its folders and links, and without its tmp, its deleted files and its mark', async () => {
+test('a sound file is recovered as a whole, with its folders and links, and without its tmp, its deleted files and its identity', async () => {
   const salvaged = await salvage();
   expect(salvaged).toMatchObject({ recovered: contents.size, lost: [], lostCount: 0, list: null });
   expect(prove(salvaged)).toEqual([]);
@@ -115,7 +114,7 @@ test('a sound file comes whole, with its folders and links, and without its tmp,
   closeToRest(live);
 });
 
-test('without its header, and without the roots of its tables, everything below them comes', async () => {
+test('without its header, and without the roots of its tables, everything below them is recovered', async () => {
   ruin(1);
   expect(prove(await salvage())).toEqual([]);
   rmSync(target);
@@ -124,7 +123,7 @@ test('without its header, and without the roots of its tables, everything below 
   expect(prove(await salvage())).toEqual([]);
 });
 
-test('what is lost with a page is told by name, and everything else comes', async () => {
+test('what is lost with a page is listed by name, and everything else is recovered', async () => {
   let some = 0;
   for (let page = 3; page <= pagesOf(whole); page += 7) {
     copyFileSync(whole, damaged);
@@ -137,7 +136,7 @@ test('what is lost with a page is told by name, and everything else comes', asyn
   expect(some).toBeGreaterThan(10);
 });
 
-test('a file that was cut off gives what is before the cut, and the names of the rest as far as they are known', async () => {
+test('of a truncated file, everything before the cut is recovered, and the names of the rest as far as they are known', async () => {
   truncateSync(damaged, Math.floor(readFileSync(damaged).byteLength * 0.6) + 100);
   const salvaged = await salvage();
   const missing = prove(salvaged, { named: false });
@@ -146,9 +145,9 @@ test('a file that was cut off gives what is before the cut, and the names of the
   expect(salvaged.lost.at(-1)?.path === null || salvaged.lost.length > 0).toBe(true);
 });
 
-test('a row that leads in circles, to nowhere or past its end ends at once', async () => {
+test('a row whose pages form a circle, do not exist or end too early is given up at once', async () => {
   const bytes = readFileSync(damaged);
-  // Every pointer of every page of overflow leads to the page itself.
+  // Every pointer of every overflow page points to the page itself.
   for (let page = 2; page <= pagesOf(whole); page += 1) {
     if (bytes[(page - 1) * PAGE] === 0) bytes.writeUInt32BE(page, (page - 1) * PAGE);
   }
@@ -157,7 +156,7 @@ test('a row that leads in circles, to nowhere or past its end ends at once', asy
   expect(missing.filter((name) => name.includes('/large/'))).toHaveLength(12);
 });
 
-test('noise is corrupt, and an empty file too; nothing hangs on hostile pages', async () => {
+test('noise is corrupt, and so is an empty file; hostile pages never hang it', async () => {
   writeFileSync(damaged, randomBytes(40 * PAGE).fill(0, 0, 100));
   await salvage().catch((error) => expect(error).toMatchObject({ code: 'corrupt' }));
   for (const empty of [Buffer.alloc(0), Buffer.from('text'), Buffer.alloc(5 * PAGE)]) {
@@ -182,7 +181,7 @@ describe('a thousand bytes changed anywhere', () => {
   });
 });
 
-test('another sandbox’s file is refused by its mark, and its own is not', async () => {
+test('another sandbox’s file is refused by its identity, and its own is not', async () => {
   const vfs = openAtRest(whole);
   const mark = String(vfs.db.prepare("SELECT target FROM vfs_node WHERE kind = 'counter'").get()?.target);
   vfs.close();
@@ -192,7 +191,7 @@ test('another sandbox’s file is refused by its mark, and its own is not', asyn
   expect((await salvage({ identity: mark })).recovered).toBe(contents.size);
 });
 
-test('what is too large and what has no room is lost by name', async () => {
+test('contents that are too large or have no room are listed as lost', async () => {
   const salvaged = await salvage({ maxFileBytes: 100_000 });
   expect(salvaged.lost.map(({ path, why }) => [path?.slice(0, 7), why])).toEqual(
     Array.from({ length: salvaged.lostCount }, () => ['/large/', 'it is larger than 100000 bytes']),
@@ -204,7 +203,7 @@ test('what is too large and what has no room is lost by name', async () => {
   expect(readFileSync(target).byteLength).toBeLessThan(400_000);
 });
 
-test('a log of its own is taken up first; one that is none of its own is not looked at', async () => {
+test('a log of its own is replayed first; a foreign one is ignored', async () => {
   const vfs = openLive(damaged, { ...LIMITS, mustExist: true });
   vfs.put(vfsPath('/src/file-1.txt'), Buffer.from('in the log'));
   const copy = join(folder, 'copy.sqlite');

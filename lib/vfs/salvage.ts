@@ -1,10 +1,10 @@
 /**
- * What is readable of a damaged VFS file, written anew into a sound one, file by file, with a list of what is not, by
- * name wherever any index or table still has the name. Runs in a process of its own; knows nothing of sandboxes.
+ * Recovers what is readable of a damaged VFS file: writes it to a new, sound file, with a list of what is lost – by
+ * name wherever an index or a table still has the name. Runs in a process of its own; knows nothing of sandboxes.
  *
- * Names come from the primary key's index and from the second table, contents from the first table, each read page by
- * page (pages.ts). A file is recovered when its row and every page of its content are whole; SQLite keeps no checksum
- * of contents, so wrong bytes in whole pages pass.
+ * Names come from the index of the primary key and from the second table, contents from the first table, each read page
+ * by page (sqlite-pages.ts). A file is recovered when its row and every page of its content are intact. SQLite keeps no
+ * checksum of contents, so wrong bytes in intact pages go unnoticed.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { corruptFile } from './sqlite-errors.ts';
 import { type PageRecord, SqlitePages, UnreadablePage } from './sqlite-pages.ts';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from './volumes.ts';
 
-/** One thing that could not be recovered; without a path where not even its name is left. */
+/** One thing that could not be recovered; without a path when not even its name is left. */
 interface Lost {
   volume: Volume | null;
   path: string | null;
@@ -26,26 +26,26 @@ interface Lost {
 }
 
 export interface SalvageResult {
-  /** Files that were recovered, and their bytes. */
+  /** Number of recovered files, and their bytes. */
   recovered: number;
   recoveredBytes: number;
-  /** The first of them; the whole list is in the new file, under `list`. */
+  /** The first of the losses; the whole list is in the new file, under `list`. */
   lost: Lost[];
   lostCount: number;
   /** The path of the list in the volume `memory`; null when nothing was lost. */
   list: string | null;
-  /** Of the new file. */
+  /** Hash and size of the new file. */
   sha256: string;
   bytes: number;
 }
 
 export interface SalvageOptions {
-  /** Largest file to be written, and largest content in it, in bytes. */
+  /** Size limits in bytes: of the new file, and of one content in it. */
   maxBytes: number;
   maxFileBytes: number;
-  /** The mark of the file that this should be; null when it is not known. */
+  /** The expected identity of the damaged file; null when it is not known. */
   identity: string | null;
-  /** What SQLite left beside the file is its own: it is taken up first, which changes the file. */
+  /** The log beside the file belongs to it: it is replayed first, which changes the file. */
   withLog: boolean;
 }
 
@@ -54,21 +54,21 @@ interface SalvagedAddress {
   path: string;
 }
 
-/** As many of what is lost as an answer holds. */
+/** Number of losses that an answer holds. */
 const LOST_SHOWN = 1000;
-/** Bytes of the list that is kept in the new file. */
+/** Largest size in bytes of the list in the new file. */
 const LIST_BYTES = 8 * 1024 * 1024;
-/** What ends with the next resume is not brought back: it would be cleared at once. */
+/** Volumes that do not survive a resume are not recovered: they would be cleared at once. */
 const KEPT: readonly Volume[] = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].survivesResume);
 const NODE_COLUMNS = 9;
-/** What a row takes beside its content, about: names, numbers, its place in an index. */
+/** Approximate bytes of a row beside its content: names, numbers, its place in an index. */
 const ROW_BYTES = 400;
 const LAST_MODE = 0o7777;
 
 /**
- * Writes what is readable of `source` into a new file at `target`, whose bytes are on disk when this resolves. `source`
- * is a copy that nobody else uses. Throws `corrupt` when nothing of a database is left, and `conflict` when it is
- * another sandbox's file.
+ * Writes what is readable of `source` into a new file at `target`, synced to disk when this resolves. `source` must be
+ * a copy that nobody else uses. Throws `corrupt` when no database is left, and `conflict` when it is another sandbox's
+ * file.
  */
 export async function salvageVfs(source: string, target: string, options: SalvageOptions): Promise<SalvageResult> {
   const logLost = options.withLog && !takeUpLog(source);
@@ -87,7 +87,7 @@ export async function salvageVfs(source: string, target: string, options: Salvag
   return { ...found, sha256: hash.digest('hex'), bytes: statSync(target).size };
 }
 
-/** Has SQLite take up the log beside a copy. False when it cannot: what is in the log is then lost. */
+/** Lets SQLite replay the log beside a copy. False when it cannot: the contents of the log are then lost. */
 function takeUpLog(file: string): boolean {
   try {
     const db = new DatabaseSync(file, OPTIONS);
@@ -139,7 +139,7 @@ class Salvage {
       SELECT '', '', 'counter', ifnull(max(version), 0) FROM vfs_node`);
     db.exec('COMMIT');
     return {
-      // The list is no file that was recovered.
+      // The list itself does not count as a recovered file.
       recovered: (count ?? 0) - (list === null ? 0 : 1),
       recoveredBytes: (bytes ?? 0) - (list?.bytes ?? 0),
       lost: lost as unknown as Lost[],
@@ -148,7 +148,7 @@ class Salvage {
     };
   }
 
-  /** Names of the index and of the second table, and that table's own rows. */
+  /** The names in the index and in the second table, and the rows of the second table. */
   #readNames(pages: SqlitePages): void {
     const name = this.#db.prepare(
       'INSERT INTO temp.names VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET row = ifnull(row, excluded.row)',
@@ -186,8 +186,8 @@ class Salvage {
     for (const record of pages.tables()) {
       const place = record.columns === 4 ? readAddress(record) : null;
       const row = place === null ? undefined : named.get(place.volume, place.path)?.row;
-      // Another row of that name is the one that counts; and where it is not known what was deleted, only what an index
-      // names.
+      // An earlier row of that name takes precedence. When it is unknown which rows were deleted, only names that an
+      // index has are taken.
       const counts = typeof row === 'number' ? row === record.rowid : row === null || pages.freeKnown || record.named;
       if (place === null || !counts) {
         record.pass();
@@ -200,18 +200,18 @@ class Salvage {
     }
   }
 
-  /** Why a file is not written whatever it holds, or null. */
+  /** The reason why a file is not written, before its content is read; null when there is none. */
   #refusal(record: PageRecord): string | null {
     const size = record.size(2);
     const { maxBytes, maxFileBytes } = this.#options;
     if (size > maxFileBytes) return `it is larger than ${maxFileBytes} bytes`;
-    // Rows and indexes beside the contents take some room too; the list of what is lost must still fit.
+    // Rows and indexes take room beside the contents, and the list of losses must still fit.
     return this.#bytes + size + ROW_BYTES > maxBytes - Math.min(LIST_BYTES, maxBytes / 8)
       ? 'there is no room for it'
       : null;
   }
 
-  /** Writes one file. Returns why not, or null. */
+  /** Writes one file. Returns the reason when it cannot be written, else null. */
   #put(put: ReturnType<DatabaseSync['prepare']>, { volume, path }: SalvagedAddress, record: PageRecord): string | null {
     try {
       const content = record.value(2);
@@ -226,13 +226,13 @@ class Salvage {
     }
   }
 
-  /** Leaves out what does not fit together: nodes of files that are lost, and files below a file. */
+  /** Drops what is inconsistent: second-table rows of lost files, and files below another file. */
   #tidy(): void {
     this.#db.exec(`DELETE FROM vfs_node WHERE kind = 'file' AND NOT EXISTS (
         SELECT 1 FROM vfs WHERE vfs.volume = vfs_node.volume AND vfs.path = vfs_node.path);
       DELETE FROM vfs_node WHERE kind <> 'file' AND EXISTS (
         SELECT 1 FROM vfs WHERE vfs.volume = vfs_node.volume AND vfs.path = vfs_node.path)`);
-    // Crossed in this order, each file asks an index for what lies below it.
+    // With this join order, each file is one index search for its descendants.
     const below = `SELECT below.rowid FROM vfs AS above CROSS JOIN vfs AS below ON below.volume = above.volume
       AND below.path > above.path || '/' AND below.path < above.path || '0'`;
     this.#db.exec(`INSERT INTO temp.lost SELECT volume, path, 'it lies below another file' FROM vfs WHERE rowid IN (${below});
@@ -243,7 +243,7 @@ class Salvage {
         SELECT 1 FROM vfs WHERE vfs.volume = vfs_node.volume AND vfs.path = vfs_node.path)`);
   }
 
-  /** Names without a file, and what has not even a name. */
+  /** Lists names without a file, and losses without a name. */
   #tellLost(unread: number, logLost: boolean): void {
     this.#db.exec(`DELETE FROM temp.lost WHERE EXISTS (SELECT 1 FROM vfs WHERE vfs.volume = lost.volume AND vfs.path = lost.path);
       INSERT INTO temp.lost SELECT volume, path, 'its content cannot be read' FROM temp.names WHERE NOT EXISTS (
@@ -258,7 +258,7 @@ class Salvage {
     if (logLost) lose.run('the log beside the file cannot be read: what was last written is in it');
   }
 
-  /** Keeps the whole list in the new file, as JSON lines; null when nothing is lost. */
+  /** Writes the whole list into the new file, as JSON lines. Returns null when nothing is lost. */
   #keepList(): { path: string; bytes: number } | null {
     const lines: string[] = [];
     let bytes = 0;
@@ -290,7 +290,7 @@ function open(source: string): SqlitePages {
   }
 }
 
-/** Volume and path of a row of the first table; null when they cannot be read or are none. */
+/** Volume and path of a row of the first table; null when they cannot be read or are invalid. */
 function readAddress(record: PageRecord): SalvagedAddress | null {
   try {
     return recoverableAddress(record.value(0), record.value(1));
@@ -309,21 +309,19 @@ function valuesOf(record: PageRecord): unknown[] | null {
   }
 }
 
-/**
- * The place that a volume and a path are: of a volume that is kept, and one that can be addressed. Null for any other.
- */
+/** Parses a volume and a path. Null for a volume that is not recovered and for an invalid path. */
 function recoverableAddress(volume: unknown, path: unknown): SalvagedAddress | null {
   const kept = KEPT.find((one) => one === volume);
   if (kept === undefined || typeof path !== 'string') return null;
   try {
     return parseVfsPath(path) === path && path !== '/' ? { volume: kept, path } : null;
   } catch {
-    // What cannot be addressed cannot be recovered; its page is understood, and nothing of ours writes such a path.
+    // What has no valid path cannot be recovered. Its page was readable, and this product never writes such a path.
     return null;
   }
 }
 
-/** Whether the values are a row of the second table: a file, a directory or a link. */
+/** True when the values are a row of the second table: a file, a directory or a link. */
 function isNode([, , kind, mode, mtime, size, row, version, target]: unknown[]): boolean {
   const isNumber = (value: unknown) => value === null || (typeof value === 'number' && Number.isInteger(value));
   return (

@@ -1,8 +1,9 @@
 /**
- * The two tables of a VFS file and the check that a file holds nothing else that could act. Owns all DDL; knows nothing
- * of files.
+ * The two tables of a VFS file, and the check that a file declares nothing that could run code. Owns all DDL; knows
+ * nothing of files.
  *
- * The first table is the seed's, verbatim: whoever knows it can read a file of ours. Everything else is in the second.
+ * The first table is the seed's, verbatim: every tool that knows it can read these files. Everything else is in the
+ * second table.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { newIdentity } from './identity.ts';
@@ -12,19 +13,17 @@ const VFS_TABLE =
   'CREATE TABLE IF NOT EXISTS vfs (volume TEXT NOT NULL, path TEXT NOT NULL, content BLOB, mtime INTEGER, PRIMARY KEY(volume, path))';
 
 /**
- * `kind`: `file` (what was last written here: `mtime`, `size` and `row` tell whether the first table has since been
- * changed by another tool), `dir`, `link`, and one row `counter` with empty volume and path, whose version is the last
- * one given out and whose target is the identity of the file.
+ * `kind`: `file` (the last write by this product; `mtime`, `size` and `row` tell whether another tool has changed the
+ * first table since), `dir`, `link`, and one row `counter` with empty volume and path, whose version is the last one
+ * assigned and whose target is the identity of the file.
  */
 const NODE_TABLE = `CREATE TABLE IF NOT EXISTS vfs_node (volume TEXT NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, mode INTEGER, mtime INTEGER,
 size INTEGER, row INTEGER, version INTEGER NOT NULL, target TEXT, PRIMARY KEY(volume, path)) WITHOUT ROWID`;
 
-/**
- * Directories and links alone, in the order of paths, so that listing a directory does not step over its files twice.
- */
+/** Index of directories and links alone, by path, so that listing a directory does not scan its files twice. */
 const NODE_INDEX = "CREATE INDEX IF NOT EXISTS vfs_node_tree ON vfs_node (volume, path) WHERE kind <> 'file'";
 
-/** Objects on our tables that a file may have; anything else is refused. */
+/** Objects that a file may have on the two tables; any other is refused. */
 const ALLOWED = new Map([
   ['vfs', squeezed(VFS_TABLE)],
   ['vfs_node', squeezed(NODE_TABLE)],
@@ -33,17 +32,17 @@ const ALLOWED = new Map([
 ]);
 
 export interface Schema {
-  /** The seed's table is there; false only for an empty database. */
+  /** True when the seed's table exists; false only for an empty database. */
   vfs: boolean;
-  /** The second table is there; a file of the seed has none. */
+  /** True when the second table exists; a seed file has none. */
   nodes: boolean;
 }
 
 /**
- * Looks at what the file declares; tables that are not ours are left alone. Throws `corrupt` for a trigger or view
- * (they would run on our writes), for one of our tables in another shape or with an index that is not ours, for a
- * database without the seed's table that is not empty, and for a file whose text is not UTF-8 (paths are compared byte
- * by byte). `name` is the attached database to look at; `strict` refuses tables that are not ours too.
+ * Checks the schema of a file; foreign tables are left alone. Throws `corrupt` for a trigger or view (they would run on
+ * writes), for one of the two tables in another form or with a foreign index, for a non-empty database without the
+ * seed's table, and for a file whose text is not UTF-8 (paths are compared byte by byte). `name` is the attached
+ * database to check; `strict` refuses foreign tables too.
  */
 export function inspectSchema(db: DatabaseSync, { name: database = 'main', strict = false } = {}): Schema {
   const rows = db
@@ -68,7 +67,7 @@ export function inspectSchema(db: DatabaseSync, { name: database = 'main', stric
   return { vfs: found.has('vfs'), nodes: found.has('vfs_node') && found.has('vfs_node_tree') };
 }
 
-/** Makes what is missing, in one transaction; writes nothing when both tables are there. */
+/** Creates what is missing, in one transaction; writes nothing when both tables exist. */
 export function ensureSchema(db: DatabaseSync, schema: Schema): void {
   if (schema.vfs && schema.nodes) return;
   const values = `'', '', 'counter', 0, '${newIdentity()}'`;
@@ -76,13 +75,13 @@ export function ensureSchema(db: DatabaseSync, schema: Schema): void {
   db.exec(`BEGIN IMMEDIATE; ${VFS_TABLE}; ${NODE_TABLE}; ${NODE_INDEX}; ${counter}; COMMIT`);
 }
 
-/** Makes the first table, and the second when `nodes`, in an empty database. */
+/** Creates the first table, and with `nodes` the second, in an empty database. */
 export function createTables(db: DatabaseSync, nodes: boolean): void {
   db.exec(nodes ? `${VFS_TABLE}; ${NODE_TABLE}; ${NODE_INDEX}` : VFS_TABLE);
 }
 
 /**
- * Declarations compared without regard to spaces, case, or quotes around the table's name (SQLite adds them on a
+ * Compares declarations without regard to spaces, case, or quotes around the table's name (SQLite adds them on a
  * rename).
  */
 function squeezed(sql: string): string {

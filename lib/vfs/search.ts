@@ -1,4 +1,4 @@
-/** Searching names and text contents. Bounded by hits, by the size of a file and by time; says when it was cut. */
+/** Search in names and text contents. Limited by hits, file size and time; reports when a limit cut it short. */
 import { isUtf8 } from 'node:buffer';
 import { WinterdockError } from '../base/errors.ts';
 import type { Statements } from './statements.ts';
@@ -8,33 +8,33 @@ import { VOLUMES, type Volume } from './volumes.ts';
 export interface SearchRequest {
   text: string;
   in: 'name' | 'content';
-  /** All three when missing. */
+  /** All three volumes when missing. */
   volume?: Volume;
-  /** Most hits, 1 to 1 000. */
+  /** Largest number of hits, 1 to 1 000. */
   limit: number;
 }
 
 export interface VfsSearchHit {
   volume: Volume;
   path: string;
-  /** From 1; only in contents. */
+  /** Line number from 1; only for contents. */
   line?: number;
-  /** The line, cut around the hit; only in contents. */
+  /** The line, cut around the hit; only for contents. */
   text?: string;
 }
 
 const MAX_HITS = 1000;
-/** Larger files are not looked into, and the answer says that it was cut. */
+/** Larger files are not searched, and the answer reports that it is incomplete. */
 const MAX_SEARCHED_BYTES = 8 * 1024 * 1024;
-/** A search ends after this time with what it has. */
+/** After this time a search ends with the hits so far. */
 const BUDGET_MS = 2000;
-/** Where a NUL makes a file a binary, as git and grep look. */
+/** A NUL within this many bytes makes a file binary, as in git and grep. */
 const BINARY_PROBE_BYTES = 8000;
 const SHOWN_CHARACTERS = 200;
 
 /**
- * Hits by volume and path. Case does not count. Contents: lines of UTF-8 files without NUL; binaries are passed over.
- * Throws `validation` for an empty or overlong text and for a limit out of range.
+ * Hits by volume and path, ignoring case. Contents: lines of UTF-8 files without NUL; binary files are skipped. Throws
+ * `validation` for an empty or overlong text and for a limit out of range.
  */
 export function searchFiles(
   statements: Statements,

@@ -1,4 +1,4 @@
-/** What an error of node:sqlite means in the contract's codes. Never lets a path of the machine into a message. */
+/** Maps errors of node:sqlite to the contract's codes. A path of the machine never gets into a message. */
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 
@@ -19,12 +19,12 @@ export function resultCodeOf(error: unknown): number | null {
 }
 
 /**
- * The contract's error for anything thrown while a VFS file was used. Errors that already are the contract's, and
- * errors that are not SQLite's, come back as they are.
+ * The contract's error for anything thrown while a VFS file was used. The contract's own errors, and errors that are
+ * not SQLite's, are returned unchanged.
  */
 export function translateSqliteError(error: unknown): unknown {
   if (isWinterdockError(error)) return error;
-  // node:sqlite refuses integers past 2^53 this way; no honest writer stores one where they are read.
+  // node:sqlite refuses integers past 2^53 in this way. A valid file has none in these columns.
   if (error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE')
     return corruptFile('it holds numbers that cannot be', error);
   switch (resultCodeOf(error)) {

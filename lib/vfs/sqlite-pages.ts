@@ -1,15 +1,15 @@
 /**
- * The pages of a SQLite file read without SQLite, for files that it refuses: b-tree pages are found one by one,
- * whatever has become of those above them, and each record that is whole is told. The format is
+ * Reads the pages of a SQLite file without SQLite, for files that SQLite refuses. It finds each b-tree page on its own,
+ * even when the pages above it are damaged, and yields each complete record. Format:
  * https://www.sqlite.org/fileformat2.html. Writes nothing; knows nothing of what records mean.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 const MAGIC = 'SQLite format 3\0';
-/** What every file of ours has; taken where the header does not say. */
+/** Page size of every VFS file; used when the header is unreadable. */
 const PAGE_BYTES = 4096;
 const HEADER_BYTES = 100;
-/** What the header says of other encodings; any other number is damage. */
+/** Numbers of the other text encodings in the header; any further number is damage. */
 const UTF16 = [2, 3];
 
 const INTERIOR_INDEX = 2;
@@ -17,58 +17,55 @@ const INTERIOR_TABLE = 5;
 const LEAF_INDEX = 10;
 const LEAF_TABLE = 13;
 
-/** Longest record that is read of an index: a path and some numbers. */
+/** Longest index record that is read: a path and some numbers. */
 const MAX_KEY_BYTES = 64 * 1024;
 
 type Value = string | number | Uint8Array | null;
 
-/** One record. What lies beyond its page is read when it is asked for. */
+/** One record. Its overflow pages are read only on demand. */
 export interface PageRecord {
-  /** Null in an index. */
+  /** Row number; null in an index. */
   rowid: number | null;
-  /** The number of values. */
+  /** Number of values. */
   columns: number;
-  /**
-   * A value, null also where it is none of a type that is known. Throws `Broken` when the pages that it lies on cannot
-   * be read.
-   */
+  /** Reads one value; null also for an unknown type. Throws `Broken` when its pages cannot be read. */
   value(column: number): Value;
-  /** Bytes of a text or blob, without reading it. */
+  /** Size of a text or blob in bytes, without reading it. */
   size(column: number): number;
-  /** Passes over a record that is not wanted: its pages are understood. */
+  /** Skips a record that is not needed, and counts its pages as read. */
   pass(): void;
 }
 
-/** What was to be read is not there, or is not what it should be. */
+/** The bytes to be read are missing or invalid. */
 export class UnreadablePage extends Error {}
 
 interface Cell {
   rowid: number | null;
-  /** Bytes of the whole record. */
+  /** Size of the whole record in bytes. */
   length: number;
-  /** The part of it on its page. */
+  /** The part of the record on its own page. */
   local: Buffer;
-  /** The page on which it goes on, 0 for none. */
+  /** The first overflow page, 0 for none. */
   next: number;
 }
 
 export class SqlitePages {
   readonly #descriptor: number;
   readonly #pageBytes: number;
-  /** Bytes of a page that hold content. */
+  /** Usable bytes of a page. */
   readonly #usable: number;
   readonly count: number;
-  /** Whether the first page says what it should. */
+  /** True when the header of the first page is valid. */
   readonly headed: boolean;
-  /** Whether the list of pages that hold nothing any more could be read to its end. */
+  /** True when the free list could be read to its end. */
   readonly freeKnown: boolean;
   readonly #free = new Set<number>();
-  /** Leaves of tables that a page above them names. */
+  /** Table leaves that a parent page names. */
   readonly #named = new Set<number>();
-  /** Pages that were understood, or are parts of records that were. */
+  /** Pages that were read, or are overflow pages of records that were. */
   readonly #understood = new Set<number>();
 
-  /** Opens the file. Throws `Broken` for text in another encoding than UTF-8. */
+  /** Opens the file. Throws `Broken` for a text encoding other than UTF-8. */
   constructor(file: string) {
     this.#descriptor = openSync(file, 'r');
     const { size } = fstatSync(this.#descriptor);
@@ -91,19 +88,19 @@ export class SqlitePages {
     closeSync(this.#descriptor);
   }
 
-  /** Pages that are neither free nor understood by all that was read so far. */
+  /** Pages that are neither free nor read so far. */
   get unread(): number {
     return this.count - new Set([...this.#understood, ...this.#free]).size;
   }
 
-  /** Pages of b-trees that were understood. */
+  /** B-tree pages that were read. */
   get understood(): number {
     return this.#understood.size;
   }
 
   /**
-   * The records of tables. Those on pages that others name come first: of two of one row, the first is the one that
-   * counts.
+   * The records of tables. Pages with a parent come first: of two records with one row number, the first is the valid
+   * one.
    */
   *tables(): Generator<PageRecord & { named: boolean }> {
     for (const named of [true, false]) {
@@ -130,7 +127,7 @@ export class SqlitePages {
     return page;
   }
 
-  /** Follows the list of free pages. False when it leads where it should not. */
+  /** Reads the free list. False when it leads to an invalid page. */
   #readFree(first: number, count: number): boolean {
     try {
       for (let trunk = first; trunk !== 0; ) {
@@ -144,12 +141,12 @@ export class SqlitePages {
       }
       return this.#free.size === count;
     } catch {
-      // It names a page that there is not: what is free is then not known.
+      // The list names a page that does not exist, so the free pages are unknown.
       return false;
     }
   }
 
-  /** Notes which pages those above them name. */
+  /** Collects the pages that parent pages name. */
   #readInterior(): void {
     for (let number = 1; number <= this.count; number += 1) {
       try {
@@ -161,12 +158,12 @@ export class SqlitePages {
         this.#named.add(page.readUInt32BE(start + 8));
         this.#understood.add(number);
       } catch {
-        // One that cannot be read names nothing.
+        // An unreadable page names no children.
       }
     }
   }
 
-  /** Where the cells of a page begin. Throws `Broken` when one lies outside of it. */
+  /** The offset of each cell of a page. Throws `Broken` when one lies outside the page. */
   #pointers(page: Buffer, start: number, headerBytes: number): number[] {
     const cells = page.readUInt16BE(start + 3);
     const first = start + headerBytes;
@@ -188,14 +185,14 @@ export class SqlitePages {
       pointers = this.#pointers(page, 0, kind === INTERIOR_INDEX ? 12 : 8);
       this.#understood.add(number);
     } catch {
-      // It stays among the unread, which are told.
+      // The page stays among the unread ones, which are reported.
       return;
     }
     for (const at of pointers) {
       try {
         yield this.#record(this.#cell(page, at));
       } catch (error) {
-        // One bad cell says nothing of the others on its page; a damaged page is told as such.
+        // One bad cell says nothing about the others on its page. The damaged page is reported.
         if (!(error instanceof UnreadablePage) && !(error instanceof RangeError)) throw error;
         this.#understood.delete(number);
       }
@@ -249,7 +246,7 @@ export class SqlitePages {
         try {
           for (const _ of this.#beyond(cell, cell.length));
         } catch (error) {
-          // Nobody asked for it: the pages that it should be on stay among the unread.
+          // The record was not requested, so its pages stay among the unread ones.
           if (!(error instanceof UnreadablePage)) throw error;
         }
       },
@@ -262,13 +259,13 @@ export class SqlitePages {
     };
   }
 
-  /** Bytes of a record, from its page and those it goes on. */
+  /** Bytes of a record, from its page and its overflow pages. */
   #bytes(cell: Cell, start: number, length: number): Buffer {
     if (start + length <= cell.local.length) return cell.local.subarray(start, start + length);
     return Buffer.concat([cell.local, ...this.#beyond(cell, start + length)]).subarray(start, start + length);
   }
 
-  /** What of a record lies on other pages, up to `end` bytes of the whole. */
+  /** Reads a record's overflow pages, up to byte `end` of the whole record. */
   *#beyond(cell: Cell, end: number): Generator<Buffer> {
     const visited: number[] = [];
     const each = this.#usable - 4;
@@ -289,7 +286,7 @@ export class SqlitePages {
   }
 }
 
-/** A number of one to nine bytes, and where it ends. Throws `Broken` past what a double holds. */
+/** Reads a number of one to nine bytes, and returns where it ends. Throws `Broken` for one beyond a double's range. */
 function varint(bytes: Buffer, start: number): [value: number, end: number] {
   let value = 0n;
   for (let at = start; at < start + 9; at += 1) {

@@ -1,9 +1,9 @@
-/** Prepared statements of one handle, prepared once and found again by their text. Knows nothing of what they do. */
+/** Prepared statements of one handle, cached by their text. Knows nothing of what they do. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 /**
- * A prepared statement keeps a copy of what it was last given until it is given something else; one that was given more
- * than this is not kept.
+ * A prepared statement keeps a copy of its last parameters until it gets new ones. A statement with parameters larger
+ * than this is not cached.
  */
 const KEPT_VALUE_BYTES = 1024 * 1024;
 
@@ -24,18 +24,18 @@ export class Statements {
     return this.#statement(sql).all(...values) as T[];
   }
 
-  /** Rows one by one. The same SQL must not be iterated twice at a time. */
+  /** Iterates over the rows. One SQL text must not be iterated twice at the same time. */
   iterate<T>(sql: string, ...values: SQLInputValue[]): IterableIterator<T> {
     return this.#statement(sql).iterate(...values) as IterableIterator<T>;
   }
 
-  /** How many rows changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...values: SQLInputValue[]): number {
     const statement = values.some(isLarge) ? this.#db.prepare(sql) : this.#statement(sql);
     return Number(statement.run(...values).changes);
   }
 
-  /** True inside a transaction of the handle: SQLite may have ended one by itself. */
+  /** True inside a transaction of the handle. SQLite can end one by itself. */
   get inTransaction(): boolean {
     return this.#db.isTransaction;
   }

@@ -1,10 +1,10 @@
 /**
- * What the two tables say together about one path: the read side of the tree. Owns how a size, a time and a version are
- * read without reading contents; writes nothing.
+ * The read side of the tree: combines the two tables' rows for a path. Owns how size, time and version are read without
+ * reading contents; writes nothing.
  *
- * SQLite answers `octet_length(content)` from the record's header. `mtime` lies behind the content, so reading it reads
- * every overflow page of a large file (0.23 ms per MiB measured); above `FAR_BYTES` the second table's copy is used
- * when its row and size agree.
+ * SQLite answers `octet_length(content)` from the record's header. `mtime` is stored behind the content, so reading it
+ * reads every overflow page of a large file (0.23 ms per MiB measured). Above `FAR_BYTES` the second table's copy is
+ * used when its row and size match.
  */
 
 import { subtreeOf, type VfsPath } from './paths.ts';
@@ -17,10 +17,10 @@ export const DIRECTORY_MODE = 0o755;
 export const LINK_MODE = 0o777;
 const FAR_BYTES = 262_144;
 
-/** Latest time that is believed (year 2242); keeps versions made from times within safe integers. */
+/** Latest accepted time (year 2242); keeps versions made from times within safe integers. */
 const LAST_SECOND = 8_600_000_000;
 
-/** A number from a column that other tools may have filled with anything. */
+/** Reads a number from a column into which other tools may have written anything. */
 function trustedSeconds(column: string): string {
   return `CASE WHEN typeof(${column}) IN ('integer', 'real') THEN CAST(min(max(${column}, 0), ${LAST_SECOND}) AS INTEGER) ELSE 0 END`;
 }
@@ -56,13 +56,13 @@ export class TableReader {
   protected readonly statements: Statements;
   readonly #nodes: boolean;
 
-  /** `nodes`: whether the file has the second table; without it every file is one of the seed's. */
+  /** `nodes`: true when the file has the second table; without it, every file was written by the seed's tools. */
   constructor(statements: Statements, nodes: boolean) {
     this.statements = statements;
     this.#nodes = nodes;
   }
 
-  /** The file at exactly this path; null when there is none or something else. */
+  /** The file at exactly this path; null when there is none. */
   file(volume: Volume, path: VfsPath): VfsEntry | null {
     const row = this.statements.get<FileRow>(this.#files('v.volume = ? AND v.path = ?'), volume, path);
     return row ? fileEntry(row) : null;
@@ -89,7 +89,9 @@ export class TableReader {
     return row ? contentBytes(row.content) : null;
   }
 
-  /** What is at a path: a file, a link, or a directory, explicit or implied by something deeper. The root always is. */
+  /**
+   * The entry at a path: a file, a link, or a directory, explicit or implied by a deeper path. The root always exists.
+   */
   entry(volume: Volume, path: VfsPath): VfsEntry | null {
     return this.file(volume, path) ?? this.node(volume, path) ?? this.implied(volume, path);
   }
@@ -101,12 +103,12 @@ export class TableReader {
     return row ? nodeEntry(row) : null;
   }
 
-  /** True when anything lies below a path. */
+  /** True when the directory has descendants. */
   hasBelow(volume: Volume, path: VfsPath): boolean {
     return this.firstBelow(volume, path) !== null;
   }
 
-  /** The longest path below a directory, in bytes; null when nothing is below. */
+  /** The longest path below a directory, in bytes; null when it is empty. */
   longestBelow(volume: Volume, path: VfsPath): string | null {
     const { above, below } = subtreeOf(path);
     const longest = ['vfs', 'vfs_node'].flatMap((table) => {
@@ -116,7 +118,7 @@ export class TableReader {
     return longest.sort((a, b) => Buffer.byteLength(b) - Buffer.byteLength(a))[0] ?? null;
   }
 
-  /** The first of `paths` that is a file or a link, where directories are needed. */
+  /** The first of `paths` that is a file or a link; all of them must be directories. */
   blocker(volume: Volume, paths: readonly VfsPath[]): VfsEntry | null {
     for (const path of paths) {
       const entry = this.file(volume, path) ?? this.node(volume, path);
@@ -125,7 +127,7 @@ export class TableReader {
     return null;
   }
 
-  /** Direct children of a directory, by name. Steps over each file once and over each subdirectory at one seek. */
+  /** Direct children of a directory, by name. Visits each file once, and skips each subdirectory with one seek. */
   children(volume: Volume, directory: VfsPath): VfsEntry[] {
     const found = this.childrenByName(volume, directory);
     return [...found.keys()].sort().flatMap((name) => found.get(name) ?? []);
@@ -161,7 +163,7 @@ export class TableReader {
     return this.statements.all<{ path: string }>(sql, volume).map(({ path }) => path);
   }
 
-  /** Visits what lies below a directory, but only the first of each of its subdirectories: `deep`. */
+  /** Visits the descendants of a directory; of each subdirectory only the first one, with `deep`. */
   protected eachChild<T extends { path: string }>(
     sql: string,
     values: (string | number)[],
@@ -188,7 +190,7 @@ export class TableReader {
     }
   }
 
-  /** The directory that something deeper implies; the root is always one. */
+  /** A directory implied by a deeper path; the root always exists. */
   protected implied(volume: Volume, path: VfsPath): VfsEntry | null {
     const first = this.firstBelow(volume, path);
     if (first) return impliedDirectory(path, first.mtime ?? 0);
@@ -209,14 +211,14 @@ export class TableReader {
     return this.statements.get<{ mtime: number | null }>(sql, ...this.hidden(), volume, above, below) ?? null;
   }
 
-  /** The values of what `visible` gives. */
+  /** The parameters of the condition from `visible`. */
   protected hidden(): number[] {
     return [];
   }
 
   /**
-   * SQL that leaves rows out of reads over many paths, ending with AND; nothing here. `table`: the name or alias in the
-   * statement.
+   * A SQL condition that excludes rows from reads over many paths, ending with AND; here it is empty. `table`: the name
+   * or alias in the statement.
    */
   protected visible(_table: string): string {
     return '';
@@ -228,14 +230,14 @@ export class TableReader {
   }
 }
 
-/** The same SQL for a file of the seed, which has no second table: nothing is known of any path. */
+/** The same SQL for a seed file, which has no second table and so no metadata. */
 export function withoutNodes(sql: string): string {
   const none =
     '(SELECT NULL AS volume, NULL AS path, NULL AS kind, NULL AS mode, NULL AS mtime, NULL AS size, NULL AS row, NULL AS version, NULL AS target WHERE 0)';
   return sql.replaceAll('vfs_node n', `${none} n`);
 }
 
-/** A stored content as bytes: other tools may have stored text, or nothing. */
+/** A stored content as bytes: other tools may have stored text or NULL. */
 export function contentBytes(content: unknown): Uint8Array {
   if (content instanceof Uint8Array) return content;
   return content === null ? new Uint8Array(0) : Buffer.from(String(content));
@@ -259,8 +261,8 @@ function fileEntry(row: FileRow): VfsEntry {
 }
 
 /**
- * The version of a row that another tool wrote, from what it left: its time in microseconds, told apart within the
- * second by its size, and always above what was last written here.
+ * The version of a row that another tool wrote, derived from the row: its time in microseconds, with the size to tell
+ * writes within one second apart, and always above the last version written by this product.
  */
 function foreignVersion(row: FileRow): number {
   const stamp = row.mtime * 1_000_000 + (row.size % 1_000_000);

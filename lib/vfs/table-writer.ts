@@ -1,9 +1,9 @@
 /**
- * The statements that write, and the versions they give out. Owns what is stored in the second table; checks nothing:
- * callers have looked at what is there and run inside a transaction.
+ * The statements that write, and the versions they assign. Owns what is stored in the second table; checks nothing:
+ * callers have checked, and run inside a transaction.
  *
  * Rows are written by `INSERT … SELECT`: SQLite gives such a statement its own journal, so a full file undoes the
- * statement alone. A plain INSERT would take the whole transaction with it, savepoints included.
+ * statement alone. A plain INSERT would undo the whole transaction, including savepoints.
  */
 import type { Clock } from '../base/clock.ts';
 import { epochSeconds } from '../base/clock.ts';
@@ -19,18 +19,18 @@ import type { Volume } from './volumes.ts';
 const NODE_COLUMNS = '(volume, path, kind, mode, mtime, size, row, version, target)';
 
 /**
- * Contents that are not kept inside the row's own page; replacing one frees it first, so that it needs no room for
- * both.
+ * Contents stored outside the row's own page. They are freed before they are replaced, so that there need not be room
+ * for both.
  */
 const OVERFLOW_BYTES = 4096;
 
 export class TableWriter implements TreeWriter {
   readonly #statements: Statements;
   readonly #clock: Clock;
-  /** The last version given out; 0 before the stored one was read. */
+  /** The last assigned version; 0 before the stored one was read. */
   #last = 0;
   #counterStored = true;
-  /** What the file is marked with when it has no mark yet. */
+  /** The identity to give the file when it has none. */
   #identity: string | null = null;
 
   constructor(statements: Statements, clock: Clock) {
@@ -39,9 +39,8 @@ export class TableWriter implements TreeWriter {
   }
 
   /**
-   * A version above every one given out before and above `current`. It follows the clock in microseconds, so that
-   * versions stay ahead of those made from other tools' times, and so that a file restored from an older copy does not
-   * repeat one.
+   * A version above all earlier ones and above `current`. It follows the clock in microseconds, so that versions stay
+   * above those derived from other tools' times, and a file restored from an older copy does not repeat one.
    */
   nextVersion(current: number): number {
     if (this.#last === 0) {
@@ -56,8 +55,7 @@ export class TableWriter implements TreeWriter {
   }
 
   /**
-   * Stores the last version given out, when there is a new one; called before every commit. A file without an identity
-   * gets one.
+   * Stores the last assigned version, if it is new; called before every commit. Gives a file without an identity one.
    */
   storeCounter(): void {
     if (this.#counterStored) return;
@@ -90,8 +88,8 @@ export class TableWriter implements TreeWriter {
   }
 
   /**
-   * Writes down what the first table now holds at `path` (or everywhere below it), with `version`; a null `mode` keeps
-   * the mode.
+   * Records in the second table what the first table now holds at `path` (or everywhere below it), with `version`; a
+   * null `mode` keeps the mode.
    */
   recordFiles(volume: Volume, path: VfsPath, below: boolean, version: number, mode: number | null): void {
     const range = subtreeOf(path);
@@ -124,7 +122,7 @@ export class TableWriter implements TreeWriter {
     try {
       this.#upsert(volume, path, 'dir', mode, epochSeconds(this.#clock), this.nextVersion(0), null);
     } catch (error) {
-      // A full sandbox must still be able to delete; without the row the empty directory is gone, and nothing else.
+      // A full sandbox must still be able to delete. Without this row only the empty directory is lost.
       if (asked || resultCodeOf(error) !== FULL || !this.#statements.inTransaction) throw error;
     }
   }
@@ -133,7 +131,7 @@ export class TableWriter implements TreeWriter {
     this.#upsert(volume, path, 'link', null, epochSeconds(this.#clock), this.nextVersion(0), target);
   }
 
-  /** Removes whatever is stored for exactly this path. */
+  /** Removes the row of exactly this path. */
   remove(volume: Volume, path: VfsPath): void {
     this.#statements.run('DELETE FROM vfs WHERE volume = ? AND path = ?', volume, path);
     this.#statements.run('DELETE FROM vfs_node WHERE volume = ? AND path = ?', volume, path);
@@ -151,8 +149,8 @@ export class TableWriter implements TreeWriter {
   }
 
   /**
-   * Renames what is at `from` and everything below it. Nothing may be at `to`; stale rows of the second table there are
-   * dropped. `replaced` is the version of what was at `to`, 0 for nothing.
+   * Renames the entry at `from` and all its descendants. There must be nothing at `to`; stale rows of the second table
+   * there are dropped. `replaced` is the version of the former entry at `to`, 0 for none.
    */
   rename(from: VfsAddress, to: VfsAddress, directory: boolean, replaced: number): void {
     const version = this.nextVersion(replaced);

@@ -17,7 +17,7 @@ test('23. a write is durable when it returns, and nothing is left open', () => {
   expect(committed(file)).toEqual(['/a']);
 });
 
-test('23. a write that fails leaves everything as it was', () => {
+test('23. a failed write changes nothing', () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
   vfs.put(vfsPath('/a'), bytes('a'));
@@ -32,7 +32,7 @@ test('23. a write that fails leaves everything as it was', () => {
   expect(committed(file)).toEqual(['/a', '/c']);
 });
 
-test('23. a transaction that SQLite itself had to undo is a failed write like another', () => {
+test('23. a transaction that SQLite itself rolled back is a failed write like any other', () => {
   const { db } = liveVfs({ file: tmpFile(), maxBytes: 200_000 });
   const transaction = new Transaction(db, new Statements(db), () => undefined);
   const insert = db.prepare("INSERT INTO vfs VALUES ('workspace', ?, ?, 1)");
@@ -46,7 +46,7 @@ test('23. a transaction that SQLite itself had to undo is a failed write like an
   expect(db.prepare('SELECT path FROM vfs').all()).toEqual([{ path: '/d' }]);
 });
 
-test('23. a write while another writer holds the file waits, and then is a conflict', () => {
+test('23. a write while another writer has the lock waits, and then is a conflict', () => {
   const file = tmpFile();
   const vfs = liveVfs({ file });
   const other = otherTool(file);

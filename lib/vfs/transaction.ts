@@ -1,6 +1,6 @@
 /**
- * When writes become durable: each is one transaction, begun, made and committed in one go, so that none is open while
- * anything else runs. Knows nothing of what is written.
+ * When writes become durable: each write is one transaction that begins and commits without interruption, so none is
+ * open while other code runs. Knows nothing of what is written.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Statements } from './statements.ts';
@@ -9,12 +9,13 @@ export class Transaction {
   readonly #db: DatabaseSync;
   readonly #statements: Statements;
   readonly #beforeCommit: () => void;
-  /** What has to be done once before anything is written, or null. */
+  /** Preparation before the first write, or null. */
   #prepare: (() => void) | null;
   #committed = 0;
 
   /**
-   * `beforeCommit` may write; it runs inside every transaction, right before its end. `prepare` runs before the first.
+   * `beforeCommit` may write; it runs inside every transaction, right before the commit. `prepare` runs before the
+   * first transaction.
    */
   constructor(db: DatabaseSync, statements: Statements, beforeCommit: () => void, prepare: (() => void) | null = null) {
     this.#prepare = prepare;
@@ -23,17 +24,13 @@ export class Transaction {
     this.#beforeCommit = beforeCommit;
   }
 
-  /**
-   * How many were committed through this handle, which is the only writer: a number that is the same means that nothing
-   * has changed.
-   */
+  /** Number of commits through this handle, the only writer: while it is the same, nothing has changed. */
   get committed(): number {
     return this.#committed;
   }
 
   /**
-   * Runs one write and commits it. What it threw comes out, with nothing of it kept; so does what kept it from being
-   * committed.
+   * Runs one write and commits it. When the write or the commit fails, nothing of it is kept, and the error is thrown.
    */
   run<T>(change: () => T): T {
     return this.#inside(() => {
@@ -45,7 +42,7 @@ export class Transaction {
     });
   }
 
-  /** Runs one write, looks at what it makes, and takes it back. */
+  /** Runs one write, takes its result and rolls it back. */
   tryOut<T>(change: () => void, look: () => T): T {
     return this.#inside(() => {
       change();
@@ -55,7 +52,9 @@ export class Transaction {
     });
   }
 
-  /** Does what has to come before the first write, if it is not done. What it throws is tried again the next time. */
+  /**
+   * Runs the preparation of the first write, if it has not succeeded yet. A failed one is repeated by the next write.
+   */
   prepare(): void {
     this.#prepare?.();
     this.#prepare = null;
@@ -67,7 +66,7 @@ export class Transaction {
     try {
       return work();
     } catch (error) {
-      // SQLite may have ended it by itself: a full or failing disk.
+      // SQLite may have ended the transaction by itself: a full or failing disk.
       if (this.#db.isTransaction) this.#statements.run('ROLLBACK');
       throw error;
     }

@@ -3,7 +3,7 @@ import { WinterdockError } from '../base/errors.ts';
 import type { VfsEntry, WriteCondition } from './types.ts';
 import type { Volume } from './volumes.ts';
 
-/** A volume and a path as a message names them; a row of another tool may have a path that is none. */
+/** A volume and a path for a message. A row of another tool may have an invalid path. */
 type Named = { volume: Volume; path: string };
 
 export function named(at: Named): string {
@@ -18,7 +18,7 @@ export function notFound(at: Named): WinterdockError {
   return new WinterdockError('not_found', `There is nothing at ${named(at)}.`);
 }
 
-/** Throws `too_large` when a content has more bytes than a file may have. */
+/** Throws `too_large` when a content is larger than a file may be. */
 export function requireSize(at: Named, bytes: number, maxFileBytes: number): void {
   if (bytes <= maxFileBytes) return;
   throw new WinterdockError(
@@ -30,7 +30,7 @@ export function requireSize(at: Named, bytes: number, maxFileBytes: number): voi
   );
 }
 
-/** Throws `validation` for a link's target that is empty, overlong or no text. */
+/** Throws `validation` for a link's target that is empty, overlong or not valid text. */
 export function requireTarget(at: Named, target: string): void {
   const bytes = Buffer.byteLength(target);
   if (bytes > 0 && bytes <= 1024 && !target.includes('\0') && target.isWellFormed()) return;
@@ -40,7 +40,7 @@ export function requireTarget(at: Named, target: string): void {
   );
 }
 
-/** Throws `precondition_failed` unless the file that is there (null: none) meets every condition given. */
+/** Throws `precondition_failed` unless the current file (null: none) meets every condition. */
 export function requireCondition(at: Named, file: VfsEntry | null, condition: WriteCondition | undefined): void {
   if (!condition) return;
   const { ifMatch, ifNoneMatch } = condition;

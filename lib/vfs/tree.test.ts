@@ -24,7 +24,7 @@ test('7. a directory lists its direct children only, each once, by name', () => 
   expect(names(vfs, '/', 'tmp')).toEqual([]);
 });
 
-test('7. an entry is the same alone and in its directory', () => {
+test('7. an entry is the same on its own and in its directory', () => {
   const vfs = liveVfs();
   vfs.put(vfsPath('/d/file'), bytes('four'), 'workspace', { mode: 0o755 });
   vfs.put(vfsPath('/d/implied/deep'), bytes('x'));
@@ -49,7 +49,7 @@ test('7. readdir of nothing is not_found, of a file or link conflict', () => {
   expect(codeOf(() => vfs.readdir(vfsPath('/link')))).toBe('conflict');
 });
 
-test('8. a file or link in the place of a directory is a conflict, and a directory in the place of a file', () => {
+test('8. a file or link in place of a directory is a conflict, and so is a directory in place of a file', () => {
   const vfs = liveVfs();
   vfs.put(vfsPath('/file'), bytes('x'));
   vfs.link(vfsPath('/link'), '/dir');
@@ -89,7 +89,7 @@ test('9. mkdir needs a parent unless recursive, and an empty place', () => {
   expect(codeOf(() => vfs.mkdir(vfsPath('/'), 'workspace', { recursive: true }))).toBeUndefined();
 });
 
-test('9. rmdir takes an empty directory and nothing else', () => {
+test('9. rmdir removes an empty directory and nothing else', () => {
   const vfs = liveVfs();
   vfs.mkdir(vfsPath('/a/b'), 'workspace', { recursive: true });
   vfs.put(vfsPath('/full/file'), bytes('x'));
@@ -102,7 +102,7 @@ test('9. rmdir takes an empty directory and nothing else', () => {
   expect(names(vfs, '/')).toEqual(['/full/']);
 });
 
-test('10. a directory outlives what was taken out of it', () => {
+test('10. a directory stays when its last entry is removed', () => {
   const vfs = liveVfs();
   vfs.put(vfsPath('/a/only'), bytes('x'));
   vfs.put(vfsPath('/b/only'), bytes('x'));
@@ -152,7 +152,7 @@ test('12. modes and times can be set on anything and stay', () => {
   expect(codeOf(() => vfs.utimes(vfsPath('/link'), Number.NaN))).toBe('validation');
 });
 
-test('13. delete takes files and links, and directories only when recursive', () => {
+test('13. delete removes files and links, and directories only when recursive', () => {
   const vfs = liveVfs();
   for (const path of ['/a', '/dir/b', '/dir/c/d', '/dir-2/e', '/dir0']) vfs.put(vfsPath(path), bytes('x'));
   vfs.mkdir(vfsPath('/dir/empty'));
@@ -168,7 +168,7 @@ test('13. delete takes files and links, and directories only when recursive', ()
   expect(names(vfs, '/')).toEqual([]);
 });
 
-test('14. move takes a file, a link or a whole directory along, to another volume too', () => {
+test('14. move takes a file, a link or a whole directory, to another volume too', () => {
   const vfs = liveVfs();
   vfs.put(vfsPath('/src/ä/file'), bytes('1'), 'workspace', { mode: 0o700 });
   vfs.put(vfsPath('/src/ä-b'), bytes('2'));
@@ -185,7 +185,7 @@ test('14. move takes a file, a link or a whole directory along, to another volum
   expect(vfs.entry(vfsPath('/link'))?.target).toBe('file');
 });
 
-test('14. move refuses what is not there, what is in the way, and a directory into itself', () => {
+test('14. move refuses a missing source, a taken target, and a directory into itself', () => {
   const vfs = liveVfs();
   vfs.put(vfsPath('/a'), bytes('a'));
   vfs.put(vfsPath('/b'), bytes('b'));

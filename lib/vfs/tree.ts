@@ -1,7 +1,7 @@
 /**
- * The rules of a tree of files, directories and links in three volumes, once: over the two tables of a file (vfs.ts)
- * and over what a running call has gathered (overlay.ts). Knows neither where it reads nor when what it writes becomes
- * durable.
+ * The rules of a tree of files, directories and links in three volumes. They apply to the two tables of a file (vfs.ts)
+ * and to the buffered changes of a running call (overlay.ts). Knows neither where reads come from nor when writes
+ * become durable.
  */
 import { WinterdockError } from '../base/errors.ts';
 import { ancestorsOf, parentPath, parseVfsPath, type VfsPath } from './paths.ts';
@@ -11,24 +11,24 @@ import { conflict, named, notFound, requireCondition, requireSize, requireTarget
 import type { VfsAddress, VfsEntry, VfsStat, WriteCondition } from './types.ts';
 import { DEFAULT_VOLUME, type Volume } from './volumes.ts';
 
-/** What the rules write; every one of these is called inside `TreeParts.run`, after a look at what is there. */
+/** The writes that the rules need. Each is called inside `TreeParts.run`, after the checks. */
 export interface TreeWriter {
-  /**
-   * Writes a whole file over `current` (null: nothing is there). A null `mode` keeps the mode. Returns what is there
-   * then.
-   */
+  /** Writes a whole file over `current` (null: none). A null `mode` keeps the mode. Returns the new file. */
   putFile(volume: Volume, path: VfsPath, content: Uint8Array, current: VfsEntry | null, mode: number | null): VfsStat;
-  /** Sets the mode of what is there, and its time unless that is null; the version stays. */
+  /** Sets the mode, and the time unless it is null; the version stays. */
   setAttributes(volume: Volume, path: VfsPath, current: VfsEntry, mode: number, mtimeSeconds: number | null): void;
-  /** An explicit directory. `asked` is false for one that nobody asked for by name: above a new one, or left empty. */
+  /**
+   * Stores an explicit directory. `asked` is false for one that the caller did not name: a parent of a new entry, or
+   * one left empty.
+   */
   putDirectory(volume: Volume, path: VfsPath, mode: number | null, asked: boolean): void;
   putLink(volume: Volume, path: VfsPath, target: string): void;
-  /** Removes whatever is stored for exactly this path. */
+  /** Removes the row of exactly this path. */
   remove(volume: Volume, path: VfsPath): void;
   removeBelow(volume: Volume, path: VfsPath): void;
   /**
-   * Renames what is at `from` and everything below it. Nothing is at `to`; `replaced` is the version of what was, 0 for
-   * nothing.
+   * Renames the entry at `from` and all its descendants. There is nothing at `to`; `replaced` is the version of the
+   * former entry, 0 for none.
    */
   rename(from: VfsAddress, to: VfsAddress, directory: boolean, replaced: number): void;
 }
@@ -37,11 +37,11 @@ export interface TreeParts {
   rows: TableReader;
   changes: TreeWriter;
   maxFileBytes: number;
-  /** Runs one write: all of it is kept, or what it throws comes out and nothing of it is. */
+  /** Runs one write. It is kept as a whole; on an error nothing of it is kept. */
   run<T>(change: () => T): T;
-  /** Throws `quota_exceeded` when that many bytes more do not fit. See `Quota.reserve`. */
+  /** Throws `quota_exceeded` when this many bytes more do not fit. See `Quota.reserve`. */
   reserve(bytes: number, margin?: boolean): void;
-  /** The contract's error for what a write of so many bytes threw. */
+  /** Maps the error of a write of this many bytes to the contract's error. */
   explain(error: unknown, bytes: number): unknown;
 }
 
@@ -56,9 +56,9 @@ export class Tree {
     this.#changes = parts.changes;
   }
   /**
-   * Writes a whole file; directories above it come into being. A missing `mode` keeps the one that is there. Throws
-   * `too_large`, `quota_exceeded`, `precondition_failed`, `conflict` where a directory or a link is in the way,
-   * `validation`, `unknown_volume`.
+   * Writes a whole file and creates missing parents. A missing `mode` keeps the current one. Throws `too_large`,
+   * `quota_exceeded`, `precondition_failed`, `conflict` where a directory or a link is in the way, `validation`,
+   * `unknown_volume`.
    */
   put(
     path: VfsPath,
@@ -86,7 +86,7 @@ export class Tree {
     return this.read(() => this.#rows.content(at.volume, at.path));
   }
 
-  /** Bytes `start` to `end` of a file, both inclusive; what lies past the end is left out. */
+  /** Bytes `start` to `end` of a file, both inclusive; cut at the end of the file. */
   slice(path: VfsPath, volume: Volume, start: number, end: number): Uint8Array | null {
     const at: VfsAddress = { volume, path };
     return this.read(() => this.#rows.slice(at.volume, at.path, start, end));
@@ -101,13 +101,13 @@ export class Tree {
     });
   }
 
-  /** What is at a path: a file, a link (not followed), or a directory, explicit or implied by a deeper path. */
+  /** The entry at a path: a file, a link (not followed), or a directory, explicit or implied by a deeper path. */
   entry(path: VfsPath, volume: Volume = DEFAULT_VOLUME): VfsEntry | null {
     const at: VfsAddress = { volume, path };
     return this.read(() => this.#rows.entry(at.volume, at.path));
   }
 
-  /** Direct children by name. Throws `not_found`, and `conflict` for what is no directory. */
+  /** Direct children by name. Throws `not_found`, and `conflict` for an entry that is not a directory. */
   readdir(path: VfsPath, volume: Volume = DEFAULT_VOLUME): VfsEntry[] {
     const at: VfsAddress = { volume, path };
     return this.read(() => {
@@ -119,7 +119,7 @@ export class Tree {
   }
 
   /**
-   * Makes a directory. Throws `conflict` when something is there (a directory is fine when `recursive`), `not_found`
+   * Makes a directory. Throws `conflict` when the path is taken (a directory is fine when `recursive`), `not_found`
    * without a parent.
    */
   mkdir(path: VfsPath, volume: Volume = DEFAULT_VOLUME, options: { recursive?: boolean; mode?: number } = {}): void {
@@ -139,8 +139,8 @@ export class Tree {
   }
 
   /**
-   * Removes an empty directory. Throws `not_found`, and `conflict` for the root, a directory with something in it, or
-   * no directory.
+   * Removes an empty directory. Throws `not_found`, and `conflict` for the root, a directory with children, or an entry
+   * that is not a directory.
    */
   rmdir(path: VfsPath, volume: Volume = DEFAULT_VOLUME): void {
     const at: VfsAddress = { volume, path };
@@ -154,8 +154,8 @@ export class Tree {
   }
 
   /**
-   * Makes a symbolic link; `target` is kept as given and looked up by whoever follows it. Throws `conflict` when
-   * something is there.
+   * Makes a symbolic link; `target` is stored as given and resolved by the reader. Throws `conflict` when the path is
+   * taken.
    */
   link(path: VfsPath, target: string, volume: Volume = DEFAULT_VOLUME): void {
     const at: VfsAddress = { volume, path };
@@ -167,7 +167,7 @@ export class Tree {
     });
   }
 
-  /** Sets the permission bits of what is at a path. Throws `not_found`. The version stays. */
+  /** Sets the permission bits of an entry. Throws `not_found`. The version stays. */
   chmod(path: VfsPath, mode: number, volume: Volume = DEFAULT_VOLUME): void {
     const at: VfsAddress = { volume, path };
     this.write(0, () => {
@@ -189,9 +189,9 @@ export class Tree {
   }
 
   /**
-   * Removes a file or link, or with `recursive` a directory and all below it (the root: everything in the volume). The
-   * directory it lay in stays. False when nothing is there. Throws `conflict` for a directory without `recursive`,
-   * `precondition_failed`.
+   * Removes a file or link, or with `recursive` a directory and its descendants (for the root: everything in the
+   * volume). The parent directory stays. False when there is nothing. Throws `conflict` for a directory without
+   * `recursive`, `precondition_failed`.
    */
   delete(
     path: VfsPath,
@@ -212,10 +212,9 @@ export class Tree {
   }
 
   /**
-   * Moves a file, a link or a whole directory, also to another volume; times and modes go along, versions are new.
-   * Throws `not_found`; `conflict` when something is at `to`, for the root, and for a directory into itself. With
-   * `replace` a file or link at `to` gives way to a file or link, and an empty directory to a directory, as rename
-   * does.
+   * Moves a file, a link or a whole directory, also to another volume; times and modes are kept, versions are new.
+   * Throws `not_found`; `conflict` when `to` is taken, for the root, and for a directory into itself. With `replace`, a
+   * file or link replaces a file or link, and a directory replaces an empty directory, as in rename(2).
    */
   move(source: VfsAddress, target: VfsAddress, options: { replace?: boolean } = {}): void {
     this.write(0, () => {
@@ -241,7 +240,7 @@ export class Tree {
     });
   }
 
-  /** Runs a read; what it throws comes out as the contract has it. */
+  /** Runs a read and maps its errors to the contract's. */
   protected read<T>(read: () => T): T {
     try {
       return read();
@@ -273,14 +272,14 @@ export class Tree {
     if (blocker) throw conflict({ volume: at.volume, path: blocker.path }, 'is not a directory');
   }
 
-  /** What lies below a directory that is moved gets paths of their own length: parsed, as they are new. */
+  /** The descendants of a moved directory get new paths of another length, so they are parsed again. */
   #requireShortPaths(source: VfsAddress, target: VfsAddress): void {
     const longest = this.#rows.longestBelow(source.volume, source.path);
     if (longest === null) return;
     parseVfsPath(target.path + longest.slice(source.path.length));
   }
 
-  /** The directory that something was taken from stays, although nothing implies it any more. */
+  /** The parent of a removed entry stays a directory, although no deeper path implies it any more. */
   #keepParent(at: VfsAddress): void {
     const parent = parentPath(at.path);
     if (parent === '/' || this.#rows.entry(at.volume, parent)) return;

@@ -64,7 +64,7 @@ test('18. versions of an older copy that is restored do not repeat', () => {
   restored.close();
 });
 
-test('18. a write that was taken back does not lend its version to the next one', () => {
+test('18. a write that was rolled back does not lend its version to the next one', () => {
   const file = tmpFile();
   const vfs = liveVfs({ file, clock: new FakeClock() });
   vfs.put(vfsPath('/a'), bytes('1'));
@@ -124,7 +124,7 @@ test('19. rows of the seed have versions that change with their time and size', 
   expect(new Set(versions).size).toBe(4);
 });
 
-test('19. times that no clock gives do not break a version', () => {
+test('19. impossible times do not break a version', () => {
   const file = tmpFile();
   seedFile(file, [['workspace', '/a', 'x', 1]]);
   const db = otherTool(file);
@@ -137,7 +137,7 @@ test('19. times that no clock gives do not break a version', () => {
   }
 });
 
-test('20. a write under a condition is made only when it holds', () => {
+test('20. a conditional write is made only when its condition holds', () => {
   const vfs = liveVfs();
   const put = (content: string, condition: Parameters<Vfs['put']>[3]) =>
     codeOf(() => vfs.put(vfsPath('/a'), bytes(content), 'workspace', condition));

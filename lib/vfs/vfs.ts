@@ -1,6 +1,6 @@
 /**
- * The files of one sandbox over one SQLite handle: the tree's rules, reads over whole volumes, and the overlays of
- * running calls. Every write is a transaction of its own. Knows nothing of processes, HTTP or where the file lies.
+ * The files of one sandbox over one SQLite handle: the rules of the tree, reads over whole volumes, and the overlays of
+ * running calls. Every write is one transaction. Knows nothing of processes, HTTP or where the file is stored.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -31,8 +31,8 @@ export class Vfs extends Tree {
   readonly #explain: (error: unknown, bytes: number) => unknown;
 
   /**
-   * Over an open handle whose file has the seed's table. `schema` saves looking at it again. Throws `corrupt` for a
-   * file that is none of ours. Files larger than `maxFileBytes` are refused. `enterWal` is run before the first write.
+   * `db` is an open handle on a file with the seed's table. `schema` saves checking it again. Throws `corrupt` for a
+   * foreign file. Files larger than `maxFileBytes` are refused. `enterWal` runs before the first write.
    */
   constructor(
     db: DatabaseSync,
@@ -67,7 +67,7 @@ export class Vfs extends Tree {
     this.#explain = explain;
   }
 
-  /** Directories of a volume that were made, by path; those that only a deeper path implies are not among them. */
+  /** The explicit directories of a volume, by path, without those that only a deeper path implies. */
   directories(volume: Volume): string[] {
     return this.read(() => this.#rows.directories(volume));
   }
@@ -88,7 +88,7 @@ export class Vfs extends Tree {
     this.write(0, () => this.#changes.clear(volume));
   }
 
-  /** Paths, or lines of text files, that contain `text`, whatever its case. See `searchFiles`. */
+  /** Paths, or lines of text files, that contain `text`, ignoring case. See `searchFiles`. */
   search(request: SearchRequest): { hits: VfsSearchHit[]; truncated: boolean } {
     return this.read(() => searchFiles(this.#statements, request));
   }
@@ -99,8 +99,8 @@ export class Vfs extends Tree {
   }
 
   /**
-   * Begins an overlay: writes that are gathered beside the file until its `commit`. Any number can be open, one for
-   * each running call.
+   * Opens an overlay: changes are buffered beside the file until its `commit`. Each running call has one, and any
+   * number can be open.
    */
   overlay(): Overlay {
     return new Overlay({
@@ -118,19 +118,19 @@ export class Vfs extends Tree {
   }
 
   /**
-   * Makes a file that was opened with `walLater` ready for writes before the first one comes. Throws `conflict`; a
-   * write tries again.
+   * Prepares a file that was opened with `walLater` for writes, before the first one comes. Throws `conflict`; a write
+   * then tries again.
    */
   prepareToWrite(): void {
     this.#transaction.prepare();
   }
 
-  /** True while an overlay holds something that is not committed. */
+  /** True while an overlay has uncommitted changes. */
   get hasUncommitted(): boolean {
     return this.#pending.inUse;
   }
 
-  /** Closes the handle as it is; a live file stays in WAL mode (see `closeToRest`). Idempotent. */
+  /** Closes the handle without a checkpoint; a live file stays in WAL mode (see `closeToRest`). Idempotent. */
   close(): void {
     if (this.db.isOpen) this.db.close();
   }

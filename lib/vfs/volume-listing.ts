@@ -8,8 +8,8 @@ import { VOLUMES, type Volume } from './volumes.ts';
 const MAX_PAGE = 10_000;
 
 /**
- * Files of one volume in SQLite's byte order. The bound behind a prefix is the prefix and byte 255, which no UTF-8 text
- * holds. Throws `validation` for a limit that is not 1 to 10 000.
+ * Files of one volume in SQLite's byte order. The upper bound of a prefix is the prefix and byte 255, which occurs in
+ * no UTF-8 text. Throws `validation` for a limit that is not 1 to 10 000.
  */
 export function listFiles(
   statements: Statements,
@@ -36,8 +36,8 @@ export function listFiles(
 }
 
 /**
- * Files and bytes of the three volumes, in their order: one pass over the rows, none over contents. Summed without
- * GROUP BY, whose sorter would take the contents along.
+ * Files and bytes of the three volumes, in their order: one pass over the rows without reading contents. Summed without
+ * GROUP BY, whose sorter would copy the contents.
  */
 export function volumeSizes(statements: Statements): { volume: Volume; files: number; bytes: number }[] {
   const columns = VOLUMES.map(

@@ -1,6 +1,6 @@
 /**
- * The three volumes and their contracts: the one list that the guard, tmp's clearing and the egress strip are made
- * from. Pure.
+ * The three volumes and their contracts: the one list from which the guard, the clearing of tmp and the volume filter
+ * of bundles are derived. Pure.
  */
 import { WinterdockError } from '../base/errors.ts';
 
@@ -20,7 +20,7 @@ export const VOLUME_CONTRACTS: Readonly<Record<Volume, { survivesResume: boolean
   tmp: { survivesResume: false, ships: false, says: 'Temporary files: gone at the next wake and never shared.' },
 };
 
-/** Parses the name of a volume, once, where it comes in. Throws `unknown_volume` for any fourth name. */
+/** Parses the name of a volume, once, where it comes in. Throws `unknown_volume` for any other name. */
 export function parseVolume(name: string): Volume {
   if ((VOLUMES as readonly string[]).includes(name)) return name as Volume;
   throw new WinterdockError('unknown_volume', `There is no volume "${name.slice(0, 80)}".`, {

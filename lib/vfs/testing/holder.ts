@@ -1,6 +1,6 @@
 /**
- * Entry of a process that opens a file and holds it. Arguments: the file, and `live` (with an open group), `beside` or
- * `reading`.
+ * Entry point of a process that opens a file and keeps it open. Arguments: the file, and `live` (with an open group),
+ * `beside` or `reading`.
  */
 import { openBeside, openLive } from '../open.ts';
 import { vfsPath } from './tmp-files.ts';

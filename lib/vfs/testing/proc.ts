@@ -1,7 +1,7 @@
 /** What the kernel says about processes. Linux only. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** The reader processes of a process, by what the kernel says. */
+/** The reader processes of a process, from the kernel's table. */
 export function readersOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -19,14 +19,14 @@ export function stateOf(pid: number): { state: string; parent: number } | null {
   }
 }
 
-/** Whether a process has one of these files open. */
+/** True when a process has one of these files open. */
 export function hasOpen(pid: number, ...paths: string[]): boolean {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder).some((name) => {
     try {
       return paths.includes(readlinkSync(`${folder}/${name}`));
     } catch {
-      // It was closed while it was looked at.
+      // It was closed in the meantime.
       return false;
     }
   });

@@ -1,4 +1,4 @@
-/** Processes of their own for the tests of the VFS, ended with the test. */
+/** Child processes for the tests of the VFS, ended with the test. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ const ENTRIES = {
   writer: new URL('./writer.ts', import.meta.url),
 };
 
-/** Starts one of the entries beside this file. */
+/** Starts one of the entry points beside this file. */
 export function startProcess(entry: keyof typeof ENTRIES, ...args: string[]): ChildProcess {
   const child = fork(fileURLToPath(ENTRIES[entry]), args, { execArgv: ['--no-warnings'] });
   onTestFinished(() => kill(child));
@@ -18,8 +18,8 @@ export function startProcess(entry: keyof typeof ENTRIES, ...args: string[]): Ch
 }
 
 /**
- * A process that holds the file: `live` with an open group of writes, `beside` connected only, `reading` inside a read
- * transaction.
+ * A process that has the file open: `live` with an open group of writes, `beside` connected only, `reading` inside a
+ * read transaction.
  */
 export async function holdFile(file: string, how: 'live' | 'beside' | 'reading'): Promise<ChildProcess> {
   const child = startProcess('holder', file, how);

@@ -1,7 +1,4 @@
-/**
- * Random operations on a tree, as fast-check makes them, and what is there afterwards: for tests that hold two trees
- * against each other.
- */
+/** Random operations on a tree, made by fast-check, and the resulting contents: for tests that compare two trees. */
 import fc from 'fast-check';
 import type { Tree } from '../tree.ts';
 import type { Vfs } from '../vfs.ts';
@@ -63,7 +60,7 @@ export const anyOperation: fc.Arbitrary<TreeOperation> = fc.oneof(
   },
 );
 
-/** What a move gives: its answer, or the code of what it throws. */
+/** The outcome of an operation: its result, or the code of its error. */
 export function outcomeOf(tree: Tree, { act }: TreeOperation): unknown {
   let answer: unknown;
   const code = codeOf(() => {
@@ -72,7 +69,7 @@ export function outcomeOf(tree: Tree, { act }: TreeOperation): unknown {
   return code ?? answer ?? null;
 }
 
-/** Everything that is there, but versions and the times of directories that only a deeper path implies. */
+/** Everything in the tree, except versions and the times of implicit directories. */
 export function everything(tree: Tree): unknown[] {
   return VOLUMES.flatMap((name) => below(tree, name, '/'));
 }

@@ -1,6 +1,6 @@
 /**
- * Entry of a process that has readers and gives one of them an endless query. Argument: the file. Says the readers'
- * pids once both run.
+ * Entry point of a process that has readers and gives one of them an endless query. Argument: the file. Prints the
+ * readers' pids once both run.
  */
 import { createReaders } from '../readers.ts';
 import { readersOf } from './proc.ts';

@@ -1,4 +1,4 @@
-/** Folders and files for the tests of the VFS, gone when the test is over. */
+/** Folders and files for the tests of the VFS, removed after the test. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export function tmpFolder(): string {
   return folder;
 }
 
-/** A path in a folder of its own, where nothing is yet. */
+/** A path in a folder of its own, where there is no file yet. */
 export function tmpFile(): string {
   return join(tmpFolder(), 'vfs.sqlite');
 }
@@ -41,7 +41,7 @@ export function liveVfs(
   return vfs;
 }
 
-/** A file as the seed writes it: its table alone, not in WAL mode. `rows`: volume, path, content, mtime. */
+/** A file written as the seed writes it: its table alone, not in WAL mode. `rows`: volume, path, content, mtime. */
 export function seedFile(file: string, rows: [string, string, string | Uint8Array | null, number | null][]): void {
   const db = new DatabaseSync(file);
   db.exec(SEED_TABLE);
@@ -59,7 +59,7 @@ export function otherTool(file: string, options: { readOnly?: boolean } = {}): D
   return db;
 }
 
-/** A path of a test, parsed as a border would. */
+/** Parses a path of a test, as a border would. */
 export const vfsPath = parseVfsPath;
 
 export function bytes(text: string): Uint8Array {

@@ -1,6 +1,6 @@
 /**
- * Entry of a process that writes and is killed in the middle. Arguments: the file and the first number. Puts files
- * `/<number>` into workspace, says each number once it is committed, and every few writes brings the file to rest and
+ * Entry point of a process that writes until it is killed. Arguments: the file and the first number. Puts files
+ * `/<number>` into workspace, prints each number once it is committed, and every few writes brings the file to rest and
  * opens it again.
  */
 import { closeToRest, openLive } from '../open.ts';
