@@ -16,6 +16,7 @@ import { examine } from '../lib/doctor/examine.ts';
 import { type ExaminationResult, type Finding, isWell } from '../lib/doctor/findings.ts';
 import { accept, adopt, fix, type RepairResult } from '../lib/doctor/repair.ts';
 import { lockStores } from '../lib/front/lock.ts';
+import { createDrawers } from '../lib/host/drawers.ts';
 import { openSqliteRegistry } from '../lib/registry/sqlite/open.ts';
 import { openRegistryFile, registryFileState } from '../lib/registry/sqlite/registry-file.ts';
 import { createReaders } from '../lib/vfs/readers.ts';
@@ -42,12 +43,13 @@ const say = (text: string): void => {
 };
 
 async function look(config: Config, beside: boolean): Promise<ExaminationResult> {
+  const location = { ...config, drawers: createDrawers(config) };
   const readers = values.full ? createReaders({ maxFileBytes: config.maxFileBytes }) : null;
   try {
-    const first = await examine({ place: config, readers });
+    const first = await examine({ location, readers });
     if (!beside) return first;
     await wait(AGAIN_MS);
-    const second = await examine({ place: config, readers: null });
+    const second = await examine({ location, readers: null });
     const still = new Set(second.findings.map(keyOf));
     const stays = (finding: Finding) => still.has(keyOf(finding)) || /corrupt|changed/.test(finding.kind);
     return { ...second, looked: first.looked, findings: first.findings.filter(stays) };
@@ -70,7 +72,8 @@ async function repair(config: Config, examined: ExaminationResult): Promise<Repa
     thresholds: { idleToSuspendSeconds: config.idleToSuspendSeconds, idleToFreezeSeconds: config.idleToFreezeSeconds },
   });
   const readers = createReaders({ maxFileBytes: config.maxFileBytes });
-  const hands = { dataFolder, registryPath, registry, readers, clock: systemClock };
+  const drawers = createDrawers(config);
+  const parts = { dataFolder, registryPath, drawers, registry, readers, clock: systemClock };
   const all: RepairResult = { done: [], refused: [] };
   try {
     const take = ({ done, refused }: RepairResult) => {
@@ -78,18 +81,18 @@ async function repair(config: Config, examined: ExaminationResult): Promise<Repa
       all.refused.push(...refused);
     };
     if (values.fix) {
-      const fixed = await fix(hands, examined);
+      const fixed = await fix(parts, examined);
       // What is not proved to be the filed file is taken all the same, by whoever adopts.
       take(values.adopt ? { ...fixed, refused: [] } : fixed);
     }
     if (values.adopt) {
       const { tenant = null } = values;
       // What was fixed has its file again.
-      const found = values.fix ? await examine({ place: config, readers: null }) : examined;
-      take(await adopt(hands, found, { tenant, keys: positionals, tenantOf: tenants }));
+      const found = values.fix ? await examine({ location: { ...config, drawers }, readers: null }) : examined;
+      take(await adopt(parts, found, { tenant, keys: positionals, tenantOf: tenants }));
     }
     if (values.accept !== undefined) {
-      const { epoch, head } = await accept(hands, values.accept);
+      const { epoch, head } = await accept(parts, values.accept);
       all.done.push(`epoch ${epoch} of the ledger was begun at line ${head.seq}`);
     }
     return all;

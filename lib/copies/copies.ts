@@ -225,13 +225,15 @@ export class Copies {
     if (!registryIsWhole()) return;
     for (const kind of COPY_KINDS) {
       const drawer = this.#parts.drawers[kind];
-      for await (const key of drawer.keys()) {
-        if (this.#stopped) return;
-        await this.#files.runExclusive(async () => {
-          const file = drawer.at(key);
-          if (await registry.copies.isNeeded(file.address)) return;
-          await moveToOrphans(this.#parts, { id: key.slice(0, 63), tenant: '' }, file);
-        });
+      for await (const keys of drawer.keyPages()) {
+        for (const key of keys) {
+          if (this.#stopped) return;
+          await this.#files.runExclusive(async () => {
+            const file = drawer.at(key);
+            if (await registry.copies.isNeeded(file.address)) return;
+            await moveToOrphans(this.#parts, { id: key.slice(0, 63), tenant: '' }, file);
+          });
+        }
       }
     }
   }

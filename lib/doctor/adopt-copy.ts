@@ -2,14 +2,12 @@
  * Gives the file of a snapshot or blueprint a row again. Its file name is the hash of its bytes, so it verifies itself;
  * its own name is lost.
  */
-import { join } from 'node:path';
 import { epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import type { CopyContent } from '../registry/copies.ts';
+import type { CopyContent, CopyKind } from '../registry/copies.ts';
 import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
-import { fileRecord } from '../sessions/file-verification.ts';
-import { stampOf } from '../storage/files.ts';
+import { fileRecord, stampAt } from '../sessions/file-verification.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import type { RepairParts } from './adopt-file.ts';
 
@@ -24,21 +22,21 @@ const NAMED_BY = 12;
  * `quota_exceeded`, `conflict`.
  */
 export async function adoptCopy(
-  { dataFolder, registry, readers, clock }: RepairParts,
-  { drawer, key, path }: KeptFile,
+  { drawers, registry, readers, clock }: RepairParts,
+  { drawer, key, path }: KeptFile & { drawer: CopyKind },
   tenant: string | null,
 ): Promise<string> {
-  const file = join(dataFolder, path);
-  const isSnapshot = drawer === 'snapshots';
+  const file = drawers[drawer].at(key);
+  const isSnapshot = drawer === 'snapshot';
   if (isSnapshot && tenant === null) {
     throw new WinterdockError('validation', `whose ${path} is, no row tells: say it with --tenant NAME`);
   }
-  const found = await readers.check(file, { urgent: true });
-  const stamp = stampOf(file);
+  const found = await file.read((local) => readers.check(local, { urgent: true }));
+  const stamp = await stampAt(file);
   if (stamp === null || found.sha256 !== key || found.quickCheck !== 'ok') {
     throw new WinterdockError('corrupt', `The bytes of ${path} are not those of its name, or are damaged.`);
   }
-  const { volumes } = await readers.read({ path: file, mode: 'rest' }, { op: 'volumes' });
+  const { volumes } = await file.read((local) => readers.read({ path: local, mode: 'rest' }, { op: 'volumes' }));
   const content: CopyContent = { hash: key, bytes: stamp.size, volumes, file: fileRecord(stamp, found) };
   const made = { created: epochSeconds(clock), actor: 'doctor' };
   const cause = { ...systemAudit('operator'), actor: 'doctor' };

@@ -3,10 +3,9 @@
  * by transitions of the state map, each with its ledger line. A file is verified first, and none is ever overwritten or
  * removed.
  */
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Clock, epochSeconds } from '../base/clock.ts';
-import { makeFolder, renameFile, syncFolder } from '../base/effects.ts';
+import { makeFolder, syncFolder } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import { plan } from '../lifecycle/plan.ts';
@@ -14,20 +13,24 @@ import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance } from '../registry/types.ts';
 import { ledgerEntry, livePath, systemAudit } from '../sessions/engine.ts';
-import { fileRecord, matchesRecord } from '../sessions/file-verification.ts';
-import { stampOf } from '../storage/files.ts';
+import { fileAt, hasLog } from '../sessions/file-locations.ts';
+import { fileRecord, matchesRecord, stampAt } from '../sessions/file-verification.ts';
+import { fileOnDisk } from '../storage/disk.ts';
+import type { Drawers, RestingFile } from '../storage/drawer.ts';
 import type { Readers } from '../vfs/types.ts';
 
 /** A file of a sandbox, wherever it lies. */
 export interface AdoptableFile {
   id: string;
-  /** Relative to the data folder. */
+  /** Its address in the drawer, or a path in `orphans/`. */
   path: string;
+  /** The drawer that it lies in, or was set aside from. */
   drawer: 'live' | 'cold' | 'archive';
 }
 
 export interface RepairParts {
   dataFolder: string;
+  drawers: Drawers;
   registry: Registry;
   readers: Readers;
   clock: Clock;
@@ -40,12 +43,6 @@ const STATE_IN: Readonly<Record<AdoptableFile['drawer'], State>> = {
   archive: 'archived',
 };
 
-const PATH_IN: Readonly<Record<AdoptableFile['drawer'], (id: string) => string>> = {
-  live: livePath,
-  cold: (id) => `cold/${id}.sqlite`,
-  archive: (id) => `archive/${id}.sqlite.zst`,
-};
-
 /** An id as the API accepts it. A file with another name belongs to no sandbox. */
 const ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
@@ -56,28 +53,30 @@ const ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
  * `quota_exceeded`, and disk errors.
  */
 export async function adoptFile(
-  hands: RepairParts,
+  repair: RepairParts,
   candidate: AdoptableFile,
   { tenant, type, mustBe = null }: { tenant: string; type: string; mustBe?: FileRecord | null },
 ): Promise<InstanceRow> {
-  const { registry, clock } = hands;
+  const { registry, clock } = repair;
   const { id, drawer } = candidate;
   if (!ID.test(id)) throw new WinterdockError('validation', `"${id}" is no id of a sandbox.`);
   const before = await registry.instances.get(id);
   if (before?.state === 'deleted') {
     throw new WinterdockError('conflict', `The sandbox "${id}" was deleted, and its id is never used again.`);
   }
-  const known = await proved(hands, candidate);
-  const found = stampOf(join(hands.dataFolder, candidate.path));
+  const home = homeOf(repair, candidate);
+  const source = candidate.path === home.address ? home : setAsideFile(repair, candidate);
+  const known = await prove(repair, candidate, source);
+  const found = await stampAt(source);
   if (mustBe !== null && (found === null || !matchesRecord(mustBe, found, known))) {
     throw new WinterdockError(
       'corrupt',
       `The file at ${candidate.path} is not the one that was filed of "${id}": look at it, then --adopt it.`,
     );
   }
-  const path = PATH_IN[drawer](id);
-  if (candidate.path !== path) await moveBack(hands.dataFolder, candidate.path, path);
-  const stamp = stampOf(join(hands.dataFolder, path));
+  const path = home.address;
+  if (source !== home) await moveHome(repair, candidate, home);
+  const stamp = await stampAt(home);
   if (stamp === null) throw new WinterdockError('missing_file', `The file of "${id}" went away.`);
   const record = fileRecord(stamp, known);
   const cause = { ...systemAudit('operator'), actor: 'doctor' };
@@ -125,13 +124,24 @@ export async function adoptFile(
   });
 }
 
+/** The file of the sandbox in its drawer, whether it is there or not. */
+function homeOf({ dataFolder, drawers }: RepairParts, { id, drawer }: AdoptableFile): RestingFile {
+  return drawer === 'live' ? fileAt({ drawers, config: { dataFolder } }, id, livePath(id)) : drawers[drawer].at(id);
+}
+
+/** A file in `orphans/`, which is a folder of the data folder whatever the drawers are. */
+function setAsideFile({ dataFolder }: RepairParts, { path, drawer }: AdoptableFile): RestingFile {
+  return fileOnDisk(dataFolder, path, { packed: drawer === 'archive' });
+}
+
 /** What is known of a sound file; its log, if it was left with one, is taken up first. */
-async function proved({ dataFolder, readers }: RepairParts, { id, path, drawer }: AdoptableFile) {
-  const file = join(dataFolder, path);
-  const packed = drawer === 'archive';
-  if (stampOf(file)?.size === 0) throw new WinterdockError('corrupt', `The file of "${id}" at ${path} is empty.`);
-  if (!packed && (stampOf(`${file}-wal`)?.size ?? 0) > 0) await readers.settle(file);
-  const found = await readers.check(file, { packed, urgent: true });
+async function prove({ readers }: RepairParts, { id, path }: AdoptableFile, file: RestingFile) {
+  const { packed } = file;
+  if ((await file.stat())?.size === 0) throw new WinterdockError('corrupt', `The file of "${id}" at ${path} is empty.`);
+  const found = await file.read(async (local) => {
+    if (!packed && (await hasLog(file))) await readers.settle(local);
+    return readers.check(local, { packed, urgent: true });
+  });
   if (found.quickCheck === 'ok') return { ...found, quickCheck: packed ? null : found.quickCheck };
   throw new WinterdockError(
     'corrupt',
@@ -140,11 +150,17 @@ async function proved({ dataFolder, readers }: RepairParts, { id, path, drawer }
 }
 
 /** Moves a file out of `orphans/` into its drawer. */
-async function moveBack(dataFolder: string, from: string, path: string): Promise<void> {
-  const target = join(dataFolder, path);
-  if (existsSync(target)) throw new WinterdockError('conflict', `There is a file at ${path} already.`);
-  const source = join(dataFolder, from);
-  await makeFolder(dirname(target));
-  await renameFile(source, target);
-  await Promise.all([syncFolder(dirname(target)), syncFolder(dirname(dirname(target))), syncFolder(dirname(source))]);
+async function moveHome(
+  { dataFolder, drawers }: RepairParts,
+  { id, path, drawer }: AdoptableFile,
+  home: RestingFile,
+): Promise<void> {
+  if ((await home.stat()) !== null)
+    throw new WinterdockError('conflict', `There is a file at ${home.address} already.`);
+  if (drawer !== 'live') await drawers[drawer].prepare();
+  else {
+    await makeFolder(join(dataFolder, 'live', id));
+    await syncFolder(join(dataFolder, 'live'));
+  }
+  await home.giveBack(join(dataFolder, path), '');
 }

@@ -1,40 +1,32 @@
 /** Snapshots and blueprints against their files. */
-import { join } from 'node:path';
-import { copyPath } from '../registry/copies.ts';
-import { stampOf } from '../storage/files.ts';
+import { isOfCopy } from '../storage/inventory.ts';
 import type { Examination } from './examination.ts';
 
 /** Finds rows without their file, files without a row, and with readers bytes that are not those of their name. */
-export async function examineCopies({
-  dataFolder,
-  registry,
-  files,
-  readers,
-  examined,
-  find,
-}: Examination): Promise<void> {
+export async function examineCopies({ drawers, registry, files, readers, examined, find }: Examination): Promise<void> {
   const hashed = new Set<string>();
   for (const { kind, name, hash, file } of registry?.copies() ?? []) {
-    const path = copyPath(kind, hash);
+    const kept = drawers[kind].at(hash);
+    const path = kept.address;
     const about = { about: name, path, way: null } as const;
-    const stamp = stampOf(join(dataFolder, path));
-    if (stamp === null) {
+    const stat = await kept.stat();
+    if (stat === null) {
       find({
         ...about,
         kind: 'copy.missing',
         weight: 'wrong',
         says: `the file of the ${kind} is not there: restore it from a backup`,
       });
-    } else if (stamp.size !== file.size) {
+    } else if (stat.size !== file.size) {
       find({
         ...about,
         kind: 'copy.changed',
         weight: 'wrong',
-        says: `the file of the ${kind} has ${stamp.size} bytes, ${file.size} were kept`,
+        says: `the file of the ${kind} has ${stat.size} bytes, ${file.size} were kept`,
       });
     } else if (readers !== null && !hashed.has(path)) {
       hashed.add(path);
-      const found = await readers.check(join(dataFolder, path));
+      const found = await kept.read((copy) => readers.check(copy));
       examined.looked.hashed += 1;
       if (found.sha256 !== hash)
         find({
@@ -46,8 +38,7 @@ export async function examineCopies({
     }
   }
   const marks = registry?.marks() ?? new Set<string>();
-  for (const { drawer, key, path } of files.kept) {
-    if (drawer !== 'snapshots' && drawer !== 'blueprints') continue;
+  for (const { drawer, key, path } of files.kept.filter(isOfCopy)) {
     if (registry?.needsCopy(path, key) === true) continue;
     const isMarked = marks.has(path);
     if (!isMarked) examined.adoptable.push({ drawer, key, path });

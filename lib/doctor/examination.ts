@@ -1,5 +1,6 @@
 /** What the parts of a look share. */
 import type { RegistryFile } from '../registry/sqlite/registry-file.ts';
+import type { DrawerAccess } from '../sessions/file-locations.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import type { Readers } from '../vfs/types.ts';
 import type { ExaminationResult, Finding, Orphan } from './findings.ts';
@@ -12,8 +13,7 @@ export interface DrawerFiles {
   orphans: Map<string, Orphan[]>;
 }
 
-export interface Examination {
-  dataFolder: string;
+export interface Examination extends DrawerAccess {
   /** Null: there is none, or it cannot be read. */
   registry: RegistryFile | null;
   files: DrawerFiles;

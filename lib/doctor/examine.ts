@@ -1,15 +1,15 @@
 /**
- * Compares the registry with the files in the data folder and reports every disagreement. Opens the registry read-only
- * and the files only to hash them; changes nothing. Beside a running server a sandbox that moves meanwhile may show up
- * as a finding: run it again.
+ * Compares the registry with the files in the drawers and reports every disagreement. Opens the registry read-only and
+ * the files only to hash them; changes nothing. Beside a running server a sandbox that moves meanwhile may show up as a
+ * finding: run it again. The live drawer, `orphans/`, listings and unfinished work are folders of the data folder,
+ * whatever the other drawers are.
  */
 import { join } from 'node:path';
-import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
-import { describeDisagreement, findStartRefusal } from '../ledger/start-check.ts';
+import { describeDisagreement, findStartRefusal, type RegistryLocation } from '../ledger/start-check.ts';
 import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/sqlite/registry-file.ts';
 import { isStaging } from '../storage/files.ts';
-import { keptFiles, namesIn } from '../storage/inventory.ts';
+import { isOfCopy, type KeptFile, keptFiles, namesIn } from '../storage/inventory.ts';
 import type { Readers } from '../vfs/types.ts';
 import { examineCopies } from './copies.ts';
 import type { DrawerFiles } from './examination.ts';
@@ -19,19 +19,19 @@ import { examineRows } from './rows.ts';
 import { examineHead } from './signed-head.ts';
 
 export interface ExamineOptions {
-  place: Pick<Config, 'dataFolder' | 'registryPath'>;
+  location: RegistryLocation;
   /** Readers that hash every file at rest. Null: compare only what `stat` says of the files. */
   readers: Readers | null;
 }
 
 /** Examines everything. Throws only disk errors; an unreadable registry is a finding. */
-export async function examine({ place, readers }: ExamineOptions): Promise<ExaminationResult> {
-  const { dataFolder, registryPath } = place;
+export async function examine({ location, readers }: ExamineOptions): Promise<ExaminationResult> {
+  const { dataFolder, drawers, registryPath } = location;
   const examined: ExaminationResult = { findings: [], looked: { rows: 0, files: 0, hashed: 0 }, adoptable: [] };
   const find = (finding: Finding) => examined.findings.push(finding);
-  const files = filesOf(dataFolder);
+  const files = await filesOf(location);
   examined.looked.files = files.kept.length;
-  await examineStart(place, find);
+  await examineStart(location, find);
   const registry = await openOrTell(registryPath, find);
   try {
     if (registry !== null) {
@@ -40,9 +40,9 @@ export async function examine({ place, readers }: ExamineOptions): Promise<Exami
       for (const table of registry.miscounted()) {
         find({ ...wrong('registry.miscounted', `the counts in ${table} are not those of the rows`), way: 'fix' });
       }
-      examineHead(place, registry, find);
+      examineHead(location, registry, find);
     }
-    const looking = { dataFolder, registry, files, readers, examined, find };
+    const looking = { drawers, config: { dataFolder }, registry, files, readers, examined, find };
     examineFilesWithoutRow(looking, await examineRows(looking));
     await examineCopies(looking);
   } finally {
@@ -67,20 +67,20 @@ function note(kind: string, says: string): Finding {
   return { kind, weight: 'note', way: null, about: null, path: null, says };
 }
 
-async function examineStart(place: ExamineOptions['place'], find: (finding: Finding) => void): Promise<void> {
+async function examineStart(location: RegistryLocation, find: (finding: Finding) => void): Promise<void> {
   try {
-    const refusal = await findStartRefusal(place);
+    const refusal = await findStartRefusal(location);
     if (refusal === null) return;
     const { disagreement, unnamed } = refusal;
     find({
       ...wrong(
         `registry.${disagreement.kind}`,
-        `${describeDisagreement(disagreement, place.registryPath).replace(/\.$/, '')}; a server does not start on it; files without a row: ${unnamed.length}`,
+        `${describeDisagreement(disagreement, location.registryPath).replace(/\.$/, '')}; a server does not start on it; files without a row: ${unnamed.length}`,
       ),
       way: disagreement.kind === 'log_only' ? null : 'adopt',
     });
   } catch (error) {
-    find(wrong('registry.unreadable', `the registry ${place.registryPath} cannot be read: ${messageOf(error)}`));
+    find(wrong('registry.unreadable', `the registry ${location.registryPath} cannot be read: ${messageOf(error)}`));
   }
 }
 
@@ -117,10 +117,11 @@ async function openOrTell(path: string, find: (finding: Finding) => void): Promi
   }
 }
 
-function filesOf(dataFolder: string): DrawerFiles {
-  const kept = [...keptFiles(dataFolder)];
+async function filesOf({ dataFolder, drawers }: RegistryLocation): Promise<DrawerFiles> {
+  const kept: KeptFile[] = [];
+  for await (const page of keptFiles(dataFolder, drawers)) kept.push(...page);
   const byKey = Map.groupBy(
-    kept.filter(({ drawer }) => drawer === 'live' || drawer === 'cold' || drawer === 'archive'),
+    kept.filter((file) => !isOfCopy(file)),
     ({ key }) => key,
   );
   const orphans = Map.groupBy(

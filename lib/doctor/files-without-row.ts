@@ -1,4 +1,7 @@
-/** Finds files without a row: in the drawers, in `orphans/`, and listings of sandboxes that are not archived. */
+/**
+ * Finds files without a row: in the drawers, in `orphans/`, and listings of sandboxes that are not archived. The last
+ * two are folders of the data folder, whatever the drawers are.
+ */
 import { join } from 'node:path';
 import { namesIn } from '../storage/inventory.ts';
 import type { Examination, ExaminedRows } from './examination.ts';
@@ -9,7 +12,7 @@ const LOG = /-(?:wal|journal|shm)$/;
 
 /** Examines the files without a row. All rows must have been examined before. */
 export function examineFilesWithoutRow(
-  { registry, files, examined, find, dataFolder }: Examination,
+  { registry, files, examined, find, config }: Examination,
   { seen, archived }: ExaminedRows,
 ): void {
   const marks = registry?.marks() ?? new Set<string>();
@@ -51,7 +54,7 @@ export function examineFilesWithoutRow(
     });
   }
   const wanted = new Set(examined.adoptable.map(({ path }) => path));
-  for (const name of namesIn(join(dataFolder, 'orphans'))) {
+  for (const name of namesIn(join(config.dataFolder, 'orphans'))) {
     const path = `orphans/${name}`;
     if (wanted.has(path) || wanted.has(path.replace(LOG, ''))) continue;
     find({
@@ -63,7 +66,7 @@ export function examineFilesWithoutRow(
       says: 'set aside earlier; nothing needs it: look at it, and remove it when you do not miss it',
     });
   }
-  for (const name of namesIn(join(dataFolder, 'archive'))) {
+  for (const name of namesIn(join(config.dataFolder, 'archive'))) {
     const id = name.endsWith(LISTING) ? name.slice(0, -LISTING.length) : null;
     if (id === null || archived.has(id) || files.byKey.get(id)?.some(({ drawer }) => drawer === 'archive')) continue;
     find({

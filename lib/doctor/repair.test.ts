@@ -6,7 +6,7 @@ import { observeEffects } from '../base/effects.ts';
 import { findStartRefusal } from '../ledger/start-check.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { THRESHOLDS } from '../registry/testing/fixtures.ts';
-import { createArchiveDrawer, createColdDrawer } from '../storage/disk.ts';
+import { createDiskDrawers } from '../storage/disk.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import { createReaders } from '../vfs/readers.ts';
 import { tmpFolder, vfsPath } from '../vfs/testing/tmp-files.ts';
@@ -44,19 +44,27 @@ async function lostFolder(): Promise<string> {
   mkdirSync(join(folder, 'live/one'), { recursive: true });
   mkdirSync(join(folder, 'orphans'));
   vfsFile(join(folder, 'live/one/vfs.sqlite'), 'of one');
-  await createColdDrawer(folder).put(vfsFile(join(folder, 'two'), 'of two'), 'two');
-  await createArchiveDrawer(folder).put(vfsFile(join(folder, 'three'), 'of three'), 'three');
+  const { cold, archive } = createDiskDrawers(folder);
+  await Promise.all([cold.prepare(), archive.prepare()]);
+  await cold.put(vfsFile(join(folder, 'two'), 'of two'), 'two');
+  await archive.put(vfsFile(join(folder, 'three'), 'of three'), 'three');
   rmSync(join(folder, 'three'));
   renameSync(vfsFile(join(folder, 'four'), 'of four'), join(folder, 'orphans/1700000000000-four-four.sqlite'));
   return folder;
 }
 
+const locationOf = (folder: string) => ({
+  dataFolder: folder,
+  registryPath: join(folder, 'registry.sqlite'),
+  drawers: createDiskDrawers(folder),
+});
+
 async function adoptAll(folder: string, keys: string[] = []) {
-  const place = { dataFolder: folder, registryPath: join(folder, 'registry.sqlite') };
-  const examined = await examine({ place, readers: null });
-  const registry = openSqliteRegistry({ path: place.registryPath, thresholds: THRESHOLDS, clock });
+  const location = locationOf(folder);
+  const examined = await examine({ location, readers: null });
+  const registry = openSqliteRegistry({ path: location.registryPath, thresholds: THRESHOLDS, clock });
   try {
-    return await adopt({ ...place, registry, readers, clock }, examined, {
+    return await adopt({ ...location, registry, readers, clock }, examined, {
       tenant: 'acme',
       keys,
       tenantOf: () => null,
@@ -95,8 +103,8 @@ test('without a registry and a head every file gets a row by its key, in the sta
   expect((await adoptAll(folder)).refused).toEqual([]);
   expect(await rowsIn(folder)).toEqual(ROWS);
   expect(await contentOf(join(folder, 'cold/four.sqlite'))).toBe('of four');
-  const place = { dataFolder: folder, registryPath: join(folder, 'registry.sqlite') };
-  expect((await examine({ place, readers })).findings).toEqual([]);
+  const location = locationOf(folder);
+  expect((await examine({ location, readers })).findings).toEqual([]);
 });
 
 test('taking back that fails at any effect may be run again, and until it is done a start is refused', {
@@ -120,7 +128,7 @@ test('taking back that fails at any effect may be run again, and until it is don
       () => true,
     );
     observeEffects(null);
-    const place = { dataFolder: folder, registryPath: join(folder, 'registry.sqlite') };
+    const location = locationOf(folder);
     const files = ['live/one/vfs.sqlite', 'cold/two.sqlite', 'archive/three.sqlite.zst'];
     expect(
       files.filter((path) => !existsSync(join(folder, path))),
@@ -129,11 +137,11 @@ test('taking back that fails at any effect may be run again, and until it is don
     // All rows may be there when only the signature failed: then there is nothing left that a start could take for
     // nobody's.
     if (failed && (await rowsIn(folder)).length < ROWS.length - 1) {
-      expect(await findStartRefusal(place), `after ${at}`).not.toBeNull();
+      expect(await findStartRefusal(location), `after ${at}`).not.toBeNull();
     }
     await adoptAll(folder);
     expect(await rowsIn(folder), `after ${at}`).toEqual(ROWS);
-    expect(await findStartRefusal(place), `after ${at}`).toBeNull();
+    expect(await findStartRefusal(location), `after ${at}`).toBeNull();
     rmSync(folder, { recursive: true });
   }
   expect(at).toBeGreaterThan(10);

@@ -3,13 +3,16 @@
  * stopped server's folder, whose lock the caller holds. Every change is a line of the ledger.
  */
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { makeFolder, renameFile, syncFolder } from '../base/effects.ts';
+import { join } from 'node:path';
+import { makeFolder, syncFolder } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import { beginEpochOf, type Epoch } from '../ledger/epoch.ts';
 import { countOfFiles, findStartRefusal } from '../ledger/start-check.ts';
 import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
+import { fileAt } from '../sessions/file-locations.ts';
+import type { LogSuffix } from '../storage/drawer.ts';
 import { clearStaging } from '../storage/files.ts';
+import { isOfCopy } from '../storage/inventory.ts';
 import { adoptCopy } from './adopt-copy.ts';
 import { type AdoptableFile, adoptFile, type RepairParts } from './adopt-file.ts';
 import type { ExaminationResult } from './findings.ts';
@@ -98,7 +101,7 @@ export async function adopt(
     });
   }
   for (const file of keys.length > 0 ? [] : adoptable) {
-    if ('id' in file || (file.drawer !== 'snapshots' && file.drawer !== 'blueprints')) continue;
+    if ('id' in file || !isOfCopy(file)) continue;
     await attempt(repaired, async () => `${file.path} is ${await adoptCopy(repair, file, tenant)} now`);
   }
   for (const key of keys.filter((key) => !candidates.some(({ id }) => id === key))) {
@@ -142,13 +145,19 @@ async function attempt(repaired: RepairResult, work: () => Promise<string | null
 }
 
 /** Moves a log that is not the file's own to `orphans/`, where it can be looked at. */
-async function setLogAside({ dataFolder, registry, clock }: Repair, id: string, path: string): Promise<string> {
+async function setLogAside(
+  { dataFolder, drawers, registry, clock }: Repair,
+  id: string,
+  path: string,
+): Promise<string> {
   const folder = join(dataFolder, 'orphans');
   const kept = `${clock.now()}-${id}-${path.slice(path.lastIndexOf('/') + 1)}`;
   if (existsSync(join(folder, kept))) throw new Error(`${kept} is there already`);
   await makeFolder(folder);
-  await renameFile(join(dataFolder, path), join(folder, kept));
-  await Promise.all([syncFolder(folder), syncFolder(dirname(join(dataFolder, path)))]);
+  await syncFolder(dataFolder);
+  const [part] = /-(?:wal|journal)$/.exec(path) ?? [''];
+  const file = fileAt({ drawers, config: { dataFolder } }, id, path.slice(0, path.length - part.length));
+  await file.takeOut(part as LogSuffix, join(folder, kept));
   const row = await registry.instances.get(id);
   await registry.ledger.append([
     ledgerEntry({ clock }, row, CAUSE, 'orphan.set_aside', {

@@ -1,9 +1,9 @@
 /** Rows of instances against the files of their keys: missing, elsewhere, changed, with a log beside them. */
-import { join } from 'node:path';
 import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
-import { matchesRecord } from '../sessions/file-verification.ts';
-import { stampOf } from '../storage/files.ts';
+import { findFileAt } from '../sessions/file-locations.ts';
+import { matchesRecord, stampAt } from '../sessions/file-verification.ts';
+import type { RestingFile } from '../storage/drawer.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import { type FileStamp, sameStamp } from '../storage/stamp.ts';
 import type { Examination, ExaminedRows } from './examination.ts';
@@ -30,7 +30,7 @@ export async function examineRows(looking: Examination): Promise<ExaminedRows> {
 }
 
 async function examineRow(looking: Examination, row: InstanceRow): Promise<void> {
-  const { dataFolder, files, find } = looking;
+  const { files, find } = looking;
   const { id, vfsPath } = row;
   const mine = files.byKey.get(id) ?? [];
   const tell = (kind: string, weight: Finding['weight'], says: string, way: Finding['way'] = null, path = vfsPath) =>
@@ -46,7 +46,8 @@ async function examineRow(looking: Examination, row: InstanceRow): Promise<void>
       tell('file.of_deleted', 'note', 'the sandbox was deleted: a start sets this file aside', null, path);
     return;
   }
-  const stamp = vfsPath === null ? null : stampOf(join(dataFolder, vfsPath));
+  const file = vfsPath === null ? null : findFileAt(looking, id, vfsPath);
+  const stamp = file === null ? null : await stampAt(file);
   const ofItself = vfsPath !== null && mine.some(({ path }) => path === vfsPath);
   if (row.state === 'created' && !ofItself) {
     // Never resumed, as far as this registry knows: a newer one knew more.
@@ -59,7 +60,7 @@ async function examineRow(looking: Examination, row: InstanceRow): Promise<void>
     return;
   }
   if (vfsPath === null) return;
-  if (stamp === null) return examineMissing(looking, row, others, tell);
+  if (file === null || stamp === null) return examineMissing(looking, row, others, tell);
   const isPrefetched = row.state === 'archived' && vfsPath === livePath(id);
   for (const other of others) {
     if (isPrefetched && other.drawer === 'archive') continue;
@@ -71,18 +72,18 @@ async function examineRow(looking: Examination, row: InstanceRow): Promise<void>
       other.path,
     );
   }
-  if (row.state !== 'active') await examineResting(looking, row, stamp, tell);
+  if (row.state !== 'active') await examineResting(looking, row, { file, stamp }, tell);
 }
 
 type Tell = (kind: string, weight: Finding['weight'], says: string, way?: Finding['way'], path?: string | null) => void;
 
 /** The file is not where the row says: where is it? */
-function examineMissing(looking: Examination, row: InstanceRow, others: KeptFile[], tell: Tell): void {
+async function examineMissing(looking: Examination, row: InstanceRow, others: KeptFile[], tell: Tell): Promise<void> {
   const [other, ...further] = others;
   if (other !== undefined) {
-    const stamp = stampOf(join(looking.dataFolder, other.path));
+    const stat = (await findFileAt(looking, row.id, other.path)?.stat()) ?? null;
     // Whether it is the one is for its hash or its identity to say, when something is done about it.
-    const isSame = stamp !== null && stamp.size === row.file?.size;
+    const isSame = stat !== null && stat.size === row.file?.size;
     looking.examined.adoptable.push(other);
     const size = isSame ? 'with the size that was recorded' : 'and not with the size that was recorded';
     tell(
@@ -111,17 +112,26 @@ function examineMissing(looking: Examination, row: InstanceRow, others: KeptFile
   );
 }
 
-async function examineResting(looking: Examination, row: InstanceRow, stamp: FileStamp, tell: Tell): Promise<void> {
-  const path = join(looking.dataFolder, row.vfsPath ?? '');
+interface FileAtRest {
+  file: RestingFile;
+  stamp: FileStamp;
+}
+
+async function examineResting(
+  looking: Examination,
+  row: InstanceRow,
+  { file, stamp }: FileAtRest,
+  tell: Tell,
+): Promise<void> {
   const { file: recorded } = row;
-  for (const suffix of ['-wal', '-journal']) {
-    if ((stampOf(path + suffix)?.size ?? 0) === 0 || recorded?.unsettled === true) continue;
+  for (const { part, size } of await file.neighbours()) {
+    if (part === '-shm' || (size ?? 0) === 0 || recorded?.unsettled === true) continue;
     tell(
       'row.log',
       'wrong',
       'a log lies beside a file at rest, where none is: it is not its own',
       'fix',
-      `${row.vfsPath}${suffix}`,
+      `${file.address}${part}`,
     );
   }
   if (recorded === null) return;
@@ -129,7 +139,7 @@ async function examineResting(looking: Examination, row: InstanceRow, stamp: Fil
     tell('row.corrupt', 'wrong', `its structure was found damaged: ${recorded.quickCheck.slice(0, 200)}`);
   }
   if (recorded.unsettled === true) return;
-  if (looking.readers !== null) return examineBytes(looking, row, path, stamp, tell);
+  if (looking.readers !== null) return examineBytes(looking, row, { file, stamp }, tell);
   if (sameStamp(stamp, recorded)) return;
   if (stamp.size !== recorded.size) {
     tell('row.changed', 'wrong', `the file has ${stamp.size} bytes, ${recorded.size} were filed`);
@@ -145,13 +155,12 @@ async function examineResting(looking: Examination, row: InstanceRow, stamp: Fil
 async function examineBytes(
   looking: Examination,
   row: InstanceRow,
-  path: string,
-  stamp: FileStamp,
+  { file, stamp }: FileAtRest,
   tell: Tell,
 ): Promise<void> {
-  const packed = row.vfsPath?.endsWith('.zst') === true;
-  const found = await looking.readers?.check(path, { packed });
-  if (found === undefined) return;
+  const { readers } = looking;
+  if (readers === null) return;
+  const found = await file.read((path) => readers.check(path, { packed: file.packed }));
   looking.examined.looked.hashed += 1;
   if (found.quickCheck !== 'ok')
     tell('row.corrupt', 'wrong', `its structure is damaged: ${found.quickCheck.slice(0, 200)}`);

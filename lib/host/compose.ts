@@ -36,8 +36,8 @@ import { createRefusalRecorder } from '../operations/refusals.ts';
 import { createInstanceSerializer, eventOf } from '../operations/serializer.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { createSessions } from '../sessions/factory.ts';
-import { createDrawers } from '../storage/disk.ts';
 import { createReaders } from '../vfs/readers.ts';
+import { createDrawers } from './drawers.ts';
 import type { Host, HostOptions } from './host.ts';
 
 /** How long an answer of `/readyz` is cached. */
@@ -61,7 +61,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const log = options.log ?? createLogger(config.logLevel);
   makeFolderNow(config.dataFolder);
   if (config.registryPath !== ':memory:') makeFolderNow(dirname(config.registryPath));
-  await requireOwnRegistry(config);
+  const drawers = options.drawers ?? createDrawers(config);
+  await requireOwnRegistry({ ...config, drawers });
 
   const registry = openSqliteRegistry({
     path: config.registryPath,
@@ -83,7 +84,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     cacheFolder: config.cacheFolder,
     log,
   });
-  const drawers = createDrawers(config.dataFolder);
+  await Promise.all(Object.values(drawers).map((drawer) => drawer.prepare()));
   const sessions = createSessions({
     config,
     clock,
@@ -135,6 +136,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     registry,
     sessions,
     copies,
+    drawers,
     auth,
     runner,
     signer,

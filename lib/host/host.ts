@@ -18,6 +18,7 @@ import type { Operations } from '../operations/operations.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Failpoint } from '../sessions/failpoints.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { Drawers } from '../storage/drawer.ts';
 import type { Readers } from '../vfs/types.ts';
 import { currentRequest } from './request-context.ts';
 
@@ -50,6 +51,8 @@ export interface HostOptions {
   log?: Logger;
   /** Receives lines for the person who starts the server. */
   notify?: (line: string) => void;
+  /** Default: those of the settings. */
+  drawers?: Drawers;
   /** Default: reader processes of its own. */
   readers?: Readers;
   /** Fault injection: called as each step of a filing or waking is reached. */

@@ -8,9 +8,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { Config } from '../base/config.ts';
 import { removeTree, syncFolder, unlinkFile } from '../base/effects.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { Drawers } from '../storage/drawer.ts';
 import { keptFiles, namesIn } from '../storage/inventory.ts';
 
-type Place = Pick<Config, 'dataFolder' | 'registryPath'>;
+type Folders = Pick<Config, 'dataFolder' | 'registryPath'>;
 type Rows = Pick<Registry, 'tenantForgettings' | 'instances'>;
 
 /** Names looked at before others have their turn. */
@@ -27,14 +28,14 @@ const GENERATION = /-\d+$/;
 
 /** Names in `orphans/` of a tenant's files, and those that may be its but may be another's as well. */
 export async function orphansOf(
-  place: Place,
+  { dataFolder }: Folders,
   rows: Rows,
   tenant: string,
 ): Promise<{ own: string[]; doubtful: string[] }> {
   const own: string[] = [];
   const doubtful: string[] = [];
   let seen = 0;
-  for (const name of namesIn(join(place.dataFolder, 'orphans'))) {
+  for (const name of namesIn(join(dataFolder, 'orphans'))) {
     seen += 1;
     if (seen % PIECE === 0) await setImmediate();
     const owners = await ownersOf(name, rows);
@@ -56,7 +57,7 @@ async function ownersOf(name: string, rows: Rows): Promise<string[]> {
 }
 
 /** Names of the copies of the registry that upgrades kept beside it. Each holds everything of its time. */
-export function registryCopies({ registryPath }: Place): string[] {
+export function registryCopies({ registryPath }: Folders): string[] {
   if (registryPath === ':memory:') return [];
   const name = basename(registryPath);
   return [...namesIn(dirname(registryPath))]
@@ -68,13 +69,18 @@ export function registryCopies({ registryPath }: Place): string[] {
  * Removes all of them; every sandbox of the tenant is deleted by now. Says how many of each kind there were. May be
  * repeated.
  */
-export async function removeFiles(place: Place, rows: Rows, tenant: string): Promise<Record<string, number>> {
-  const { dataFolder } = place;
+export async function removeFiles(
+  folders: Folders,
+  drawers: Drawers,
+  rows: Rows,
+  tenant: string,
+): Promise<Record<string, number>> {
+  const { dataFolder } = folders;
   const removeFrom = async (folder: string, names: readonly string[]) => {
     for (const name of names) await unlinkFile(join(folder, name));
     if (names.length > 0) await syncFolder(folder);
   };
-  const { own } = await orphansOf(place, rows, tenant);
+  const { own } = await orphansOf(folders, rows, tenant);
   await removeFrom(join(dataFolder, 'orphans'), own);
 
   const expanded: string[] = [];
@@ -86,17 +92,21 @@ export async function removeFiles(place: Place, rows: Rows, tenant: string): Pro
 
   let left = 0;
   let seen = 0;
-  for (const { drawer, key, path } of keptFiles(dataFolder)) {
-    seen += 1;
-    if (seen % PIECE === 0) await setImmediate();
-    if (drawer === 'snapshots' || drawer === 'blueprints' || (await rows.instances.tenantOf(key)) !== tenant) continue;
-    left += 1;
-    if (drawer === 'live') await removeTree(dirname(join(dataFolder, path)));
-    else await unlinkFile(join(dataFolder, path));
-    await syncFolder(join(dataFolder, drawer));
+  for await (const page of keptFiles(dataFolder, drawers)) {
+    for (const { drawer, key, path } of page) {
+      seen += 1;
+      if (seen % PIECE === 0) await setImmediate();
+      if (drawer === 'snapshot' || drawer === 'blueprint' || (await rows.instances.tenantOf(key)) !== tenant) continue;
+      left += 1;
+      if (drawer !== 'live') await drawers[drawer].at(key).remove();
+      else {
+        await removeTree(dirname(join(dataFolder, path)));
+        await syncFolder(join(dataFolder, 'live'));
+      }
+    }
   }
 
-  const copies = registryCopies(place);
-  await removeFrom(dirname(place.registryPath), copies);
+  const copies = registryCopies(folders);
+  await removeFrom(dirname(folders.registryPath), copies);
   return { orphans: own.length, expanded: expanded.length, left, 'copies of the registry': copies.length };
 }

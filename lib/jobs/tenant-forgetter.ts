@@ -22,6 +22,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { RemovedCounts, TenantForgetting } from '../registry/tenant-forgettings.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
 import type { AuditContext, Sessions } from '../sessions/sessions.ts';
+import type { Drawers } from '../storage/drawer.ts';
 import { namesIn } from '../storage/inventory.ts';
 import { type JobRunner, jobLine } from './runner.ts';
 import { removeFiles } from './tenant-files.ts';
@@ -38,6 +39,7 @@ export interface TenantForgetterParts {
   registry: Registry;
   sessions: Pick<Sessions, 'runPlan'>;
   copies: Pick<Copies, 'sweep'>;
+  drawers: Drawers;
   auth: Pick<Auth, 'keys' | 'people'>;
   runner: Pick<JobRunner, 'cancel'>;
   signer: Signer;
@@ -281,11 +283,11 @@ export class TenantForgetter {
 
   /** What was on its way out when the sandboxes went is sent, or given up, first: its folder goes with it. */
   async #files(tenant: string): Promise<RemovedCounts> {
-    const { config, registry } = this.#parts;
+    const { config, drawers, registry } = this.#parts;
     const leaving = join(config.dataFolder, 'bundles');
     const begun = [...namesIn(leaving)];
     while (!this.#stopping && [...namesIn(leaving)].some((name) => begun.includes(name))) await setTimeout(POLL_MS);
-    return this.#stopping ? {} : removeFiles(config, registry, tenant);
+    return this.#stopping ? {} : removeFiles(config, drawers, registry, tenant);
   }
 
   async #records(tenant: string): Promise<RemovedCounts> {

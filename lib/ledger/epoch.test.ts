@@ -2,6 +2,7 @@ import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from '
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { observeEffects } from '../base/effects.ts';
 import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
+import { createDiskDrawers } from '../storage/disk.ts';
 import { beginEpoch } from './epoch.ts';
 import { headPathOf, readHead } from './head-file.ts';
 import { isSigned } from './sign.ts';
@@ -121,7 +122,7 @@ test('an epoch that fails at any of its effects leaves the old head in charge, a
   const kept = readHead(headPath);
   const before = readFileSync(book.path);
   const headText = readFileSync(headPath, 'utf8');
-  const place = { dataFolder: book.folder, registryPath: book.path };
+  const location = { dataFolder: book.folder, registryPath: book.path, drawers: createDiskDrawers(book.folder) };
   for (let at = 0; ; at += 1) {
     let seen = 0;
     observeEffects({
@@ -143,10 +144,10 @@ test('an epoch that fails at any of its effects leaves the old head in charge, a
     // The last effect of all, the folder's fsync, may be the one that fails.
     if (readHead(headPath)?.epoch === undefined) {
       expect(readHead(headPath)).toEqual(kept);
-      expect((await findStartRefusal(place))?.disagreement.kind).toBe('behind');
+      expect((await findStartRefusal(location))?.disagreement.kind).toBe('behind');
       expect(await begin()).toMatchObject({ epoch: 2, head: { seq: 81 } });
     }
-    expect(await findStartRefusal(place)).toBeNull();
+    expect(await findStartRefusal(location)).toBeNull();
     expect((await prove()).epochs.map(({ epoch }) => epoch)).toEqual([2]);
     writeFileSync(book.path, before);
     writeFileSync(headPath, headText);

@@ -8,7 +8,8 @@ import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { CHAIN_START, type ChainHead } from '../registry/chain.ts';
 import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/sqlite/registry-file.ts';
-import { type KeptFile, keptFiles } from '../storage/inventory.ts';
+import type { Drawers } from '../storage/drawer.ts';
+import { isOfCopy, type KeptFile, keptFiles } from '../storage/inventory.ts';
 import { chainIncludes } from './chain-includes.ts';
 import type { LedgerHead } from './documents.ts';
 import { headPathOf, readHead } from './head-file.ts';
@@ -36,17 +37,21 @@ export interface StartRefusal extends UnnamedFiles {
   disagreement: Disagreement;
 }
 
-type Place = Pick<Config, 'dataFolder' | 'registryPath'>;
+/** A registry, and the drawers whose files its rows name. */
+export interface RegistryLocation extends Pick<Config, 'dataFolder' | 'registryPath'> {
+  drawers: Drawers;
+}
 
 /**
  * Compares a registry with its head and, where that does not suffice, with its drawers. Null: a server may start on it.
  * Throws what SQLite throws for a file that is no registry.
  */
-export async function findStartRefusal({ dataFolder, registryPath }: Place): Promise<StartRefusal | null> {
+export async function findStartRefusal(location: RegistryLocation): Promise<StartRefusal | null> {
+  const { registryPath } = location;
   const state = registryPath === ':memory:' ? { bytes: null, walBytes: 0 } : registryFileState(registryPath);
   // SQLite deletes a log beside an empty file when it opens that.
   if (state.bytes === 0 && state.walBytes > 0) {
-    return { disagreement: { kind: 'log_only', walBytes: state.walBytes }, ...unnamedFiles(dataFolder, null) };
+    return { disagreement: { kind: 'log_only', walBytes: state.walBytes }, ...(await unnamedFiles(location, null)) };
   }
   const exists = state.bytes !== null;
   const registry = state.bytes === null || state.bytes === 0 ? null : openRegistryFile(registryPath);
@@ -58,7 +63,7 @@ export async function findStartRefusal({ dataFolder, registryPath }: Place): Pro
       const behind = head.seq > ledger.seq;
       if (behind || (registry !== null && !(await chainIncludes(registry, head, ledger)))) {
         const kind = behind ? 'behind' : 'other';
-        return { disagreement: { kind, exists, head, ledger }, ...unnamedFiles(dataFolder, registry) };
+        return { disagreement: { kind, exists, head, ledger }, ...(await unnamedFiles(location, registry)) };
       }
     }
     // A person who began an epoch has accepted the registry as it was.
@@ -66,7 +71,7 @@ export async function findStartRefusal({ dataFolder, registryPath }: Place): Pro
     // A file of a version before the ledger was chained never had a head.
     const isHeadless = (head === null || head.seq === 0) && registry?.chained === true;
     if (!isEmpty && !isHeadless) return null;
-    const found = unnamedFiles(dataFolder, registry);
+    const found = await unnamedFiles(location, registry);
     if (found.unnamed.length === 0) return null;
     return { disagreement: isEmpty ? { kind: 'empty', exists } : { kind: 'headless', ledger }, ...found };
   } finally {
@@ -75,24 +80,28 @@ export async function findStartRefusal({ dataFolder, registryPath }: Place): Pro
 }
 
 /** Files that are marked are about to go, whatever the registry says of them. */
-function unnamedFiles(dataFolder: string, registry: RegistryFile | null): UnnamedFiles {
+async function unnamedFiles(
+  { dataFolder, drawers }: RegistryLocation,
+  registry: RegistryFile | null,
+): Promise<UnnamedFiles> {
   const marks = registry?.marks() ?? new Set();
   const unnamed: KeptFile[] = [];
   let files = 0;
-  for (const file of keptFiles(dataFolder)) {
-    files += 1;
-    const isCopy = file.drawer === 'snapshots' || file.drawer === 'blueprints';
-    const named = isCopy ? registry?.hasCopy(file.path, file.key) : registry?.hasInstance(file.key);
-    if (named !== true && !marks.has(file.path)) unnamed.push(file);
+  for await (const page of keptFiles(dataFolder, drawers)) {
+    files += page.length;
+    for (const file of page) {
+      const named = isOfCopy(file) ? registry?.hasCopy(file.path, file.key) : registry?.hasInstance(file.key);
+      if (named !== true && !marks.has(file.path)) unnamed.push(file);
+    }
   }
   return { files, unnamed };
 }
 
 /** Throws `conflict`, with what was found and the ways out, when the server must not start on this registry. */
-export async function requireOwnRegistry(place: Place): Promise<void> {
-  const refusal = await findStartRefusal(place);
+export async function requireOwnRegistry(location: RegistryLocation): Promise<void> {
+  const refusal = await findStartRefusal(location);
   if (refusal === null) return;
-  const { registryPath, dataFolder } = place;
+  const { registryPath, dataFolder } = location;
   const { files, unnamed, disagreement } = refusal;
   throw new WinterdockError(
     'conflict',

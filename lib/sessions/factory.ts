@@ -63,7 +63,8 @@ const HASH_AT_STOP_MS = 2000;
 /** Makes the sessions and the folders that they need. `reconcile` has to run before anything else. */
 export function createSessions(options: SessionsOptions): Sessions {
   const { config, log, readers, registry } = options;
-  for (const folder of ['live', 'cold', 'archive', 'expanded', 'orphans']) {
+  // The listings of archived sandboxes lie in `archive/`, wherever their files are.
+  for (const folder of ['live', 'archive', 'expanded', 'orphans']) {
     makeFolderNow(join(config.dataFolder, folder));
   }
   const checks = new BackgroundChecks();

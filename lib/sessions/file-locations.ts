@@ -52,23 +52,29 @@ export function drawerOf(engine: Engine, location: FileLocation): Drawer | null 
   return location === 'cold' || location === 'archive' ? engine.drawers[location] : null;
 }
 
-type Locating = Pick<Engine, 'drawers'> & { config: Pick<Engine['config'], 'dataFolder'> };
+/** What is needed to find a file at rest. */
+export type DrawerAccess = Pick<Engine, 'drawers'> & { config: Pick<Engine['config'], 'dataFolder'> };
 
 /**
  * The file at an address that a row shows: of the live drawer, of the drawer of a copy, or under the sandbox's own id
  * in one of the others.
  */
-export function fileAt(engine: Locating, id: string, address: string): RestingFile {
-  if (address === livePath(id)) return fileOnDisk(engine.config.dataFolder, address);
+export function fileAt(engine: DrawerAccess, id: string, address: string): RestingFile {
+  const file = findFileAt(engine, id, address);
+  if (file === null) throw new Error(`No drawer has ${address} of ${id}.`);
+  return file;
+}
+
+/** The same; null for an address that no drawer has, as after a drawer was given another driver. */
+export function findFileAt({ config, drawers }: DrawerAccess, id: string, address: string): RestingFile | null {
+  if (address === livePath(id)) return fileOnDisk(config.dataFolder, address);
   const copy = parseCopyPath(address);
-  if (copy !== null) return engine.drawers[copy.kind].at(copy.hash);
-  const own = [engine.drawers.cold.at(id), engine.drawers.archive.at(id)].find((file) => file.address === address);
-  if (own === undefined) throw new Error(`No drawer has ${address} of ${id}.`);
-  return own;
+  if (copy !== null) return drawers[copy.kind].at(copy.hash);
+  return [drawers.cold.at(id), drawers.archive.at(id)].find((file) => file.address === address) ?? null;
 }
 
 /** The file of a row, where the row says; of one that has none, the one that it would have in the live drawer. */
-export function fileOf(engine: Locating, { id, vfsPath }: Pick<InstanceRow, 'id' | 'vfsPath'>): RestingFile {
+export function fileOf(engine: DrawerAccess, { id, vfsPath }: Pick<InstanceRow, 'id' | 'vfsPath'>): RestingFile {
   return fileAt(engine, id, vfsPath === null || vfsPath === MEMORY ? livePath(id) : vfsPath);
 }
 

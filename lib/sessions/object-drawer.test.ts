@@ -53,7 +53,9 @@ const rowOf = async (id: string) => (await dock.registry.instances.get(id)) ?? e
 
 async function objects(): Promise<string[]> {
   const all: string[] = [];
-  for (const drawer of Object.values(drawers)) for await (const key of drawer.keys()) all.push(drawer.at(key).address);
+  for (const drawer of Object.values(drawers)) {
+    for await (const keys of drawer.keyPages()) all.push(...keys.map((key) => drawer.at(key).address));
+  }
   return all.sort();
 }
 

@@ -105,12 +105,14 @@ export async function searchLiveDrawer(engine: Engine): Promise<OrphanSearchResu
 export async function searchDrawers(engine: Engine): Promise<number> {
   let orphans = 0;
   for (const drawer of [engine.drawers.cold, engine.drawers.archive]) {
-    for await (const key of drawer.keys()) {
-      if (engine.stop.aborted) return orphans;
-      const outcome = await engine.runtimes.use(key, (runtime) =>
-        runtime.verbs.runExclusive(() => runtime.exclusive(() => resolveDrawerFile(engine, drawer, key))),
-      );
-      if (outcome === 'orphaned') orphans += 1;
+    for await (const keys of drawer.keyPages()) {
+      for (const key of keys) {
+        if (engine.stop.aborted) return orphans;
+        const outcome = await engine.runtimes.use(key, (runtime) =>
+          runtime.verbs.runExclusive(() => runtime.exclusive(() => resolveDrawerFile(engine, drawer, key))),
+        );
+        if (outcome === 'orphaned') orphans += 1;
+      }
     }
   }
   await removeStaleListings(engine);

@@ -2,14 +2,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createArchiveDrawer, createColdDrawer, createDrawers } from './disk.ts';
+import { createArchiveDrawer, createColdDrawer, createDiskDrawers } from './disk.ts';
 import { copyWhole, moveFile, sha256Of, stampOf, statOf } from './files.ts';
 import { drawerContract } from './testing/contract-suite.ts';
 
 describe('the cold drawer', () => drawerContract(createColdDrawer));
 describe('the archive drawer', () => drawerContract(createArchiveDrawer));
-describe('the drawer of snapshots', () => drawerContract((folder) => createDrawers(folder).snapshot));
-describe('the drawer of blueprints', () => drawerContract((folder) => createDrawers(folder).blueprint));
+describe('the drawer of snapshots', () => drawerContract((folder) => createDiskDrawers(folder).snapshot));
+describe('the drawer of blueprints', () => drawerContract((folder) => createDiskDrawers(folder).blueprint));
 
 let folder: string;
 beforeEach(() => {
@@ -19,6 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test('freezing and thawing on one filesystem keep the inode', async () => {
   const cold = createColdDrawer(folder);
+  await cold.prepare();
   const source = join(folder, 'vfs.sqlite');
   writeFileSync(source, 'the work');
   const inode = stampOf(source)?.inode;
@@ -30,13 +31,14 @@ test('freezing and thawing on one filesystem keep the inode', async () => {
 });
 
 test('what is in a drawer of copies cannot be written, and what comes out of it can', async () => {
-  const drawers = createDrawers(folder);
+  const drawers = createDiskDrawers(folder);
   for (const [drawer, mode] of [
     [drawers.snapshot, 0o400],
     [drawers.blueprint, 0o444],
   ] as const) {
     const source = join(folder, 'vfs.sqlite');
     writeFileSync(source, 'the work');
+    await drawer.prepare();
     await drawer.put(source, 'a');
     const kept = join(folder, drawer.at('a').address);
     expect(statSync(kept).mode & 0o777).toBe(mode);

@@ -4,19 +4,34 @@
  * `.staging/`, where no key is. A drawer may lie on another filesystem than the others.
  */
 import { existsSync, constants as fsConstants } from 'node:fs';
-import { opendir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { chmodFile, copyFile, makeFolderNow } from '../base/effects.ts';
+import { lstat, readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { chmodFile, copyFile, makeFolder, removeTree, syncFolder } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { copyDrawer } from '../registry/copies.ts';
-import type { Drawer, Drawers, LogSuffix, RestingFile } from './drawer.ts';
+import type { Drawer, Drawers, DrawerUsage, LogSuffix, RestingFile } from './drawer.ts';
 import { intoPlace, moveFile, removeFile, stagingFor, stampOf, statOf } from './files.ts';
+import { folderStatus, ifThere, namePages, probeFolder } from './folder.ts';
 import { expand, pack } from './zstd.ts';
 
 const LOG_SUFFIXES: readonly LogSuffix[] = ['-wal', '-journal', '-shm'];
+/** Files asked for their size at the same time. */
+const AT_ONCE = 16;
+/** `st_blocks` counts these, whatever the filesystem's own are. */
+const BLOCK_BYTES = 512;
+
+interface DiskFileOptions {
+  packed?: boolean;
+  /** Permissions of what `replace` puts in. */
+  mode?: number;
+}
 
 /** A file that rests at `address`, a path relative to the data folder: of a drawer on disk, or of the live one. */
-export function fileOnDisk(dataFolder: string, address: string, packed = false): RestingFile {
+export function fileOnDisk(
+  dataFolder: string,
+  address: string,
+  { packed = false, mode = 0o600 }: DiskFileOptions = {},
+): RestingFile {
   const path = join(dataFolder, address);
   const move = async (source: string, target: string) =>
     (await moveFile(source, target, stagingFor(dataFolder, target))).makeDurable();
@@ -39,17 +54,22 @@ export function fileOnDisk(dataFolder: string, address: string, packed = false):
       await move(path + part, target);
     },
     giveBack: (source, part) => move(source, path + part),
+    async replace(write) {
+      await makeFolder(dirname(path));
+      await intoPlace(path, stagingFor(dataFolder, path), async (unfinished) => {
+        await write(unfinished);
+        await chmodFile(unfinished, mode);
+      });
+    },
+    async allocatedBytes() {
+      const found = await ifThere(stat(path));
+      return found === null ? null : found.blocks * BLOCK_BYTES;
+    },
   };
 }
 
 function notThere(): WinterdockError {
   return new WinterdockError('missing_file', 'The file is not where its row says.');
-}
-
-async function* keysIn(folder: string, suffix: string): AsyncIterable<string> {
-  for await (const entry of await opendir(folder)) {
-    if (entry.isFile() && entry.name.endsWith(suffix)) yield entry.name.slice(0, -suffix.length);
-  }
 }
 
 function refuseTaken(path: string, key: string): void {
@@ -59,23 +79,60 @@ function refuseTaken(path: string, key: string): void {
   });
 }
 
-/** A folder of the data folder, made when it is missing, whose files are called by their key. */
-function openFolder(dataFolder: string, folder: string, suffix: string, packed = false) {
-  makeFolderNow(join(dataFolder, folder));
+/** Ends of the names of files in a drawer on disk, after the key. */
+export const PLAIN_SUFFIX = '.sqlite';
+export const PACKED_SUFFIX = '.sqlite.zst';
+
+/** What the drawers on disk share: a folder of the data folder, whose files are called by their key. */
+function folderDrawer(dataFolder: string, folder: string, options: DiskFileOptions = {}) {
+  const path = join(dataFolder, folder);
+  const suffix = options.packed === true ? PACKED_SUFFIX : PLAIN_SUFFIX;
   const address = (key: string) => `${folder}/${key}${suffix}`;
+  const keyPages = async function* () {
+    for await (const names of namePages(path, (name, isFile) => name.endsWith(suffix) && isFile())) {
+      yield names.map((name) => name.slice(0, -suffix.length));
+    }
+  };
   return {
     pathOf: (key: string) => join(dataFolder, address(key)),
-    at: (key: string) => fileOnDisk(dataFolder, address(key), packed),
-    keys: () => keysIn(join(dataFolder, folder), suffix),
+    drawer: {
+      prepare: () => makeFolder(path),
+      at: (key: string) => fileOnDisk(dataFolder, address(key), options),
+      keyPages,
+      async usage(signal: AbortSignal): Promise<DrawerUsage> {
+        const usage = { files: 0, bytes: 0 };
+        for await (const keys of keyPages()) {
+          for (let first = 0; first < keys.length; first += AT_ONCE) {
+            signal.throwIfAborted();
+            const some = keys
+              .slice(first, first + AT_ONCE)
+              .map((key) => ifThere(lstat(join(dataFolder, address(key)))));
+            for (const found of await Promise.all(some)) {
+              if (found === null) continue;
+              usage.files += 1;
+              usage.bytes += found.size;
+            }
+          }
+        }
+        return usage;
+      },
+      status: () => folderStatus(path),
+      probe: () => probeFolder(path),
+      async clear() {
+        const names = await ifThere(readdir(path));
+        if (names === null) return;
+        for (const name of names) await removeTree(join(path, name));
+        await syncFolder(path);
+      },
+    },
   };
 }
 
 /** A drawer of plain files: `<folder>/<key>.sqlite`. `put` and `fetch` move. */
 export function createColdDrawer(dataFolder: string, folder = 'cold'): Drawer {
-  const { at, keys, pathOf } = openFolder(dataFolder, folder, '.sqlite');
+  const { drawer, pathOf } = folderDrawer(dataFolder, folder);
   return {
-    at,
-    keys,
+    ...drawer,
     async put(source, key) {
       const path = pathOf(key);
       refuseTaken(path, key);
@@ -91,10 +148,9 @@ export function createColdDrawer(dataFolder: string, folder = 'cold'): Drawer {
  * copies, sharing the blocks where the filesystem can, and gives a copy that its owner may write.
  */
 function createSealedDrawer(dataFolder: string, folder: string, mode: number): Drawer {
-  const { at, keys, pathOf } = openFolder(dataFolder, folder, '.sqlite');
+  const { drawer, pathOf } = folderDrawer(dataFolder, folder, { mode });
   return {
-    at,
-    keys,
+    ...drawer,
     async put(source, key) {
       const path = pathOf(key);
       refuseTaken(path, key);
@@ -117,10 +173,9 @@ function createSealedDrawer(dataFolder: string, folder: string, mode: number): D
 
 /** A drawer of compressed files: `<folder>/<key>.sqlite.zst`. `put` and `fetch` copy. */
 export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Drawer {
-  const { at, keys, pathOf } = openFolder(dataFolder, folder, '.sqlite.zst', true);
+  const { drawer, pathOf } = folderDrawer(dataFolder, folder, { packed: true });
   return {
-    at,
-    keys,
+    ...drawer,
     async put(source, key) {
       const path = pathOf(key);
       refuseTaken(path, key);
@@ -141,7 +196,7 @@ export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Dra
 }
 
 /** Every drawer on disk. Snapshots are for their owner's eyes only. */
-export function createDrawers(dataFolder: string): Drawers {
+export function createDiskDrawers(dataFolder: string): Drawers {
   return {
     cold: createColdDrawer(dataFolder),
     archive: createArchiveDrawer(dataFolder),

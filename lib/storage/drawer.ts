@@ -41,8 +41,8 @@ export interface RestingFile {
   stat(): Promise<DrawerStat | null>;
   /**
    * Runs `look` with the absolute path of a local file that has the bytes as they are kept. A driver that keeps local
-   * files gives its own and copies nothing; any other removes its copy afterwards. `look` changes nothing. Throws
-   * `missing_file`, and what `look` throws.
+   * files gives its own and copies nothing; any other removes its copy afterwards. `look` changes nothing, except that
+   * SQLite may take up a log that lies beside the file. Throws `missing_file`, and what `look` throws.
    */
   read<T>(look: (path: string) => Promise<T>): Promise<T>;
   /** Removes the file, or what lies beside it, durably. A missing one is no error. */
@@ -56,9 +56,32 @@ export interface RestingFile {
   takeOut(part: FilePart, target: string): Promise<void>;
   /** Moves what `takeOut` took back from the local path `source`, durably; what is there is replaced. */
   giveBack(source: string, part: FilePart): Promise<void>;
+  /**
+   * Runs `write` on a temporary local path, to which it writes the bytes as they are kept, and puts them in durably;
+   * what is there is replaced. Throws what `write` throws, and the file is then as it was.
+   */
+  replace(write: (path: string) => Promise<void>): Promise<void>;
+  /** Bytes that the file takes up where it is kept: on disk those of its blocks. Null when there is no such file. */
+  allocatedBytes(): Promise<number | null>;
+}
+
+/** What a drawer says of itself without writing to it. */
+export interface DrawerStatus {
+  /** Whether files can be put in and taken out, as far as permissions tell. */
+  writable: boolean;
+  /** Opaque. Moving a file between two places of one volume copies nothing. Null: every file is copied. */
+  volume: string | null;
+}
+
+/** Files in a drawer, and the bytes of these files as they are kept. */
+export interface DrawerUsage {
+  files: number;
+  bytes: number;
 }
 
 export interface Drawer {
+  /** Makes the drawer ready to take files. Called once before the first; nothing else needs it. May be repeated. */
+  prepare(): Promise<void>;
   /** The file of `key`. */
   at(key: string): RestingFile;
   /**
@@ -73,8 +96,18 @@ export interface Drawer {
    * the target is on disk already.
    */
   fetch(key: string, target: string): Promise<Placed>;
-  /** Every key in the drawer, in no order. */
-  keys(): AsyncIterable<string>;
+  /** Every key in the drawer, in no order: a page at a time, so that many cost no turn each. Opens no file. */
+  keyPages(): AsyncIterable<readonly string[]>;
+  /** Counts the files and their bytes. Rejects with the reason of `signal` once that is aborted. */
+  usage(signal: AbortSignal): Promise<DrawerUsage>;
+  status(): Promise<DrawerStatus>;
+  /**
+   * Throws when the drawer takes no file just now: puts in as much as the smallest file of a sandbox has, and removes
+   * that again.
+   */
+  probe(): Promise<void>;
+  /** Removes every file and everything unfinished, durably. */
+  clear(): Promise<void>;
 }
 
 /** The drawers that a host has beside the live one. */

@@ -30,7 +30,8 @@ export function statOf(path: string): DrawerStat | null {
   return stamp === null ? null : { size: stamp.size, tag: tagOf(stamp) };
 }
 
-function isCode(error: unknown, code: string): boolean {
+/** Whether an error has a system's code, such as `ENOENT`. */
+export function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 

@@ -1,51 +1,51 @@
 /**
- * What lies in the drawers, by name alone: for whoever compares them with the registry. Opens nothing and changes
+ * What is in the drawers, by name alone: for whoever compares them with the registry. Opens no file and changes
  * nothing.
  */
-import { opendirSync, statSync } from 'node:fs';
+import { opendirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Drawers } from './drawer.ts';
+import { isCode, stampOf } from './files.ts';
+import { namePages } from './folder.ts';
 
 /** The drawers whose files a row names by their key: an instance's id, or the hash of a copy's bytes. */
-const KEPT_IN = ['live', 'cold', 'archive', 'snapshots', 'blueprints'] as const;
-type KeptIn = (typeof KEPT_IN)[number];
+const RESTING = ['cold', 'archive', 'snapshot', 'blueprint'] as const satisfies readonly (keyof Drawers)[];
 
 export interface KeptFile {
-  drawer: KeptIn;
+  drawer: 'live' | keyof Drawers;
   key: string;
-  /** Relative to the data folder, as a row shows it. */
+  /** The address, as a row shows it. */
   path: string;
 }
 
-const SUFFIX: Readonly<Record<KeptIn, string>> = {
-  live: '',
-  cold: '.sqlite',
-  archive: '.sqlite.zst',
-  snapshots: '.sqlite',
-  blueprints: '.sqlite',
-};
-
 /**
- * Every file of a sandbox or of a copy in the drawers of a data folder (absolute), in no order. A drawer that is not
- * there has none.
+ * Every file of a sandbox or of a copy: of the live drawer, a folder of `dataFolder` (absolute), and of `drawers`. A
+ * page at a time, in no order.
  */
-export function* keptFiles(dataFolder: string): Generator<KeptFile> {
-  for (const drawer of KEPT_IN) {
-    for (const name of namesIn(join(dataFolder, drawer))) {
-      if (!name.endsWith(SUFFIX[drawer])) continue;
-      const key = name.slice(0, name.length - SUFFIX[drawer].length);
-      const path = drawer === 'live' ? `live/${name}/vfs.sqlite` : `${drawer}/${name}`;
-      if (statSync(join(dataFolder, path), { throwIfNoEntry: false })?.isFile()) yield { drawer, key, path };
+export async function* keptFiles(dataFolder: string, drawers: Drawers): AsyncGenerator<readonly KeptFile[]> {
+  const live = join(dataFolder, 'live');
+  for await (const ids of namePages(live, (id) => stampOf(join(live, id, 'vfs.sqlite')) !== null)) {
+    yield ids.map((key) => ({ drawer: 'live', key, path: `live/${key}/vfs.sqlite` }));
+  }
+  for (const drawer of RESTING) {
+    for await (const keys of drawers[drawer].keyPages()) {
+      yield keys.map((key) => ({ drawer, key, path: drawers[drawer].at(key).address }));
     }
   }
 }
 
-/** The names in a folder, in no order; none when there is no such folder. */
+/** Whether a file is one of a copy, and not of a sandbox. */
+export function isOfCopy<File extends KeptFile>(file: File): file is File & { drawer: 'snapshot' | 'blueprint' } {
+  return file.drawer === 'snapshot' || file.drawer === 'blueprint';
+}
+
+/** The names in a local folder, in no order; none when there is no such folder. */
 export function* namesIn(folder: string): Generator<string> {
   let opened: ReturnType<typeof opendirSync>;
   try {
     opened = opendirSync(folder);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    if (isCode(error, 'ENOENT')) return;
     throw error;
   }
   try {

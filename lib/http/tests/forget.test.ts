@@ -23,6 +23,7 @@ import {
   WORD,
   wordsIndexed,
 } from '../../jobs/testing/tenant.ts';
+import { createDiskDrawers } from '../../storage/disk.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 
 let folder: string;
@@ -150,7 +151,11 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
 
   await server.stop();
   const { findings } = await examine({
-    place: { dataFolder: folder, registryPath: join(folder, 'registry.sqlite') },
+    location: {
+      dataFolder: folder,
+      registryPath: join(folder, 'registry.sqlite'),
+      drawers: createDiskDrawers(folder),
+    },
     readers: null,
   });
   expect(findings.filter(({ weight }) => weight === 'wrong')).toEqual([]);

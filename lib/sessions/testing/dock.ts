@@ -15,7 +15,7 @@ import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { registryOfTestRun } from '../../registry/testing/delayed-registry.ts';
 import { instance } from '../../registry/testing/fixtures.ts';
 import type { NewInstance } from '../../registry/types.ts';
-import { createDrawers } from '../../storage/disk.ts';
+import { createDiskDrawers } from '../../storage/disk.ts';
 import type { Drawers } from '../../storage/drawer.ts';
 import { sharedReaders } from '../../testing/shared-readers.ts';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';
@@ -70,7 +70,7 @@ export async function startDock({
   failpoint,
   scrub,
   healthCheckTimes,
-  drawers = createDrawers(dataFolder),
+  drawers = createDiskDrawers(dataFolder),
 }: DockOptions): Promise<Dock> {
   mkdirSync(dataFolder, { recursive: true });
   const config = readConfig({
@@ -111,6 +111,7 @@ export async function startDock({
     ...(failpoint === undefined ? {} : { failpoint }),
     ...(scrub === undefined ? {} : { scrub }),
   });
+  await Promise.all(Object.values(drawers).map((drawer) => drawer.prepare()));
   await readers.start();
   await sessions.reconcile();
   await pool.start();

@@ -1,6 +1,7 @@
 /** The suite that every drawer driver passes: a case for each promise of drawer.ts. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -38,6 +39,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'winterdock-drawer-'));
     drawer = await make(folder);
+    await drawer.prepare();
     source = join(folder, 'source.sqlite');
     target = join(folder, 'target.sqlite');
     writeFileSync(source, bytes(1));
@@ -46,7 +48,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
 
   const keys = async () => {
     const all: string[] = [];
-    for await (const key of drawer.keys()) all.push(key);
+    for await (const page of drawer.keyPages()) all.push(...page);
     return all.sort();
   };
   const other = (seed: number) => {
@@ -233,6 +235,98 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
     });
   });
 
+  describe('replace', () => {
+    test('what was written is kept as it is, in the place of what was there', async () => {
+      await drawer.put(source, 'a');
+      const kept = join(folder, 'kept');
+      await drawer.at('a').read((path) => copyFile(path, kept));
+      await drawer.at('a').remove();
+      await drawer.put(other(2), 'a');
+      await drawer.at('a').replace((path) => copyFile(kept, path));
+      expect(await asKept('a')).toBe(digestOf(kept));
+      await drawer.fetch('a', target);
+      expect(digestOf(target)).toBe(ONE);
+    });
+
+    test('a key that is free is taken', async () => {
+      await drawer.at('a').replace((path) => writeFile(path, bytes(1)));
+      expect(await keys()).toEqual(['a']);
+      expect(await asKept('a')).toBe(ONE);
+      expect((await drawer.at('a').stat())?.size).toBe(SIZE);
+    });
+
+    test('what the writer throws is thrown, and the file is as it was', async () => {
+      await drawer.put(source, 'a');
+      const stat = await drawer.at('a').stat();
+      const failing = drawer.at('a').replace(async (path) => {
+        writeFileSync(path, bytes(2));
+        throw new Error('no more');
+      });
+      await expect(failing).rejects.toThrow('no more');
+      expect(await drawer.at('a').stat()).toEqual(stat);
+      expect(unfinished()).toEqual([]);
+    });
+  });
+
+  describe('what a drawer says of itself', () => {
+    const signal = new AbortController().signal;
+
+    test('its usage is that of its files as they are kept', async () => {
+      expect(await drawer.usage(signal)).toEqual({ files: 0, bytes: 0 });
+      await drawer.put(source, 'a');
+      await drawer.put(other(2), 'b');
+      const sizes = await Promise.all(['a', 'b'].map(async (key) => (await drawer.at(key).stat())?.size ?? 0));
+      expect(await drawer.usage(signal)).toEqual({ files: 2, bytes: sizes.reduce((sum, size) => sum + size) });
+    });
+
+    test('counting ends with its signal', async () => {
+      await drawer.put(source, 'a');
+      await expect(drawer.usage(AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
+    });
+
+    test('a file takes up about what it has, and nothing when it is not there', async () => {
+      await drawer.put(source, 'a');
+      const size = (await drawer.at('a').stat())?.size ?? 0;
+      const allocated = (await drawer.at('a').allocatedBytes()) ?? 0;
+      expect(Math.abs(allocated - size)).toBeLessThan(SIZE / 2);
+      expect(await drawer.at('nobody').allocatedBytes()).toBeNull();
+    });
+
+    test('it is writable and takes a file, of which nothing is left', async () => {
+      await drawer.probe();
+      expect(await keys()).toEqual([]);
+      expect((await drawer.status()).writable).toBe(true);
+      expect(await drawer.status()).toEqual(await (await make(folder)).status());
+    });
+
+    test('being made ready again changes nothing', async () => {
+      await drawer.put(source, 'a');
+      const stat = await drawer.at('a').stat();
+      await drawer.prepare();
+      expect(await drawer.at('a').stat()).toEqual(stat);
+    });
+
+    test('before it is made ready it can be looked at, and that makes nothing', async () => {
+      const empty = mkdtempSync(join(folder, 'empty-'));
+      const fresh = await make(empty);
+      for await (const page of fresh.keyPages()) expect(page).toEqual([]);
+      expect(await fresh.at('a').stat()).toBeNull();
+      expect(await fresh.usage(signal)).toEqual({ files: 0, bytes: 0 });
+      await fresh.clear();
+      expect(readdirSync(empty)).toEqual([]);
+    });
+  });
+
+  test('clearing removes every file, and may be repeated', async () => {
+    await drawer.put(source, 'a');
+    await drawer.put(other(2), 'b');
+    await drawer.clear();
+    await drawer.clear();
+    expect(await keys()).toEqual([]);
+    await drawer.put(other(3), 'a');
+    expect(await keys()).toEqual(['a']);
+  });
+
   test('nothing lies beside what was put in', async () => {
     await drawer.put(source, 'a');
     expect(await drawer.at('a').neighbours()).toEqual([]);
@@ -243,7 +337,15 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
     await drawer.put(source, 'a');
     await drawer.put(other(2), 'b.c');
     await drawer.put(other(3), 'd-e_f');
+    await drawer.at('d-e_f').read(() => drawer.probe());
     expect(await keys()).toEqual(['a', 'b.c', 'd-e_f']);
+  });
+
+  test('what is removed while the pages are read breaks nothing off', async () => {
+    await drawer.put(source, 'a');
+    await drawer.put(other(2), 'b');
+    for await (const page of drawer.keyPages()) for (const key of page) await drawer.at(key).remove();
+    expect(await keys()).toEqual([]);
   });
 
   test('the address is a name inside the drawer, and no two keys have the same', async () => {

@@ -103,9 +103,22 @@ function createObjectDrawer({ url, dataFolder, name, packed = false, bucket }: O
       await upload(key, source);
       await unlinkFile(source);
     },
+    replace: (write) =>
+      withTemporary(async (path) => {
+        await write(path);
+        await upload(key, path);
+      }),
+    allocatedBytes: async () => (await at(key).stat())?.size ?? null,
   });
+  const prefix = `${bucket}/${name}/`;
+  const list = async () => {
+    const answer = await fetch(`${url}/?prefix=${encodeURIComponent(prefix)}`);
+    return (await answer.json()) as { name: string; size: number }[];
+  };
+  const keyOf = (object: string) => object.slice(prefix.length, -suffix.length);
 
   return {
+    prepare: async () => {},
     at,
     async put(source, key) {
       const unlessTaken = { 'if-none-match': '*' };
@@ -128,10 +141,25 @@ function createObjectDrawer({ url, dataFolder, name, packed = false, bucket }: O
       });
       return { moved: false, makeDurable: async () => {} };
     },
-    async *keys() {
-      const prefix = `${bucket}/${name}/`;
-      const answer = await fetch(`${url}/?prefix=${encodeURIComponent(prefix)}`);
-      for (const object of (await answer.json()) as string[]) yield object.slice(prefix.length, -suffix.length);
+    async *keyPages() {
+      yield (await list()).map((object) => keyOf(object.name));
+    },
+    async usage(signal) {
+      signal.throwIfAborted();
+      const objects = await list();
+      return { files: objects.length, bytes: objects.reduce((sum, { size }) => sum + size, 0) };
+    },
+    async status() {
+      await list();
+      return { writable: true, volume: null };
+    },
+    async probe() {
+      const object = encodeURIComponent(`${bucket}/probe/${name}`);
+      await fetch(`${url}/${object}`, { method: 'PUT', body: new Uint8Array(4096) });
+      await fetch(`${url}/${object}`, { method: 'DELETE' });
+    },
+    async clear() {
+      for (const object of await list()) await at(keyOf(object.name)).remove();
     },
   };
 }

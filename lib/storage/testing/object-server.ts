@@ -20,7 +20,8 @@ const server = createServer(async (request, response) => {
   const object = objects.get(name);
   if (name === '') {
     const prefix = searchParams.get('prefix') ?? '';
-    response.end(JSON.stringify([...objects.keys()].filter((one) => one.startsWith(prefix))));
+    const found = [...objects].filter(([one]) => one.startsWith(prefix));
+    response.end(JSON.stringify(found.map(([one, { content }]) => ({ name: one, size: content.length }))));
   } else if (request.method === 'PUT') {
     const content = await contentOf(request);
     if (request.headers['if-none-match'] === '*' && objects.has(name)) response.statusCode = 412;
