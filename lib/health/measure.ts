@@ -1,13 +1,15 @@
 /**
- * Counts the files of the data folder and their bytes, by drawer. It reads the size of every file, which is slow when
- * there are many, so no request waits for it unless it asks for a measurement.
+ * Counts the files in the drawers and in the rest of the data folder, and their bytes. That takes long when there are
+ * many, so no request waits for it unless it asks for a measurement.
  */
 import type { Dir, Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isStaging } from '../storage/files.ts';
+import { PACKED_SUFFIX, PLAIN_SUFFIX } from '../storage/disk.ts';
+import { DRAWER_KINDS, type DrawerKind, type Drawers } from '../storage/drawer.ts';
+import { isCode, isStaging } from '../storage/files.ts';
 
-/** Folders of the data folder that are told apart; the rest is `other`. */
+/** Drawers, and folders of the data folder, that are told apart; the rest is `other`. */
 export const DRAWERS = [
   'live',
   'cold',
@@ -34,12 +36,25 @@ export interface Weight {
 /** Files asked for their size at the same time. */
 const AT_ONCE = 16;
 const VFS_FILE = /\.sqlite(?:\.zst)?$/;
+const NAME_OF = {
+  cold: 'cold',
+  archive: 'archive',
+  snapshot: 'snapshots',
+  blueprint: 'blueprints',
+} as const satisfies Record<DrawerKind, DrawerName>;
 /** Drawers that hold no sandbox files: every file counts. */
 const ANY_FILE: readonly DrawerName[] = ['cache', 'expanded', 'staging', 'bundles', 'other'];
 
-/** Measures the data folder. Skips files that disappear meanwhile. Asks `stopping` before each folder. */
-export async function measureDrawers(dataFolder: string, stopping: () => boolean): Promise<Weight[]> {
+/**
+ * Measures the drawers and the data folder. Skips files that disappear meanwhile. Rejects with the reason of `signal`
+ * once that is aborted.
+ */
+export async function measureDrawers(dataFolder: string, drawers: Drawers, signal: AbortSignal): Promise<Weight[]> {
   const weights = new Map<DrawerName, Weight>(DRAWERS.map((drawer) => [drawer, { drawer, files: 0, bytes: 0 }]));
+  for (const kind of DRAWER_KINDS) {
+    const drawer = NAME_OF[kind];
+    weights.set(drawer, { drawer, ...(await drawers[kind].usage(signal)) });
+  }
   const weigh = async (path: string, name: string, drawer: DrawerName): Promise<void> => {
     const size = await sizeOf(path);
     const weight = weights.get(drawer);
@@ -48,7 +63,7 @@ export async function measureDrawers(dataFolder: string, stopping: () => boolean
     if (ANY_FILE.includes(drawer) || VFS_FILE.test(name)) weight.files += 1;
   };
   const measureFolder = async (folder: string, drawerOf: (entry: Dirent) => DrawerName): Promise<void> => {
-    if (stopping()) return;
+    signal.throwIfAborted();
     const entries = await openFolder(folder);
     if (entries === null) return;
     let waiting: Promise<void>[] = [];
@@ -56,7 +71,7 @@ export async function measureDrawers(dataFolder: string, stopping: () => boolean
       const path = join(folder, entry.name);
       const drawer = entry.isDirectory() && isStaging(entry.name) ? 'staging' : drawerOf(entry);
       if (entry.isDirectory()) await measureFolder(path, () => drawer);
-      else waiting.push(weigh(path, entry.name, drawer));
+      else if (!isCounted(drawer, entry.name)) waiting.push(weigh(path, entry.name, drawer));
       if (waiting.length < AT_ONCE) continue;
       await Promise.all(waiting);
       waiting = [];
@@ -70,11 +85,17 @@ export async function measureDrawers(dataFolder: string, stopping: () => boolean
   return [...weights.values()];
 }
 
+/** Whether a drawer has counted a file. Logs, listings and unfinished work lie in the folder, not in the drawer. */
+function isCounted(drawer: DrawerName, name: string): boolean {
+  const isDrawer = DRAWER_KINDS.some((kind) => NAME_OF[kind] === drawer);
+  return isDrawer && name.endsWith(drawer === 'archive' ? PACKED_SUFFIX : PLAIN_SUFFIX);
+}
+
 async function openFolder(folder: string): Promise<Dir | null> {
   try {
     return await opendir(folder, { bufferSize: 256 });
   } catch (error) {
-    if (isGone(error)) return null;
+    if (isCode(error, 'ENOENT')) return null;
     throw error;
   }
 }
@@ -83,11 +104,7 @@ async function sizeOf(path: string): Promise<number | null> {
   try {
     return (await lstat(path)).size;
   } catch (error) {
-    if (isGone(error)) return null;
+    if (isCode(error, 'ENOENT')) return null;
     throw error;
   }
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

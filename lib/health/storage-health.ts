@@ -3,8 +3,7 @@
  * read costs the same whatever there is. A check that reads every file or page runs only on request, one at a time, and
  * its result is saved with its time.
  */
-import { constants } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { z } from 'zod';
 import { type LastBackup, readLastBackup } from '../backup/last-backup.ts';
@@ -18,6 +17,8 @@ import type { Registry } from '../registry/registry.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
 import { readProgress, type ScrubProgress } from '../sessions/scrub-progress.ts';
 import type { AuditContext } from '../sessions/sessions.ts';
+import type { DrawerStatus, Drawers } from '../storage/drawer.ts';
+import { folderStatus, ifThere } from '../storage/folder.ts';
 import { DRAWERS, measureDrawers } from './measure.ts';
 
 type CheckName = 'registry' | 'drawers';
@@ -75,6 +76,7 @@ const STATES_OF: Readonly<Record<Counted, readonly State[]>> = {
 interface Parts {
   config: Pick<Config, 'dataFolder' | 'registryPath' | 'maxActive' | 'poolSize'>;
   registry: Pick<Registry, 'facts' | 'ledger' | 'maintenance'>;
+  drawers: Drawers;
   pool: Pick<InstancePool, 'ready' | 'active' | 'memory'>;
   clock: Clock;
   log: Logger;
@@ -94,7 +96,7 @@ export class StorageHealth {
   async look(): Promise<StorageFacts> {
     const { config, registry, pool } = this.#parts;
     const { dataFolder } = config;
-    const [vitals, disk, check, measured, scrub, backup, file, live] = await Promise.all([
+    const [vitals, disk, check, measured, scrub, backup, file, statuses] = await Promise.all([
       registry.maintenance.sizes(),
       statfs(dataFolder),
       registry.facts.read('registry_check'),
@@ -102,18 +104,15 @@ export class StorageHealth {
       readProgress(registry.facts),
       readLastBackup(registry.facts),
       this.#registryFile(),
-      diskOf(join(dataFolder, 'live')),
+      this.#statuses(),
     ]);
-    const drawers = COUNTED.map(async (drawer) => {
-      const folder = join(dataFolder, drawer);
-      return {
-        drawer,
-        rows: STATES_OF[drawer].reduce((sum, state) => sum + vitals.rows[state], 0),
-        bytes: STATES_OF[drawer].reduce((sum, state) => sum + vitals.fileBytes[state], 0),
-        writable: await isWritable(folder),
-        sameDisk: live !== null && (await diskOf(folder)) === live,
-      };
-    });
+    const drawers = COUNTED.map((drawer) => ({
+      drawer,
+      rows: STATES_OF[drawer].reduce((sum, state) => sum + vitals.rows[state], 0),
+      bytes: STATES_OF[drawer].reduce((sum, state) => sum + vitals.fileBytes[state], 0),
+      writable: statuses[drawer].writable,
+      sameDisk: statuses.live.volume !== null && statuses[drawer].volume === statuses.live.volume,
+    }));
     return {
       registry: {
         ...file,
@@ -121,7 +120,7 @@ export class StorageHealth {
         bytes: file.file === null ? vitals.bytes : file.bytes,
         check: registryCheckSchema.nullable().catch(null).parse(check),
       },
-      drawers: await Promise.all(drawers),
+      drawers,
       measured: measureSchema.nullable().catch(null).parse(measured),
       scrub,
       backup,
@@ -183,25 +182,36 @@ export class StorageHealth {
   }
 
   async #measure(): Promise<void> {
-    const { config, registry, clock } = this.#parts;
+    const { config, registry, drawers, clock } = this.#parts;
     const started = performance.now();
-    const drawers = await measureDrawers(config.dataFolder, () => this.#stopping);
-    if (this.#stopping) return;
+    const weights = await measureDrawers(config.dataFolder, drawers, this.#check.signal);
     const { rows } = await registry.maintenance.sizes();
     const counted = (drawer: Counted) => STATES_OF[drawer].reduce((sum, state) => sum + rows[state], 0);
     const measured: Measure = {
       time: epochSeconds(clock),
       tookMs: Math.round(performance.now() - started),
-      drawers,
+      drawers: weights,
       rows: { live: counted('live'), cold: counted('cold'), archive: counted('archive') },
     };
     await registry.facts.write('measured', measured, measured.time);
   }
 
+  async #statuses(): Promise<Record<Counted, DrawerStatus>> {
+    const { config, drawers } = this.#parts;
+    // A drawer that cannot be reached takes no file.
+    const unreached = () => ({ writable: false, volume: null });
+    const [live, cold, archive] = await Promise.all([
+      folderStatus(join(config.dataFolder, 'live')),
+      drawers.cold.status().catch(unreached),
+      drawers.archive.status().catch(unreached),
+    ]);
+    return { live, cold, archive };
+  }
+
   async #registryFile() {
     const { registryPath, dataFolder } = this.#parts.config;
     if (registryPath === ':memory:') return { file: null, inside: false, bytes: 0, walBytes: 0, checkpointed: null };
-    const [file, wal] = await Promise.all([statOf(registryPath), statOf(`${registryPath}-wal`)]);
+    const [file, wal] = await Promise.all([ifThere(stat(registryPath)), ifThere(stat(`${registryPath}-wal`))]);
     return {
       file: basename(registryPath),
       inside: !relative(dataFolder, registryPath).startsWith('..'),
@@ -209,29 +219,5 @@ export class StorageHealth {
       walBytes: wal?.size ?? 0,
       checkpointed: file === null ? null : Math.floor(file.mtimeMs / 1000),
     };
-  }
-}
-
-async function statOf(path: string) {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-/** The device that a folder is on, or null when there is no such folder. */
-async function diskOf(folder: string): Promise<number | null> {
-  return (await statOf(folder))?.dev ?? null;
-}
-
-async function isWritable(folder: string): Promise<boolean> {
-  try {
-    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    // Away or not ours: either way nothing can be filed there, and the answer says so.
-    return false;
   }
 }

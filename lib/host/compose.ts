@@ -105,7 +105,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const runner = new JobRunner({ config, clock, log, registry, sessions, pool });
   const signer = openSigner(config.dataFolder);
   const ledger = createLedgerMaintenance({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
-  const health = new StorageHealth({ config, registry, pool, clock, log });
+  const health = new StorageHealth({ config, registry, drawers, pool, clock, log });
   const copies = new Copies({
     config,
     clock,
@@ -149,6 +149,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       bundles,
       clock,
       config,
+      drawers,
       forgetter,
       health,
       keeper: ledger,
@@ -183,7 +184,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
         cause: error,
       });
     }
-    await checkDrawers(config.dataFolder).catch((error: unknown) => {
+    await checkDrawers(config.dataFolder, drawers).catch((error: unknown) => {
       log.error({ err: error }, 'not ready');
       throw error;
     });

@@ -20,6 +20,7 @@ import type { Snapshots } from '../copies/snapshots.ts';
 import type { BlueprintRow, CopyContent, SnapshotRow } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { Drawers } from '../storage/drawer.ts';
 import { parseVolume } from '../vfs/volumes.ts';
 import { auditContextOf } from './audit-context.ts';
 import { Lineages } from './lineage.ts';
@@ -58,10 +59,11 @@ export function copyOperations(parts: {
   snapshots: Snapshots;
   blueprints: Blueprints;
   config: Pick<Config, 'dataFolder'>;
+  drawers: Drawers;
 }): CopyOperations {
   const { registry, snapshots, blueprints } = parts;
   const { serializeAll } = createInstanceSerializer(parts);
-  const lineages = new Lineages(registry, parts.config.dataFolder);
+  const lineages = new Lineages(registry, parts);
 
   const snapshotOf = async (row: SnapshotRow): Promise<Snapshot> => ({
     id: row.id,

@@ -2,13 +2,14 @@
  * The lineage tree of a sandbox, snapshot or blueprint: up to the first ancestor, down to all descendants. A caller
  * sees only what belongs to its tenants.
  */
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { WinterdockError } from '../base/errors.ts';
 import type { Lineage, LineageNode } from '../contract/schema/copies.ts';
-import { copyPath, parseCopyPath } from '../registry/copies.ts';
+import { parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
+import { MEMORY } from '../sessions/engine.ts';
+import { type DrawerAccess, findFileAt } from '../sessions/file-locations.ts';
+import type { RestingFile } from '../storage/drawer.ts';
 
 type Kind = LineageNode['kind'];
 type Ref = { kind: Kind; id: string };
@@ -18,8 +19,6 @@ const MAX_UP = 16;
 const MAX_NODES = 200;
 /** Children shown of one. */
 const MAX_CHILDREN = 50;
-/** `st_blocks` counts these, whatever the filesystem's own are. */
-const BLOCK_BYTES = 512;
 
 interface Found extends Ref {
   node: LineageNode;
@@ -31,11 +30,11 @@ const keyOf = ({ kind, id }: Ref) => `${kind}:${id}`;
 
 export class Lineages {
   readonly #registry: Registry;
-  readonly #dataFolder: string;
+  readonly #files: DrawerAccess;
 
-  constructor(registry: Registry, dataFolder: string) {
+  constructor(registry: Registry, files: DrawerAccess) {
     this.#registry = registry;
-    this.#dataFolder = dataFolder;
+    this.#files = files;
   }
 
   /** `tenants`: whose are shown; null: all. What is asked for itself is shown in any case. Throws `not_found`. */
@@ -119,7 +118,7 @@ export class Lineages {
         state: row.state,
         deleted: row.state === 'deleted',
         bytes: row.bytes,
-        disk_bytes: isShared ? 0 : await this.#diskBytes(row.vfsPath),
+        disk_bytes: isShared ? 0 : await this.#bytesOfRow(row),
         created: row.created,
       },
     };
@@ -140,7 +139,7 @@ export class Lineages {
         state: null,
         deleted: row.deleted !== null,
         bytes: row.bytes,
-        disk_bytes: await this.#diskBytes(copyPath('snapshot', row.hash)),
+        disk_bytes: await allocatedBytes(this.#files.drawers.snapshot.at(row.hash)),
         created: row.created,
       },
     };
@@ -161,20 +160,24 @@ export class Lineages {
         state: null,
         deleted: row === null,
         bytes: row?.bytes ?? null,
-        disk_bytes: row === null ? null : await this.#diskBytes(copyPath('blueprint', row.hash)),
+        disk_bytes: row === null ? null : await allocatedBytes(this.#files.drawers.blueprint.at(row.hash)),
         created: row?.created ?? null,
       },
     };
   }
 
-  /** Blocks of a file, or null when there is none. */
-  async #diskBytes(path: string | null): Promise<number | null> {
-    if (path === null || path === ':memory:') return null;
-    try {
-      return (await stat(join(this.#dataFolder, path))).blocks * BLOCK_BYTES;
-    } catch {
-      // The file is moving between drawers, or missing: its size is unknown, and waking the sandbox reports the cause.
-      return null;
-    }
+  async #bytesOfRow({ id, vfsPath }: InstanceRow): Promise<number | null> {
+    const file = vfsPath === null || vfsPath === MEMORY ? null : findFileAt(this.#files, id, vfsPath);
+    return file === null ? null : allocatedBytes(file);
+  }
+}
+
+/** What a file takes up where it is kept, or null when there is none. */
+async function allocatedBytes(file: RestingFile): Promise<number | null> {
+  try {
+    return await file.allocatedBytes();
+  } catch {
+    // The drawer cannot be reached: the size is unknown, and waking the sandbox reports the cause.
+    return null;
   }
 }

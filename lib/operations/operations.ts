@@ -16,6 +16,7 @@ import type { TenantForgetter } from '../jobs/tenant-forgetter.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { Drawers } from '../storage/drawer.ts';
 import { type BundleOperations, bundleOperations } from './bundles.ts';
 import { type CallOperations, callOperations } from './calls.ts';
 import { type CopyOperations, copyOperations } from './copies.ts';
@@ -56,6 +57,7 @@ export interface EngineParts {
   bundles: Bundles;
   clock: Clock;
   config: Pick<Config, 'dataFolder' | 'registryPath'>;
+  drawers: Drawers;
   forgetter: Pick<TenantForgetter, 'begin'>;
   health: StorageHealth;
   keeper: LedgerMaintenance;

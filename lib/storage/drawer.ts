@@ -6,7 +6,7 @@
  *
  * Each method either happens whole or not at all, also when the process is killed in the middle, and may be repeated.
  */
-import type { CopyKind } from '../registry/copies.ts';
+import { COPY_KINDS } from '../registry/copies.ts';
 import type { DrawerStat } from './stamp.ts';
 
 /**
@@ -110,5 +110,9 @@ export interface Drawer {
   clear(): Promise<void>;
 }
 
+/** What the drawers are for, but for the live one. */
+export const DRAWER_KINDS = ['cold', 'archive', ...COPY_KINDS] as const;
+export type DrawerKind = (typeof DRAWER_KINDS)[number];
+
 /** The drawers that a host has beside the live one. */
-export type Drawers = Readonly<Record<'cold' | 'archive' | CopyKind, Drawer>>;
+export type Drawers = Readonly<Record<DrawerKind, Drawer>>;

@@ -4,15 +4,13 @@
  */
 import { opendirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Drawers } from './drawer.ts';
+import { DRAWER_KINDS, type DrawerKind, type Drawers } from './drawer.ts';
 import { isCode, stampOf } from './files.ts';
 import { namePages } from './folder.ts';
 
-/** The drawers whose files a row names by their key: an instance's id, or the hash of a copy's bytes. */
-const RESTING = ['cold', 'archive', 'snapshot', 'blueprint'] as const satisfies readonly (keyof Drawers)[];
-
 export interface KeptFile {
-  drawer: 'live' | keyof Drawers;
+  drawer: 'live' | DrawerKind;
+  /** An instance's id, or the hash of a copy's bytes. */
   key: string;
   /** The address, as a row shows it. */
   path: string;
@@ -27,7 +25,7 @@ export async function* keptFiles(dataFolder: string, drawers: Drawers): AsyncGen
   for await (const ids of namePages(live, (id) => stampOf(join(live, id, 'vfs.sqlite')) !== null)) {
     yield ids.map((key) => ({ drawer: 'live', key, path: `live/${key}/vfs.sqlite` }));
   }
-  for (const drawer of RESTING) {
+  for (const drawer of DRAWER_KINDS) {
     for await (const keys of drawers[drawer].keyPages()) {
       yield keys.map((key) => ({ drawer, key, path: drawers[drawer].at(key).address }));
     }
