@@ -74,7 +74,7 @@ test('a string that doubles in the shell ends, and other sandboxes answer meanwh
   );
 }, 60_000);
 
-test('a memory bomb of Python ends its process, its call and nothing else', async () => {
+test('a memory bomb of Python ends its call and its process, and nothing else', async () => {
   const a = at.open('bomb-py');
   const other = at.open('other-py');
   await a.exec(exec('echo kept > kept'));
@@ -88,7 +88,7 @@ test('a memory bomb of Python ends its process, its call and nothing else', asyn
   expect(await at.say(at.open('bomb-py', { mustExist: true }), 'cat kept')).toBe('kept\n');
 }, 90_000);
 
-test('what a policy lacks is refused by name', async () => {
+test('a capability that a policy lacks is refused by name', async () => {
   const compute = at.open('compute', { policy: 'compute' });
   const minimal = at.open('minimal', { policy: 'minimal' });
   await expect(compute.exec(exec('true'))).rejects.toMatchObject({
@@ -109,7 +109,7 @@ test('what a policy lacks is refused by name', async () => {
   });
 });
 
-test('a crash costs nothing that was answered', async () => {
+test('a crash loses nothing that was answered', async () => {
   const a = at.open('crash');
   await a.exec(exec('for i in 1 2 3; do echo $i > f$i; done'));
   await a.write({ op: 'put', volume: 'memory', path: vfsPath('/m'), content: Buffer.from('remembered') });

@@ -134,7 +134,7 @@ test('an evaluation is one command: it reads what it writes, in queries and list
   expect(await at.say(a, 'cat there made')).toBe('afterx');
 });
 
-test('a command that gathers a hundred megabytes spills them to an unnamed file, which ends with the command', async () => {
+test('a command that buffers a hundred megabytes spills them to an unnamed file, which ends with the command', async () => {
   const a = at.open('spill');
   await put(a, '/much', Buffer.alloc(2 * MIB, 'x'));
   await a.exec({ command: 'cp much again' });

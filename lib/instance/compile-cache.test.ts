@@ -43,7 +43,7 @@ test('the code is compiled before the first worker that may serve a sandbox is s
   expect(compiled()).toEqual(first);
 }, 60_000);
 
-test('a worker starts though the compiled code was cleared away under its server', async () => {
+test('a worker starts although the compile cache was deleted while its server ran', async () => {
   const pool = createPool({ size: 0, maxActive: 1, dataFolder: folder });
   await pool.start();
   rmSync(join(folder, 'cache'), { recursive: true });

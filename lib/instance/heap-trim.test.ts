@@ -61,7 +61,7 @@ const bombs: [string, number, number, (process: InstanceProcess) => Promise<unkn
 ];
 
 test.each(bombs)(
-  'what %s took is given back while its sandbox stays hot',
+  'the memory that %s took is returned while its sandbox stays hot',
   async (name, takes, leaves, hungry) => {
     const { process, before, most } = await runHungry(`given-${name.replaceAll(' ', '-')}`, hungry);
     expect(most - before).toBeGreaterThan(takes);
@@ -75,7 +75,7 @@ test.each(bombs)(
   90_000,
 );
 
-test('memory is given back between calls that follow each other without a pause', async () => {
+test('memory is returned between calls that follow each other without a pause', async () => {
   const { process, before } = await runHungry('given-busily', (hungry) =>
     hungry.exec({ command: `js -e 'const all = []; for (;;) all.push(new Uint8Array(1e6).fill(1));'` }),
   );

@@ -6,7 +6,7 @@ import { stage } from './testing/stage.ts';
 
 const at = stage();
 
-test('a script carries its directory, variables, functions and options from command to command, and the next one begins anew', async () => {
+test('a script keeps its directory, variables, functions and options from command to command, and the next one starts afresh', async () => {
   const a = at.open('carry');
   const first = await a.exec({ command: 'x=1; f() { echo "f $x"; }; cd /tmp; set -e\nf; pwd; false; echo never' });
   expect(first).toMatchObject({ exitCode: 1, stdout: 'f 1\n/tmp\n', stderr: '', cwd: '/tmp' });
@@ -22,7 +22,7 @@ test('a script carries its directory, variables, functions and options from comm
   });
 });
 
-test('a directory that is not there is refused by name', async () => {
+test('a missing working directory is refused by name', async () => {
   const a = at.open('nowhere');
   await expect(a.exec({ command: 'true', cwd: '/tmp/gone' })).rejects.toMatchObject({ code: 'validation' });
   await expect(a.exec({ command: 'true', cwd: 'tmp' })).rejects.toMatchObject({ code: 'validation' });
@@ -44,7 +44,7 @@ test('output arrives command by command, in order, and is the same as the whole'
   expect(outcome.stdout).toBe('one\n1\n2\nlast\n');
 });
 
-test('what a command wrote is seen by another reader when its output arrives, and not before the command ended', async () => {
+test('a command’s writes are visible to another reader when its output arrives, and not before the command ended', async () => {
   const a = at.open('commit');
   await a.opened;
   const reader = openBeside(at.file('commit'));
@@ -119,7 +119,7 @@ test('the three volumes are the only places that can be written, and links lead 
   expect(outcome.stderr.match(/read-only file system/g)?.length).toBe(6);
 });
 
-test('a full sandbox says that no space is left and keeps what it had', async () => {
+test('a full sandbox reports that no space is left and keeps its files', async () => {
   const a = at.open('full', { maxBytes: 4 * 1024 * 1024 });
   const outcome = await a.exec({
     command: 'echo kept > kept; printf "%3000000s" x > a; printf "%3000000s" x > b; cat kept',
@@ -140,7 +140,7 @@ test('js runs in the shell with arguments and stdin, and a large number of comma
   expect(await at.say(a, 'for ((i = 0; i < 120000; i++)); do :; done; echo $i')).toBe('120000\n');
 }, 60_000);
 
-test('python runs code as it is given, reads the sandbox and fails with its own words', async () => {
+test('python runs code unchanged, reads the sandbox and fails with its own messages', async () => {
   const a = at.open('python');
   const outcome = await a.eval({
     language: 'python',

@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const open = () => openSqliteRegistry({ path, thresholds: THRESHOLDS });
 const MIGRATIONS = join(import.meta.dirname, '../../db/migrations');
 
-/** Proves a chain with nothing of the code that makes it. */
+/** Verifies a chain without any of the code that makes it. */
 function expectChained(lines: ChainedLine[], first = 1, before = '0'.repeat(64)): void {
   let previous = before;
   for (const [at, line] of lines.entries()) {
@@ -30,7 +30,7 @@ function expectChained(lines: ChainedLine[], first = 1, before = '0'.repeat(64))
   }
 }
 
-test('the canonical text and the hash of a line are these for ever', () => {
+test('the canonical text and the hash of a line never change', () => {
   const line = {
     ...entry({ type: 'transition', from: 'active', to: 'frozen', tookMs: 1.25, reason: 'ü "x"\n' }),
     seq: 7,
@@ -47,7 +47,7 @@ test('the canonical text and the hash of a line are these for ever', () => {
   expect(canonicalLine({ ...line, address: '192.0.2.1' })).toBe(`${text.slice(0, -1)},"address":"192.0.2.1"}`);
 });
 
-test('every way of appending goes on with the chain, across processes and restarts, whatever the text', async () => {
+test('every way of appending extends the chain, across processes and restarts, whatever the text', async () => {
   const first = open();
   const row = await makeInstance(first, 'a', 'active');
   await first.instances.commit(transitionTo(row, 'suspended'));

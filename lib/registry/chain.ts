@@ -1,6 +1,6 @@
 /**
- * The chain that the ledger's lines form: each line's hash is the SHA-256 of the hash before it and of the line's
- * canonical text. Pure: anyone who has the lines can recompute it.
+ * The chain of the ledger's lines: each line's hash is the SHA-256 of the previous hash and the line's canonical text.
+ * Pure: anyone who has the lines can recompute it.
  */
 import { hash } from 'node:crypto';
 import type { LedgerEntry, LedgerLine } from './types.ts';
@@ -10,23 +10,23 @@ export interface ChainedLine extends LedgerLine {
   hash: string;
   /**
    * The signed note that replaces the texts of a line whose tenant was forgotten; null otherwise. The hash covers the
-   * original line, so it cannot be recomputed from what is left.
+   * original line, so it cannot be recomputed from the note.
    */
   blanked: string | null;
 }
 
-/** Where a chain stands: the last line's number and hash. */
+/** The end of a chain: number and hash of its last line. */
 export interface ChainHead {
   seq: number;
   hash: string;
 }
 
-/** Before the first line. */
+/** The hash before the first line. */
 export const CHAIN_START: ChainHead = { seq: 0, hash: '0'.repeat(64) };
 
 /**
- * The canonical text that a line's hash covers: JSON with the contract's names, in this order, without members that are
- * null. A member that is added later changes no older line.
+ * The canonical text that a line's hash covers: JSON with the contract's names, in this order, without null members. A
+ * member that is added later changes no older line.
  */
 export function canonicalLine(line: LedgerEntry & { seq: number }): string {
   return JSON.stringify({

@@ -1,6 +1,6 @@
 /**
- * Snapshots and blueprints as rows, the instances made from them, and the marks on files that no row claims, so that
- * none is left behind. Knows nothing of files but their names.
+ * Rows of snapshots and blueprints, the instances made from them, and marks on files that no row uses yet or any more,
+ * so that unused files get removed. Knows nothing of files but their names.
  */
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, RowPage } from './types.ts';
 
@@ -20,33 +20,33 @@ export function copyPath(kind: CopyKind, hash: string): string {
   return `${DRAWERS[kind]}/${hash}.sqlite`;
 }
 
-/** Which copy's file a path is, or null when it is none. */
+/** Parses the path of a copy's file; null for any other path. */
 export function parseCopyPath(path: string): { kind: CopyKind; hash: string } | null {
   const [, drawer, hash] = COPY_PATH.exec(path) ?? [];
   if (hash === undefined) return null;
   return { kind: drawer === DRAWERS.snapshot ? 'snapshot' : 'blueprint', hash };
 }
 
-/** What a copy holds. */
+/** The contents of a copy. */
 export interface CopyContent {
   /** Lower-case hex SHA-256 of the file. */
   hash: string;
   bytes: number;
   volumes: { volume: string; files: number; bytes: number }[];
-  /** The file as it was put into its drawer. */
+  /** The file as it was stored in its drawer. */
   file: FileRecord;
 }
 
 export interface SnapshotRow extends CopyContent {
   id: string;
   tenant: string;
-  /** The instance that it was made from; it may be deleted by now. */
+  /** The instance that it was made from; may be deleted by now. */
   source: string;
   tag: string | null;
   /** Epoch seconds. */
   created: number;
   actor: string;
-  /** Epoch seconds, or null. A deleted snapshot stays as the ancestor of what came from it. */
+  /** Epoch seconds, or null. The row of a deleted snapshot stays as the ancestor of its clones. */
   deleted: number | null;
 }
 
@@ -55,7 +55,7 @@ export interface PendingStart {
   ids: string[];
   from: Ancestor;
   tenant: string;
-  /** Who asked for it: JSON. */
+  /** The audit context of the caller: JSON. */
   cause: unknown;
 }
 
@@ -70,18 +70,18 @@ export interface BlueprintRow extends CopyContent {
 
 export interface SnapshotFilter {
   tenant?: string;
-  /** Of these tenants only; none when empty. */
+  /** Only these tenants; empty: all. */
   tenants?: readonly string[];
   tag?: string;
   source?: string;
 }
 
-/** What instances were made from. */
+/** The origin of instances. */
 export type Ancestor = { snapshot: string } | { blueprint: string };
 
 /** Each method is one durable transaction, ledger lines included. */
 export interface CopyStore {
-  /** Inserts a snapshot and takes the mark off its file. Throws `quota_exceeded`. */
+  /** Inserts a snapshot and unmarks its file. Throws `quota_exceeded`. */
   addSnapshot(snapshot: SnapshotRow, ledger: LedgerEntry): Promise<void>;
   /** The tenant of a snapshot, deleted ones included, or null. */
   snapshotTenant(id: string): Promise<string | null>;
@@ -89,21 +89,21 @@ export interface CopyStore {
   snapshot(id: string): Promise<SnapshotRow | null>;
   /** Newest first, without deleted ones. */
   snapshots(filter: SnapshotFilter, limit: number, cursor?: string): Promise<RowPage<SnapshotRow>>;
-  /** Marks the row as deleted, and its file when no other snapshot has it. False when there is no such snapshot. */
+  /** Marks the row as deleted, and its file when no other snapshot uses it. False when there is no such snapshot. */
   deleteSnapshot(id: string, now: number, ledger: LedgerEntry): Promise<boolean>;
 
-  /** Inserts a blueprint and takes the mark off its file. Throws `conflict` for a name that is taken. */
+  /** Inserts a blueprint and unmarks its file. Throws `conflict` for a name that is taken. */
   addBlueprint(blueprint: BlueprintRow, ledger: LedgerEntry): Promise<void>;
   blueprint(name: string): Promise<BlueprintRow | null>;
   /** By name. */
   blueprints(limit: number, cursor?: string): Promise<RowPage<BlueprintRow>>;
-  /** Removes the row and marks its file when no other blueprint has it. False when there is no such blueprint. */
+  /** Removes the row, and marks its file when no other blueprint uses it. False when there is no such blueprint. */
   deleteBlueprint(name: string, ledger: LedgerEntry): Promise<boolean>;
 
   /**
-   * Inserts instances in state `created` whose file is that of a copy, all or none, in the order given, which is the
-   * order of the result. Throws `not_found` when the snapshot or blueprint is gone, `conflict` for an id or name that
-   * is taken. With `start` it is kept, with the rows and as durably, that they are to be resumed.
+   * Inserts instances in state `created` that will get a copy's file: all or none, and the result keeps their order.
+   * Throws `not_found` when the snapshot or blueprint is gone, `conflict` for an id or name that is taken. With
+   * `start`, their pending resume is stored in the same transaction.
    */
   seed(
     from: Ancestor,
@@ -112,29 +112,29 @@ export interface CopyStore {
     ledger: LedgerEntry[],
     start?: Pick<PendingStart, 'tenant' | 'cause'>,
   ): Promise<InstanceRow[]>;
-  /** What is to be resumed and was not yet, oldest first. */
+  /** Pending resumes, oldest first. */
   pendingStarts(): Promise<PendingStart[]>;
-  /** Forgets one, named by the first of its instances, with the line that says how it ended. */
+  /** Removes a pending resume, identified by its first instance, and appends the line with its outcome. */
   removePendingStart(first: string, ledger: LedgerEntry): Promise<void>;
   /** Instances made from an ancestor, oldest first, tombstones included. */
   descendants(ancestor: Ancestor, limit: number, cursor?: string): Promise<RowPage<InstanceRow>>;
-  /** How many there are, tombstones included. */
+  /** The number of them, tombstones included. */
   countDescendants(ancestor: Ancestor): Promise<number>;
 
   /**
-   * Marks a file, of a copy or of what is landing in the live drawer, that is about to be put there: until a row claims
-   * it, it is to go.
+   * Marks a file before it is written: a copy, or a file on its way into the live drawer. A marked file is deleted
+   * unless a row claims it.
    */
   markUnclaimed(path: string): Promise<void>;
   /** Every marked file. */
   unclaimedFiles(): Promise<string[]>;
-  /** Whether a snapshot, a blueprint or an instance that was never resumed needs a file. */
+  /** True while a snapshot, a blueprint or an instance that was never resumed needs the file. */
   isNeeded(path: string): Promise<boolean>;
   /**
-   * Records anew the file of a copy that was laid into its drawer again, for every row that has it: of copies, and of
-   * instances that were never resumed.
+   * Updates what is recorded of a copy's file after it was restored to its drawer, in every row that uses it: copies,
+   * and instances that were never resumed.
    */
   updateFileRecord(kind: CopyKind, hash: string, file: FileRecord): Promise<void>;
-  /** Takes the mark off a file that is gone. */
+  /** Unmarks a file that is gone. */
   clearUnclaimed(path: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Cursors of paged lists: opaque to everyone else, refused when they were not made here. Pure. */
+/** Cursors of paged lists: opaque to their users; foreign ones are refused. Pure. */
 import { WinterdockError } from '../base/errors.ts';
 
 /** The text of a position in a list. */
@@ -21,7 +21,7 @@ function parse(cursor: string): unknown {
   try {
     return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
   } catch {
-    // Not JSON is one of the ways of not being a cursor; the caller refuses it.
+    // Text that is not JSON is one kind of invalid cursor; the caller refuses it.
     return null;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The rows of sandboxes: created, changed, moved by compare-and-set with their ledger lines, listed, counted, and what
- * of them falls due. Knows nothing of files or processes.
+ * The rows of sandboxes: created, changed, moved by compare-and-set with their ledger lines, listed, counted, and
+ * selected when due. Knows nothing of files or processes.
  */
 import type { State } from '../lifecycle/states.ts';
 import type { Fault } from '../lifecycle/words.ts';
@@ -33,7 +33,7 @@ export interface Transition {
   id: string;
   from: State;
   to: State;
-  /** States passed through on the way, in order; each transition on the way must be in the map. */
+  /** Intermediate states, in order; each hop must be in the state map. */
   through?: readonly State[];
   /** The generation that the row must still have. */
   generation: number;
@@ -52,11 +52,11 @@ export const LIST_SORTS = ['updated', 'created', 'name', 'bytes'] as const;
 
 export interface ListFilter {
   tenant?: string;
-  /** Of these tenants only; none when empty. */
+  /** Only these tenants; empty: all. */
   tenants?: readonly string[];
-  /** What is deleted is listed and counted only under `deleted`. */
+  /** Deleted instances are listed and counted only under `deleted`. */
   state?: State;
-  /** Every state but this one: what `thermal=cold` asks. */
+  /** Excludes one state: `thermal=cold` needs it. */
   notState?: State;
   fault?: Fault;
   name?: string;
@@ -64,29 +64,29 @@ export interface ListFilter {
   /** Epoch seconds, inclusive, of the last state change or activity. */
   since?: number;
   until?: number;
-  /** With an operation under way; `until`: one that began at or before this moment (epoch milliseconds). */
+  /** With a pending operation. `until`: one that began at or before this moment (epoch milliseconds). */
   pending?: { until?: number };
-  /** Due to move by themselves within these moments (epoch seconds, inclusive), with no operation under way. */
+  /** Due to move by themselves within these moments (epoch seconds, inclusive), with no pending operation. */
   due?: { since?: number; until?: number };
   /**
-   * Words that id, name, tenant or label values must start with, all of them. Text without a letter or digit asks for
-   * nothing.
+   * Words that id, name, tenant or label values must start with, all of them. Text without a letter or digit matches
+   * everything.
    */
   text?: string;
 }
 
 export interface ListRequest extends ListFilter {
   sort: (typeof LIST_SORTS)[number];
-  /** `updated`, `created` and `bytes` run from the highest down, `name` from a to z, unless reversed. */
+  /** `updated`, `created` and `bytes` sort descending, `name` ascending, unless reversed. */
   reverse: boolean;
   limit: number;
-  /** The `next` of the page before. A malformed one throws `validation`. */
+  /** The `next` of the previous page. A malformed one throws `validation`. */
   cursor?: string;
 }
 
 export interface DueRow {
   row: InstanceRow;
-  /** Those that apply to it: its own, else its tenant's, else the global ones. */
+  /** The thresholds that apply to the instance: its own, else its tenant's, else the global ones. */
   thresholds: Thresholds;
 }
 
@@ -97,16 +97,16 @@ export interface InstanceStore {
    */
   create(instance: NewInstance, now: number, ledger: LedgerEntry): Promise<InstanceRow>;
   /**
-   * The tenant of a row, tombstones included, or null. Read from an index alone, so that timing does not tell a known
-   * id from an unknown one.
+   * The tenant of a row, tombstones included, or null. Read from an index alone, so that timing does not reveal whether
+   * an id exists.
    */
   tenantOf(id: string): Promise<string | null>;
   /** The row, tombstones included, or null. */
   get(id: string): Promise<InstanceRow | null>;
   /**
-   * Changes what a person may change, with its ledger line. Null when there is no such row. Throws `conflict` for a
-   * taken name and `gone` for what is deleted. `asRead`: the row as the caller read it; when what a person may change
-   * is different by now, nothing is changed and it throws `precondition_failed`.
+   * Changes the settings of a row, with its ledger line. Null when there is no such row. Throws `conflict` for a taken
+   * name and `gone` for a deleted instance. `asRead`: the row as the caller read it; when its settings have changed
+   * since, nothing is changed and `precondition_failed` is thrown.
    */
   patch(
     id: string,
@@ -116,9 +116,9 @@ export interface InstanceStore {
     asRead?: InstanceRow,
   ): Promise<InstanceRow | null>;
   /**
-   * Adds labels, and takes away those whose value is null, with its ledger line. Nothing is changed and no line written
-   * when they are there so already, or when there would be more than `most`. Null when there is no such row. Throws
-   * `gone` for what is deleted.
+   * Adds labels and removes those whose value is null, with its ledger line. When nothing would change, or there would
+   * be more than `most` labels, nothing is changed and no line is written. Null when there is no such row. Throws
+   * `gone` for a deleted instance.
    */
   relabel(
     id: string,
@@ -129,14 +129,14 @@ export interface InstanceStore {
 
   /**
    * Writes the intent of an operation before its first effect: compare-and-set on (state, generation) of a row without
-   * another intent. False when the row has moved on or is taken. Throws `quota_exceeded` when it leads to `active` and
-   * the tenant has as many active and waking ones as it may. Survives a kill of the process at once; survives power
-   * loss with the next committed transaction, or at once when it is to be `durable`.
+   * another intent. False when the row has changed or has an intent. Throws `quota_exceeded` when the operation leads
+   * to `active` and the tenant has no active or waking instance left. Survives a kill of the process at once; survives
+   * power loss with the next committed transaction, or at once when it is `durable`.
    */
   begin(id: string, intent: Intent, options?: { durable?: boolean }): Promise<boolean>;
   /**
-   * Clears the intent, keeps the state, appends the lines: the operation did not happen. `file`: its file was moved and
-   * put back, so what is recorded of it is this, and the generation is the next.
+   * Clears the intent, keeps the state and appends the lines: the operation did not happen. `file`: the new facts of a
+   * file that was moved and put back; the generation then grows by one.
    */
   abandon(
     id: string,
@@ -145,16 +145,17 @@ export interface InstanceStore {
   ): Promise<void>;
   /**
    * The only writer of `state`: compare-and-set on (state, generation), generation + 1 for every hop, intent cleared,
-   * failures zeroed, ledger appended, all in one durable transaction. The hops must be in the state map or a return to
-   * the same state (a refiling). Returns the new row; throws `conflict` when the row has moved on, `invalid_transition`
-   * off the map and `quota_exceeded` when its tenant may have no other active one.
+   * failures reset to 0, ledger lines appended, all in one durable transaction. The hops must be in the state map, or
+   * lead back to the same state (a refiling). Returns the new row. Throws `conflict` when the row has changed,
+   * `invalid_transition` for a hop that is not in the map, and `quota_exceeded` when its tenant may have no further
+   * active instance.
    */
   commit(transition: Transition): Promise<InstanceRow>;
   /** Sets or clears a fault without a transition, with its ledger line. */
   setFault(id: string, fault: { fault: Fault; reason: string } | null, ledger: LedgerEntry): Promise<void>;
   /**
-   * Records the background check of a file at rest, and the bytes of its volumes when they are known, if the row still
-   * has that generation.
+   * Records the background check of a file at rest, and the bytes of its volumes when known, if the row still has that
+   * generation.
    */
   recordCheck(
     id: string,
@@ -162,25 +163,22 @@ export interface InstanceStore {
     check: { sha256: string; quickCheck: string | null },
     volumes?: Record<Volume, number>,
   ): Promise<void>;
-  /**
-   * Stamps `updated` (never backwards) and `bytes` of many rows in one transaction; unknown and deleted ones are passed
-   * over.
-   */
+  /** Sets `updated` (never backwards) and `bytes` of many rows in one transaction; skips unknown and deleted ones. */
   touch(touches: { id: string; updated: number; bytes?: number | null }[]): Promise<void>;
   /**
-   * Sets `updated` of at most `limit` rows that are not deleted back to `now` where it is more than `slack` seconds
-   * later, and with it when they fall due. Returns how many there were. A clock that was set back is the only cause.
+   * Sets `updated` back to `now` in at most `limit` rows that are not deleted, where it is more than `slack` seconds
+   * later, and their due time with it. Returns the number of rows. Happens only when the clock was set back.
    */
   clampUpdated(now: number, slack: number, limit: number): Promise<number>;
 
   list(request: ListRequest): Promise<RowPage<InstanceRow>>;
-  /** Number of rows that match, exact up to `cap`; above it `cap + 1`. Maintained counts where there are any. */
+  /** Number of matching rows, exact up to `cap`; above it `cap + 1`. Uses maintained counts where possible. */
   count(filter: ListFilter, cap: number): Promise<number>;
-  /** Instances per state, of everything or of some tenants; maintained, never scanned. */
+  /** Instances per state, of all or some tenants; maintained, never scanned. */
   countsByState(tenants?: readonly string[]): Promise<Record<State, number>>;
   /**
-   * Instances per fault, without what is deleted: maintained for everything; of some tenants what is faulted is looked
-   * through.
+   * Instances per fault, without deleted ones: maintained for all tenants; for some tenants the faulted rows are
+   * scanned.
    */
   countsByFault(tenants?: readonly string[]): Promise<Record<Fault, number>>;
   /** Tenants that have or had instances, in order, with their maintained counts. */
@@ -188,28 +186,28 @@ export interface InstanceStore {
 
   /**
    * Rows that may move by themselves at `now` (down the ladder, or to the end of an ephemeral sandbox), soonest first,
-   * at most `limit`. The cost depends on the rows that are due: kept hot, held, blocked and pending rows are not read.
+   * at most `limit`. The cost depends on the due rows only: kept hot, held, blocked and pending rows are not read.
    */
   due(now: number, limit: number): Promise<DueRow[]>;
   /** Rows that fall due up to `until` (epoch seconds), soonest first, for the overview. */
   dueUntil(until: number, limit: number, tenants?: readonly string[]): Promise<DueRow[]>;
   /**
-   * How many fall due in each of `slots` spans of `seconds` from `from` (epoch seconds) on, by the state that they move
-   * to; what is overdue counts in the first. Reads one index; costs what falls due, up to a hundred thousand of each
-   * span.
+   * Number of rows that fall due in each of `slots` spans of `seconds` from `from` (epoch seconds) on, by target state;
+   * overdue rows count in the first. Reads one index; the cost grows with the due rows, up to a hundred thousand of
+   * each span.
    */
   dueCounts(
     spans: { from: number; seconds: number; slots: number },
     tenants?: readonly string[],
   ): Promise<Record<DueTarget, number>[]>;
-  /** Rows with an intent, and rows whose state is `active`: what a boot has to look at. */
+  /** Rows with an intent, and rows in state `active`: what a start has to check. */
   unsettled(): Promise<InstanceRow[]>;
   /** Every row that has a file, in id order after `after`, for the scrubber and orphan search. */
   withFile(after: string, limit: number): Promise<InstanceRow[]>;
 
   /**
-   * Inserts the row of a file that lies at its `vfsPath` already and moves it to `to`, in one transaction with its
-   * lines: of a sandbox that was there once. Throws as `create` does, and `invalid_transition`.
+   * Inserts a row for a file that is already at its `vfsPath` and moves it to `to`, in one transaction with its lines.
+   * For a sandbox that existed before. Throws as `create` does, and `invalid_transition`.
    */
   adopt(instance: NewInstance, to: State, now: number, ledger: LedgerEntry[]): Promise<InstanceRow>;
 }

@@ -8,7 +8,7 @@ export interface InvitationRow {
   /** The invited address; null when the person gives it on accepting. */
   email: string | null;
   role: string;
-  /** Null: all. */
+  /** Null: all tenants. */
   tenants: readonly string[] | null;
   /** Epoch seconds, as all times here. */
   created: number;
@@ -16,22 +16,22 @@ export interface InvitationRow {
   expires: number;
 }
 
-/** An invitation is good while it is neither used nor withdrawn nor expired. */
+/** An invitation is valid while it is neither used nor withdrawn nor expired. */
 export interface InvitationStore {
-  /** The ledger lines are in the same transaction, as in every method that takes some. */
+  /** The ledger lines are written in the same transaction, as in every method that takes lines. */
   add(invitation: InvitationRow, ledger: LedgerEntry[]): Promise<void>;
-  /** The good one with that digest, or null. */
+  /** The valid invitation with this digest, or null. */
   find(hash: string, now: number): Promise<InvitationRow | null>;
-  /** What became of the one with that digest; null: there is none, or it was withdrawn. */
+  /** The status of the invitation with this digest; null when there is none, or it was withdrawn. */
   stateOf(hash: string, now: number): Promise<'good' | 'used' | 'expired' | null>;
-  /** Good ones, newest first. */
+  /** Valid invitations, newest first. */
   list(now: number): Promise<InvitationRow[]>;
-  /** Uses up a good one. Of several concurrent attempts exactly one resolves to true. */
+  /** Uses up a valid invitation. Of several concurrent attempts exactly one resolves to true. */
   use(id: string, now: number): Promise<boolean>;
-  /** Undoes a use that came to nothing. */
+  /** Undoes a use after a failed sign-up. */
   release(id: string): Promise<void>;
-  /** False when there is no good one of that id: nothing is written then. */
+  /** Withdraws one. False, with nothing written, when there is no valid invitation with this id. */
   withdraw(id: string, now: number, ledger: LedgerEntry[]): Promise<boolean>;
-  /** Withdraws what `createdBy` made. */
+  /** Withdraws all that `createdBy` made. */
   withdrawAllOf(createdBy: string): Promise<void>;
 }

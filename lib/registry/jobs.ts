@@ -11,11 +11,11 @@ export interface NewJob {
   id: string;
   verb: JobKind;
   reason: string | null;
-  /** Set for `label`: key to value, or to null for one that goes. */
+  /** Set for `label`: key to value, or to null to remove it. */
   labels: Record<string, string | null> | null;
-  /** The request as it was made: JSON. */
+  /** The original request: JSON. */
   request: unknown;
-  /** The tenants that it may concern; null: all. */
+  /** The tenants that it may affect; null: all. */
   tenants: readonly string[] | null;
   actor: string;
   via: Via;
@@ -34,7 +34,7 @@ export interface JobRow extends NewJob {
 }
 
 export interface JobResultRow {
-  /** Its place in the job, from 0. */
+  /** Its position in the job, from 0. */
   position: number;
   outcome: JobOutcome;
   reason: string | null;
@@ -52,22 +52,22 @@ export interface SelectedInstance {
   ephemeral: boolean;
 }
 
-/** Which instances: all that match one of the filters, or those named, of some tenants or of all. */
+/** Selects instances: all that match one of the filters, or the named ones, of some tenants or of all. */
 export type InstanceSelection = { filter: ListFilter } | { ids: readonly string[]; tenants: readonly string[] | null };
 
 export interface JobStore {
   /**
-   * Everything that matches at one moment, in pieces between which others run. An id that is unknown, or of another
-   * tenant, comes as row 0 in state `deleted`.
+   * Everything that matches at one moment, in batches between which other work runs. An id that is unknown, or of
+   * another tenant, comes as row 0 in state `deleted`.
    */
   select(choice: InstanceSelection): Promise<AsyncIterable<SelectedInstance[]>>;
   /**
-   * Stores a job with the instances it chose (row numbers, in order), its results so far and its ledger line, all or
+   * Stores a job with its selected instances (row numbers, in order), its results so far and its ledger line: all or
    * nothing.
    */
   add(job: NewJob, chosen: Uint32Array, results: JobResultRow[], ledger: LedgerEntry): Promise<JobRow>;
   get(id: string): Promise<JobRow | null>;
-  /** Newest first. `tenants`: only those that concern nobody else. */
+  /** Newest first. `tenants`: only jobs that affect no other tenant. */
   list(
     filter: { state?: JobState; tenants?: readonly string[] },
     limit: number,
@@ -76,16 +76,16 @@ export interface JobStore {
   /** Oldest first. */
   running(): Promise<JobRow[]>;
   /**
-   * The next instances from `position` on that have no result, in order; ends with none left. `next` is where to go on.
+   * The next instances from `position` on that have no result, in order. Empty when none is left. `next` is the
+   * position to continue from.
    */
   open(id: string, position: number): Promise<{ items: { position: number; id: string }[]; next: number | null }>;
-  /** Stores results and counts. An instance that has a result already keeps it. */
+  /** Stores results and counts. An instance that already has a result keeps it. */
   record(id: string, results: JobResultRow[]): Promise<void>;
-  /** Ends a running job; the line's reason says how (`jobSummary`). False when it does not run. */
+  /** Ends a running job; the line's reason states its outcome (`jobSummary`). False when it does not run. */
   end(id: string, state: Exclude<JobState, 'running'>, now: number, ledger: LedgerEntry): Promise<boolean>;
   /**
-   * Removes what is left of jobs that ended before a time, at most `limit` results at once. False when there is nothing
-   * more.
+   * Removes the remains of jobs that ended before a time, at most `limit` results at once. False when nothing is left.
    */
   deleteEndedBefore(before: number, limit: number): Promise<boolean>;
   /** In the job's order. */

@@ -1,11 +1,11 @@
-/** The keys of programs: what each may do, and the digest that a presented key must have. Never sees a key itself. */
+/** The keys of programs: their rights, and the digest that a presented key must have. Never sees a key itself. */
 import type { LedgerEntry } from './types.ts';
 
 export interface NewKey {
   id: string;
   name: string;
   role: string;
-  /** The only tenant it may act for; null: all. */
+  /** The only tenant it may access; null: all. */
   tenant: string | null;
   /** SHA-256 of the whole key in hex. */
   hash: string;
@@ -26,10 +26,12 @@ export interface KeyStore {
   add(key: NewKey, ledger: LedgerEntry): Promise<KeyRow>;
   /** The row, revoked ones included, or null. */
   get(id: string): Promise<KeyRow | null>;
-  /** What is not revoked, newest first. */
+  /** Keys that are not revoked, newest first. */
   list(): Promise<KeyRow[]>;
-  /** False when there is no such key, or it is revoked already: nothing is written then. */
+  /** False, with nothing written, when there is no such key, or it is revoked already. */
   revoke(id: string, now: number, ledger: LedgerEntry): Promise<boolean>;
-  /** When keys were last used; never backwards. Survives a kill at once, power loss with the next transaction. */
+  /**
+   * Records when keys were last used; never backwards. Survives a kill at once, power loss with the next transaction.
+   */
   recordUse(uses: readonly { id: string; at: number }[]): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** The ledger: lines appended in the transaction of the change that they describe, chained by hashes, never changed. */
+/**
+ * The ledger: lines that are appended in the transaction of the change that they describe, chained by hashes, never
+ * changed.
+ */
 import type { Trigger } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { Segment } from './segments.ts';
@@ -6,7 +9,7 @@ import type { LedgerEntry, LedgerLine, RecordedTransition, RowPage } from './typ
 
 export interface LedgerFilter {
   tenant?: string;
-  /** Lines of these tenants only; those of no tenant are left out. */
+  /** Lines of these tenants only; lines without a tenant are left out. */
   tenants?: readonly string[];
   instance?: string;
   type?: string;
@@ -34,9 +37,9 @@ export interface LedgerStore {
   /** Writes one line for each refusal that repeated: those whose window has ended at `nowMs`, or all of them. */
   appendRepeatCounts(nowMs: number, options?: { all?: boolean }): Promise<void>;
   page(filter: LedgerFilter, limit: number, cursor?: string): Promise<RowPage<LedgerLine>>;
-  /** Lines after `seq`, oldest first: what a reconnecting stream missed. */
+  /** Lines after `seq`, oldest first, for a stream that reconnects. */
   after(seq: number, limit: number): Promise<LedgerLine[]>;
-  /** Those of some tenants after `from` and up to `to`, oldest first. */
+  /** Lines of some tenants after `from` and up to `to`, oldest first. */
   ofTenants(tenants: readonly string[], between: { from: number; to: number }, limit: number): Promise<LedgerLine[]>;
   lastSeq(): Promise<number>;
   /** Lines after `seq` with their hashes, oldest first. */
@@ -46,8 +49,8 @@ export interface LedgerStore {
   /** Number and hash of the last line ever appended. */
   head(): Promise<ChainHead>;
   /**
-   * Transitions since `sinceMs`, newest first, of everything or of some tenants: a snapshot of one moment, in batches
-   * between which other work runs.
+   * Transitions since `sinceMs`, newest first, of all or some tenants: a snapshot of one moment, in batches between
+   * which other work runs.
    */
   transitions(sinceMs: number, tenants: readonly string[] | undefined): Promise<AsyncIterable<RecordedTransition[]>>;
 }

@@ -1,10 +1,10 @@
-/** The registry's own health: whether it answers, how large it is, and what repairs it. */
+/** The registry's own health: whether it answers, its size, and its repair. */
 import type { State } from '../lifecycle/states.ts';
 import type { LedgerEntry } from './types.ts';
 
-/** How large the registry is and what its rows know of their files. */
+/** The size of the registry, and what its rows record of their files. */
 interface RegistrySizes {
-  /** Size of its own file, and how much of it is free. */
+  /** Size of the registry's file, and its free part. */
   bytes: number;
   freeBytes: number;
   /** Instances, and bytes of their files, by state. */
@@ -25,18 +25,18 @@ export interface Upgrade {
 export interface MaintenanceStore {
   /** Maintained, never scanned. */
   sizes(): Promise<RegistrySizes>;
-  /** A round trip that proves the registry answers and writes. */
+  /** A round trip that proves that the registry can read and write. */
   ping(): Promise<void>;
   /**
-   * Checks the integrity of the file: `ok`, or the first complaint. Takes seconds for a large one, in a thread of its
-   * own. Rejects when `signal` aborts it and when the file cannot be read.
+   * Checks the integrity of the file: `ok`, or the first fault. Takes seconds for a large one, in a thread of its own.
+   * Rejects when `signal` aborts it and when the file cannot be read.
    */
   check(signal: AbortSignal): Promise<string>;
-  /** The migration that opening it ran; null when none was needed. */
+  /** The migration that ran when the registry was opened; null when none was needed. */
   upgrade(): Promise<Upgrade | null>;
   /**
-   * Copies the write-ahead log into the file as far as no reader needs it. False when the disk refused it: nothing is
-   * lost then.
+   * Copies the write-ahead log into the file as far as no reader needs it. False when the disk failed; nothing is lost
+   * then.
    */
   checkpoint(): Promise<boolean>;
   /** Recomputes the counts that differ from the rows, with one ledger line that names them. Returns their names. */

@@ -12,36 +12,36 @@ export interface QuotaLimits {
 export interface TenantRow {
   tenant: string;
   counts: Record<State, number>;
-  /** Bytes of files by state, as the rows know them: the sizes at rest, or as last seen of what runs. */
+  /** Bytes of files by state, from the rows: sizes at rest, or the last measured sizes of running sandboxes. */
   bytes: Record<State, number>;
-  /** Bytes by volume, of the instances that were measured since they were last filed, and the number of these. */
+  /** Bytes by volume of the instances that were measured since their last filing, and the number of these. */
   volumes: Record<Volume, number> & { instances: number };
-  /** What it overrides. */
+  /** The tenant's own settings. */
   thresholds: { [K in keyof Thresholds]: number | null };
   quotas: QuotaLimits;
 }
 
 export interface TenantFilter {
-  /** Of these only. */
+  /** Only these tenants. */
   among?: readonly string[];
-  /** Somewhere in the name, as it is written. */
+  /** A substring of the name, case-sensitive. */
   text?: string;
-  /** Only those that override a threshold. */
+  /** Only tenants that override a threshold. */
   ownThresholds?: boolean;
 }
 
 export interface QuotaStore {
-  /** Tenants that have or had instances or settings, in order; not those that were forgotten and have none since. */
+  /** Tenants that have or had instances or settings, in order, without forgotten ones that have none since. */
   tenants(filter: TenantFilter, limit: number, cursor?: string): Promise<RowPage<TenantRow>>;
-  /** One of them, or null when nothing is known of it. */
+  /** One tenant, or null when it is unknown. */
   tenant(tenant: string): Promise<TenantRow | null>;
-  /** What is absent stays, null stops binding. What a tenant has beyond a new quota stays; it gets no more. */
+  /** Absent members stay, null removes a limit. A tenant beyond its new quota keeps what it has and gets no more. */
   set(tenant: string, patch: Partial<QuotaLimits>, ledger: LedgerEntry): Promise<QuotaLimits>;
-  /** Bytes that a tenant may still add, or null when it is not limited; 0 when it has more than it may. */
+  /** Bytes that a tenant may still add; null without a limit, 0 when it has more than it may. */
   bytesLeft(tenant: string): Promise<number | null>;
   /**
-   * Reserves `bytes` before a write to an instance: its row counts that much more until its file is measured again.
-   * Throws `quota_exceeded`; does nothing when its tenant is not limited.
+   * Reserves `bytes` before a write to an instance: its row counts this much more until its file is measured again.
+   * Throws `quota_exceeded`; does nothing when its tenant has no limit.
    */
   reserve(id: string, tenant: string, bytes: number): Promise<void>;
 }

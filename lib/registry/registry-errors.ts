@@ -5,7 +5,7 @@ import { hopsFrom, type SandboxKind, type State } from '../lifecycle/states.ts';
 import type { Transition } from './instances.ts';
 import type { InstanceRow } from './types.ts';
 
-/** The id was used before, if only once. */
+/** The id is or was in use. */
 export function idTaken(id: string, cause: unknown): WinterdockError {
   return new WinterdockError('conflict', `The id "${id}" is taken.`, {
     hint: 'Choose another: an id is never used again, not even after its sandbox was deleted.',
@@ -13,7 +13,7 @@ export function idTaken(id: string, cause: unknown): WinterdockError {
   });
 }
 
-/** Another sandbox of the tenant has the name. */
+/** Another sandbox of the tenant has this name. */
 export function nameTaken({ name, tenant }: Pick<InstanceRow, 'name' | 'tenant'>, cause: unknown): WinterdockError {
   return new WinterdockError('conflict', `The name "${name}" is taken in the tenant "${tenant}".`, {
     hint: 'Choose another, or rename the sandbox that has it.',
@@ -21,7 +21,7 @@ export function nameTaken({ name, tenant }: Pick<InstanceRow, 'name' | 'tenant'>
   });
 }
 
-/** The settings are no longer those that the caller read. */
+/** The settings have changed since the caller read them. */
 export function settingsChanged(id: string): WinterdockError {
   return new WinterdockError('precondition_failed', `The settings of the sandbox "${id}" were changed meanwhile.`, {
     hint: 'Look at them again and decide anew.',
@@ -38,7 +38,7 @@ export function stateChanged(row: InstanceRow, hop: Transition): WinterdockError
   );
 }
 
-/** The state map has no such hop, or leads a sandbox of this kind there by no hops at all. */
+/** The state map has no such hop, or no hops that lead a sandbox of this kind there. */
 export function invalidTransition(
   { id, from, to }: { id: string; from: State; to: State },
   { what = 'hop', ...kind }: SandboxKind & { what?: 'hop' | 'way' } = {},

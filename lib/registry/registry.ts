@@ -29,25 +29,25 @@ export interface Registry {
   readonly jobs: JobStore;
   /** The keys of programs. */
   readonly keys: KeyStore;
-  /** Links that let people in. */
+  /** Invitations: links that let people in. */
   readonly invitations: InvitationStore;
   /** People and their sessions, as the auth library keeps them. */
   readonly people: PeopleStore;
-  /** Snapshots, blueprints, and what was made from them. */
+  /** Snapshots, blueprints, and their clones. */
   readonly copies: CopyStore;
   /** Bundles that were exported. */
   readonly shares: ShareStore;
   /** Quotas of tenants, and their usage. */
   readonly quotas: QuotaStore;
-  /** Removal of everything that a tenant has. */
+  /** Removal of all data of a tenant. */
   readonly tenantForgettings: TenantForgettingStore;
   readonly thresholds: ThresholdStore;
   /** Small values by name that survive a restart. */
   readonly facts: FactStore;
-  /** How long wakes took. */
+  /** Durations of wakes. */
   readonly wakeTimes: WakeTimeStore;
   readonly maintenance: MaintenanceStore;
-  /** Notifies listeners in this process of what this registry committed. */
+  /** Notifies listeners in this process of this registry's commits. */
   readonly commitEvents: CommitEvents;
   /** Closes it. Idempotent. */
   close(): Promise<void>;

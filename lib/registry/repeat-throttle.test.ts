@@ -33,11 +33,11 @@ const refused = (afterMs: number, over: Partial<LedgerEntry> = {}) =>
     error: 'The sandbox "a" is corrupt.',
     ...over,
   });
-/** Every line there is, oldest first. */
+/** All lines, oldest first. */
 const lines = async () => registry.ledger.after(0, 100_000);
 const iso = (afterMs: number) => new Date(BEGAN + afterMs).toISOString();
 
-test('a refusal is written at once, and what repeats it is one line with how often, by whom and when last', async () => {
+test('a refusal is written at once, and its repeats become one line with their number, actor and last time', async () => {
   for (let n = 0; n < 25; n += 1) {
     await registry.ledger.append([refused(n * 1000, { requestId: `req-${n}`, address: `192.0.2.${n}` })]);
   }
@@ -57,7 +57,7 @@ test('a refusal is written at once, and what repeats it is one line with how oft
     error: 'The sandbox "a" is corrupt.',
     reason: `24 more times since ${iso(0)}, the last at ${iso(24_000)}`,
   });
-  // Sums are lines of the chain like all others.
+  // Summaries are lines of the chain like all others.
   expect(await registry.ledger.head()).toMatchObject({ seq: 2 });
 });
 
@@ -74,7 +74,7 @@ test('refused twice a minute for thirty days, a caller leaves a line an hour, an
   expect(counted.reduce((sum, n) => sum + n, 0)).toBe((30 * DAY) / STEP);
 });
 
-test('another caller, sandbox, kind or cause is told for itself, and another number in the cause is not', async () => {
+test('another caller, sandbox, kind or cause counts separately, and another number in the cause does not', async () => {
   const others: Partial<LedgerEntry>[] = [
     {},
     { actor: 'key:other' },
@@ -93,21 +93,21 @@ test('another caller, sandbox, kind or cause is told for itself, and another num
   }
 });
 
-test('after a quiet window a refusal is news again', async () => {
+test('after a quiet window a refusal gets a line again', async () => {
   await registry.ledger.append([refused(0)]);
   await registry.ledger.appendRepeatCounts(BEGAN + 2 * MINUTE);
   await registry.ledger.append([refused(2 * MINUTE)]);
   expect((await lines()).map(({ reason }) => reason)).toEqual([null, null]);
 });
 
-test('what changes something is written every time, and so is what was sent out or read', async () => {
+test('changes are always written, and so are exports and reads', async () => {
   for (const type of ['transition', 'fault.raised', 'private.read', 'bundle.shipped', 'person.signed_in']) {
     for (let n = 0; n < 5; n += 1) await registry.ledger.append([refused(n, { type })]);
   }
   expect(await lines()).toHaveLength(25);
 });
 
-test('a caller that is refused for ever new sandboxes has so many lines an hour, and the rest is counted by kind', async () => {
+test('a caller that is refused for ever new sandboxes gets a limited number of lines an hour, and the rest is counted by kind', async () => {
   const ASKED = 20_000;
   for (let n = 0; n < ASKED; n += 1) {
     await registry.ledger.append([
@@ -115,7 +115,7 @@ test('a caller that is refused for ever new sandboxes has so many lines an hour,
     ]);
   }
   expect((await lines()).length).toBe(LINES_AN_HOUR + 1);
-  // Nobody else loses a line by that.
+  // No other caller loses a line by that.
   await registry.ledger.append([refused(ASKED, { actor: 'key:other' })]);
   expect((await lines()).at(-1)).toMatchObject({ actor: 'key:other', instance: 'a' });
   await registry.ledger.appendRepeatCounts(BEGAN + 2 * MINUTE);
@@ -134,7 +134,7 @@ test('a caller that is refused for ever new sandboxes has so many lines an hour,
   expect((await lines()).at(-1)).toMatchObject({ instance: 'late' });
 });
 
-test('sign-ins that fail from ever new addresses have so many lines an hour all together', async () => {
+test('sign-ins that fail from ever new addresses share a limited number of lines an hour', async () => {
   for (let n = 0; n < 5000; n += 1) {
     const address = `10.0.${n >> 8}.${n & 255}`;
     const failed = { type: 'signin.failed', actor: 'nobody', instance: null, tenant: null, error: null };
@@ -143,7 +143,7 @@ test('sign-ins that fail from ever new addresses have so many lines an hour all 
   expect((await lines()).length).toBe(LINES_AN_HOUR + 1);
 });
 
-test('a line whose transaction came to nothing is not taken for written', () => {
+test('a line whose transaction was rolled back does not count as written', () => {
   const repeats = new RepeatThrottle();
   const sifted = () => repeats.admit([refused(0)]);
   expect(sifted()).toHaveLength(1);

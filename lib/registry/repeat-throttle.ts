@@ -6,37 +6,37 @@
 import type { LedgerEntry } from './types.ts';
 
 /**
- * Types of lines about something that did not happen or was cut short, so the state did not change. An export counts
- * too: anyone who may read the ledger may repeat it.
+ * Types of lines about something that did not happen or was cut short, so that no state changed. An export counts too:
+ * anyone who may read the ledger may repeat it.
  */
 const REPEATABLE = /\.(?:refused|failed|timed_out)$|^ledger\.exported$/;
-/** Those about no sandbox whose reason says what was tried. */
+/** Types without a sandbox whose reason names the attempt. */
 const TOLD_APART_BY_REASON: ReadonlySet<string> = new Set(['access.refused', 'signin.failed', 'ledger.exported']);
-/** The first window of what repeats; each that follows is twice as long, at most `LONGEST_MS`. */
+/** The first window of a repeated line; each further one is twice as long, at most `LONGEST_MS`. */
 const FIRST_MS = 60_000;
 const LONGEST_MS = 3_600_000;
-/** Lines an hour that one actor's refusals take one by one; what is beyond that is counted together, by type. */
+/** Lines an hour for one actor's refusals; further ones are counted together, by type. */
 export const LINES_AN_HOUR = 300;
 
-/** A line to append, and what is to be called once it is on disk. */
+/** A line to append, and a callback for when it is on disk. */
 interface AdmittedLine {
   entry: LedgerEntry;
   written: () => void;
 }
 
 interface Repeated {
-  /** Whether it counts all refusals of an actor who has used up their lines. */
+  /** True when it counts all refusals of an actor who has used up their lines. */
   together: boolean;
   sinceMs: number;
   windowMs: number;
-  /** How many came since the last line of them. */
+  /** Number of repeats since the last line. */
   more: number;
   last: LedgerEntry;
   /** The tenant of all of them; null: several tenants, or none. */
   tenant: string | null;
 }
 
-/** Recent refusals. Times are those of the lines. */
+/** Recent refusals. Times are the times of the lines. */
 export class RepeatThrottle {
   readonly #kept = new Map<string, Repeated>();
   readonly #spent = new Map<string, { sinceMs: number; lines: number }>();
@@ -48,7 +48,7 @@ export class RepeatThrottle {
     );
   }
 
-  /** The summary lines due at `nowMs`, or all of them. Drops what did not repeat for a whole window. */
+  /** The summary lines due at `nowMs`, or all of them. Drops counters without a repeat for a whole window. */
   dueSummaries(nowMs: number, all = false): AdmittedLine[] {
     const sums: AdmittedLine[] = [];
     for (const [key, kept] of this.#kept) {
@@ -95,7 +95,7 @@ export class RepeatThrottle {
       entry: {
         ...last,
         timeMs: nowMs,
-        // A line of no tenant says nothing of one.
+        // A line without a tenant must not reveal one.
         ...(together ? { instance: null, tenant: kept.tenant, error: kept.tenant === null ? null : last.error } : {}),
         reason: together || last.reason === null ? counted : `${last.reason}; ${counted}`,
       },
@@ -120,13 +120,13 @@ export class RepeatThrottle {
   }
 }
 
-/** What makes two lines the same: numbers in an error (how many there are by now) do not tell them apart. */
+/** The key by which two lines are the same: numbers in an error (such as a current count) are ignored. */
 function keyOf({ type, actor, instance, tenant, trigger, error, reason, address }: LedgerEntry): string {
   const what = TOLD_APART_BY_REASON.has(type) ? [reason, actor === 'nobody' ? address : null] : [];
   return JSON.stringify([type, actor, instance, tenant, trigger, error?.replace(/\d+/g, '#') ?? null, ...what]);
 }
 
-/** A clock that was set back closes every window. */
+/** When the clock was set back, every window ends. */
 function isWithin(sinceMs: number, spanMs: number, nowMs: number): boolean {
   return nowMs >= sinceMs && nowMs < sinceMs + spanMs;
 }

@@ -1,4 +1,4 @@
-/** How a change turns one row into the next, the same in every driver. Pure. */
+/** How a change derives the next row from the current one, alike in every driver. Pure. */
 import type { InstancePatch, Transition } from './instances.ts';
 import type { InstanceRow, NewInstance } from './types.ts';
 
@@ -34,7 +34,7 @@ export function faultOf(
   return { fault: fault?.fault ?? null, faultReason: fault?.reason ?? null };
 }
 
-/** Text that survives the way to SQLite and back unchanged: lone surrogates do not. */
+/** Text that SQLite returns unchanged: lone surrogates are replaced. */
 export function wellFormed(labels: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key.toWellFormed(), value.toWellFormed()]));
 }
@@ -50,7 +50,7 @@ const SETTINGS = [
   'workbook',
 ] as const satisfies readonly (keyof InstancePatch)[];
 
-/** Whether the settings of a row are still those that the caller read. */
+/** True when the settings of a row are still as the caller read them. */
 export function hasSettingsOf(row: InstanceRow, asRead: InstanceRow): boolean {
   const labels = ({ labels }: InstanceRow) => JSON.stringify(Object.entries(labels).sort());
   return SETTINGS.every((name) => row[name] === asRead[name]) && labels(row) === labels(asRead);

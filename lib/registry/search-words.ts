@@ -1,11 +1,10 @@
 /**
- * The words that text search finds a sandbox by. Pure. What is stored and what is asked for pass through the same
- * function.
+ * The words by which text search finds a sandbox. Pure. Stored text and queries are normalised by the same function.
  */
 
-/** Longer words are known by their beginning. */
+/** Longer words are cut to this length. */
 const WORD_LENGTH = 64;
-/** Words of one query that count. */
+/** Number of words of one query that count. */
 const QUERY_WORDS = 16;
 
 /** Lower-case words of letters and digits, without accents, each once. */
@@ -15,9 +14,7 @@ function wordsOf(text: string): string[] {
   return [...new Set(words.map((word) => word.slice(0, WORD_LENGTH).toWellFormed()))];
 }
 
-/**
- * What is stored for a sandbox: every word after a space, so that ` be` is found in ` alpha beta` exactly as a prefix.
- */
+/** The stored form of a sandbox's words: each after a space, so that ` be` matches ` alpha beta` as a prefix. */
 export function searchWords(of: {
   id: string;
   tenant: string;

@@ -1,13 +1,13 @@
 import type { LedgerEntry } from './types.ts';
 
-/** A month of the ledger, sealed: what is left of it when its lines are dropped. */
+/** A sealed month of the ledger: what remains of it when its lines are dropped. */
 export interface Segment {
   /** `2026-11`. */
   id: string;
   firstSeq: number;
   lastSeq: number;
   lines: number;
-  /** The hash that the first line's is made with. */
+  /** The hash before its first line. */
   previousHash: string;
   firstHash: string;
   lastHash: string;
@@ -17,7 +17,7 @@ export interface Segment {
   issuer: string;
   signature: string;
   exportedMs: number | null;
-  /** When its lines were given up; from then on they are removed. */
+  /** When it was marked for dropping; from then on its lines are removed. */
   droppedMs: number | null;
   dropSignature: string | null;
 }
@@ -27,13 +27,15 @@ export interface SegmentStore {
   /** All of them, oldest first: twelve a year. */
   list(): Promise<Segment[]>;
   get(id: string): Promise<Segment | null>;
-  /** Number of the first line after `seq` that happened at or after `timeMs`, or null. */
+  /** Number of the first line after `seq` at or after `timeMs`, or null. */
   firstSince(seq: number, timeMs: number): Promise<number | null>;
-  /** Adds one with its ledger line. Throws `conflict` when it is there already or does not follow the last one. */
+  /** Adds a segment with its ledger line. Throws `conflict` when it exists or does not follow the last one. */
   seal(segment: Omit<Segment, 'exportedMs' | 'droppedMs' | 'dropSignature'>, ledger: LedgerEntry): Promise<void>;
-  /** Records that someone took all its lines; the first time counts. Unknown ones are passed over. */
+  /** Records the first complete export of its lines. Skips unknown segments. */
   markExported(id: string, timeMs: number): Promise<void>;
-  /** Marks one for dropping, with its ledger line. Throws `conflict` unless it was exported and is not marked yet. */
+  /**
+   * Marks a segment for dropping, with its ledger line. Throws `conflict` unless it was exported and is not marked yet.
+   */
   markDropped(id: string, mark: { timeMs: number; signature: string }, ledger: LedgerEntry): Promise<void>;
   /** Removes lines of marked segments, oldest first, at most `limit`. Returns how many it removed. */
   deleteDropped(limit: number): Promise<number>;

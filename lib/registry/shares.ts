@@ -16,9 +16,9 @@ export interface ShareRow {
   privateIncluded: boolean;
   /** The `did:key` that signed. */
   issuer: string | null;
-  /** Every member of the zip by name, the manifest too. */
+  /** Every member of the zip by name, including the manifest. */
   members: Record<string, ShareMember>;
-  /** Of `vfs.sqlite`, and of the whole bundle: lower-case hex. */
+  /** Hash of `vfs.sqlite`, and of the whole bundle: lower-case hex. */
   diskSha256: string;
   sha256: string;
   bytes: number;
@@ -30,12 +30,12 @@ export interface ShareRow {
 
 interface ShareFilter {
   tenant?: string;
-  /** Of these tenants only; none when empty. */
+  /** Only these tenants; empty: all. */
   tenants?: readonly string[];
   instance?: string;
 }
 
-/** What is known of a bundle that may be a share. */
+/** The known hashes and id of a bundle that may be a share. */
 interface ShareTraits {
   sha256: string;
   id: string | null;
@@ -43,13 +43,13 @@ interface ShareTraits {
 }
 
 export interface ShareStore {
-  /** Keeps a share with its ledger lines, in one transaction. Throws `conflict` for an id that is taken. */
+  /** Stores a share with its ledger lines, in one transaction. Throws `conflict` for an id that is taken. */
   add(share: ShareRow, ledger: LedgerEntry[]): Promise<void>;
   /** Newest first. A malformed cursor throws `validation`. */
   list(filter: ShareFilter, limit: number, cursor?: string): Promise<RowPage<ShareRow>>;
   /**
-   * The share that a bundle is or was made from: by the hash of the whole, else by id, else by `vfs.sqlite`; null when
-   * there is none.
+   * Finds the share that a bundle is, or was made from: by the hash of the whole, else by id, else by `vfs.sqlite`.
+   * Null when there is none.
    */
   find(traits: ShareTraits, filter: Pick<ShareFilter, 'tenants'>): Promise<ShareRow | null>;
 }

@@ -7,7 +7,8 @@ export interface ThresholdStore {
   global(): Promise<Thresholds>;
   setGlobal(patch: Partial<Thresholds>, ledger: LedgerEntry): Promise<Thresholds>;
   /**
-   * What a tenant overrides; null falls back to the global value, what is absent stays. Returns what now applies to it.
+   * Sets a tenant's overrides; null falls back to the global value, absent members stay. Returns what now applies to
+   * it.
    */
   setOfTenant(
     tenant: string,

@@ -3,7 +3,7 @@ import type { Thresholds } from './types.ts';
 export interface ThresholdTrial {
   /** The tenant whose thresholds are tried; null: the global ones. */
   tenant: string | null;
-  /** Null falls back to the global value, which only a tenant's can; what is absent stays. */
+  /** Null falls back to the global value (for a tenant only); absent members stay. */
   patch: { [K in keyof Thresholds]?: number | null };
   /** Epoch seconds up to which a move counts. */
   until: number;
@@ -11,7 +11,7 @@ export interface ThresholdTrial {
   tenants?: readonly string[];
 }
 
-/** Sandboxes by what the ladder does to them; `ended` are ephemeral ones, which it archives and deletes. */
+/** Sandboxes by the ladder's move; `ended` are ephemeral ones, which it archives and deletes. */
 export interface TrialCounts {
   suspended: number;
   frozen: number;

@@ -26,10 +26,7 @@ export function effectiveThresholds(
   };
 }
 
-/**
- * Epoch seconds at which a row falls due, or null when nothing automatic will happen to it. An intent only suspends
- * this.
- */
+/** Epoch seconds at which a row falls due, or null when it has no automatic move. An intent only suspends this. */
 export function dueAt(row: Subject, tenant: Thresholds): number | null {
   const { state, updated, created, keepHot, holdUntil, ephemeral } = row;
   const subject = {

@@ -1,6 +1,4 @@
-/**
- * The rows that the registry keeps and their parts: what its subjects have in common. Types alone, of nothing above.
- */
+/** The rows of the registry and their parts, shared by its subjects. Types only; imports nothing from higher layers. */
 import type { NextMove } from '../lifecycle/ladder.ts';
 import type { State, Verb } from '../lifecycle/states.ts';
 import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
@@ -8,36 +6,36 @@ import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
 /** One page of a list, and where the next begins. */
 export interface RowPage<T> {
   rows: T[];
-  /** Cursor of the page after, or null at the end. */
+  /** Cursor of the next page, or null at the end. */
   next: string | null;
 }
 
-/** What was recorded of a file when it was filed. A thaw trusts a file whose stat is as recorded. */
+/** What was recorded of a file when it was filed. A thaw trusts a file whose stat matches the record. */
 export interface FileRecord {
   size: number;
   /** Decimal strings: inode numbers and nanosecond times do not fit a double. */
   inode: string;
   mtimeNs: string;
   ctimeNs: string;
-  /** Where the file rests in a drawer that is not on a local disk: its tag there. The three above are then empty. */
+  /** The tag of a file in a drawer that is not on a local disk. The three members above are then empty. */
   tag?: string;
   /** Lower-case hex; null until the background check has run. */
   sha256: string | null;
-  /** Result of `quick_check`, `ok` or its first complaint; null until it has run. */
+  /** Result of `quick_check`, `ok` or its first fault; null until it has run. */
   quickCheck: string | null;
   /**
-   * The random mark in the file, which no other has; null when it has none or it is not known. Records of an earlier
-   * time lack it.
+   * The random identity in the file, which no other file has; null when it has none or it is unknown. Older records
+   * lack it.
    */
   identity?: string | null;
   /**
-   * Set while a log of its own lies beside it, which could not be taken up yet: it is, or is tried, before anything
-   * opens the file.
+   * Set while the file's own log lies beside it and could not be replayed yet. It is replayed, or tried, before
+   * anything opens the file.
    */
   unsettled?: true;
 }
 
-/** The intent of an operation under way, written before its first effect. */
+/** The intent of a pending operation, written before its first effect. */
 export interface Intent {
   verb: Verb | 'prefetch' | 'restore';
   from: State;
@@ -78,23 +76,20 @@ export interface InstanceRow {
   policy: string;
   idleToSuspendSeconds: number | null;
   idleToFreezeSeconds: number | null;
-  /** Size of the file at rest, or as last seen. */
+  /** Size of the file at rest, or as last measured. */
   bytes: number | null;
   workbook: string | null;
   lineageBlueprint: string | null;
   lineageSnapshot: string | null;
   lineageParent: string | null;
-  /**
-   * What was recorded when the file was last filed; while it is in use only its inode still holds. Null when there is
-   * none.
-   */
+  /** The record of the last filing; while the file is in use only its inode still matches. Null when there is none. */
   file: FileRecord | null;
-  /** Failures of filing in a row; the third raises `unknown`. */
+  /** Consecutive failures of filing; the third raises `unknown`. */
   failures: number;
   labels: Record<string, string>;
 }
 
-/** A row to insert. `file` and `bytes` describe a file that lies at `vfsPath` already. */
+/** A row to insert. `file` and `bytes` describe a file that is already at `vfsPath`. */
 export interface NewInstance {
   id: string;
   tenant: string;
@@ -135,7 +130,7 @@ export interface LedgerEntry {
   reason: string | null;
   error: string | null;
   requestId: string | null;
-  /** Address of the peer that asked, where there was one. */
+  /** Address of the requesting peer, if there was one. */
   address: string | null;
 }
 
@@ -154,5 +149,5 @@ export interface RecordedTransition {
   reason: string | null;
 }
 
-/** States that the ladder moves to, and those that end an ephemeral sandbox. */
+/** States that the ladder moves to, and states that end an ephemeral sandbox. */
 export type DueTarget = NextMove['state'];

@@ -1,6 +1,6 @@
 /**
- * Histograms of how long wakes took, one a day for each path and source. Knows nothing of what is measured or of the
- * buckets' bounds.
+ * Histograms of wake durations, one a day for each path and source. Knows nothing of how they are measured or of the
+ * bounds of the buckets.
  */
 import type { Source } from '../lifecycle/words.ts';
 
@@ -9,9 +9,9 @@ export interface WakeBucket {
   /** Days since the epoch, in UTC. */
   day: number;
   path: 'warm' | 'cold';
-  /** Null for a warm one. */
+  /** Null for a warm wake. */
   source: Source | null;
-  /** Upper bound in milliseconds; null for what is above every bound. */
+  /** Upper bound in milliseconds; null for values above every bound. */
   boundMs: number | null;
   count: number;
   sumMs: number;
@@ -20,7 +20,7 @@ export interface WakeBucket {
 export interface WakeTimeStore {
   /** Adds to the stored counts, in one transaction. */
   add(buckets: readonly WakeBucket[]): Promise<void>;
-  /** Everything from a day on. */
+  /** All buckets from a day on. */
   since(day: number): Promise<WakeBucket[]>;
   /** Deletes buckets of days before `before`. */
   deleteBefore(before: number): Promise<void>;

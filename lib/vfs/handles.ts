@@ -242,9 +242,9 @@ function createDurably(db: DatabaseSync, schema: Schema): void {
 
 /**
  * WAL mode is two bytes of the first page. SQLite would create, sync and delete a journal to change them, and sync the
- * file. This writes the one page without an fsync, so that a wake waits for no disk. It is safe for a file that is
- * already on disk (see `createDurably`). If the process is killed, the page is either written or not. Only its first 100
- * bytes change, which is one sector, so a power loss leaves the old header or the new one over the same contents.
+ * file. This writes the one page without an fsync, so that a wake waits for no disk. This is safe for a file that is
+ * already on disk (see `createDurably`). If the process is killed, the page is either written or not. Only its first
+ * 100 bytes change, which is one sector, so a power loss leaves the old header or the new one over the same contents.
  * Nothing is lost with the old header: the first fsync of the log also syncs its name, SQLite reads an existing log
  * whatever the header says, and a checkpoint syncs the file before it truncates the log.
  */

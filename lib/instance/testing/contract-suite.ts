@@ -70,7 +70,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
       expect(a.id).toBe('own-a');
     }, 60_000);
 
-    test('a file that is not there is an error and makes none', async () => {
+    test('a missing file is an error and is not created', async () => {
       const a = open('absent', { mustExist: true });
       await expect(a.opened).rejects.toMatchObject({ code: 'missing_file' });
       await expect(a.exec(exec('true'))).rejects.toMatchObject({});
@@ -86,13 +86,13 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
       expect(await say(again, 'ls /tmp; cat w /memory/m')).toBe('w\nm\n');
     }, 60_000);
 
-    test('what is sent before the file is open is served', async () => {
+    test('calls sent before the file is open are served', async () => {
       const a = open('early');
       const answers = await Promise.all([a.exec(exec('echo 1')), a.exec(exec('echo 2')), a.opened]);
       expect(answers.slice(0, 2)).toMatchObject([{ stdout: '1\n' }, { stdout: '2\n' }]);
     }, 60_000);
 
-    test('what lives only in memory has no file, and is read through its process', async () => {
+    test('a sandbox in memory has no file, and is read through its process', async () => {
       const a = pool.open(specOf('memory', { file: ':memory:' }));
       await a.write({ op: 'put', volume: 'workspace', path: vfsPath('/f'), content: Buffer.from('kept') });
       const { content } = (await a.read({ op: 'get', volume: 'workspace', path: vfsPath('/f') })) as {
@@ -104,7 +104,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
   });
 
   describe('calls', () => {
-    test('what a policy lacks is refused, and an unknown policy has the least', async () => {
+    test('a capability that a policy lacks is refused, and an unknown policy has the fewest', async () => {
       const compute = { code: 'capability', extra: { needs: 'shell', policy: 'compute' } };
       await expect(open('compute', { policy: 'compute' }).exec(exec('true'))).rejects.toMatchObject(compute);
       await expect(open('unknown', { policy: 'root' }).exec(exec('true'))).rejects.toMatchObject(compute);
@@ -126,7 +126,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
       expect(a.busy).toBe(false);
     }, 60_000);
 
-    test('output arrives while a call runs, and together it is the outcome’s', async () => {
+    test('output arrives while a call runs, and all of it together is the outcome’s', async () => {
       const chunks: string[] = [];
       const outcome = await open('output').exec(exec('echo one; echo two; echo three'), {
         onOutput: ({ text }) => chunks.push(text),
@@ -135,7 +135,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
       expect(outcome).toMatchObject({ exitCode: 0, timedOut: false, truncated: false });
     }, 60_000);
 
-    test('a signal stops a call that runs, and one that waits never begins', async () => {
+    test('a signal stops a running call, and a waiting one never begins', async () => {
       const a = open('signal');
       const [running, waiting] = [new AbortController(), new AbortController()];
       const printed = Promise.withResolvers<unknown>();
@@ -190,7 +190,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
       expect(atRest('close', '/w')).toBe('w\n');
     }, 60_000);
 
-    test('a close that calls outlast is not done, and the process goes on; by force they are ended', async () => {
+    test('a close while calls run is not done, and the process goes on; by force they are aborted', async () => {
       const a = open('drain');
       await a.exec(exec('echo w > w'));
       const running = a.exec(exec('while :; do sleep 0.01; done'));
@@ -203,7 +203,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
       expect(atRest('drain', '/w')).toBe('w\n');
     }, 60_000);
 
-    test('a close without a call that runs refuses those that come after it', async () => {
+    test('a close without a running call refuses later calls', async () => {
       const a = open('late');
       await a.exec(exec('true'));
       const closed = a.close({ drainMs: 1000, force: false });
@@ -211,7 +211,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
       expect(await closed).toBe(true);
     }, 60_000);
 
-    test('a kill may be repeated, the first cause stays, and what was answered is kept', async () => {
+    test('a kill may be repeated, the first cause stays, and answered writes are kept', async () => {
       const a = open('kill');
       await a.exec(exec('echo w > w'));
       const running = a.exec(exec('sleep 30'));
@@ -268,7 +268,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
     };
     const inMemory = (id: string) => specOf(id, { file: ':memory:' });
 
-    test('no more processes are opened than there are places, and one that ends leaves its place', async () => {
+    test('no more processes are opened than there are places, and an ended one frees its place', async () => {
       await withPool({ maxActive: 1 }, async (one) => {
         const a = one.open(inMemory('a'));
         expect([one.active, one.shortage]).toEqual([1, 'places']);
@@ -293,7 +293,7 @@ export function backendContract(make: (options: BackendOptions) => InstancePool)
       });
     });
 
-    test('where the memory has no room for one more, none is opened', async () => {
+    test('when the memory budget has no room for one more process, none is opened', async () => {
       await withPool({ maxActive: 100, memoryBytes: 64 * MIB }, async (small) => {
         let claims = 0;
         for (; small.shortage === null; claims += 1) small.claim();

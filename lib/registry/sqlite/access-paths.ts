@@ -1,6 +1,6 @@
 /**
- * The indexes that a list can be read from, how many rows each has to look at – known from the maintained counts – and
- * the query over one. Knows nothing of pages.
+ * The indexes that a list can be read from, the number of rows to scan in each (from the maintained counts), and the
+ * query over one. Knows nothing of pages.
  */
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
@@ -20,22 +20,22 @@ const SORT_COLUMN = { updated: 'updated', created: 'created', name: 'nameKey', b
 /** One way to read the rows of a list. */
 export interface AccessPath {
   kind: 'instances' | 'labels' | 'hits' | 'text';
-  /** The index, when it is of a table. */
+  /** The index, when it belongs to a table. */
   index: string;
   /** Criteria that the index itself satisfies. */
   covers: readonly Criterion[];
-  /** Whether it yields rows in the order of the sort. */
+  /** True when it yields rows in the order of the sort. */
   ordered: boolean;
-  /** Rows in it. */
+  /** Number of rows in it. */
   size: number;
 }
 
-/** Row numbers that were found, bound as `hits`. Whether they really match is left to the conditions. */
+/** Row numbers that were found, bound as `hits`. The conditions decide whether they really match. */
 export const BY_ROW_NUMBER: AccessPath = { kind: 'hits', index: '', covers: [], ordered: false, size: 0 };
-/** What has all the words, bound as `match`, straight from the text index. The same is left to the conditions. */
+/** Rows that have all the words, bound as `match`, directly from the text index. The conditions decide here too. */
 export const BY_TEXT: AccessPath = { ...BY_ROW_NUMBER, kind: 'text' };
 
-/** The narrowest source for a filter, and the narrowest that comes in order; they may be the same. */
+/** The narrowest source for a filter, and the narrowest one in the order of the sort; they may be the same. */
 export function accessPathsFor(
   database: RegistryDatabase,
   wanted: NormalFilter,
@@ -56,8 +56,8 @@ export function accessPathsFor(
     source(`instances_by_fault_${sort}`, ['fault', 'deleted'], readCountsByFault(database)[fault]);
   }
   if (!deleted && label !== undefined) source(`labels_by_${sort}`, ['label', 'deleted'], countOfLabel(database, label));
-  // How many there are of these is not kept. A name is unique within a tenant; what is under way, and what falls due in
-  // a span, is asked for because it is little.
+  // These have no maintained count. A name is unique within a tenant; pending operations and rows due in a span are
+  // few.
   if (name !== undefined) source(`${by}_name`, [...whose, 'deleted', 'name'], 0, sort === 'name');
   if (pending !== undefined) source('instances_pending', ['pending'], 0, false);
   if (due !== undefined) source('instances_due', ['due'], 0, false);
@@ -68,10 +68,7 @@ function narrowest(sources: AccessPath[]): AccessPath {
   return sources.reduce((best, source) => (source.size <= best.size ? source : best));
 }
 
-/**
- * Sort key and row number as a source has them. The key is read as it is: a name's is text or, when there is none, a
- * blob.
- */
+/** Sort key and row number as a source has them. The key is read raw: a name is text, or a blob when there is none. */
 export function positionOf(
   source: AccessPath,
   sort: ListSort,
@@ -102,12 +99,12 @@ export function selectMatching<F extends Record<string, SQLiteColumn | SQL>>(
   const from = selectEntries(queries, source, fields);
   if (source.kind === 'instances') return from.where(and(...conditions));
   const number = source.kind === 'labels' ? labels.instanceRow : instanceText.rowid;
-  // Across: SQLite would else begin with whichever table it believes to be smaller.
+  // CROSS JOIN: otherwise SQLite begins with the table that it estimates to be smaller.
   from.crossJoin(instances);
   return from.where(and(eq(rowid(instances), number), ...conditions));
 }
 
-/** What an index itself holds of what it is asked for, matching or not. */
+/** The number of rows that an index scan reads, matching or not. */
 export function selectCovered<F extends Record<string, SQLiteColumn | SQL>>(
   queries: Queries,
   source: AccessPath,

@@ -1,6 +1,6 @@
 /**
- * Values that are bound when a prepared statement runs. drizzle takes them wherever a value may stand; its types know
- * them only in conditions.
+ * Placeholders for values that are bound when a prepared statement runs. drizzle accepts them wherever a value may
+ * stand, but its types only in conditions.
  */
 import type { SQL } from 'drizzle-orm';
 import { fillPlaceholders, placeholder } from '../../../db/drizzle.ts';
@@ -11,12 +11,12 @@ export function boundValue(name: string): SQL {
   return placeholder(name) as unknown as SQL;
 }
 
-/** A placeholder of its own name for each column. */
+/** A placeholder for each column, with the column's name. */
 export function boundColumns<C extends Record<string, unknown>>(columns: C): { [K in keyof C]: SQL } {
   return Object.fromEntries(Object.keys(columns).map((name) => [name, boundValue(name)])) as { [K in keyof C]: SQL };
 }
 
-/** A query that was built, with the values of its placeholders: to be read in pieces. */
+/** A compiled query with the values of its placeholders, for reading in batches. */
 export function withBindings<Row>(
   fields: Query<Row>['fields'],
   query: { toSQL(): { sql: string; params: unknown[] } },

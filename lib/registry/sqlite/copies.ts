@@ -21,7 +21,7 @@ import type { InstanceWriter } from './writes.ts';
 type Parts = { database: RegistryDatabase; ledger: LedgerTable; writes: InstanceWriter; quotas: QuotaTable };
 
 export function openCopies({ database, ledger, writes, quotas }: Parts): SyncMethods<CopyStore> {
-  /** One transaction; the lines are appended when `work` says that it did something. */
+  /** Runs one transaction; the lines are appended when `work` reports a change. */
   const logged = (entries: LedgerEntry[], work: () => boolean): boolean => {
     let lines: LedgerLine[] = [];
     const done = database.write(() => {
@@ -143,7 +143,7 @@ export function openCopies({ database, ledger, writes, quotas }: Parts): SyncMet
     },
   };
 
-  /** What a seeded instance gets from its copy. Inside the transaction that inserts it. */
+  /** The copy's facts for a seeded instance. Runs inside the transaction that inserts it. */
   function contentOf(from: Ancestor): Pick<InstanceRow, 'vfsPath' | 'bytes' | 'file'> {
     const { kind, key } = ancestry(from);
     const row = kind === 'snapshot' ? snapshot(key) : blueprint(key);
@@ -160,7 +160,7 @@ function paged<T>(rows: T[], limit: number, position: (last: T) => (string | num
   return { rows: page, next: rows.length > limit && last !== undefined ? writeCursor(position(last)) : null };
 }
 
-/** Which kind of copy an ancestor is, and the id or name of it. */
+/** The kind of copy of an ancestor, and its id or name. */
 function ancestry(ancestor: Ancestor): { kind: CopyKind; key: string } {
   return 'snapshot' in ancestor
     ? { kind: 'snapshot', key: ancestor.snapshot }

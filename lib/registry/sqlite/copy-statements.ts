@@ -1,4 +1,4 @@
-/** The statements of the store of copies, each built when it is first asked for. Decides nothing. */
+/** The statements of the store of copies, each built on first use. Decides nothing. */
 import { and, asc, count, desc, eq, getTableColumns, gt, isNotNull, isNull, placeholder } from '../../../db/drizzle.ts';
 import { blueprints, instances, snapshots, starts, unclaimedFiles } from '../../../db/schema.ts';
 import type { CopyKind } from '../copies.ts';
@@ -13,14 +13,14 @@ const DESCENT = {
   snapshot: { column: instances.lineageSnapshot, index: 'instances_by_snapshot' },
   blueprint: { column: instances.lineageBlueprint, index: 'instances_by_blueprint' },
 } as const;
-/** Made from a copy and never resumed, as the index has them. */
+/** Instances made from a copy and never resumed, as the index has them. */
 const NEVER_RESUMED = and(
   eq(instances.vfsPath, placeholder('path')),
   eq(instances.state, 'created').inlineParams(),
   isNotNull(instances.vfsPath),
 );
 
-/** What a page of snapshots is narrowed by; `created` stands for the place it goes on from. */
+/** The filters of a page of snapshots; `created` is the position to continue from. */
 type Narrowed = 'source' | 'tag' | 'tenant' | 'tenants' | 'created';
 
 export function copyStatements(database: RegistryDatabase) {
@@ -49,7 +49,7 @@ export function copyStatements(database: RegistryDatabase) {
         .where(eq(snapshots.id, placeholder('id')))
         .prepare(),
     ),
-    /** Newest first, by the index that leads with what is narrowed by. */
+    /** Newest first, by the index that begins with the filter's column. */
     snapshots: (by: readonly Narrowed[]) =>
       shape(`snapshots: page by ${by.join()}`, (queries) => {
         return queries
@@ -115,7 +115,7 @@ export function copyStatements(database: RegistryDatabase) {
         .where(eq(starts.first, placeholder('first')))
         .prepare(),
     ),
-    /** Oldest first, each with the number of its row. */
+    /** Oldest first, each with its row number. */
     descendants: (kind: CopyKind) =>
       shape(`instances: descendants of ${kind}`, (queries) => {
         const { column, index } = DESCENT[kind];
@@ -154,7 +154,7 @@ export function copyStatements(database: RegistryDatabase) {
         .prepare(),
     ),
     unclaimed: statement((queries) => queries.select().from(unclaimedFiles).orderBy(unclaimedFiles.path).prepare()),
-    /** One of the living copies that have the file. */
+    /** One of the living copies that use the file. */
     claimed: (kind: CopyKind) =>
       shape(`${kind}: claimed`, (queries) =>
         kind === 'snapshot'

@@ -43,7 +43,7 @@ export function readCountsByStateOf(database: RegistryDatabase, tenants: readonl
   return record(STATES, statement.all({ tenants: JSON.stringify(tenants) }));
 }
 
-/** Bytes of files per state, as the rows know them. */
+/** Bytes of files per state, from the rows. */
 export function readBytesByState(database: RegistryDatabase): Record<State, number> {
   const statement = database.shape('counts: bytes', (queries) =>
     queries
@@ -55,7 +55,7 @@ export function readBytesByState(database: RegistryDatabase): Record<State, numb
   return record(STATES, statement.all());
 }
 
-/** Instances per fault of some tenants: looks through what is faulted. */
+/** Instances per fault of some tenants: scans the faulted rows. */
 export function readCountsByFaultOf(database: RegistryDatabase, tenants: readonly string[]): Record<Fault, number> {
   const statement = database.shape('counts: faults of tenants', (queries) =>
     selectBy(queries, { key: instances.fault, n: count() }, instances, 'instances_by_fault_updated')
@@ -72,7 +72,7 @@ export function readCountsByFaultOf(database: RegistryDatabase, tenants: readonl
   return record(FAULTS, statement.all({ tenants: JSON.stringify(tenants) }));
 }
 
-/** Instances per fault, without what is deleted. */
+/** Instances per fault, without deleted ones. */
 export function readCountsByFault(database: RegistryDatabase): Record<Fault, number> {
   const statement = database.shape('counts: faults', (queries) =>
     queries.select({ key: ofFaults.fault, n: ofFaults.n }).from(ofFaults).prepare(),
@@ -80,7 +80,7 @@ export function readCountsByFault(database: RegistryDatabase): Record<Fault, num
   return record(FAULTS, statement.all());
 }
 
-/** Instances that carry a label, without what is deleted. */
+/** Instances that carry a label, without deleted ones. */
 export function countOfLabel(database: RegistryDatabase, label: { key: string; value: string }): number {
   const statement = database.shape('counts: label', (queries) =>
     queries

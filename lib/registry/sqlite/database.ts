@@ -1,6 +1,4 @@
-/**
- * The SQLite file of the registry: how it is opened and written durably. Knows nothing of what its tables mean.
- */
+/** The SQLite file of the registry: how it is opened and written durably. Knows nothing of what its tables mean. */
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { isNull, type Queries, queriesOver } from '../../../db/drizzle.ts';
@@ -17,19 +15,19 @@ type Value = string | number | null | Uint8Array;
 
 const MEMORY = ':memory:';
 const BUSY_MS = 5000;
-/** What the triggers of db/migrations say. */
+/** Messages of the triggers in db/migrations. */
 const FORGOTTEN = 'the tenant is being forgotten';
-/** Half of SQLite's default: a transition dirties some thirty index pages, and each is written whole to the WAL. */
+/** Half of SQLite's default: a transition changes some thirty index pages, and each is written whole to the WAL. */
 const PAGE_BYTES = 2048;
-/** 16 MB of WAL between checkpoints, so that one transition in some hundreds pays for one. */
+/** 16 MB of WAL between checkpoints: one transition in some hundreds pays for a checkpoint. */
 const CHECKPOINT_PAGES = 8000;
 const CACHE_KIB = 32 * 1024;
-/** Address space, not memory: pages are read where the kernel caches them. The largest value that SQLite takes. */
+/** Address space, not memory: pages are read from the kernel's cache. The largest value that SQLite accepts. */
 const MMAP_BYTES = 2_147_418_112;
-/** Statements kept prepared; the shapes of lists are some hundreds. */
+/** Number of statements kept prepared; lists have some hundreds of shapes. */
 const STATEMENTS = 1000;
 
-/** A query of drizzle's that was built and not prepared, and the fields that its rows have, in order. */
+/** A built, unprepared drizzle query, and the fields of its rows, in order. */
 export interface Query<Row> {
   fields: { [K in keyof Row]: unknown };
   toSQL(): { sql: string; params: unknown[] };
@@ -37,9 +35,9 @@ export interface Query<Row> {
 
 export class RegistryDatabase {
   readonly client: Database.Database;
-  /** Where queries are built; what runs more than once is kept by `statement` or `shape`. */
+  /** Builds queries. One that runs more than once goes through `statement` or `shape`, which cache it. */
   readonly queries: Queries;
-  /** What opening it did to a file of an older version; null when nothing was to be done. */
+  /** The upgrade of an older file when it was opened; null when none was needed. */
   readonly upgraded: Upgrade | null;
   readonly #turns = new Map<string, Database.Statement>();
   readonly #shapes = new Map<string, unknown>();
@@ -48,9 +46,8 @@ export class RegistryDatabase {
   readonly #durable: boolean;
 
   /**
-   * Opens and migrates the file at `path` (absolute, or `:memory:`), making its folder when there is none. What is
-   * written to one that is not `durable` is on disk when the system likes: for files that nobody has before they are
-   * whole.
+   * Opens and migrates the file at `path` (absolute, or `:memory:`), and creates its folder. Without `durable`, nothing
+   * is synced: for files that nobody uses before they are complete.
    */
   constructor(path: string, { durable = true }: { durable?: boolean } = {}) {
     this.#durable = durable;
@@ -69,7 +66,7 @@ export class RegistryDatabase {
   }
 
   /**
-   * A statement that is built and prepared when it is first asked for, and kept (built anew 112 µs, kept 4 µs with its
+   * A statement that is built and prepared on first use, and cached (building takes 112 µs, a cached one 4 µs with its
    * row).
    */
   statement<T>(build: (queries: Queries) => T): () => T {
@@ -80,7 +77,7 @@ export class RegistryDatabase {
     };
   }
 
-  /** The same of a statement that has several shapes, each told apart by its `key`. */
+  /** The same for a statement with several shapes, identified by `key`. */
   shape<T>(key: string, build: (queries: Queries) => T): T {
     const known = this.#shapes.get(key) as T | undefined;
     if (known !== undefined) return known;
@@ -97,20 +94,20 @@ export class RegistryDatabase {
     made.run();
   }
 
-  /** Another number than before when another process has written since. */
+  /** A number that changes when another process has written. */
   dataVersion(): number {
     this.#version ??= this.client.prepare<[], number>('PRAGMA data_version').pluck();
     return this.#version.get() ?? 0;
   }
 
-  /** Of the file, and of that what holds nothing now. */
+  /** Bytes of the file, and of its free pages. */
   sizes(): { bytes: number; freeBytes: number } {
     const of = (name: string) => Number(this.client.pragma(name, { simple: true }));
     return { bytes: of('page_count') * of('page_size'), freeBytes: of('freelist_count') * of('page_size') };
   }
 
   /**
-   * Runs `work` as one write transaction that is on disk when this returns; whatever it throws undoes all of it. Throws
+   * Runs `work` as one write transaction that is on disk when this returns. Any error undoes all of it. Throws
    * `storage_unavailable` when the file is locked or cannot be written.
    */
   write<T>(work: () => T): T {
@@ -128,8 +125,7 @@ export class RegistryDatabase {
   }
 
   /**
-   * Runs one statement that a killed process cannot undo but a power cut can, until the next `write`, whose fsync
-   * covers it.
+   * Runs one statement that survives a kill at once, and a power loss after the next `write`, whose fsync covers it.
    */
   writeWithoutSync<T>(statement: () => T): T {
     try {
@@ -147,8 +143,8 @@ export class RegistryDatabase {
   }
 
   /**
-   * The rows of some queries as they are at one moment, `piece` at a time; others have their turn between the pieces. A
-   * registry in memory is read in one go, for there is no second connection to it.
+   * The rows of some queries from one moment, `piece` at a time; other work runs between the pieces. A registry in
+   * memory is read in one go, because it has only one connection.
    */
   async *pieces<Row>(queries: readonly Query<Row>[], piece: number): AsyncGenerator<Row[]> {
     const inMemory = this.client.memory;
@@ -177,8 +173,8 @@ export class RegistryDatabase {
   }
 
   /**
-   * Brings what was committed from the log into the file, as far as no reader needs what is there now. Waits for
-   * nobody. False when the disk did not take it: nothing is lost then, for the log stays, and the next one tries again.
+   * Checkpoints the log into the file, as far as no reader needs the current pages. Waits for nobody. False when the
+   * disk failed: nothing is lost, as the log stays and the next checkpoint tries again.
    */
   checkpoint(): boolean {
     return this.#checkpoint('PASSIVE');
@@ -196,9 +192,9 @@ export class RegistryDatabase {
   }
 
   /**
-   * Writes the whole file anew, without what was removed from it. Takes as long as writing the file twice, which nobody
-   * else can do anything in, and as much of the disk. The log holds what was before until `emptyLog`. Throws
-   * `storage_unavailable` when the disk does not take it.
+   * Rewrites the whole file without removed rows (VACUUM). Takes as long as writing the file twice, blocks everybody
+   * else meanwhile, and needs as much disk. The log still holds the old pages until `emptyLog`. Throws
+   * `storage_unavailable` when the disk fails.
    */
   compact(): void {
     try {
@@ -208,10 +204,7 @@ export class RegistryDatabase {
     }
   }
 
-  /**
-   * Brings the log into the file and leaves nothing in it. False when a reader keeps it from that: the next one does
-   * it.
-   */
+  /** Checkpoints the log and truncates it. False when a reader prevents that; the next call tries again. */
   emptyLog(): boolean {
     if (this.client.memory) return true;
     this.client.pragma('busy_timeout = 0');
@@ -225,7 +218,7 @@ export class RegistryDatabase {
     }
   }
 
-  /** What a trigger refuses because it would be made for a tenant that is being forgotten. */
+  /** A trigger's refusal of a row for a tenant that is being forgotten. */
   #forgotten(error: unknown): WinterdockError | null {
     if (sqliteCode(error) !== 'SQLITE_CONSTRAINT_TRIGGER' || messageOf(error) !== FORGOTTEN) return null;
     const { tenant, finished } = tenantForgettings;
@@ -233,7 +226,7 @@ export class RegistryDatabase {
     return tenantBeingForgotten(open.length === 1 ? (open[0]?.tenant ?? null) : null, error);
   }
 
-  /** Leaves one whole file without a log, unless another connection has it open. Idempotent. */
+  /** Leaves one complete file without a log, unless another connection has it open. Idempotent. */
   close(): void {
     if (this.client.open && !this.client.memory) {
       this.client.pragma('busy_timeout = 0');

@@ -1,4 +1,4 @@
-/** How many sandboxes fall due when, counted in the index `instances_due` alone. Read only. */
+/** Counts the sandboxes that fall due per span of time, from the index `instances_due` alone. Read only. */
 import type { SQL } from 'drizzle-orm';
 import {
   and,
@@ -18,10 +18,10 @@ import type { DueTarget } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import { inBoundList, selectBy } from './raw.ts';
 
-/** Entries that are counted of one span; a span with more says this many. */
+/** Largest count of one span; a span with more shows this number. */
 const COUNTED = 100_000;
 
-/** One record a span, in order; see `InstanceStore.dueCounts`. */
+/** One record per span, in order; see `InstanceStore.dueCounts`. */
 export function dueCounts(
   database: RegistryDatabase,
   { from, seconds, slots }: { from: number; seconds: number; slots: number },
@@ -30,7 +30,7 @@ export function dueCounts(
   const statement = database.shape(`due counts: ${tenants === undefined}`, (queries) => {
     const due = dueWithin(queries, tenants !== undefined);
     const { state, ephemeral } = due;
-    // As `nextMove` decides it: an ephemeral sandbox goes on to archived and deleted, any other goes down the ladder.
+    // As `nextMove` decides: an ephemeral sandbox moves to archived and deleted, any other down the ladder.
     return queries
       .select({
         suspended: sum(and(eq(state, 'active'), not(ephemeral)) as SQL),
@@ -44,7 +44,7 @@ export function dueCounts(
   return Array.from({ length: slots }, (_, slot) => {
     const since = slot === 0 ? 0 : from + slot * seconds;
     const sums = statement.get({ since, until: from + (slot + 1) * seconds, tenants: JSON.stringify(tenants) });
-    // A sum is text, and null of nothing.
+    // drizzle's sum is text, and null for no rows.
     return Object.fromEntries(Object.entries(sums ?? {}).map(([to, n]) => [to, Number(n)])) as Record<
       DueTarget,
       number

@@ -25,7 +25,7 @@ const open = (thresholds = THRESHOLDS): Registry => {
   return registry;
 };
 
-/** What another program does with the file. */
+/** Runs SQL on the file as another program would. */
 function beside<T>(act: (client: Database.Database) => T): T {
   const client = new Database(path);
   try {
@@ -35,7 +35,7 @@ function beside<T>(act: (client: Database.Database) => T): T {
   }
 }
 
-/** What the registry writes through, alone. */
+/** The registry's own write connection. */
 function connection<T>(act: (database: RegistryDatabase) => T, options?: { durable: boolean }): T {
   const database = new RegistryDatabase(path, options);
   try {
@@ -58,7 +58,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts a writer on the file. What it says comes one line at a time. */
+/** Starts a writer on the file. Its messages come one line at a time. */
 function writer(...args: string[]): { child: ChildProcess; lines: AsyncIterator<string>; ended: Promise<unknown> } {
   const child = spawn(process.execPath, [WRITER, path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(child);
@@ -73,7 +73,7 @@ async function linesOf(lines: AsyncIterator<string>): Promise<Record<string, str
 }
 
 describe('the file', () => {
-  test('is in WAL mode and synced in full, also right after an intent; one that nobody has yet is not synced', () => {
+  test('is in WAL mode and fully synced, even right after an intent; a file that nobody uses yet is not synced', () => {
     const settingsOf = (database: RegistryDatabase) => {
       const pragma = (name: string) => database.client.pragma(name, { simple: true });
       const soon = database.writeWithoutSync(() => pragma('synchronous'));
@@ -83,7 +83,7 @@ describe('the file', () => {
     expect(connection(settingsOf, { durable: false })).toEqual(['wal', 1, 0, 0]);
   });
 
-  test('has its tables without its log from the start on, its rows after a checkpoint beside a reader, and all after the close', async () => {
+  test('has its tables without its log from the start, its rows after a checkpoint beside a reader, and everything after the close', async () => {
     const rowsInFile = () => {
       copyFileSync(path, `${path}.copy`);
       const copy = new Database(`${path}.copy`);
@@ -108,7 +108,7 @@ describe('the file', () => {
     expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
-  test('begins with the five columns that were there first, and reopening migrates nothing twice', async () => {
+  test('begins with the five original columns, and reopening migrates nothing twice', async () => {
     const first = open();
     const migrations = () =>
       beside((client) => client.prepare('SELECT * FROM __drizzle_migrations ORDER BY created_at').all());
@@ -134,7 +134,7 @@ describe('the file', () => {
     expect(await second.instances.count({ text: 'kept', label: { key: 'a', value: 'b' } }, 5)).toBe(1);
   });
 
-  test('several processes that open a new file at once all find it whole', async () => {
+  test('several processes that open a new file at once all find it complete', async () => {
     const writers = [1, 2, 3, 4].map(() => writer('open'));
     for (const { ended } of writers) expect(await ended).toEqual([0, null]);
     expect(await open().instances.countsByState()).toMatchObject({ created: 0 });
@@ -149,7 +149,7 @@ describe('the file', () => {
     expect(await registry.ledger.lastSeq()).toBe(2);
   });
 
-  test('a VACUUM changes nothing of labels and text', async () => {
+  test('a VACUUM changes no labels and no text', async () => {
     const registry = open();
     for (let n = 0; n < 50; n += 1) {
       await makeInstance(registry, `r-${n}`, n % 3 === 0 ? 'deleted' : 'active', {
@@ -167,7 +167,7 @@ describe('the file', () => {
     }
   });
 
-  test('a file that another one holds is unavailable, not broken', async () => {
+  test('a file that another process has locked is unavailable, not broken', async () => {
     const write = (database: RegistryDatabase) => database.write(() => 'written');
     connection((database) => {
       database.client.pragma('busy_timeout = 20');
@@ -179,7 +179,7 @@ describe('the file', () => {
     });
   });
 
-  test('a transaction that someone else holds open on the connection is neither joined nor undone', () => {
+  test('a transaction that other code has open on the connection is neither joined nor undone', () => {
     connection((database) => {
       const { client } = database;
       client.exec("BEGIN; INSERT INTO settings(key, value, updated) VALUES ('theirs', '1', 1)");
@@ -203,7 +203,7 @@ describe('the file', () => {
 });
 
 describe('other processes', () => {
-  test('what was said to be written is there after SIGKILL, and what was not is whole or absent', async () => {
+  test('a confirmed write survives SIGKILL, and an unconfirmed one is complete or absent', async () => {
     const { child, lines, ended } = writer('write');
     let begun = '';
     let committed = '';
@@ -227,7 +227,7 @@ describe('other processes', () => {
     await makeInstance(registry, 'afterwards', 'active');
   });
 
-  test('of two processes that commit the same generations each row has exactly one winner', async () => {
+  test('when two processes commit the same generations, each row has exactly one winner', async () => {
     const rows = 60;
     const registry = open();
     for (let n = 0; n < rows; n += 1) await makeInstance(registry, `r-${n}`, 'active', {}, START);

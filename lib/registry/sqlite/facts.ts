@@ -6,7 +6,7 @@ import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { SyncMethods } from './to-async.ts';
 
-/** Apart from the settings of the registry itself, which are in the same table. */
+/** Prefix that separates facts from the registry's own settings in the same table. */
 const PREFIX = 'fact.';
 
 export function openFacts(database: RegistryDatabase): SyncMethods<FactStore> {

@@ -13,8 +13,8 @@ export class RegistryFileReader {
   readonly #queries: Queries;
 
   /**
-   * Opens the file at `path`, which must be there. `oneMoment`: what is read is of the moment of the first read, and
-   * nothing can be changed. Throws what SQLite throws.
+   * Opens the existing file at `path`. `oneMoment`: everything is read as of the first read, and nothing can be
+   * changed. Throws SQLite's errors.
    */
   constructor(path: string, { oneMoment }: { oneMoment: boolean }) {
     // A read-only connection would leave its -wal and -shm behind, owned by the user who ran it.
@@ -24,7 +24,7 @@ export class RegistryFileReader {
         this.#client.pragma('query_only = ON');
         this.#client.exec('BEGIN');
       }
-      // The first read: a file that is none of SQLite's is found out here.
+      // The first read: it fails for a file that is not a database.
       this.#client.pragma('schema_version');
       this.#queries = queriesOver(this.#client);
     } catch (error) {
@@ -33,7 +33,7 @@ export class RegistryFileReader {
     }
   }
 
-  /** A statement that is built and prepared when it is first asked for, and kept. */
+  /** A statement that is built and prepared on first use, and cached. */
   statement<T>(build: (queries: Queries) => T): () => T {
     let made: T | undefined;
     return () => {
@@ -46,7 +46,7 @@ export class RegistryFileReader {
     return this.#columnsOf(table).size > 0;
   }
 
-  /** The columns of a table that the file has. */
+  /** The columns of a table in this file. */
   present<T extends SQLiteTable>(table: T): T['_']['columns'] {
     const there = this.#columnsOf(table);
     return Object.fromEntries(
@@ -55,20 +55,19 @@ export class RegistryFileReader {
   }
 
   #columnsOf(table: SQLiteTable): Set<string> {
-    // That of `table_xinfo` has generated columns too.
+    // `table_xinfo` also lists generated columns.
     const columns = this.#client.pragma(`table_xinfo("${getTableConfig(table).name}")`) as { name: string }[];
     return new Set(columns.map(({ name }) => name));
   }
 
   /**
-   * Writes what is committed now, as one moment left it, to a new file at `path` (absolute). Beside a writer that is
-   * not waited for.
+   * Writes a consistent copy of the committed state to a new file at `path` (absolute), without waiting for a writer.
    */
   copyTo(path: string): void {
     this.#client.prepare('VACUUM INTO ?').run(path);
   }
 
-  /** `ok`, or the first twenty things that SQLite finds wrong with the file. Reads all of it. */
+  /** `ok`, or SQLite's first twenty findings. Reads the whole file. */
   integrity(): string {
     const found = this.#client.pragma('integrity_check(20)') as { integrity_check: string }[];
     return found.map(({ integrity_check }) => integrity_check).join('\n');

@@ -8,7 +8,7 @@ import type { ForgottenIds } from './forgotten-ids.ts';
 import { contains, rowid } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
 
-/** Someone with the tenant among those they are limited to. */
+/** People who are limited to some tenants, with this one among them. */
 interface Limited {
   id: string;
   email: string;
@@ -20,7 +20,7 @@ export function openAccessRemoval(
   addIds: (job: string, more: Partial<ForgottenIds>) => void,
 ): Pick<SyncMethods<TenantForgettingStore>, 'people' | 'removeAccess'> & {
   limited(tenant: string): Limited[];
-  /** How many invitations that were not used name the tenant. */
+  /** Number of unused invitations that name the tenant. */
   invitations(tenant: string): number;
 } {
   const everyLimited = database.statement((queries) =>
@@ -114,7 +114,7 @@ export function openAccessRemoval(
         }
         for (const { id, email } of people) {
           gone += uninvitePerson().run({ email }).changes;
-          // A sign-in link that is still open names its person.
+          // An unused sign-in link names its person.
           closeLinks().run({ email });
           removePerson().run({ id });
         }
@@ -124,7 +124,7 @@ export function openAccessRemoval(
   };
 }
 
-/** The other tenants of a list that has `tenant`; null when it has not. */
+/** The other tenants of a list that has `tenant`; null when it does not have it. */
 function othersIn(tenants: readonly string[], tenant: string): string[] | null {
   return tenants.includes(tenant) ? tenants.filter((one) => one !== tenant) : null;
 }

@@ -1,4 +1,4 @@
-/** A forgotten tenant's jobs: which chose some of its sandboxes, and how they go. */
+/** The jobs of a forgotten tenant: those that selected some of its sandboxes, and how they are removed. */
 import { and, eq, getTableColumns, ne, placeholder } from '../../../db/drizzle.ts';
 import { instances, jobPages, jobResults, jobs } from '../../../db/schema.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
@@ -8,7 +8,7 @@ import { decodeRowNumbers, INSTANCES_PER_PAGE } from './job-pages.ts';
 import { inBoundList, rowid } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
 
-/** A job that chose some of a tenant's sandboxes: at which places, and whether it chose any of another's. */
+/** A job that selected some of a tenant's sandboxes: their positions, and whether it also selected another tenant's. */
 interface Concerned {
   seq: number;
   id: string;

@@ -17,14 +17,14 @@ const SPAN = 5000;
 const OWN_TYPES = ['tenant.forgetting', 'tenant.forgotten'];
 const { reason, error, requestId, address, blanked } = events;
 
-/** Lines that say more than ids, and are not of the forgetting `job`. */
+/** Lines with more content than ids that are not about the forgetting `job`. */
 export const HAS_TEXTS = and(
   isNull(blanked),
   notInArray(events.type, OWN_TYPES),
   or(isNotNull(reason), isNotNull(error), isNotNull(address), ne(requestId, placeholder('job'))),
 );
 
-/** What is read of a line to decide whether it concerns the tenant. */
+/** The columns that decide whether a line concerns the tenant. */
 interface Candidate {
   seq: number;
   tenant: string | null;
@@ -123,15 +123,15 @@ export function openLineBlanking(
     },
   };
 
-  /** The hash of a line that is there, or that was the last of a month that was dropped. */
+  /** The hash of a line that exists, or of the last line of a dropped month. */
   function hashOf(seq: number): string | null {
     return hashAt().get({ seq })?.hash ?? sealedAt().get({ seq })?.hash ?? null;
   }
 }
 
 /**
- * Whether a line of no tenant is of one of its people or jobs. The first line of a job has its request's id, and names
- * the job.
+ * True when a line without a tenant is about one of its people or jobs. The first line of a job has its request's id,
+ * and names the job.
  */
 function concerns({ type, actor, reason, requestId }: Candidate, { actors, jobs }: ForgottenIds): boolean {
   if (actors.includes(actor) || (requestId !== null && jobs.includes(requestId))) return true;

@@ -116,7 +116,7 @@ export function openRecordRemoval(database: RegistryDatabase, wordsRemoved: () =
     blueprints: itsBlueprints,
     ownersOfCopy(hash) {
       const found = [...ownersOfSnapshot().all({ hash }), ...ownersOfBlueprint().all({ hash })];
-      // A blueprint that was uploaded belongs to no tenant, so the empty name stands for another owner.
+      // An uploaded blueprint has no tenant; the empty name marks it as another owner's.
       return [...new Set(found.map(({ tenant }) => tenant ?? ''))];
     },
     emptyTombstones(tenant, limit) {
@@ -137,7 +137,7 @@ export function openRecordRemoval(database: RegistryDatabase, wordsRemoved: () =
   return { steps, holdings, sessionsOf };
 }
 
-/** Names of its blueprints, in order. */
+/** Names of the tenant's blueprints, in order. */
 function blueprintsOf(database: RegistryDatabase): (tenant: string) => string[] {
   const statement = database.statement((queries) =>
     queries
@@ -211,7 +211,7 @@ function holdingsOf(database: RegistryDatabase) {
       blueprints: itsBlueprints(tenant),
       shares: itsShares({ tenant }),
       keys: itsKeys({ tenant }),
-      // Lines of any job count: one of its own is found by its type.
+      // Lines of any job count: a job of its own is found by its type.
       lines: itsLines({ tenant, job: '' }),
       clones: clones().get({ tenant })?.n ?? 0,
       kept: kept()

@@ -1,13 +1,13 @@
 /**
- * Ids of people and jobs that earlier steps of a forgetting removed: its later steps need them, and nothing else knows
- * them any more.
+ * Ids of people and jobs that earlier steps of a forgetting removed. Later steps need them, and they are stored nowhere
+ * else.
  */
 import { eq, placeholder } from '../../../db/drizzle.ts';
 import { tenantForgettings } from '../../../db/schema.ts';
 import { boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
 
-/** A ledger line of no tenant that names one of these is about the forgotten tenant. */
+/** A ledger line without a tenant that names one of these is about the forgotten tenant. */
 export interface ForgottenIds {
   actors: string[];
   jobs: string[];
@@ -31,7 +31,7 @@ export function forgottenIds(database: RegistryDatabase) {
   const idsOf = (job: string): ForgottenIds => read().get({ job })?.ids ?? { actors: [], jobs: [] };
   return {
     idsOf,
-    /** Inside a transaction. */
+    /** Runs inside a transaction. */
     addIds(job: string, more: Partial<ForgottenIds>): void {
       const { actors, jobs } = idsOf(job);
       const ids: ForgottenIds = {

@@ -7,7 +7,7 @@ import type { RegistryDatabase } from './database.ts';
 import { INSTANCE_COLUMNS } from './instance-rows.ts';
 import { inBoundList, selectBy } from './raw.ts';
 
-/** What falls due up to `until` (epoch seconds), of everything or of some tenants, soonest first. */
+/** Rows due up to `until` (epoch seconds), of all or some tenants, soonest first. */
 export function readDueRows(
   database: RegistryDatabase,
   until: number,
@@ -31,7 +31,7 @@ export function readDueRows(
   return statement.all({ until, limit, tenants: JSON.stringify(tenants) });
 }
 
-/** From an index alone, so that a known id takes as long as an unknown one. */
+/** Read from an index alone, so that a known id takes as long as an unknown one. */
 export function readTenantOf(database: RegistryDatabase, id: string): string | null {
   const statement = database.shape('due: tenant of', (queries) =>
     selectBy(queries, { tenant: instances.tenant }, instances, 'instances_whose')
@@ -41,7 +41,7 @@ export function readTenantOf(database: RegistryDatabase, id: string): string | n
   return statement.get({ id })?.tenant ?? null;
 }
 
-/** Rows with an intent, and the active ones. */
+/** Rows with an intent, and active rows. */
 export function readUnsettledRows(database: RegistryDatabase): InstanceRow[] {
   const intended = database.shape('due: intended', (queries) =>
     selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_pending').where(isNotNull(instances.pending)).prepare(),

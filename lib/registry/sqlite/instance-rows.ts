@@ -7,7 +7,7 @@ import type { RegistryDatabase } from './database.ts';
 
 const { tombstone: _, words, dueAt, nameKey: __, bytesKey: ___, ...columns } = getTableColumns(instances);
 
-/** The columns of a row as the contract has it. */
+/** The columns of a row in the contract's form. */
 export const INSTANCE_COLUMNS = columns;
 
 const PROPERTIES = Object.keys(INSTANCE_COLUMNS) as (keyof InstanceRow)[];
@@ -51,7 +51,9 @@ export function insertRow(database: RegistryDatabase, row: InstanceRow, kept: De
   statement.run({ ...row, ...kept });
 }
 
-/** Writes what differs and what of `kept` is given, and only that: each column named costs the indexes it is in. */
+/**
+ * Writes changed columns, and the given columns of `kept`, and no others: each column costs an update of its indexes.
+ */
 export function updateRow(
   database: RegistryDatabase,
   before: InstanceRow,

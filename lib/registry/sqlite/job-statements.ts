@@ -1,4 +1,4 @@
-/** The statements of jobs, each built when it is first asked for. Decides nothing. */
+/** The statements of jobs, each built on first use. Decides nothing. */
 import {
   and,
   asc,
@@ -25,7 +25,7 @@ const IS_RUNNING = eq(state, 'running').inlineParams();
 const OF_JOB = eq(job, placeholder('seq'));
 const OF_PAGES = eq(jobPages.job, placeholder('seq'));
 
-/** What is found of an instance that a job may choose. */
+/** The columns of an instance that a job may select. */
 export const FOUND = {
   row: rowid(instances),
   id: instances.id,
@@ -39,7 +39,7 @@ export function jobStatements(database: RegistryDatabase) {
   const statement = database.statement.bind(database);
   const shape = database.shape.bind(database);
   return {
-    /** An instance by its id, of some tenants or of any. */
+    /** An instance by its id, of some tenants or of all. */
     named: (ofTenants: boolean) =>
       shape(`jobs: named ${ofTenants}`, (queries) =>
         queries
@@ -101,7 +101,7 @@ export function jobStatements(database: RegistryDatabase) {
           .limit(placeholder('limit'))
           .prepare(),
       ),
-    /** The same of those that concern some tenants only: which, by their numbers. */
+    /** The same for jobs that affect only some tenants, by their numbers. */
     concerning: (ofState: boolean) =>
       shape(`jobs: concerning ${ofState}`, (queries) =>
         queries
@@ -153,7 +153,7 @@ export function jobStatements(database: RegistryDatabase) {
     ),
     removePages: statement((queries) => queries.delete(jobPages).where(OF_PAGES).prepare()),
 
-    /** Does nothing to a place that has a result. */
+    /** Leaves a position that has a result unchanged. */
     insertResult: statement((queries) =>
       queries
         .insert(jobResults)
@@ -169,8 +169,8 @@ export function jobStatements(database: RegistryDatabase) {
         .prepare(),
     ),
     /**
-     * What did not go as asked has an index, which SQLite does not choose: the few of a million take 0.2 ms by it, 100
-     * without.
+     * Failed results have an index, which SQLite does not choose by itself: with it, the few of a million take 0.2 ms,
+     * without it 100 ms.
      */
     results: (outcome: JobOutcome | undefined) =>
       shape(`jobs: results ${outcome}`, (queries) => {

@@ -1,5 +1,5 @@
 /**
- * Jobs as rows: the request, the instances it chose, and their results. The selection is of one moment and never
+ * Jobs as rows: the request, the selected instances, and their results. The selection is from one moment and never
  * changes; it is stored as row numbers in pages. Knows nothing of what the verbs do.
  */
 import type { SQL } from 'drizzle-orm';
@@ -23,10 +23,10 @@ import { FOUND, jobStatements } from './job-statements.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { SyncMethods } from './to-async.ts';
 
-/** Rows looked at before others have their turn: some milliseconds. */
+/** Rows examined before other work runs: some milliseconds. */
 const PIECE = 1000;
 
-/** A job and the number of its row. */
+/** A job with its row number. */
 type JobRowWithSeq = JobRow & { seq: number };
 type FoundInstance = Omit<SelectedInstance, 'inMemory'> & { vfsPath: string | null };
 
@@ -49,7 +49,7 @@ export function openJobs(
     if (found === undefined) throw new WinterdockError('not_found', `There is no job "${id}".`);
     return found;
   };
-  /** Inside a transaction. */
+  /** Runs inside a transaction. */
   const keep = (seq: number, results: readonly JobResultRow[]) => {
     const kept = { done: 0, failed: 0, skipped: 0 };
     for (const result of results) kept[result.outcome] += statements.insertResult().run({ ...result, seq }).changes;
@@ -63,7 +63,7 @@ export function openJobs(
     const found = statements.idsOf().all({ numbers: JSON.stringify(numbers) });
     return new Map(found.map(({ row, id }) => [row, id]));
   };
-  /** Newest first, those before `before` that concern nobody but some tenants. */
+  /** Newest first, those before `before` that affect no other than some tenants. */
   const concerning = (tenants: readonly string[], state: JobState | undefined, before: number, limit: number) => {
     const numbers: number[] = [];
     const asked = new Set(tenants);
@@ -214,7 +214,7 @@ export function openJobs(
   };
 }
 
-/** Without the number of its row. */
+/** Without its row number. */
 function jobOf({ seq: _, ...job }: JobRowWithSeq): JobRow {
   return job;
 }
@@ -223,7 +223,7 @@ function selectedInstance({ vfsPath, ...found }: FoundInstance): SelectedInstanc
   return { ...found, inMemory: vfsPath === ':memory:' };
 }
 
-/** Lets everything else have its turn. */
+/** Lets other work run. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** The keys of programs: what each may do, and the digest that a presented key must have. Never sees a key itself. */
+/** The keys of programs: their rights, and the digest that a presented key must have. Never sees a key itself. */
 import { and, desc, eq, getTableColumns, isNull, lt, or, placeholder } from '../../../db/drizzle.ts';
 import { keys } from '../../../db/schema.ts';
 import type { KeyRow, KeyStore, NewKey } from '../keys.ts';

@@ -15,8 +15,8 @@ export interface LedgerFile {
 }
 
 /**
- * Opens the registry file at `path`, which must be there. What is read is of the moment of the first read. Throws what
- * SQLite throws, and for a file from before the ledger was chained.
+ * Opens the existing registry file at `path`. Everything is read as of the first read. Throws SQLite's errors, and an
+ * error for a file from before the ledger was chained.
  */
 export function openLedgerFile(path: string): LedgerFile {
   const file = new RegistryFileReader(path, { oneMoment: true });

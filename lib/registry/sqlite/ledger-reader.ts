@@ -7,13 +7,13 @@ import { CHAIN_START, type ChainedLine, type ChainHead } from '../chain.ts';
 import type { Segment } from '../segments.ts';
 import type { RegistryFileReader } from './file-reader.ts';
 
-/** What a line or a month has that one of an older version has not. */
+/** Columns that the lines and months of an older version do not have. */
 const LACKING = { blanked: null };
 
 export interface LedgerReader {
-  /** Whether it has hashes; false for a file of an older version, and for one without tables. */
+  /** True when it has hashes; false for a file of an older version, and for one without tables. */
   readonly chained: boolean;
-  /** Lines after `seq`, oldest first; none when it is not chained, as below. */
+  /** Lines after `seq`, oldest first; none when the ledger is not chained (see above). */
   lines(seq: number, limit: number): ChainedLine[];
   segments(): Segment[];
   /** Number and hash of the last line ever appended. */
@@ -50,7 +50,7 @@ export function ledgerReader(file: RegistryFileReader): LedgerReader {
     chained,
     lines(seq, limit) {
       if (!chained) return [];
-      // Only before a file of an older version is opened by its owner has a line no hash.
+      // A line has no hash only before the owner of an older file has opened it.
       return lines()
         .all({ seq, limit })
         .map((line) => ({ ...LACKING, ...line }) as ChainedLine);

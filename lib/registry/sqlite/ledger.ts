@@ -1,6 +1,6 @@
 /**
- * The ledger's table: lines are chained and appended in the transaction of the change, announced once that is on disk,
- * and read in pages.
+ * The ledger's table: lines are chained and appended in the transaction of the change, announced after the commit, and
+ * read in pages.
  */
 import { and, asc, count, desc, eq, getTableColumns, gt, gte, lte, placeholder } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';
@@ -18,12 +18,12 @@ const { seq, hash, blanked, ...columns } = getTableColumns(events);
 const LINE = { seq, ...columns };
 const CHAINED = { ...LINE, hash, blanked };
 const PROPERTIES = Object.keys(columns) as (keyof LedgerEntry)[];
-/** Lines up to which those of a filter are counted: of more, any will do. */
+/** A filter's lines are counted up to this number; beyond it, any index is good enough. */
 const COUNTED = 5000;
-/** Lines chained at a time when an older file is opened. */
+/** Number of lines that are chained at a time when an older file is opened. */
 const BATCH = 1000;
 
-/** Filters that an index leads with: the one with the fewest lines is scanned, the others are checked. */
+/** Filters with an index: the one with the fewest lines is scanned, the others are checked. */
 const LEADS = ['instance', 'actor', 'type', 'tenant', 'trigger'] as const;
 type Lead = (typeof LEADS)[number];
 
@@ -31,7 +31,7 @@ export class LedgerTable {
   readonly #database: RegistryDatabase;
   readonly #feed: CommitEvents;
   readonly #repeats = new RepeatThrottle();
-  /** What is to be done once a line is committed. */
+  /** Callbacks for when a line is committed. */
   readonly #once = new WeakMap<LedgerLine, () => void>();
 
   readonly #insert;
@@ -97,7 +97,7 @@ export class LedgerTable {
   }
 
   /**
-   * Inside a write transaction. The lines go to `announce` once it is committed. Refusals that repeat are counted, not
+   * Runs inside a write transaction. After the commit, pass the lines to `announce`. Repeated refusals are counted, not
    * written.
    */
   append(entries: LedgerEntry[]): LedgerLine[] {
@@ -105,7 +105,7 @@ export class LedgerTable {
   }
 
   /**
-   * Inside a write transaction: the sums of what was refused again, those that are due or all. The lines go to
+   * Runs inside a write transaction. Writes the summaries of repeated refusals: the due ones, or all. Pass the lines to
    * `announce`.
    */
   appendRepeatCounts(nowMs: number, all: boolean): LedgerLine[] {
@@ -125,7 +125,7 @@ export class LedgerTable {
     });
   }
 
-  /** Where the chain stands. It goes on from the last sealed line when every line was dropped. */
+  /** The end of the chain. When every line was dropped, it is the last sealed line. */
   head(): ChainHead {
     // A line has no hash only while `chainOlder` gives it one.
     return ((this.#last().get() ?? this.#lastDropped().get()) as ChainHead | undefined) ?? CHAIN_START;
@@ -136,7 +136,7 @@ export class LedgerTable {
     return this.#chained().all({ after: seq, limit }) as ChainedLine[];
   }
 
-  /** Gives the lines of a file from before there were hashes theirs. Does nothing to a chained ledger. */
+  /** Chains the lines of a file from before there were hashes. Does nothing when the ledger is chained. */
   chainOlder(): void {
     const isOlder = () => this.#last().get()?.hash === null;
     if (!isOlder()) return;
@@ -158,7 +158,7 @@ export class LedgerTable {
     this.#feed.emitLedgerAppend(lines);
   }
 
-  /** Newest first: by time, lines of the same millisecond by number. */
+  /** Newest first: by time, and by number within a millisecond. */
   page({ tenants, ...filter }: LedgerFilter, limit: number, cursor?: string): RowPage<LedgerLine> {
     const after = cursor === undefined ? null : readCursor(cursor, isPosition);
     const asked = filter.tenant === undefined ? tenants : tenants?.filter((tenant) => tenant === filter.tenant);
@@ -197,11 +197,11 @@ export class LedgerTable {
     return statement.all({ ...filter, ...span, afterMs, afterSeq, limit });
   }
 
-  /** A line of one filter may be rare among those of another: the rarer leads. */
+  /** A line that matches one filter may be rare among those of another: the rarer one leads. */
   #narrowest(filter: LedgerFilter, asked: readonly Lead[]): Lead | 'time' {
     const [first, ...others] = asked;
     if (first === undefined) return 'time';
-    // One sandbox has few lines, and every row of a page may ask for its last ones.
+    // One sandbox has few lines, and every row of a page may show its last ones.
     if (others.length === 0 || first === 'instance') return first;
     let best: { lead: Lead; lines: number } = { lead: first, lines: COUNTED };
     for (const lead of asked) {
@@ -234,7 +234,7 @@ function isPosition(position: unknown[]): position is [number, number] {
   return position.length === 2 && position.every(Number.isSafeInteger);
 }
 
-/** Text as it will be read back: SQLite keeps no lone surrogates, and a hash must be of what is kept. */
+/** The text as it will be read back: SQLite replaces lone surrogates, and the hash must cover the stored text. */
 function wellFormed(entry: LedgerEntry): LedgerEntry {
   const kept: Record<string, unknown> = {};
   for (const property of PROPERTIES) {

@@ -20,7 +20,7 @@ import { contains, hadLabel, jsonMember, rowid } from './raw.ts';
 
 /** A filter in normal form: deleted rows are never listed together with others, and absent criteria are left out. */
 export interface NormalFilter extends Pick<ListFilter, 'tenant' | 'fault' | 'name' | 'label' | 'since' | 'until'> {
-  /** Only what is deleted, or only what is not. */
+  /** True: only deleted rows. False: only others. */
   deleted: boolean;
   /** Never `deleted`. */
   state?: ListFilter['state'];
@@ -54,7 +54,7 @@ export function normalizeFilter(filter: ListFilter): NormalFilter | null {
   });
 }
 
-/** What `conditionOf` binds, by the names it gives them. */
+/** The values that `conditionOf` binds, by name. */
 export function filterBindings({
   label,
   pending,
@@ -74,16 +74,16 @@ export function filterBindings({
   });
 }
 
-/** Equal for filters that differ only in values: one prepared statement serves them all. */
+/** Equal for filters that differ only in values, so that they share one prepared statement. */
 export function filterShape(wanted: NormalFilter): string {
   return `${wanted.deleted} ${Object.keys(wanted)} ${Object.keys(filterBindings(wanted))}`;
 }
 
-/** The condition that a criterion sets on a row of `instances`. */
+/** The condition of one criterion on a row of `instances`. */
 export function conditionOf(queries: Queries, wanted: NormalFilter, aspect: Criterion): SQL | undefined {
   switch (aspect) {
     case 'deleted':
-      // Literally: indexes hold only the one or the other.
+      // As a literal: the partial indexes hold either deleted or other rows.
       return eq(instances.tombstone, wanted.deleted ? 1 : 0).inlineParams();
     case 'tenant':
     case 'state':
@@ -100,7 +100,7 @@ export function conditionOf(queries: Queries, wanted: NormalFilter, aspect: Crit
     case 'label':
       return wanted.deleted ? hadLabel({ key: 'labelKey', value: 'labelValue' }) : hasLabel(queries);
     case 'pending':
-      // The moment at which an operation began is in its intent: those under way are few.
+      // The start time of an operation is in its intent; pending operations are few.
       return and(
         isNotNull(instances.pending),
         wanted.pending?.until === undefined
@@ -119,7 +119,7 @@ export function conditionOf(queries: Queries, wanted: NormalFilter, aspect: Crit
   }
 }
 
-/** By the label's own key: its row is looked up, not the rows of everything that has the label. */
+/** Uses the label's own key: looks up one label row per candidate, instead of all rows with the label. */
 function hasLabel(queries: Queries): SQL {
   const one = alias(labels, 'one');
   return exists(

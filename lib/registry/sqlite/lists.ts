@@ -1,6 +1,6 @@
 /**
- * Lists of instances, page by page, and how many match. A page costs about its own length: it is read from an index
- * in the order of its sort, or gathered and sorted where few rows match.
+ * Lists of instances, page by page, and their counts. The cost of a page depends on its length: it is read from an
+ * index in the order of its sort, or, when few rows match, they are all read and sorted.
  */
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
@@ -27,16 +27,16 @@ import { type Criterion, filterBindings, filterShape, type NormalFilter, normali
 import { inBoundList, pastPosition, rowid } from './raw.ts';
 import { TextIndex, type TextMatch, textMatch } from './text-index.ts';
 
-/** So few rows are gathered and sorted without a second thought. */
+/** Up to this many rows are always read and sorted. */
 const FEW = 1000;
-/** Matches of a word up to which they are gathered at once. */
+/** Up to this many matches of a word are read at once. */
 const PROBE = 500;
-/** Words of a text, longest first, that are tried for being rare. */
+/** Number of words of a text, longest first, that are tested for being rare. */
 const PROBED_WORDS = 4;
-/** Index entries looked at per row of the page while matches of a text may be frequent. */
+/** Index entries scanned per row of the page, as long as matches of a text may be frequent. */
 const PATIENCE = 20;
 
-/** Where a row stands: its sort key (a blob stands for no name) and row number. */
+/** The position of a row: its sort key (a blob stands for no name) and row number. */
 interface Position {
   key: string | number | Uint8Array;
   row: number;
@@ -46,7 +46,7 @@ interface PageRequest {
   wanted: NormalFilter;
   sort: ListSort;
   descending: boolean;
-  /** One more than the page, to see whether there is another. */
+  /** One more row than the page has, to see whether there is another page. */
   limit: number;
   after: Position | null;
 }
@@ -76,7 +76,7 @@ export class InstanceLists {
       const wanted = normalizeFilter(filter);
       return wanted === null ? [] : this.#find({ wanted, sort, descending, limit: limit + 1, after });
     });
-    // The lists of several tenants, each in order, become one.
+    // Merges the sorted lists of several tenants.
     if (request.tenants !== undefined) found.sort(byPosition(descending));
     const positions = found.slice(0, limit);
     const last = positions.at(-1);
@@ -121,7 +121,7 @@ export class InstanceLists {
     return statement.get({ ...filterBindings(wanted), ...numbered(hits), limit: cap + 1 })?.n ?? 0;
   }
 
-  /** Queries of `fields` of every row that matches, in no order worth naming: one for each tenant that is asked for. */
+  /** Queries of `fields` of every matching row, in no order: one per requested tenant. */
   everything<Row>(filter: ListFilter, fields: { [K in keyof Row]: SQLiteColumn | SQL }): Query<Row>[] {
     return eachTenant(filter).flatMap((one) => {
       const wanted = normalizeFilter(one);
@@ -134,12 +134,12 @@ export class InstanceLists {
     });
   }
 
-  /** To be called when rows have gained or lost words. */
+  /** Call it when rows have gained or lost words. */
   wordsChanged(how: 'added' | 'removed'): void {
     this.#text[how]();
   }
 
-  /** The count that triggers keep, or null when the filter asks for more than they know. */
+  /** The count from the triggers, or null when they do not count what the filter asks for. */
   #keptCount(wanted: NormalFilter): number | null {
     const { tenant, state, notState, fault, label, deleted } = wanted;
     if (asksOnly(wanted, 'tenant', 'state', 'notState')) {
@@ -173,8 +173,8 @@ export class InstanceLists {
   }
 
   /**
-   * The rows of a word that few have, or null when many have each: the other words are then checked row by row, which
-   * is cheaper than letting the index pass over everything that a common one matches.
+   * The rows of a rare word, or null when every word is common: the other words are then checked row by row, which is
+   * cheaper than an index scan over all rows with a common word.
    */
   #rare(words: string[]): number[] | null {
     for (const word of words.toSorted((a, b) => b.length - a.length).slice(0, PROBED_WORDS)) {
@@ -184,15 +184,12 @@ export class InstanceLists {
     return null;
   }
 
-  /** Rows that match and perhaps a few more, or null when there are more than `cap`. */
+  /** All matching rows and perhaps a few more, or null when there are more than `cap`. */
   #matching({ short, full }: TextMatch, cap: number): number[] | null {
     return this.#text.hits(short, cap) ?? (full === short ? null : this.#text.hits(full, cap));
   }
 
-  /**
-   * The page's rows in a source: its first ones where it is in order, else everything that matches, sorted. Not beyond
-   * `until`.
-   */
+  /** The page's rows from a source: the first ones when it is sorted, else all matches, sorted. Not beyond `until`. */
   #positions(source: AccessPath, ask: PageRequest, given: { hits?: string; until?: Position } = {}): Position[] {
     const { wanted, sort, descending, after, limit } = ask;
     const { hits, until } = given;
@@ -207,7 +204,7 @@ export class InstanceLists {
     return statement.all({ ...filterBindings(wanted), ...bounds(ask, until), hits, limit });
   }
 
-  /** The rows in full, in the order of their positions. */
+  /** The complete rows, in the order of their positions. */
   #read(positions: Position[]): InstanceRow[] {
     const read = this.#rows().all({ numbers: JSON.stringify(positions.map(({ row }) => row)) });
     const byNumber = new Map(read.map(({ number, row }) => [number, row]));
@@ -234,7 +231,7 @@ export class InstanceLists {
   }
 }
 
-/** The words that the text index is to be asked for: it knows nothing of what is deleted. */
+/** The words for the text index, which does not know whether a row is deleted. */
 function searched({ deleted, words }: NormalFilter): string[] {
   return deleted ? [] : (words ?? []);
 }
@@ -247,14 +244,14 @@ function numbered(hits: number[] | null): { hits?: string } {
   return hits === null ? {} : { hits: JSON.stringify(hits) };
 }
 
-/** A filter by several tenants as one filter for each: every index leads with at most one. */
+/** Splits a filter by several tenants into one filter each: every index begins with at most one tenant. */
 function eachTenant<F extends ListFilter>({ tenants, ...filter }: F): Omit<F, 'tenants'>[] {
   if (tenants === undefined) return [filter];
   const asked = filter.tenant === undefined ? new Set(tenants) : tenants.filter((tenant) => tenant === filter.tenant);
   return [...asked].map((tenant) => ({ ...filter, tenant }));
 }
 
-/** The order that SQLite gives: numbers, then text by its bytes, then blobs; rows decide between equals. */
+/** SQLite's order: numbers, then text by its bytes, then blobs; equal keys are sorted by row number. */
 function byPosition(descending: boolean): (a: Position, b: Position) => number {
   const rank = (key: Position['key']) => (typeof key === 'number' ? 0 : typeof key === 'string' ? 1 : 2);
   const keys = (a: Position['key'], b: Position['key']): number => {
@@ -275,7 +272,7 @@ function between(at: { key: SQL; row: SQL }, { descending, after }: PageRequest,
   ];
 }
 
-/** What `between` binds. */
+/** The values that `between` binds. */
 function bounds({ after }: PageRequest, until?: Position): Record<string, unknown> {
   return { afterKey: after?.key, afterRow: after?.row, untilKey: until?.key, untilRow: until?.row };
 }

@@ -12,41 +12,39 @@ import { INSTANCE_COLUMNS, rowsAfter } from './instance-rows.ts';
 import { ledgerReader } from './ledger-reader.ts';
 import { selectBy } from './raw.ts';
 
-/** The file of a copy that some row needs. */
+/** The file of a copy that a row needs. */
 interface NeededCopy {
   kind: CopyKind;
-  /** Lower-case hex SHA-256 of its bytes, which is its name. */
+  /** Lower-case hex SHA-256 of its bytes; also its name. */
   hash: string;
   bytes: number;
 }
 
 export interface LiveRegistryReader {
   /**
-   * Writes what is committed now, as one moment left it, to a new file at `path` (absolute). Beside a writer that is
-   * not waited for.
+   * Writes a consistent copy of the committed state to a new file at `path` (absolute), without waiting for a writer.
    */
   copyTo(path: string): void;
-  /** The row as it is now, tombstones included, or null. */
+  /** The current row, tombstones included, or null. */
   row(id: string): InstanceRow | null;
   /** Rows in the order of their ids after `after`. */
   rows(after: string, limit: number): InstanceRow[];
   /** The files of copies that a snapshot, a blueprint or an instance that was never resumed needs. */
   copies(): NeededCopy[];
-  /** How many rows there are, tombstones included. */
+  /** Number of rows, tombstones included. */
   count(): number;
-  /** Where its ledger stands. */
+  /** The end of its ledger's chain. */
   chainHead(): ChainHead;
-  /** How many migrations it has. */
+  /** Number of its migrations. */
   migrations(): number;
   close(): void;
 }
 
-/** How many migrations it has: the migrator's own table, which is not of the schema. */
+/** Number of its migrations, from the migrator's own table, which is not part of the schema. */
 const migrations = sqliteTable('__drizzle_migrations', { id: integer('id') });
 
 /**
- * Opens the registry file at `path`, which must be there. Throws what SQLite throws, and for a file that is no
- * registry.
+ * Opens the existing registry file at `path`. Throws SQLite's errors, and an error for a file that is not a registry.
  */
 export function openLiveRegistryReader(path: string): LiveRegistryReader {
   const file = new RegistryFileReader(path, { oneMoment: false });

@@ -31,7 +31,7 @@ const migrationsOf = (file: string) => {
   }
 };
 
-test('a registry of an older version is brought up to date, and a copy of it from before is kept beside it', async () => {
+test('a registry of an older version is migrated, and a copy from before is kept beside it', async () => {
   makeOlderRegistry(path, 5);
   const registry = open();
   const copy = `${path}.before-${KNOWN}`;
@@ -70,14 +70,14 @@ test('going back to the copy and forward again keeps both copies', async () => {
   expect(existsSync(copy)).toBe(true);
 });
 
-test('a new registry is made without a copy', async () => {
+test('a new registry is created without a copy', async () => {
   const registry = open();
   expect(await registry.maintenance.upgrade()).toBeNull();
   await registry.close();
   expect(readdirSync(folder)).toEqual(['registry.sqlite']);
 });
 
-test('a registry that a newer version has written is refused by name and left as it is', async () => {
+test('a registry of a newer version is refused by name and left unchanged', async () => {
   await open().close();
   const client = new Database(path);
   client.prepare("INSERT INTO __drizzle_migrations(hash, created_at) VALUES ('later', 9999999999999)").run();

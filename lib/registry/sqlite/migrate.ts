@@ -24,7 +24,7 @@ const MIGRATIONS = { migrationsFolder: join(import.meta.dirname, '../../../db/mi
 const IS_RECORDED = "SELECT count(*) FROM sqlite_schema WHERE name = '__drizzle_migrations'";
 const RECORDED = 'SELECT created_at FROM __drizzle_migrations ORDER BY created_at';
 
-/** How many migrations this version knows. */
+/** Number of migrations in this version. */
 export function knownMigrations(): number {
   return readMigrationFiles(MIGRATIONS).length;
 }
@@ -49,14 +49,14 @@ export function migrate(client: Database): Upgrade | null {
   try {
     run(client);
   } catch (error) {
-    // The file is unchanged, so the copy is not needed; the next try makes its own.
+    // The file is unchanged, so the copy is not needed; the next attempt makes its own.
     unlinkFileNow(copy);
     throw error;
   }
   return { from: recorded.length, to: known.length, copy };
 }
 
-/** When each migration that the file has was made, as the migrator knows them, oldest first. */
+/** The creation times by which the migrator identifies migrations: those that the file has, oldest first. */
 function recordedIn(client: Database): number[] {
   if (Number(client.prepare(IS_RECORDED).pluck().get()) === 0) return [];
   return client.prepare(RECORDED).pluck().all().map(Number);
@@ -74,8 +74,7 @@ function run(client: Database): void {
 }
 
 /**
- * Writes `<file>.before-<migrations>`, durably and whole or not at all; one that is there already is kept. Returns its
- * path.
+ * Writes `<file>.before-<migrations>` durably and completely, or not at all; an existing one is kept. Returns its path.
  */
 function copyBeside(client: Database, migrations: number): string {
   const name = `${client.name}.before-${migrations}`;

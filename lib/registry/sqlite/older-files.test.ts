@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Puts a line into a ledger that has hashes. */
+/** Inserts a line into a ledger that has hashes. */
 function addLine(): void {
   const client = new Database(path);
   client
@@ -31,7 +31,7 @@ function addLine(): void {
   client.close();
 }
 
-test.each([8, 9, 10])('a file of an older version, which had %i migrations, is read for what is in it', (count) => {
+test.each([8, 9, 10])('a file of an older version with %i migrations can be read', (count) => {
   expect(count).toBeLessThan(KNOWN);
   makeOlderRegistry(path, count);
   addLine();
@@ -62,7 +62,7 @@ test.each([8, 9, 10])('a file of an older version, which had %i migrations, is r
   rows.close();
 });
 
-test('a file from before the ledger was chained is said to be one, and is not empty', () => {
+test('a file from before the ledger was chained is recognised as one, and is not empty', () => {
   makeOlderRegistry(path, 2);
   const file = openRegistryFile(path);
   expect([file.chained, file.chain(0, 10), file.chainHead().seq, file.isEmpty()]).toEqual([false, [], 0, false]);
@@ -70,7 +70,7 @@ test('a file from before the ledger was chained is said to be one, and is not em
   expect(() => openLedgerFile(path)).toThrow('start the server on it once');
 });
 
-test('a file without tables is empty, and is no registry to copy rows from', () => {
+test('a file without tables is empty, and is not a registry to copy rows from', () => {
   const client = new Database(path);
   client.exec('CREATE TABLE theirs (x)');
   client.close();

@@ -1,4 +1,4 @@
-/** The registry on one SQLite file. Puts the parts together; what each does is in its own file. */
+/** The registry on one SQLite file. Wires the parts together; each has its own file. */
 import { type Clock, epochSeconds, systemClock } from '../../base/clock.ts';
 import { CommitEvents } from '../commit-events.ts';
 import type { CopyStore } from '../copies.ts';
@@ -53,9 +53,9 @@ import { openWakeTimes } from './wake-times.ts';
 import { InstanceWriter } from './writes.ts';
 
 /**
- * Opens the registry, making and migrating the file. `path` is absolute or `:memory:`; `thresholds` are the global ones
- * until others are set. Not `durable`: for a file that nobody has before it is whole, written without waiting for the
- * disk. Throws what SQLite throws when the file cannot be opened.
+ * Opens the registry; creates and migrates the file. `path` is absolute or `:memory:`; `thresholds` are the global ones
+ * until others are set. Without `durable`, nothing is synced: for a file that nobody uses before it is complete. Throws
+ * SQLite's errors when the file cannot be opened.
  */
 export function openSqliteRegistry(options: {
   path: string;
@@ -109,7 +109,7 @@ export function openSqliteRegistry(options: {
     adopt: (...args) => writes.adopt(...args),
   };
   const segments = new SegmentTable(database, ledger);
-  // A registry in memory has one connection: it is read as it is.
+  // A registry in memory has one connection, so it is read through that one.
   const isFile = !database.client.memory;
   const living: SyncMethods<LedgerView> = {
     lines: (seq, limit) => ledger.chain(seq, limit),
@@ -156,7 +156,7 @@ export function openSqliteRegistry(options: {
     ping() {
       ping(database, epochSeconds(clock));
     },
-    // One in memory is nowhere that could be damaged.
+    // A registry in memory has no file that could be damaged.
     check: async (signal) => (options.path === ':memory:' ? 'ok' : quickCheckInThread(options.path, signal)),
     upgrade: () => database.upgraded,
     checkpoint: () => database.checkpoint(),

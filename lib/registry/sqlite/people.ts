@@ -145,7 +145,7 @@ export class PeopleTables implements PeopleStore {
   }
 }
 
-/** The four are alike in what is done with them; drizzle's types know that of one table only. */
+/** The four tables are used in the same way, but drizzle's types allow only one. */
 function tableOf(kind: PeopleKind): typeof verification {
   return TABLES[kind] as unknown as typeof verification;
 }
@@ -157,7 +157,7 @@ function columnOf(kind: PeopleKind, field: string): SQLiteColumn {
   return column;
 }
 
-/** The record, of whose fields each is one of the kind's. */
+/** The record; each field is checked to be one of the kind's. */
 function known(kind: PeopleKind, record: PeopleRecord): PeopleRecord {
   for (const field of Object.keys(record)) columnOf(kind, field);
   return record;
@@ -167,14 +167,14 @@ function isId({ id = null }: PeopleRecord): Where {
   return [{ field: 'id', operator: 'eq', value: id, connector: 'and' }];
 }
 
-/** Times of the moment that the schema gives: drizzle takes them when a statement is built, and these are kept. */
+/** Default times: drizzle sets them when a statement is built, and built statements are cached. */
 function stamps(kind: PeopleKind, when: 'create' | 'change'): PeopleRecord {
   const columns: [string, SQLiteColumn][] = Object.entries(getTableColumns(tableOf(kind)));
   const stamped = columns.filter(([, { onUpdateFn, hasDefault }]) => onUpdateFn && (when === 'change' || !hasDefault));
   return Object.fromEntries(stamped.map(([field, column]) => [field, column.onUpdateFn?.() as Date]));
 }
 
-/** All that the SQL of conditions depends on. */
+/** Everything that the SQL of conditions depends on. */
 function shapeOf(where: Where): string {
   return JSON.stringify(
     where.map(({ field, operator, value, connector }) => [field, operator, value === null, connector]),
@@ -196,7 +196,7 @@ function comparison(kind: PeopleKind, { field, operator, value }: PeopleConditio
   return COMPARED[operator](column, placeholder(name));
 }
 
-/** The values of conditions as their columns keep them. */
+/** The values of conditions in the form of their columns. */
 function boundIn(kind: PeopleKind, where: Where): Bound {
   return Object.fromEntries(
     where.map(({ field, value }, at) => [

@@ -1,5 +1,5 @@
 /**
- * SQLite's `quick_check` of the registry's file: seconds where there is much in it, so it runs beside the server's
+ * SQLite's `quick_check` of the registry's file. It takes seconds for a large file, so it runs outside the server's
  * thread.
  */
 import { Worker } from 'node:worker_threads';
@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 const BUSY_MS = 5000;
 const WORKER = new URL('./quick-check-worker.ts', import.meta.url);
 
-/** `ok`, or the first complaint. Blocks; throws what SQLite throws. */
+/** `ok`, or the first fault. Blocks; throws SQLite's errors. */
 export function quickCheck(path: string): string {
   // A read-only connection would leave its -wal and -shm behind.
   const client = new Database(path, { fileMustExist: true, timeout: BUSY_MS });
@@ -20,7 +20,7 @@ export function quickCheck(path: string): string {
   }
 }
 
-/** Checks the file at `path` in a thread of its own, which ends with `signal`: it rejects then. */
+/** Checks the file at `path` in its own thread. When `signal` aborts, the thread ends and the promise rejects. */
 export async function quickCheckInThread(path: string, signal?: AbortSignal): Promise<string> {
   signal?.throwIfAborted();
   const worker = new Worker(WORKER, { workerData: path });

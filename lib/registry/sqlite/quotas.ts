@@ -1,6 +1,6 @@
 /**
- * What a tenant may have and what it has. The counts are kept by triggers, so a check costs a row or two; it runs
- * inside the transaction of what it allows. Decides only what is a number; who may set one is decided above.
+ * Quotas and usage of tenants. The counts are kept by triggers, so a check costs a row or two; it runs inside the
+ * transaction that it allows. Checks numbers only; callers check who may set a quota.
  */
 import {
   and,
@@ -207,7 +207,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
     });
   }
 
-  /** Inside the transaction that adds so many sandboxes. Throws `quota_exceeded`. */
+  /** Runs inside the transaction that adds this many sandboxes. Throws `quota_exceeded`. */
   needSandboxes(tenant: string, more: number): void {
     const limit = this.#limit('maxSandboxes', tenant);
     if (limit === null || more === 0) return;
@@ -215,9 +215,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
     if (used + more > limit) throw exceeded(tenant, 'max_sandboxes', limit, used, 'sandboxes', 'Delete one');
   }
 
-  /**
-   * Inside the transaction that wakes one; with `waking` those whose wake is under way count. Throws `quota_exceeded`.
-   */
+  /** Runs inside the transaction that wakes a sandbox; with `waking`, pending wakes count. Throws `quota_exceeded`. */
   needActive(tenant: string, { waking }: { waking: boolean }): void {
     const limit = this.#limit('maxActive', tenant);
     if (limit === null) return;
@@ -226,7 +224,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
       throw exceeded(tenant, 'max_active', limit, used, 'active sandboxes', 'Suspend one, or wait until one idles');
   }
 
-  /** Inside the transaction that adds so many bytes. Throws `quota_exceeded`. */
+  /** Runs inside the transaction that adds this many bytes. Throws `quota_exceeded`. */
   needBytes(tenant: string, more: number): void {
     const limit = this.#limit('maxBytes', tenant);
     if (limit === null || more <= 0) return;
@@ -235,8 +233,8 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
   }
 
   /**
-   * After a snapshot was added, in its transaction: those of a tenant and its sandboxes together have no more bytes
-   * than it may have. Throws `quota_exceeded`.
+   * Runs inside the transaction that added a snapshot: checks the tenant's bytes of snapshots and sandboxes together.
+   * Throws `quota_exceeded`.
    */
   needSnapshots(tenant: string): void {
     const limit = this.#limit('maxBytes', tenant);
@@ -261,7 +259,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
     return statement().get({ tenant })?.used ?? 0;
   }
 
-  /** Sandboxes whose wake is under way: of the few on which anything is. */
+  /** Sandboxes with a pending wake, from the few with a pending operation. */
   #wakes(tenant: string): number {
     return this.#waking()
       .all({ tenant })
@@ -278,7 +276,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
     );
   }
 
-  /** Names in order after `after`, with `text` in them. */
+  /** Names in order after `after` that contain `text`. */
   #names(amongSome: boolean, ownThresholds: boolean) {
     return this.#database.shape(`tenants: names ${amongSome} ${ownThresholds}`, (queries) => {
       const known = union(

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Who speaks to SQLite without drizzle, and why. */
+/** Files that use SQLite without drizzle, and the reasons. */
 const BY_HAND: Readonly<Record<string, string>> = {
   'lib/registry/sqlite/quick-check.ts': 'PRAGMA quick_check, in a thread that loads no drizzle',
   'lib/registry/sqlite/database.ts':
@@ -15,7 +15,7 @@ const BY_HAND: Readonly<Record<string, string>> = {
   'lib/registry/sqlite/raw.ts': 'the list of all that drizzle has no words for',
 };
 
-/** Files of node:sqlite are sandboxes, not the registry: their SQL is their format. */
+/** Files that use node:sqlite belong to sandboxes, not to the registry: their SQL is their file format. */
 const OF_SANDBOXES = /^lib\/(vfs|bundles|instance|testing)\/|^lib\/backup\/(store|copy-file)\.ts$/;
 
 /** drizzle's `sql` template, better-sqlite3's prepare, exec and pragma. */
@@ -36,12 +36,12 @@ const codeOf = (path: string) =>
     .replaceAll(/\/\*[\s\S]*?\*\//g, '')
     .replaceAll(/^\s*\/\/.*$/gm, '');
 
-/** Whether the registry is what a file asks: elsewhere `exec` may be of a regular expression or of a shell. */
+/** True when a file uses the registry: elsewhere `exec` may belong to a regular expression or a shell. */
 const asksRegistry = (path: string) =>
   /^lib\/registry\/sqlite\//.test(path) ||
   /from '(better-sqlite3|drizzle-orm[^']*)'|drizzle\.ts'|\/database\.ts'|registry\.database/.test(codeOf(path));
 
-test('no file of lib writes the SQL of the registry by hand but those that are named', () => {
+test('only the named files of lib write the registry’s SQL by hand', () => {
   const found = sources('lib').filter(
     (path) =>
       !OF_SANDBOXES.test(path) && asksRegistry(path) && (BY_TEXT.test(codeOf(path)) || PIECE.test(codeOf(path))),
@@ -49,7 +49,7 @@ test('no file of lib writes the SQL of the registry by hand but those that are n
   expect(found.toSorted()).toEqual(Object.keys(BY_HAND).toSorted());
 });
 
-test('what drizzle has no words for is at most 25 templates, each told the reason of and what was measured', () => {
+test('SQL that drizzle cannot express is at most 25 templates, each with its reason and measurements', () => {
   const text = readFileSync(join(ROOT, 'lib/registry/sqlite/raw.ts'), 'utf8');
   expect(codeOf('lib/registry/sqlite/raw.ts').match(/\bsql(<[^`\n]*>)?`/g)?.length).toBeLessThanOrEqual(25);
   const exported = [...text.matchAll(/(\*\/\n)?export (?:async )?(?:function|const) (\w+)/g)];

@@ -1,4 +1,4 @@
-/** The counts that triggers keep, compared with the rows they count, and made again from them. */
+/** Compares the counts that triggers keep with the counted rows, and recomputes them. */
 import { and, count, eq, except, getTableConfig, isNotNull, ne, or, type Queries } from '../../../db/drizzle.ts';
 import { countsByFault, countsByLabel, countsByState, countsByTenant, instances, labels } from '../../../db/schema.ts';
 import type { LedgerEntry, LedgerLine } from '../types.ts';
@@ -9,7 +9,7 @@ import { sumOrZero } from './raw.ts';
 /** The four are compared in the same way; drizzle's types differ for each. */
 type Counted = (typeof COUNTS)[0]['kept'];
 
-/** Each table of counts: what it keeps, and what it should; counts of nothing are left out of both. */
+/** Each table of counts: its rows, and the expected ones; zero counts are left out of both. */
 const COUNTS = [
   {
     table: countsByState,
@@ -51,7 +51,7 @@ const COUNTS = [
   },
 ] as const;
 
-/** The names of the tables whose counts are not those of the rows. */
+/** The names of the tables whose counts differ from the rows. */
 export function wrongCounts(database: Pick<RegistryDatabase, 'statement'>): string[] {
   return wrongIn(database).map(({ table }) => getTableConfig(table).name);
 }
@@ -65,10 +65,7 @@ function wrongIn(database: Pick<RegistryDatabase, 'statement'>) {
   });
 }
 
-/**
- * Makes what is miscounted again from the rows, in one transaction with its ledger line. Returns the names of the
- * tables.
- */
+/** Recomputes wrong counts from the rows, in one transaction with its ledger line. Returns the names of the tables. */
 export function recount(database: RegistryDatabase, ledger: LedgerTable, entry: LedgerEntry): string[] {
   let lines: LedgerLine[] = [];
   const tables = database.write(() => {

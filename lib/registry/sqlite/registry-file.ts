@@ -1,6 +1,6 @@
 /**
  * Inspects a registry file that a server may be using: one consistent snapshot, nothing changed, also of an older
- * version. Knows nothing of what its rows should be like.
+ * version. Does not judge its rows.
  */
 import { statSync } from 'node:fs';
 import type { SQL } from 'drizzle-orm';
@@ -33,22 +33,22 @@ export function registryFileState(path: string): RegistryFileState {
 }
 
 export interface RegistryFile {
-  /** Whether its ledger has hashes; false for a file of an older version, and for one without tables. */
+  /** True when its ledger has hashes; false for a file of an older version, and for one without tables. */
   readonly chained: boolean;
   chainHead(): ChainHead;
   /** Lines after `seq`, oldest first. */
   chain(seq: number, limit: number): ChainedLine[];
   readonly segments: { list(): Segment[] };
-  /** Whether it holds no row of an instance, tombstones included, of a snapshot or of a blueprint. */
+  /** True when it has no row of an instance (tombstones included), a snapshot or a blueprint. */
   isEmpty(): boolean;
-  /** Whether an instance, tombstones included, has that id. */
+  /** True when an instance, tombstones included, has this id. */
   hasInstance(id: string): boolean;
   /**
-   * Whether a snapshot, a blueprint or an instance has, or had, that file: a path relative to the data folder, and its
-   * hash.
+   * True when a snapshot, a blueprint or an instance has, or had, this file: a path relative to the data folder, and
+   * its hash.
    */
   hasCopy(path: string, hash: string): boolean;
-  /** Whether a living row needs a copy's file: a snapshot, a blueprint, or an instance that was never resumed. */
+  /** True when a living row needs a copy's file: a snapshot, a blueprint, or an instance that was never resumed. */
   needsCopy(path: string, hash: string): boolean;
   /** Rows of instances in the order of their ids, after `after`. */
   rows(after: string, limit: number): InstanceRow[];
@@ -58,14 +58,14 @@ export interface RegistryFile {
   tenantInLedger(id: string): string | null;
   /** `ok`, or what SQLite finds wrong with the file. Reads all of it. */
   integrity(): string;
-  /** The tables of counts that are not those of the rows. */
+  /** The tables whose counts differ from the rows. */
   miscounted(): string[];
-  /** Paths that are marked: what lies there goes, unless a row claims it. */
+  /** Marked paths: a file there is removed, unless a row claims it. */
   marks(): Set<string>;
   close(): void;
 }
 
-/** Opens the registry file at `path`, which must be there and not be empty. Throws what SQLite throws. */
+/** Opens the existing, non-empty registry file at `path`. Throws SQLite's errors. */
 export function openRegistryFile(path: string): RegistryFile {
   const file = new RegistryFileReader(path, { oneMoment: true });
   try {
@@ -78,7 +78,7 @@ export function openRegistryFile(path: string): RegistryFile {
         .limit(1)
         .prepare(),
     );
-    /** Whether a table is there and has a row of which the condition holds, or any row. */
+    /** True when a table exists and has a row that matches the condition, or any row without one. */
     const asking = <T extends Table>(table: T, where?: (table: T) => SQL | undefined) => {
       const isThere = file.has(table);
       const one = file.statement((queries) =>

@@ -30,7 +30,7 @@ beforeAll(async () => {
     if (n % 3 === 0) await registry.instances.setFault(row.id, { fault: 'unknown', reason: 'test' }, entry());
     if (row.state === 'suspended') await registry.instances.commit(transitionTo(row, 'active'));
   }
-  // Many share the first twelve letters of a word, and few the whole of it.
+  // Many share the first twelve letters of a word, few the whole word.
   const { rows: many } = await registry.instances.list({ sort: 'name', reverse: false, limit: 700 });
   for (const [n, row] of many.entries()) {
     const labels = { ...row.labels, word: n % 100 === 0 ? `${LONG}${n}` : `${LONG.slice(0, 14)}x${n}` };
@@ -63,7 +63,7 @@ const FILTERS: readonly ListFilter[] = [
   { name: 'atlas run 9' },
 ];
 
-test('among many rows every way of finding them finds the same ones', async () => {
+test('among many rows every access path finds the same ones', async () => {
   const rows = await everyRow(registry);
   expect(rows.length).toBeGreaterThanOrEqual(ROWS);
   for (const filter of FILTERS) {
@@ -82,7 +82,7 @@ test('among many rows every way of finding them finds the same ones', async () =
   }
 });
 
-test('what is remembered of a text is asked anew when rows gain or lose the word, here or in another process', async () => {
+test('cached results of a text search are refreshed when rows gain or lose the word, here or in another process', async () => {
   const rename = async (by: Registry, name: (n: number) => string | null) => {
     const { rows: few } = await registry.instances.list({ sort: 'bytes', reverse: true, limit: 5 });
     for (const [n, row] of few.entries()) await by.instances.patch(row.id, { name: name(n) }, 1, entry());
@@ -109,7 +109,7 @@ test('what is remembered of a text is asked anew when rows gain or lose the word
   expect(await counted()).toBe(0);
 });
 
-test('fills are the same every time, hold nothing due and keep their counts', async () => {
+test('fills are reproducible, contain nothing due and have correct counts', async () => {
   const again = join(folder, 'again.sqlite');
   fillRegistry(again, 500);
   const small = openSqliteRegistry({ path: again, thresholds: { idleToSuspendSeconds: 1, idleToFreezeSeconds: 1 } });
@@ -124,7 +124,7 @@ test('fills are the same every time, hold nothing due and keep their counts', as
   expect(() => fillRegistry(again, 5)).toThrow(/rows already/);
 });
 
-test('no page reads an index from its beginning, and only gathered ones are sorted', () => {
+test('no page reads an index from its beginning, and only small results are sorted', () => {
   const database = new RegistryDatabase(path);
   const plans: { sql: string; plan: string }[] = [];
   const prepare = database.client.prepare.bind(database.client) as (sql: string) => Statement<unknown[], unknown>;
@@ -166,9 +166,9 @@ test('no page reads an index from its beginning, and only gathered ones are sort
   expect(plans.length).toBeGreaterThan(50);
   let inOrder = 0;
   for (const { sql, plan } of plans) {
-    // In that index is only what is under way.
+    // That index has pending operations only.
     expect(plan, sql).not.toMatch(/SCAN (instances|labels)(?! USING INDEX instances_pending)/);
-    // Whatever is sorted otherwise than its index is gathered, as is what was found by words.
+    // A result in another order than its index, or found by words, is read completely and sorted.
     const [, index] = /INDEXED BY "(\w+)"/.exec(sql) ?? [];
     const [, sorted] = /order by "\w+"\."(\w+?)(?:_key)?" /.exec(sql) ?? [];
     const isOrdered = index !== undefined && (sorted === undefined || index.endsWith(`_${sorted}`));

@@ -1,6 +1,6 @@
 /**
- * The ledger's sealed months, as rows: sealed, marked as exported, marked for dropping, their lines removed. Knows
- * nothing of signatures or of when a month is over; triggers hold what may be done to a segment.
+ * The ledger's sealed months, as rows: sealed, marked as exported, marked for dropping, their lines removed. Triggers
+ * allow only valid changes of a segment. Knows nothing of signatures or of when a month is over.
  */
 import {
   and,

@@ -1,5 +1,5 @@
 /**
- * What left in bundles: a row per bundle, written with its ledger line before the first byte goes, never changed. Knows
+ * Exported bundles: a row per bundle, written with its ledger line before the first byte is sent, never changed. Knows
  * nothing of zips.
  */
 import { and, desc, eq, getTableColumns, lt, placeholder } from '../../../db/drizzle.ts';
@@ -15,7 +15,7 @@ import type { SyncMethods } from './to-async.ts';
 
 const { seq, ...SHARE } = getTableColumns(shares);
 
-/** What shares are asked for by; `seq` stands for those before it. */
+/** The filters of shares; `seq` selects earlier ones. */
 type Asked = 'tenants' | 'tenant' | 'instance' | 'seq' | 'sha256' | 'id' | 'diskSha256';
 
 /** The shares in the registry's file. */
@@ -75,7 +75,7 @@ export function openShares(database: RegistryDatabase, ledger: LedgerTable): Syn
   };
 }
 
-/** Without its number, which is the cursor's. */
+/** Without its number, which is part of the cursor. */
 function shareOf({ seq: _, ...share }: ShareRow & { seq: number }): ShareRow {
   return share;
 }

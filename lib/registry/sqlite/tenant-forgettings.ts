@@ -1,7 +1,7 @@
 /**
- * The tables' side of forgetting a tenant: which tenants are being forgotten, what they have, and its removal. While a
- * forgetting is open, triggers refuse new rows for its tenant. Every method is a step that may be repeated. Knows
- * nothing of files or of the order of the steps.
+ * The registry's part of forgetting a tenant: which tenants are being forgotten, their data, and its removal. While a
+ * forgetting is open, triggers refuse new rows for its tenant. Every method is a repeatable step. Knows nothing of
+ * files or of the order of the steps.
  */
 import { and, desc, eq, getTableColumns, isNull, placeholder } from '../../../db/drizzle.ts';
 import { tenantForgettings } from '../../../db/schema.ts';
@@ -63,7 +63,7 @@ export function openTenantForgettings(
       .prepare(),
   );
 
-  /** A command of FTS5 that looks like a row: the index is written anew, without the words of what is gone. */
+  /** A command of FTS5 in the form of an insert: rebuilds the index without the words of removed rows. */
   const optimize = database.statement((queries) =>
     queries.insert(instanceText).values({ rowid: 0, match: 'optimize' }).prepare(),
   );

@@ -7,25 +7,24 @@ import { count, eq, integer, placeholder, sqliteTable, text } from '../../../db/
 import type { RegistryDatabase } from './database.ts';
 
 /**
- * The index as a table, which a migration makes: of what equals the column of its own name, FTS5 gives what matches.
+ * The index as a table, created by a migration. FTS5 treats an equality with the column of the table's own name as a
+ * match.
  */
 export const instanceText = sqliteTable('instance_text', {
   rowid: integer('rowid').notNull(),
   match: text('instance_text'),
 });
 
-/**
- * The longest beginning that has an index of its own (`prefix=` of instance_text): up to it, rows are found one by one.
- */
+/** The longest prefix with an index of its own (`prefix=` of instance_text): up to it, rows are found one by one. */
 const INDEXED_PREFIX = 12;
-/** Queries remembered. */
+/** Number of cached queries. */
 const REMEMBERED = 200;
-/** Row numbers remembered of one query. */
+/** Row numbers cached per query. */
 const REMEMBERED_ROWS = 1000;
 
 /**
- * `short` asks by indexed beginnings and finds at least what is wanted; `full` finds exactly that, but gathers all of
- * it first.
+ * `short` searches by indexed prefixes and returns at least all matches; `full` returns exactly the matches, but
+ * collects all of them first.
  */
 export interface TextMatch {
   short: string;
@@ -38,12 +37,12 @@ export function textMatch(words: string[]): TextMatch {
 }
 
 interface RememberedMatch {
-  /** So many rows match at least: holds until words are taken away. */
+  /** Lower bound of the matching rows: valid until words are removed. */
   atLeast: number;
-  /** All that match, when they were few: holds until words are added. */
+  /** All matches, when they are few: valid until words are added. */
   rows: number[] | null;
   additions: number;
-  /** Share of the rows that match, judged by the oldest. */
+  /** Share of the matching rows, estimated from the oldest. */
   density: number;
 }
 
@@ -77,7 +76,7 @@ export class TextIndex {
     );
   }
 
-  /** How many rows match, exact up to `cap`; above it `cap + 1`. */
+  /** Number of matching rows, exact up to `cap`; above it `cap + 1`. */
   count(match: string, cap: number): number {
     const known = this.#recall(match);
     if (known !== undefined && known.atLeast > cap) return cap + 1;
@@ -87,7 +86,7 @@ export class TextIndex {
     return atLeast;
   }
 
-  /** The numbers of the rows that match, or null when there are more than `cap`. */
+  /** The numbers of the matching rows, or null when there are more than `cap`. */
   hits(match: string, cap: number): number[] | null {
     const known = this.#recall(match);
     if (known !== undefined && known.atLeast > cap) return null;
@@ -104,17 +103,17 @@ export class TextIndex {
     return complete ? rows : null;
   }
 
-  /** The share of rows that have all the words, as far as known and if they are independent; 1 when nothing is. */
+  /** Estimated share of rows that have all the words, as if words were independent; 1 when nothing is known. */
   density(words: string[]): number {
     return words.reduce((share, word) => share * (this.#recall(textMatch([word]).short)?.density ?? 1), 1);
   }
 
-  /** To be called when rows have gained words. */
+  /** Call it when rows have gained words. */
   added(): void {
     this.#additions += 1;
   }
 
-  /** To be called when rows have lost words. */
+  /** Call it when rows have lost words. */
   removed(): void {
     this.#known.clear();
   }

@@ -11,7 +11,7 @@ import type { RegistryDatabase } from './database.ts';
 import { dueAtOfRow, rowid, selectedValue } from './raw.ts';
 
 const GLOBAL = 'thresholds';
-/** The global thresholds that the stored moments were last computed with. */
+/** The global thresholds from which the stored due times were last computed. */
 const COMPUTED_WITH = 'thresholds_computed_with';
 
 export class ThresholdTable {
@@ -23,8 +23,7 @@ export class ThresholdTable {
   readonly #keep;
 
   /**
-   * `defaults` apply where nothing was set; when they differ from those of the last start, what falls due is computed
-   * anew.
+   * `defaults` apply where nothing was set. When they differ from those of the last start, due times are recomputed.
    */
   constructor(database: RegistryDatabase, defaults: Thresholds, clock: Clock) {
     this.#database = database;
@@ -77,7 +76,7 @@ export class ThresholdTable {
     };
   }
 
-  /** Inside a write transaction. Recomputes what falls due. */
+  /** Runs inside a write transaction. Recomputes due times. */
   setGlobal(patch: Partial<Thresholds>): Thresholds {
     const changed = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
     this.#write(GLOBAL, { ...this.#read(GLOBAL), ...changed });
@@ -86,7 +85,7 @@ export class ThresholdTable {
   }
 
   /**
-   * Inside a write transaction. Null falls back to the global value; what is absent stays. Recomputes what falls due.
+   * Runs inside a write transaction. Null falls back to the global value, absent members stay. Recomputes due times.
    */
   setTenant(tenant: string, patch: { [K in keyof Thresholds]?: number | null }): Thresholds {
     const set = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
@@ -99,7 +98,7 @@ export class ThresholdTable {
     return this.ofTenant(tenant);
   }
 
-  /** Rows that have thresholds of their own, and rows that nothing happens to, keep what they have. */
+  /** Rows with thresholds of their own, and rows without automatic moves, are left unchanged. */
   #recompute(tenant?: string): void {
     const global = this.global();
     const { queries } = this.#database;

@@ -1,6 +1,6 @@
 /**
- * Compares thresholds: which sandboxes would fall due under others that do not now, and the reverse. Asks the ladder
- * itself about each candidate; changes nothing.
+ * Compares thresholds: which further sandboxes would fall due under others, and which no longer. Asks the ladder itself
+ * about each candidate; changes nothing.
  */
 import { and, isNotNull, isNull, lte, or } from '../../../db/drizzle.ts';
 import { instances, tenants } from '../../../db/schema.ts';
@@ -11,7 +11,7 @@ import type { InstanceRow, Thresholds } from '../types.ts';
 import type { Query, RegistryDatabase } from './database.ts';
 import { selectBy } from './raw.ts';
 
-/** Rows read before others have their turn, and rows after which the rest is left out. */
+/** Rows read before other work runs, and the largest number of rows examined. */
 const PIECE = 1000;
 const MAX_ROWS = 500_000;
 
@@ -33,7 +33,8 @@ type Own = { [K in keyof Thresholds]: number | null };
 const NOTHING: Own = { idleToSuspendSeconds: null, idleToFreezeSeconds: null };
 
 /**
- * Costs what falls due until `until` and as far beyond it as the trial is shorter, in pieces between which others run.
+ * The cost depends on the rows due until `until`, and as far beyond it as the trial's thresholds are shorter. Runs in
+ * batches, with other work between them.
  */
 export async function compareThresholds(
   database: RegistryDatabase,
@@ -80,7 +81,7 @@ export async function compareThresholds(
   return outcome;
 }
 
-/** What the ladder does to a candidate until then, or null. */
+/** What the ladder does to a candidate by then, or null. */
 function moveOf(row: Candidate, thresholds: Thresholds, until: number): keyof TrialCounts | null {
   const next = nextMove({ ...row, blocked: isBlocking(row.fault), attached: 0 }, applied(row, thresholds));
   if (next === null || next.at > until) return null;

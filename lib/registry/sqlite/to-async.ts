@@ -1,4 +1,4 @@
-/** SQLite answers synchronously; the contract's methods return promises. What a method throws rejects its promise. */
+/** SQLite answers synchronously; the contract's methods return promises. An error of a method rejects its promise. */
 
 /** A store inside this driver, where a transaction cannot wait: its methods may return values instead of promises. */
 export type SyncMethods<T> = {

@@ -25,7 +25,7 @@ export function readTransitions(
 ): AsyncIterable<RecordedTransition[]> {
   const { queries } = database;
   const isHop = and(gte(events.timeMs, sinceMs), eq(events.type, 'transition'), isNotNull(events.instance));
-  // What is of type `transition` names a sandbox and both states.
+  // A line of type `transition` names a sandbox and both states.
   const asked = (query: unknown): Query<RecordedTransition> => ({
     fields: TRANSITION_COLUMNS,
     toSQL: () => (query as Query<RecordedTransition>).toSQL(),
@@ -45,7 +45,7 @@ export function readTransitions(
       .limit(1)
       .prepare(),
   );
-  // Numbers rise with time, so that the table itself is read backwards: no index has to be followed line by line.
+  // Numbers rise with time, so the table itself is read backwards, without following an index line by line.
   const all = selectUnindexed(queries, TRANSITION_COLUMNS, events)
     .where(and(gte(events.seq, first.get({ sinceMs })?.seq ?? 0), isHop))
     .orderBy(desc(events.seq));

@@ -1,6 +1,6 @@
 /**
- * Histograms of how long wakes took, one a day for each path and source. Knows nothing of what is measured or of the
- * buckets' bounds.
+ * Histograms of wake durations, one a day for each path and source. Knows nothing of how they are measured or of the
+ * bounds of the buckets.
  */
 import { getTableColumns, gte, lt, placeholder } from '../../../db/drizzle.ts';
 import { wakeTimes } from '../../../db/schema.ts';

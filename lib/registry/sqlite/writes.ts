@@ -1,6 +1,6 @@
 /**
- * Everything that changes a row: created, patched, intended, committed, faulted, touched. Each is one transaction with
- * its ledger lines. Knows nothing of files; the hops come from the state map, what falls due from the ladder.
+ * Every change of a row: created, patched, given an intent, committed, faulted, touched. Each is one transaction with
+ * its ledger lines. Knows nothing of files; the hops come from the state map, the due times from the ladder.
  */
 
 import { and, eq, getTableColumns, gt, inArray, isNull, placeholder } from '../../../db/drizzle.ts';
@@ -113,7 +113,7 @@ export class InstanceWriter {
     });
   }
 
-  /** Inserts all or none. `content` says, inside the transaction, what every one of them begins with. */
+  /** Inserts all or none. `content` returns, inside the transaction, what each of them begins with. */
   createAll(
     instances: NewInstance[],
     now: number,
@@ -131,9 +131,8 @@ export class InstanceWriter {
   }
 
   /**
-   * Inserts the row of a file that lies at its `vfsPath` already and moves it to `to` by the shortest plan,
-   * in one transaction with its lines: of a sandbox that was there once. Throws as `create` does, and
-   * `invalid_transition`.
+   * Inserts a row for a file that is already at its `vfsPath` and moves it to `to` by the shortest plan, in one
+   * transaction with its lines. For a sandbox that existed before. Throws as `create` does, and `invalid_transition`.
    */
   adopt(instance: NewInstance, to: State, now: number, entries: LedgerEntry[]): InstanceRow {
     const hops = plan('created', to);
@@ -149,7 +148,7 @@ export class InstanceWriter {
     );
   }
 
-  /** A refusal for a quota is a line of the ledger, though nothing else of the transaction is left. */
+  /** A quota's refusal gets a ledger line, although the rest of the transaction is rolled back. */
   #tellingRefusals<T>(entry: LedgerEntry | undefined, work: () => T): T {
     try {
       return work();
@@ -162,7 +161,7 @@ export class InstanceWriter {
     }
   }
 
-  /** Every new row passes here, inside its transaction. */
+  /** Checks every new row, inside its transaction. */
   #insert(row: InstanceRow): void {
     this.#quotas.needSandboxes(row.tenant, 1);
     this.#quotas.needBytes(row.tenant, row.bytes ?? 0);
@@ -233,7 +232,7 @@ export class InstanceWriter {
     this.#logged(entries, () => {
       const before = this.#existing(id);
       const failures = patch.failures ?? before.failures;
-      // Another file than before: what was found out of the one before is not of this one.
+      // The file is another one than before, so results about the old one do not apply to it.
       const refiled = patch.file === undefined ? {} : { file: patch.file, generation: before.generation + 1 };
       this.#update(before, { ...before, ...faultOf(patch.fault, before), ...refiled, failures, pending: null });
     });
@@ -293,7 +292,7 @@ export class InstanceWriter {
     });
   }
 
-  /** Ids that are unknown or deleted are passed over: what was touched may be gone by now. */
+  /** Skips unknown and deleted ids: a touched sandbox may be gone by now. */
   touch(touches: Touch[]): void {
     if (touches.length === 0) return;
     this.#database.write(() => {
@@ -316,7 +315,7 @@ export class InstanceWriter {
     });
   }
 
-  /** Runs `work` and appends the lines in one transaction, then announces them. `cancel` leaves without the lines. */
+  /** Runs `work` and appends the lines in one transaction, then announces them. `cancel` rolls back without lines. */
   #logged<T>(entries: LedgerEntry[], work: (cancel: <V>(value: V) => V) => T): T {
     let lines: LedgerLine[] = [];
     const result = this.#database.write(() => {

@@ -1,4 +1,4 @@
-/** What every registry promises of keys and invitations, and of lists for some tenants only. */
+/** What every registry guarantees of keys and invitations, and of lists limited to some tenants. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { InvitationRow } from '../invitations.ts';
 import type { NewKey } from '../keys.ts';
@@ -44,7 +44,7 @@ export function accessSuite(driver: RegistryDriver): void {
   const typesOf = async () => (await registry.ledger.page({}, 100)).rows.map(({ type }) => type);
 
   describe('keys', () => {
-    test('a key reads back whole after another start, and its line is in the ledger', async () => {
+    test('a key reads back complete after another start, and its line is in the ledger', async () => {
       const whole = key('k1', { tenant: null, role: 'support', expires: START + 5 });
       expect(await registry.keys.add(whole, entry({ type: 'key.created' }))).toEqual({
         ...whole,
@@ -57,7 +57,7 @@ export function accessSuite(driver: RegistryDriver): void {
       expect(await typesOf()).toEqual(['key.created']);
     });
 
-    test('an id is taken once, and a refused one leaves no line', async () => {
+    test('an id can be taken once, and a refused one leaves no line', async () => {
       await registry.keys.add(key('k1'), entry({ type: 'key.created' }));
       await expect((async () => registry.keys.add(key('k1'), entry({ type: 'key.again' })))()).rejects.toThrow();
       expect(await typesOf()).toEqual(['key.created']);
@@ -75,7 +75,7 @@ export function accessSuite(driver: RegistryDriver): void {
       expect(await typesOf()).not.toContain('key.again');
     });
 
-    test('uses are stamped in one go and never backwards', async () => {
+    test('last uses are stamped together and never backwards', async () => {
       await registry.keys.add(key('k1'), entry());
       await registry.keys.add(key('k2'), entry());
       await registry.keys.recordUse([
@@ -90,7 +90,7 @@ export function accessSuite(driver: RegistryDriver): void {
   });
 
   describe('invitations', () => {
-    test('one reads back whole until it is used, once', async () => {
+    test('an invitation reads back complete until it is used, once', async () => {
       const whole = invitation('i1', { email: 'mara@example.com' });
       await registry.invitations.add(whole, [entry({ type: 'person.invited' })]);
       expect(await registry.invitations.find('hash of i1', START)).toEqual(whole);
@@ -103,7 +103,7 @@ export function accessSuite(driver: RegistryDriver): void {
       expect(await typesOf()).toEqual(['person.invited']);
     });
 
-    test('one is over when it expires', async () => {
+    test('an invitation ends when it expires', async () => {
       await registry.invitations.add(invitation('i1'), []);
       await registry.invitations.add(invitation('i2', { tenants: null, created: START + 1, expires: START + 200 }), []);
       expect((await registry.invitations.list(START)).map(({ id }) => id)).toEqual(['i2', 'i1']);
@@ -113,7 +113,7 @@ export function accessSuite(driver: RegistryDriver): void {
       expect((await registry.invitations.find('hash of i2', START + 100))?.tenants).toBeNull();
     });
 
-    test('one is withdrawn, or all that somebody made', async () => {
+    test('one invitation can be withdrawn, or all that one person made', async () => {
       await registry.invitations.add(invitation('i1'), []);
       await registry.invitations.add(invitation('i2', { createdBy: 'start' }), []);
       await registry.invitations.add(invitation('i3', { createdBy: 'start' }), []);
@@ -164,7 +164,7 @@ export function accessSuite(driver: RegistryDriver): void {
       },
     );
 
-    test('counts are of them, with any filter, and nothing is of nobody', async () => {
+    test('counts cover only these tenants, with any filter, and no tenants have none', async () => {
       expect(await registry.instances.count({ tenants: some }, 1000)).toBe(20);
       expect(await registry.instances.count({ tenants: some }, 15)).toBe(16);
       expect(await registry.instances.count({ tenants: some, tenant: 'acme' }, 1000)).toBe(10);
@@ -179,14 +179,14 @@ export function accessSuite(driver: RegistryDriver): void {
       expect((await registry.instances.countsByFault()).corrupt).toBe(2);
     });
 
-    test('what falls due is theirs', async () => {
+    test('due rows are theirs', async () => {
       const due = await registry.instances.dueUntil(9_000_000_000, 100);
       const expected = due.filter(({ row }) => some.includes(row.tenant)).map(({ row }) => row.id);
       expect(expected.length).toBeGreaterThan(0);
       expect((await registry.instances.dueUntil(9_000_000_000, 100, some)).map(({ row }) => row.id)).toEqual(expected);
     });
 
-    test('the ledger is theirs, in order, and lines of no tenant are nobody’s', async () => {
+    test('ledger lines are theirs, in order, and lines without a tenant are left out', async () => {
       await registry.ledger.append([entry({ tenant: null, type: 'settings.changed' })]);
       for (let n = 0; n < 30; n += 1) {
         await registry.ledger.append([
@@ -208,7 +208,7 @@ export function accessSuite(driver: RegistryDriver): void {
       expect((await registry.ledger.page({ tenants: some, type: 'settings.changed' }, 10)).rows).toEqual([]);
     });
 
-    test('whose an id is, is known of every row there ever was', async () => {
+    test('the tenant of an id is known for every row that ever existed', async () => {
       expect(await registry.instances.tenantOf('i1')).toBe('globex');
       expect(await registry.instances.tenantOf('never')).toBeNull();
     });

@@ -1,4 +1,4 @@
-/** What every registry promises of copies and of what is made from them. */
+/** What every registry guarantees of copies and of instances made from them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type BlueprintRow, copyPath, parseCopyPath, type SnapshotRow } from '../copies.ts';
 import type { Registry } from '../registry.ts';
@@ -38,7 +38,7 @@ export function copySuite(driver: RegistryDriver): void {
   });
   afterEach(() => driver.discard());
 
-  test('a path says which copy it is of, and only a copy’s does', () => {
+  test('a path names its copy, and any other path none', () => {
     expect(parseCopyPath(copyPath('snapshot', HASH))).toEqual({ kind: 'snapshot', hash: HASH });
     expect(parseCopyPath(copyPath('blueprint', HASH))).toEqual({ kind: 'blueprint', hash: HASH });
     for (const path of [
@@ -50,7 +50,7 @@ export function copySuite(driver: RegistryDriver): void {
       expect(parseCopyPath(path)).toBeNull();
   });
 
-  test('snapshots and blueprints read back whole, whatever is in them, after a restart too', async () => {
+  test('snapshots and blueprints read back complete, whatever text they have, after a restart too', async () => {
     const rows = HOSTILE.map((text, n) => snapshot(`s${n}`, { tag: text, source: `i${n}`, created: START + n }));
     for (const row of rows) await registry.copies.addSnapshot(row, entry({ type: 'snapshot.taken' }));
     await registry.copies.addBlueprint(blueprint('base', { tenant: null, source: null }), entry());
@@ -105,7 +105,7 @@ export function copySuite(driver: RegistryDriver): void {
     expect(await registry.copies.snapshot('s22')).toMatchObject({ deleted: START + 9, hash: HASH });
   });
 
-  test('a name is one blueprint’s until that is deleted', async () => {
+  test('a blueprint’s name is taken until the blueprint is deleted', async () => {
     for (const name of ['b', 'c', 'a']) await registry.copies.addBlueprint(blueprint(name), entry());
     await expect(async () => registry.copies.addBlueprint(blueprint('a'), entry())).rejects.toMatchObject({
       code: 'conflict',
@@ -130,7 +130,7 @@ export function copySuite(driver: RegistryDriver): void {
         instance(`c${n}`, { name: `n-${n}`, lineageSnapshot: 's', lineageParent: 'origin', ...over }),
       );
 
-    test('instances begin with what their copy holds, with a line each, and are found from their ancestor', async () => {
+    test('instances begin with the contents of their copy, with a line each, and are found from their ancestor', async () => {
       const before = await lineCount();
       const ledger = children(5).map(({ id }) => entry({ instance: id, type: 'instance.created' }));
       const rows = await registry.copies.seed({ snapshot: 's' }, children(5), START + 5, ledger);
@@ -155,7 +155,7 @@ export function copySuite(driver: RegistryDriver): void {
       expect(await registry.copies.countDescendants({ blueprint: 'base' })).toBe(0);
     });
 
-    test('one id or name that is taken, in the middle, and none is there and no line', async () => {
+    test('when one id or name is taken, no instance is made and no line is written', async () => {
       await makeInstance(registry, 'c3');
       await makeInstance(registry, 'other', 'created', { name: 'n-2' });
       const before = await lineCount();
@@ -172,7 +172,7 @@ export function copySuite(driver: RegistryDriver): void {
       ).toEqual([]);
     });
 
-    test('nothing comes from what was deleted or never was', async () => {
+    test('a deleted or unknown copy seeds nothing', async () => {
       await registry.copies.deleteSnapshot('s', START, entry());
       for (const from of [{ snapshot: 's' }, { snapshot: 'x' }, { blueprint: 'x' }]) {
         await expect(async () => registry.copies.seed(from, children(1), START, [])).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** What every registry promises of counts: that they cannot drift. */
+/** What every registry guarantees of counts: they never drift from the rows. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { STATES, TRANSITIONS } from '../../lifecycle/states.ts';
 import { FAULTS } from '../../lifecycle/words.ts';
@@ -15,7 +15,7 @@ export function countSuite(driver: RegistryDriver): void {
   afterEach(() => driver.discard());
 
   describe('counts', () => {
-    test('five hundred random operations leave every kept count as a scan would find it', async () => {
+    test('after five hundred random operations every maintained count equals a scan', async () => {
       const roll = dice(42);
       const ids: string[] = [];
       const pick = async () => registry.instances.get(ids[roll(Math.max(1, ids.length))] ?? 'nobody');

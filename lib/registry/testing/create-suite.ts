@@ -1,4 +1,4 @@
-/** What every registry promises of rows that are created and of settings that a person changes. */
+/** What every registry guarantees of new rows and of settings. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Registry } from '../registry.ts';
 import { entry, HOSTILE, instance, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
@@ -55,7 +55,7 @@ export function createSuite(driver: RegistryDriver): void {
       expect(await types()).toEqual(['instance.created']);
     });
 
-    test('a taken id is a conflict, for ever, and never resets the row that has it', async () => {
+    test('a taken id stays a conflict for ever and never resets its row', async () => {
       const active = await makeInstance(registry, 'a', 'active', { name: 'kept' });
       await makeInstance(registry, 'b', 'deleted');
       for (const id of ['a', 'b']) {
@@ -68,7 +68,7 @@ export function createSuite(driver: RegistryDriver): void {
       expect(await types()).not.toContain('test.line');
     });
 
-    test('a name is unique within its tenant among what is not deleted', async () => {
+    test('a name is unique within its tenant among sandboxes that are not deleted', async () => {
       await makeInstance(registry, 'a', 'archived', { name: 'desk' });
       const again = (tenant: string, id: string) => async () =>
         registry.instances.create(instance(id, { tenant, name: 'desk' }), START, entry());
@@ -89,7 +89,7 @@ export function createSuite(driver: RegistryDriver): void {
       expect((await registry.instances.patch('d', { name: 'desk' }, START, entry()))?.name).toBe('desk');
     });
 
-    test('hostile text in every string field comes back as it went in', async () => {
+    test('hostile text in every string field comes back unchanged', async () => {
       for (const [n, text] of HOSTILE.entries()) {
         const id = `${n}:${text}`;
         const given = instance(id, {
@@ -137,7 +137,7 @@ export function createSuite(driver: RegistryDriver): void {
   });
 
   describe('patching', () => {
-    test('what is given changes, what is absent stays, and the idle clock does not move', async () => {
+    test('given members change, absent ones stay, and the idle clock does not move', async () => {
       const before = await makeInstance(registry, 'a', 'active', { name: 'one', labels: { a: '1' } });
       const given = {
         name: 'two',
@@ -166,7 +166,7 @@ export function createSuite(driver: RegistryDriver): void {
       ).toEqual([1, 1]);
     });
 
-    test('a patch of what was changed since it was read is refused, and changes nothing', async () => {
+    test('a patch of settings that have changed since they were read is refused and changes nothing', async () => {
       const asRead = await makeInstance(registry, 'a', 'suspended', { labels: { b: '2', a: '1' } });
       await registry.instances.touch([{ id: 'a', updated: START + 5 }]);
       expect((await registry.instances.patch('a', { name: 'mine' }, START, entry(), asRead))?.name).toBe('mine');

@@ -1,6 +1,6 @@
 /**
- * A registry that answers late, as one on another machine does: every method waits before it calls the registry behind
- * it. Code that relies on an answer within the same turn fails on it.
+ * A registry with slow answers, as one on another machine has: every method waits before it calls the registry behind
+ * it. Code that relies on an answer within the same tick fails with it.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Registry } from '../registry.ts';
@@ -8,7 +8,7 @@ import type { Registry } from '../registry.ts';
 /** Milliseconds that each method waits. */
 const DELAY_MS = 5;
 
-/** Delays every method of a registry, but for `commitEvents`: listeners are called as they are by any other. */
+/** Delays every method of a registry except `commitEvents`: its listeners are called as usual. */
 export function delayedRegistry<R extends Registry>(registry: R): R {
   const subjects = Object.entries(registry).map(([name, subject]) => {
     if (name === 'commitEvents' || name === 'database') return [name, subject];

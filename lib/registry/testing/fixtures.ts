@@ -1,4 +1,4 @@
-/** Things to put into a registry under test. */
+/** Rows and drivers for the tests of a registry. */
 import type { State } from '../../lifecycle/states.ts';
 import type { Transition } from '../instances.ts';
 import type { Registry } from '../registry.ts';
@@ -9,7 +9,7 @@ export const START = 1_765_500_000;
 
 export const THRESHOLDS: Thresholds = { idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 };
 
-/** What is recorded of a file that was filed. Its inode fits no double. */
+/** The record of a filed file. Its inode does not fit a double. */
 export const FILE: FileRecord = {
   size: 4096,
   inode: '9007199254740993',
@@ -19,11 +19,11 @@ export const FILE: FileRecord = {
   quickCheck: null,
 };
 
-/** One driver: how the suite gets a registry, a second connection to the same data, and how it cleans up. */
+/** One driver: how the suite opens a registry, a second connection to the same data, and how it cleans up. */
 export interface RegistryDriver {
   /** A new and empty registry. */
   open(): Promise<Registry>;
-  /** Another connection to what `open` gave last; `thresholds` as of another start. */
+  /** Another connection to the registry that `open` returned last; `thresholds` as of another start. */
   again(thresholds?: Thresholds): Promise<Registry>;
   discard(): Promise<void>;
 }
@@ -105,7 +105,7 @@ export function intent(row: InstanceRow, over: Partial<Intent> = {}): Intent {
   };
 }
 
-/** The way to each state from `created`. */
+/** The hops to each state from `created`. */
 const PATH_TO: Readonly<Record<State, readonly State[]>> = {
   created: [],
   active: ['active'],
@@ -142,7 +142,7 @@ export async function everyRow(registry: Registry): Promise<InstanceRow[]> {
   return rows;
 }
 
-/** Text that has broken other people's SQL. */
+/** Text that has broken SQL elsewhere. */
 export const HOSTILE = [
   "'; DROP TABLE instances; --",
   '" OR "1"="1',

@@ -1,4 +1,4 @@
-/** What every registry driver keeps of jobs. */
+/** What every registry guarantees of jobs. */
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eachOf } from '../each-of.ts';
@@ -46,7 +46,7 @@ export function jobSuite(driver: RegistryDriver): void {
   };
   const idsOf = async (filter: ListFilter) => (await survey({ filter })).map(({ id }) => id).sort();
 
-  test('a survey finds what the list finds, whatever is asked for', async () => {
+  test('a selection finds what the list finds, for every filter', async () => {
     await makeInstance(registry, 'a', 'active', { name: 'alpha one', labels: { env: 'prod' } });
     await makeInstance(registry, 'b', 'suspended', { tenant: 'globex', name: 'alpha two' });
     await makeInstance(registry, 'c', 'active', { tenant: 'globex', labels: { env: 'prod' } });
@@ -65,7 +65,7 @@ export function jobSuite(driver: RegistryDriver): void {
     expect(found.find(({ id }) => id === 'm')).toMatchObject({ inMemory: true, ephemeral: true });
   });
 
-  test('ids that there are not, or not of these tenants, are told from the others', async () => {
+  test('unknown ids, and ids of other tenants, are told from the others', async () => {
     await makeInstance(registry, 'a', 'active');
     await makeInstance(registry, 'b', 'active', { tenant: 'globex' });
     const found = await survey({ ids: ['b', 'a', 'x', 'a'], tenants: ['acme'] });
@@ -77,7 +77,7 @@ export function jobSuite(driver: RegistryDriver): void {
     expect((await survey({ ids: ['b'], tenants: null }))[0]?.row).toBeGreaterThan(0);
   });
 
-  test('what was chosen stays chosen, in its order, over pages and a restart, whatever becomes of the rows', async () => {
+  test('a selection keeps its instances and their order, over pages and a restart, whatever happens to the rows', async () => {
     const rows = [];
     for (let n = 0; n < 7; n += 1) rows.push(await makeInstance(registry, `i${n}`, 'active'));
     const numbers = (await survey({ filter: { state: 'active' } })).map(({ row }) => row);
@@ -97,7 +97,7 @@ export function jobSuite(driver: RegistryDriver): void {
     expect(seen[7]).toBe(seen[0]);
   });
 
-  test('results are counted once, are read in order and by outcome, and what has one is not open', async () => {
+  test('results are counted once, are read in order and by outcome, and an instance with a result is not open', async () => {
     for (const id of ['a', 'b', 'c']) await makeInstance(registry, id, 'active');
     const found = await survey({ ids: ['a', 'b', 'c'], tenants: null });
     const numbers = Uint32Array.from([...found.map(({ row }) => row), 0]);
@@ -130,7 +130,7 @@ export function jobSuite(driver: RegistryDriver): void {
     }
   });
 
-  test('a job ends once, with its ledger line, and jobs are listed newest first to whom they concern', async () => {
+  test('a job ends once, with its ledger line, and jobs are listed newest first for the affected tenants', async () => {
     for (const [id, tenants] of [
       ['j1', null],
       ['j2', ['acme']],
@@ -165,7 +165,7 @@ export function jobSuite(driver: RegistryDriver): void {
     });
   });
 
-  test('what ended long ago is forgotten, a piece at a time, and what runs is not', async () => {
+  test('old jobs are removed, a batch at a time, and running ones are not', async () => {
     const a = await makeInstance(registry, 'a', 'active');
     const chosen = Uint32Array.from({ length: 5 }, () => 1);
     const results = [0, 1, 2, 3, 4].map((position) => result(position));
@@ -182,7 +182,7 @@ export function jobSuite(driver: RegistryDriver): void {
     expect((await again.jobs.results('young', undefined, 9)).rows[0]?.instance).toBe(a.id);
   });
 
-  test('hops are read newest first, of some tenants or of all, until it is enough', async () => {
+  test('hops are read newest first, of some tenants or of all, up to the limit', async () => {
     await makeInstance(registry, 'a', 'suspended');
     await makeInstance(registry, 'b', 'active', { tenant: 'globex' });
     const hops: string[] = [];

@@ -1,4 +1,4 @@
-/** What every registry promises of the ledger and of what falls due. */
+/** What every registry guarantees of the ledger and of due rows. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nextMove } from '../../lifecycle/ladder.ts';
 import { STATES } from '../../lifecycle/states.ts';
@@ -27,7 +27,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
   afterEach(() => driver.discard());
 
   describe('the ledger', () => {
-    test('lines read back whole, newest first, in pages, by any filter', async () => {
+    test('lines read back complete, newest first, in pages, by any filter', async () => {
       const written: LedgerLine[] = [];
       for (let n = 0; n < 60; n += 1) {
         const line = entry({
@@ -106,7 +106,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
       }
     });
 
-    test('a stream that comes back gets what it missed, oldest first', async () => {
+    test('a stream that reconnects gets the lines that it missed, oldest first', async () => {
       expect(await registry.ledger.lastSeq()).toBe(0);
       for (let n = 0; n < 5; n += 1) await registry.ledger.append([entry({ type: `t${n}` })]);
       expect(await registry.ledger.lastSeq()).toBe(5);
@@ -114,7 +114,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
       expect(await registry.ledger.after(5, 10)).toEqual([]);
     });
 
-    test('some tenants get theirs between two numbers, and nobody’s lines and others’ are passed over', async () => {
+    test('some tenants get their lines between two numbers, without other tenants’ and those of no tenant', async () => {
       for (const tenant of ['acme', 'other', null, 'acme', 'third', 'acme'])
         await registry.ledger.append([entry({ tenant })]);
       const among = async (tenants: string[], from: number, to: number, limit = 10) =>
@@ -128,7 +128,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
       ]);
     });
 
-    test('listeners hear of lines that are on disk already, in order, until they leave', async () => {
+    test('listeners get committed lines, in order, until they unsubscribe', async () => {
       const other = await driver.again();
       const heard: LedgerLine[] = [];
       const visible: Promise<boolean>[] = [];
@@ -153,7 +153,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
     (await registry.instances.due(now, limit)).map(({ row }) => row.id);
 
   describe('what falls due', () => {
-    test('the moment of every kind of row is the one that the ladder names', async () => {
+    test('the due time of every kind of row is the one that the ladder names', async () => {
       const subjects: InstanceRow[] = [];
       let n = 0;
       for (const state of STATES) {
@@ -194,7 +194,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
       expect(await registry.instances.dueUntil(NEVER, 10_000)).toEqual(found);
     });
 
-    test('the soonest come first and a limit is kept', async () => {
+    test('the soonest come first, up to a limit', async () => {
       for (const [id, idle] of [
         ['late', 30],
         ['soon', 10],
@@ -207,7 +207,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
       expect(await dueIds(START + 20)).toEqual(['soon', 'mid']);
     });
 
-    test('an intent takes a row out, an abandoned one puts it back, activity puts it off', async () => {
+    test('an intent suspends a row’s due time, abandoning it restores the time, activity postpones it', async () => {
       const row = await makeInstance(registry, 'a', 'active');
       expect(await dueIds(START + 900)).toEqual(['a']);
       await registry.instances.begin('a', intent(row));
@@ -219,7 +219,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
       expect(await dueIds(START + 1500)).toEqual(['a']);
     });
 
-    test('changed thresholds move what has none of its own, and nothing else', async () => {
+    test('changed thresholds move rows without thresholds of their own, and no others', async () => {
       await makeInstance(registry, 'plain', 'active');
       await makeInstance(registry, 'own', 'active', { idleToSuspendSeconds: 900, idleToFreezeSeconds: 900 });
       await makeInstance(registry, 'half', 'active', { idleToSuspendSeconds: 900 });
@@ -250,7 +250,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
       expect((await registry.ledger.page({ type: 'settings.changed' }, 10)).rows).toHaveLength(4);
     });
 
-    test('a start with other thresholds than the last applies them to what is there, unless they were set', async () => {
+    test('a start with other thresholds than the last one applies them to existing rows, unless they were set', async () => {
       await makeInstance(registry, 'a', 'active');
       await makeInstance(registry, 'b', 'suspended');
       const later = await driver.again({ idleToSuspendSeconds: 5, idleToFreezeSeconds: 7 });
@@ -264,7 +264,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
       await again.close();
     });
 
-    test('an ephemeral one falls due at every step on its way to deleted', async () => {
+    test('an ephemeral sandbox falls due at every step on its way to deleted', async () => {
       let row = await registry.instances.create(instance('e', { ephemeral: true }), START, entry());
       expect(await dueIds(NEVER)).toEqual([]);
       row = await registry.instances.commit(transitionTo(row, 'active'));

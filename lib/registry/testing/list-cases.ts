@@ -1,4 +1,4 @@
-/** Filters, a mixture of rows that nearly every filter matches, and what a list of them must be. */
+/** Filters, rows of which nearly every filter matches some, and the expected lists. */
 import { expect } from 'vitest';
 import { STATES } from '../../lifecycle/states.ts';
 import { FAULTS } from '../../lifecycle/words.ts';
@@ -8,7 +8,7 @@ import { dueAt } from '../thresholds.ts';
 import type { InstanceRow } from '../types.ts';
 import { entry, intent, makeInstance, START, THRESHOLDS } from './fixtures.ts';
 
-/** Numbers below `n` that look random and are the same in every run. */
+/** Reproducible pseudo-random numbers below `n`. */
 export function dice(seed: number): (n: number) => number {
   let state = seed;
   return (n) => {
@@ -17,7 +17,7 @@ export function dice(seed: number): (n: number) => number {
   };
 }
 
-/** What a filter means, in the plainest words. */
+/** A plain reference implementation of a filter. */
 export function matches(row: InstanceRow, filter: ListFilter): boolean {
   const { tenant, state, notState, fault, name, label, since, until, pending, due, text } = filter;
   if (
@@ -47,7 +47,7 @@ export function matches(row: InstanceRow, filter: ListFilter): boolean {
   return asked.every((word) => has.some((one) => one.startsWith(word)));
 }
 
-/** The order that a sort promises; equals may come in any order. */
+/** The order of a sort; equal rows may come in any order. */
 export function inOrder(rows: InstanceRow[], sort: ListRequest['sort'], reverse: boolean): boolean {
   const key = (row: InstanceRow) => (sort === 'name' ? (row.name ?? '\u{10FFFF}') : (row[sort] ?? -1));
   const up = (sort === 'name') !== reverse;
@@ -75,7 +75,7 @@ export async function pages(
   return rows;
 }
 
-/** One filter of each kind, and some together. */
+/** One filter of each kind, and some combinations. */
 export const FILTERS: readonly ListFilter[] = [
   {},
   { tenant: 'acme' },
@@ -107,7 +107,7 @@ export const FILTERS: readonly ListFilter[] = [
   { since: START + 5, text: 'atl', label: { key: 'env', value: 'prod' } },
 ];
 
-/** Fills a registry with a mixture in which nearly every filter matches something. */
+/** Fills a registry with rows of which nearly every filter matches some. */
 export async function mix(registry: Registry, rows: number): Promise<void> {
   const roll = dice(7);
   for (let n = 0; n < rows; n += 1) {

@@ -1,4 +1,4 @@
-/** What every registry promises of lists: each row once, on pages of any size, for every filter and sort. */
+/** What every registry guarantees of lists: each row once, on pages of any size, for every filter and sort. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nextMove } from '../../lifecycle/ladder.ts';
 import { LIST_SORTS, type ListRequest } from '../instances.ts';
@@ -15,7 +15,7 @@ export function listSuite(driver: RegistryDriver): void {
   afterEach(() => driver.discard());
 
   describe('listing', () => {
-    test('every filter with every sort pages through what matches exactly once, while others are being created', async () => {
+    test('every filter with every sort pages through its matches exactly once, while others are being created', async () => {
       await mix(registry, 120);
       let late = 0;
       let turns = 0;
@@ -47,7 +47,7 @@ export function listSuite(driver: RegistryDriver): void {
       expect(matched).toBeGreaterThan(100);
     });
 
-    test('what falls due is counted by when and where to, the overdue first, and what is under way not at all', async () => {
+    test('due rows are counted by time and target state, overdue ones first, pending ones not at all', async () => {
       await mix(registry, 90);
       await makeInstance(registry, 'brief', 'active', { ephemeral: true, idleToSuspendSeconds: 60, tenant: 'globex' });
       await makeInstance(registry, 'filed', 'archived', { ephemeral: true });
@@ -67,7 +67,7 @@ export function listSuite(driver: RegistryDriver): void {
       }
     });
 
-    test('each filter counts what it lists', async () => {
+    test('the count of each filter equals its list', async () => {
       await mix(registry, 120);
       for (const filter of FILTERS) {
         const all = await pages(registry, { ...filter, sort: 'name', reverse: true, limit: 50 });
@@ -76,7 +76,7 @@ export function listSuite(driver: RegistryDriver): void {
       }
     });
 
-    test('pages of rows that are equal in the sort come without gaps or repeats', async () => {
+    test('pages of rows with equal sort keys have no gaps and no repeats', async () => {
       for (let n = 0; n < 30; n += 1) await makeInstance(registry, `r-${n}`);
       for (const sort of LIST_SORTS) {
         for (const reverse of [false, true]) {
@@ -101,7 +101,7 @@ export function listSuite(driver: RegistryDriver): void {
       expect(second.next).toBeNull();
     });
 
-    test('a cursor that was not made for this list is refused', async () => {
+    test('a cursor of another list is refused', async () => {
       for (let n = 0; n < 5; n += 1) await makeInstance(registry, `r-${n}`, 'created', { name: `n${n}` });
       const { next } = await registry.instances.list({ sort: 'name', reverse: false, limit: 2 });
       const list =
@@ -139,7 +139,7 @@ export function listSuite(driver: RegistryDriver): void {
       });
     });
 
-    test('what carries a label is sorted by what it is called, touched and sized now', async () => {
+    test('rows with a label are sorted by their current name, times and size', async () => {
       const labels = { env: 'prod' };
       const order = async (sort: ListRequest['sort']) => {
         const found = await registry.instances.list({
@@ -160,7 +160,7 @@ export function listSuite(driver: RegistryDriver): void {
       expect(await order('name')).toBe('cab');
     });
 
-    test('a label with an odd key or value is found by exactly that', async () => {
+    test('a label with an odd key or value is found by exactly that text', async () => {
       const labels = { 'a.b/c': '1', 'quote"d': "it's", nul: 'a\u0000b' };
       await makeInstance(registry, 'a', 'created', { labels });
       await makeInstance(registry, 'b', 'created', { labels: { 'a.b/c': '10', nul: 'a' } });

@@ -1,4 +1,4 @@
-/** For tests: a registry as a version made it that knew only the first migrations. */
+/** For tests: a registry as an older version made it, with only the first migrations. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 const MIGRATIONS = join(import.meta.dirname, '../../../db/migrations');
 const JOURNAL = 'meta/_journal.json';
 
-/** How many migrations this version knows. */
+/** Number of migrations in this version. */
 export const KNOWN: number = JSON.parse(readFileSync(join(MIGRATIONS, JOURNAL), 'utf8')).entries.length;
 
 /**
- * Makes it at `path` with the first `count` migrations and two sandboxes whose row numbers leave a gap: what refers to
- * them does so by number.
+ * Makes it at `path` with the first `count` migrations and two sandboxes whose row numbers leave a gap, because other
+ * tables refer to them by number.
  */
 export function makeOlderRegistry(path: string, count: number): void {
   const older = mkdtempSync(join(tmpdir(), 'winterdock-older-'));

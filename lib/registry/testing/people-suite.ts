@@ -1,4 +1,4 @@
-/** What every registry promises of the records that the auth library keeps in it. */
+/** What every registry guarantees of the auth library's records. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PeopleCondition, PeopleRecord } from '../people.ts';
 import type { Registry } from '../registry.ts';
@@ -51,7 +51,7 @@ export function peopleSuite(driver: RegistryDriver): void {
   };
 
   describe('a record', () => {
-    test('comes back as it was given, with nulls for what it has not, also for another connection', async () => {
+    test('comes back as it was given, with nulls for absent fields, on another connection too', async () => {
       const made = await registry.people.create('user', person('ada', { banned: false }));
       expect(made).toEqual({
         ...person('ada'),
@@ -67,7 +67,7 @@ export function peopleSuite(driver: RegistryDriver): void {
       expect(await registry.people.find('user', [is('id', 'bob')])).toBeNull();
     });
 
-    test('has the times of its own moment when none are given', async () => {
+    test('gets the current time when none is given', async () => {
       const times: number[] = [];
       for (const id of ['a', 'b']) {
         const before = Date.now();
@@ -83,7 +83,7 @@ export function peopleSuite(driver: RegistryDriver): void {
       expect(times[1]).toBeGreaterThan(times[0] ?? Infinity);
     });
 
-    test('of an address, a token or an id that is taken, or of nobody, is a conflict and leaves nothing', async () => {
+    test('with a taken address, token or id, or without its user, is a conflict and leaves nothing', async () => {
       const { people } = registry;
       await people.create('user', person('ada'));
       await people.create('session', session('one'));
@@ -97,14 +97,14 @@ export function peopleSuite(driver: RegistryDriver): void {
       expect([await people.count('user', []), await people.count('session', [])]).toEqual([1, 1]);
     });
 
-    test('with a field that there is not is refused, and so is looking for one', async () => {
+    test('with an unknown field is refused, and so is a search by one', async () => {
       const { people } = registry;
       await expect(people.create('user', person('ada', { nickname: 'a' }))).rejects.toThrow('no field "nickname"');
       await expect(people.find('user', [is('constructor', 'a')])).rejects.toThrow('no field "constructor"');
       await expect(people.change('user', [], { 'id" = 1 --': 'a' })).rejects.toThrow('no field');
     });
 
-    test('of a session goes with its person', async () => {
+    test('of a session is deleted with its person', async () => {
       const { people } = registry;
       await people.create('user', person('ada'));
       await people.create('session', session('one'));
@@ -146,14 +146,14 @@ export function peopleSuite(driver: RegistryDriver): void {
       expect(await registry.people.count('user', where)).toBe(expected.length);
     });
 
-    test('the same question of other values has the answer of those', async () => {
+    test('the same query with other values uses those values', async () => {
       for (const id of ['ada', 'bob', 'cyd']) expect(await namesOf([is('id', id)])).toEqual([id]);
       for (const ids of [['ada'], ['bob', 'cyd'], []]) expect(await namesOf([is('id', ids, 'in')])).toEqual(ids);
       expect(await namesOf([is('role', 'admin')])).toEqual(['ada']);
       expect(await namesOf([is('role', null)])).toEqual(['cyd']);
     });
 
-    test('text is text, whatever is in it', async () => {
+    test('text is compared literally, whatever it contains', async () => {
       const wellFormed = HOSTILE.filter((text) => !text.includes('\u0000'));
       for (const [n, text] of wellFormed.entries()) {
         await registry.people.create('user', person(`h${n}`, { email: text, name: text }));
@@ -163,7 +163,7 @@ export function peopleSuite(driver: RegistryDriver): void {
       expect(await registry.people.count('user', [])).toBe(3 + wellFormed.length);
     });
 
-    test('pages go by a field, up or down', async () => {
+    test('pages are sorted by a field, ascending or descending', async () => {
       const page = async (offset: number, descending: boolean) => {
         const query = { where: [], limit: 2, offset, sort: { field: 'email', descending } };
         return (await registry.people.findAll('user', query)).map(({ id }) => id);
@@ -179,7 +179,7 @@ export function peopleSuite(driver: RegistryDriver): void {
       for (const id of ['one', 'two', 'three']) await registry.people.create('verification', waiting(id));
     });
 
-    test('one is one, though the conditions hold for more', async () => {
+    test('one changes exactly one, although more match', async () => {
       const { people } = registry;
       const changed = await people.change('verification', [is('identifier', 'link')], {
         value: 'new',
@@ -190,7 +190,7 @@ export function peopleSuite(driver: RegistryDriver): void {
       expect(await people.change('verification', [is('identifier', 'none')], { value: 'new' })).toBeNull();
     });
 
-    test('all are all, and are counted', async () => {
+    test('all changes every match and returns their number', async () => {
       const { people } = registry;
       const where = [is('id', ['one', 'two', 'four'], 'in')];
       expect(await people.changeAll('verification', where, { value: 'x', expiresAt: LATER })).toBe(2);
@@ -200,7 +200,7 @@ export function peopleSuite(driver: RegistryDriver): void {
       expect(await people.count('verification', [])).toBe(1);
     });
 
-    test('a change may be of what the condition is about', async () => {
+    test('a change may affect the condition’s own field', async () => {
       const { people } = registry;
       expect(await people.change('verification', [is('value', 'one')], { value: 'uno' })).toMatchObject({
         id: 'one',
@@ -208,7 +208,7 @@ export function peopleSuite(driver: RegistryDriver): void {
       });
     });
 
-    test('what several take at once only one of them gets', async () => {
+    test('of several concurrent takers exactly one gets the record', async () => {
       const again = await driver.again();
       const takers = [registry, again, registry, again];
       const got = await Promise.all(takers.map(({ people }) => people.take('verification', [is('id', 'one')])));

@@ -1,4 +1,4 @@
-/** What every registry driver makes of quotas and of what tenants have. */
+/** What every registry guarantees of quotas and of usage. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TenantFilter } from '../quotas.ts';
 import type { Registry } from '../registry.ts';
@@ -21,7 +21,7 @@ export function quotaSuite(driver: RegistryDriver): void {
   });
   afterEach(() => driver.discard());
 
-  test('a tenant gets no more sandboxes than it may have, tombstones free a place, others are not bound', async () => {
+  test('a tenant gets no more sandboxes than its quota, tombstones free a place, and others are not limited', async () => {
     await registry.quotas.set('acme', { maxSandboxes: 2 }, changed);
     await makeInstance(registry, 'a');
     await makeInstance(registry, 'b', 'deleted');
@@ -35,7 +35,7 @@ export function quotaSuite(driver: RegistryDriver): void {
     await makeInstance(registry, 'e');
   });
 
-  test('fifty at once leave exactly as many as there may be', async () => {
+  test('fifty at once leave exactly as many as the quota allows', async () => {
     await registry.quotas.set('acme', { maxSandboxes: 10 }, changed);
     const tried = await Promise.allSettled(
       Array.from({ length: 50 }, async (_, n) => registry.instances.create(instance(`n${n}`), START, entry())),
@@ -44,7 +44,7 @@ export function quotaSuite(driver: RegistryDriver): void {
     expect((await registry.quotas.tenant('acme'))?.counts.created).toBe(10);
   });
 
-  test('wakes under way count, so that two cannot take the last place', async () => {
+  test('pending wakes count, so that two cannot take the last place', async () => {
     await registry.quotas.set('acme', { maxActive: 1 }, changed);
     const a = await makeInstance(registry, 'a');
     const b = await makeInstance(registry, 'b');
@@ -59,7 +59,7 @@ export function quotaSuite(driver: RegistryDriver): void {
     expect((await registry.instances.commit(through)).state).toBe('archived');
   });
 
-  test('bytes are counted by state with every change, and a reservation takes them before the write', async () => {
+  test('bytes are counted by state with every change, and a reservation counts before the write', async () => {
     const a = await makeInstance(registry, 'a', 'active');
     await registry.instances.touch([{ id: 'a', updated: START, bytes: 700 }]);
     await makeInstance(registry, 'b', 'active');
@@ -84,7 +84,7 @@ export function quotaSuite(driver: RegistryDriver): void {
     expect(await weigh()).toMatchObject({ active: 0, suspended: 650, archived: 0, deleted: 0 });
   });
 
-  test('tenants are listed in order with what they have and may have, page by page, after a restart too', async () => {
+  test('tenants are listed in order with usage and quotas, page by page, after a restart too', async () => {
     for (const tenant of ['c', 'a', 'b']) await makeInstance(registry, `of-${tenant}`, 'created', { tenant });
     await registry.quotas.set('d', { maxActive: 3, maxBytes: 9 }, changed);
     await registry.thresholds.setOfTenant('d', { idleToSuspendSeconds: 60 }, changed);
@@ -111,7 +111,7 @@ export function quotaSuite(driver: RegistryDriver): void {
     expect(await again.quotas.tenant('x')).toBeNull();
   });
 
-  test('passing through a state is two hops in one: off the map nothing is done', async () => {
+  test('passing through a state is two hops in one; off the map nothing is done', async () => {
     const row = await makeInstance(registry, 'a', 'suspended');
     expect(await code(() => registry.instances.commit(transitionTo(row, 'deleted', { through: ['active'] })))).toMatch(
       /^invalid_transition/,
@@ -121,7 +121,7 @@ export function quotaSuite(driver: RegistryDriver): void {
     expect([after.state, after.generation]).toEqual(['deleted', row.generation + 3]);
   });
 
-  test('wake times add up, by day, and are forgotten by day', async () => {
+  test('wake times add up by day, and are deleted by day', async () => {
     const bucket = { day: 10, path: 'cold' as const, source: 'local' as const, boundMs: 4, count: 2, sumMs: 6 };
     const warm = { ...bucket, day: 11, path: 'warm' as const, source: null, boundMs: null };
     await registry.wakeTimes.add([bucket, warm]);

@@ -1,4 +1,4 @@
-/** What every registry promises of what is recorded about a row beside its state: faults, checks, activity. */
+/** What every registry guarantees of facts beside the state: faults, checks, activity. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Registry } from '../registry.ts';
 import {
@@ -39,14 +39,14 @@ export function recordSuite(driver: RegistryDriver): void {
       });
     });
 
-    test('the check of a file is recorded only while the row is of the generation that was checked', async () => {
+    test('the check of a file is recorded only while the row has the checked generation', async () => {
       const row = await registry.instances.commit(
         transitionTo(await makeInstance(registry, 'a', 'suspended'), 'frozen', { file: FILE }),
       );
       const check = { sha256: 'ab'.repeat(32), quickCheck: 'ok' };
       await registry.instances.recordCheck('a', row.generation - 1, check);
       expect((await seen('a')).file).toEqual(FILE);
-      // Whatever else is known of what was read, its mark above all, is not of what was filed.
+      // Other facts of the file, above all its identity, do not come from the check.
       const found = { ...check, identity: 'of another', size: 1 };
       await registry.instances.recordCheck('a', row.generation, found);
       expect((await seen('a')).file).toEqual({ ...FILE, ...check });
@@ -55,7 +55,7 @@ export function recordSuite(driver: RegistryDriver): void {
       expect((await seen('a')).file).toBeNull();
     });
 
-    test('the volumes of what was checked are summed by tenant, each as last weighed, until it is deleted', async () => {
+    test('the volumes of checked files are summed by tenant, each as last measured, until it is deleted', async () => {
       const sums = async (tenant = 'acme') => (await registry.quotas.tenant(tenant))?.volumes;
       const check = { sha256: 'ab'.repeat(32), quickCheck: 'ok' };
       const a = await registry.instances.commit(
@@ -81,7 +81,7 @@ export function recordSuite(driver: RegistryDriver): void {
       expect(await sums('globex')).toEqual({ instances: 0, workspace: 0, memory: 0, tmp: 0 });
     });
 
-    test('touches stamp many rows at once, never backwards, and pass over what is not there', async () => {
+    test('touches stamp many rows at once, never backwards, and skip unknown ids', async () => {
       const a = await makeInstance(registry, 'a', 'active');
       const b = await makeInstance(registry, 'b', 'active');
       const gone = await makeInstance(registry, 'gone', 'deleted');
@@ -99,7 +99,7 @@ export function recordSuite(driver: RegistryDriver): void {
       await registry.instances.touch([]);
     });
 
-    test('what is later than now is set back to it, a few at a time, and falls due anew', async () => {
+    test('times later than now are set back to now, a few at a time, with their due times', async () => {
       const DAYS = 40 * 86_400;
       for (const id of ['a', 'b', 'c']) await makeInstance(registry, id, 'active');
       await makeInstance(registry, 'near', 'active');
@@ -117,7 +117,7 @@ export function recordSuite(driver: RegistryDriver): void {
       ).toEqual(['a', 'b', 'c']);
     });
 
-    test('every row that has a file is found in the order of ids, from any id on', async () => {
+    test('every row with a file is found in the order of ids, from any id on', async () => {
       for (const id of ['d', 'b', 'a', 'c']) await makeInstance(registry, id, 'frozen');
       await makeInstance(registry, 'aa', 'deleted');
       await makeInstance(registry, 'bb');
@@ -127,7 +127,7 @@ export function recordSuite(driver: RegistryDriver): void {
       expect(await registry.instances.withFile('d', 10)).toEqual([]);
     });
 
-    test('what it is kept in is whole, and nobody has to wait to hear that', async () => {
+    test('the storage check reports ok, without blocking anybody', async () => {
       const stop = new AbortController();
       expect(await registry.maintenance.check(stop.signal)).toBe('ok');
       stop.abort();

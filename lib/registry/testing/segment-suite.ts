@@ -1,4 +1,4 @@
-/** What every registry promises of the sealed months of the ledger. */
+/** What every registry guarantees of the sealed months of the ledger. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Registry } from '../registry.ts';
 import type { Segment } from '../segments.ts';
@@ -51,7 +51,7 @@ export function segmentSuite(driver: RegistryDriver): void {
     expect((await registry.ledger.after(10, 9)).map((line) => line.type)).toEqual(['ledger.sealed', 'ledger.sealed']);
   });
 
-  test('one that leaves a gap, overlaps or is there already is refused, and its line with it', async () => {
+  test('a segment that leaves a gap, overlaps or exists already is refused, and its line with it', async () => {
     await fill(10);
     await registry.segments.seal(await segment('2025-12', 1, 4), entry());
     const wrong = [
@@ -75,7 +75,7 @@ export function segmentSuite(driver: RegistryDriver): void {
     expect(await registry.segments.firstSince(10, 0)).toBeNull();
   });
 
-  test('only what was exported can be dropped, once, and then its lines go in batches and no others', async () => {
+  test('only an exported segment can be dropped, once, and then exactly its lines are removed, in batches', async () => {
     await fill(10);
     await registry.segments.seal(await segment('2025-12', 1, 5), entry());
     await registry.segments.seal(await segment('2026-01', 6, 8), entry());
@@ -102,7 +102,7 @@ export function segmentSuite(driver: RegistryDriver): void {
     expect(await registry.segments.list()).toHaveLength(2);
   });
 
-  test('numbers and hashes go on after lines were dropped', async () => {
+  test('numbers and hashes continue after lines were dropped', async () => {
     await fill(3);
     await registry.segments.seal(await segment('2025-12', 1, 3), entry());
     await registry.segments.markExported('2025-12', START_MS);

@@ -1,4 +1,4 @@
-/** What every registry driver keeps of bundles that left. */
+/** What every registry guarantees of exported bundles. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Registry } from '../registry.ts';
 import type { ShareRow } from '../shares.ts';
@@ -34,7 +34,7 @@ export function shareSuite(driver: RegistryDriver): void {
   });
   afterEach(() => driver.discard());
 
-  test('a share comes back as it was kept, with its ledger line, after a restart too', async () => {
+  test('a share reads back complete, with its ledger line, after a restart too', async () => {
     const kept = share('a', { privateIncluded: true, volumes: ['workspace', 'memory', 'tmp'], issuer: null });
     await registry.shares.add(kept, [shipped]);
     const again = await driver.again();
@@ -42,7 +42,7 @@ export function shareSuite(driver: RegistryDriver): void {
     expect((await again.ledger.page({ type: 'bundle.shipped' }, 10)).rows).toHaveLength(1);
   });
 
-  test('a taken id keeps nothing, no ledger line either', async () => {
+  test('a taken id stores nothing, not even a ledger line', async () => {
     await registry.shares.add(share('a'), [shipped]);
     await expect(async () => registry.shares.add(share('a', { tenant: 'other' }), [shipped])).rejects.toMatchObject({
       code: 'conflict',
@@ -69,7 +69,7 @@ export function shareSuite(driver: RegistryDriver): void {
     await expect(async () => registry.shares.list({}, 2, 'nonsense')).rejects.toMatchObject({ code: 'validation' });
   });
 
-  test('a bundle is found by its hash, else by its id, else by its disk, and only among tenants that are asked for', async () => {
+  test('a bundle is found by its hash, else by its id, else by its disk, and only among the given tenants', async () => {
     await registry.shares.add(share('a'), [shipped]);
     await registry.shares.add(share('b', { tenant: 'other' }), [shipped]);
     const find = async (sha256: string, id: string | null, diskSha256: string | null, tenants?: string[]) =>

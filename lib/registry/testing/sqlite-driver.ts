@@ -6,7 +6,7 @@ import type { Registry } from '../registry.ts';
 import { openSqliteRegistry } from '../sqlite/open.ts';
 import { type RegistryDriver, THRESHOLDS } from './fixtures.ts';
 
-/** `wrap` gets every registry that is opened, and returns the one that the suite sees. */
+/** `wrap` gets every opened registry, and returns the one that the suite uses. */
 export function sqliteDriver(wrap = (registry: Registry): Registry => registry): RegistryDriver {
   let folder = '';
   let opened: Registry[] = [];

@@ -1,4 +1,4 @@
-/** What every registry promises of a search for words. */
+/** What every registry guarantees of a search for words. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Registry } from '../registry.ts';
 import { entry, HOSTILE, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
@@ -17,7 +17,7 @@ export function textSuite(driver: RegistryDriver): void {
       return found.rows.map((row) => row.id).sort();
     };
 
-    test('words are found by their beginning in id, name, tenant and label values, all of them, in any case', async () => {
+    test('words are found by their prefix in id, name, tenant and label values, all of them, ignoring case', async () => {
       await makeInstance(registry, 'sb-0001', 'active', {
         tenant: 'acme-prod',
         name: 'Größe Łódź 数据 run',
@@ -45,7 +45,7 @@ export function textSuite(driver: RegistryDriver): void {
       for (const text of ['un', 'acme globex', 'b-0001x', 'team']) expect(await search(text), text).toEqual([]);
     });
 
-    test('a renamed, relabelled or deleted sandbox is found by what it is now', async () => {
+    test('a renamed, relabelled or deleted sandbox is found by its current words', async () => {
       await makeInstance(registry, 'a', 'archived', { name: 'before', labels: { x: 'early' } });
       expect(await search('before early')).toEqual(['a']);
       await registry.instances.patch('a', { name: 'after', labels: { x: 'later' } }, START, entry());
@@ -65,7 +65,7 @@ export function textSuite(driver: RegistryDriver): void {
       expect(buried.rows.map((one) => one.id)).toEqual(['a']);
     });
 
-    test('odd text is never syntax: it finds what it says, or everything when it says nothing', async () => {
+    test('odd text is never syntax: it matches literally, or matches everything when it has no words', async () => {
       await makeInstance(registry, 'plain', 'created', { name: 'near and or not' });
       await makeInstance(registry, 'star', 'created', { name: 'c*d "quoted" col:umn' });
       for (const text of ['', ' ', '"', '*', '""*', "'", '- + ^ ( )', '\u0000', '\ud800'])

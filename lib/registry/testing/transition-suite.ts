@@ -1,4 +1,4 @@
-/** What every registry promises of state: intents, and commits that compare and set. */
+/** What every registry guarantees of state: intents, and commits by compare-and-set. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { STATES, TRANSITIONS, transition } from '../../lifecycle/states.ts';
 import type { Registry } from '../registry.ts';
@@ -25,7 +25,7 @@ export function transitionSuite(driver: RegistryDriver): void {
   const types = async () => (await registry.ledger.after(0, 100)).map((line) => line.type);
 
   describe('intents', () => {
-    test('an intent is written once, for the state and generation it was made for', async () => {
+    test('an intent is written once, for exactly one state and generation', async () => {
       const row = await makeInstance(registry, 'a', 'suspended');
       expect(await registry.instances.begin('a', intent(row, { from: 'active' }))).toBe(false);
       expect(await registry.instances.begin('a', intent(row, { generation: row.generation + 1 }))).toBe(false);
@@ -38,7 +38,7 @@ export function transitionSuite(driver: RegistryDriver): void {
       });
     });
 
-    test('what was abandoned did not happen: the state and generation stay, the lines tell', async () => {
+    test('an abandoned operation did not happen: the state and generation stay, the lines record it', async () => {
       const row = await makeInstance(registry, 'a', 'suspended');
       await registry.instances.begin('a', intent(row));
       await registry.instances.abandon('a', { failures: 2 }, [
@@ -61,7 +61,7 @@ export function transitionSuite(driver: RegistryDriver): void {
       expect((await types()).slice(-3)).toEqual(['wake.failed', 'other', 'fault.raised']);
     });
 
-    test('what a boot has to look at: rows with an intent and rows that are active', async () => {
+    test('a start has to check rows with an intent and active rows', async () => {
       await makeInstance(registry, 'active', 'active');
       const both = await makeInstance(registry, 'both', 'active');
       const frozen = await makeInstance(registry, 'frozen', 'frozen');
@@ -91,7 +91,7 @@ export function transitionSuite(driver: RegistryDriver): void {
       }
     });
 
-    test('a hop writes the place, the file, the clocks and the ledger line, and settles intent and failures', async () => {
+    test('a hop writes the path, the file, the clocks and the ledger line, and clears intent and failures', async () => {
       const row = await makeInstance(registry, 'a', 'suspended');
       await registry.instances.abandon('a', { failures: 2, fault: { fault: 'error', reason: 'crashed' } }, []);
       await registry.instances.begin('a', intent(row));
@@ -132,7 +132,7 @@ export function transitionSuite(driver: RegistryDriver): void {
       });
     });
 
-    test('a return to the same state is a new generation and leaves the clocks alone; deleted has none', async () => {
+    test('a return to the same state is a new generation and leaves the clocks unchanged; deleted has none', async () => {
       const row = await makeInstance(registry, 'a', 'frozen');
       const refiled = await registry.instances.commit(
         transitionTo(row, 'frozen', { vfsPath: 'live/a', file: FILE, now: START + 500 }),
@@ -145,7 +145,7 @@ export function transitionSuite(driver: RegistryDriver): void {
       });
     });
 
-    test('a row that has moved on is a conflict, an unknown one is not found, and nothing is written', async () => {
+    test('a row that has changed is a conflict, an unknown one is not found, and nothing is written', async () => {
       const row = await makeInstance(registry, 'a', 'active');
       const before = await registry.ledger.lastSeq();
       const stale = { ...row, generation: row.generation - 1 };
@@ -165,7 +165,7 @@ export function transitionSuite(driver: RegistryDriver): void {
       expect(await registry.ledger.lastSeq()).toBe(before);
     });
 
-    test('of two connections that commit the same generation exactly one wins, every time', async () => {
+    test('when two connections commit the same generation, exactly one wins, every time', async () => {
       const other = await driver.again();
       for (let n = 0; n < 20; n += 1) {
         const row = await makeInstance(registry, `r${n}`, 'active');
@@ -181,7 +181,7 @@ export function transitionSuite(driver: RegistryDriver): void {
       await other.close();
     });
 
-    test('a write whose ledger line fails did not happen, and nobody is told of it', async () => {
+    test('a write whose ledger line fails did not happen, and no listener is called', async () => {
       const row = await makeInstance(registry, 'a', 'active', { name: 'one', labels: { a: '1' } });
       const told: LedgerLine[] = [];
       registry.commitEvents.onLedgerAppend((lines) => told.push(...lines));

@@ -1,6 +1,6 @@
 /**
- * A process that works on a registry file until it is done or killed. Arguments: path, task. It says each thing that it
- * knows to be written as a line of JSON.
+ * A process that works on a registry file until it is done or killed. Arguments: path, task. It prints each confirmed
+ * write as a line of JSON.
  */
 import { openSqliteRegistry } from '../sqlite/open.ts';
 import { intent, makeInstance, THRESHOLDS, transitionTo } from './fixtures.ts';
@@ -12,10 +12,10 @@ const say = (what: unknown): void => {
 };
 
 const TASKS: Readonly<Record<string, () => Promise<void>>> = {
-  /** Opens the file and leaves. */
+  /** Opens the file and exits. */
   open: async () => say(await registry.instances.countsByState()),
 
-  /** Makes, intends and commits one row after the other, for ever. */
+  /** Creates rows one after the other, with an intent and a commit each, for ever. */
   write: async () => {
     for (let n = 0; ; n += 1) {
       const row = await makeInstance(registry, `r-${n}`, 'active', { labels: { n: String(n) } });
@@ -26,7 +26,7 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
 
-  /** Commits the rows r-0 … to a state, from the generation that all had, and says which it won. */
+  /** Commits the rows r-0 … to a state, from the generation that all had, and prints which it won. */
   race: async () => {
     const [count = '0', to = 'suspended'] = rest;
     say('ready');

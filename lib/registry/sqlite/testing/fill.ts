@@ -1,6 +1,6 @@
 /**
- * A registry with many made-up rows, for measuring. Fast because it is not durable: indexes, triggers and counts are
- * made at the end. For new files only; a crash leaves rubbish.
+ * A registry with many generated rows, for measurements. Fast because it is not durable: indexes, triggers and counts
+ * are made at the end. For new files only; a crash leaves an unusable file.
  */
 import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../../../lifecycle/ladder.ts';
 import type { State } from '../../../lifecycle/states.ts';
@@ -13,8 +13,8 @@ import { insertRow } from '../instance-rows.ts';
 import { LedgerTable } from '../ledger.ts';
 
 /**
- * What to ask a filled registry for. The rare word is in about 100 rows of however many, the common one in half, the
- * rest in a tenth or more.
+ * Queries for a filled registry. The rare word is in about 100 rows, the common one in half of them, the others in a
+ * tenth or more.
  */
 export const FILLED = {
   tenant: 'tenant-0',
@@ -27,7 +27,7 @@ export const FILLED = {
 
 /** Epoch seconds of the last activity. */
 export const FILLED_AT = 1_765_000_000;
-/** Epoch seconds until which whatever could move is held, so that nothing is due. */
+/** Epoch seconds until which every row is held, so that nothing is due. */
 const HELD_UNTIL = 4_000_000_000;
 const YEAR = 31_536_000;
 const RARE_ROWS = 100;
@@ -69,7 +69,7 @@ export function fillRegistry(path: string, rows: number): void {
   }
 }
 
-/** What the triggers would have made of the rows. */
+/** The counts and words that the triggers would have written. */
 const DERIVED = `
   INSERT INTO labels(instance_row, key, value, updated, created, name_key, bytes_key)
     SELECT instances.rowid, one.key, one.value, updated, created, name_key, bytes_key FROM instances, json_each(labels) AS one;
@@ -126,7 +126,7 @@ function addRow(database: RegistryDatabase, n: number, rows: number): void {
   insertRow(database, row, { dueAt: dueAt(row, THRESHOLDS), words: searchWords(row) });
 }
 
-/** Numbers from 0 to 1 that look random and are the same for the same seed (mulberry32). */
+/** Pseudo-random numbers from 0 to 1, reproducible by their seed (mulberry32). */
 function shares(seed: number): () => number {
   let state = Math.imul(seed + 1, 0x9e3779b9);
   return () => {
@@ -137,7 +137,7 @@ function shares(seed: number): () => number {
   };
 }
 
-/** Who did the lines of a filled ledger: a rare actor has one in ten thousand. */
+/** The actors of a filled ledger: a rare one has one line in ten thousand. */
 export const FILLED_ACTORS = { common: 'key:fill', rare: 'key:rare' } as const;
 
 /**
