@@ -7,7 +7,7 @@ const at = stage();
 const DAY = 86_400;
 const linesOf = async () => (await at.dock.registry.ledger.page({ type: 'clock.set_back' }, 10)).rows;
 
-test('a clock that was far ahead and is set back stops no demotion, and a line of the ledger says what was corrected', async () => {
+test('a clock that was far ahead and is set back stops no demotion, and a ledger line records the corrections', async () => {
   for (const id of ['awake', 'asleep', 'early', 'called']) await at.dock.create(id);
   await at.dock.put('early', '/x', 'kept');
   await at.dock.sessions.suspend('early', REQUEST);
@@ -39,7 +39,7 @@ test('a clock that was far ahead and is set back stops no demotion, and a line o
   expect(await linesOf()).toHaveLength(1);
 });
 
-test('a start corrects it too', async () => {
+test('a start corrects future times too', async () => {
   await at.dock.create('a');
   await at.dock.put('a', '/x', 'kept');
   at.dock.clock.advance(40 * DAY);
@@ -52,7 +52,7 @@ test('a start corrects it too', async () => {
   expect(await at.stateOf('a')).toBe('frozen');
 });
 
-test('a terminal that is open when the clock is set back holds its sandbox no longer than any other', async () => {
+test('a terminal that is open when the clock is set back keeps its sandbox active no longer than any other', async () => {
   await at.dock.create('a');
   await at.dock.put('a', '/x', 'kept');
   at.dock.clock.advance(40 * DAY);
@@ -66,7 +66,7 @@ test('a terminal that is open when the clock is set back holds its sandbox no lo
   expect(await at.stateOf('a')).toBe('suspended');
 });
 
-test('a clock that is put right by seconds corrects nothing', async () => {
+test('a clock that is set back by seconds corrects nothing', async () => {
   await at.dock.create('a');
   await at.dock.put('a', '/x', 'kept');
   at.dock.clock.advance(-5);

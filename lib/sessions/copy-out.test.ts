@@ -33,7 +33,7 @@ function textIn(name: string, path: string, volume: 'workspace' | 'memory' | 'tm
   }
 }
 
-test('a sandbox is copied in every state without being woken, and its bytes are the same wherever it rests', {
+test('a sandbox is copied in every state without being woken, with the same bytes from every drawer', {
   timeout: 60_000,
 }, async () => {
   await dock.create('a');
@@ -102,7 +102,7 @@ async function large(id: string): Promise<void> {
   await dock.sessions.suspend(id, REQUEST);
 }
 
-test('a copy that waits for its turn keeps nobody from filing or waking', { timeout: 120_000 }, async () => {
+test('a copy that waits in the queue delays no filing and no wake', { timeout: 120_000 }, async () => {
   await large('one');
   await large('two');
   await dock.create('a');
@@ -111,7 +111,7 @@ test('a copy that waits for its turn keeps nobody from filing or waking', { time
   const copies = ['one', 'two', 'a'].map((id) =>
     dock.sessions.copyOut(id, join(folder, id), { volumes: VOLUMES }).then(() => order.push(`copied ${id}`)),
   );
-  // The two that run stand still meanwhile, however fast this machine copies.
+  // The two running ones are stopped meanwhile, however fast this machine copies.
   await expect
     .poll(() => existsSync(join(folder, 'one')) && existsSync(join(folder, 'two')), { interval: 1 })
     .toBe(true);
@@ -127,11 +127,11 @@ test('a copy that waits for its turn keeps nobody from filing or waking', { time
   expect(textIn('a', '/kept')).toBe('second');
 });
 
-test('a stop breaks copies off, the one that runs and those that wait, and leaves nothing of them', {
+test('a stop aborts copies, the running one and the waiting ones, and leaves nothing of them', {
   timeout: 120_000,
 }, async () => {
   await large('a');
-  // More than run at once and more than a busy machine finishes before it notices that the first one runs.
+  // More than run at a time, and more than a busy machine finishes before it notices that the first one runs.
   const names = Array.from({ length: 12 }, (_, index) => String(index));
   const asked = Promise.allSettled(names.map((name) => copy(name)));
   await expect.poll(() => existsSync(join(folder, '0')), { interval: 1, timeout: 20_000 }).toBe(true);
@@ -145,7 +145,7 @@ test('a stop breaks copies off, the one that runs and those that wait, and leave
   expect(readdirSync(folder).sort()).toEqual([...whole, 'data'].sort());
 });
 
-test('a damaged sandbox, one without its file, and one that lives in memory are refused, and nothing is left', {
+test('copying a damaged sandbox, one without its file, or one in memory is refused, and nothing is left', {
   timeout: 60_000,
 }, async () => {
   await dock.create('a');

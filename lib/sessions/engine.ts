@@ -35,7 +35,7 @@ export interface Engine {
    * not know, so no file counts as an orphan.
    */
   readonly registryIsWhole: () => boolean;
-  /** Held while somebody suspends sandboxes to make memory for one more process. */
+  /** Locked while sandboxes are suspended to free memory for one more process. */
   readonly memoryMutex: Mutex;
   /** Schedules the background check of a file that was just filed. */
   readonly scheduleCheck: (id: string, generation: number) => void;

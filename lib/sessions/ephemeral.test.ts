@@ -1,4 +1,4 @@
-/** Sandboxes that were created to end: they are not filed to sleep, and nothing of them is lost before their time. */
+/** Ephemeral sandboxes: they are never suspended or frozen, and keep their contents until their timeout. */
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { JOB_VERBS, planVerb } from '../lifecycle/verb-plan.ts';
@@ -14,7 +14,7 @@ beforeEach(async () => {
   await at.dock.put('a', '/x', 'kept');
 });
 
-test('it is suspended and frozen by no verb and by no plan, not even by force, and is told so in the ledger', async () => {
+test('it is suspended and frozen by no verb and by no plan, not even by force, and the ledger records the refusal', async () => {
   const { sessions, registry } = at.dock;
   for (const options of [{}, { force: true }]) {
     await expect(sessions.suspend('a', REQUEST, options)).rejects.toMatchObject({ code: 'conflict' });
@@ -32,14 +32,14 @@ test('it is suspended and frozen by no verb and by no plan, not even by force, a
   }
 });
 
-test('a plan takes one that was never resumed there neither', async () => {
+test('one that was never resumed is suspended or frozen by no plan either', async () => {
   await at.dock.create('new', { ephemeral: true });
   await expect(at.dock.sessions.runPlan('new', 'frozen', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
   await expect(at.dock.sessions.suspend('new', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
   expect(await at.transitionsOf('new')).toEqual([]);
 });
 
-test('a job passes it over where it would be suspended or frozen, and archives and deletes it like any other', () => {
+test('a job skips it where it would be suspended or frozen, and archives and deletes it like any other', () => {
   for (const verb of JOB_VERBS) {
     const wish = planVerb(verb, { state: 'active', fault: null, inMemory: false, ephemeral: true });
     const any = planVerb(verb, { state: 'active', fault: null, inMemory: false, ephemeral: false });
@@ -60,7 +60,7 @@ test('the idle clock takes it from active through archived to deleted at its tim
   ]);
 });
 
-test('one that somebody archives before its time waits there for as long again, and can be revived until then', async () => {
+test('one that is archived before its timeout waits there for the same time again, and can be revived until then', async () => {
   await at.dock.sessions.archive('a', REQUEST);
   at.dock.clock.advance(TIMEOUT - 1);
   expect(await at.dock.sessions.tick()).toEqual({ moved: 0, failed: 0 });
@@ -72,7 +72,7 @@ test('one that somebody archives before its time waits there for as long again, 
   expect((await at.transitionsOf('a')).at(-1)).toBe('archived deleted idle');
 });
 
-test('a stop of the server takes nothing from it: it is there after the start, keeps its time, and ends at it unfrozen', async () => {
+test('a stop of the server keeps it: it is there after the start, keeps its timeout, and is then deleted without being frozen', async () => {
   await at.restart({ clock: at.dock.clock });
   expect(await at.dock.run('a', 'cat x')).toBe('kept');
   await at.restart({ clock: at.dock.clock });
@@ -91,7 +91,7 @@ test('a stop of the server takes nothing from it: it is there after the start, k
   for (const drawer of ['live', 'cold', 'archive']) expect(namesIn(join(at.folder, drawer))).toEqual([]);
 });
 
-test('neither does a kill: what a process left is recovered, and the next call finds it', async () => {
+test('a kill keeps it too: its file is recovered, and the next call finds it', async () => {
   const { clock } = at.dock;
   await at.dock.abandon();
   await at.restart({ clock });
@@ -101,14 +101,14 @@ test('neither does a kill: what a process left is recovered, and the next call f
   expect(await at.dock.run('a', 'cat x')).toBe('kept');
 });
 
-test('a plan archives one whose process is gone by way of active, and a revive brings it back', async () => {
+test('a plan archives one without a process by way of active, and a revive brings it back', async () => {
   await at.restart({ clock: at.dock.clock });
   expect((await at.dock.sessions.runPlan('a', 'archived', REQUEST)).state).toBe('archived');
   await at.dock.sessions.revive('a', REQUEST);
   expect(await at.dock.run('a', 'cat x')).toBe('kept');
 });
 
-test('whoever needs its file at rest is told of what there is instead of a suspension', async () => {
+test('an operation that needs its file at rest names the alternatives to a suspension', async () => {
   const { sessions } = at.dock;
   const raw = await sessions.copyRaw('a', join(at.folder, 'staging')).catch((error: unknown) => error);
   expect(raw).toMatchObject({ code: 'conflict', hint: 'Take a snapshot, which needs no rest.' });

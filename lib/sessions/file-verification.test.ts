@@ -1,4 +1,4 @@
-/** Whether a file at rest is the one that was filed, when its stat does not say so. */
+/** The verification of a file at rest whose stat differs from the record. */
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -9,7 +9,7 @@ import { stage } from './testing/stage.ts';
 
 const at = stage();
 
-/** A copy of the data folder that keeps neither inodes nor times, and an engine on it. */
+/** A copy of the data folder with other inodes and times, and an engine on it. */
 async function dockOnCopy(change: (registry: Database.Database) => void = () => {}): Promise<Dock> {
   const dataFolder = `${at.folder}-copy`;
   cpSync(at.folder, dataFolder, { recursive: true });
@@ -26,7 +26,7 @@ async function dockOnCopy(change: (registry: Database.Database) => void = () => 
 
 const fileOf = async (dock: Dock, id: string) => (await dock.registry.instances.get(id))?.file;
 
-/** Twelve sandboxes in all places, of several kinds. Returns those that have work. */
+/** Twelve sandboxes of several kinds in all drawers. Returns those that have files. */
 async function fill(): Promise<string[]> {
   const { dock } = at;
   const ids: string[] = [];
@@ -72,7 +72,7 @@ test.each([
   },
 );
 
-test('a stop hashes what it files', async () => {
+test('a stop hashes the files that it files', async () => {
   for (const id of ['a', 'b']) {
     await at.dock.create(id);
     await at.dock.put(id, '/x', `work of ${id}`);
@@ -110,7 +110,7 @@ test.each(['suspended', 'frozen'] as const)(
       });
       await expect(at.dock.sessions.resume(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
       expect(await at.dock.registry.instances.get(id)).toMatchObject({ state, fault: 'corrupt' });
-      // Force is for a repaired file, not for somebody else's.
+      // Force is for a repaired file, not for another sandbox's.
       await expect(at.dock.sessions.resume(id, REQUEST, { force: true })).rejects.toMatchObject({ code: 'corrupt' });
     }
     renameSync(files.a, `${files.a}.other`);
@@ -123,7 +123,7 @@ test.each(['suspended', 'frozen'] as const)(
   },
 );
 
-test('archived files that were exchanged right after they were packed are neither read nor revived', async () => {
+test('archived files that were swapped right after they were packed are neither read nor revived', async () => {
   for (const id of ['a', 'b']) {
     await at.dock.create(id, { tenant: id });
     await at.dock.put(id, '/x', `work of ${id}`);
@@ -154,7 +154,7 @@ test('archived files that were exchanged right after they were packed are neithe
   }
 });
 
-test('clones of one file have identities of their own once they have run, and a file of an earlier time gets one', async () => {
+test('clones of one file have their own identities once they have run, and a file of an older version gets one', async () => {
   await at.dock.create('origin');
   await at.dock.put('origin', '/x', 'kept');
   await at.dock.sessions.suspend('origin', REQUEST);

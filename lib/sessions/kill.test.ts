@@ -20,8 +20,8 @@ const WORK = 'the work';
 const MEMORY = 'the memory';
 
 /**
- * Brings sandboxes to a state, each with a file in two volumes that it must still have when it survives. One was lived
- * in; the others begin with copies of its file, as imports do.
+ * Brings sandboxes to a state, each with a file in two volumes that must survive. One of them has run; the others begin
+ * with copies of its file, as imports do.
  */
 async function prepare(dataFolder: string, state: State, ids: readonly string[]): Promise<void> {
   const dock = await startDock({ dataFolder });
@@ -47,13 +47,13 @@ async function prepare(dataFolder: string, state: State, ids: readonly string[])
   await dock.stop();
 }
 
-/** What lies in the drawers, and in `orphans/`. */
+/** The files in the drawers, and in `orphans/`. */
 function inDrawers(folder: string): string[] {
   return filesIn(folder).filter((path) => /^(live|cold|archive|orphans)\//.test(path));
 }
 
 /**
- * What a row's sandbox has there: one file, and a listing beside an archived one. `laid`: it was not packed, as it is
+ * The expected files of a row: one file, and a listing beside an archived one. `laid`: it was not packed, because it is
  * to be deleted.
  */
 function filesOf({ id, state, vfsPath }: InstanceRow, laid: boolean): string[] {
@@ -63,11 +63,11 @@ function filesOf({ id, state, vfsPath }: InstanceRow, laid: boolean): string[] {
 
 interface Scenario {
   operation: keyof typeof FAILPOINTS;
-  /** State before; `active` is reached by the victim itself, after another answered write. */
+  /** State before; the victim itself reaches `active`, after another answered write. */
   from: State;
-  /** Set when the operation is part of a plan: where to. */
+  /** The target state when the operation is part of a plan. */
   target?: State;
-  /** States that are right after the restart, whatever the step. */
+  /** Allowed states after the restart, whatever the step. */
   ends: State[];
   /** Steps that it never reaches. */
   without?: readonly string[];
@@ -111,7 +111,7 @@ const SCENARIOS: Scenario[] = [
   { operation: 'delete', from: 'created', target: 'deleted', ends: ['created', 'deleted'] },
 ];
 
-test('every listed step is killed at by some scenario', () => {
+test('every listed step has a scenario that kills the server there', () => {
   const covered = SCENARIOS.flatMap(({ operation }) => FAILPOINTS[operation].map((step) => `${operation}.${step}`));
   expect(new Set(covered)).toEqual(new Set(ALL_FAILPOINTS));
 });
@@ -127,7 +127,7 @@ for (const { operation, from, target, ends, without = [] } of SCENARIOS) {
     }, 60_000);
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-    // Each step has a sandbox of its own, called like it.
+    // Each step has a sandbox of its own, named like the step.
     test.each(steps)('loses nothing at the step "%s"', { timeout: 60_000 }, async (step) => {
       const doing = target === undefined ? operation : `plan:${target}`;
       const victim = spawnSync(

@@ -21,7 +21,7 @@ const ways: [string, (file: string) => void][] = [
   ],
 ];
 
-/** A sandbox that is awake, with something in its file, something in its log and something large. */
+/** An awake sandbox with something in its file, something in its log and something large. */
 async function awake(id: string): Promise<string> {
   await at.dock.create(id);
   await at.dock.put(id, '/first', 'first');
@@ -41,21 +41,24 @@ const expectAll = async (id: string) => {
   );
 };
 
-test.each(ways)('a live file that is %s is put back under its process, and the sandbox goes on', async (_how, lose) => {
-  const file = await awake('a');
-  lose(file);
-  await at.dock.sessions.tick();
-  expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null, pending: null });
-  await expectAll('a');
-  expect((await at.dock.registry.ledger.page({ instance: 'a', type: 'file.rescued' }, 10)).rows).toHaveLength(1);
-  await at.dock.run('a', 'echo more > more');
-  await at.dock.sessions.suspend('a', REQUEST);
-  await at.dock.sessions.freeze('a', REQUEST);
-  await expectAll('a');
-  expect(await at.dock.get('a', '/more')).toBe('more\n');
-});
+test.each(ways)(
+  'a live file that is %s is restored under its process, and the sandbox continues',
+  async (_how, lose) => {
+    const file = await awake('a');
+    lose(file);
+    await at.dock.sessions.tick();
+    expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null, pending: null });
+    await expectAll('a');
+    expect((await at.dock.registry.ledger.page({ instance: 'a', type: 'file.rescued' }, 10)).rows).toHaveLength(1);
+    await at.dock.run('a', 'echo more > more');
+    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sessions.freeze('a', REQUEST);
+    await expectAll('a');
+    expect(await at.dock.get('a', '/more')).toBe('more\n');
+  },
+);
 
-test('a suspension, a stop and an archiving that come before the look save the file too', async () => {
+test('a suspension, a stop and an archiving before the check save the file too', async () => {
   for (const id of ['suspended', 'archived', 'stopped']) rmSync(await awake(id));
   await at.dock.sessions.suspend('suspended', REQUEST);
   await at.dock.sessions.archive('archived', REQUEST, { force: true });
@@ -66,7 +69,7 @@ test('a suspension, a stop and an archiving that come before the look save the f
   }
 });
 
-test('what a stranger put in its place is kept as an orphan', async () => {
+test('a foreign file in its place is kept as an orphan', async () => {
   const file = await awake('a');
   rmSync(file);
   writeFileSync(file, 'something else');
@@ -76,7 +79,7 @@ test('what a stranger put in its place is kept as an orphan', async () => {
   expect(existsSync(`${file}-wal`)).toBe(true);
 });
 
-test('nothing is done where nothing was lost', async () => {
+test('the check changes nothing when no file is lost', async () => {
   await awake('a');
   await at.dock.run('a', 'echo t > /tmp/t');
   await at.dock.sessions.tick();

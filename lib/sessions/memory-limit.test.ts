@@ -4,13 +4,13 @@ import { entry } from '../registry/testing/fixtures.ts';
 import { REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
-/** Three processes fit: what one counts lies between 24 and 35 MiB. */
+/** Three processes fit: one counts between 24 and 35 MiB. */
 const THREE = { environment: { WB_MEMORY: String(95 * 1024 * 1024) } };
 const at = stage();
 
 const statesOf = async (...ids: string[]) => Promise.all(ids.map((id) => at.stateOf(id)));
 
-/** A call that runs until a file `go` is put from outside. */
+/** A call that runs until a file `go` is written from outside. */
 function untilTold(id: string) {
   return at.dock.run(id, 'echo begun > begun; until [ -f go ]; do sleep 0.05; done; echo ended > ended; cat ended');
 }
@@ -19,7 +19,7 @@ async function begun(id: string): Promise<void> {
   await vi.waitFor(async () => expect(await at.dock.get(id, '/begun')).toBe('begun\n'), { timeout: 20_000 });
 }
 
-test('for one more than fits, the sandbox that was used longest ago is suspended, and the ledger says why', async () => {
+test('to make room for one more, the least recently used sandbox is suspended, and the ledger records why', async () => {
   await at.restart(THREE);
   for (const id of ['a', 'b', 'c', 'd']) await at.dock.create(id);
   for (const id of ['a', 'b', 'c']) await at.dock.run(id, `echo of ${id} > note`);
@@ -37,7 +37,7 @@ test('for one more than fits, the sandbox that was used longest ago is suspended
   expect(await statesOf('a', 'b', 'c', 'd')).toEqual(['active', 'active', 'suspended', 'active']);
 }, 60_000);
 
-test('what runs, is kept hot, is held or has a terminal open is never suspended; one more is refused then, and nothing is lost', async () => {
+test('a sandbox that is busy, kept hot, held or has a terminal open is never suspended; one more is refused then, and nothing is lost', async () => {
   await at.restart(THREE);
   await at.dock.create('busy');
   await at.dock.create('kept', { keepHot: true });
@@ -61,21 +61,21 @@ test('what runs, is kept hot, is held or has a terminal open is never suspended;
   const [line] = (await at.dock.registry.ledger.page({ instance: 'more' }, 1)).rows;
   expect(line).toMatchObject({ type: 'wake.refused', error: expect.stringContaining('WB_MEMORY') });
   expect((await at.dock.registry.instances.get('more'))?.pending).toBeNull();
-  // A wake that waits its moment takes the room of the first one that does nothing any more.
+  // A waiting wake takes the room of the first idle one.
   const next = at.dock.run('more', 'echo served');
   await at.dock.put('busy', '/go', '');
   expect(await call).toBe('ended\n');
   expect(await next.catch(() => at.dock.run('more', 'echo served'))).toBe('served\n');
   expect(await statesOf('busy', 'kept', 'open', 'more')).toEqual(['suspended', 'active', 'active', 'active']);
   for (const id of ['kept', 'open']) expect(await at.dock.run(id, 'cat /tmp/left')).toBe('left\n');
-  // Held until later: the others are untouchable too.
+  // Held until later: the others cannot be suspended either.
   await expect(at.dock.run('busy', 'cat ended')).rejects.toMatchObject({ code: 'capacity' });
   at.dock.sessions.detach('open', 'terminal-1');
   expect(await at.dock.run('busy', 'cat ended')).toBe('ended\n');
   expect(await statesOf('busy', 'kept', 'open', 'more')).toEqual(['active', 'active', 'suspended', 'active']);
 }, 90_000);
 
-test('a wake that its tenant may not have suspends nobody', async () => {
+test('a wake beyond its tenant’s quota suspends no other sandbox', async () => {
   await at.restart(THREE);
   for (const id of ['a', 'b', 'c']) {
     await at.dock.create(id, { tenant: 'other' });
@@ -87,7 +87,7 @@ test('a wake that its tenant may not have suspends nobody', async () => {
   expect(await statesOf('a', 'b', 'c')).toEqual(['active', 'active', 'active']);
 }, 60_000);
 
-test('fifty that wake at once where three fit are served or told to come again, and keep what they were told', async () => {
+test('fifty concurrent wakes where three fit are served or refused for now, and every answered write is kept', async () => {
   await at.restart(THREE);
   const ids = Array.from({ length: 50 }, (_, index) => `s${index}`);
   for (const id of ids) await at.dock.create(id);
@@ -115,7 +115,7 @@ test('fifty that wake at once where three fit are served or told to come again, 
   for (const id of ids) expect((await at.dock.registry.instances.get(id))?.fault).toBeNull();
 }, 300_000);
 
-test('what a call takes counts: idle sandboxes are suspended while the processes have more than they may, and the call goes on', async () => {
+test('the memory of calls counts: idle sandboxes are suspended while the processes exceed the limit, and the call goes on', async () => {
   await at.restart({ environment: { WB_MEMORY: String(200 * 1024 * 1024) } });
   for (const id of ['a', 'b', 'c']) {
     await at.dock.create(id);
@@ -129,7 +129,7 @@ test('what a call takes counts: idle sandboxes are suspended while the processes
   expect(await statesOf('a', 'b', 'c')).toEqual(['active', 'suspended', 'suspended']);
   expect(await call).toMatchObject({ timedOut: true });
   expect(await at.stateOf('a')).toBe('active');
-  // What it took is given back, and there is room again.
+  // Its memory is returned, and there is room again.
   await vi.waitFor(() => expect(pool.memory.servingBytes).toBeLessThan(60 * 1024 * 1024), { timeout: 30_000 });
   for (const id of ['b', 'c']) expect(await at.dock.run(id, 'cat kept')).toBe('kept\n');
   expect(await at.stateOf('a')).toBe('active');

@@ -1,4 +1,4 @@
-/** Sandboxes whose drawers are in another process: what is filed has no local path, and every promise holds. */
+/** Sandboxes whose drawers are in another process: filed files have no local path, and every guarantee holds. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -46,7 +46,7 @@ afterEach(async () => {
   rmSync(dataFolder, { recursive: true, force: true });
 });
 
-/** What lies in the drawers of a sandbox on the local disk, listings and unfinished work included. */
+/** The files of a sandbox in drawers on the local disk, including listings and unfinished work. */
 const onDisk = () => filesIn(dataFolder).filter((path) => /^(live|cold|archive|snapshots|orphans)\//.test(path));
 const LIVE = 'live/a/vfs.sqlite';
 const rowOf = async (id: string) => (await dock.registry.instances.get(id)) ?? expect.fail(`no row of ${id}`);
@@ -70,7 +70,7 @@ async function filed(id: string, state: 'suspended' | 'frozen' | 'archived'): Pr
   if (state === 'archived') await dock.sessions.archive(id, REQUEST);
 }
 
-test('a frozen sandbox is an object alone, is read where it is, and comes back without its tmp', async () => {
+test('a frozen sandbox is only an object, is read from there, and comes back without its tmp', async () => {
   await filed('a', 'frozen');
   expect(onDisk()).toEqual([]);
   expect(await objects()).toEqual(['cold/a.sqlite']);
@@ -111,24 +111,21 @@ test.each(['frozen', 'archived'] as const)('%s goes to suspended, and to deleted
   expect(onDisk()).toEqual([LIVE]);
 });
 
-test.each(['frozen', 'archived'] as const)(
-  '%s is prefetched, and goes back when nothing comes for it',
-  async (state) => {
-    await filed('a', state);
-    const before = await objects();
-    await dock.sessions.prefetch('a', REQUEST);
-    expect(await rowOf('a')).toMatchObject({ state, vfsPath: LIVE });
-    expect(onDisk()).toContain(LIVE);
-    dock.clock.advance(PREFETCH_SECONDS + 1);
-    await dock.sessions.tick();
-    expect(await objects()).toEqual(before);
-    expect(onDisk()).not.toContain(LIVE);
-    expect((await rowOf('a')).vfsPath).toBe(before[0]);
-    expect(await dock.get('a', '/x')).toBe('work of a');
-  },
-);
+test.each(['frozen', 'archived'] as const)('%s is prefetched, and goes back when nothing uses it', async (state) => {
+  await filed('a', state);
+  const before = await objects();
+  await dock.sessions.prefetch('a', REQUEST);
+  expect(await rowOf('a')).toMatchObject({ state, vfsPath: LIVE });
+  expect(onDisk()).toContain(LIVE);
+  dock.clock.advance(PREFETCH_SECONDS + 1);
+  await dock.sessions.tick();
+  expect(await objects()).toEqual(before);
+  expect(onDisk()).not.toContain(LIVE);
+  expect((await rowOf('a')).vfsPath).toBe(before[0]);
+  expect(await dock.get('a', '/x')).toBe('work of a');
+});
 
-test('what breaks off between the object and the row is taken back, and may be done again', async () => {
+test('an operation that fails between the object and the row is rolled back, and can be repeated', async () => {
   await filed('a', 'suspended');
   breaksAt = 'freeze.moved';
   await expect(dock.sessions.freeze('a', REQUEST)).rejects.toThrow('broken');
@@ -148,7 +145,7 @@ test('what breaks off between the object and the row is taken back, and may be d
   expect(await dock.run('a', 'cat x')).toBe('work of a');
 });
 
-test('an object with another tag is hashed: the same bytes are taken, others refused, none are missing', async () => {
+test('an object with another tag is hashed: the same bytes are accepted, others are refused, none are missing', async () => {
   await filed('a', 'frozen');
   await filed('b', 'frozen');
   const cold = drawers.cold;
@@ -167,7 +164,7 @@ test('an object with another tag is hashed: the same bytes are taken, others ref
   expect((await cold.at('b').stat())?.size).toBe(readFileSync(copy).length);
 });
 
-test('a sandbox is made of a snapshot that is an object, and gets it in the place of its own file', async () => {
+test('a sandbox is made from a snapshot that is an object, and has its own file once it has run', async () => {
   await filed('a', 'suspended');
   const staged = join(dataFolder, 'staged.sqlite');
   const { sha256 } = await dock.sessions.copyOut('a', staged, { volumes: ['workspace'] });
@@ -187,7 +184,7 @@ test('a sandbox is made of a snapshot that is an object, and gets it in the plac
   expect(await objects()).toEqual([address]);
 });
 
-test('its raw file is copied as it is kept, and an object of nobody is set aside at the next start', async () => {
+test('its raw file is copied as stored, and an object without a row is set aside at the next start', async () => {
   await filed('a', 'archived');
   const copied = await dock.sessions.copyRaw('a', dataFolder);
   expect(copied).toMatchObject({ packed: true, log: null, bytes: readFileSync(copied.file).length });

@@ -95,7 +95,7 @@ test('only a plan passes through active: a verb off the map is refused as ever',
   await expect(dock.sessions.delete('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
 });
 
-test('a file that is not the one that was filed stops a plan where it stands, and stops no deletion', async () => {
+test('another file than the filed one stops a plan where it is, and stops no deletion', async () => {
   await make('a', 'frozen');
   writeFileSync(join(folder, 'cold', 'a.sqlite'), 'rubbish');
   await expect(dock.sessions.runPlan('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
@@ -118,7 +118,7 @@ test('a plan waits for a running call and then stops, unless forced', { timeout:
   expect(liveFile(dock, 'a')).toContain('a');
 });
 
-test('what lives only in its process is deleted with nothing left, and not filed', async () => {
+test('a sandbox in memory is deleted without a trace, and not filed', async () => {
   await dock.create('m', { vfsPath: ':memory:', ephemeral: true });
   await expect(dock.sessions.runPlan('m', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
   await dock.run('m', 'echo x > y');

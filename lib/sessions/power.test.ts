@@ -1,4 +1,4 @@
-/** What power loss may leave of a sandbox that was never filed, and what is said of it. */
+/** What a power loss can leave of a sandbox that was never filed, and how it is reported. */
 import { cpSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -9,7 +9,7 @@ import { stage } from './testing/stage.ts';
 
 const at = stage();
 
-/** Writes into a new sandbox. Returns the folder as it is at that moment, with nothing filed. */
+/** Writes into a new sandbox. Returns a copy of the folder at that moment, with nothing filed. */
 async function cutOff(id: string): Promise<string> {
   await at.dock.create(id);
   await at.dock.put(id, '/x', 'answered');
@@ -19,7 +19,7 @@ async function cutOff(id: string): Promise<string> {
   return image;
 }
 
-test('a new sandbox has its tables and its folder before it is active, and its log holds only what came later', async () => {
+test('a new sandbox has its tables and its folder on disk before it is active, and its log holds later writes only', async () => {
   await at.dock.create('a');
   await at.dock.sessions.resume('a', REQUEST);
   const born = readFileSync(liveFile(at.dock, 'a'));
@@ -28,7 +28,7 @@ test('a new sandbox has its tables and its folder before it is active, and its l
   expect(born.includes('vfs_node_tree')).toBe(true);
 });
 
-test('an empty file beside a log is kept as it is, and the row says what is wrong and nothing else', async () => {
+test('an empty file beside a log is kept, and the row names this fault and no other', async () => {
   const dataFolder = await cutOff('a');
   const file = join(dataFolder, 'live', 'a', 'vfs.sqlite');
   truncateSync(file, 0);
@@ -55,7 +55,7 @@ test('an empty file beside a log is kept as it is, and the row says what is wron
   }
 });
 
-test('a file that cannot be recovered now sleeps with its log and no fault, and the next wake takes it up', async () => {
+test('a file that cannot be recovered now is filed with its log and no fault, and the next wake recovers it', async () => {
   const dataFolder = await cutOff('a');
   const file = join(dataFolder, 'live', 'a', 'vfs.sqlite');
   const reader = await holdFile(file, 'reading');

@@ -1,6 +1,6 @@
 /**
- * Prefetches that fail or that a restart comes between: the file ends where the row says, and nothing stays in the live
- * drawer for ever.
+ * Prefetches that fail or are interrupted by a restart: the file ends where the row names it, and nothing stays in the
+ * live drawer.
  */
 import { expect, test } from 'vitest';
 import { filesIn } from '../testing/files-in.ts';
@@ -28,7 +28,7 @@ async function frozen(breaksAt: Failpoint): Promise<void> {
   await at.dock.sessions.freeze('a', REQUEST);
 }
 
-test('a prefetch that fails puts the file back to where the row says', async () => {
+test('a failed prefetch returns the file to where the row names it', async () => {
   await frozen('prefetch.brought');
   await expect(at.dock.sessions.prefetch('a', REQUEST)).rejects.toThrow('broken');
   expect(inDrawers()).toEqual(['cold/a.sqlite']);
@@ -36,7 +36,7 @@ test('a prefetch that fails puts the file back to where the row says', async () 
   expect(await at.dock.run('a', 'cat x')).toBe('kept');
 });
 
-test('a prefetched file that cannot be filed back stays where it was, free for others, and goes back later', async () => {
+test('a prefetched file that cannot be filed back stays, blocks nobody, and goes back later', async () => {
   await frozen('prefetch.returned');
   await at.dock.sessions.prefetch('a', REQUEST);
   at.dock.clock.advance(301);

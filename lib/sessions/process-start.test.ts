@@ -30,7 +30,7 @@ describe.each(['created', 'suspended', 'frozen', 'archived'])('a wake from %s', 
     if (state === 'archived') await at.dock.sessions.runPlan('a', 'archived', REQUEST);
   };
 
-  test('whose process is killed while it opens gets another, and the caller does not notice', async () => {
+  test('whose process is killed while it opens gets another, unnoticed by the caller', async () => {
     await prepare();
     const seen = killOpening(1);
     if (state === 'archived') await at.dock.sessions.revive('a', REQUEST);

@@ -17,7 +17,7 @@ import { stage } from './testing/stage.ts';
 
 const at = stage();
 
-describe('the row says where the file is', () => {
+describe('the row decides where the file is', () => {
   test('a stale live file never beats the cold copy and is set aside, not deleted', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'old');
@@ -36,7 +36,7 @@ describe('the row says where the file is', () => {
     expect((await at.dock.registry.ledger.page({ instance: 'a', type: 'orphan.set_aside' }, 10)).rows).toHaveLength(1);
   });
 
-  test('a missing file is a fault, never an empty sandbox, and putting it back and forcing is the way out', async () => {
+  test('a missing file is a fault, never an empty sandbox; restoring the file and a forced wake clear it', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'kept');
     await at.dock.sessions.suspend('a', REQUEST);
@@ -55,7 +55,7 @@ describe('the row says where the file is', () => {
     expect((await at.dock.registry.instances.get('a'))?.fault).toBeNull();
   });
 
-  test('a file that was exchanged for another is refused as corrupt and kept', async () => {
+  test('a file that was replaced by another is refused as corrupt and kept', async () => {
     await at.dock.create('a');
     await at.dock.create('b');
     await at.dock.put('a', '/x', 'mine');
@@ -71,7 +71,7 @@ describe('the row says where the file is', () => {
     expect(readFileSync(at.cold('a'))).toEqual(theirs);
   });
 
-  test('a file that is no database any more is refused, also with force, and is kept for repair', async () => {
+  test('a file that is no longer a database is refused, also with force, and is kept for repair', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'mine');
     await at.dock.sessions.suspend('a', REQUEST);
@@ -88,7 +88,7 @@ describe('the row says where the file is', () => {
     expect(await at.dock.get('a', '/x')).toBe('mine');
   });
 
-  test('an untouched copy of a filed file, as a backup brings back, is checked in full and trusted', async () => {
+  test('an unchanged copy of a filed file, as a backup restores it, is verified in full and trusted', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'mine');
     await at.dock.sessions.suspend('a', REQUEST);
@@ -106,7 +106,9 @@ describe('the row says where the file is', () => {
 });
 
 describe('power loss', () => {
-  /** The registry says that a frozen sandbox woke, and its file is still in the cold drawer: the rename was undone. */
+  /**
+   * The registry records that a frozen sandbox woke, and its file is still in the cold drawer: the rename was undone.
+   */
   async function undoneThaw(id = 'a'): Promise<void> {
     await at.dock.create(id);
     await at.dock.put(id, '/x', 'kept');
@@ -134,7 +136,7 @@ describe('power loss', () => {
     expect(await at.dock.run('a', 'cat x')).toBe('kept');
   });
 
-  test('does not make another file in the drawer pass for the one that woke', async () => {
+  test('does not make another file in the drawer pass for the woken one', async () => {
     const others = join(at.folder, 'others.sqlite');
     await at.restart();
     await at.dock.create('b');
@@ -172,7 +174,7 @@ describe('archived', () => {
     expect(existsSync(liveFile(at.dock, 'a'))).toBe(false);
   });
 
-  test('revived, it has everything but tmp, and the archive has nothing of it', async () => {
+  test('revived, it has everything but tmp, and nothing is left in the archive', async () => {
     const row = await at.dock.sessions.revive('a', { ...REQUEST, reason: 'the customer asked' });
     expect(row.state).toBe('active');
     expect(await at.dock.run('a', 'cat dir/x')).toBe('kept');
@@ -181,7 +183,7 @@ describe('archived', () => {
     expect(entry).toMatchObject({ from: 'archived', to: 'active', source: 'archive', reason: 'the customer asked' });
   });
 
-  test('deleted, it is gone with its files, its ledger stays and its id is never used again', async () => {
+  test('deleted, its files are gone, its ledger stays and its id is never used again', async () => {
     await at.dock.sessions.delete('a', REQUEST);
     expect(namesIn(join(at.folder, 'archive'))).toEqual([]);
     await expect(at.dock.get('a', '/dir/x')).rejects.toMatchObject({ code: 'gone' });
@@ -197,7 +199,7 @@ describe('archived', () => {
 });
 
 describe('crashes', () => {
-  test('a killed process costs nothing that was answered, is shown as an error, and the next wake clears it', async () => {
+  test('a killed process loses nothing that was answered, is shown as an error, and the next wake clears it', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'answered');
     await at.dock.put('a', '/s', 'scratch', 'tmp');
@@ -217,7 +219,7 @@ describe('crashes', () => {
     expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null });
   });
 
-  test('a runaway that costs its process leaves the sandbox suspended, and the next request wakes it', async () => {
+  test('a runaway call that ends its process leaves the sandbox suspended, and the next request wakes it', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'kept');
     const outcome = await at.dock.sessions.exec('a', { command: 'while true; do :; done', timeoutMs: 500 }, REQUEST);
@@ -255,7 +257,7 @@ describe('a sandbox that lives only in memory', () => {
   });
 });
 
-test('a landing that a kill broke off is gone after the start; another file without a row is set aside and kept', async () => {
+test('an import that a kill interrupted is gone after the start; another file without a row is set aside and kept', async () => {
   for (const id of ['landing', 'stranger']) {
     mkdirSync(join(at.folder, 'live', id));
     writeFileSync(liveFile(at.dock, id), `the work of ${id}`);
@@ -297,7 +299,7 @@ describe('prefetch', () => {
 });
 
 describe('reading at rest', () => {
-  test('leaves nothing beside the file, wakes nothing and stamps nothing, in every state', async () => {
+  test('leaves nothing beside the file, wakes nothing and does not count as activity, in every state', async () => {
     await at.dock.create('a');
     expect(await at.dock.get('a', '/x')).toBeNull();
     await at.dock.put('a', '/x', 'kept');
@@ -315,7 +317,7 @@ describe('reading at rest', () => {
     expect(namesIn(join(at.folder, 'cold'))).toEqual(['a.sqlite']);
   });
 
-  test('a constant stream of readers while it wakes, freezes and is archived sees one state or the other and loses nothing', {
+  test('a constant stream of readers while it wakes, freezes and is archived sees one state or the other and misses nothing', {
     timeout: 120_000,
   }, async () => {
     await at.dock.create('a');
@@ -353,7 +355,7 @@ describe('reading at rest', () => {
 });
 
 describe('refusals', () => {
-  test('hops that the map lacks name what is allowed and change nothing', async () => {
+  test('hops that the map lacks name the allowed ones and change nothing', async () => {
     await at.dock.create('a');
     await expect(at.dock.sessions.suspend('a', REQUEST)).rejects.toMatchObject({
       code: 'invalid_transition',
@@ -375,7 +377,7 @@ describe('refusals', () => {
     expect(await at.dock.sessions.suspend('a', REQUEST)).toEqual(before);
   });
 
-  test('a running call holds filing off, and force ends it', async () => {
+  test('a running call delays filing, and force ends it', async () => {
     await at.dock.create('a');
     await at.dock.sessions.resume('a', REQUEST);
     const call = at.dock.sessions.exec('a', { command: 'sleep 20; echo done' }, REQUEST);

@@ -16,7 +16,7 @@ let kept: string;
 let hash: string;
 let makings: string;
 
-/** Two files: what a sandbox had, and what a snapshot of it kept before. */
+/** Two files: the sandbox's own, and an earlier one in its snapshot. */
 beforeAll(async () => {
   makings = mkdtempSync(join(tmpdir(), 'winterdock-restore-'));
   const dock = await startDock({ dataFolder: join(makings, 'dock') });
@@ -52,7 +52,7 @@ async function start(): Promise<Dock> {
 const snapshot = () => ({ name: 'snap', hash, bytes: 1 });
 const STATES = ['suspended', 'frozen', 'archived'] as const;
 const inOrphans = () => filesIn(join(folder, 'orphans'));
-/** What lies in the drawers of a sandbox. */
+/** The files in the drawers of a sandbox. */
 const inDrawers = () => filesIn(folder).filter((path) => /^(live|cold|archive)\//.test(path));
 
 describe.each(STATES)('a sandbox that is %s', (state) => {
@@ -175,7 +175,7 @@ describe.each(['suspended', 'archived'] as const)('a sandbox that is %s', (state
   });
 });
 
-/** The bytes at the place of a sandbox's file, as far as a test needs to know them again. */
+/** The bytes of a sandbox's file, enough to compare them. */
 function lookAt({ path }: Planted): string | null {
   try {
     return (
@@ -187,7 +187,7 @@ function lookAt({ path }: Planted): string | null {
   }
 }
 
-test('what is awake, or lives only in its process, or would go over a quota, is refused and stays as it is', async () => {
+test('a sandbox that is awake, is only in memory, or would exceed a quota is refused and unchanged', async () => {
   const dock = await start();
   await dock.create('awake');
   await dock.put('awake', '/work', 'now');

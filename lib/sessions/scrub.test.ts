@@ -7,14 +7,14 @@ import { liveFile, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
 const at = stage();
-/** No rests. */
+/** A pace without pauses. */
 const AT_ONCE = { startMs: 0, pageMs: 10, passMs: 10, keepMs: 0, share: 1 };
 const BEGUN = { begun: 7, files: 0, bytes: 0, rotten: 0 };
 const progress = () => readProgress(at.dock.registry.facts);
 const fileOf = async (id: string) => (await at.dock.registry.instances.get(id))?.file;
 const faultOf = async (id: string) => (await at.dock.registry.instances.get(id))?.fault;
 
-test('a file whose check a stop came before is hashed after the next start', async () => {
+test('a file whose check was prevented by a stop is hashed after the next start', async () => {
   await at.dock.create('a');
   await at.dock.put('a', '/x', 'kept');
   await at.dock.sessions.suspend('a', REQUEST);
@@ -27,7 +27,7 @@ test('a file whose check a stop came before is hashed after the next start', asy
   expect(await at.dock.get('a', '/x')).toBe('kept');
 });
 
-test('bytes that rot though their stat stays are found, and what is sound, awake or at fault is left alone', async () => {
+test('damaged bytes under an unchanged stat are found, and sound, awake or faulted sandboxes are left alone', async () => {
   for (const id of ['rotten', 'sound', 'awake']) {
     await at.dock.create(id);
     await at.dock.put(id, '/x', `the work of ${id}`);
@@ -43,7 +43,7 @@ test('bytes that rot though their stat stays are found, and what is sound, awake
   const bytes = readFileSync(file);
   bytes.write('WORK', bytes.indexOf('work of rotten'));
   writeFileSync(file, bytes);
-  // A disk forgets bytes without telling the inode; here the row is told of the inode instead.
+  // A disk damages bytes without changing the inode; here the row gets the new inode instead.
   const { mtimeNs, ctimeNs } = statSync(file, { bigint: true });
   const registry = new Database(at.dock.config.registryPath);
   registry
@@ -57,7 +57,7 @@ test('bytes that rot though their stat stays are found, and what is sound, awake
   expect([await faultOf('sound'), await faultOf('awake')]).toEqual([null, null]);
 });
 
-test('a pass that a restart interrupts goes on where it was, with what it had counted', {
+test('a pass that a restart interrupts continues where it was, with its counts', {
   timeout: 90_000,
 }, async () => {
   for (const id of ['a', 'b', 'c']) {
@@ -68,7 +68,7 @@ test('a pass that a restart interrupts goes on where it was, with what it had co
   await at.restart({ scrub: { ...AT_ONCE, passMs: 3_600_000 } });
   at.dock.sessions.start();
   await expect.poll(() => fileOf('c'), { timeout: 20_000 }).toMatchObject({ quickCheck: 'ok' });
-  // It comes to the first, and then it rests for hours.
+  // It checks the first file, and then it pauses for hours.
   await at.restart({ scrub: { ...AT_ONCE, share: 1e-6 } });
   await at.dock.registry.facts.write('scrub', { walk: { ...BEGUN, after: '' }, last: null, since: 7 }, 7);
   at.dock.sessions.start();
@@ -83,7 +83,7 @@ test('a pass that a restart interrupts goes on where it was, with what it had co
   expect(await progress()).toMatchObject({ walk: null });
 });
 
-test('a day lies between two passes, however often the server is restarted in it', async () => {
+test('a day lies between two passes, however often the server restarts', async () => {
   const { clock } = at.dock;
   const since = clock.now() / 1000;
   for (const days of [0, 0.5, 1]) {
@@ -97,7 +97,7 @@ test('a day lies between two passes, however often the server is restarted in it
   }
 });
 
-test('an archived file with a flipped byte, or another in its place, is found and said; a sound one is left alone', async () => {
+test('an archived file with a flipped byte, or another in its place, is found and reported; a sound one is left alone', async () => {
   for (const id of ['flipped', 'replaced', 'sound']) {
     await at.dock.create(id);
     await at.dock.put(id, '/x', `the work of ${id}, which is as long as it takes`);
@@ -117,7 +117,7 @@ test('an archived file with a flipped byte, or another in its place, is found an
   bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
   writeFileSync(archived('flipped'), bytes);
   copyFileSync(archived('sound'), archived('replaced'));
-  // Even before the scrubber comes by, a revive sees that it is not the file that was archived.
+  // Before the scrubber finds it, a revive already sees that it is not the archived file.
   await expect(at.dock.sessions.revive('replaced', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
   await at.restart({ scrub: AT_ONCE });
   at.dock.sessions.start();

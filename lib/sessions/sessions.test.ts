@@ -19,7 +19,7 @@ describe('resume', () => {
     expect(await at.transitionsOf('sess-841')).toEqual(['created active request']);
   });
 
-  test('twenty requests that race wake a sleeping sandbox once', async () => {
+  test('twenty concurrent requests wake a sleeping sandbox once', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/n', '0');
     await at.dock.sessions.suspend('a', REQUEST);
@@ -46,7 +46,7 @@ describe('resume', () => {
     ]);
   });
 
-  test('every drawer is named as the source of the wake', async () => {
+  test('every drawer is reported as the source of the wake', async () => {
     await at.dock.create('a');
     const sources = [(await at.dock.sessions.resume('a', REQUEST)).source];
     await at.dock.sessions.suspend('a', REQUEST);
@@ -59,7 +59,7 @@ describe('resume', () => {
     expect(sources).toEqual(['fresh', 'local', 'cold', 'archive']);
   });
 
-  test('a full house refuses the next one and keeps it asleep', async () => {
+  test('when all places are taken, the next wake is refused and stays asleep', async () => {
     await at.restart({ environment: { WB_MAX_ACTIVE: '2' } });
     for (const id of ['a', 'b', 'c', 'd']) await at.dock.create(id);
     const outcomes = await Promise.allSettled(['a', 'b', 'c', 'd'].map((id) => at.dock.sessions.resume(id, REQUEST)));
@@ -86,7 +86,7 @@ describe('what survives', () => {
     expect(await at.dock.get('a', '/note', 'tmp')).toBeNull();
   });
 
-  test('a warm resume leaves tmp alone', async () => {
+  test('a warm resume keeps tmp', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/note', 'scratch', 'tmp');
     await at.dock.sessions.resume('a', REQUEST);
@@ -124,7 +124,7 @@ describe('what survives', () => {
     expect((await at.dock.get('a', '/learned', 'memory'))?.trim().split('\n')).toHaveLength(20);
   });
 
-  test('a suspended file is one clean file, and freezing moves that very inode', async () => {
+  test('a suspended file is one clean file, and freezing moves that same inode', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'y'.repeat(100_000));
     await at.dock.sessions.suspend('a', REQUEST);
@@ -232,7 +232,7 @@ describe('the ladder', () => {
     ]);
   });
 
-  test('a terminal that nobody renews lets go, and the idle clock starts then', async () => {
+  test('an attachment that is not renewed ends, and the idle clock starts then', async () => {
     await at.dock.create('a');
     await at.dock.sessions.resume('a', REQUEST);
     await at.dock.sessions.attach('a', 'lost');

@@ -1,7 +1,4 @@
-/**
- * An operation that failed so badly that not even its failure was written down: it holds its sandbox until it is
- * settled.
- */
+/** An operation whose failure could not even be recorded: it blocks its sandbox until it is settled. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +29,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Has a verb fail at a step while the registry takes no word of it, as when the disk is full. */
+/** Makes a verb fail at a step while the registry takes no writes, as when the disk is full. */
 async function interrupt(step: Failpoint, verb: () => Promise<unknown>): Promise<void> {
   const { abandon, commit } = dock.registry.instances;
   const full = () => {
@@ -48,7 +45,7 @@ async function interrupt(step: Failpoint, verb: () => Promise<unknown>): Promise
 
 const rowOf = async () => (await dock.registry.instances.get('a')) ?? expect.fail('no row');
 
-test('an interrupted suspension of an active sandbox leaves it suspended, with its work, and others may have it again', async () => {
+test('an interrupted suspension of an active sandbox leaves it suspended, with its work, and usable again', async () => {
   await interrupt('suspend.intent', () => dock.sessions.suspend('a', REQUEST));
   expect((await rowOf()).pending?.verb).toBe('suspend');
   expect(dock.sessions.live(await rowOf())).toMatchObject({ pending: 'suspend', isLocked: false });
@@ -57,7 +54,7 @@ test('an interrupted suspension of an active sandbox leaves it suspended, with i
   expect(await dock.run('a', 'cat kept')).toBe('the work');
 });
 
-test('an interrupted freeze is taken back whether or not it had moved the file, and the ledger says who did it', async () => {
+test('an interrupted freeze is rolled back whether or not it had moved the file, and the ledger names the actor', async () => {
   await dock.sessions.suspend('a', REQUEST);
   await interrupt('freeze.intent', () => dock.sessions.freeze('a', REQUEST));
   expect(await dock.sessions.settle('a', REQUEST)).toMatchObject({ state: 'suspended', pending: null });
@@ -73,7 +70,7 @@ test('an interrupted freeze is taken back whether or not it had moved the file, 
   ]);
 });
 
-test('an interrupted wake of a frozen sandbox is taken back to the cold drawer', async () => {
+test('an interrupted wake of a frozen sandbox is rolled back to the cold drawer', async () => {
   await dock.sessions.suspend('a', REQUEST);
   await dock.sessions.freeze('a', REQUEST);
   await interrupt('resume.brought', () => dock.sessions.resume('a', REQUEST));
@@ -82,7 +79,7 @@ test('an interrupted wake of a frozen sandbox is taken back to the cold drawer',
   expect(await dock.run('a', 'cat kept')).toBe('the work');
 });
 
-test('the next who wants something of an interrupted sandbox gets it', async () => {
+test('the next request settles an interrupted sandbox and is served', async () => {
   await dock.sessions.suspend('a', REQUEST);
   await interrupt('freeze.moved', () => dock.sessions.freeze('a', REQUEST));
   expect(await dock.run('a', 'cat kept')).toBe('the work');
@@ -91,7 +88,7 @@ test('the next who wants something of an interrupted sandbox gets it', async () 
   expect(await dock.get('a', '/kept')).toBe('the work');
 });
 
-test('when nobody wants anything of it, the next round of the ladder settles it', async () => {
+test('without a request, the next round of the ladder settles it', async () => {
   await dock.sessions.suspend('a', REQUEST);
   await interrupt('resume.brought', () => dock.sessions.resume('a', REQUEST));
   await dock.sessions.tick();
@@ -99,7 +96,7 @@ test('when nobody wants anything of it, the next round of the ladder settles it'
   expect(await dock.get('a', '/kept')).toBe('the work');
 });
 
-test('what is really under way is left alone, and without an operation nothing changes', async () => {
+test('an operation under way is left alone, and without an operation nothing changes', async () => {
   const idle = await rowOf();
   expect(await dock.sessions.settle('a', REQUEST)).toEqual(idle);
   const filing = dock.sessions.suspend('a', REQUEST);
@@ -107,7 +104,7 @@ test('what is really under way is left alone, and without an operation nothing c
   expect(await filing).toMatchObject({ state: 'suspended' });
 });
 
-test('a freeze on a disk that gives neither a commit nor a folder puts its file back all the same', async () => {
+test('a freeze on a disk that takes neither a commit nor a folder still returns its file', async () => {
   await dock.sessions.suspend('a', REQUEST);
   observeEffects({
     before: ({ kind, path }) => {
@@ -129,7 +126,7 @@ test('a freeze on a disk that gives neither a commit nor a folder puts its file 
   expect(await dock.get('a', '/kept')).toBe('the work');
 });
 
-test('whoever is told of a move and looks at once finds nothing under way', async () => {
+test('a client that hears of a move and looks at once finds no operation under way', async () => {
   await dock.sessions.suspend('a', REQUEST);
   const seen: Promise<string | null>[] = [];
   const look = async (id: string) => {

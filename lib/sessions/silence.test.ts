@@ -13,7 +13,7 @@ afterEach(() => {
     try {
       process.kill(pid, 'SIGCONT');
     } catch {
-      // Ended by now, as it should be.
+      // It has ended by now, as it should.
     }
   }
 });
@@ -54,7 +54,7 @@ const isThere = (pid: number) => {
   }
 };
 
-test('ten silent checks of an idle process are a line of the ledger, and the next request gets another process', async () => {
+test('ten unanswered checks of an idle process make a line of the ledger, and the next request gets another process', async () => {
   const pid = await idle('a');
   freeze(pid);
   await expect.poll(() => typesOf('a')).toContain('process.silent');
@@ -71,7 +71,7 @@ test('ten silent checks of an idle process are a line of the ledger, and the nex
   expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null });
 });
 
-test('one that answers again before it is needed goes on with its tmp', async () => {
+test('one that answers again before it is needed keeps its tmp', async () => {
   const pid = await idle('a');
   freeze(pid);
   await expect.poll(() => typesOf('a')).toContain('process.silent');
@@ -80,7 +80,7 @@ test('one that answers again before it is needed goes on with its tmp', async ()
   expect((await typesOf('a')).filter((type) => type === 'process.silent')).toHaveLength(1);
 });
 
-test('a call and a write that come to a stuck process before the tenth check are done once, by another', async () => {
+test('a call and a write that reach a stuck process before the tenth check are done once, by another', async () => {
   await at.restart({ healthCheckTimes: { checkEveryMs: 60_000, giveUpAfterMs: 3000 } });
   const pid = await idle('a');
   await pause(50);
@@ -94,7 +94,7 @@ test('a call and a write that come to a stuck process before the tenth check are
   expect(isThere(pid)).toBe(false);
 });
 
-test('a process that runs a call is not asked, though it blocks', async () => {
+test('a process that runs a call is not checked, although it blocks', async () => {
   await idle('a');
   const command = 'awk "BEGIN { while (1) x = 1 }"';
   const call = at.dock.sessions.exec('a', { command, timeoutMs: 2000 }, REQUEST);

@@ -1,9 +1,9 @@
-/** The engine on a registry whose every answer comes late: what the named suites say of it holds there too. */
+/** The engine on a registry with slow answers: the named suites hold there too. */
 import { describe, vi } from 'vitest';
 
 vi.stubEnv('WB_TEST_REGISTRY', 'late');
 
-describe('with a registry that answers late', async () => {
+describe('with a slow registry', async () => {
   await import('./sessions.test.ts');
   await import('./settle.test.ts');
   await import('./plan.test.ts');

@@ -1,4 +1,4 @@
-/** A stop while something is under way: nothing is lost, and nobody is blamed for it. */
+/** A stop while an operation is under way: nothing is lost, and no fault is raised. */
 import { expect, test } from 'vitest';
 import { observeEffects } from '../base/effects.ts';
 import type { Failpoint } from './failpoints.ts';

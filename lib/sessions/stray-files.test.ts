@@ -1,7 +1,4 @@
-/**
- * What lies in or beside the place of a file at rest and is not that file: it is never read, copied, opened or taken
- * up.
- */
+/** Foreign files in or beside the place of a file at rest: they are never read, copied, opened or replayed. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -32,7 +29,7 @@ const orphans = () => readdirSync(join(at.folder, 'orphans'));
 const setAside = async (id: string) =>
   (await at.dock.registry.ledger.page({ instance: id, type: 'orphan.set_aside' }, 10)).rows.map(({ reason }) => reason);
 
-/** Has the row believe that its file was not touched: a disk changes bytes without telling the inode. */
+/** Makes the row match the changed file: a disk damages bytes without changing the inode. */
 function believe(id: string, file: string): void {
   const { mtimeNs, ctimeNs } = statSync(file, { bigint: true });
   const registry = new Database(at.dock.config.registryPath);
@@ -43,7 +40,7 @@ function believe(id: string, file: string): void {
 }
 
 describe.each(['suspended', 'frozen'] as const)('another file in the place of a %s one', (state) => {
-  test('is neither read, nor copied, nor woken, before and after that is a fault, and the own one is again', async () => {
+  test('is neither read, nor copied, nor woken, before and after that is a fault, and the original is again', async () => {
     const mine = await put('mine', state);
     const theirs = await put('theirs', state);
     renameSync(mine, `${mine}.kept`);
@@ -62,9 +59,9 @@ describe.each(['suspended', 'frozen'] as const)('another file in the place of a 
   });
 });
 
-test('a flipped byte does not become a copy with a sound hash', async () => {
+test('a flipped byte never becomes a copy with a valid hash', async () => {
   const file = await put('a', 'frozen');
-  // A stop hashes what waits for its check.
+  // A stop hashes the files that wait for their check.
   await at.restart();
   expect((await at.dock.registry.instances.get('a'))?.file?.sha256).toMatch(/^[0-9a-f]{64}$/);
   const bytes = readFileSync(file);
@@ -75,7 +72,7 @@ test('a flipped byte does not become a copy with a sound hash', async () => {
   expect(readdirSync(join(at.folder, 'expanded'))).toEqual(['empty.sqlite']);
 });
 
-test('a file whose stat is not as recorded is hashed once for all reads, and again when it changes', async () => {
+test('a file whose stat differs from the record is hashed once for all reads, and again when it changes', async () => {
   const file = await put('a', 'suspended');
   const row = (await at.dock.registry.instances.get('a')) ?? expect.fail('no row');
   const resting = fileOnDisk(at.folder, row.vfsPath ?? '');
@@ -106,7 +103,7 @@ test('a file whose stat is not as recorded is hashed once for all reads, and aga
     expect(checks).toBe(2);
     renameSync(`${file}.other`, file);
     await verifyForReading(counting, row, resting);
-    // Its name was changed twice, which its inode tells.
+    // Its name was changed twice, which shows in its inode.
     expect(checks).toBe(3);
   } finally {
     await readers.stop();
@@ -117,13 +114,13 @@ describe.each(['-wal', '-journal'])('a stranger’s %s', (suffix) => {
   let log: Buffer;
   beforeEach(async () => {
     const theirs = await put('theirs', 'active');
-    // Everything of theirs: a log holds whole pages, and whoever takes it up has them.
+    // A complete foreign log: it holds whole pages, and SQLite would replay them.
     log = readFileSync(`${theirs}-wal`);
     expect(log.length).toBeGreaterThan(0);
   });
 
   test.each(['suspended', 'frozen'] as const)(
-    'beside a %s file is set aside by a read, and nothing of it is seen',
+    'beside a %s file is set aside by a read, and none of it is visible',
     async (state) => {
       const file = await put('mine', state);
       writeFileSync(file + suffix, log);
@@ -158,7 +155,7 @@ describe.each(['-wal', '-journal'])('a stranger’s %s', (suffix) => {
     expect(orphans()).toHaveLength(1);
   });
 
-  test('in the place that a file is brought to is set aside before it', async () => {
+  test('where a file is to be fetched to is set aside first', async () => {
     await put('mine', 'frozen');
     const live = liveFile(at.dock, 'mine');
     mkdirSync(dirname(live), { recursive: true });
@@ -167,7 +164,7 @@ describe.each(['-wal', '-journal'])('a stranger’s %s', (suffix) => {
     expect(await setAside('mine')).toHaveLength(1);
   });
 
-  test('in the drawer that a file is put into is set aside before it', async () => {
+  test('in the drawer where a file is to be stored is set aside first', async () => {
     await put('mine', 'suspended');
     writeFileSync(at.cold('mine') + suffix, log);
     await at.dock.sessions.freeze('mine', REQUEST);
@@ -219,7 +216,7 @@ describe.each(['frozen', 'archived', 'created'] as const)('a stranger in the liv
   });
 });
 
-test('an empty log beside a file at rest is removed, and nobody is told', async () => {
+test('an empty log beside a file at rest is removed without a ledger line', async () => {
   const file = await put('a', 'suspended');
   for (const suffix of ['-wal', '-journal', '-shm']) writeFileSync(file + suffix, '');
   expect(await at.dock.get('a', '/x')).toBe('work of a');

@@ -24,13 +24,13 @@ export function stampOf(path: string): FileStamp | null {
   };
 }
 
-/** What a drawer on disk says of a file, or null when there is none. */
+/** The drawer's facts of a file on disk, or null when there is none. */
 export function statOf(path: string): DrawerStat | null {
   const stamp = stampOf(path);
   return stamp === null ? null : { size: stamp.size, tag: tagOf(stamp) };
 }
 
-/** Whether an error has a system's code, such as `ENOENT`. */
+/** True when an error has this system error code, such as `ENOENT`. */
 export function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
@@ -43,13 +43,13 @@ export async function sha256Of(path: string): Promise<string> {
 }
 
 /**
- * The folder of unfinished work in each drawer: on the drawer's own filesystem, whatever that is, so that what is
- * finished is renamed into its place.
+ * The folder of unfinished work in each drawer: on the drawer's own filesystem, so that a finished file is renamed into
+ * its place.
  */
 const STAGING = '.staging';
 
 /**
- * Where a file that is to lie at `target` (absolute, in a drawer of the data folder) is made: beside the drawer's
+ * The staging path for a file that will be at `target` (absolute, in a drawer of the data folder): beside the drawer's
  * files, and emptied at every start.
  */
 export function stagingFor(dataFolder: string, target: string): string {
@@ -57,9 +57,9 @@ export function stagingFor(dataFolder: string, target: string): string {
   return below.length === 0 || drawer === '..' ? join(dirname(target), STAGING) : join(dataFolder, drawer, STAGING);
 }
 
-/** Removes what was never finished, in every drawer: it was never in its place. */
+/** Removes unfinished work in every drawer: it never reached its place. */
 export async function clearStaging(dataFolder: string): Promise<void> {
-  // The one for all drawers is where earlier versions made their files.
+  // Earlier versions used this one folder for all drawers.
   const drawers = (await readdir(dataFolder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   for (const { name } of drawers) {
     const staging = name === 'staging' ? join(dataFolder, name) : join(dataFolder, name, STAGING);
@@ -67,7 +67,7 @@ export async function clearStaging(dataFolder: string): Promise<void> {
   }
 }
 
-/** Whether a name in a drawer is its folder of unfinished work. */
+/** True when a name in a drawer is its folder of unfinished work. */
 export function isStaging(name: string): boolean {
   return name === STAGING;
 }
@@ -99,10 +99,7 @@ export async function moveFile(source: string, target: string, staging: string):
   };
 }
 
-/**
- * Copies a file so that the target is there whole or not at all: copy, fsync, verify by hash, rename, fsync of the
- * folder.
- */
+/** Copies a file so that the target is complete or absent: copy, fsync, verify by hash, rename, fsync of the folder. */
 export async function copyWhole(source: string, target: string, staging: string): Promise<void> {
   await intoPlace(target, staging, async (unfinished) => {
     await pipeline(createReadStream(source), effects.writeStream(unfinished));
@@ -115,13 +112,12 @@ export async function copyWhole(source: string, target: string, staging: string)
   });
 }
 
-/** Unfinished or spent files that could not be removed. */
+/** Unfinished or used-up files that could not be removed. */
 const leftovers = new Set<string>();
 
 /**
- * Removes a file or folder that is of no more use. What it was made for is done or has failed already, so a disk that
- * does not take the removal changes nothing: it is tried again by `discardLeft`, and what is left then goes at the next
- * start.
+ * Removes a file or folder that is no longer needed. Its purpose is already fulfilled or failed, so a failing disk
+ * changes nothing: `discardLeft` tries again, and the next start removes what is still left.
  */
 export async function discard(path: string): Promise<void> {
   try {
@@ -132,7 +128,7 @@ export async function discard(path: string): Promise<void> {
   }
 }
 
-/** Removes what `discard` could not. */
+/** Removes the files that `discard` could not remove. */
 export async function discardLeft(): Promise<void> {
   for (const path of leftovers) await discard(path);
 }
@@ -160,8 +156,8 @@ export async function intoPlace(
 }
 
 /**
- * Makes a folder whose name is on disk before anything moves into it: a file that gives up its old name must not lose
- * the new one with the folder above it. One that is there costs one fsync.
+ * Makes a folder durable before anything moves into it: a file that gives up its old name must not lose the new one
+ * with the folder above it. An existing folder costs one fsync.
  */
 export async function lastingFolder(path: string): Promise<void> {
   await effects.makeFolder(path);

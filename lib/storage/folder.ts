@@ -1,5 +1,5 @@
 /**
- * Looks at local folders that hold drawers: names by the page, permissions, whether a file can be written. Knows
+ * Inspects local folders that hold drawers: names by the page, permissions, whether a file can be written. Knows
  * nothing of keys.
  */
 import { type Dir, constants as fsConstants, opendirSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { unlinkFile, writeFile } from '../base/effects.ts';
 import type { DrawerStatus } from './drawer.ts';
 import { isCode, stampOf } from './files.ts';
 
-/** Names of one page. */
+/** Names per page. */
 const PAGE = 1000;
 const PROBE = '.probe';
-/** As much as the smallest file of a sandbox needs: on a full disk an empty file can still be made. */
+/** The size of a sandbox's smallest file: on a full disk an empty file can still be made. */
 const PROBE_CONTENT = new Uint8Array(4096);
 
-/** What `looking` resolves with, or null when there is no such file or folder. */
+/** The result of `looking`, or null when there is no such file or folder. */
 export async function ifThere<T>(looking: Promise<T>): Promise<T | null> {
   try {
     return await looking;
@@ -35,7 +35,7 @@ function openFolder(folder: string): Dir | null {
   }
 }
 
-/** The names in a folder for which `wanted` holds, a page at a time; between two pages others have their turn. */
+/** The names in a folder that `wanted` accepts, a page at a time; other work runs between two pages. */
 export async function* namePages(
   folder: string,
   wanted: (name: string, isFile: () => boolean) => boolean,
@@ -64,7 +64,7 @@ export async function* namePages(
 export async function folderStatus(folder: string): Promise<DrawerStatus> {
   const found = await ifThere(stat(folder));
   const { R_OK, W_OK, X_OK } = fsConstants;
-  // Away or not ours: either way nothing can be filed there, and the answer says so.
+  // The folder is missing or not accessible: either way nothing can be filed there, and the status reports it.
   const writable = await access(folder, R_OK | W_OK | X_OK).then(
     () => true,
     () => false,
@@ -79,7 +79,7 @@ export async function probeFolder(folder: string): Promise<void> {
     await writeFile(path, PROBE_CONTENT);
     await unlinkFile(path);
   } catch (error) {
-    // What was begun is removed where that is possible; the next probe replaces it where it is not.
+    // The unfinished probe is removed where possible; otherwise the next probe replaces it.
     await unlinkFile(path).catch(() => undefined);
     throw error;
   }

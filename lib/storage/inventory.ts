@@ -1,7 +1,4 @@
-/**
- * What is in the drawers, by name alone: for whoever compares them with the registry. Opens no file and changes
- * nothing.
- */
+/** The files in the drawers, by name alone, for comparing them with the registry. Opens no file and changes nothing. */
 import { opendirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DRAWER_KINDS, type DrawerKind, type Drawers } from './drawer.ts';
@@ -32,7 +29,7 @@ export async function* keptFiles(dataFolder: string, drawers: Drawers): AsyncGen
   }
 }
 
-/** Whether a file is one of a copy, and not of a sandbox. */
+/** True for the file of a copy, false for one of a sandbox. */
 export function isOfCopy<File extends KeptFile>(file: File): file is File & { drawer: 'snapshot' | 'blueprint' } {
   return file.drawer === 'snapshot' || file.drawer === 'blueprint';
 }

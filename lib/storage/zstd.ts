@@ -1,4 +1,4 @@
-/** Compressing a file into an archive drawer and expanding it again. Writes where it is told; knows no drawer. */
+/** Compresses a file and expands it again. Writes to the given path; knows no drawer. */
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
@@ -9,7 +9,7 @@ import { WinterdockError } from '../base/errors.ts';
 /** zstd's own default level: 3 compresses text about as well as gzip at several times the speed. */
 const LEVEL = 3;
 
-/** Lets bytes pass and hashes them on the way. */
+/** Passes bytes through and hashes them. */
 function hashing(hash: Hash): (chunks: AsyncIterable<Buffer>) => AsyncIterable<Buffer> {
   return async function* (chunks) {
     for await (const chunk of chunks) {

@@ -1,5 +1,5 @@
 /**
- * A whole engine without its front on a data folder, for tests: real registry, real processes, real files; only the
+ * A whole engine without its server on a data folder, for tests: real registry, real processes, real files; only the
  * clock may be fake.
  */
 import { mkdirSync } from 'node:fs';
@@ -34,11 +34,11 @@ export interface Dock {
   sessions: Sessions;
   create(id: string, extra?: Partial<NewInstance>): Promise<void>;
   put(id: string, path: string, text: string, volume?: Volume): Promise<void>;
-  /** The text of a file, or null. Read as anyone would, waking nothing. */
+  /** The text of a file, or null. Read as by any user, waking nothing. */
   get(id: string, path: string, volume?: Volume): Promise<string | null>;
   run(id: string, command: string): Promise<string>;
   stop(): Promise<void>;
-  /** Ends the processes and closes the registry without suspending anything, as far as one can without dying. */
+  /** Ends the processes and closes the registry without suspending anything, as close to a kill as possible. */
   abandon(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** An engine for each test of a file, in a folder that is gone after it. */
+/** An engine for each test of a file, in a temporary folder. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { type Dock, type DockOptions, startDock } from './dock.ts';
 export interface Stage {
   readonly folder: string;
   readonly dock: Dock;
-  /** Starts another engine on the same folder in place of the one there is, which is stopped. */
+  /** Stops the engine and starts another on the same folder. */
   restart(options?: Omit<DockOptions, 'dataFolder'>): Promise<Dock>;
   stateOf(id: string): Promise<string | undefined>;
   /** `from to trigger` of every hop of a sandbox, oldest first. */
@@ -17,7 +17,7 @@ export interface Stage {
   cold(id: string): string;
 }
 
-/** Sets a stage before each test of the file that calls it, and clears it after. */
+/** Creates a stage before each test of the calling file, and removes it after. */
 export function stage(): Stage {
   let folder = '';
   let dock: Dock;

@@ -1,6 +1,6 @@
 /**
- * A process that starts an engine, does one operation and kills itself with SIGKILL when a step of it is reached.
- * Arguments: folder, sandbox, operation, step.
+ * A process that starts an engine, runs one operation and kills itself with SIGKILL at a given step. Arguments: folder,
+ * sandbox, operation, step.
  */
 import { FakeClock } from '../../base/clock.ts';
 import type { State } from '../../lifecycle/states.ts';
@@ -27,7 +27,7 @@ const OPERATIONS: Record<string, (dock: Dock) => Promise<unknown>> = {
   resume: ({ sessions }) => sessions.resume(id, REQUEST),
   archive: ({ sessions }) => sessions.archive(id, REQUEST),
   delete: ({ sessions }) => sessions.delete(id, REQUEST),
-  /** Nobody comes for it, so it is filed back. */
+  /** Nothing uses it, so it is filed back. */
   async prefetch({ sessions, clock }) {
     await sessions.prefetch(id, REQUEST);
     clock.advance(PREFETCH_SECONDS);

@@ -9,7 +9,7 @@ import type { Drawer } from '../drawer.ts';
 
 const SIZE = 300_000;
 
-/** Bytes that neither compress away nor repeat. */
+/** Bytes that neither compress nor repeat. */
 function bytes(seed: number): Buffer {
   const content = Buffer.alloc(SIZE);
   let state = seed;
@@ -20,7 +20,7 @@ function bytes(seed: number): Buffer {
   return content;
 }
 
-/** What is compared of bytes: comparing as many one by one takes a second. */
+/** Compares bytes by hash: comparing as many one by one takes a second. */
 function digest(content: Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
@@ -29,7 +29,9 @@ const digestOf = (path: string) => digest(readFileSync(path));
 const ONE = digest(bytes(1));
 const TWO = digest(bytes(2));
 
-/** Runs the drawer suite on what `make` returns for a fresh data folder; a second call opens the same drawer again. */
+/**
+ * Runs the drawer suite. `make` returns the drawer for a fresh data folder; a second call opens the same drawer again.
+ */
 export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Drawer>): void {
   let folder: string;
   let drawer: Drawer;
@@ -61,7 +63,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
   const asKept = (key: string) => drawer.at(key).read(async (path) => digestOf(path));
 
   describe('put', () => {
-    test('what was put in comes out byte for byte', async () => {
+    test('stored bytes are fetched unchanged', async () => {
       const before = digestOf(source);
       expect([before, null]).toContain(await drawer.put(source, 'a'));
       expect(await keys()).toEqual(['a']);
@@ -69,7 +71,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
       expect(digestOf(target)).toBe(before);
     });
 
-    test('a source that was moved is gone, and one that was read is still there', async () => {
+    test('a moved source is gone, and a source that was read still exists', async () => {
       const sha256 = await drawer.put(source, 'a');
       expect(existsSync(source)).toBe(sha256 !== null);
       if (sha256 !== null) expect(digestOf(source)).toBe(ONE);
@@ -83,13 +85,13 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
       expect(digestOf(join(folder, 'other-2.sqlite'))).toBe(TWO);
     });
 
-    test('a missing source leaves the drawer as it was', async () => {
+    test('a missing source leaves the drawer unchanged', async () => {
       await expect(drawer.put(join(folder, 'nothing'), 'a')).rejects.toThrow();
       expect(await keys()).toEqual([]);
       expect(unfinished()).toEqual([]);
     });
 
-    test('what was put in is there for whoever opens the drawer again', async () => {
+    test('stored files are there when the drawer is opened again', async () => {
       await drawer.put(source, 'a');
       const stat = await drawer.at('a').stat();
       const again = await make(folder);
@@ -100,7 +102,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
   });
 
   describe('fetch', () => {
-    test('the file is in exactly one whole place or in both, never in none', async () => {
+    test('the file is complete in exactly one place or in both, never in none', async () => {
       await drawer.put(source, 'a');
       expect(await drawer.at('a').stat()).not.toBeNull();
       const { moved } = await drawer.fetch('a', target);
@@ -108,7 +110,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
       expect(await drawer.at('a').stat()).toEqual(moved ? null : expect.anything());
     });
 
-    test('what was not moved may be fetched again', async () => {
+    test('a file that was not moved may be fetched again', async () => {
       await drawer.put(source, 'a');
       const { moved } = await drawer.fetch('a', target);
       if (moved) {
@@ -128,11 +130,11 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
   });
 
   describe('stat', () => {
-    test('what is not there has none', async () => {
+    test('a missing file has none', async () => {
       expect(await drawer.at('nobody').stat()).toBeNull();
     });
 
-    test('its size is that of the bytes as they are kept', async () => {
+    test('its size is that of the stored bytes', async () => {
       await drawer.put(source, 'a');
       const stat = await drawer.at('a').stat();
       expect(stat?.size).toBe(await drawer.at('a').read(async (path) => statSync(path).size));
@@ -155,7 +157,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
   });
 
   describe('read', () => {
-    test('the local path has the bytes as they are kept, and the answer is that of the look', async () => {
+    test('the local path has the stored bytes, and the callback’s result is returned', async () => {
       await drawer.put(source, 'a');
       const first = await asKept('a');
       if (drawer.at('a').packed) expect(first).not.toBe(ONE);
@@ -163,7 +165,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
       expect(await asKept('a')).toBe(first);
     });
 
-    test('what the look throws is thrown, and the file is still there', async () => {
+    test('the callback’s error is thrown, and the file still exists', async () => {
       await drawer.put(source, 'a');
       const failing = drawer.at('a').read(() => Promise.reject(new Error('no more')));
       await expect(failing).rejects.toThrow('no more');
@@ -171,7 +173,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
       expect(unfinished()).toEqual([]);
     });
 
-    test('several may look at once', async () => {
+    test('several may read at once', async () => {
       await drawer.put(source, 'a');
       const [first, ...others] = await Promise.all([asKept('a'), asKept('a'), asKept('a')]);
       expect(others).toEqual([first, first]);
@@ -193,7 +195,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
       expect(await keys()).toEqual([]);
     });
 
-    test('a key that was removed may be taken again', async () => {
+    test('a removed key may be used again', async () => {
       await drawer.put(source, 'a');
       await drawer.at('a').remove();
       await drawer.put(other(2), 'a');
@@ -203,7 +205,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
   });
 
   describe('taking out and giving back', () => {
-    test('what was taken out as it is kept is gone, and is the same once it was given back', async () => {
+    test('a part that was taken out is gone, and is unchanged once it was given back', async () => {
       await drawer.put(source, 'a');
       const kept = await asKept('a');
       const aside = join(folder, 'aside');
@@ -216,7 +218,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
       expect(digestOf(target)).toBe(ONE);
     });
 
-    test('what is there is replaced by what is given back', async () => {
+    test('a part that is given back replaces an existing one', async () => {
       await drawer.put(source, 'a');
       const aside = join(folder, 'aside');
       await drawer.at('a').takeOut('', aside);
@@ -236,7 +238,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
   });
 
   describe('replace', () => {
-    test('what was written is kept as it is, in the place of what was there', async () => {
+    test('written bytes are stored as they are, in place of the existing file', async () => {
       await drawer.put(source, 'a');
       const kept = join(folder, 'kept');
       await drawer.at('a').read((path) => copyFile(path, kept));
@@ -255,7 +257,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
       expect((await drawer.at('a').stat())?.size).toBe(SIZE);
     });
 
-    test('what the writer throws is thrown, and the file is as it was', async () => {
+    test('the writer’s error is thrown, and the file is unchanged', async () => {
       await drawer.put(source, 'a');
       const stat = await drawer.at('a').stat();
       const failing = drawer.at('a').replace(async (path) => {
@@ -268,10 +270,10 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
     });
   });
 
-  describe('what a drawer says of itself', () => {
+  describe('the status of a drawer', () => {
     const signal = new AbortController().signal;
 
-    test('its usage is that of its files as they are kept', async () => {
+    test('its usage is that of its stored files', async () => {
       expect(await drawer.usage(signal)).toEqual({ files: 0, bytes: 0 });
       await drawer.put(source, 'a');
       await drawer.put(other(2), 'b');
@@ -284,7 +286,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
       await expect(drawer.usage(AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
     });
 
-    test('a file takes up about what it has, and nothing when it is not there', async () => {
+    test('a file takes about its size, and nothing when it is missing', async () => {
       await drawer.put(source, 'a');
       const size = (await drawer.at('a').stat())?.size ?? 0;
       const allocated = (await drawer.at('a').allocatedBytes()) ?? 0;
@@ -292,21 +294,21 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
       expect(await drawer.at('nobody').allocatedBytes()).toBeNull();
     });
 
-    test('it is writable and takes a file, of which nothing is left', async () => {
+    test('it is writable and takes a probe, which leaves nothing', async () => {
       await drawer.probe();
       expect(await keys()).toEqual([]);
       expect((await drawer.status()).writable).toBe(true);
       expect(await drawer.status()).toEqual(await (await make(folder)).status());
     });
 
-    test('being made ready again changes nothing', async () => {
+    test('preparing it again changes nothing', async () => {
       await drawer.put(source, 'a');
       const stat = await drawer.at('a').stat();
       await drawer.prepare();
       expect(await drawer.at('a').stat()).toEqual(stat);
     });
 
-    test('before it is made ready it can be looked at, and that makes nothing', async () => {
+    test('before it is prepared it can be inspected, and that creates nothing', async () => {
       const empty = mkdtempSync(join(folder, 'empty-'));
       const fresh = await make(empty);
       for await (const page of fresh.keyPages()) expect(page).toEqual([]);
@@ -327,7 +329,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
     expect(await keys()).toEqual(['a']);
   });
 
-  test('nothing lies beside what was put in', async () => {
+  test('nothing lies beside a stored file', async () => {
     await drawer.put(source, 'a');
     expect(await drawer.at('a').neighbours()).toEqual([]);
     expect(await drawer.at('nobody').neighbours()).toEqual([]);
@@ -341,7 +343,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer | Promise<Dr
     expect(await keys()).toEqual(['a', 'b.c', 'd-e_f']);
   });
 
-  test('what is removed while the pages are read breaks nothing off', async () => {
+  test('files that are removed while the pages are read interrupt nothing', async () => {
     await drawer.put(source, 'a');
     await drawer.put(other(2), 'b');
     for await (const page of drawer.keyPages()) for (const key of page) await drawer.at(key).remove();

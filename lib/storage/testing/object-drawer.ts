@@ -1,6 +1,6 @@
 /**
  * Drawers that keep their files in another process and reach them over HTTP alone: the proof that a drawer needs no
- * local path. For tests; knows nothing of rows, as any driver.
+ * local path. For tests; knows nothing of rows, like every driver.
  */
 import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -19,7 +19,7 @@ export interface ObjectServer {
   stop(): Promise<void>;
 }
 
-/** Starts a process that keeps objects until it is stopped. */
+/** Starts a process that stores objects until it is stopped. */
 export async function startObjectServer(): Promise<ObjectServer> {
   const file = join(import.meta.dirname, 'object-server.ts');
   const server = spawn(process.execPath, [file], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -36,12 +36,12 @@ export async function startObjectServer(): Promise<ObjectServer> {
 
 interface ObjectDrawerOptions {
   url: string;
-  /** Where local copies are made: under a name in it that is the drawer's own. */
+  /** The folder of local copies, in a subfolder named after the drawer. */
   dataFolder: string;
-  /** The drawer's name, which its addresses and the names of its objects begin with. */
+  /** The drawer's name, the prefix of its addresses and object names. */
   name: string;
   packed?: boolean;
-  /** What tells the objects of this data folder from those of others. */
+  /** Separates the objects of this data folder from those of others. */
   bucket: string;
 }
 
