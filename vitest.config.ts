@@ -24,12 +24,13 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
+    globalSetup: './scripts/test-setup.ts',
     env: {
       // The processes that tests start share compiled code, as they do under one server.
       NODE_COMPILE_CACHE: cache('winterdock'),
       WB_CACHE: cache('winterdock-workers'),
-      // One warm-up round saves a quarter of the processor time of each worker. Tests of warm workers unset it.
-      WB_TEST_WARM_UP_ROUNDS: '1',
+      // Without rehearsals a worker that waits costs a third. Tests of workers as in production unset it.
+      WB_TEST_REHEARSALS: '0',
     },
     sequence: { sequencer: LongestFirst },
     pool: 'forks',

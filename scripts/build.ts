@@ -1,11 +1,12 @@
 /**
- * Builds the console when its build is missing or older than its sources. Knows nothing of what it builds but where it
- * lies.
+ * Builds the console and the bundle of the workers when one is missing or older than its sources. Knows nothing of what
+ * it builds but where it lies.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { currentBundle } from '../lib/base/bundled.ts';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -37,8 +38,19 @@ export function isBuilt(): boolean {
   return statSync(marker).mtimeMs >= Math.max(...SOURCES.map((source) => newest(join(ROOT, source))));
 }
 
-/** Builds when needed. Throws when the build fails. */
+/** Bundles the workers' code when needed. Without a bundle they load the sources, so a failure is a note. */
+export function ensureWorkerBundle(): void {
+  if (currentBundle({ tools: true }) !== null) return;
+  const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts', 'worker-bundle.ts')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+  });
+  if (status !== 0) process.stderr.write(`The workers start from their sources, which takes longer: ${stderr}\n`);
+}
+
+/** Builds what is needed. Throws when the console does not build. */
 export function ensureBuilt(): void {
+  ensureWorkerBundle();
   if (isBuilt()) return;
   process.stderr.write('Building the console: a minute or two, once per change of its sources…\n');
   const build = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'next', 'dist', 'bin', 'next'), 'build'], {

@@ -2,7 +2,7 @@
 import { readConfig } from '../lib/base/config.ts';
 import { messageOf } from '../lib/base/errors.ts';
 import { preflight } from '../lib/front/start-problems.ts';
-import { ensureBuilt, isBuilt } from './build.ts';
+import { ensureBuilt, ensureWorkerBundle, isBuilt } from './build.ts';
 
 /** Why the server could not start, found out before a long build. */
 async function startProblem(): Promise<string | null> {
@@ -20,6 +20,8 @@ if (!process.argv.includes('--api-only')) {
     process.exit(1);
   }
   ensureBuilt();
+} else {
+  ensureWorkerBundle();
 }
 Object.assign(process.env, { NODE_ENV: 'production' });
 await import('../lib/front/server.ts');

@@ -8,7 +8,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureBuilt, isBuilt } from './build.ts';
+import { ensureBuilt, ensureWorkerBundle, isBuilt } from './build.ts';
 import { ensurePeers } from './peers.ts';
 import { runTool, type StartedTool, startTool } from './run.ts';
 
@@ -30,6 +30,7 @@ interface PlaywrightReport {
 
 const chosen = process.argv.slice(2);
 ensurePeers();
+ensureWorkerBundle();
 if (chosen.some((word) => word.endsWith('.spec.ts'))) {
   ensureBuilt();
   process.exit(runTool('playwright', ['test', ...chosen]) ? 0 : 1);

@@ -36,7 +36,8 @@ test('the code is compiled before the first worker that may serve a sandbox is s
   const cache = compileCacheFolder(join(folder, 'cache'));
   const compiled = () => readdirSync(cache, { recursive: true }).sort();
   const first = compiled();
-  expect(first.length).toBeGreaterThan(20);
+  // The folder of this version of Node, and in it the entry and each chunk that a first call loads.
+  expect(first.length).toBeGreaterThan(5);
   const one = createPool({ size: 1, maxActive: 1, dataFolder: folder });
   await one.start();
   await one.stop();

@@ -4,15 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import {
-  newQuickJSWASMModuleFromVariant,
-  newVariant,
-  type QuickJSContext,
-  type QuickJSHandle,
-  type QuickJSRuntime,
-  type QuickJSWASMModule,
-  RELEASE_SYNC,
-} from 'quickjs-emscripten';
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from 'quickjs-emscripten';
 import { isHeavyJson } from '../base/json-weight.ts';
 import type { OutputChunk } from './instance.ts';
 import { type HostFunction, JavaScriptBridge } from './javascript-bridge.ts';
@@ -63,27 +55,26 @@ let compiledModule: WebAssembly.Module | null = null;
 let instance: Promise<QuickJSWASMModule> | null = null;
 
 /**
- * Compiles QuickJS ahead of the first run. Does so on this thread: with a single V8 background thread, compiling in the
- * background hangs about one process in a hundred.
- */
-export function warmJavaScript(): void {
-  const require = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'));
-  compiledModule ??= new WebAssembly.Module(readFileSync(require.resolve(WASM_FILE)));
-}
-
-/**
  * An instance whose memory cannot outgrow the guest's. QuickJS's own limit does not count bytes when it is compiled to
  * WebAssembly, so the WebAssembly memory itself is limited.
  */
 function quickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
-  warmJavaScript();
+  instance ??= newInstance(Math.ceil((INITIAL_BYTES + memoryBytes) / WASM_PAGE_BYTES));
+  return instance;
+}
+
+/**
+ * QuickJS is loaded and compiled by the first run: most sandboxes never run JavaScript. Compiles on this thread: with
+ * few V8 background threads, compiling in the background was seen to hang.
+ */
+async function newInstance(maximum: number): Promise<QuickJSWASMModule> {
+  const { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } = await import('quickjs-emscripten');
+  const require = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'));
+  compiledModule ??= new WebAssembly.Module(readFileSync(require.resolve(WASM_FILE)));
   const wasmModule = compiledModule;
-  if (wasmModule === null) throw new Error('QuickJS was not compiled.');
-  const maximum = Math.ceil((INITIAL_BYTES + memoryBytes) / WASM_PAGE_BYTES);
   const wasmMemory = () =>
     Promise.resolve(new WebAssembly.Memory({ initial: INITIAL_BYTES / WASM_PAGE_BYTES, maximum }));
-  instance ??= newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmModule, wasmMemory }));
-  return instance;
+  return newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmModule, wasmMemory }));
 }
 
 /**

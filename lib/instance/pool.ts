@@ -187,7 +187,7 @@ class Pool implements InstancePool {
 
   /** The first worker compiles for all that follow and uses half as much memory again. It serves no sandbox. */
   async #compile(): Promise<void> {
-    const worker = startWorker(this.#workerOptions);
+    const worker = startWorker(this.#workerOptions, { compile: true });
     this.#compiling = worker;
     try {
       await worker.ready;

@@ -8,6 +8,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BUNDLES, entryOf } from '../base/bundled.ts';
 import { makeFolderNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { fromInstanceSchema } from './protocol.ts';
@@ -16,7 +17,12 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = dirname(dirname(HERE));
 const MODULES = join(ROOT, 'node_modules');
 /** What a worker may read to load its code. A data folder beside the code is not included. */
-const READABLE_CODE = [join(ROOT, 'package.json'), join(ROOT, 'lib'), ...new Set([MODULES, realpathSync(MODULES)])];
+const READABLE_CODE = [
+  join(ROOT, 'package.json'),
+  join(ROOT, 'lib'),
+  join(ROOT, BUNDLES),
+  ...new Set([MODULES, realpathSync(MODULES)]),
+];
 /** Added to the server's niceness, so that a busy sandbox never starves the server. */
 const NICENESS = 10;
 const LOWEST_PRIORITY = 19;
@@ -84,9 +90,12 @@ export interface WorkerOptions {
 
 /**
  * Starts one worker for the sandboxes of a data folder. Call it on the main thread: the worker is killed when the
- * thread that started it exits.
+ * thread that started it exits. `compile`: it compiles all that workers use before it is ready.
  */
-export function startWorker({ dataFolder, spillFolder, cacheFolder, maxStartMs }: WorkerOptions): Worker {
+export function startWorker(
+  { dataFolder, spillFolder, cacheFolder, maxStartMs }: WorkerOptions,
+  { compile = false }: { compile?: boolean } = {},
+): Worker {
   // The folders may have been deleted since the server started. A worker that cannot write there does not start.
   makeFolderNow(cacheFolder);
   makeFolderNow(spillFolder);
@@ -102,9 +111,9 @@ export function startWorker({ dataFolder, spillFolder, cacheFolder, maxStartMs }
   ];
   // A worker whose thread is blocked cannot notice that its server is gone; the kernel can.
   const guarded = process.platform === 'linux' && existsSync(SETPRIV);
-  // Tests run one warm-up round: what warm-up saves a first call is measured elsewhere.
-  const warmUpRounds = process.env.WB_TEST_WARM_UP_ROUNDS;
-  const child = fork(join(HERE, 'worker.ts'), warmUpRounds === undefined ? [] : [warmUpRounds], {
+  // Tests rehearse little: what it saves a first call is measured elsewhere.
+  const rehearsals = compile ? 'compile' : process.env.WB_TEST_REHEARSALS;
+  const child = fork(entryOf('worker', join(HERE, 'worker.ts')), rehearsals === undefined ? [] : [rehearsals], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: {

@@ -6,6 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { entryOf } from '../base/bundled.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { deserializeError } from '../base/serialized-error.ts';
 import { parseFromReader, type ReaderJob, type ReaderJobResult } from './messages.ts';
@@ -74,7 +75,7 @@ export class ReaderProcess {
    */
   static async start(niceness: number): Promise<ReaderProcess> {
     const cache = process.env.NODE_COMPILE_CACHE;
-    const child = fork(ENTRY, [], {
+    const child = fork(entryOf('reader', ENTRY), [], {
       execArgv: EXEC_ARGV,
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

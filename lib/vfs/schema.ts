@@ -6,7 +6,7 @@
  * second table.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { newIdentity } from './identity.ts';
+import { NEW_IDENTITY } from './identity.ts';
 import { corruptFile } from './sqlite-errors.ts';
 
 const VFS_TABLE =
@@ -70,7 +70,7 @@ export function inspectSchema(db: DatabaseSync, { name: database = 'main', stric
 /** Creates what is missing, in one transaction; writes nothing when both tables exist. */
 export function ensureSchema(db: DatabaseSync, schema: Schema): void {
   if (schema.vfs && schema.nodes) return;
-  const values = `'', '', 'counter', 0, '${newIdentity()}'`;
+  const values = `'', '', 'counter', 0, ${NEW_IDENTITY}`;
   const counter = `INSERT OR IGNORE INTO vfs_node (volume, path, kind, version, target) VALUES (${values})`;
   db.exec(`BEGIN IMMEDIATE; ${VFS_TABLE}; ${NODE_TABLE}; ${NODE_INDEX}; ${counter}; COMMIT`);
 }

@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { epochSeconds } from '../base/clock.ts';
-import { newIdentity } from './identity.ts';
+import { NEW_IDENTITY } from './identity.ts';
 import { subtreeOf, type VfsPath } from './paths.ts';
 import { FULL, resultCodeOf } from './sqlite-errors.ts';
 import type { Statements } from './statements.ts';
@@ -30,8 +30,6 @@ export class TableWriter implements TreeWriter {
   /** The last assigned version; 0 before the stored one was read. */
   #last = 0;
   #counterStored = true;
-  /** The identity to give the file when it has none. */
-  #identity: string | null = null;
 
   constructor(statements: Statements, clock: Clock) {
     this.#statements = statements;
@@ -59,12 +57,10 @@ export class TableWriter implements TreeWriter {
    */
   storeCounter(): void {
     if (this.#counterStored) return;
-    this.#identity ??= newIdentity();
     this.#statements.run(
-      `INSERT INTO vfs_node ${NODE_COLUMNS} SELECT '', '', 'counter', NULL, NULL, NULL, NULL, ?, ? WHERE true
+      `INSERT INTO vfs_node ${NODE_COLUMNS} SELECT '', '', 'counter', NULL, NULL, NULL, NULL, ?, ${NEW_IDENTITY} WHERE true
        ON CONFLICT(volume, path) DO UPDATE SET version = excluded.version, target = ifnull(target, excluded.target)`,
       this.#last,
-      this.#identity,
     );
     this.#counterStored = true;
   }
@@ -201,7 +197,7 @@ export class TableWriter implements TreeWriter {
     target: string | null,
   ): void {
     this.#statements.run(
-      `INSERT INTO vfs_node ${NODE_COLUMNS} SELECT ?, ?, ?, ?, ?, NULL, NULL, ?, ? WHERE true
+      `INSERT INTO vfs_node ${NODE_COLUMNS} SELECT ?, ?, ?, ?, ?, NULL, NULL, ?, ${NEW_IDENTITY} WHERE true
        ON CONFLICT(volume, path) DO UPDATE SET kind = excluded.kind, mode = excluded.mode, mtime = excluded.mtime,
          version = excluded.version, target = excluded.target`,
       volume,

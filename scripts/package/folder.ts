@@ -5,6 +5,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BUNDLE_LIST, BUNDLES, currentBundle } from '../../lib/base/bundled.ts';
 import { tracedFiles } from './trace.ts';
 
 /** What the whole folder may take, Node included, in bytes. */
@@ -14,7 +15,9 @@ const LAUNCHER = fileURLToPath(new URL('./winterdock.sh', import.meta.url));
 
 /** Read at run time by names that are computed, which no trace finds. */
 function computedNames(): string[] {
+  const bundle = currentBundle();
   return [
+    ...(bundle === null ? [] : [bundle, join(BUNDLES, BUNDLE_LIST)]),
     'db/migrations',
     'node_modules/just-bash/dist/bundle/chunks',
     'node_modules/just-bash/vendor',

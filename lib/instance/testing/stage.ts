@@ -25,7 +25,7 @@ export function stage(options: { size?: number; maxActive?: number } = {}): Stag
   let pool: InstancePool;
   beforeAll(async () => {
     // These tests need workers that are as warm as in production.
-    vi.stubEnv('WB_TEST_WARM_UP_ROUNDS', undefined);
+    vi.stubEnv('WB_TEST_REHEARSALS', undefined);
     folder = mkdtempSync(join(tmpdir(), 'winterdock-instance-'));
     pool = createPool({
       size: options.size ?? 1,
