@@ -8,6 +8,7 @@ import { LiveStarted } from '#components/live/started.tsx';
 import { StateMark } from '#components/sandbox/state-mark.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
+import type { InstanceId } from '#lib/base/ids.ts';
 import type { Event, Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 
@@ -17,8 +18,8 @@ const PAGES = 6;
 const SHOWN = 12;
 const STARTS = ['start.done', 'start.progress'] as const;
 
-async function idsMadeBy(caller: Caller, requestId: string): Promise<string[]> {
-  const ids: string[] = [];
+async function idsMadeBy(caller: Caller, requestId: string): Promise<InstanceId[]> {
+  const ids: InstanceId[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < PAGES; page += 1) {
     const { items, next } = await getHost().operations.events(caller, {
@@ -45,7 +46,7 @@ async function lastStartLine(caller: Caller, requestId: string): Promise<Event |
   return null;
 }
 
-async function rowOf(caller: Caller, id: string): Promise<Instance | null> {
+async function rowOf(caller: Caller, id: InstanceId): Promise<Instance | null> {
   try {
     return await getHost().operations.getInstance(caller, id);
   } catch (error) {

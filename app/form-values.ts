@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { WinterdockError } from '#lib/base/errors.ts';
+import { type InstanceId, isInstanceId } from '#lib/base/ids.ts';
 
 /** The error for arguments that no form of the console sends. */
 function unreadable(): WinterdockError {
@@ -27,6 +28,12 @@ export function textField(form: FormData, name: string): string {
 /** Throws `bad_request` unless all of these bound arguments are text. */
 export function expectTexts(...bound: readonly unknown[]): void {
   if (!bound.every((one) => typeof one === 'string')) throw unreadable();
+}
+
+/** The id of a sandbox that a form is bound to. Throws `bad_request` for any other value. */
+export function boundInstanceId(bound: unknown): InstanceId {
+  if (!isInstanceId(bound)) throw unreadable();
+  return bound;
 }
 
 /** Throws `bad_request` unless a bound argument, or an earlier state, has this shape. */

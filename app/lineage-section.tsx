@@ -2,25 +2,19 @@
 import { LineageTree } from '#components/figures/lineage.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
-import type { LineageNode } from '#lib/contract/schema.ts';
+import type { InstanceId } from '#lib/base/ids.ts';
 import { getHost } from '#lib/host/host.ts';
 
-function readLineage(caller: Caller, { kind, id }: Pick<LineageNode, 'kind' | 'id'>) {
+type Subject = { kind: 'instance'; id: InstanceId } | { kind: 'snapshot' | 'blueprint'; id: string };
+
+function readLineage(caller: Caller, { kind, id }: Subject) {
   const { operations } = getHost();
   if (kind === 'instance') return operations.instanceLineage(caller, id);
   return kind === 'snapshot' ? operations.snapshotLineage(caller, id) : operations.blueprintLineage(caller, id);
 }
 
 /** `current`: what the page is about. */
-export async function LineageSection({
-  caller,
-  current,
-  note,
-}: {
-  caller: Caller;
-  current: Pick<LineageNode, 'kind' | 'id'>;
-  note: string;
-}) {
+export async function LineageSection({ caller, current, note }: { caller: Caller; current: Subject; note: string }) {
   return (
     <PageSection id="lineage" name="Lineage" note={note}>
       <LineageTree lineage={await readLineage(caller, current)} current={current} />

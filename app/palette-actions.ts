@@ -2,7 +2,7 @@
 /** The palette's server action: reads a sandbox and the moves that are open to it. It changes nothing. */
 import type { SandboxChoice } from '#components/palette/items.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
-import { slugSchema } from '#lib/contract/schema.ts';
+import { isInstanceId } from '#lib/base/ids.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from './caller.ts';
 import { expectTexts } from './form-values.ts';
@@ -13,7 +13,7 @@ import { TABS, tabAddress } from './sandboxes/[id]/tab-names.ts';
 export async function sandboxForPalette(id: string): Promise<SandboxChoice | null> {
   expectTexts(id);
   const caller = await requireCaller('/');
-  if (!slugSchema.safeParse(id).success) return null;
+  if (!isInstanceId(id)) return null;
   try {
     const instance = await getHost().operations.getInstance(caller, id);
     if (instance.state === 'deleted') return null;

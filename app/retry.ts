@@ -1,23 +1,22 @@
 'use server';
+/** Retries what a fault or an interruption stopped, from the overview and the sandbox's own page. */
 import { refresh } from 'next/cache';
 import { wakeEventInWords } from '#components/ledger/event-words.ts';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
-/** Retries what a fault or an interruption stopped, from the overview and the sandbox's own page. */
 import type { Caller } from '#lib/auth/caller.ts';
-import { slugSchema } from '#lib/contract/schema.ts';
+import type { InstanceId } from '#lib/base/ids.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from './caller.ts';
-import { expectTexts } from './form-values.ts';
+import { boundInstanceId } from './form-values.ts';
 import { problemInWords, problemOf } from './problem.ts';
 
 /**
  * Wakes a sandbox with force: clears its fault and opens its file again. A file that is still bad is refused again, and
  * nothing is lost.
  */
-export async function retryWake(id: string, _previous: ActionOutcome | null): Promise<ActionOutcome> {
-  expectTexts(id);
+export async function retryWake(bound: string, _previous: ActionOutcome | null): Promise<ActionOutcome> {
+  const id = boundInstanceId(bound);
   const caller = await requireCaller('/');
-  if (!slugSchema.safeParse(id).success) return { ok: false, says: 'There is no such sandbox.' };
   try {
     const answer = await getHost().operations.resume(caller, id, { force: true });
     refresh();
@@ -29,20 +28,19 @@ export async function retryWake(id: string, _previous: ActionOutcome | null): Pr
 }
 
 const AGAIN = {
-  resume: (caller: Caller, id: string) => getHost().operations.resume(caller, id, {}),
-  suspend: (caller: Caller, id: string) => getHost().operations.suspend(caller, id, {}),
-  freeze: (caller: Caller, id: string) => getHost().operations.freeze(caller, id, {}),
+  resume: (caller: Caller, id: InstanceId) => getHost().operations.resume(caller, id, {}),
+  suspend: (caller: Caller, id: InstanceId) => getHost().operations.suspend(caller, id, {}),
+  freeze: (caller: Caller, id: InstanceId) => getHost().operations.freeze(caller, id, {}),
 };
 
 /** Settles an interrupted operation by the state of the file, and starts it again where `again` says so. */
 export async function settleOperation(
-  id: string,
+  bound: string,
   again: keyof typeof AGAIN | null,
   _previous: ActionOutcome | null,
 ): Promise<ActionOutcome> {
-  expectTexts(id);
+  const id = boundInstanceId(bound);
   const caller = await requireCaller('/');
-  if (!slugSchema.safeParse(id).success) return { ok: false, says: 'There is no such sandbox.' };
   try {
     const { state } = await getHost().operations.settle(caller, id);
     if (again === null || !Object.hasOwn(AGAIN, again)) {

@@ -5,6 +5,7 @@
  */
 
 import { join } from 'node:path';
+import { type InstanceId, parseInstanceId } from '#lib/base/ids.ts';
 import type { State } from '../lib/lifecycle/states.ts';
 import { eachOf } from '../lib/registry/each-of.ts';
 import type { Registry } from '../lib/registry/registry.ts';
@@ -103,7 +104,7 @@ const LEADS_TO: Readonly<Partial<Record<Intent['verb'], State>>> = {
 /** One more than a page of them. */
 const SHIPPED = 51;
 
-function shareOf(id: string, tenant: string, n: number, now: number) {
+function shareOf(id: InstanceId, tenant: string, n: number, now: number) {
   const hash = String(n).padStart(64, 'a');
   return {
     id: `${id}-share-${n}`,
@@ -156,7 +157,8 @@ export async function trouble(folder: string, tenant: string, nowMs: number): Pr
         await registry.instances.begin(row.id, intent(row, { verb, to, startedMs: nowMs - n ** 3 * 20_000 }));
       }
     }
-    for (let n = 0; n < SHIPPED; n += 1) await registry.shares.add(shareOf(`${tenant}-0`, tenant, n, now), []);
+    for (let n = 0; n < SHIPPED; n += 1)
+      await registry.shares.add(shareOf(parseInstanceId(`${tenant}-0`), tenant, n, now), []);
     const chosen: number[] = [];
     for await (const { row } of eachOf(await registry.jobs.select({ filter: { tenant } }))) chosen.push(row);
     for (const [n, id] of jobs.entries()) {

@@ -16,6 +16,7 @@ import { systemClock } from '../lib/base/clock.ts';
 import { type Config, readConfig } from '../lib/base/config.ts';
 import { makeFolder } from '../lib/base/effects.ts';
 import { isWinterdockError, messageOf } from '../lib/base/errors.ts';
+import { type InstanceId, parseInstanceId } from '../lib/base/ids.ts';
 import { issuerOf } from '../lib/base/signing.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import { openLiveRegistryReader } from '../lib/registry/sqlite/live-reader.ts';
@@ -27,8 +28,8 @@ const USAGE =
 interface Asked {
   from: string;
   at: number | null;
-  instance: string | null;
-  as: string | null;
+  instance: InstanceId | null;
+  as: InstanceId | null;
   to: string | null;
   dryRun: boolean;
   force: boolean;
@@ -57,8 +58,8 @@ function asked(): Asked | null {
   return {
     from: here(values.from),
     at,
-    instance: values.instance ?? null,
-    as: values.as ?? null,
+    instance: values.instance === undefined ? null : parseInstanceId(values.instance),
+    as: values.as === undefined ? null : parseInstanceId(values.as),
     to: values.to === undefined ? null : here(values.to),
     dryRun: values['dry-run'] ?? false,
     force: values.force ?? false,
@@ -132,7 +133,7 @@ async function all(want: Asked, backup: OpenedBackup, config: Config): Promise<n
   }
 }
 
-async function one(want: Asked, id: string, backup: OpenedBackup, config: Config): Promise<number> {
+async function one(want: Asked, id: InstanceId, backup: OpenedBackup, config: Config): Promise<number> {
   if (want.to !== null) {
     await writeFileOf({ backup, id }, want.to);
     say(`Wrote the file of "${id}", as of ${time(backup.manifest.begun_ms)}, to ${want.to}.`);
@@ -165,7 +166,7 @@ async function one(want: Asked, id: string, backup: OpenedBackup, config: Config
   }
 }
 
-function rowThere(config: Config, id: string): string | null {
+function rowThere(config: Config, id: InstanceId): string | null {
   const registry = openLiveRegistryReader(config.registryPath);
   try {
     return registry.row(id)?.state ?? null;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Event } from '#lib/contract/schema.ts';
 import { ALL_FAILPOINTS } from '#lib/sessions/failpoints.ts';
+import { instanceId } from '#lib/testing/plain-ids.ts';
 import { actionInWords, actorInWords, hasWords, reasonInWords, wakeEventInWords } from './event-words.ts';
 
 const LIB = join(import.meta.dirname, '../../lib');
@@ -83,7 +84,7 @@ test('a line without a sandbox ends without a word that waits for one', () => {
   expect(actionInWords({ ...sealed, type: 'bundle.imported', reason: null })).toBe('imported a bundle');
   expect(actionInWords({ ...sealed, type: 'orphan.set_aside', reason: null })).toBe('set aside a stray file');
   expect(actionInWords({ ...sealed, type: 'person.signed_in', reason: null })).toBe('signed in');
-  expect(actionInWords({ ...sealed, type: 'orphan.set_aside', reason: null, instance: 'a' })).toBe(
+  expect(actionInWords({ ...sealed, type: 'orphan.set_aside', reason: null, instance: instanceId('a') })).toBe(
     'set aside a stray file of',
   );
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Event, Job } from '#lib/contract/schema.ts';
+import { instanceId } from '#lib/testing/plain-ids.ts';
 import { jobUrgency, type Urgency, urgencyOf } from './refresh-urgency.ts';
 
 const quiet: Event = {
@@ -21,7 +22,7 @@ const quiet: Event = {
   request_id: null,
   address: null,
 };
-const about = { instance: 'a', tenant: 'acme' };
+const about = { instance: instanceId('a'), tenant: 'acme' };
 const slept: Event = { ...quiet, ...about, type: 'transition', from: 'active', to: 'suspended' };
 const changed: Event = { ...quiet, ...about, type: 'instance.changed' };
 const created: Event = { ...quiet, ...about, type: 'instance.created', to: 'created' };

@@ -5,9 +5,9 @@ import { numberInWords, VERB_WORDS } from '../sandbox/state-words.ts';
 import { MAIN_NAV, OTHER_PAGES, SETTINGS_NAV, TOOL_NAV } from '../ui/nav-items.ts';
 
 /** A sandbox as the palette shows it. */
-export type PaletteSandbox = Pick<
+export type PaletteSandbox = { id: string } & Pick<
   Instance,
-  'id' | 'name' | 'tenant' | 'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending' | 'interrupted'
+  'name' | 'tenant' | 'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending' | 'interrupted'
 >;
 
 /** A sandbox with the moves that are open to it now. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Event } from '#lib/contract/schema.ts';
 import { STATES } from '#lib/lifecycle/states.ts';
 import { FAULTS } from '#lib/lifecycle/words.ts';
+import { instanceId } from '#lib/testing/plain-ids.ts';
 import { whyItIsHere } from '../ledger/event-words.ts';
 import { headlineDetail, headlineWord } from '../sandbox/state-words.ts';
 import {
@@ -72,7 +73,7 @@ test('the last move is told as one sentence: who, from where, why, and how long 
     seq: 1,
     time: 0,
     time_ms: 0,
-    instance: 'a',
+    instance: instanceId('a'),
     tenant: 't',
     type: 'transition',
     from: 'active',

@@ -1,4 +1,5 @@
 /** Snapshots and blueprints, the files that no row claims, and clones that are still to be started. */
+import type { InstanceId } from '../../lib/base/ids.ts';
 import type { Ancestor, CopyContent } from '../../lib/registry/copies.ts';
 import type { FileRecord } from '../../lib/registry/types.ts';
 import { jsonColumn } from '../columns.ts';
@@ -14,7 +15,7 @@ export const snapshots = sqliteTable(
     id: text('id').primaryKey().notNull(),
     tenant: text('tenant').notNull(),
     /** The instance that it was made from. */
-    source: text('source').notNull(),
+    source: text('source').$type<InstanceId>().notNull(),
     tag: text('tag'),
     /** Lower-case hex SHA-256 of the file; equal content is one file. */
     hash: text('hash').notNull(),
@@ -43,7 +44,7 @@ export const blueprints = sqliteTable(
   {
     name: text('name').primaryKey().notNull(),
     tenant: text('tenant'),
-    source: text('source'),
+    source: text('source').$type<InstanceId>(),
     hash: text('hash').notNull(),
     bytes: integer('bytes').notNull(),
     volumes: jsonColumn<CopyContent['volumes']>('volumes').notNull(),
@@ -67,7 +68,7 @@ export const unclaimedFiles = sqliteTable('unclaimed_files', { path: text('path'
 export const starts = sqliteTable('starts', {
   first: text('first').primaryKey().notNull(),
   tenant: text('tenant').notNull(),
-  ids: jsonColumn<string[]>('ids').notNull(),
+  ids: jsonColumn<InstanceId[]>('ids').notNull(),
   /** The snapshot or blueprint that they are made from. */
   origin: jsonColumn<Ancestor>('origin').notNull(),
   /** Who asked for it. */

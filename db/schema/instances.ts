@@ -5,6 +5,7 @@
  * `labels` and the text index point at instances by SQLite's own rowid. Rows are never removed and rowids are given out
  * as max + 1, so they are 1…n without gaps, and not even a VACUUM that renumbers them changes one.
  */
+import type { InstanceId } from '../../lib/base/ids.ts';
 import type { State } from '../../lib/lifecycle/states.ts';
 import type { Fault } from '../../lib/lifecycle/words.ts';
 import type { FileRecord, Intent } from '../../lib/registry/types.ts';
@@ -17,7 +18,7 @@ const FALSE = 0 as unknown as boolean;
 export const instances = sqliteTable(
   'instances',
   {
-    id: text('id').primaryKey().notNull(),
+    id: text('id').$type<InstanceId>().primaryKey().notNull(),
     tenant: text('tenant').notNull(),
     state: text('state').$type<State>().notNull(),
     vfsPath: text('vfs_path'),
@@ -46,7 +47,7 @@ export const instances = sqliteTable(
     workbook: text('workbook'),
     lineageBlueprint: text('lineage_blueprint'),
     lineageSnapshot: text('lineage_snapshot'),
-    lineageParent: text('lineage_parent'),
+    lineageParent: text('lineage_parent').$type<InstanceId>(),
     file: jsonColumn<FileRecord>('file'),
     failures: integer('failures').notNull().default(0),
     /** The labels table is made from it. */

@@ -1,4 +1,5 @@
 /** The ledger's lines and its sealed months. */
+import type { InstanceId } from '../../lib/base/ids.ts';
 import type { State } from '../../lib/lifecycle/states.ts';
 import type { Source, Trigger, Via } from '../../lib/lifecycle/words.ts';
 import { index, integer, real, sql, sqliteTable, text } from '../drizzle.ts';
@@ -12,7 +13,7 @@ export const events = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     timeMs: integer('time_ms').notNull(),
-    instance: text('instance'),
+    instance: text('instance').$type<InstanceId>(),
     tenant: text('tenant'),
     type: text('type').notNull(),
     from: text('from').$type<State>(),

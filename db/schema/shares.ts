@@ -1,4 +1,5 @@
 /** Bundles that left the building. */
+import type { InstanceId } from '../../lib/base/ids.ts';
 import type { ShareMember } from '../../lib/registry/shares.ts';
 import { jsonColumn } from '../columns.ts';
 import { index, integer, sqliteTable, text, uniqueIndex } from '../drizzle.ts';
@@ -10,7 +11,7 @@ export const shares = sqliteTable(
     seq: integer('seq').primaryKey(),
     /** The id in the bundle's manifest. */
     id: text('id').notNull(),
-    instance: text('instance').notNull(),
+    instance: text('instance').$type<InstanceId>().notNull(),
     tenant: text('tenant').notNull(),
     format: text('format').notNull(),
     volumes: jsonColumn<string[]>('volumes').notNull(),

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { copyFile, unlinkFile } from '../base/effects.ts';
+import type { InstanceId } from '../base/ids.ts';
 import { parseCopyPath } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
@@ -19,7 +20,7 @@ export interface RowParts {
   dataFolder: string;
   target: BackupTarget;
   /** The row as it is now. */
-  row(id: string): InstanceRow | null;
+  row(id: InstanceId): InstanceRow | null;
   /** What the last backup has of a sandbox. */
   before: ReadonlyMap<string, BackupRow>;
   /** Called with each object that was not there yet. */
@@ -33,7 +34,7 @@ const PAUSE_MS = 50;
 const PATIENT = 20;
 
 /** Copies the file of a sandbox. Resolves with its row in the manifest. */
-export async function copyRow(parts: RowParts, id: string): Promise<BackupRow> {
+export async function copyRow(parts: RowParts, id: InstanceId): Promise<BackupRow> {
   for (let n = 0; ; n += 1) {
     const row = parts.row(id);
     if (row === null) throw new Error(`The row of ${id} is gone: this is another registry.`);

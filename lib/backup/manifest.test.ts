@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { instanceIdOfFile } from '../base/ids.ts';
 import { openSigner } from '../base/signing.ts';
 import {
   type BackupRow,
@@ -18,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const object = (digit: string, bytes = 1) => ({ sha256: digit.repeat(64), bytes });
 const row = (id: string): BackupRow => ({
-  id,
+  id: instanceIdOfFile(id),
   tenant: 'acme',
   state: 'suspended',
   how: 'whole',

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { WinterdockError } from '../base/errors.ts';
+import { type InstanceId, isInstanceId } from '../base/ids.ts';
 import { type Signer, verify } from '../base/signing.ts';
 import { STATES } from '../lifecycle/states.ts';
 import { COPY_KINDS } from '../registry/copies.ts';
@@ -22,8 +23,7 @@ const stampSchema = z.object({ size: count, inode: z.string(), mtimeNs: z.string
  */
 const HOWS = ['none', 'memory', 'shared', 'whole', 'online', 'missing'] as const;
 
-/** As the ids of sandboxes are: they become names of files. */
-const idSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/);
+const idSchema = z.custom<InstanceId>(isInstanceId);
 
 const rowSchema = z.object({
   id: idSchema,

@@ -9,6 +9,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { copyFile, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } from '../base/effects.ts';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import { createFromFile } from '../bundles/create-from-file.ts';
 import { plan } from '../lifecycle/plan.ts';
 import { parseCopyPath } from '../registry/copies.ts';
@@ -34,9 +35,9 @@ export interface RestoreOneOptions {
   backup: OpenedBackup;
   clock: Clock;
   /** Id of the sandbox in the backup. */
-  id: string;
+  id: InstanceId;
   /** Id of the restored sandbox; null: the same. */
-  as: string | null;
+  as: InstanceId | null;
   /** Sets aside the present file of the sandbox. */
   force: boolean;
 }
@@ -136,7 +137,7 @@ function refuse({ force, as }: RestoreOneOptions, there: InstanceRow | null, nam
 }
 
 /** The row as the backup's registry has it. */
-async function rowIn(backup: OpenedBackup, id: string, draft: string): Promise<InstanceRow> {
+async function rowIn(backup: OpenedBackup, id: InstanceId, draft: string): Promise<InstanceRow> {
   findInBackup(backup, id);
   const { registry } = backup.manifest;
   await backup.prepare([registry]);
@@ -169,7 +170,7 @@ async function contentOf(backup: OpenedBackup, row: InstanceRow): Promise<{ obje
 async function landNew(
   { config, backup, clock, as }: RestoreOneOptions,
   registry: Registry,
-  { was, name, draft, sha256 }: { was: InstanceRow; name: string; draft: string; sha256: string },
+  { was, name, draft, sha256 }: { was: InstanceRow; name: InstanceId; draft: string; sha256: string },
 ): Promise<InstanceRow> {
   const { tenant, ephemeral, policy, keepHot, idleToSuspendSeconds, idleToFreezeSeconds, labels, workbook } = was;
   const { lineageBlueprint, lineageSnapshot, lineageParent } = was;

@@ -11,6 +11,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { chmodFile, copyFile, makeFolder, renameFile, syncFile, syncFolder, writeFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import { issuerOf } from '../base/signing.ts';
 import { beginEpoch } from '../ledger/epoch.ts';
 import { headPathOf } from '../ledger/head-file.ts';
@@ -248,7 +249,7 @@ async function settleRows(registry: Registry, { backup, clock }: RestoreOptions,
 }
 
 /** Which copy a sandbox that was never resumed is made from, as `laid.copies` names it. */
-async function sourceOf(registry: Registry, id: string, how: string): Promise<string> {
+async function sourceOf(registry: Registry, id: InstanceId, how: string): Promise<string> {
   if (how !== 'shared') return '';
   const copy = parseCopyPath((await registry.instances.get(id))?.vfsPath ?? '');
   return copy === null ? '' : `${copy.kind} ${copy.hash}`;

@@ -10,6 +10,7 @@ import { finished } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { isWinterdockError, publicMessage } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
@@ -46,7 +47,7 @@ export interface BundleInspection extends BundleVerification {
 }
 
 export interface ImportInput {
-  id: string;
+  id: InstanceId;
   tenant: string;
   name: string | null;
 }
@@ -199,7 +200,7 @@ export class Bundles {
   }
 
   /** The sandbox that the bundle was shipped from, when it is a share of the same tenant. */
-  async #parentOf({ whole, manifest, members }: UnpackResult, tenant: string): Promise<string | null> {
+  async #parentOf({ whole, manifest, members }: UnpackResult, tenant: string): Promise<InstanceId | null> {
     if (manifest === null) return null;
     const traits = { sha256: whole.sha256, id: manifest.id, diskSha256: members[DISK]?.sha256 ?? null };
     return (await this.#options.registry.shares.find(traits, { tenants: [tenant] }))?.instance ?? null;
@@ -227,7 +228,7 @@ export class Bundles {
 
   /** Runs `work`; a failure gets a ledger line of `type`. */
   async #recordingFailure<T>(
-    about: { id: string | null; tenant: string },
+    about: { id: InstanceId | null; tenant: string },
     audit: AuditContext,
     type: string,
     work: () => Promise<T>,

@@ -6,6 +6,7 @@ import { WinterdockError } from '../base/errors.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { entry, instance } from '../registry/testing/fixtures.ts';
 import { namesIn } from '../testing/files-in.ts';
+import { instanceId } from '../testing/plain-ids.ts';
 import { tmpFolder } from '../vfs/testing/tmp-files.ts';
 import { createFromFile } from './create-from-file.ts';
 
@@ -43,7 +44,7 @@ test('29. an id that is taken or about to be keeps what it has', async () => {
   expect([existsSync(file), existsSync(join(dataFolder, 'live', 'box'))]).toEqual([true, false]);
   mkdirSync(join(dataFolder, 'live', 'soon'));
   writeFileSync(live('soon'), 'of another');
-  await expect(createFromFile(parts, file, 'hash', { ...box, id: 'soon' }, entry())).rejects.toMatchObject({
+  await expect(createFromFile(parts, file, 'hash', { ...box, id: instanceId('soon') }, entry())).rejects.toMatchObject({
     code: 'conflict',
   });
   expect([existsSync(file), readFileSync(live('soon'), 'utf8')]).toEqual([true, 'of another']);

@@ -3,17 +3,20 @@
  * the engine but the state map. snake_case, epoch seconds, durations with their unit in the name.
  */
 import { z } from 'zod';
+import type { InstanceId } from '../base/ids.ts';
 import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, PENDINGS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
 import { parseVfsPath } from '../vfs/paths.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import './schema/words.ts';
 import { oneIdleTime, policySchema, TIMEOUT_WORDS, workbookSchema } from './schema/creation.ts';
+import { instanceIdSchema, slugSchema } from './schema/ids.ts';
 import { jobSchema } from './schema/jobs.ts';
 import { salvagedSchema } from './schema/repairs.ts';
 
 export { OFFERED_POLICIES, whyNotOffered } from '../instance/policies.ts';
 export * from './schema/access.ts';
+export * from './schema/ids.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';
 export * from './schema/query.ts';
@@ -27,11 +30,6 @@ const volumeSchema = z.enum(VOLUMES);
 const sourceSchema = z.enum(SOURCES);
 const triggerSchema = z.enum(TRIGGERS);
 const viaSchema = z.enum(VIAS);
-
-/** Ids and tenants: lower-case letters, digits, `_` and `-`, 1 to 63 characters, starting with a letter or digit. */
-export const slugSchema = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit');
 
 const NAME_LENGTH = 200;
 const LABEL_LENGTH = 256;
@@ -97,7 +95,8 @@ export const instanceSchema = z
     }),
   })
   .meta({ id: 'Instance' });
-export type Instance = z.infer<typeof instanceSchema>;
+/** As operations answer it. The client's type has a plain text for the id. */
+export type Instance = z.infer<typeof instanceSchema> & { id: InstanceId };
 
 export const eventSchema = z
   .object({
@@ -120,7 +119,8 @@ export const eventSchema = z
     address: z.string().nullable(),
   })
   .meta({ id: 'Event' });
-export type Event = z.infer<typeof eventSchema>;
+/** As operations answer it. The client's type has a plain text for the id. */
+export type Event = z.infer<typeof eventSchema> & { instance: InstanceId | null };
 
 const countsSchema = z.record(stateSchema, z.int().min(0));
 
@@ -153,7 +153,7 @@ export const changesSchema = z
     starts: z.array(startedSchema),
   })
   .meta({ id: 'Changes' });
-export type Changes = z.infer<typeof changesSchema>;
+export type Changes = z.infer<typeof changesSchema> & { rows: Instance[] };
 
 export const problemSchema = z
   .looseObject({
@@ -203,7 +203,7 @@ export type ListQuery = z.infer<typeof listQuerySchema>;
 
 export const createSchema = z
   .strictObject({
-    id: slugSchema.optional(),
+    id: instanceIdSchema.optional(),
     tenant: slugSchema,
     name: nameSchema.optional(),
     ephemeral: z
@@ -340,7 +340,7 @@ export const instanceEventsQuerySchema = z.strictObject({
 
 export const eventsQuerySchema = z.strictObject({
   tenant: slugSchema.optional(),
-  instance: slugSchema.optional(),
+  instance: instanceIdSchema.optional(),
   type: z.string().max(100).optional(),
   actor: z.string().max(200).optional(),
   trigger: triggerSchema.optional(),
@@ -371,7 +371,7 @@ export const settingsPatchSchema = z.strictObject({
  */
 export const streamQuerySchema = z.strictObject({
   tenant: slugSchema.optional(),
-  instance: slugSchema.optional(),
+  instance: instanceIdSchema.optional(),
   type: z.string().max(100).optional(),
   actor: z.string().max(200).optional(),
   trigger: triggerSchema.optional(),

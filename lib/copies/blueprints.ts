@@ -3,6 +3,7 @@
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { publicMessage, WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Bundles, SaveUpload } from '../bundles/bundles.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { BlueprintRow, CopyContent } from '../registry/copies.ts';
@@ -28,7 +29,7 @@ export interface Blueprints {
    * Makes one from the volumes of a sandbox that may be shared: not from its memory, because every tenant may use a
    * blueprint. Works in any state and wakes nothing. Throws `conflict` for a taken name, and what a snapshot throws.
    */
-  fromInstance(name: string, instance: string, cause: AuditContext): Promise<BlueprintRow>;
+  fromInstance(name: string, instance: InstanceId, cause: AuditContext): Promise<BlueprintRow>;
   /**
    * Makes one from a bundle or a VFS file, which `save` writes to the given path. Throws `validation` when it is
    * neither, and `conflict` for a taken name.
@@ -69,7 +70,7 @@ export function createBlueprints(parts: {
 
   const keep = async (
     name: string,
-    source: { id: string; tenant: string } | null,
+    source: { id: InstanceId; tenant: string } | null,
     make: (path: string) => Promise<VfsCopy>,
     cause: AuditContext,
   ): Promise<BlueprintRow> => {

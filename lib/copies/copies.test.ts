@@ -3,6 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, r
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { InstanceId } from '../base/ids.ts';
 import type { Instance, Snapshot } from '../contract/schema.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
 import type { AuditContext } from '../sessions/sessions.ts';
@@ -266,7 +267,7 @@ test('snapshots, restores, resumes and deletions at once lose no sandbox its con
       expect(deleted.status).toBe(204);
       expect([201, 404]).toContain(restored.status);
       if (restored.status === 404) continue;
-      const [first, second] = restored.json.map(({ id }) => id) as [string, string];
+      const [first, second] = restored.json.map(({ id }) => id) as [InstanceId, InstanceId];
       expect(await get(server, second, '/kept')).toBe('the work');
       expect((await server.call('POST', `/api/instances/${first}/resume`)).json.source).toBe('snapshot');
       made.push(first, second);

@@ -15,6 +15,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { makeFolder } from '../base/effects.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
+import { instanceIdOfFile } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { COPY_KINDS, type CopyContent, type CopyKind, copyPath, parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -120,7 +121,7 @@ export class Copies {
   async requireIntact(kind: CopyKind, name: string, content: CopyContent): Promise<void> {
     const file = this.#parts.drawers[kind].at(content.hash);
     try {
-      await verifyForOpening(this.#parts, { id: name, file: content.file }, file, false);
+      await verifyForOpening(this.#parts, { id: instanceIdOfFile(name), file: content.file }, file, false);
     } catch (error) {
       // The hints for a sandbox do not apply: a copy cannot be resumed or repaired.
       if (!isWinterdockError(error) || (error.code !== 'corrupt' && error.code !== 'missing_file')) throw error;
@@ -182,7 +183,7 @@ export class Copies {
     const drawer = this.#parts.drawers[kind];
     const hash = copied.sha256;
     const file = drawer.at(hash);
-    await moveLogsToOrphans(this.#parts, { id: hash.slice(0, 63), tenant: '' }, file);
+    await moveLogsToOrphans(this.#parts, { id: instanceIdOfFile(hash.slice(0, 63)), tenant: '' }, file);
     if ((await file.stat()) !== null && !(await this.#isWhole(file, hash))) await file.remove();
     if ((await file.stat()) === null) await drawer.put(staged, hash);
     const stamp = await stampAt(file);
@@ -231,7 +232,7 @@ export class Copies {
           await this.#files.runExclusive(async () => {
             const file = drawer.at(key);
             if (await registry.copies.isNeeded(file.address)) return;
-            await moveToOrphans(this.#parts, { id: key.slice(0, 63), tenant: '' }, file);
+            await moveToOrphans(this.#parts, { id: instanceIdOfFile(key.slice(0, 63)), tenant: '' }, file);
           });
         }
       }

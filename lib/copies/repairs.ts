@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { createFromFile } from '../bundles/create-from-file.ts';
 import type { OutgoingStream, Transfers } from '../bundles/transfers.ts';
@@ -53,7 +54,7 @@ export class Repairs {
    * `conflict`, `rate_limited`.
    */
   async raw(
-    id: string,
+    id: InstanceId,
     part: RawPart,
     cause: AuditContext,
     signal?: AbortSignal,
@@ -93,8 +94,8 @@ export class Repairs {
    * made.
    */
   async salvage(
-    id: string,
-    made: { id: string; name: string | null },
+    id: InstanceId,
+    made: { id: InstanceId; name: string | null },
     cause: AuditContext,
     signal?: AbortSignal,
   ): Promise<{ row: InstanceRow; salvaged: SalvageResult }> {
@@ -120,7 +121,7 @@ export class Repairs {
 
   async #createSalvaged(
     source: InstanceRow,
-    { id, name }: { id: string; name: string | null },
+    { id, name }: { id: InstanceId; name: string | null },
     file: string,
     salvaged: SalvageResult,
     cause: AuditContext,
@@ -163,7 +164,7 @@ export class Repairs {
    * Replaces a sandbox's file with a snapshot of the same tenant; the old file is kept in `orphans/`. Throws
    * `not_found` and `conflict` for the snapshot, and what `Sessions.restore` throws.
    */
-  async restore(id: string, snapshot: string, cause: AuditContext): Promise<InstanceRow> {
+  async restore(id: InstanceId, snapshot: string, cause: AuditContext): Promise<InstanceRow> {
     const row = await requireInstance(this.#options, id);
     const { tenant, hash, bytes } = await this.#options.snapshots.getIntact(snapshot);
     if (tenant !== row.tenant) {

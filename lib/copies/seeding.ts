@@ -4,7 +4,7 @@
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
+import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Ancestor, PendingStart } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -25,7 +25,7 @@ export interface SeedRequest {
   /** With more than one, `-1`, `-2`, … are appended. */
   name: string | null;
   policy: string;
-  lineage: { blueprint: string | null; snapshot: string | null; parent: string | null };
+  lineage: { blueprint: string | null; snapshot: string | null; parent: InstanceId | null };
   /** Whether to resume them in the background. */
   start: boolean;
 }

@@ -4,7 +4,7 @@
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { publicMessage, WinterdockError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
+import { type InstanceId, newId } from '../base/ids.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { SnapshotFilter, SnapshotRow } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -31,7 +31,7 @@ export interface Snapshots {
    * Copies what a sandbox holds at one moment: every volume that survives a resume. Stops and wakes nothing. Throws
    * `not_found`, `gone`, `corrupt`, `missing_file`, `storage_unavailable`, and `conflict` for a `:memory:` sandbox.
    */
-  take(instance: string, tag: string | null, cause: AuditContext): Promise<SnapshotRow>;
+  take(instance: InstanceId, tag: string | null, cause: AuditContext): Promise<SnapshotRow>;
   /** Throws `not_found`, also for a deleted one. */
   get(id: string): Promise<SnapshotRow>;
   /** The same, after checking that its file is present and unchanged. Throws `not_found`, `missing_file`, `corrupt`. */

@@ -4,7 +4,7 @@
  */
 import { epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
+import { newId, parseInstanceId } from '../base/ids.ts';
 import type { CopyContent, CopyKind } from '../registry/copies.ts';
 import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
 import { fileRecord, stampAt } from '../sessions/file-verification.ts';
@@ -12,7 +12,7 @@ import type { KeptFile } from '../storage/inventory.ts';
 import type { RepairParts } from './adopt-file.ts';
 
 /** The source of a snapshot whose source is no longer known. */
-const UNKNOWN_SOURCE = 'unknown';
+const UNKNOWN_SOURCE = parseInstanceId('unknown');
 /** Hash digits in the name of an adopted blueprint. */
 const NAMED_BY = 12;
 

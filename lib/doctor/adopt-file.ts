@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { makeFolder, syncFolder } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { type InstanceId, isInstanceId } from '../base/ids.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
@@ -43,9 +44,6 @@ const STATE_IN: Readonly<Record<AdoptableFile['drawer'], State>> = {
   archive: 'archived',
 };
 
-/** An id as the API accepts it. A file with another name belongs to no sandbox. */
-const ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
-
 /**
  * Verifies the file and inserts or updates its row. A new row belongs to `tenant`. `type` is the type of the ledger
  * line; with `mustBe` only the file with that record is accepted. Returns the row. Throws `corrupt` for a damaged file,
@@ -59,12 +57,12 @@ export async function adoptFile(
 ): Promise<InstanceRow> {
   const { registry, clock } = repair;
   const { id, drawer } = candidate;
-  if (!ID.test(id)) throw new WinterdockError('validation', `"${id}" is no id of a sandbox.`);
+  if (!isInstanceId(id)) throw new WinterdockError('validation', `"${id}" is no id of a sandbox.`);
   const before = await registry.instances.get(id);
   if (before?.state === 'deleted') {
     throw new WinterdockError('conflict', `The sandbox "${id}" was deleted, and its id is never used again.`);
   }
-  const home = homeOf(repair, candidate);
+  const home = homeOf(repair, id, drawer);
   const source = candidate.path === home.address ? home : setAsideFile(repair, candidate);
   const known = await prove(repair, candidate, source);
   const found = await stampAt(source);
@@ -125,7 +123,7 @@ export async function adoptFile(
 }
 
 /** The file of the sandbox in its drawer, whether it is there or not. */
-function homeOf({ dataFolder, drawers }: RepairParts, { id, drawer }: AdoptableFile): RestingFile {
+function homeOf({ dataFolder, drawers }: RepairParts, id: InstanceId, drawer: AdoptableFile['drawer']): RestingFile {
   return drawer === 'live' ? fileAt({ drawers, config: { dataFolder } }, id, livePath(id)) : drawers[drawer].at(id);
 }
 

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, syncFolder } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
+import { instanceIdOfFile } from '../base/ids.ts';
 import { beginEpochOf, type Epoch } from '../ledger/epoch.ts';
 import { countOfFiles, findStartRefusal } from '../ledger/start-check.ts';
 import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
@@ -43,7 +44,7 @@ export async function fix(repair: Repair, { findings, adoptable }: ExaminationRe
       if (kind !== 'row.elsewhere' || about === null) return null;
       const candidate = candidatesOf(adoptable).find(({ id }) => id === about);
       if (candidate === undefined) return null;
-      const row = await registry.instances.get(about);
+      const row = await registry.instances.get(instanceIdOfFile(about));
       const { state, vfsPath } = await adoptFile(repair, candidate, {
         tenant: row?.tenant ?? '',
         type: 'instance.found',
@@ -93,7 +94,7 @@ export async function adopt(
     const { id, path } = candidate;
     if (keys.length > 0 && !keys.includes(id)) continue;
     await attempt(repaired, async () => {
-      const row = await repair.registry.instances.get(id);
+      const row = await repair.registry.instances.get(instanceIdOfFile(id));
       const whose = row?.tenant ?? tenantOf(id) ?? tenant;
       if (whose === null) throw new Error(`whose ${path} is, no row tells: say it with --tenant NAME`);
       const after = await adoptFile(repair, candidate, { tenant: whose, type: 'instance.adopted' });
@@ -156,9 +157,13 @@ async function setLogAside(
   await makeFolder(folder);
   await syncFolder(dataFolder);
   const [part] = /-(?:wal|journal)$/.exec(path) ?? [''];
-  const file = fileAt({ drawers, config: { dataFolder } }, id, path.slice(0, path.length - part.length));
+  const file = fileAt(
+    { drawers, config: { dataFolder } },
+    instanceIdOfFile(id),
+    path.slice(0, path.length - part.length),
+  );
   await file.takeOut(part as LogSuffix, join(folder, kept));
-  const row = await registry.instances.get(id);
+  const row = await registry.instances.get(instanceIdOfFile(id));
   await registry.ledger.append([
     ledgerEntry({ clock }, row, CAUSE, 'orphan.set_aside', {
       reason: `${path} lay beside a file at rest; kept as orphans/${kept}`,

@@ -4,6 +4,7 @@
  * nothing of connections.
  */
 
+import type { InstanceId } from '../base/ids.ts';
 import type { Changes } from '../contract/schema.ts';
 import type { Seeding, StartProgress } from '../copies/seeding.ts';
 import type { EventHub } from '../ledger/event-hub.ts';
@@ -67,7 +68,7 @@ export function createChangeFeed(parts: {
   let leaves: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
   let told = 0;
-  let rows = new Set<string>();
+  let rows = new Set<InstanceId>();
   let tenants = new Set<string>();
   let jobs = new Set<string>();
   let starts = new Map<string, StartProgress>();

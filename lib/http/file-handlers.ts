@@ -1,5 +1,6 @@
 /** Handlers of a single file: conditional reads, ranges, writes. A file is never served as a page of this origin. */
 import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import { type ByteRange, rangeOf, readVerdict } from '../operations/conditions.ts';
 import type { FileContent } from '../operations/files.ts';
 import type { VfsPath } from '../vfs/paths.ts';
@@ -8,7 +9,7 @@ import { type Answer, type AnswerHeaders, empty } from './answer.ts';
 import type { RouteContext } from './route.ts';
 
 interface FileParams {
-  id: string;
+  id: InstanceId;
   volume: Volume;
   path: VfsPath;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
+import { instanceIdSchema } from '../contract/schema/ids.ts';
 import { filesQuerySchema, jobSchema, verbBodySchema } from '../contract/schema.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Volume } from '../vfs/volumes.ts';
@@ -25,7 +26,7 @@ async function run(made: Route, given: Partial<RouteContext>, result?: unknown) 
 }
 
 test('the arguments are the path in its order, the query and the body', async () => {
-  const params = z.strictObject({ volume: z.string().transform((name) => name as Volume), id: z.string() });
+  const params = z.strictObject({ volume: z.string().transform((name) => name as Volume), id: instanceIdSchema });
   const files = route({
     ...spec,
     path: '/instances/:id/volumes/:volume',
@@ -74,10 +75,13 @@ test('the result is JSON, a page with a link to the next, or nothing', async () 
 });
 
 test('a route that does not give its operation what it takes does not compile', () => {
-  const params = z.strictObject({ id: z.string() });
+  const params = z.strictObject({ id: instanceIdSchema });
   const answers = { 200: { description: 'It' } };
   // @ts-expect-error: the body is missing.
   route({ ...spec, path: '/instances/:id/suspend', operation: 'suspend', params, answers });
+  const [unparsed, body] = [z.strictObject({ id: z.string() }), verbBodySchema];
+  // @ts-expect-error: the id is a text that nobody parsed.
+  route({ ...spec, path: '/instances/:id/freeze', operation: 'freeze', params: unparsed, body, answers });
   // @ts-expect-error: the id is missing.
   route({ ...spec, path: '/suspend', operation: 'suspend', body: verbBodySchema, answers });
   const whole = route({

@@ -8,6 +8,7 @@ import { Mutex, Semaphore } from 'async-mutex';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
 import { VERB_TARGET, WAKE_VERBS } from '../lifecycle/states.ts';
@@ -189,7 +190,7 @@ export class JobRunner {
   }
 
   /** Moves one sandbox. Never throws. */
-  async #one(job: JobRow, id: string, audit: AuditContext, again: boolean): Promise<ItemResult> {
+  async #one(job: JobRow, id: InstanceId, audit: AuditContext, again: boolean): Promise<ItemResult> {
     const { verb } = job;
     // lib/jobs/tenant-forgetter.ts runs these jobs.
     if (verb === 'forget') return skipped('It goes with its tenant.');

@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Config } from '../base/config.ts';
 import { removeTree, syncFolder, unlinkFile } from '../base/effects.ts';
+import { instanceIdOfFile } from '../base/ids.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { keptFiles, namesIn } from '../storage/inventory.ts';
@@ -52,7 +53,7 @@ async function ownersOf(name: string, rows: Rows): Promise<string[]> {
   if (hash !== undefined) return rows.tenantForgettings.ownersOfCopy(hash);
   const live = LIVE.exec(stem)?.[1];
   const ids = live === undefined ? [KEYED.exec(stem)?.[1] ?? ''] : [live, live.replace(GENERATION, '')];
-  const owners = await Promise.all([...new Set(ids)].map((id) => rows.instances.tenantOf(id)));
+  const owners = await Promise.all([...new Set(ids)].map((id) => rows.instances.tenantOf(instanceIdOfFile(id))));
   return [...new Set(owners.filter((owner) => owner !== null))];
 }
 
@@ -86,7 +87,7 @@ export async function removeFiles(
   const expanded: string[] = [];
   for (const name of namesIn(join(dataFolder, 'expanded'))) {
     // `<id>.<generation>.sqlite`, and what SQLite may have beside it.
-    if ((await rows.instances.tenantOf(name.replace(/\..*$/, ''))) === tenant) expanded.push(name);
+    if ((await rows.instances.tenantOf(instanceIdOfFile(name.replace(/\..*$/, '')))) === tenant) expanded.push(name);
   }
   await removeFrom(join(dataFolder, 'expanded'), expanded);
 
@@ -96,7 +97,8 @@ export async function removeFiles(
     for (const { drawer, key, path } of page) {
       seen += 1;
       if (seen % PIECE === 0) await setImmediate();
-      if (drawer === 'snapshot' || drawer === 'blueprint' || (await rows.instances.tenantOf(key)) !== tenant) continue;
+      if (drawer === 'snapshot' || drawer === 'blueprint') continue;
+      if ((await rows.instances.tenantOf(instanceIdOfFile(key))) !== tenant) continue;
       left += 1;
       if (drawer !== 'live') await drawers[drawer].at(key).remove();
       else {

@@ -10,7 +10,7 @@ import type { Auth } from '../auth/auth.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { isWinterdockError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
+import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
 import type { Copies } from '../copies/copies.ts';
@@ -225,7 +225,7 @@ export class TenantForgetter {
   /** Runs the plan to `deleted` for every sandbox of the tenant. None is left when this resolves. */
   async #sandboxes(job: JobRow, tenant: string, cause: AuditContext): Promise<void> {
     const { registry, sessions, clock } = this.#parts;
-    const remove = async (id: string, position: number | null): Promise<void> => {
+    const remove = async (id: InstanceId, position: number | null): Promise<void> => {
       try {
         await sessions.runPlan(id, 'deleted', cause, { force: true });
       } catch (error) {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RecordedTransition } from '../registry/types.ts';
+import { instanceId } from '../testing/plain-ids.ts';
 import { simulate } from './simulator.ts';
 
 const HOUR = 3_600_000;
@@ -19,7 +20,14 @@ function registryOf(hops: RecordedTransition[], active: string[] = []): Paramete
     jobs: {
       async select() {
         return (async function* () {
-          yield active.map((id) => ({ row: 1, id, state: 'active', fault: null, inMemory: false, ephemeral: false }));
+          yield active.map((id) => ({
+            row: 1,
+            id: instanceId(id),
+            state: 'active',
+            fault: null,
+            inMemory: false,
+            ephemeral: false,
+          }));
         })();
       },
     },
@@ -28,7 +36,7 @@ function registryOf(hops: RecordedTransition[], active: string[] = []): Paramete
 
 const wake = (hours: number, source: RecordedTransition['source'] = 'local', instance = 'a'): RecordedTransition => ({
   timeMs: hours * HOUR,
-  instance,
+  instance: instanceId(instance),
   from: source === 'cold' ? 'frozen' : 'suspended',
   to: 'active',
   trigger: 'request',
@@ -37,7 +45,7 @@ const wake = (hours: number, source: RecordedTransition['source'] = 'local', ins
 });
 const idle = (hours: number, seconds = 900, instance = 'a'): RecordedTransition => ({
   timeMs: hours * HOUR,
-  instance,
+  instance: instanceId(instance),
   from: 'active',
   to: 'suspended',
   trigger: 'idle',

@@ -2,7 +2,7 @@
 
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
-import { newId } from '../base/ids.ts';
+import { type InstanceId, newId } from '../base/ids.ts';
 import type { Bundles } from '../bundles/bundles.ts';
 import type {
   ImportQuery,
@@ -27,19 +27,19 @@ export interface BundleOperations {
   /** A signed bundle of a sandbox, kept as a share before its first byte goes. Wakes nothing. */
   ship(
     caller: Caller,
-    id: string,
+    id: InstanceId,
     input: ShipInput,
     signal?: AbortSignal,
   ): Promise<{ share: Share; outgoing: SizedStream }>;
   /** Newest first. */
   shares(caller: Caller, query: SharesQuery): Promise<ListPage<Share>>;
-  instanceShares(caller: Caller, id: string, query: InstanceSharesQuery): Promise<ListPage<Share>>;
+  instanceShares(caller: Caller, id: InstanceId, query: InstanceSharesQuery): Promise<ListPage<Share>>;
   /** What a file is that someone has. Nothing of it is kept. */
   inspectBundle(caller: Caller, upload: UploadStream, signal?: AbortSignal): Promise<Inspection>;
   /** A new sandbox of a bundle or a bare VFS file. */
   importBundle(caller: Caller, query: ImportQuery, upload: UploadStream, signal?: AbortSignal): Promise<Instance>;
   /** The workspace as a tar.gz. */
-  checkout(caller: Caller, id: string, signal?: AbortSignal): Promise<SizedStream>;
+  checkout(caller: Caller, id: InstanceId, signal?: AbortSignal): Promise<SizedStream>;
 }
 
 export function bundleOperations(parts: {

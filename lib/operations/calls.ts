@@ -1,5 +1,6 @@
 /** Operations that run code in a sandbox: exec, eval, and the attachments that keep one awake for a terminal. */
 import type { Caller } from '../auth/caller.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { AttachmentAnswer, EvalAnswer, EvalInput, ExecAnswer, ExecInput } from '../contract/schema.ts';
 import type { State } from '../lifecycle/states.ts';
 import { LEASE_SECONDS } from '../sessions/attachments.ts';
@@ -10,7 +11,7 @@ import { type OutputPiece, outputsOf, pieceOf } from './call-output.ts';
 export interface CallOperations {
   exec(
     caller: Caller,
-    id: string,
+    id: InstanceId,
     input: ExecInput,
     options?: {
       onWoke?: (woken: { woke: string; wokeMs: number; from: State | null }) => void;
@@ -18,11 +19,11 @@ export interface CallOperations {
       signal?: AbortSignal;
     },
   ): Promise<ExecAnswer>;
-  eval(caller: Caller, id: string, input: EvalInput, signal?: AbortSignal): Promise<EvalAnswer>;
+  eval(caller: Caller, id: InstanceId, input: EvalInput, signal?: AbortSignal): Promise<EvalAnswer>;
   /** Begins or renews an attachment, which holds off automatic moves while a terminal is open. Wakes nothing. */
-  attach(caller: Caller, id: string, attachment: string): Promise<AttachmentAnswer>;
+  attach(caller: Caller, id: InstanceId, attachment: string): Promise<AttachmentAnswer>;
   /** Ends an attachment. Idempotent. */
-  detach(caller: Caller, id: string, attachment: string): Promise<void>;
+  detach(caller: Caller, id: InstanceId, attachment: string): Promise<void>;
 }
 
 export function callOperations({ sessions }: { sessions: Sessions }): CallOperations {

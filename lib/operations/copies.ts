@@ -3,6 +3,7 @@
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type {
   Blueprint,
   BlueprintsQuery,
@@ -30,7 +31,7 @@ import type { UploadStream } from './streams.ts';
 
 export interface CopyOperations {
   /** Keeps what a sandbox holds now. It keeps running, or sleeping. */
-  takeSnapshot(caller: Caller, id: string, input: TakeSnapshotInput): Promise<Snapshot>;
+  takeSnapshot(caller: Caller, id: InstanceId, input: TakeSnapshotInput): Promise<Snapshot>;
   /** Newest first. */
   listSnapshots(caller: Caller, query: SnapshotsQuery): Promise<ListPage<Snapshot>>;
   getSnapshot(caller: Caller, id: string): Promise<Snapshot>;
@@ -47,7 +48,7 @@ export interface CopyOperations {
   cloneBlueprint(caller: Caller, name: string, input: CloneInput): Promise<Instance[]>;
 
   /** What a sandbox came from and what came from it: sandboxes and the copies between them. */
-  instanceLineage(caller: Caller, id: string): Promise<Lineage>;
+  instanceLineage(caller: Caller, id: InstanceId): Promise<Lineage>;
   snapshotLineage(caller: Caller, id: string): Promise<Lineage>;
   blueprintLineage(caller: Caller, name: string): Promise<Lineage>;
 }

@@ -5,6 +5,7 @@
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { FileInfo, FolderItem, SearchHit, SqlAnswer, SqlInput, VolumeInfo } from '../contract/schema.ts';
 import type { WriteOperation, WriteOutcome } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -30,58 +31,58 @@ interface WriteHeaders {
 }
 
 export interface FileOperations {
-  volumes(caller: Caller, id: string): Promise<VolumeInfo[]>;
+  volumes(caller: Caller, id: InstanceId): Promise<VolumeInfo[]>;
   files(
     caller: Caller,
-    id: string,
+    id: InstanceId,
     volume: Volume,
     query: { prefix?: string; limit: number; cursor?: string },
   ): Promise<ListPage<FileInfo>>;
   /** A folder's own items: folders first, each kind by name. Throws `not_found`, and `conflict` for a file. */
   folder(
     caller: Caller,
-    id: string,
+    id: InstanceId,
     volume: Volume,
     query: { path: VfsPath; limit: number; cursor?: string },
   ): Promise<ListPage<FolderItem> & { total: number }>;
   /** Throws `not_found` when there is no such file. `range` in bytes, end inclusive. */
   file(
     caller: Caller,
-    id: string,
+    id: InstanceId,
     volume: Volume,
     path: VfsPath,
     range?: { start: number; end: number },
   ): Promise<FileContent>;
-  fileStat(caller: Caller, id: string, volume: Volume, path: VfsPath): Promise<FileContent['stat']>;
+  fileStat(caller: Caller, id: InstanceId, volume: Volume, path: VfsPath): Promise<FileContent['stat']>;
   putFile(
     caller: Caller,
-    id: string,
+    id: InstanceId,
     volume: Volume,
     path: VfsPath,
     content: Uint8Array,
     condition?: WriteHeaders,
   ): Promise<{ created: boolean; etag: string }>;
-  deleteFile(caller: Caller, id: string, volume: Volume, path: VfsPath, condition?: WriteHeaders): Promise<void>;
+  deleteFile(caller: Caller, id: InstanceId, volume: Volume, path: VfsPath, condition?: WriteHeaders): Promise<void>;
   /** Moves a file or a whole folder. Throws `conflict` when something is at `to`. */
-  moveFile(caller: Caller, id: string, volume: Volume, input: { from: VfsPath; to: VfsPath }): Promise<void>;
+  moveFile(caller: Caller, id: InstanceId, volume: Volume, input: { from: VfsPath; to: VfsPath }): Promise<void>;
   /** Makes a folder and the missing ones above it. Throws `conflict` when something is there. */
-  makeFolder(caller: Caller, id: string, volume: Volume, input: { path: VfsPath }): Promise<void>;
+  makeFolder(caller: Caller, id: InstanceId, volume: Volume, input: { path: VfsPath }): Promise<void>;
   /**
    * Removes an empty folder, or with `recursive` one with all in it. Throws `not_found`; `conflict` for the root and
    * for a folder that is not empty.
    */
   deleteFolder(
     caller: Caller,
-    id: string,
+    id: InstanceId,
     volume: Volume,
     query: { path: VfsPath; recursive?: 'true' | 'false' },
   ): Promise<void>;
   search(
     caller: Caller,
-    id: string,
+    id: InstanceId,
     query: { q: string; volume?: Volume; in: 'name' | 'content'; limit: number },
   ): Promise<{ hits: SearchHit[]; truncated: boolean }>;
-  query(caller: Caller, id: string, input: SqlInput): Promise<SqlAnswer>;
+  query(caller: Caller, id: InstanceId, input: SqlInput): Promise<SqlAnswer>;
 }
 
 /** The volume whose reads are lines of the ledger. */
@@ -91,11 +92,11 @@ export function fileOperations(parts: { registry: Registry; sessions: Sessions; 
   const { sessions } = parts;
   const privateRead = createPrivateReads({ ...parts, rowOf: (id) => requireInstance(parts, id) });
 
-  const write = (caller: Caller, id: string, operation: WriteOperation): Promise<WriteOutcome> =>
+  const write = (caller: Caller, id: InstanceId, operation: WriteOperation): Promise<WriteOutcome> =>
     sessions.write(id, operation, auditContextOf(caller));
 
   /** The error of a path without a file; its hint says when a folder is there. */
-  const absent = async (id: string, volume: Volume, path: VfsPath): Promise<WinterdockError> => {
+  const absent = async (id: InstanceId, volume: Volume, path: VfsPath): Promise<WinterdockError> => {
     const prefix = `${path}/`;
     const { files } = await sessions.read(id, { op: 'list', volume, prefix, limit: 1 });
     const hint = `It is a folder. List what is in it: volumes/${volume}?prefix=${encodeURI(prefix)}`;

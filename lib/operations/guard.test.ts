@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../auth/caller.ts';
 import type { Role } from '../auth/roles.ts';
+import { withPlainIds } from '../testing/plain-ids.ts';
 import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import { createGuard, type Guard, type OwnerLookups } from './guard.ts';
 import type { Operations } from './operations.ts';
@@ -26,7 +27,13 @@ function guardOver(reached: unknown[][] = []): Guard {
   });
 }
 
-const guarded = (reached?: unknown[][]) => guardOver(reached).operations;
+/** The same guard, whose operations take plain texts for ids. */
+function plainGuard() {
+  const { operations, admit } = guardOver();
+  return { operations: withPlainIds(operations), admit };
+}
+
+const guarded = (reached?: unknown[][]) => withPlainIds(guardOver(reached).operations);
 
 function as(role: Role, tenants: readonly string[] | null): Caller {
   return { actor: 'key:test', via: 'api', requestId: 'r1', role, tenants, address: null, session: null };
@@ -106,7 +113,7 @@ test('an operation without a rule does not start', () => {
 });
 
 test('a request asks once what its role may, at the door or in the operation', async () => {
-  const { operations, admit } = guardOver();
+  const { operations, admit } = plainGuard();
   let asked = 0;
   const counting = (): Caller => ({
     ...as('tenant', ['acme']),
@@ -124,7 +131,7 @@ test('a request asks once what its role may, at the door or in the operation', a
 });
 
 test('who was admitted to one operation is still asked for another', async () => {
-  const { operations, admit } = guardOver();
+  const { operations, admit } = plainGuard();
   const viewer = as('viewer', null);
   await admit(viewer, 'getInstance');
   expect(await told(operations.revive(viewer, 'mine', { reason: 'x' }))).toBe('forbidden: A viewer may not do this.');

@@ -5,6 +5,7 @@
  */
 import type { Caller } from '../auth/caller.ts';
 import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import {
   needsReason,
   type OperationName,
@@ -24,7 +25,7 @@ import { unknownId } from './unknown-id.ts';
 /** The tenant, or all the tenants, that a thing belongs to: all of them must be the caller's. Null: no such thing. */
 type Owner = string | readonly string[] | null;
 /** Looks up the owner of an id, by kind. Takes as long for an unknown id as for a known one. */
-export type OwnerLookups = Readonly<Record<Owned, (id: string) => Promise<Owner> | Owner>>;
+export type OwnerLookups = Readonly<Record<Owned, (id: InstanceId) => Promise<Owner> | Owner>>;
 
 type Input = Record<string, unknown>;
 type Operation = (caller: Caller, ...args: unknown[]) => Promise<unknown>;
@@ -146,8 +147,9 @@ function refuseForeign(tenants: readonly string[], tenant: string): void {
   throw new WinterdockError('forbidden', `You may not act for the tenant "${tenant}".`);
 }
 
+/** `id`: as the operation takes it; here the types of its arguments are erased. */
 async function refuseUnknown(tenants: readonly string[], kind: Owned, id: string, owners: OwnerLookups): Promise<void> {
-  const owner = await owners[kind](id);
+  const owner = await owners[kind](id as InstanceId);
   const all = typeof owner === 'string' ? [owner] : owner;
   if (all === null || all.length === 0 || !all.every((one) => tenants.includes(one))) throw unknownId(kind, id);
 }

@@ -4,7 +4,7 @@
  */
 import type { Caller } from '../auth/caller.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
-import { newId } from '../base/ids.ts';
+import { type InstanceId, newId } from '../base/ids.ts';
 import type { CreateInput, Instance, ListQuery, PatchInput } from '../contract/schema.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { NextMove } from '../lifecycle/ladder.ts';
@@ -32,11 +32,11 @@ export interface InstanceOperations {
     query: ListQuery,
   ): Promise<ListPage<Instance> & { total: number; totalIsExact: boolean }>;
   createInstance(caller: Caller, input: CreateInput): Promise<Instance>;
-  getInstance(caller: Caller, id: string): Promise<Instance>;
+  getInstance(caller: Caller, id: InstanceId): Promise<Instance>;
   /** `ifMatch`: the tags of which one must still hold; throws `precondition_failed`. */
   patchInstance(
     caller: Caller,
-    id: string,
+    id: InstanceId,
     input: PatchInput,
     condition?: { ifMatch?: string | null },
   ): Promise<Instance>;

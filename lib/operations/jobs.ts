@@ -2,7 +2,7 @@
 import type { Caller } from '../auth/caller.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
+import { type InstanceId, newId } from '../base/ids.ts';
 import type { DryRun, Job, JobResult, JobResultsQuery, JobsQuery, StartJobInput } from '../contract/schema/jobs.ts';
 import { type JobRunner, jobLine } from '../jobs/runner.ts';
 import { eachOf } from '../registry/each-of.ts';
@@ -126,6 +126,6 @@ function newJob(caller: Caller, input: StartJobInput, now: number): NewJob {
   };
 }
 
-function unknownResult(position: number, id: string, clock: Clock): JobResultRow {
+function unknownResult(position: number, id: InstanceId, clock: Clock): JobResultRow {
   return { position, outcome: 'skipped', reason: `There is no sandbox "${id}".`, timeMs: clock.now() };
 }

@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../auth/caller.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Event, EventsQuery, ExportQuery, LedgerProof, LedgerSegment, StreamQuery } from '../contract/schema.ts';
 import type { LedgerHead } from '../ledger/documents.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
@@ -33,7 +34,7 @@ interface SegmentExport {
 export interface LedgerOperations {
   instanceEvents(
     caller: Caller,
-    id: string,
+    id: InstanceId,
     query: { type?: string; limit: number; cursor?: string },
   ): Promise<ListPage<Event>>;
   events(caller: Caller, query: EventsQuery): Promise<ListPage<Event>>;

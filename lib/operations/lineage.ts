@@ -3,6 +3,7 @@
  * sees only what belongs to its tenants.
  */
 import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Lineage, LineageNode } from '../contract/schema/copies.ts';
 import { parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -12,7 +13,7 @@ import { type DrawerAccess, findFileAt } from '../sessions/file-locations.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 
 type Kind = LineageNode['kind'];
-type Ref = { kind: Kind; id: string };
+type Ref = { kind: 'instance'; id: InstanceId } | { kind: Exclude<Kind, 'instance'>; id: string };
 
 /** Ancestors shown above. */
 const MAX_UP = 16;
@@ -20,11 +21,11 @@ const MAX_NODES = 200;
 /** Children shown of one. */
 const MAX_CHILDREN = 50;
 
-interface Found extends Ref {
+type Found = Ref & {
   node: LineageNode;
   /** What it was made from, or null. */
   parent: Ref | null;
-}
+};
 
 const keyOf = ({ kind, id }: Ref) => `${kind}:${id}`;
 

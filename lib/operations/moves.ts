@@ -1,6 +1,7 @@
 /** Operations that wake and file a sandbox: the verbs, plans of several hops, and settling what was interrupted. */
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type {
   DeleteInput,
   Instance,
@@ -24,19 +25,19 @@ import { auditContextOf } from './audit-context.ts';
 import { createInstanceSerializer } from './serializer.ts';
 
 export interface MoveOperations {
-  resume(caller: Caller, id: string, input: ResumeInput): Promise<ResumeAnswer>;
-  prefetch(caller: Caller, id: string): Promise<PrefetchAnswer>;
-  suspend(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
-  freeze(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
-  archive(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
-  revive(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
+  resume(caller: Caller, id: InstanceId, input: ResumeInput): Promise<ResumeAnswer>;
+  prefetch(caller: Caller, id: InstanceId): Promise<PrefetchAnswer>;
+  suspend(caller: Caller, id: InstanceId, input: VerbInput): Promise<Instance>;
+  freeze(caller: Caller, id: InstanceId, input: VerbInput): Promise<Instance>;
+  archive(caller: Caller, id: InstanceId, input: VerbInput): Promise<Instance>;
+  revive(caller: Caller, id: InstanceId, input: VerbInput): Promise<Instance>;
   /** Rolls an interrupted operation forward or back. Throws `conflict` while it is really under way. */
-  settle(caller: Caller, id: string): Promise<Instance>;
-  deleteInstance(caller: Caller, id: string, input?: DeleteInput): Promise<void>;
+  settle(caller: Caller, id: InstanceId): Promise<Instance>;
+  deleteInstance(caller: Caller, id: InstanceId, input?: DeleteInput): Promise<void>;
   /** The hops to a state and what they cost. Changes nothing, wakes nothing. */
-  plan(caller: Caller, id: string, query: { to: State }): Promise<Plan>;
+  plan(caller: Caller, id: InstanceId, query: { to: State }): Promise<Plan>;
   /** Runs the plan hop by hop. Throws as the hops do; the sandbox then stays in the state it reached. */
-  runPlan(caller: Caller, id: string, input: RunPlanInput): Promise<Instance>;
+  runPlan(caller: Caller, id: InstanceId, input: RunPlanInput): Promise<Instance>;
 }
 
 export function moveOperations(parts: {
@@ -114,7 +115,7 @@ function hopsOf(from: State, hops: readonly State[]): Plan['hops'] {
   });
 }
 
-async function tmpOf(sessions: Sessions, id: string): Promise<Plan['tmp']> {
+async function tmpOf(sessions: Sessions, id: InstanceId): Promise<Plan['tmp']> {
   try {
     const { volumes } = await sessions.read(id, { op: 'volumes' });
     const tmp = volumes.find(({ volume }) => volume === 'tmp');

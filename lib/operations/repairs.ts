@@ -1,7 +1,7 @@
 /** Operations on damaged files: the raw bytes, salvage, and putting a snapshot in their place. */
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
-import { newId } from '../base/ids.ts';
+import { type InstanceId, newId } from '../base/ids.ts';
 import type { RawQuery, RestoreInstanceInput, SalvageInput } from '../contract/schema/repairs.ts';
 import type { Instance, SalvageAnswer } from '../contract/schema.ts';
 import type { Repairs } from '../copies/repairs.ts';
@@ -23,14 +23,14 @@ export interface RepairOperations {
   /** The file of a sandbox that is not awake, or the log beside it, byte for byte. Wakes and opens nothing. */
   raw(
     caller: Caller,
-    id: string,
+    id: InstanceId,
     query: RawQuery,
     signal?: AbortSignal,
   ): Promise<{ facts: RawFacts; outgoing: SizedStream }>;
   /** A new sandbox of what is readable of its file, and what is not. Its file is left as it is. */
-  salvage(caller: Caller, id: string, input: SalvageInput, signal?: AbortSignal): Promise<SalvageAnswer>;
+  salvage(caller: Caller, id: InstanceId, input: SalvageInput, signal?: AbortSignal): Promise<SalvageAnswer>;
   /** Puts a snapshot in the place of its file; what was there is kept aside. It keeps its state and loses its fault. */
-  restoreInstance(caller: Caller, id: string, input: RestoreInstanceInput): Promise<Instance>;
+  restoreInstance(caller: Caller, id: InstanceId, input: RestoreInstanceInput): Promise<Instance>;
 }
 
 export function repairOperations(parts: {

@@ -2,6 +2,7 @@
  * Rows of snapshots and blueprints, the instances made from them, and marks on files that no row uses yet or any more,
  * so that unused files get removed. Knows nothing of files but their names.
  */
+import type { InstanceId } from '../base/ids.ts';
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, RowPage } from './types.ts';
 
 export const COPY_KINDS = ['snapshot', 'blueprint'] as const;
@@ -41,7 +42,7 @@ export interface SnapshotRow extends CopyContent {
   id: string;
   tenant: string;
   /** The instance that it was made from; may be deleted by now. */
-  source: string;
+  source: InstanceId;
   tag: string | null;
   /** Epoch seconds. */
   created: number;
@@ -52,7 +53,7 @@ export interface SnapshotRow extends CopyContent {
 
 /** Instances of one call that are to be resumed after they were made. */
 export interface PendingStart {
-  ids: string[];
+  ids: InstanceId[];
   from: Ancestor;
   tenant: string;
   /** The audit context of the caller: JSON. */
@@ -63,7 +64,7 @@ export interface BlueprintRow extends CopyContent {
   name: string;
   /** Tenant and instance that it was made from; null when it was uploaded. */
   tenant: string | null;
-  source: string | null;
+  source: InstanceId | null;
   created: number;
   actor: string;
 }
@@ -73,7 +74,7 @@ export interface SnapshotFilter {
   /** Only these tenants; empty: all. */
   tenants?: readonly string[];
   tag?: string;
-  source?: string;
+  source?: InstanceId;
 }
 
 /** The origin of instances. */

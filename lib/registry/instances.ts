@@ -2,6 +2,7 @@
  * The rows of sandboxes: created, changed, moved by compare-and-set with their ledger lines, listed, counted, and
  * selected when due. Knows nothing of files or processes.
  */
+import type { InstanceId } from '../base/ids.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Fault } from '../lifecycle/words.ts';
 import type { Volume } from '../vfs/volumes.ts';
@@ -30,7 +31,7 @@ export interface InstancePatch {
 
 /** A compare-and-set of state and generation. */
 export interface Transition {
-  id: string;
+  id: InstanceId;
   from: State;
   to: State;
   /** Intermediate states, in order; each hop must be in the state map. */
@@ -100,16 +101,16 @@ export interface InstanceStore {
    * The tenant of a row, tombstones included, or null. Read from an index alone, so that timing does not reveal whether
    * an id exists.
    */
-  tenantOf(id: string): Promise<string | null>;
+  tenantOf(id: InstanceId): Promise<string | null>;
   /** The row, tombstones included, or null. */
-  get(id: string): Promise<InstanceRow | null>;
+  get(id: InstanceId): Promise<InstanceRow | null>;
   /**
    * Changes the settings of a row, with its ledger line. Null when there is no such row. Throws `conflict` for a taken
    * name and `gone` for a deleted instance. `asRead`: the row as the caller read it; when its settings have changed
    * since, nothing is changed and `precondition_failed` is thrown.
    */
   patch(
-    id: string,
+    id: InstanceId,
     patch: InstancePatch,
     now: number,
     ledger: LedgerEntry,
@@ -121,7 +122,7 @@ export interface InstanceStore {
    * `gone` for a deleted instance.
    */
   relabel(
-    id: string,
+    id: InstanceId,
     labels: Readonly<Record<string, string | null>>,
     most: number,
     ledger: LedgerEntry,
@@ -133,13 +134,13 @@ export interface InstanceStore {
    * to `active` and the tenant has no active or waking instance left. Survives a kill of the process at once; survives
    * power loss with the next committed transaction, or at once when it is `durable`.
    */
-  begin(id: string, intent: Intent, options?: { durable?: boolean }): Promise<boolean>;
+  begin(id: InstanceId, intent: Intent, options?: { durable?: boolean }): Promise<boolean>;
   /**
    * Clears the intent, keeps the state and appends the lines: the operation did not happen. `file`: the new facts of a
    * file that was moved and put back; the generation then grows by one.
    */
   abandon(
-    id: string,
+    id: InstanceId,
     patch: { fault?: { fault: Fault; reason: string } | null; failures?: number; file?: FileRecord | null },
     ledger: LedgerEntry[],
   ): Promise<void>;
@@ -152,19 +153,19 @@ export interface InstanceStore {
    */
   commit(transition: Transition): Promise<InstanceRow>;
   /** Sets or clears a fault without a transition, with its ledger line. */
-  setFault(id: string, fault: { fault: Fault; reason: string } | null, ledger: LedgerEntry): Promise<void>;
+  setFault(id: InstanceId, fault: { fault: Fault; reason: string } | null, ledger: LedgerEntry): Promise<void>;
   /**
    * Records the background check of a file at rest, and the bytes of its volumes when known, if the row still has that
    * generation.
    */
   recordCheck(
-    id: string,
+    id: InstanceId,
     generation: number,
     check: { sha256: string; quickCheck: string | null },
     volumes?: Record<Volume, number>,
   ): Promise<void>;
   /** Sets `updated` (never backwards) and `bytes` of many rows in one transaction; skips unknown and deleted ones. */
-  touch(touches: { id: string; updated: number; bytes?: number | null }[]): Promise<void>;
+  touch(touches: { id: InstanceId; updated: number; bytes?: number | null }[]): Promise<void>;
   /**
    * Sets `updated` back to `now` in at most `limit` rows that are not deleted, where it is more than `slack` seconds
    * later, and their due time with it. Returns the number of rows. Happens only when the clock was set back.

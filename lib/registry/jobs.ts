@@ -1,3 +1,4 @@
+import type { InstanceId } from '../base/ids.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { JobKind } from '../lifecycle/verb-plan.ts';
 import type { Fault, Via } from '../lifecycle/words.ts';
@@ -45,7 +46,7 @@ export interface JobResultRow {
 export interface SelectedInstance {
   /** Row number; 0 for an unknown id. */
   row: number;
-  id: string;
+  id: InstanceId;
   state: State;
   fault: Fault | null;
   inMemory: boolean;
@@ -53,7 +54,9 @@ export interface SelectedInstance {
 }
 
 /** Selects instances: all that match one of the filters, or the named ones, of some tenants or of all. */
-export type InstanceSelection = { filter: ListFilter } | { ids: readonly string[]; tenants: readonly string[] | null };
+export type InstanceSelection =
+  | { filter: ListFilter }
+  | { ids: readonly InstanceId[]; tenants: readonly string[] | null };
 
 export interface JobStore {
   /**
@@ -79,7 +82,7 @@ export interface JobStore {
    * The next instances from `position` on that have no result, in order. Empty when none is left. `next` is the
    * position to continue from.
    */
-  open(id: string, position: number): Promise<{ items: { position: number; id: string }[]; next: number | null }>;
+  open(id: string, position: number): Promise<{ items: { position: number; id: InstanceId }[]; next: number | null }>;
   /** Stores results and counts. An instance that already has a result keeps it. */
   record(id: string, results: JobResultRow[]): Promise<void>;
   /** Ends a running job; the line's reason states its outcome (`jobSummary`). False when it does not run. */
@@ -94,7 +97,7 @@ export interface JobStore {
     outcome: JobOutcome | undefined,
     limit: number,
     cursor?: string,
-  ): Promise<RowPage<JobResultRow & { instance: string | null }>>;
+  ): Promise<RowPage<JobResultRow & { instance: InstanceId | null }>>;
 }
 
 /** A job's outcome as its ledger line states it. */

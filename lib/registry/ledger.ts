@@ -2,6 +2,7 @@
  * The ledger: lines that are appended in the transaction of the change that they describe, chained by hashes, never
  * changed.
  */
+import type { InstanceId } from '../base/ids.ts';
 import type { Trigger } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { Segment } from './segments.ts';
@@ -11,7 +12,7 @@ export interface LedgerFilter {
   tenant?: string;
   /** Lines of these tenants only; lines without a tenant are left out. */
   tenants?: readonly string[];
-  instance?: string;
+  instance?: InstanceId;
   type?: string;
   actor?: string;
   trigger?: Trigger;

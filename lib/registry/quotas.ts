@@ -1,3 +1,4 @@
+import type { InstanceId } from '../base/ids.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { LedgerEntry, RowPage, Thresholds } from './types.ts';
@@ -43,5 +44,5 @@ export interface QuotaStore {
    * Reserves `bytes` before a write to an instance: its row counts this much more until its file is measured again.
    * Throws `quota_exceeded`; does nothing when its tenant has no limit.
    */
-  reserve(id: string, tenant: string, bytes: number): Promise<void>;
+  reserve(id: InstanceId, tenant: string, bytes: number): Promise<void>;
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { instanceId, type PlainIds, withPlainIds } from '../testing/plain-ids.ts';
 import type { Registry } from './registry.ts';
 import { LINES_AN_HOUR, RepeatThrottle } from './repeat-throttle.ts';
 import { openSqliteRegistry } from './sqlite/open.ts';
@@ -14,10 +15,10 @@ const DAY = 24 * HOUR;
 const BEGAN = START * 1000;
 
 let folder: string;
-let registry: Registry;
+let registry: PlainIds<Registry>;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-repeats-'));
-  registry = openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds: THRESHOLDS });
+  registry = withPlainIds(openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds: THRESHOLDS }));
 });
 afterEach(async () => {
   await registry.close();
@@ -78,7 +79,7 @@ test('another caller, sandbox, kind or cause counts separately, and another numb
   const others: Partial<LedgerEntry>[] = [
     {},
     { actor: 'key:other' },
-    { instance: 'b' },
+    { instance: instanceId('b') },
     { type: 'suspend.refused' },
     { error: 'All 8 places are taken.' },
   ];
@@ -111,7 +112,7 @@ test('a caller that is refused for ever new sandboxes gets a limited number of l
   const ASKED = 20_000;
   for (let n = 0; n < ASKED; n += 1) {
     await registry.ledger.append([
-      refused(n, { instance: `s${n}`, tenant: n % 2 === 0 ? 'acme' : 'globex', requestId: `req-${n}` }),
+      refused(n, { instance: instanceId(`s${n}`), tenant: n % 2 === 0 ? 'acme' : 'globex', requestId: `req-${n}` }),
     ]);
   }
   expect((await lines()).length).toBe(LINES_AN_HOUR + 1);
@@ -130,7 +131,7 @@ test('a caller that is refused for ever new sandboxes gets a limited number of l
   });
   expect(sum?.reason).toContain(`${ASKED - LINES_AN_HOUR - 1} more of this caller, not told one by one,`);
   // An hour later there is room again.
-  await registry.ledger.append([refused(HOUR + ASKED, { instance: 'late' })]);
+  await registry.ledger.append([refused(HOUR + ASKED, { instance: instanceId('late') })]);
   expect((await lines()).at(-1)).toMatchObject({ instance: 'late' });
 });
 

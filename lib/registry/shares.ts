@@ -1,3 +1,4 @@
+import type { InstanceId } from '../base/ids.ts';
 import type { LedgerEntry, RowPage } from './types.ts';
 
 export interface ShareMember {
@@ -9,7 +10,7 @@ export interface ShareMember {
 export interface ShareRow {
   /** The id in the bundle's manifest. */
   id: string;
-  instance: string;
+  instance: InstanceId;
   tenant: string;
   format: string;
   volumes: string[];
@@ -32,7 +33,7 @@ interface ShareFilter {
   tenant?: string;
   /** Only these tenants; empty: all. */
   tenants?: readonly string[];
-  instance?: string;
+  instance?: InstanceId;
 }
 
 /** The known hashes and id of a bundle that may be a share. */

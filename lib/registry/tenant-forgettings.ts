@@ -3,6 +3,7 @@
  * forgetting is open, triggers refuse new rows for its tenant. Every method is a repeatable step. Knows nothing of
  * files or of the order of the steps.
  */
+import type { InstanceId } from '../base/ids.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Via } from '../lifecycle/words.ts';
 import type { ChainedLine } from './chain.ts';
@@ -36,7 +37,7 @@ interface TenantHoldings {
   /** Sandboxes of other tenants that were made from its snapshots and blueprints. */
   clones: number;
   /** Sandboxes that are held, the first of them. */
-  kept: { id: string; name: string | null; state: State; why: 'keep_hot' | 'held' }[];
+  kept: { id: InstanceId; name: string | null; state: State; why: 'keep_hot' | 'held' }[];
   keptCount: number;
   /** When its first sandbox was made, epoch seconds; null when it never had one. */
   first: number | null;
@@ -65,7 +66,7 @@ export interface TenantForgettingStore {
   /** People who are limited to some tenants, with this one among them, and their other tenants. */
   people(tenant: string): Promise<{ id: string; others: string[] }[]>;
   /** Ids of sandboxes that are not deleted, at most `limit`. */
-  living(tenant: string, limit: number): Promise<string[]>;
+  living(tenant: string, limit: number): Promise<InstanceId[]>;
   /** Removes keys, invitations and people of this tenant alone, and records their ids for the later steps. */
   removeAccess(job: string, tenant: string): Promise<RemovedCounts>;
   /** Ids of running jobs that selected sandboxes of a tenant, and whether they selected others' too. */

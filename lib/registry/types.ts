@@ -1,4 +1,5 @@
 /** The rows of the registry and their parts, shared by its subjects. Types only; imports nothing from higher layers. */
+import type { InstanceId } from '../base/ids.ts';
 import type { NextMove } from '../lifecycle/ladder.ts';
 import type { State, Verb } from '../lifecycle/states.ts';
 import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
@@ -55,7 +56,7 @@ export interface Intent {
 }
 
 export interface InstanceRow {
-  id: string;
+  id: InstanceId;
   tenant: string;
   state: State;
   /** Relative to the data folder, `:memory:`, or null. */
@@ -81,7 +82,7 @@ export interface InstanceRow {
   workbook: string | null;
   lineageBlueprint: string | null;
   lineageSnapshot: string | null;
-  lineageParent: string | null;
+  lineageParent: InstanceId | null;
   /** The record of the last filing; while the file is in use only its inode still matches. Null when there is none. */
   file: FileRecord | null;
   /** Consecutive failures of filing; the third raises `unknown`. */
@@ -91,7 +92,7 @@ export interface InstanceRow {
 
 /** A row to insert. `file` and `bytes` describe a file that is already at `vfsPath`. */
 export interface NewInstance {
-  id: string;
+  id: InstanceId;
   tenant: string;
   name: string | null;
   vfsPath: string | null;
@@ -104,7 +105,7 @@ export interface NewInstance {
   workbook: string | null;
   lineageBlueprint: string | null;
   lineageSnapshot: string | null;
-  lineageParent: string | null;
+  lineageParent: InstanceId | null;
   file?: FileRecord | null;
   bytes?: number | null;
 }
@@ -117,7 +118,7 @@ export interface Thresholds {
 /** A ledger line before it has its sequence number. */
 export interface LedgerEntry {
   timeMs: number;
-  instance: string | null;
+  instance: InstanceId | null;
   tenant: string | null;
   type: string;
   from: State | null;
@@ -141,7 +142,7 @@ export interface LedgerLine extends LedgerEntry {
 /** A transition in the ledger, as the simulator needs it. */
 export interface RecordedTransition {
   timeMs: number;
-  instance: string;
+  instance: InstanceId;
   from: State;
   to: State;
   trigger: Trigger;

@@ -1,5 +1,6 @@
 /** Archive: the file is compressed into the archive drawer, with a listing beside it. */
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { type Engine, livePath, MEMORY } from './engine.ts';
 import { fileAt, fileOf, locationOf, putIntoDrawer, removeLiveFolder } from './file-locations.ts';
@@ -89,7 +90,12 @@ export function archive(
  * Writes the listing of a file that is about to be archived. By force, a file too damaged to list is archived without
  * one.
  */
-async function writeListingUnlessDamaged(engine: Engine, id: string, source: string, force: boolean): Promise<void> {
+async function writeListingUnlessDamaged(
+  engine: Engine,
+  id: InstanceId,
+  source: string,
+  force: boolean,
+): Promise<void> {
   try {
     await writeListing(engine, id, source);
   } catch (error) {

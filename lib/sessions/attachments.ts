@@ -4,6 +4,7 @@
  * terminals renew. Knows nothing of rows or HTTP.
  */
 import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Runtimes, SandboxRuntime } from './runtimes.ts';
 
 /** How long an attachment lasts without renewal. Browsers let a hidden tab run a timer once a minute. */
@@ -19,14 +20,14 @@ interface Lease {
 export class Attachments {
   readonly #runtimes: Runtimes;
   /** By sandbox, then by the attachment's own id. */
-  readonly #leases = new Map<string, Map<string, Lease>>();
+  readonly #leases = new Map<InstanceId, Map<string, Lease>>();
 
   constructor(runtimes: Runtimes) {
     this.#runtimes = runtimes;
   }
 
   /** Begins or renews an attachment. `now` in epoch seconds. Throws `rate_limited` when the sandbox has too many. */
-  hold(id: string, attachment: string, now: number): void {
+  hold(id: InstanceId, attachment: string, now: number): void {
     const leases = this.#leases.get(id) ?? new Map<string, Lease>();
     const renewed = leases.get(attachment);
     if (renewed !== undefined) {
@@ -45,7 +46,7 @@ export class Attachments {
   }
 
   /** Ends an attachment; the sandbox counts as used until `now`. One that has ended already changes nothing. */
-  release(id: string, attachment: string, now: number): void {
+  release(id: InstanceId, attachment: string, now: number): void {
     const leases = this.#leases.get(id);
     const lease = leases?.get(attachment);
     if (leases === undefined || lease === undefined) return;

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { sameStamp } from '../storage/stamp.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
@@ -20,13 +21,13 @@ const HASHED_BYTES_PER_MS = 100_000;
 const CHUNK_BYTES = 1024 * 1024;
 
 export class BackgroundChecks {
-  readonly #waiting = new Map<string, { generation: number; at: number }>();
+  readonly #waiting = new Map<InstanceId, { generation: number; at: number }>();
   #running: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #paused = false;
 
   /** Schedules the check of the file that a row has at `generation`. A later request replaces an earlier one. */
-  schedule(engine: Engine, id: string, generation: number): void {
+  schedule(engine: Engine, id: InstanceId, generation: number): void {
     this.#waiting.delete(id);
     this.#waiting.set(id, { generation, at: performance.now() + DELAY_SECONDS * 1000 });
     this.#schedule(engine);
@@ -87,7 +88,7 @@ export class BackgroundChecks {
  * Hashes the file at rest of a row that still has that generation and records the hash, when that takes no longer than
  * `milliseconds`.
  */
-async function hashFile(engine: Engine, id: string, generation: number, milliseconds: number): Promise<void> {
+async function hashFile(engine: Engine, id: InstanceId, generation: number, milliseconds: number): Promise<void> {
   const row = await engine.registry.instances.get(id);
   if (row?.generation !== generation || row.vfsPath === null || row.file === null || row.file.sha256 !== null) return;
   if (!isCheckable(row) || isPacked(engine, row) || row.file.size > milliseconds * HASHED_BYTES_PER_MS) return;
@@ -110,7 +111,7 @@ function isCheckable(row: InstanceRow): boolean {
  * Hashes and checks the file at rest of a row that still has that generation, and records the result. Damage raises a
  * fault. Nothing is recorded of a file that is not the one that was filed: its next use finds that out.
  */
-export async function checkFiledFile(engine: Engine, id: string, generation: number): Promise<void> {
+export async function checkFiledFile(engine: Engine, id: InstanceId, generation: number): Promise<void> {
   const before = await engine.registry.instances.get(id);
   if (before === null || before.generation !== generation || before.vfsPath === null || before.file === null) return;
   if (!isCheckable(before)) return;
@@ -158,7 +159,7 @@ function damaged(complaint: string): string {
 /** Bytes of each volume of a file at rest; undefined when it has moved or woken meanwhile, or cannot be read. */
 async function volumeSizes(
   engine: Engine,
-  id: string,
+  id: InstanceId,
   generation: number,
 ): Promise<Record<Volume, number> | undefined> {
   try {

@@ -6,6 +6,7 @@ import type { Mutex } from 'async-mutex';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -38,14 +39,14 @@ export interface Engine {
   /** Locked while sandboxes are suspended to free memory for one more process. */
   readonly memoryMutex: Mutex;
   /** Schedules the background check of a file that was just filed. */
-  readonly scheduleCheck: (id: string, generation: number) => void;
+  readonly scheduleCheck: (id: InstanceId, generation: number) => void;
   /** Watches a process that serves a sandbox: settles the sandbox when the process ends by itself. */
-  readonly watchProcess: (id: string, process: import('../instance/instance.ts').InstanceProcess) => void;
+  readonly watchProcess: (id: InstanceId, process: import('../instance/instance.ts').InstanceProcess) => void;
   /**
    * Sandboxes whose failed operation could neither be rolled back nor recorded. Each round of the ladder tries to
    * settle them.
    */
-  readonly interrupted: Set<string>;
+  readonly interrupted: Set<InstanceId>;
   /** Aborted when the server stops: no wake begins any more, and a wake under way is rolled back. */
   readonly stop: AbortSignal;
 }
@@ -61,7 +62,7 @@ export function systemAudit(trigger: AuditContext['trigger'], via: AuditContext[
 }
 
 /** The live drawer's path of a sandbox, relative to the data folder. */
-export function livePath(id: string): string {
+export function livePath(id: InstanceId): string {
   return `live/${id}/vfs.sqlite`;
 }
 
@@ -108,7 +109,7 @@ export function ledgerEntry(
 }
 
 /** The row of a sandbox that is not deleted. Throws `not_found` or `gone`. */
-export async function requireInstance(engine: Pick<Engine, 'registry'>, id: string): Promise<InstanceRow> {
+export async function requireInstance(engine: Pick<Engine, 'registry'>, id: InstanceId): Promise<InstanceRow> {
   const row = await engine.registry.instances.get(id);
   if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
   if (row.state === 'deleted') {
@@ -120,7 +121,7 @@ export async function requireInstance(engine: Pick<Engine, 'registry'>, id: stri
 /**
  * Runs the rollback of a failed operation. When the rollback fails too, the sandbox is remembered and settled later.
  */
-export async function runRollback(engine: Engine, id: string, work: () => Promise<void>): Promise<void> {
+export async function runRollback(engine: Engine, id: InstanceId, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

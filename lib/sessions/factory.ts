@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { makeFolderNow } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -90,7 +91,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   };
   const { runtimes } = engine;
   const attachments = new Attachments(runtimes);
-  const locked = <T>(id: string, work: (runtime: SandboxRuntime) => Promise<T>): Promise<T> =>
+  const locked = <T>(id: InstanceId, work: (runtime: SandboxRuntime) => Promise<T>): Promise<T> =>
     runtimes.use(id, (runtime) => runtime.verbs.runExclusive(() => work(runtime)));
 
   let round: Promise<LadderRound> | null = null;
@@ -229,7 +230,7 @@ function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): LiveSt
   };
 }
 
-function operationUnderWay(id: string): WinterdockError {
+function operationUnderWay(id: InstanceId): WinterdockError {
   return new WinterdockError('conflict', `An operation on the sandbox "${id}" is really under way.`, {
     hint: 'Wait for its end. If it has none, restart the server: a start settles it.',
   });

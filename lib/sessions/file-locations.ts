@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeFolderNow, removeFolder, removeTree, syncFolder } from '../base/effects.ts';
 import { isWinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Source } from '../lifecycle/words.ts';
 import { type CopyKind, parseCopyPath } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
@@ -59,14 +60,14 @@ export type DrawerAccess = Pick<Engine, 'drawers'> & { config: Pick<Engine['conf
  * The file at an address that a row shows: of the live drawer, of the drawer of a copy, or under the sandbox's own id
  * in one of the others.
  */
-export function fileAt(engine: DrawerAccess, id: string, address: string): RestingFile {
+export function fileAt(engine: DrawerAccess, id: InstanceId, address: string): RestingFile {
   const file = findFileAt(engine, id, address);
   if (file === null) throw new Error(`No drawer has ${address} of ${id}.`);
   return file;
 }
 
 /** The same; null for an address that no drawer has, as after a drawer was given another driver. */
-export function findFileAt({ config, drawers }: DrawerAccess, id: string, address: string): RestingFile | null {
+export function findFileAt({ config, drawers }: DrawerAccess, id: InstanceId, address: string): RestingFile | null {
   if (address === livePath(id)) return fileOnDisk(config.dataFolder, address);
   const copy = parseCopyPath(address);
   if (copy !== null) return drawers[copy.kind].at(copy.hash);
@@ -146,7 +147,7 @@ export function isSharedCopy(location: FileLocation): location is CopyKind {
 }
 
 /** Removes the live folder of a sandbox with everything in it. */
-export async function removeLiveFolder(engine: Engine, id: string): Promise<void> {
+export async function removeLiveFolder(engine: Engine, id: InstanceId): Promise<void> {
   const folder = dirname(absolutePath(engine, livePath(id)));
   await removeTree(folder);
   await syncFolder(dirname(folder));
@@ -155,7 +156,7 @@ export async function removeLiveFolder(engine: Engine, id: string): Promise<void
 /**
  * Removes the live folder of a sandbox whose file moved on. A folder that is not empty stays, for reconcile to clear.
  */
-export async function removeEmptyLiveFolder(engine: Engine, id: string): Promise<void> {
+export async function removeEmptyLiveFolder(engine: Engine, id: InstanceId): Promise<void> {
   try {
     await removeFolder(dirname(absolutePath(engine, livePath(id))));
   } catch (error) {
@@ -252,7 +253,7 @@ export async function moveLogsToOrphans(
 /** Moves `parts` of a file at rest into `orphans/` under one name, and returns that name. */
 async function moveFilesToOrphans(
   engine: OrphanContext,
-  id: string,
+  id: InstanceId,
   file: RestingFile,
   parts: readonly FilePart[],
 ): Promise<string> {

@@ -9,6 +9,7 @@ import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { filesIn } from '../testing/files-in.ts';
 import { processesOf } from '../testing/leftovers.ts';
+import { instanceId } from '../testing/plain-ids.ts';
 import { livePath } from './engine.ts';
 import { ALL_FAILPOINTS, FAILPOINTS } from './failpoints.ts';
 import { fileRecord } from './file-verification.ts';
@@ -38,7 +39,7 @@ async function prepare(dataFolder: string, state: State, ids: readonly string[])
       copyFileSync(liveFile(dock, 'first'), file);
       const stamp = stampOf(file);
       if (stamp === null) throw new Error('The copy is not there.');
-      await dock.create(id, { vfsPath: livePath(id), file: fileRecord(stamp), bytes: stamp.size });
+      await dock.create(id, { vfsPath: livePath(instanceId(id)), file: fileRecord(stamp), bytes: stamp.size });
       await dock.sessions.runPlan(id, 'suspended', REQUEST);
       if (state === 'frozen' || state === 'archived') await dock.sessions.freeze(id, REQUEST);
       if (state === 'archived') await dock.sessions.archive(id, REQUEST);

@@ -7,6 +7,7 @@ import { opendir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { writeFile } from '../base/effects.ts';
+import { type InstanceId, instanceIdOfFile } from '../base/ids.ts';
 import { intoPlace, removeFile, stagingFor } from '../storage/files.ts';
 import { childrenOf, folderPage } from '../vfs/folder.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
@@ -33,24 +34,24 @@ function compareBytes(a: string, b: string): number {
 }
 
 /** The absolute path of the listing of an archived sandbox. */
-function listingPath(engine: Engine, id: string): string {
+function listingPath(engine: Engine, id: InstanceId): string {
   return join(engine.config.dataFolder, 'archive', id + SUFFIX);
 }
 
 /** Removes the listing of a sandbox that is no longer archived. */
-export async function removeListing(engine: Engine, id: string): Promise<void> {
+export async function removeListing(engine: Engine, id: InstanceId): Promise<void> {
   await removeFile(listingPath(engine, id));
 }
 
 /** The ids that have a listing, in no order. */
-export async function* listedIds(engine: Engine): AsyncIterable<string> {
+export async function* listedIds(engine: Engine): AsyncIterable<InstanceId> {
   for await (const { name } of await opendir(join(engine.config.dataFolder, 'archive'))) {
-    if (name.endsWith(SUFFIX)) yield name.slice(0, -SUFFIX.length);
+    if (name.endsWith(SUFFIX)) yield instanceIdOfFile(name.slice(0, -SUFFIX.length));
   }
 }
 
 /** Writes the listing of a file at rest. The caller holds the file exclusively. */
-export async function writeListing(engine: Engine, id: string, source: string): Promise<void> {
+export async function writeListing(engine: Engine, id: InstanceId, source: string): Promise<void> {
   const target = { path: source, mode: 'rest' as const };
   const { volumes } = await engine.readers.read(target, { op: 'volumes' });
   const files: Listing['files'] = [];
@@ -76,7 +77,7 @@ export async function writeListing(engine: Engine, id: string, source: string): 
 }
 
 /** Answers a read from the listing; null when the file itself is needed. */
-export async function readListing(engine: Engine, id: string, request: ReadRequest): Promise<ReadAnswer | null> {
+export async function readListing(engine: Engine, id: InstanceId, request: ReadRequest): Promise<ReadAnswer | null> {
   if (request.op !== 'volumes' && request.op !== 'list' && request.op !== 'folder') return null;
   let text: string;
   try {

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { Claim } from '../instance/instance.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
 import { isBlocking } from '../lifecycle/words.ts';
@@ -35,7 +36,7 @@ export function claimProcessBySuspending(engine: Engine): Promise<Claim> {
   const until = performance.now() + WAIT_MS;
   const { pool, memoryMutex } = engine;
   return memoryMutex.runExclusive(async () => {
-    const tried = new Set<string>();
+    const tried = new Set<InstanceId>();
     while (pool.shortage === 'memory' && !engine.stop.aborted) {
       if (await suspendOne(engine, tried)) continue;
       if (performance.now() > until) break;
@@ -50,7 +51,7 @@ export function claimProcessBySuspending(engine: Engine): Promise<Claim> {
  * it.
  */
 export async function enforceMemoryLimit(engine: Engine): Promise<void> {
-  const tried = new Set<string>();
+  const tried = new Set<InstanceId>();
   const over = () => {
     // When there may be nothing left, asking for memory measures all processes anew, so freed memory counts.
     if (engine.pool.shortage === null) return false;
@@ -66,7 +67,7 @@ export async function enforceMemoryLimit(engine: Engine): Promise<void> {
  * Suspends the idle sandbox that was used longest ago, except those that were `tried` in vain. False when there is
  * none.
  */
-async function suspendOne(engine: Engine, tried: Set<string>): Promise<boolean> {
+async function suspendOne(engine: Engine, tried: Set<InstanceId>): Promise<boolean> {
   const idle = engine.runtimes
     .values()
     .filter((runtime) => runtime.isIdle && !tried.has(runtime.id))

@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type InstanceId, instanceIdOfFile } from '../base/ids.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { Drawer, RestingFile } from '../storage/drawer.ts';
 import { isStaging, sha256Of } from '../storage/files.ts';
@@ -29,7 +30,7 @@ export interface OrphanSearchResult {
   /** Files that were moved to `orphans/`. */
   orphans: number;
   /** Frozen and archived sandboxes whose file is in the live drawer: prefetched, and still to be returned. */
-  prefetched: string[];
+  prefetched: InstanceId[];
 }
 
 type Outcome = 'its own' | 'settled' | 'left' | 'orphaned';
@@ -79,11 +80,12 @@ export async function isFileOfRow(engine: Engine, row: InstanceRow, file: Restin
  * Nothing else may run.
  */
 export async function searchLiveDrawer(engine: Engine): Promise<OrphanSearchResult> {
-  const prefetched: string[] = [];
+  const prefetched: InstanceId[] = [];
   const landing = new Set((await engine.registry.copies.unclaimedFiles()).filter((path) => path.startsWith('live/')));
   let orphans = 0;
-  for await (const { name: id } of await opendir(join(engine.config.dataFolder, 'live'))) {
-    if (isStaging(id)) continue;
+  for await (const { name } of await opendir(join(engine.config.dataFolder, 'live'))) {
+    if (isStaging(name)) continue;
+    const id = instanceIdOfFile(name);
     const row = await engine.registry.instances.get(id);
     // A file that was landing from a bundle has a mark until it has a row.
     if (row === null && landing.has(livePath(id))) {
@@ -108,8 +110,9 @@ export async function searchDrawers(engine: Engine): Promise<number> {
     for await (const keys of drawer.keyPages()) {
       for (const key of keys) {
         if (engine.stop.aborted) return orphans;
-        const outcome = await engine.runtimes.use(key, (runtime) =>
-          runtime.verbs.runExclusive(() => runtime.exclusive(() => resolveDrawerFile(engine, drawer, key))),
+        const id = instanceIdOfFile(key);
+        const outcome = await engine.runtimes.use(id, (runtime) =>
+          runtime.verbs.runExclusive(() => runtime.exclusive(() => resolveDrawerFile(engine, drawer, id))),
         );
         if (outcome === 'orphaned') orphans += 1;
       }
@@ -131,7 +134,7 @@ export async function cleanUpAfterOperation(engine: Engine, row: InstanceRow): P
   if ((await archive.at(row.id).stat()) === null) await removeListing(engine, row.id);
 }
 
-async function resolveLiveFile(engine: Engine, id: string, row: InstanceRow | null): Promise<Outcome> {
+async function resolveLiveFile(engine: Engine, id: InstanceId, row: InstanceRow | null): Promise<Outcome> {
   const path = livePath(id);
   if (row?.vfsPath === path) return 'its own';
   if (existsSync(absolutePath(engine, path)) && row !== null && (await reclaimFile(engine, row))) return 'settled';
@@ -148,11 +151,11 @@ async function resolveLiveFile(engine: Engine, id: string, row: InstanceRow | nu
   return exists ? 'orphaned' : 'settled';
 }
 
-async function resolveDrawerFile(engine: Engine, drawer: Drawer, key: string): Promise<Outcome> {
-  const row = await engine.registry.instances.get(key);
-  const file = drawer.at(key);
+async function resolveDrawerFile(engine: Engine, drawer: Drawer, id: InstanceId): Promise<Outcome> {
+  const row = await engine.registry.instances.get(id);
+  const file = drawer.at(id);
   // The archived file stays packed after a prefetch.
-  const expanded = drawer === engine.drawers.archive && row?.state === 'archived' && row.vfsPath === livePath(key);
+  const expanded = drawer === engine.drawers.archive && row?.state === 'archived' && row.vfsPath === livePath(id);
   if (row?.vfsPath === file.address || expanded || (await file.stat()) === null) return 'its own';
   if (row !== null && drawer === engine.drawers.cold && (await reclaimFile(engine, row))) return 'settled';
   const done = row === null ? null : await whyRemovable(engine, row, file);
@@ -161,7 +164,7 @@ async function resolveDrawerFile(engine: Engine, drawer: Drawer, key: string): P
     return 'settled';
   }
   if (!(await mayBeOrphan(engine, row))) return 'left';
-  await moveToOrphans(engine, row ?? { id: key, tenant: '' }, file);
+  await moveToOrphans(engine, row ?? { id, tenant: '' }, file);
   return 'orphaned';
 }
 

@@ -4,6 +4,7 @@
  */
 import { dirname } from 'node:path';
 import { makeFolderNow, syncFolder } from '../base/effects.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import { absolutePath, type Engine, livePath } from './engine.ts';
@@ -58,7 +59,7 @@ function mark(engine: Engine, file: string, mustExist: boolean): string | null {
 }
 
 /** Removes the archived file and listing of a sandbox that left the archive. */
-export async function removeArchivedFile(engine: Engine, id: string): Promise<void> {
+export async function removeArchivedFile(engine: Engine, id: InstanceId): Promise<void> {
   await engine.drawers.archive.at(id).remove();
   await removeListing(engine, id);
 }

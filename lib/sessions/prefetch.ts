@@ -3,6 +3,7 @@
  * uses it.
  */
 import { publicMessage } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import { isBlocking, type Source } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import {
@@ -39,7 +40,7 @@ import { refuseFaulted } from './transition-check.ts';
 export const PREFETCH_SECONDS = 300;
 
 /** Sandboxes with a prefetched file, and the epoch second at which it returns. */
-export type PrefetchDeadlines = Map<string, number>;
+export type PrefetchDeadlines = Map<InstanceId, number>;
 
 /**
  * Brings the file to the live drawer; state and tmp stay. The caller holds the verbs lock. Throws what a wake throws.

@@ -1,12 +1,13 @@
 /** The watch over processes: records a silent one, and settles the sandbox of one that ended without being asked. */
 import { messageOf } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import { type Engine, ledgerEntry, MEMORY, systemAudit } from './engine.ts';
 import { locationOf } from './file-locations.ts';
 import { settleDeadProcess } from './process-death.ts';
 
 /** Records that a process does not answer, though no call runs. */
-async function recordSilence(engine: Engine, id: string): Promise<void> {
+async function recordSilence(engine: Engine, id: InstanceId): Promise<void> {
   engine.log.warn({ id }, 'a process answers nothing while no call runs');
   const row = await engine.registry.instances.get(id);
   if (row?.state !== 'active') return;
@@ -15,7 +16,7 @@ async function recordSilence(engine: Engine, id: string): Promise<void> {
 }
 
 /** Watches the process of a sandbox: when it ends without being asked, its sandbox is suspended. */
-export function watchProcess(engine: Engine, id: string, process: InstanceProcess): void {
+export function watchProcess(engine: Engine, id: InstanceId, process: InstanceProcess): void {
   process.whenSilent(() => {
     recordSilence(engine, id).catch((error) => engine.log.error({ id, error: messageOf(error) }, 'a silent process'));
   });

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { syncFolder, unlinkFile } from '../base/effects.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { FileRecord, InstanceRow, Intent } from '../registry/types.ts';
 import type { FilePart, RestingFile } from '../storage/drawer.ts';
 import { lastingFolder } from '../storage/files.ts';
@@ -39,12 +40,12 @@ async function partsOf(file: RestingFile): Promise<FilePart[]> {
  * The path in `orphans/`, relative to the data folder, that the replaced file gets; null when there was no file. No two
  * operations have the same path: each raises the generation, even when it is rolled back.
  */
-export function orphanPath(id: string, { startedMs, generation, fromPath }: RestoreIntent): string | null {
+export function orphanPath(id: InstanceId, { startedMs, generation, fromPath }: RestoreIntent): string | null {
   return fromPath === null ? null : join('orphans', `${startedMs}-${id}-${generation}-${basename(fromPath)}`);
 }
 
 /** Moves the file that is to be replaced to `orphans/`, durably. */
-export async function moveReplacedFile(engine: Engine, id: string, intent: RestoreIntent): Promise<void> {
+export async function moveReplacedFile(engine: Engine, id: InstanceId, intent: RestoreIntent): Promise<void> {
   const kept = orphanPath(id, intent);
   if (kept === null || intent.fromPath === null) return;
   await lastingFolder(join(engine.config.dataFolder, 'orphans'));
@@ -54,7 +55,7 @@ export async function moveReplacedFile(engine: Engine, id: string, intent: Resto
 }
 
 /** Brings the replaced file back and removes the new one. May be repeated. */
-export async function returnReplacedFile(engine: Engine, id: string, intent: RestoreIntent): Promise<void> {
+export async function returnReplacedFile(engine: Engine, id: InstanceId, intent: RestoreIntent): Promise<void> {
   const kept = orphanPath(id, intent);
   if (kept === null || intent.fromPath === null) {
     // There was no file before, so the file in the live drawer is the new one.

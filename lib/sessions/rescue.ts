@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { copyFile, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } from '../base/effects.ts';
+import type { InstanceId } from '../base/ids.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stagingFor, stampOf } from '../storage/files.ts';
@@ -45,7 +46,7 @@ function openDescriptorsOf(pid: number): { main: OpenDescriptor | null; log: Ope
 }
 
 /** Whether a process has its live file, or the log of it, open under another name or none. */
-export function isLost(engine: Engine, id: string, process: InstanceProcess): boolean {
+export function isLost(engine: Engine, id: InstanceId, process: InstanceProcess): boolean {
   const file = absolutePath(engine, livePath(id));
   const { main, log } = openDescriptorsOf(process.pid);
   return (

@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { namesIn } from '../testing/files-in.ts';
+import { instanceId } from '../testing/plain-ids.ts';
 import { livePath } from './engine.ts';
 import { liveFile, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
@@ -121,7 +122,7 @@ describe('power loss', () => {
       from: 'frozen',
       to: 'active',
       generation: row.generation,
-      vfsPath: livePath(id),
+      vfsPath: livePath(instanceId(id)),
       file: row.file,
       now: row.updated,
       ledger: [],

@@ -6,6 +6,7 @@
  */
 
 import { dirname } from 'node:path';
+import type { InstanceId } from '../base/ids.ts';
 import type { FileRecord, InstanceRow } from '../registry/types.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 import { lastingFolder, stampOf } from '../storage/files.ts';
@@ -124,7 +125,7 @@ export async function recordReturnedFile(
  */
 export async function runCleanup(
   engine: Engine,
-  id: string,
+  id: InstanceId,
   work: () => Promise<void> | void | undefined,
 ): Promise<void> {
   try {

@@ -3,6 +3,7 @@
  * only while something is going on; a sandbox at rest costs a row and a file. Knows nothing of drawers or verbs.
  */
 import { Mutex, Semaphore } from 'async-mutex';
+import type { InstanceId } from '../base/ids.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 
 /** Readers of one file at a time. Filing and waking take all of these places. */
@@ -12,7 +13,7 @@ const LEASES = 1024;
 let uses = 0;
 
 export class SandboxRuntime {
-  readonly id: string;
+  readonly id: InstanceId;
   /** One verb at a time. */
   readonly verbs = new Mutex();
   readonly #leases = new Semaphore(LEASES);
@@ -33,7 +34,7 @@ export class SandboxRuntime {
   holders = 0;
   #drained: (() => void)[] = [];
 
-  constructor(id: string) {
+  constructor(id: InstanceId) {
     this.id = id;
   }
 
@@ -132,17 +133,17 @@ export class SandboxRuntime {
 
 /** The runtimes by id. A runtime with nothing to remember is dropped. */
 export class Runtimes {
-  readonly #runtimes = new Map<string, SandboxRuntime>();
+  readonly #runtimes = new Map<InstanceId, SandboxRuntime>();
 
   /** The runtime of a sandbox, or undefined when nothing is going on with it. */
-  peek(id: string): SandboxRuntime | undefined {
+  peek(id: InstanceId): SandboxRuntime | undefined {
     return this.#runtimes.get(id);
   }
 
   /**
    * Runs `work` with the runtime of `id`, which is made when there is none and dropped when it has nothing to remember.
    */
-  async use<T>(id: string, work: (runtime: SandboxRuntime) => Promise<T>): Promise<T> {
+  async use<T>(id: InstanceId, work: (runtime: SandboxRuntime) => Promise<T>): Promise<T> {
     const runtime = this.hold(id);
     try {
       return await work(runtime);
@@ -151,7 +152,7 @@ export class Runtimes {
     }
   }
 
-  hold(id: string): SandboxRuntime {
+  hold(id: InstanceId): SandboxRuntime {
     let runtime = this.#runtimes.get(id);
     if (runtime === undefined) {
       runtime = new SandboxRuntime(id);

@@ -2,6 +2,7 @@
  * The interface of the lifecycle: verbs, calls, reads and writes on sandboxes, and the types of their answers. People,
  * the ladder and reconcile use the same verbs; only the audit context differs. Knows nothing of HTTP or roles.
  */
+import type { InstanceId } from '../base/ids.ts';
 import type {
   EvalOutcome,
   EvalRequest,
@@ -82,18 +83,18 @@ export interface Sessions {
    * Wakes from any state but `deleted`. Throws `gone`, `capacity`, `corrupt`, `missing_file`, `unknown_state`,
    * `not_found`.
    */
-  resume(id: string, audit: AuditContext, options?: { policy?: string; force?: boolean }): Promise<ResumeResult>;
+  resume(id: InstanceId, audit: AuditContext, options?: { policy?: string; force?: boolean }): Promise<ResumeResult>;
   /**
    * Brings the file to the live drawer without a process; the state stays. When nothing uses the file, it goes back by
    * itself.
    */
-  prefetch(id: string, audit: AuditContext): Promise<{ source: Source; vfsPath: string | null }>;
+  prefetch(id: InstanceId, audit: AuditContext): Promise<{ source: Source; vfsPath: string | null }>;
   /** The verbs of filing. In the target state already, they change nothing. Without a hop, `invalid_transition`. */
-  suspend(id: string, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
-  freeze(id: string, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
-  archive(id: string, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
-  revive(id: string, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
-  delete(id: string, audit: AuditContext): Promise<void>;
+  suspend(id: InstanceId, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
+  freeze(id: InstanceId, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
+  archive(id: InstanceId, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
+  revive(id: InstanceId, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
+  delete(id: InstanceId, audit: AuditContext): Promise<void>;
   /**
    * Brings a sandbox to a state by as many hops as the map needs, one by one under one lock. Several hops have the
    * trigger `plan`. It passes through `active` without a process. Returns the row at the end. A plan that fails stops
@@ -101,7 +102,7 @@ export interface Sessions {
    * in `from`.
    */
   runPlan(
-    id: string,
+    id: InstanceId,
     to: State,
     audit: AuditContext,
     options?: { force?: boolean; from?: State },
@@ -112,24 +113,24 @@ export interface Sessions {
    * start does. Without such an operation nothing changes. Ends the process of the sandbox. Throws `conflict` while a
    * verb is under way, `gone`, `not_found`.
    */
-  settle(id: string, audit: AuditContext): Promise<InstanceRow>;
+  settle(id: InstanceId, audit: AuditContext): Promise<InstanceRow>;
 
   /** Calls and writes count as activity and wake the sandbox. Throws `archived` for an archived one. */
   exec(
-    id: string,
+    id: InstanceId,
     request: ExecRequest,
     audit: AuditContext,
     options?: { onWoke?: (woken: WakeReport) => void; onOutput?: (chunk: OutputChunk) => void; signal?: AbortSignal },
   ): Promise<ExecOutcome & WakeReport>;
   eval(
-    id: string,
+    id: InstanceId,
     request: EvalRequest,
     audit: AuditContext,
     options?: { signal?: AbortSignal },
   ): Promise<EvalOutcome & WakeReport>;
-  write(id: string, operation: WriteOperation, audit: AuditContext): Promise<WriteOutcome>;
+  write(id: InstanceId, operation: WriteOperation, audit: AuditContext): Promise<WriteOutcome>;
   /** Reads wake nothing and are no activity. Allowed in any state but `deleted`; a `created` sandbox reads as empty. */
-  read<R extends ReadRequest>(id: string, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
+  read<R extends ReadRequest>(id: InstanceId, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
 
   /**
    * Writes `volumes` of a sandbox into a new file at `path` (absolute), as one consistent copy, in any state but
@@ -137,29 +138,29 @@ export interface Sessions {
    * same bytes. When this resolves the bytes are durable, the name is not. Throws `not_found`, `gone`, `missing_file`,
    * `corrupt`, `storage_unavailable`; `conflict` for a `:memory:` sandbox. After a failure there is no file at `path`.
    */
-  copyOut(id: string, path: string, options: { volumes: readonly Volume[] }): Promise<VfsCopy>;
+  copyOut(id: InstanceId, path: string, options: { volumes: readonly Volume[] }): Promise<VfsCopy>;
 
   /**
    * Copies the file of a sandbox without a process, and the log beside it, byte for byte into `folder` (absolute), even
    * when they are damaged. Throws `not_found`, `gone`, `missing_file`; `conflict` for a sandbox that is awake, has no
    * file yet or lives only in its process.
    */
-  copyRaw(id: string, folder: string): Promise<RawCopy>;
+  copyRaw(id: InstanceId, folder: string): Promise<RawCopy>;
 
   /**
    * Replaces the file of a sandbox by a copy of a snapshot and keeps the old file in `orphans/`. The state stays; a
    * fault is cleared. Throws `conflict` for a sandbox that is awake or lives only in its process, `quota_exceeded`, and
    * `missing_file` or `corrupt` of the snapshot; then nothing has changed.
    */
-  restore(id: string, snapshot: SnapshotToRestore, audit: AuditContext): Promise<InstanceRow>;
+  restore(id: InstanceId, snapshot: SnapshotToRestore, audit: AuditContext): Promise<InstanceRow>;
 
   /**
    * Attaches a terminal: no automatic move until `detach`, or until nobody renewed the attachment (by this same call)
    * for `LEASE_SECONDS`. Wakes nothing; counts as activity. Throws `not_found`, `gone`, `archived`, `rate_limited`.
    */
-  attach(id: string, attachment: string): Promise<void>;
+  attach(id: InstanceId, attachment: string): Promise<void>;
   /** Detaches a terminal; the idle clock starts then. An attachment that has ended already changes nothing. */
-  detach(id: string, attachment: string): void;
+  detach(id: InstanceId, attachment: string): void;
   live(row: InstanceRow): LiveStatus;
   readonly callsRunning: number;
 

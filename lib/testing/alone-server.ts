@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestRunner } from 'vitest';
 import type { Clock, FakeClock } from '../base/clock.ts';
-import type { Host } from '../host/host.ts';
+import type { PlainHost } from './plain-ids.ts';
 import { spawnServer } from './process.ts';
 import type { TestServer, TestServerOptions } from './server.ts';
 
@@ -45,7 +45,7 @@ export async function startAlone<C extends Clock = FakeClock>(
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   };
   return {
-    host: elsewhere<Host>('engine'),
+    host: elsewhere<PlainHost>('engine'),
     clock: options.clock ?? elsewhere<C>('clock'),
     url: server.url,
     folder,

@@ -3,13 +3,13 @@
  * Arguments: folder, operation, step.
  */
 
-import type { Host } from '../host/host.ts';
+import type { PlainHost } from './plain-ids.ts';
 import { caller, startVictim } from './victim.ts';
 
 const [folder, operation, step] = process.argv.slice(2);
 if (folder === undefined || operation === undefined || step === undefined) throw new Error('folder, operation, step');
 
-const OPERATIONS: Record<string, (host: Host) => Promise<unknown>> = {
+const OPERATIONS: Record<string, (host: PlainHost) => Promise<unknown>> = {
   snapshot: ({ operations }) => operations.takeSnapshot(caller, 'origin', { tag: 'second' }),
   blueprint: ({ operations }) => operations.createBlueprint(caller, { name: 'base', from_instance: 'origin' }),
   async delete({ operations }) {

@@ -2,6 +2,7 @@
 import { epochSeconds } from '../base/clock.ts';
 import type { Host } from '../host/host.ts';
 import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
+import { instanceId } from './plain-ids.ts';
 
 /** Gives the sandbox what an earlier version would have taken. */
 export async function hadBefore(
@@ -9,9 +10,9 @@ export async function hadBefore(
   id: string,
   had: { policy?: string; workbook?: string },
 ): Promise<void> {
-  const row = await registry.instances.get(id);
+  const row = await registry.instances.get(instanceId(id));
   await registry.instances.patch(
-    id,
+    instanceId(id),
     had,
     epochSeconds(clock),
     ledgerEntry({ clock }, row, systemAudit('request'), 'instance.changed'),

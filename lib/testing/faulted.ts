@@ -13,6 +13,7 @@ import { instance } from '../registry/testing/fixtures.ts';
 import { ledgerEntry, livePath, systemAudit } from '../sessions/engine.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
 import { stampOf } from '../storage/files.ts';
+import { instanceId } from './plain-ids.ts';
 
 /** States in which a sandbox can have a fault that stops it, and a file. */
 export const AT_REST = ['suspended', 'frozen', 'archived'] as const satisfies readonly State[];
@@ -20,7 +21,9 @@ type AtRest = (typeof AT_REST)[number];
 
 /** The path of a sandbox's file in a state, relative to the data folder. */
 function restingPath(id: string, state: AtRest): string {
-  return { suspended: livePath(id), frozen: `cold/${id}.sqlite`, archived: `archive/${id}.sqlite.zst` }[state];
+  return { suspended: livePath(instanceId(id)), frozen: `cold/${id}.sqlite`, archived: `archive/${id}.sqlite.zst` }[
+    state
+  ];
 }
 
 /** The number of bytes that `damage` overwrites, from the first on: the header and what follows it. */
@@ -73,7 +76,7 @@ export async function plant(
   const now = Math.floor(clock.now() / 1000);
   await registry.instances.create(row, now, ledgerEntry({ clock }, row, systemAudit('request'), 'instance.created'));
   await registry.instances.commit({
-    id,
+    id: instanceId(id),
     from: 'created',
     to: state,
     through: (plan('created', state) ?? []).slice(0, -1),

@@ -10,15 +10,16 @@ import { type Clock, FakeClock } from '../base/clock.ts';
 import { readConfig } from '../base/config.ts';
 import { createLogger } from '../base/log.ts';
 import { listen } from '../front/listener.ts';
-import { createHost, type Host, type HostOptions } from '../host/host.ts';
+import { createHost, type HostOptions } from '../host/host.ts';
 import { startAlone } from './alone-server.ts';
 import { type Call, caller } from './call.ts';
 import { TEST_KEY } from './key.ts';
+import { type PlainHost, plainHost } from './plain-ids.ts';
 
 export { TEST_KEY };
 
 export interface TestServer {
-  host: Host;
+  host: PlainHost;
   /** Origin, without a trailing slash. */
   url: string;
   folder: string;
@@ -67,7 +68,7 @@ export async function startServer<C extends Clock = FakeClock>(
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   };
   return {
-    host,
+    host: plainHost(host),
     clock,
     url,
     folder,

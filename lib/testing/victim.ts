@@ -6,7 +6,8 @@ import type { Caller } from '../auth/caller.ts';
 import { FakeClock } from '../base/clock.ts';
 import { readConfig } from '../base/config.ts';
 import { createLogger } from '../base/log.ts';
-import { createHost, type Host } from '../host/host.ts';
+import { createHost } from '../host/host.ts';
+import { type PlainHost, plainHost } from './plain-ids.ts';
 
 /** The caller of every operation in these processes. */
 export const caller: Caller = {
@@ -20,7 +21,7 @@ export const caller: Caller = {
 };
 
 /** Starts the engine. Failpoints during the start itself are ignored. */
-export async function startVictim(folder: string, step: string): Promise<Host> {
+export async function startVictim(folder: string, step: string): Promise<PlainHost> {
   let armed = false;
   const host = await createHost({
     config: readConfig({
@@ -38,5 +39,5 @@ export async function startVictim(folder: string, step: string): Promise<Host> {
   });
   await host.start();
   armed = true;
-  return host;
+  return plainHost(host);
 }

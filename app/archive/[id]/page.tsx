@@ -11,6 +11,7 @@ import { Moves } from '#components/sandbox/moves.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
+import { type InstanceId, isInstanceId } from '#lib/base/ids.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { actorNames } from '../../actor-names.ts';
@@ -32,7 +33,7 @@ interface Props {
 }
 
 /** The sandbox, or null when there is none or it is deleted. Read once per request. */
-const readSandbox = cache(async (id: string): Promise<Instance | null> => {
+const readSandbox = cache(async (id: InstanceId): Promise<Instance | null> => {
   const caller = await requireCaller(`/archive/${id}`);
   try {
     const instance = await getHost().operations.getInstance(caller, id);
@@ -45,12 +46,13 @@ const readSandbox = cache(async (id: string): Promise<Instance | null> => {
 
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
   if ((await currentCaller()) === null) return { title: 'Archive' };
-  const instance = await readSandbox((await params).id);
+  const { id } = await params;
+  const instance = isInstanceId(id) ? await readSandbox(id) : null;
   return { title: instance === null ? 'Nothing filed' : `${instance.name ?? instance.id}, in the archive` };
 }
 
 /** The last lines of its ledger, newest first. */
-async function LastLines({ caller, id, rendered }: { caller: Caller; id: string; rendered: number }) {
+async function LastLines({ caller, id, rendered }: { caller: Caller; id: InstanceId; rendered: number }) {
   const [events, names] = await Promise.all([
     getHost().operations.instanceEvents(caller, id, { limit: LINES_SHOWN }),
     actorNames(),
@@ -70,6 +72,7 @@ async function LastLines({ caller, id, rendered }: { caller: Caller; id: string;
 export default async function ArchivedSandbox({ params, searchParams }: Props) {
   const { id } = await params;
   const caller = await requireCaller(`/archive/${id}`);
+  if (!isInstanceId(id)) notFound();
   const instance = await readSandbox(id);
   if (instance === null) notFound();
   const rendered = renderedAt();

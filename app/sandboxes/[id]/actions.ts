@@ -1,16 +1,17 @@
 'use server';
+/** Server actions of a sandbox's page. Each answers with the real outcome, in words. */
 import { refresh } from 'next/cache';
 import { wakeEventInWords } from '#components/ledger/event-words.ts';
 import type { MoveOutcome } from '#components/sandbox/moves.tsx';
 import { tookInWords } from '#components/ui/durations.ts';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
-/** Server actions of a sandbox's page. Each answers with the real outcome, in words. */
 import type { Caller } from '#lib/auth/caller.ts';
-import { type PatchInput, reasonSchema, slugSchema } from '#lib/contract/schema.ts';
+import type { InstanceId } from '#lib/base/ids.ts';
+import { type PatchInput, reasonSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { VERBS, type Verb } from '#lib/lifecycle/states.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
-import { expectTexts, textField } from '../../form-values.ts';
+import { boundInstanceId, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 
 const HOUR = 3600;
@@ -25,7 +26,7 @@ const FORCE_WOULD: Readonly<Record<string, string>> = {
 
 async function carryOut(
   caller: Caller,
-  id: string,
+  id: InstanceId,
   verb: Verb,
   input: { reason?: string; force?: boolean },
 ): Promise<string> {
@@ -59,14 +60,14 @@ async function carryOut(
 
 /** Moves the sandbox. Revive needs a reason, delete the typed id. */
 export async function moveSandbox(
-  id: string,
+  bound: string,
   _previous: MoveOutcome | null,
   form: FormData,
 ): Promise<MoveOutcome | null> {
-  expectTexts(id);
+  const id = boundInstanceId(bound);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const verb = VERBS.find((known) => known === textField(form, 'verb'));
-  if (verb === undefined || !slugSchema.safeParse(id).success) return null;
+  if (verb === undefined) return null;
   const reason = textField(form, 'reason');
   const refuse = (says: string, hint?: string, force: string | null = null): MoveOutcome => ({
     ok: false,
@@ -98,11 +99,11 @@ export async function moveSandbox(
 
 /** Holds the idle clock, or lets it run. */
 export async function setHold(
-  id: string,
+  bound: string,
   _previous: ActionOutcome | null,
   form: FormData,
 ): Promise<ActionOutcome | null> {
-  expectTexts(id);
+  const id = boundInstanceId(bound);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const choice = textField(form, 'hold');
   const { operations } = getHost();

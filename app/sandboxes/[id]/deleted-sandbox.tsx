@@ -7,13 +7,14 @@ import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { CopyId } from '#components/ui/copy-id.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
+import type { InstanceId } from '#lib/base/ids.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
 
 const LINES_SHOWN = 100;
 const SNAPSHOTS_SHOWN = 20;
 
-export async function DeletedSandbox({ id }: { id: string }) {
+export async function DeletedSandbox({ id }: { id: InstanceId }) {
   const caller = await requireCaller(`/sandboxes/${id}`);
   const { operations } = getHost();
   const [{ items, next }, snapshots] = await Promise.all([

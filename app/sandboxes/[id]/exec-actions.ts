@@ -7,7 +7,7 @@ import type { FormRun, PlainState } from '#components/terminal/plain-form.tsx';
 import { execSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { expectShape, expectTexts, rawField, textField } from '../../form-values.ts';
+import { boundInstanceId, expectShape, rawField, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 
 const RUNS_KEPT = 5;
@@ -21,8 +21,8 @@ const SAID_BEFORE = z.object({
 });
 
 /** Runs a command and returns its output after the earlier runs. */
-export async function runCommand(id: string, previous: PlainState, form: FormData): Promise<PlainState> {
-  expectTexts(id);
+export async function runCommand(bound: string, previous: PlainState, form: FormData): Promise<PlainState> {
+  const id = boundInstanceId(bound);
   expectShape(SAID_BEFORE, previous);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const cwd = textField(form, 'cwd') || previous.cwd;

@@ -1,18 +1,19 @@
 'use server';
+/** Server actions for a sandbox's files, by plain forms. Each returns the refusal, or redirects to the result. */
 import { redirect } from 'next/navigation';
 import type { EntryState } from '#components/files/entry-form.tsx';
 import { fileAddress, type VolumeName } from '#components/files/file-address.ts';
 import type { EditState } from '#components/files/file-editor.tsx';
 import { folderOf, parentFolder } from '#components/files/file-tree.ts';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
-/** Server actions for a sandbox's files, by plain forms. Each returns the refusal, or redirects to the result. */
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
+import type { InstanceId } from '#lib/base/ids.ts';
 import { getHost } from '#lib/host/host.ts';
 import { parseVfsPath, type VfsPath } from '#lib/vfs/paths.ts';
 import { parseVolume } from '#lib/vfs/volumes.ts';
 import { requireCaller } from '../../caller.ts';
-import { expectTexts, rawField, textField } from '../../form-values.ts';
+import { boundInstanceId, expectTexts, rawField, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 
 const AT = '/sandboxes';
@@ -33,7 +34,7 @@ const NO_NAME: ActionOutcome = { ok: false, says: 'It needs a name.' };
 
 /** Creates something at the typed path, which must be free, and redirects to `place` of it. */
 async function makeEntry(
-  { id, folder, form }: { id: string; folder: string; form: FormData },
+  { id, folder, form }: { id: InstanceId; folder: string; form: FormData },
   make: (caller: Caller, path: VfsPath) => Promise<unknown>,
   place: (path: string) => string,
 ): Promise<EntryState> {
@@ -51,13 +52,14 @@ async function makeEntry(
 
 /** Creates an empty text file in `folder` and opens its editor. */
 export async function createTextFile(
-  id: string,
+  bound: string,
   volume: VolumeName,
   folder: string,
   _previous: EntryState,
   form: FormData,
 ): Promise<EntryState> {
-  expectTexts(id, volume, folder);
+  const id = boundInstanceId(bound);
+  expectTexts(volume, folder);
   return makeEntry(
     { id, folder, form },
     (caller, path) =>
@@ -68,13 +70,14 @@ export async function createTextFile(
 
 /** Creates a folder in `folder` and opens it. */
 export async function createFolder(
-  id: string,
+  bound: string,
   volume: VolumeName,
   folder: string,
   _previous: EntryState,
   form: FormData,
 ): Promise<EntryState> {
-  expectTexts(id, volume, folder);
+  const id = boundInstanceId(bound);
+  expectTexts(volume, folder);
   return makeEntry(
     { id, folder, form },
     (caller, path) => getHost().operations.makeFolder(caller, id, parseVolume(volume), { path }),
@@ -84,13 +87,14 @@ export async function createFolder(
 
 /** Moves the entry at `path` (a folder's ends with a slash) to the typed path and opens it there. */
 export async function renameEntry(
-  id: string,
+  bound: string,
   volume: VolumeName,
   path: string,
   _previous: EntryState,
   form: FormData,
 ): Promise<EntryState> {
-  expectTexts(id, volume, path);
+  const id = boundInstanceId(bound);
+  expectTexts(volume, path);
   const caller = await requireCaller(`${AT}/${id}`);
   const value = textField(form, 'value');
   const to = pathIn('/', value);
@@ -106,13 +110,14 @@ export async function renameEntry(
 
 /** Deletes a folder with its content, or a file if it is still the version on the page. Opens the parent folder. */
 export async function removeEntry(
-  id: string,
+  bound: string,
   volume: VolumeName,
   path: string,
   _previous: ActionOutcome | null,
   form: FormData,
 ): Promise<ActionOutcome | null> {
-  expectTexts(id, volume, path);
+  const id = boundInstanceId(bound);
+  expectTexts(volume, path);
   const caller = await requireCaller(`${AT}/${id}`);
   const { operations } = getHost();
   const folder = path.endsWith('/');
@@ -130,7 +135,7 @@ export async function removeEntry(
 }
 
 /** The present ETag of the file at `path`; null when there is none. */
-async function etagNow(caller: Caller, id: string, volume: VolumeName, path: VfsPath): Promise<string | null> {
+async function etagNow(caller: Caller, id: InstanceId, volume: VolumeName, path: VfsPath): Promise<string | null> {
   try {
     return (await getHost().operations.fileStat(caller, id, volume, path)).etag;
   } catch (error) {
@@ -141,16 +146,17 @@ async function etagNow(caller: Caller, id: string, volume: VolumeName, path: Vfs
 
 /** Saves an edited text over the version that was opened, or over a newer one that the visitor was told of. */
 export async function saveFile(
-  id: string,
+  bound: string,
   volume: VolumeName,
   path: string,
   previous: EditState,
   form: FormData,
 ): Promise<EditState> {
-  expectTexts(id, volume, path);
+  const id = boundInstanceId(bound);
+  expectTexts(volume, path);
   const caller = await requireCaller(`${AT}/${id}`);
   const text = rawField(form, 'text')?.replace(/\r\n?/g, '\n') ?? previous.text;
-  expectTexts(id, volume, path, text);
+  expectTexts(text);
   const [into, file] = [parseVolume(volume), parseVfsPath(path)];
   const etag = textField(form, 'etag');
   const over = textField(form, 'over');

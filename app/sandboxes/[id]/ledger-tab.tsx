@@ -6,6 +6,7 @@ import { PageSection } from '#components/ui/page-section.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
+import type { InstanceId } from '#lib/base/ids.ts';
 import { getHost } from '#lib/host/host.ts';
 import { tabAddress } from './tab-names.ts';
 
@@ -18,7 +19,7 @@ export async function LedgerTab({
   rendered,
 }: {
   caller: Caller;
-  id: string;
+  id: InstanceId;
   cursor: string | undefined;
   rendered: number;
 }) {

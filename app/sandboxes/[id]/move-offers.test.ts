@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 import type { Role } from '#lib/auth/roles.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { STATES, TRANSITIONS, VERB_TARGET } from '#lib/lifecycle/states.ts';
+import { instanceId } from '#lib/testing/plain-ids.ts';
 import { moveOffers } from './move-offers.ts';
 
 const row: Instance = {
-  id: 'a',
+  id: instanceId('a'),
   tenant: 't',
   name: null,
   state: 'active',

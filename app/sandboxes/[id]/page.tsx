@@ -10,6 +10,7 @@ import { RememberVisit } from '#components/palette/recent-visits.tsx';
 import { Moves } from '#components/sandbox/moves.tsx';
 import { Tabs } from '#components/ui/tabs.tsx';
 import { isWinterdockError } from '#lib/base/errors.ts';
+import { type InstanceId, isInstanceId } from '#lib/base/ids.ts';
 import { mayDo } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -38,7 +39,7 @@ interface Props {
 }
 
 /** The sandbox; `gone` for a deleted one, null when there is none. Read once per request. */
-const readSandbox = cache(async (id: string, path: string): Promise<Instance | 'gone' | null> => {
+const readSandbox = cache(async (id: InstanceId, path: string): Promise<Instance | 'gone' | null> => {
   const caller = await requireCaller(path);
   await ledgerSeq();
   try {
@@ -54,7 +55,7 @@ const readSandbox = cache(async (id: string, path: string): Promise<Instance | '
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
   const { id } = await params;
   if ((await currentCaller()) === null) return { title: 'Sandbox' };
-  const sandbox = await readSandbox(id, `/sandboxes/${id}`);
+  const sandbox = isInstanceId(id) ? await readSandbox(id, `/sandboxes/${id}`) : null;
   if (sandbox === null) return { title: 'No such sandbox' };
   return { title: sandbox === 'gone' ? `${id}, deleted` : (sandbox.name ?? sandbox.id) };
 }
@@ -73,6 +74,7 @@ function Block({ id, name, children }: { id: string; name: string; children: Rea
 export default async function Sandbox({ params, searchParams }: Props) {
   const { id } = await params;
   const caller = await requireCaller(`/sandboxes/${id}`);
+  if (!isInstanceId(id)) notFound();
   const instance = await readSandbox(id, `/sandboxes/${id}`);
   if (instance === null) notFound();
   if (instance === 'gone') return <DeletedSandbox id={id} />;

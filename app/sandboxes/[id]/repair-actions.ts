@@ -6,10 +6,10 @@
 import { refresh } from 'next/cache';
 import { sizeInWords } from '#components/ui/durations.ts';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
-import { restoreInstanceSchema, salvageSchema, slugSchema } from '#lib/contract/schema.ts';
+import { restoreInstanceSchema, salvageSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { expectTexts, textField } from '../../form-values.ts';
+import { boundInstanceId, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 import type { SalvageState } from './repair-state.ts';
 
@@ -21,14 +21,14 @@ function files(count: number): string {
 }
 
 export async function restoreInPlace(
-  id: string,
+  bound: string,
   _previous: ActionOutcome | null,
   form: FormData,
 ): Promise<ActionOutcome> {
-  expectTexts(id);
+  const id = boundInstanceId(bound);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const parsed = restoreInstanceSchema.safeParse({ snapshot: textField(form, 'snapshot') });
-  if (!parsed.success || !slugSchema.safeParse(id).success) return { ok: false, says: 'Choose a snapshot.' };
+  if (!parsed.success) return { ok: false, says: 'Choose a snapshot.' };
   try {
     const { state } = await getHost().operations.restoreInstance(caller, id, parsed.data);
     refresh();
@@ -39,12 +39,12 @@ export async function restoreInPlace(
   }
 }
 
-export async function salvage(id: string, _previous: SalvageState, form: FormData): Promise<SalvageState> {
-  expectTexts(id);
+export async function salvage(bound: string, _previous: SalvageState, form: FormData): Promise<SalvageState> {
+  const id = boundInstanceId(bound);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const name = textField(form, 'name');
   const parsed = salvageSchema.safeParse(name === '' ? {} : { name });
-  if (!parsed.success || !slugSchema.safeParse(id).success) {
+  if (!parsed.success) {
     return {
       name,
       outcome: { ok: false, says: 'The name is not valid: at most 200 characters, none of them a control character.' },

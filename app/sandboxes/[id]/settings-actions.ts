@@ -1,15 +1,16 @@
 'use server';
+/** Server actions of the Settings tab: save, and delete the sandbox. */
 import { refresh } from 'next/cache';
 import { z } from 'zod';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
-/** Server actions of the Settings tab: save, and delete the sandbox. */
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
-import { type PatchInput, reasonSchema, slugSchema } from '#lib/contract/schema.ts';
+import type { InstanceId } from '#lib/base/ids.ts';
+import { type PatchInput, reasonSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { settingsTag } from '#lib/operations/settings-tag.ts';
 import { requireCaller } from '../../caller.ts';
-import { expectTexts, textField } from '../../form-values.ts';
+import { boundInstanceId, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 import { SETTING_KEYS, SETTING_NAMES, type SettingsState, type SettingsText } from './settings-state.ts';
 import { mergeSettings, parseSettings, settingsAsText } from './settings-values.ts';
@@ -32,7 +33,7 @@ function baseIn(form: FormData): SettingsText | null {
 }
 
 /** Writes if the row is still the version `tag`; false when it is not. */
-async function wrote(caller: Caller, id: string, patch: PatchInput, tag: string): Promise<boolean> {
+async function wrote(caller: Caller, id: InstanceId, patch: PatchInput, tag: string): Promise<boolean> {
   try {
     await getHost().operations.patchInstance(caller, id, patch, { ifMatch: tag });
     return true;
@@ -46,8 +47,8 @@ async function wrote(caller: Caller, id: string, patch: PatchInput, tag: string)
  * Saves what the person changed. What somebody else changed meanwhile stays; where both changed a setting, the person
  * decides.
  */
-export async function saveSettings(id: string, _previous: SettingsState, form: FormData): Promise<SettingsState> {
-  expectTexts(id);
+export async function saveSettings(bound: string, _previous: SettingsState, form: FormData): Promise<SettingsState> {
+  const id = boundInstanceId(bound);
   const caller = await requireCaller(`/sandboxes/${id}?tab=settings`);
   const typed = Object.fromEntries(SETTING_KEYS.map((name) => [name, textField(form, name)])) as SettingsText;
   const state = (over: Partial<SettingsState>): SettingsState => ({
@@ -57,7 +58,6 @@ export async function saveSettings(id: string, _previous: SettingsState, form: F
     outcome: null,
     ...over,
   });
-  if (!slugSchema.safeParse(id).success) return state({});
   const { operations } = getHost();
   try {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
@@ -104,11 +104,11 @@ export async function saveSettings(id: string, _previous: SettingsState, form: F
 
 /** Deletes an archived sandbox once its id was typed. */
 export async function deleteSandbox(
-  id: string,
+  bound: string,
   _previous: ActionOutcome | null,
   form: FormData,
 ): Promise<ActionOutcome | null> {
-  expectTexts(id);
+  const id = boundInstanceId(bound);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const reason = textField(form, 'reason');
   if (!reasonSchema.safeParse(reason).success)

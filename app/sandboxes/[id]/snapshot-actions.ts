@@ -5,12 +5,12 @@ import { sizeInWords, tookInWords } from '#components/ui/durations.ts';
 import { takeSnapshotSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { expectTexts, textField } from '../../form-values.ts';
+import { boundInstanceId, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 import type { SnapshotState } from './snapshot-form.tsx';
 
-export async function takeSnapshot(id: string, _previous: SnapshotState, form: FormData): Promise<SnapshotState> {
-  expectTexts(id);
+export async function takeSnapshot(bound: string, _previous: SnapshotState, form: FormData): Promise<SnapshotState> {
+  const id = boundInstanceId(bound);
   const caller = await requireCaller(`/sandboxes/${id}?tab=snapshots`);
   const tag = textField(form, 'tag');
   const parsed = takeSnapshotSchema.safeParse(tag === '' ? {} : { tag });

@@ -4,6 +4,7 @@ import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
+import type { InstanceId } from '#lib/base/ids.ts';
 import { mayDo } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -15,7 +16,7 @@ import { whyNoCopy } from './why-not.ts';
 const SHOWN = 20;
 
 /** The newest snapshots. */
-async function Snapshots({ caller, id, rendered }: { caller: Caller; id: string; rendered: number }) {
+async function Snapshots({ caller, id, rendered }: { caller: Caller; id: InstanceId; rendered: number }) {
   const { items, next } = await getHost().operations.listSnapshots(caller, { source: id, limit: SHOWN });
   return (
     <PageSection id="snapshots" name="Snapshots" note="Open one to restore it, once or a thousand times.">

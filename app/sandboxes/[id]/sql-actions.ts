@@ -4,11 +4,11 @@ import type { SqlState } from '#app/sandboxes/[id]/sql-box.tsx';
 import { sqlSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { expectTexts, textField } from '../../form-values.ts';
+import { boundInstanceId, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 
-export async function runSql(id: string, _previous: SqlState, form: FormData): Promise<SqlState> {
-  expectTexts(id);
+export async function runSql(bound: string, _previous: SqlState, form: FormData): Promise<SqlState> {
+  const id = boundInstanceId(bound);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const sql = textField(form, 'sql').replace(/\r\n/g, '\n');
   const nothing = { sql, answer: null, tookMs: 0 };

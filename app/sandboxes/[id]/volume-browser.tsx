@@ -10,6 +10,7 @@ import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
+import type { InstanceId } from '#lib/base/ids.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { VOLUMES } from '#lib/vfs/volumes.ts';
@@ -49,7 +50,7 @@ function PathLinks({ place, volume, folder }: { place: FilesPage; volume: Volume
 }
 
 /** Everything, or the refusal in words: a damaged sandbox has a page too. */
-async function read(caller: Caller, id: string, query: FileQuery) {
+async function read(caller: Caller, id: InstanceId, query: FileQuery) {
   try {
     return await readVolume(caller, id, query);
   } catch (error) {

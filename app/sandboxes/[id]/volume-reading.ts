@@ -10,6 +10,7 @@ import { decodeText, editable, lineEnds, PART_BYTES, previewOf, startOfLine } fr
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
+import type { InstanceId } from '#lib/base/ids.ts';
 import type { SearchHit } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { parseVfsPath, type VfsPath } from '#lib/vfs/paths.ts';
@@ -59,7 +60,13 @@ export function parseFileQuery(
   };
 }
 
-async function readOne(caller: Caller, id: string, volume: VolumeName, path: string, limit: number): Promise<Folder> {
+async function readOne(
+  caller: Caller,
+  id: InstanceId,
+  volume: VolumeName,
+  path: string,
+  limit: number,
+): Promise<Folder> {
   const { items, next, total } = await getHost().operations.folder(caller, id, volume, {
     path: parseVfsPath(path),
     limit,
@@ -73,7 +80,7 @@ function isAbsence(error: unknown): boolean {
 }
 
 /** The folders along a path, from the root, as far as they exist; and the path, a folder's with its slash. */
-async function readFolders(caller: Caller, id: string, { volume, path, look }: FileQuery) {
+async function readFolders(caller: Caller, id: InstanceId, { volume, path, look }: FileQuery) {
   const read = (at: string) =>
     readOne(caller, id, volume, at, at === folderOf(path) ? (look.shown ?? FOLDER_PAGE) : FOLDER_PAGE);
   const above = foldersAbove(path);
@@ -105,7 +112,7 @@ export interface OpenFile {
   edited: Edited | string | null;
 }
 
-async function editedText(caller: Caller, id: string, volume: VolumeName, path: VfsPath): Promise<Edited | string> {
+async function editedText(caller: Caller, id: InstanceId, volume: VolumeName, path: VfsPath): Promise<Edited | string> {
   const { stat, content } = await getHost().operations.file(caller, id, volume, path, { start: 0, end: EDITED_BYTES });
   if (content.length > EDITED_BYTES) return 'It is too large to be edited here: at most 256 KiB are.';
   const text = decodeText(content);
@@ -115,14 +122,20 @@ async function editedText(caller: Caller, id: string, volume: VolumeName, path: 
 }
 
 /** The offset of the part that contains a line, at a line's beginning. */
-async function partWith(caller: Caller, id: string, volume: VolumeName, path: VfsPath, line: number): Promise<number> {
+async function partWith(
+  caller: Caller,
+  id: InstanceId,
+  volume: VolumeName,
+  path: VfsPath,
+  line: number,
+): Promise<number> {
   const { content } = await getHost().operations.file(caller, id, volume, path, { start: 0, end: COUNTED_BYTES - 1 });
   const start = startOfLine(content, line) ?? 0;
   // Some lines earlier, so that the line is not at the edge.
   return start < PART_BYTES / 2 ? 0 : (startOfLine(content, Math.max(1, line - 20)) ?? 0);
 }
 
-async function readFile(caller: Caller, id: string, { volume, path: text, look }: FileQuery): Promise<OpenFile> {
+async function readFile(caller: Caller, id: InstanceId, { volume, path: text, look }: FileQuery): Promise<OpenFile> {
   const path = parseVfsPath(text);
   const { operations } = getHost();
   const { from: wished = 0, line, source = false, edit = false } = look;
@@ -156,7 +169,7 @@ export interface SearchResults {
   truncated: boolean;
 }
 
-async function search(caller: Caller, id: string, { volume, find }: FileQuery): Promise<SearchResults | null> {
+async function search(caller: Caller, id: InstanceId, { volume, find }: FileQuery): Promise<SearchResults | null> {
   if (find === null) return null;
   return getHost().operations.search(caller, id, {
     q: find.text.slice(0, 500),
@@ -167,7 +180,7 @@ async function search(caller: Caller, id: string, { volume, find }: FileQuery): 
 }
 
 /** Reads everything that the page shows. Throws when nothing of the sandbox can be read. */
-export async function readVolume(caller: Caller, id: string, query: FileQuery) {
+export async function readVolume(caller: Caller, id: InstanceId, query: FileQuery) {
   const refusal = (error: unknown): ActionOutcome => ({ ok: false, ...problemInWords(problemOf(error, caller)) });
   const [infos, { folders, path, missing }, found] = await Promise.all([
     getHost().operations.volumes(caller, id),

@@ -3,7 +3,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { DryRun, Instance, Job, JobFilter, JobResult, StartJobInput } from '../../contract/schema.ts';
+import type { StartJobInput } from '../../client/client.ts';
+import type { DryRun, Instance, Job, JobFilter, JobResult } from '../../contract/schema.ts';
 import { JOB_VERBS } from '../../lifecycle/verb-plan.ts';
 import { addCommand, type CommandContext, parsePairs } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';

@@ -5,13 +5,11 @@
 import { z } from 'zod';
 import { PERSON_ROLES, ROLES } from '../../auth/roles.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
+import { slugSchema } from './ids.ts';
 
 const roleSchema = z.enum(ROLES);
 const personRoleSchema = z.enum(PERSON_ROLES);
 const epochSchema = z.int().min(0).max(253_402_300_799);
-const tenantSchema = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit');
 const titleSchema = z
   .string()
   .trim()
@@ -21,7 +19,7 @@ const titleSchema = z
 
 /** Most tenants that a person is limited to by name; a person with more of them has all. */
 const TENANTS = 100;
-const tenantsSchema = z.array(tenantSchema).min(1).max(TENANTS).nullable();
+const tenantsSchema = z.array(slugSchema).min(1).max(TENANTS).nullable();
 
 export const PASSWORD_LENGTH = { min: 12, max: 128 } as const;
 
@@ -126,7 +124,7 @@ export const keyInputSchema = z
   .strictObject({
     name: titleSchema,
     role: roleSchema,
-    tenant: tenantSchema.optional(),
+    tenant: slugSchema.optional(),
     expires: epochSchema.nullable().optional(),
   })
   .refine(({ role, tenant }) => role !== 'tenant' || tenant !== undefined, {

@@ -1,10 +1,8 @@
 /** Contract schemas of bundles: ships, shares, inspections, imports, checkouts. Safe for the browser. */
 import { z } from 'zod';
 import { VOLUMES } from '../../vfs/volumes.ts';
+import { instanceIdSchema, slugSchema } from './ids.ts';
 
-const slug = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit');
 const epoch = z.int().min(0).max(253_402_300_799);
 
 export const shipSchema = z.strictObject({
@@ -36,7 +34,7 @@ export type Share = z.infer<typeof shareSchema>;
 const limit = z.coerce.number<number | string>().int().min(1).max(500).default(100);
 const cursor = z.string().max(1200).optional();
 
-export const sharesQuerySchema = z.strictObject({ tenant: slug.optional(), limit, cursor });
+export const sharesQuerySchema = z.strictObject({ tenant: slugSchema.optional(), limit, cursor });
 export type SharesQuery = z.infer<typeof sharesQuerySchema>;
 
 export const instanceSharesQuerySchema = z.strictObject({ limit, cursor });
@@ -68,8 +66,8 @@ export const inspectionSchema = z
 export type Inspection = z.infer<typeof inspectionSchema>;
 
 export const importQuerySchema = z.strictObject({
-  tenant: slug,
-  id: slug.optional(),
+  tenant: slugSchema,
+  id: instanceIdSchema.optional(),
   name: z
     .string()
     .trim()

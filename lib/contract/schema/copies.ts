@@ -3,10 +3,8 @@ import { z } from 'zod';
 import { STATES } from '../../lifecycle/states.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
 import { policySchema } from './creation.ts';
+import { instanceIdSchema, slugSchema } from './ids.ts';
 
-const slug = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit');
 const title = (length: number) =>
   z
     .string()
@@ -37,12 +35,12 @@ const content = {
 };
 
 export const snapshotSchema = z
-  .object({ id: z.string(), tenant: slug, tag: z.string().nullable(), source: slug, ...content })
+  .object({ id: z.string(), tenant: slugSchema, tag: z.string().nullable(), source: slugSchema, ...content })
   .meta({ id: 'Snapshot' });
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
 export const blueprintSchema = z
-  .object({ name: slug, tenant: slug.nullable(), source: slug.nullable(), ...content })
+  .object({ name: slugSchema, tenant: slugSchema.nullable(), source: slugSchema.nullable(), ...content })
   .meta({ id: 'Blueprint' });
 export type Blueprint = z.infer<typeof blueprintSchema>;
 
@@ -50,9 +48,9 @@ export const takeSnapshotSchema = z.strictObject({ tag: title(TAG_LENGTH).option
 export type TakeSnapshotInput = z.infer<typeof takeSnapshotSchema>;
 
 export const snapshotsQuerySchema = z.strictObject({
-  tenant: slug.optional(),
+  tenant: slugSchema.optional(),
   tag: z.string().max(TAG_LENGTH).optional(),
-  source: slug.optional(),
+  source: instanceIdSchema.optional(),
   limit,
   cursor,
 });
@@ -61,7 +59,7 @@ export type SnapshotsQuery = z.infer<typeof snapshotsQuerySchema>;
 const count = z.int().min(1).max(MAX_COUNT);
 
 export const restoreSchema = z.strictObject({
-  tenant: slug.optional(),
+  tenant: slugSchema.optional(),
   count: count.optional(),
   name: title(NAME_LENGTH).optional(),
   policy: policySchema.optional(),
@@ -69,17 +67,17 @@ export const restoreSchema = z.strictObject({
 });
 export type RestoreInput = z.infer<typeof restoreSchema>;
 
-export const createBlueprintSchema = z.strictObject({ name: slug, from_instance: slug });
+export const createBlueprintSchema = z.strictObject({ name: slugSchema, from_instance: instanceIdSchema });
 export type CreateBlueprintInput = z.infer<typeof createBlueprintSchema>;
 
 /** `name` makes the request's body the file that the blueprint is made of. */
-export const createBlueprintQuerySchema = z.strictObject({ name: slug.optional() });
+export const createBlueprintQuerySchema = z.strictObject({ name: slugSchema.optional() });
 
 export const blueprintsQuerySchema = z.strictObject({ limit, cursor });
 export type BlueprintsQuery = z.infer<typeof blueprintsQuerySchema>;
 
 export const cloneSchema = z.strictObject({
-  tenant: slug,
+  tenant: slugSchema,
   count: count.optional(),
   name: title(NAME_LENGTH).optional(),
   start: z.boolean().optional(),

@@ -3,10 +3,8 @@ import { z } from 'zod';
 import { STATES, VERBS } from '../../lifecycle/states.ts';
 import { JOB_KINDS, JOB_VERBS, LOSSES, type Loss } from '../../lifecycle/verb-plan.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
+import { instanceIdSchema, slugSchema } from './ids.ts';
 
-const slug = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit');
 const epoch = z.int().min(0).max(253_402_300_799);
 const state = z.enum(STATES);
 const reason = z.string().trim().max(1000);
@@ -51,7 +49,7 @@ export type Plan = z.infer<typeof planSchema>;
 
 /** The filters of the list, as members. */
 export const jobFilterSchema = z.strictObject({
-  tenant: slug.optional(),
+  tenant: slugSchema.optional(),
   state: state.optional(),
   thermal: z.enum(THERMALS).optional(),
   fault: z.enum(FAULTS).optional(),
@@ -76,7 +74,7 @@ export const startJobSchema = z
     reason: reason.optional(),
     /** Everything that matches; `{}` is everything there is. */
     filter: jobFilterSchema.optional(),
-    ids: z.array(slug).min(1).max(MAX_JOB_IDS).optional(),
+    ids: z.array(instanceIdSchema).min(1).max(MAX_JOB_IDS).optional(),
     /** For `label`: what to set, and null for what to take away. */
     labels: z
       .record(

@@ -1,10 +1,8 @@
 /** Contract schemas of damaged files. Safe for the browser. */
 import { z } from 'zod';
 import { VOLUMES } from '../../vfs/volumes.ts';
+import { instanceIdSchema } from './ids.ts';
 
-const slug = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit');
 const reason = z.string().trim().max(1000);
 
 export const rawQuerySchema = z.strictObject({
@@ -14,7 +12,7 @@ export const rawQuerySchema = z.strictObject({
 });
 export const salvageSchema = z.strictObject({
   /** Of the new sandbox; made when it is left out. */
-  id: slug.optional(),
+  id: instanceIdSchema.optional(),
   name: z
     .string()
     .trim()

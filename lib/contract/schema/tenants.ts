@@ -2,15 +2,13 @@
 import { z } from 'zod';
 import { STATES } from '../../lifecycle/states.ts';
 import { SOURCES } from '../../lifecycle/words.ts';
+import { slugSchema } from './ids.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 const YEAR_SECONDS = 52 * 7 * 86_400;
 const threshold = z.int().min(1).max(YEAR_SECONDS);
 const limit = z.coerce.number<number | string>().int().min(1).max(500).default(100);
 const cursor = z.string().max(1200).optional();
-const slug = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit');
 
 const count = z.int().min(0);
 const quota = z.object({ limit: count.nullable(), used: count });
@@ -145,7 +143,7 @@ export const wakeTimeSchema = z
 export type WakeTime = z.infer<typeof wakeTimeSchema>;
 
 export const simulateSchema = z.strictObject({
-  tenant: slug.optional(),
+  tenant: slugSchema.optional(),
   /** Default: what applies now. */
   idle_to_suspend_s: threshold.optional(),
   idle_to_freeze_s: threshold.optional(),
@@ -171,7 +169,7 @@ const moves = z.object({
 /** Null falls back to the global value, which only a tenant's can; what is absent stays. */
 export const previewSchema = z
   .strictObject({
-    tenant: slug.optional(),
+    tenant: slugSchema.optional(),
     idle_to_suspend_s: threshold.nullable().optional(),
     idle_to_freeze_s: threshold.nullable().optional(),
   })

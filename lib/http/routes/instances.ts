@@ -3,13 +3,13 @@ import { z } from 'zod';
 import {
   createSchema,
   deleteSchema,
+  instanceIdSchema,
   instanceSchema,
   listQuerySchema,
   patchSchema,
   prefetchAnswerSchema,
   resumeAnswerSchema,
   resumeSchema,
-  slugSchema,
   verbBodySchema,
 } from '../../contract/schema.ts';
 import type { Verb } from '../../lifecycle/states.ts';
@@ -19,7 +19,7 @@ import { route } from '../operation-route.ts';
 import { nextLink } from '../paging.ts';
 import { customRoute, type Route } from '../route.ts';
 
-export const idParams = z.strictObject({ id: slugSchema });
+export const idParams = z.strictObject({ id: instanceIdSchema });
 const tag = 'Instances';
 const one = { 200: { description: 'The instance', schema: instanceSchema } };
 

@@ -1,5 +1,6 @@
 /** Routes that run code in a sandbox: exec, as one answer or as a stream, and eval. */
 
+import type { InstanceId } from '../../base/ids.ts';
 import {
   attachmentSchema,
   type ExecInput,
@@ -75,7 +76,7 @@ export const runRoutes: Route[] = [
  * The answer begins with the first event, so that what fails before (an unknown id, a full machine) still has its own
  * status. What fails later is the last event, `error`, with the problem.
  */
-function execAsStream(context: RouteContext<{ id: string }, unknown, ExecInput>): Promise<Answer> {
+function execAsStream(context: RouteContext<{ id: InstanceId }, unknown, ExecInput>): Promise<Answer> {
   const { services, caller, params, body, signal } = context;
   const left = new AbortController();
   return new Promise((resolve, reject) => {

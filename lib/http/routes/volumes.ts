@@ -6,11 +6,11 @@ import {
   filesQuerySchema,
   folderItemSchema,
   folderQuerySchema,
+  instanceIdSchema,
   makeFolderSchema,
   moveSchema,
   searchHitSchema,
   searchQuerySchema,
-  slugSchema,
   sqlAnswerSchema,
   sqlSchema,
   volumeInfoSchema,
@@ -27,10 +27,10 @@ import { idParams } from './instances.ts';
 const tag = 'Volumes';
 // Another name than those of the three volumes is `unknown_volume`, which says more than a wrong value.
 const volume = z.string().transform(parseVolume);
-const volumeParams = z.strictObject({ id: slugSchema, volume });
+const volumeParams = z.strictObject({ id: instanceIdSchema, volume });
 /** Already parsed from the raw segments: see `filePathOf`. */
 const parsedPath = z.string() as z.ZodType as z.ZodType<VfsPath, string>;
-const fileParams = z.strictObject({ id: slugSchema, volume, path: parsedPath });
+const fileParams = z.strictObject({ id: instanceIdSchema, volume, path: parsedPath });
 const file = '/instances/:id/volumes/:volume/*';
 const IF_MATCH = { 'If-Match': 'Only when its ETag is one of these; `*`: only when it is there' };
 const IF_NONE_MATCH = { 'If-None-Match': 'Only when its ETag is none of these; `*`: only when there is nothing' };

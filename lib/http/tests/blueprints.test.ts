@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Caller } from '../../auth/caller.ts';
+import type { InstanceId } from '../../base/ids.ts';
 import { type Blueprint, blueprintSchema, type Instance } from '../../contract/schema.ts';
 import { filesIn } from '../../testing/files-in.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
@@ -109,8 +110,8 @@ test('a deleted base takes nothing from its clones, and its name is free for ano
 }, async () => {
   const blueprint = await base('gone');
   const [early, late] = (await clone('gone', { tenant: 'acme', count: 2 })).json.map(({ id }) => id) as [
-    string,
-    string,
+    InstanceId,
+    InstanceId,
   ];
   await call('POST', `/api/instances/${early}/resume`);
   expect((await call('DELETE', '/api/blueprints/gone')).status).toBe(204);

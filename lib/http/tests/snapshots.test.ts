@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Caller } from '../../auth/caller.ts';
+import type { InstanceId } from '../../base/ids.ts';
 import { type Instance, type Lineage, lineageSchema, type Snapshot, snapshotSchema } from '../../contract/schema.ts';
 import { filesIn } from '../../testing/files-in.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
@@ -127,7 +128,7 @@ test('a restored sandbox costs its row, is read from its snapshot, and is on its
       lineage: { blueprint: null, snapshot: snapshot.id, parent: 'origin' },
     });
   }
-  const [a, b, c] = made.json.map(({ id }) => id) as [string, string, string];
+  const [a, b, c] = made.json.map(({ id }) => id) as [InstanceId, InstanceId, InstanceId];
   expect([await text(a, '/work.txt'), await text(a, '/note.txt', 'memory')]).toEqual([
     'the work of origin',
     'the memory of origin',
@@ -213,7 +214,7 @@ test('a snapshot outlives its source, and its file the snapshot while someone st
   await call('POST', '/api/instances/mortal/archive');
   expect((await call('DELETE', '/api/instances/mortal')).status).toBe(204);
   expect((await take('mortal')).status).toBe(410);
-  const [one, two] = (await restore(snapshot.id, { count: 2 })).json.map((made) => made.id) as [string, string];
+  const [one, two] = (await restore(snapshot.id, { count: 2 })).json.map((made) => made.id) as [InstanceId, InstanceId];
   const twin = (await take(one)).json;
   expect(twin.hash).toBe(snapshot.hash);
 

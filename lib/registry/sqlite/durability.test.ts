@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifyLedger } from '../../ledger/verify.ts';
+import { instanceId } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import { intent, makeInstance, START, THRESHOLDS, transitionTo } from '../testing/fixtures.ts';
 import { RegistryDatabase } from './database.ts';
@@ -129,7 +130,7 @@ describe('the file', () => {
     const row = await makeInstance(first, 'a', 'frozen', { name: 'kept', labels: { a: 'b' } });
     await first.close();
     const second = open();
-    expect(await second.instances.get('a')).toEqual(row);
+    expect(await second.instances.get(instanceId('a'))).toEqual(row);
     expect(migrations()).toEqual(before);
     expect(await second.instances.count({ text: 'kept', label: { key: 'a', value: 'b' } }, 5)).toBe(1);
   });
@@ -193,7 +194,7 @@ describe('the file', () => {
     path = ':memory:';
     const registry = open();
     const row = await makeInstance(registry, 'a', 'suspended', { labels: { a: 'b' } });
-    expect(await registry.instances.begin('a', intent(row))).toBe(true);
+    expect(await registry.instances.begin(instanceId('a'), intent(row))).toBe(true);
     expect(await registry.instances.commit(transitionTo(row, 'frozen'))).toMatchObject({
       state: 'frozen',
       pending: null,
@@ -215,8 +216,12 @@ describe('other processes', () => {
     child.kill('SIGKILL');
     await ended;
     const registry = open();
-    expect(await registry.instances.get(committed)).toMatchObject({ state: 'suspended', generation: 2, pending: null });
-    const last = await registry.instances.get(begun);
+    expect(await registry.instances.get(instanceId(committed))).toMatchObject({
+      state: 'suspended',
+      generation: 2,
+      pending: null,
+    });
+    const last = await registry.instances.get(instanceId(begun));
     expect(last?.state === 'suspended' ? last.pending : last?.pending?.verb).toBe(
       last?.state === 'suspended' ? null : 'suspend',
     );
@@ -241,7 +246,7 @@ describe('other processes', () => {
     expect(said.filter((line) => line.lost !== undefined).map((line) => line.code)).toEqual(
       Array(rows).fill('conflict'),
     );
-    for (let n = 0; n < rows; n += 1) expect((await registry.instances.get(`r-${n}`))?.generation).toBe(2);
+    for (let n = 0; n < rows; n += 1) expect((await registry.instances.get(instanceId(`r-${n}`)))?.generation).toBe(2);
     const proof = await verifyLedger(
       { segments: () => [], lines: (seq, limit) => registry.ledger.chain(seq, limit) },
       { heads: [], issuers: [] },

@@ -1,6 +1,7 @@
 /** Rows of the instances table: read, inserted, changed. Decides nothing. */
 import { eq, getTableColumns, gt, placeholder, type Queries } from '../../../db/drizzle.ts';
 import { instances } from '../../../db/schema.ts';
+import type { InstanceId } from '../../base/ids.ts';
 import type { InstanceRow } from '../types.ts';
 import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
@@ -19,7 +20,7 @@ export interface DerivedColumns {
 }
 
 /** The row of `id`, tombstones included, or null. */
-export function findRow(database: RegistryDatabase, id: string): InstanceRow | null {
+export function findRow(database: RegistryDatabase, id: InstanceId): InstanceRow | null {
   const statement = database.shape('instances: one', (queries) =>
     queries
       .select(INSTANCE_COLUMNS)

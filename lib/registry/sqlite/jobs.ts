@@ -5,6 +5,7 @@
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { WinterdockError } from '../../base/errors.ts';
+import type { InstanceId } from '../../base/ids.ts';
 import type { CommitEvents } from '../commit-events.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { ListFilter } from '../instances.ts';
@@ -59,7 +60,7 @@ export function openJobs(
     const found = statements.page().get({ seq, page });
     return found === undefined ? null : decodeRowNumbers(found.rows);
   };
-  const idsOf = (numbers: readonly number[]): Map<number, string> => {
+  const idsOf = (numbers: readonly number[]): Map<number, InstanceId> => {
     const found = statements.idsOf().all({ numbers: JSON.stringify(numbers) });
     return new Map(found.map(({ row, id }) => [row, id]));
   };
@@ -82,7 +83,10 @@ export function openJobs(
     for await (const rows of database.pieces(everything<FoundInstance>(filter, FOUND), PIECE))
       yield rows.map(selectedInstance);
   }
-  async function* named(ids: readonly string[], tenants: readonly string[] | null): AsyncGenerator<SelectedInstance[]> {
+  async function* named(
+    ids: readonly InstanceId[],
+    tenants: readonly string[] | null,
+  ): AsyncGenerator<SelectedInstance[]> {
     const unique = [...new Set(ids)];
     const statement = statements.named(tenants !== null);
     for (let at = 0; at < unique.length; at += PIECE) {

@@ -4,6 +4,7 @@
  */
 import { and, count, eq, integer, isNotNull, isNull, placeholder, sqliteTable } from '../../../db/drizzle.ts';
 import { blueprints, instances, snapshots } from '../../../db/schema.ts';
+import type { InstanceId } from '../../base/ids.ts';
 import type { ChainHead } from '../chain.ts';
 import { type CopyKind, parseCopyPath } from '../copies.ts';
 import type { InstanceRow } from '../types.ts';
@@ -26,7 +27,7 @@ export interface LiveRegistryReader {
    */
   copyTo(path: string): void;
   /** The current row, tombstones included, or null. */
-  row(id: string): InstanceRow | null;
+  row(id: InstanceId): InstanceRow | null;
   /** Rows in the order of their ids after `after`. */
   rows(after: string, limit: number): InstanceRow[];
   /** The files of copies that a snapshot, a blueprint or an instance that was never resumed needs. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { instanceId } from '../../testing/plain-ids.ts';
 import { THRESHOLDS } from '../testing/fixtures.ts';
 import { KNOWN, makeOlderRegistry } from '../testing/older-registry.ts';
 import { openSqliteRegistry } from './open.ts';
@@ -36,7 +37,7 @@ test('a registry of an older version is migrated, and a copy from before is kept
   const registry = open();
   const copy = `${path}.before-${KNOWN}`;
   expect(await registry.maintenance.upgrade()).toEqual({ from: 5, to: KNOWN, copy });
-  expect((await registry.instances.get('two'))?.labels).toEqual({ who: 'two' });
+  expect((await registry.instances.get(instanceId('two')))?.labels).toEqual({ who: 'two' });
   await registry.close();
   const brought = new Database(path, { readonly: true });
   expect(labelled(brought)).toEqual([
@@ -65,7 +66,7 @@ test('going back to the copy and forward again keeps both copies', async () => {
   cpSync(copy, path);
   const registry = open();
   expect((await registry.maintenance.upgrade())?.copy).toBe(`${copy}.2`);
-  expect(await registry.instances.get('one')).not.toBeNull();
+  expect(await registry.instances.get(instanceId('one'))).not.toBeNull();
   await registry.close();
   expect(existsSync(copy)).toBe(true);
 });

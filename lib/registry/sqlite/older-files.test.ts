@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { instanceId } from '../../testing/plain-ids.ts';
 import { KNOWN, makeOlderRegistry } from '../testing/older-registry.ts';
 import { openLedgerFile } from './ledger-file.ts';
 import { openLiveRegistryReader } from './live-reader.ts';
@@ -57,8 +58,13 @@ test.each([8, 9, 10])('a file of an older version with %i migrations can be read
   const rows = openLiveRegistryReader(path);
   expect([rows.count(), rows.migrations(), rows.copies()]).toEqual([2, count, []]);
   expect(rows.chainHead()).toEqual({ seq: 1, hash: HASH });
-  expect(rows.rows('one', 10)).toEqual([rows.row('two')]);
-  expect(rows.row('two')).toMatchObject({ id: 'two', labels: { who: 'two' }, keepHot: false, pending: null });
+  expect(rows.rows('one', 10)).toEqual([rows.row(instanceId('two'))]);
+  expect(rows.row(instanceId('two'))).toMatchObject({
+    id: 'two',
+    labels: { who: 'two' },
+    keepHot: false,
+    pending: null,
+  });
   rows.close();
 });
 

@@ -26,6 +26,7 @@ import {
   volumesByTenant,
 } from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';
+import type { InstanceId } from '../../base/ids.ts';
 import { STATES, type State, WAKE_VERBS } from '../../lifecycle/states.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { QuotaLimits, QuotaStore, TenantFilter, TenantRow } from '../quotas.ts';
@@ -199,7 +200,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
     return limit === null ? null : Math.max(0, limit - this.#used(this.#bytes, tenant));
   }
 
-  reserve(id: string, tenant: string, bytes: number): void {
+  reserve(id: InstanceId, tenant: string, bytes: number): void {
     if (this.#limit('maxBytes', tenant) === null) return;
     this.#database.write(() => {
       this.needBytes(tenant, bytes);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Statement } from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type PlainIds, withPlainIds } from '../../testing/plain-ids.ts';
 import { LIST_SORTS, type ListFilter } from '../instances.ts';
 import type { Registry } from '../registry.ts';
 import { entry, everyRow, makeInstance, THRESHOLDS, transitionTo } from '../testing/fixtures.ts';
@@ -18,13 +19,13 @@ const LONG = 'internationalisation';
 
 let folder: string;
 let path: string;
-let registry: Registry;
+let registry: PlainIds<Registry>;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-rows-'));
   path = join(folder, 'registry.sqlite');
   fillRegistry(path, ROWS);
-  registry = openSqliteRegistry({ path, thresholds: THRESHOLDS });
+  registry = withPlainIds(openSqliteRegistry({ path, thresholds: THRESHOLDS }));
   const { rows: some } = await registry.instances.list({ sort: 'bytes', reverse: false, limit: 30 });
   for (const [n, row] of some.entries()) {
     if (n % 3 === 0) await registry.instances.setFault(row.id, { fault: 'unknown', reason: 'test' }, entry());

@@ -6,6 +6,7 @@
 import { and, eq, getTableColumns, gt, inArray, isNull, placeholder } from '../../../db/drizzle.ts';
 import { instances, instanceVolumes, tenantForgettings } from '../../../db/schema.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../../base/errors.ts';
+import type { InstanceId } from '../../base/ids.ts';
 import { plan } from '../../lifecycle/plan.ts';
 import { STATES, type State, transition } from '../../lifecycle/states.ts';
 import type { Volume } from '../../vfs/volumes.ts';
@@ -173,7 +174,7 @@ export class InstanceWriter {
     }
   }
 
-  patch(id: string, patch: InstancePatch, entry: LedgerEntry, asRead?: InstanceRow): InstanceRow | null {
+  patch(id: InstanceId, patch: InstancePatch, entry: LedgerEntry, asRead?: InstanceRow): InstanceRow | null {
     return this.#logged([entry], (cancel) => {
       const before = findRow(this.#database, id);
       if (before === null) return cancel(null);
@@ -193,7 +194,7 @@ export class InstanceWriter {
   }
 
   relabel(
-    id: string,
+    id: InstanceId,
     changes: Readonly<Record<string, string | null>>,
     most: number,
     entry: LedgerEntry,
@@ -211,7 +212,7 @@ export class InstanceWriter {
     });
   }
 
-  begin(id: string, intent: Intent, { durable = false }: { durable?: boolean } = {}): boolean {
+  begin(id: InstanceId, intent: Intent, { durable = false }: { durable?: boolean } = {}): boolean {
     if (intent.to === 'active' && intent.from !== 'active') {
       const row = findRow(this.#database, id);
       if (row !== null) {
@@ -225,7 +226,7 @@ export class InstanceWriter {
   }
 
   abandon(
-    id: string,
+    id: InstanceId,
     patch: { fault?: Fault | null; failures?: number; file?: FileRecord | null },
     entries: LedgerEntry[],
   ): void {
@@ -269,7 +270,7 @@ export class InstanceWriter {
     });
   }
 
-  setFault(id: string, fault: Fault | null, entry: LedgerEntry): void {
+  setFault(id: InstanceId, fault: Fault | null, entry: LedgerEntry): void {
     this.#logged([entry], () => {
       const before = this.#existing(id);
       this.#update(before, { ...before, ...faultOf(fault, before) });
@@ -277,7 +278,7 @@ export class InstanceWriter {
   }
 
   recordCheck(
-    id: string,
+    id: InstanceId,
     generation: number,
     check: { sha256: string; quickCheck: string | null },
     volumes?: Record<Volume, number>,
@@ -331,7 +332,7 @@ export class InstanceWriter {
     return result;
   }
 
-  #existing(id: string): InstanceRow {
+  #existing(id: InstanceId): InstanceRow {
     const row = findRow(this.#database, id);
     if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
     return row;

@@ -1,5 +1,6 @@
 /** What every registry guarantees of keys and invitations, and of lists limited to some tenants. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { InvitationRow } from '../invitations.ts';
 import type { NewKey } from '../keys.ts';
 import type { Registry } from '../registry.ts';
@@ -35,7 +36,7 @@ function invitation(id: string, over: Partial<InvitationRow> = {}): InvitationRo
 }
 
 export function accessSuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
   });

@@ -1,5 +1,6 @@
 /** What every registry guarantees of copies and of instances made from them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
 import { type BlueprintRow, copyPath, parseCopyPath, type SnapshotRow } from '../copies.ts';
 import type { Registry } from '../registry.ts';
 import { entry, HOSTILE, instance, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
@@ -13,7 +14,7 @@ const snapshot = (id: string, over: Partial<SnapshotRow> = {}): SnapshotRow => (
   ...CONTENT,
   id,
   tenant: 'acme',
-  source: 'origin',
+  source: instanceId('origin'),
   tag: null,
   created: START,
   actor: 'key:test',
@@ -24,14 +25,14 @@ const blueprint = (name: string, over: Partial<BlueprintRow> = {}): BlueprintRow
   ...CONTENT,
   name,
   tenant: 'acme',
-  source: 'origin',
+  source: instanceId('origin'),
   created: START,
   actor: 'key:test',
   ...over,
 });
 
 export function copySuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   const lineCount = async () => (await registry.ledger.page({}, 500)).rows.length;
   beforeEach(async () => {
     registry = await driver.open();
@@ -51,7 +52,9 @@ export function copySuite(driver: RegistryDriver): void {
   });
 
   test('snapshots and blueprints read back complete, whatever text they have, after a restart too', async () => {
-    const rows = HOSTILE.map((text, n) => snapshot(`s${n}`, { tag: text, source: `i${n}`, created: START + n }));
+    const rows = HOSTILE.map((text, n) =>
+      snapshot(`s${n}`, { tag: text, source: instanceId(`i${n}`), created: START + n }),
+    );
     for (const row of rows) await registry.copies.addSnapshot(row, entry({ type: 'snapshot.taken' }));
     await registry.copies.addBlueprint(blueprint('base', { tenant: null, source: null }), entry());
     expect(await lineCount()).toBe(rows.length + 1);
@@ -68,7 +71,7 @@ export function copySuite(driver: RegistryDriver): void {
       const row = snapshot(`s${String(n).padStart(2, '0')}`, {
         tenant: n % 2 === 0 ? 'acme' : 'globex',
         tag: [null, 'nightly', 'release'][n % 3] ?? null,
-        source: `i${n % 4}`,
+        source: instanceId(`i${n % 4}`),
         created: START + Math.floor(n / 5),
       });
       all.unshift(row);
@@ -91,7 +94,7 @@ export function copySuite(driver: RegistryDriver): void {
     expect(await readAll({ tenants: ['acme'] })).toEqual(ids(({ tenant }) => tenant === 'acme'));
     expect(await readAll({ tenants: [] })).toEqual([]);
     expect(await readAll({ tag: 'release' })).toEqual(ids(({ tag }) => tag === 'release'));
-    expect(await readAll({ source: 'i2', tenant: 'acme' })).toEqual(
+    expect(await readAll({ source: instanceId('i2'), tenant: 'acme' })).toEqual(
       ids((row) => row.source === 'i2' && row.tenant === 'acme'),
     );
     await expect(async () => registry.copies.snapshots({}, 4, 'nonsense')).rejects.toMatchObject({

@@ -2,13 +2,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { STATES, TRANSITIONS } from '../../lifecycle/states.ts';
 import { FAULTS } from '../../lifecycle/words.ts';
+import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import type { InstanceRow } from '../types.ts';
 import { entry, everyRow, instance, intent, type RegistryDriver, START, transitionTo } from './fixtures.ts';
 import { dice, pages } from './list-cases.ts';
 
 export function countSuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
   });

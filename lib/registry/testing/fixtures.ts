@@ -1,5 +1,6 @@
 /** Rows and drivers for the tests of a registry. */
 import type { State } from '../../lifecycle/states.ts';
+import type { Plain, PlainIds } from '../../testing/plain-ids.ts';
 import type { Transition } from '../instances.ts';
 import type { Registry } from '../registry.ts';
 import type { FileRecord, InstanceRow, Intent, LedgerEntry, NewInstance, Thresholds } from '../types.ts';
@@ -22,13 +23,13 @@ export const FILE: FileRecord = {
 /** One driver: how the suite opens a registry, a second connection to the same data, and how it cleans up. */
 export interface RegistryDriver {
   /** A new and empty registry. */
-  open(): Promise<Registry>;
+  open(): Promise<PlainIds<Registry>>;
   /** Another connection to the registry that `open` returned last; `thresholds` as of another start. */
-  again(thresholds?: Thresholds): Promise<Registry>;
+  again(thresholds?: Thresholds): Promise<PlainIds<Registry>>;
   discard(): Promise<void>;
 }
 
-export function entry(over: Partial<LedgerEntry> = {}): LedgerEntry {
+export function entry(over: Partial<Plain<LedgerEntry>> = {}): LedgerEntry {
   return {
     timeMs: START * 1000,
     instance: null,
@@ -46,10 +47,10 @@ export function entry(over: Partial<LedgerEntry> = {}): LedgerEntry {
     requestId: null,
     address: null,
     ...over,
-  };
+  } as LedgerEntry;
 }
 
-export function instance(id: string, over: Partial<NewInstance> = {}): NewInstance {
+export function instance(id: string, over: Partial<Plain<NewInstance>> = {}): NewInstance {
   return {
     id,
     tenant: 'acme',
@@ -66,11 +67,11 @@ export function instance(id: string, over: Partial<NewInstance> = {}): NewInstan
     lineageSnapshot: null,
     lineageParent: null,
     ...over,
-  };
+  } as NewInstance;
 }
 
 export function transitionTo(
-  row: Pick<InstanceRow, 'id' | 'tenant' | 'state' | 'generation' | 'updated'>,
+  row: Pick<Plain<InstanceRow>, 'id' | 'tenant' | 'state' | 'generation' | 'updated'>,
   to: State,
   over: Partial<Transition> = {},
 ): Transition {
@@ -84,7 +85,7 @@ export function transitionTo(
     now: row.updated,
     ledger: [entry({ instance: row.id, tenant: row.tenant, type: 'transition', from: row.state, to })],
     ...over,
-  };
+  } as Transition;
 }
 
 export function intent(row: InstanceRow, over: Partial<Intent> = {}): Intent {
@@ -120,7 +121,7 @@ export async function makeInstance(
   registry: Registry,
   id: string,
   state: State = 'created',
-  over: Partial<NewInstance> = {},
+  over: Partial<Plain<NewInstance>> = {},
   now: number = START,
 ): Promise<InstanceRow> {
   let row = await registry.instances.create(instance(id, over), now, entry({ instance: id, type: 'instance.created' }));

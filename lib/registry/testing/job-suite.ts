@@ -1,6 +1,7 @@
 /** What every registry guarantees of jobs. */
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { PlainIds } from '../../testing/plain-ids.ts';
 import { eachOf } from '../each-of.ts';
 import type { ListFilter } from '../instances.ts';
 import type { JobResultRow, NewJob, SelectedInstance } from '../jobs.ts';
@@ -33,13 +34,13 @@ const result = (position: number, over: Partial<JobResultRow> = {}): JobResultRo
 });
 
 export function jobSuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
   });
   afterEach(() => driver.discard());
 
-  const survey = async (choice: Parameters<Registry['jobs']['select']>[0]): Promise<SelectedInstance[]> => {
+  const survey = async (choice: Parameters<PlainIds<Registry>['jobs']['select']>[0]): Promise<SelectedInstance[]> => {
     const found: SelectedInstance[] = [];
     for await (const piece of await registry.jobs.select(choice)) found.push(...piece);
     return found;

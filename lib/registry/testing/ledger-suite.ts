@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nextMove } from '../../lifecycle/ladder.ts';
 import { STATES } from '../../lifecycle/states.ts';
 import { FAULTS, isBlocking } from '../../lifecycle/words.ts';
+import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
 import type { LedgerFilter } from '../ledger.ts';
 import type { Registry } from '../registry.ts';
 import type { InstanceRow, LedgerLine, Thresholds } from '../types.ts';
@@ -20,7 +21,7 @@ import {
 const NEVER = 9_000_000_000;
 
 export function ledgerSuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
   });
@@ -53,15 +54,15 @@ export function ledgerSuite(driver: RegistryDriver): void {
       const filters: LedgerFilter[] = [
         {},
         { tenant: 'acme' },
-        { instance: 'i1' },
+        { instance: instanceId('i1') },
         { type: 'fault.raised' },
         { actor: 'user:1' },
         { trigger: 'idle' },
         { since: START + 3 },
         { until: START + 3 },
         { since: START + 2, until: START + 4, tenant: 'globex', actor: 'user:0' },
-        { instance: 'i2', type: 'transition', trigger: 'request' },
-        { instance: 'nobody' },
+        { instance: instanceId('i2'), type: 'transition', trigger: 'request' },
+        { instance: instanceId('nobody') },
       ];
       for (const filter of filters) {
         const second = (line: LedgerLine) => Math.floor(line.timeMs / 1000);

@@ -1,6 +1,7 @@
 /** What every registry guarantees of lists: each row once, on pages of any size, for every filter and sort. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nextMove } from '../../lifecycle/ladder.ts';
+import type { PlainIds } from '../../testing/plain-ids.ts';
 import { LIST_SORTS, type ListRequest } from '../instances.ts';
 import type { Registry } from '../registry.ts';
 import type { DueTarget } from '../types.ts';
@@ -8,7 +9,7 @@ import { entry, everyRow, HOSTILE, makeInstance, type RegistryDriver, START } fr
 import { FILTERS, inOrder, matches, mix, pages } from './list-cases.ts';
 
 export function listSuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
   });

@@ -1,5 +1,6 @@
 /** What every registry guarantees of the auth library's records. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { PeopleCondition, PeopleRecord } from '../people.ts';
 import type { Registry } from '../registry.ts';
 import { HOSTILE, type RegistryDriver } from './fixtures.ts';
@@ -35,7 +36,7 @@ const is = (
 ): PeopleCondition => ({ field, operator, value, connector });
 
 export function peopleSuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
   });

@@ -1,5 +1,6 @@
 /** What every registry guarantees of quotas and of usage. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { TenantFilter } from '../quotas.ts';
 import type { Registry } from '../registry.ts';
 import { entry, instance, intent, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
@@ -15,7 +16,7 @@ const code = (work: () => unknown) =>
     );
 
 export function quotaSuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
   });

@@ -1,5 +1,6 @@
 /** What every registry guarantees of facts beside the state: faults, checks, activity. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import {
   entry,
@@ -13,7 +14,7 @@ import {
 } from './fixtures.ts';
 
 export function recordSuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
   });

@@ -1,5 +1,6 @@
 /** What every registry guarantees of the sealed months of the ledger. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import type { Segment } from '../segments.ts';
 import { entry, type RegistryDriver, START } from './fixtures.ts';
@@ -7,7 +8,7 @@ import { entry, type RegistryDriver, START } from './fixtures.ts';
 const START_MS = START * 1000;
 
 export function segmentSuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
   });

@@ -1,5 +1,6 @@
 /** What every registry guarantees of exported bundles. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import type { ShareRow } from '../shares.ts';
 import { entry, type RegistryDriver, START } from './fixtures.ts';
@@ -7,7 +8,7 @@ import { entry, type RegistryDriver, START } from './fixtures.ts';
 function share(id: string, over: Partial<ShareRow> = {}): ShareRow {
   return {
     id,
-    instance: 'sb-1',
+    instance: instanceId('sb-1'),
     tenant: 'acme',
     format: 'wbundle/1',
     volumes: ['workspace'],
@@ -28,7 +29,7 @@ const shipped = entry({ type: 'bundle.shipped' });
 const ids = (page: { rows: ShareRow[] }) => page.rows.map(({ id }) => id);
 
 export function shareSuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
   });
@@ -53,7 +54,10 @@ export function shareSuite(driver: RegistryDriver): void {
 
   test('lists are newest first, by tenant, tenants and sandbox, page by page', async () => {
     for (const n of [1, 2, 3, 4, 5]) {
-      await registry.shares.add(share(`s${n}`, { tenant: n % 2 ? 'odd' : 'even', instance: `sb-${n % 3}` }), [shipped]);
+      await registry.shares.add(
+        share(`s${n}`, { tenant: n % 2 ? 'odd' : 'even', instance: instanceId(`sb-${n % 3}`) }),
+        [shipped],
+      );
     }
     const first = await registry.shares.list({}, 2);
     expect(ids(first)).toEqual(['s5', 's4']);

@@ -1,10 +1,11 @@
 /** What every registry guarantees of a search for words. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import { entry, HOSTILE, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
 
 export function textSuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
   });

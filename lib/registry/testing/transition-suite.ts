@@ -1,6 +1,7 @@
 /** What every registry guarantees of state: intents, and commits by compare-and-set. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { STATES, TRANSITIONS, transition } from '../../lifecycle/states.ts';
+import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import type { LedgerLine } from '../types.ts';
 import {
@@ -16,7 +17,7 @@ import {
 } from './fixtures.ts';
 
 export function transitionSuite(driver: RegistryDriver): void {
-  let registry: Registry;
+  let registry: PlainIds<Registry>;
   beforeEach(async () => {
     registry = await driver.open();
   });

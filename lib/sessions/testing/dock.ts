@@ -17,6 +17,7 @@ import { instance } from '../../registry/testing/fixtures.ts';
 import type { NewInstance } from '../../registry/types.ts';
 import { createDiskDrawers } from '../../storage/disk.ts';
 import type { Drawers } from '../../storage/drawer.ts';
+import { instanceId, type Plain, type PlainIds, type PlainSessions, withPlainIds } from '../../testing/plain-ids.ts';
 import { sharedReaders } from '../../testing/shared-readers.ts';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';
 import type { Volume } from '../../vfs/volumes.ts';
@@ -24,15 +25,15 @@ import { ledgerEntry, systemAudit } from '../engine.ts';
 import { createSessions } from '../factory.ts';
 import type { Failpoint } from '../failpoints.ts';
 import type { ScrubPace } from '../scrub.ts';
-import type { AuditContext, Sessions } from '../sessions.ts';
+import type { AuditContext } from '../sessions.ts';
 
 export interface Dock {
   config: Config;
   clock: FakeClock;
-  registry: Registry;
+  registry: PlainIds<Registry>;
   pool: InstancePool;
-  sessions: Sessions;
-  create(id: string, extra?: Partial<NewInstance>): Promise<void>;
+  sessions: PlainSessions;
+  create(id: string, extra?: Partial<Plain<NewInstance>>): Promise<void>;
   put(id: string, path: string, text: string, volume?: Volume): Promise<void>;
   /** The text of a file, or null. Read as by any user, waking nothing. */
   get(id: string, path: string, volume?: Volume): Promise<string | null>;
@@ -118,23 +119,27 @@ export async function startDock({
   return {
     config,
     clock,
-    registry,
+    registry: withPlainIds(registry),
     pool,
-    sessions,
+    sessions: withPlainIds(sessions) as PlainSessions,
     async create(id, extra = {}) {
       const row = instance(id, extra);
       const entry = ledgerEntry({ clock }, row, systemAudit('request'), 'instance.created');
       await registry.instances.create(row, epochSeconds(clock), entry);
     },
     async put(id, path, text, volume = 'workspace') {
-      await sessions.write(id, { op: 'put', volume, path: vfsPath(path), content: Buffer.from(text) }, REQUEST);
+      await sessions.write(
+        instanceId(id),
+        { op: 'put', volume, path: vfsPath(path), content: Buffer.from(text) },
+        REQUEST,
+      );
     },
     async get(id, path, volume = 'workspace') {
-      const { content } = await sessions.read(id, { op: 'get', volume, path: vfsPath(path) });
+      const { content } = await sessions.read(instanceId(id), { op: 'get', volume, path: vfsPath(path) });
       return content === null ? null : Buffer.from(content).toString('utf8');
     },
     async run(id, command) {
-      const outcome = await sessions.exec(id, { command }, REQUEST);
+      const outcome = await sessions.exec(instanceId(id), { command }, REQUEST);
       return outcome.stdout + outcome.stderr;
     },
     async stop() {

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Caller } from '../../auth/caller.ts';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
-import type { Host } from '../../host/host.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { UploadStream } from '../../operations/streams.ts';
 import { PREFETCH_SECONDS } from '../../sessions/prefetch.ts';
+import type { PlainHost } from '../plain-ids.ts';
 import { openHost, type Stage } from './stage.ts';
 
 export const CALLER: Caller = {
@@ -59,7 +59,7 @@ function uploadOf(bytes: Buffer): UploadStream {
   };
 }
 
-async function jobDone(host: Host, started: { dryRun: unknown } | { id: string }): Promise<void> {
+async function jobDone(host: PlainHost, started: { dryRun: unknown } | { id: string }): Promise<void> {
   if (!('id' in started)) return;
   for (;;) {
     const { state } = await host.operations.getJob(CALLER, started.id);

@@ -9,10 +9,11 @@ import { buffer } from 'node:stream/consumers';
 import { FakeClock } from '../../base/clock.ts';
 import { readConfig } from '../../base/config.ts';
 import { createLogger } from '../../base/log.ts';
-import { createHost, type Host } from '../../host/host.ts';
+import { createHost } from '../../host/host.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { AuditContext } from '../../sessions/sessions.ts';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';
+import { type PlainHost, plainHost } from '../plain-ids.ts';
 import { sharedReaders } from '../shared-readers.ts';
 import { CALLER } from './scenarios.ts';
 
@@ -21,7 +22,7 @@ export const KEPT = { workspace: 'the work', memory: 'the memory' } as const;
 
 export interface Stage {
   readonly folder: string;
-  readonly host: Host;
+  readonly host: PlainHost;
   readonly clock: FakeClock;
   readonly cause: AuditContext;
   /** A snapshot of a sandbox with the kept files. */
@@ -46,7 +47,7 @@ export interface Stage {
 }
 
 /** Starts an engine on a data folder (absolute), as a server would after whatever happened to it. */
-export async function openHost(folder: string, clock = new FakeClock()): Promise<Host> {
+export async function openHost(folder: string, clock = new FakeClock()): Promise<PlainHost> {
   const config = readConfig({
     WB_DATA: folder,
     WB_CACHE: process.env.WB_CACHE,
@@ -57,7 +58,7 @@ export async function openHost(folder: string, clock = new FakeClock()): Promise
   });
   const host = await createHost({ config, clock, log: createLogger('silent'), readers: sharedReaders(config) });
   await host.start();
-  return host;
+  return plainHost(host);
 }
 
 const CAUSE: AuditContext = {
@@ -135,7 +136,7 @@ export async function openStage(folder: string): Promise<Stage> {
 
 /** The text of a file in a sandbox, read as anyone would, waking nothing. */
 export async function textIn(
-  host: Host,
+  host: PlainHost,
   id: string,
   volume: keyof typeof KEPT,
   path = '/kept',

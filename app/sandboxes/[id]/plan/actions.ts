@@ -6,7 +6,7 @@ import { reasonSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import type { State } from '#lib/lifecycle/states.ts';
 import { requireCaller } from '../../../caller.ts';
-import { expectTexts, textField } from '../../../form-values.ts';
+import { boundInstanceId, expectTexts, textField } from '../../../form-values.ts';
 import { problemInWords, problemOf } from '../../../problem.ts';
 
 /**
@@ -14,12 +14,13 @@ import { problemInWords, problemOf } from '../../../problem.ts';
  * it reached.
  */
 export async function runPlan(
-  id: string,
+  bound: string,
   to: State,
   _previous: ActionOutcome | null,
   form: FormData,
 ): Promise<ActionOutcome> {
-  expectTexts(id, to);
+  const id = boundInstanceId(bound);
+  expectTexts(to);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const refuse = (says: string, hint?: string): ActionOutcome => ({ ok: false, says, hint });
   const reason = textField(form, 'reason');

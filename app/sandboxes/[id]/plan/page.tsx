@@ -13,6 +13,7 @@ import { sizeInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
+import { type InstanceId, isInstanceId } from '#lib/base/ids.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Plan } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -24,7 +25,7 @@ import { runPlan } from './actions.ts';
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'A plan' };
 
-async function readPlan(caller: Caller, id: string, to: State): Promise<Plan | 'gone'> {
+async function readPlan(caller: Caller, id: InstanceId, to: State): Promise<Plan | 'gone'> {
   try {
     return await getHost().operations.plan(caller, id, { to });
   } catch (error) {
@@ -86,6 +87,7 @@ export default async function PlanPage({ params, searchParams }: Props) {
   const home = `/sandboxes/${id}`;
   const caller = await requireCaller(home);
   if (!isState(to)) redirect(home);
+  if (!isInstanceId(id)) notFound();
   const plan = await readPlan(caller, id, to);
   if (plan === 'gone') redirect(home);
   const against = whyNot(caller, 'runPlan') ?? plan.refusal;

@@ -2,12 +2,15 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { WinterdockError } from '#lib/base/errors.ts';
+import { isInstanceId } from '#lib/base/ids.ts';
 import { getHost } from '#lib/host/host.ts';
+import { unknownId } from '#lib/operations/unknown-id.ts';
 import { answerForm, readFields } from '../../../form-upload.ts';
 
 export async function POST(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
   const { id } = await params;
   return answerForm(request, `/sandboxes/${encodeURIComponent(id)}?tab=shares#parts`, async (caller) => {
+    if (!isInstanceId(id)) throw unknownId('instance', id);
     const fields = await readFields(request);
     const everything = fields.get('everything') === '1';
     if (everything && fields.get('understood') !== '1') {

@@ -1,7 +1,9 @@
 /** Takes one file by a plain form, as a browser without scripts sends it. */
 import { fileAddress } from '#components/files/file-address.ts';
 import { isWinterdockError, WinterdockError } from '#lib/base/errors.ts';
+import { isInstanceId } from '#lib/base/ids.ts';
 import { getHost } from '#lib/host/host.ts';
+import { unknownId } from '#lib/operations/unknown-id.ts';
 import { parseVfsPath } from '#lib/vfs/paths.ts';
 import { parseVolume } from '#lib/vfs/volumes.ts';
 import { answerForm, readUpload, redirectTo } from '../../../form-upload.ts';
@@ -10,6 +12,7 @@ export async function POST(request: Request, { params }: { params: Promise<{ id:
   const { id } = await params;
   const place = { id: encodeURIComponent(id), at: '/sandboxes' } as const;
   return answerForm(request, `${place.at}/${place.id}#inside`, async (caller) => {
+    if (!isInstanceId(id)) throw unknownId('instance', id);
     const { fields, fileName, upload } = await readUpload(request);
     const { config, operations } = getHost();
     const volume = parseVolume(fields.volume ?? '');

@@ -4,6 +4,7 @@
  */
 import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../../../lifecycle/ladder.ts';
 import type { State } from '../../../lifecycle/states.ts';
+import { instanceId } from '../../../testing/plain-ids.ts';
 import { CommitEvents } from '../../commit-events.ts';
 import { searchWords } from '../../search-words.ts';
 import { dueAt } from '../../thresholds.ts';
@@ -89,7 +90,7 @@ function addRow(database: RegistryDatabase, n: number, rows: number): void {
   const tenant = large ? `tenant-${Math.floor(chance() * 8)}` : `small-${Math.floor(chance() * Math.ceil(rows / 500))}`;
   const updated = FILLED_AT - Math.floor(chance() * YEAR);
   const created = updated - Math.floor(chance() * YEAR);
-  const id = `sb-${Math.floor(chance() * 2 ** 40).toString(36)}-${n.toString(36)}`;
+  const id = instanceId(`sb-${Math.floor(chance() * 2 ** 40).toString(36)}-${n.toString(36)}`);
   const rare = n % Math.max(1, Math.floor(rows / RARE_ROWS)) === 0 ? ` ${FILLED.rareWord}` : '';
   const row = {
     id,
@@ -177,7 +178,7 @@ function lineOf(n: number, lines: number, rows: [string, string][]): LedgerEntry
   const wakes = n % 2 === 0;
   return {
     timeMs: (FILLED_AT - lines + n) * 1000,
-    instance,
+    instance: instanceId(instance),
     tenant,
     type: n % 100 === 0 ? 'fault.raised' : 'transition',
     from: wakes ? 'suspended' : 'active',
