@@ -18,6 +18,7 @@ import { systemClock } from '../lib/base/clock.ts';
 import { readConfig } from '../lib/base/config.ts';
 import { messageOf } from '../lib/base/errors.ts';
 import { issuerOf, openSigner } from '../lib/base/signing.ts';
+import { createDrawers } from '../lib/host/drawers.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
 let asJson = false;
@@ -72,6 +73,7 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
   try {
     const { manifest, added, wrong } = await makeBackup({
       config,
+      drawers: createDrawers(config),
       target,
       signer: openSigner(config.dataFolder),
       clock: systemClock,

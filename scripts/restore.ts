@@ -19,6 +19,7 @@ import { isWinterdockError, messageOf } from '../lib/base/errors.ts';
 import { type InstanceId, parseInstanceId } from '../lib/base/ids.ts';
 import { issuerOf } from '../lib/base/signing.ts';
 import { lockStores } from '../lib/front/lock.ts';
+import { createDrawers } from '../lib/host/drawers.ts';
 import { openLiveRegistryReader } from '../lib/registry/sqlite/live-reader.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
@@ -101,7 +102,7 @@ async function all(want: Asked, backup: OpenedBackup, config: Config): Promise<n
       : process.env.WB_BACKUP_PASSPHRASE || (want.withKeys ? await askPassphrase({ twice: false }) : null);
   if (want.withKeys && keys.object === null) return refuse('There are no key files in this backup.');
   if (want.dryRun) {
-    const plan = planRestore({ config, backup, passphrase });
+    const plan = await planRestore({ config, drawers: createDrawers(config), backup, passphrase });
     tell(plan, backup);
     if (plan.aside !== null && !want.force)
       return refuse('Without --force this is refused: there are sandboxes already.');
@@ -113,6 +114,7 @@ async function all(want: Asked, backup: OpenedBackup, config: Config): Promise<n
   try {
     const done = await restoreAll({
       config,
+      drawers: createDrawers(config),
       backup,
       from: want.from,
       clock: systemClock,
@@ -156,7 +158,15 @@ async function one(want: Asked, id: InstanceId, backup: OpenedBackup, config: Co
   }
   const unlock = lockStores(config);
   try {
-    const row = await restoreOne({ config, backup, clock: systemClock, id, as: want.as, force: want.force });
+    const row = await restoreOne({
+      config,
+      drawers: createDrawers(config),
+      backup,
+      clock: systemClock,
+      id,
+      as: want.as,
+      force: want.force,
+    });
     say(
       `Restored "${id}" as of ${time(manifest.begun_ms)} as "${row.id}", which is ${row.state} now. Start the server.`,
     );

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
@@ -13,8 +13,8 @@ import { copyFile, unlinkFile, writeFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { Signer } from '../base/signing.ts';
 import { headPathOf } from '../ledger/head-file.ts';
-import { copyPath } from '../registry/copies.ts';
 import { type LiveRegistryReader, openLiveRegistryReader } from '../registry/sqlite/live-reader.ts';
+import type { Drawers } from '../storage/drawer.ts';
 import { copyResting, FileMoved, objectAt } from './copy-file.ts';
 import { copyRow, keep, type RowParts } from './copy-row.ts';
 import { encryptKeys, keyFilesOf, readKeys } from './key-files.ts';
@@ -33,6 +33,7 @@ import type { BackupTarget } from './store.ts';
 
 export interface BackupOptions {
   config: Pick<Config, 'dataFolder' | 'registryPath'>;
+  drawers: Drawers;
   target: BackupTarget;
   signer: Signer;
   clock: Clock;
@@ -60,7 +61,7 @@ const AT_ONCE = 2;
  * stay whole.
  */
 export async function makeBackup(options: BackupOptions): Promise<BackupResult> {
-  const { config, target, signer, clock, passphrase } = options;
+  const { config, drawers, target, signer, clock, passphrase } = options;
   if (config.registryPath === ':memory:') {
     throw new WinterdockError('not_found', 'A registry in memory has no file: there is nothing to back up.');
   }
@@ -86,7 +87,8 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
     moment = openLiveRegistryReader(draft);
     const copies = await copyCopies(options, moment, live, count);
     const parts: RowParts = {
-      dataFolder: config.dataFolder,
+      config,
+      drawers,
       target,
       row: (id) => live.row(id),
       before: new Map((target.last?.rows ?? []).map((row) => [row.id, row])),
@@ -149,7 +151,7 @@ async function copyRows(
  * read.
  */
 async function copyCopies(
-  { config, target }: BackupOptions,
+  { drawers, target }: BackupOptions,
   moment: LiveRegistryReader,
   live: LiveRegistryReader,
   count: (object: ObjectRef) => void,
@@ -163,7 +165,7 @@ async function copyCopies(
     }
     const draft = target.draft();
     try {
-      const { object } = await copyResting(join(config.dataFolder, copyPath(kind, hash)), draft);
+      const { object } = await copyResting(drawers[kind].at(hash), draft);
       await keep({ target, added: count }, draft, object);
       const wrong = object.sha256 === hash ? null : 'its bytes are not those of its name';
       copies.push({ kind, hash, object, wrong });

@@ -6,9 +6,10 @@ import { constants, existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { copyFile, syncFile, unlinkFile } from '../base/effects.ts';
-import { messageOf, WinterdockError } from '../base/errors.ts';
-import { sha256Of, stampOf } from '../storage/files.ts';
-import type { FileStamp } from '../storage/stamp.ts';
+import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
+import type { RestingFile } from '../storage/drawer.ts';
+import { isCode, sha256Of, stampOf } from '../storage/files.ts';
+import { type FileStamp, sameStamp, stampFrom } from '../storage/stamp.ts';
 import type { ObjectRef } from './manifest.ts';
 
 /** Pages copied in one step: all of them, so that writes beside it do not make it begin again. */
@@ -27,19 +28,31 @@ export interface CopiedFile {
 /** Whether two stamps are of the same, untouched file. */
 function same(a: FileStamp | null, b: FileStamp | null): boolean {
   if (a === null || b === null) return a === b;
-  return a.size === b.size && a.inode === b.inode && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
+  return sameStamp(a, b);
 }
 
 /**
- * Copies the bytes of a file at rest to `draft`, sharing blocks where the filesystem can. Throws `FileMoved` when the
- * file was not at rest.
+ * Copies the bytes of a file at rest to `draft`, sharing blocks where the drawer and the filesystem can. Throws
+ * `FileMoved` when the file was not at rest.
  */
-export async function copyResting(path: string, draft: string): Promise<{ object: ObjectRef; stamp: FileStamp }> {
-  const before = stampOf(path);
-  if (before === null) throw new FileMoved(path);
-  await copied(path, draft);
-  if (!same(before, stampOf(path))) throw new FileMoved(path);
-  return { object: await objectAt(draft), stamp: before };
+export async function copyResting(file: RestingFile, draft: string): Promise<{ object: ObjectRef; stamp: FileStamp }> {
+  const before = await file.stat();
+  if (before === null) throw new FileMoved(file.address);
+  const stamp = stampFrom(before);
+  await readResting(file, (path) => copied(path, draft));
+  const after = await file.stat();
+  if (after === null || !sameStamp(stamp, stampFrom(after))) throw new FileMoved(file.address);
+  return { object: await objectAt(draft), stamp };
+}
+
+/** Looks at the bytes of a file where it rests. Throws `FileMoved` when it is not there any more. */
+export async function readResting<T>(file: RestingFile, look: (path: string) => Promise<T>): Promise<T> {
+  try {
+    return await file.read(look);
+  } catch (error) {
+    if (isWinterdockError(error) && error.code === 'missing_file') throw new FileMoved(file.address);
+    throw error;
+  }
 }
 
 /**
@@ -122,7 +135,7 @@ async function copied(path: string, draft: string): Promise<void> {
   try {
     await copyFile(path, draft, constants.COPYFILE_FICLONE);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throw new FileMoved(path);
+    if (isCode(error, 'ENOENT')) throw new FileMoved(path);
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Copies the file of one sandbox into a backup, from the path in its row. The copy is kept only when the row names the
- * same path afterwards.
+ * Copies the file of one sandbox into a backup, from the address in its row. The copy is kept only when the row names
+ * the same address afterwards. The live drawer and the listings of archived sandboxes are local folders: processes open
+ * the files in them.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,14 +11,16 @@ import type { InstanceId } from '../base/ids.ts';
 import { parseCopyPath } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
-import { stampOf } from '../storage/files.ts';
+import { type DrawerAccess, findFileAt } from '../sessions/file-locations.ts';
+import { stampAt } from '../sessions/file-verification.ts';
+import type { RestingFile } from '../storage/drawer.ts';
+import { isCode, stampOf } from '../storage/files.ts';
 import { sameStamp } from '../storage/stamp.ts';
-import { complaintOf, copyOnline, copyResting, copyWithLog, FileMoved, objectAt } from './copy-file.ts';
+import { complaintOf, copyOnline, copyResting, copyWithLog, FileMoved, objectAt, readResting } from './copy-file.ts';
 import type { BackupRow, ObjectRef } from './manifest.ts';
 import type { BackupTarget } from './store.ts';
 
-export interface RowParts {
-  dataFolder: string;
+export interface RowParts extends DrawerAccess {
   target: BackupTarget;
   /** The row as it is now. */
   row(id: InstanceId): InstanceRow | null;
@@ -85,43 +88,56 @@ async function copyOf(parts: RowParts, row: InstanceRow): Promise<BackupRow> {
   if (row.vfsPath === MEMORY) return entry(row, { how: 'memory' });
   if (row.vfsPath === null && row.pending === null) return entry(row, { how: 'none' });
   if (row.vfsPath !== null && parseCopyPath(row.vfsPath) !== null) return entry(row, { how: 'shared' });
-  const archived = `archive/${row.id}.sqlite.zst`;
+  const archived = parts.drawers.archive.at(row.id);
   // What was archived is packed there whole, also when it was brought home to be revived.
-  const places = [
-    ...(row.state === 'archived' ? [archived] : []),
-    ...(row.vfsPath === null ? [] : [row.vfsPath]),
-    ...(row.pending?.verb === 'archive' ? [] : [row.pending?.toPath ?? '']),
+  const addresses = [
+    ...(row.state === 'archived' ? [archived.address] : []),
+    row.vfsPath,
+    row.pending?.verb === 'archive' ? null : row.pending?.toPath,
     livePath(row.id),
-    `cold/${row.id}.sqlite`,
+    parts.drawers.cold.at(row.id).address,
   ];
-  const place = places.find((path) => path !== '' && path !== MEMORY && existsSync(join(parts.dataFolder, path)));
-  if (place === undefined) {
+  const file = await firstThere(parts, row.id, addresses);
+  if (file === null) {
     if (row.state === 'created') return entry(row, { how: 'none' });
     // A deletion whose file went first, when it was broken off then.
     if (row.pending?.verb === 'delete') return entry(row, { how: 'none', state: 'deleted' });
     return entry(row, { how: 'missing', wrong: 'there was no file where its row says' });
   }
-  const path = join(parts.dataFolder, place);
-  if (place === archived) {
-    const packed = await whole(parts, row, path, true);
+  if (file.address === archived.address) {
+    const packed = await whole(parts, row, file);
     return { ...packed, state: 'archived', expands: row.file?.sha256 ?? null, listing: await listingOf(parts, row) };
   }
   const plain = row.state === 'archived' ? ({ state: 'suspended' } as const) : {};
   // At rest there is no log: one that lies beside such a file is not its own, and is never read with it.
   const mayHaveLog = row.state === 'active' || row.pending !== null || row.file?.unsettled === true;
-  const logged = ['-wal', '-journal'].some((log) => (stampOf(path + log)?.size ?? 0) > 0);
-  if (row.state === 'active' || (mayHaveLog && logged)) return { ...(await awake(parts, row, path)), ...plain };
-  return { ...(await whole(parts, row, path, false)), ...plain };
+  const logged = (await file.neighbours()).some(({ part, size }) => part !== '-shm' && (size ?? 0) > 0);
+  if (row.state === 'active' || (mayHaveLog && logged)) return { ...(await awake(parts, row, file)), ...plain };
+  return { ...(await whole(parts, row, file)), ...plain };
+}
+
+/** The first of the files at `addresses` that is there. */
+async function firstThere(
+  parts: DrawerAccess,
+  id: string,
+  addresses: readonly (string | null | undefined)[],
+): Promise<RestingFile | null> {
+  for (const address of addresses) {
+    const file = address == null ? null : findFileAt(parts, id, address);
+    if (file !== null && (await file.stat()) !== null) return file;
+  }
+  return null;
 }
 
 /**
  * A file at rest. One whose stat is as it was recorded, by its row or by the last backup, is not read when its bytes
  * are there.
  */
-async function whole(parts: RowParts, row: InstanceRow, path: string, packed: boolean): Promise<BackupRow> {
+async function whole(parts: RowParts, row: InstanceRow, file: RestingFile): Promise<BackupRow> {
   const { target, before } = parts;
-  const stamp = stampOf(path);
-  if (stamp === null) throw new FileMoved(path);
+  const { packed } = file;
+  const stamp = await stampAt(file);
+  if (stamp === null) throw new FileMoved(file.address);
   const recorded = row.file !== null && sameStamp(stamp, row.file) ? row.file : null;
   const last = before.get(row.id);
   const known =
@@ -134,7 +150,7 @@ async function whole(parts: RowParts, row: InstanceRow, path: string, packed: bo
 
   const draft = target.draft();
   try {
-    const made = await copyResting(path, draft);
+    const made = await copyResting(file, draft);
     const { object } = made;
     let wrong: string | null = null;
     const filed = row.file?.sha256 ?? null;
@@ -148,17 +164,18 @@ async function whole(parts: RowParts, row: InstanceRow, path: string, packed: bo
 }
 
 /** A file that a process writes, or that one left when it was killed. */
-async function awake(parts: RowParts, row: InstanceRow, path: string): Promise<BackupRow> {
+async function awake(parts: RowParts, row: InstanceRow, file: RestingFile): Promise<BackupRow> {
   const draft = parts.target.draft();
   try {
-    // Without it no process has the file open: SQLite would begin to recover the very file.
-    const served = existsSync(`${path}-shm`) && row.state === 'active';
-    const { object, wrong } = served
-      ? await copyOnline(path, draft).catch((error: unknown) => {
-          if (!(error instanceof FileMoved)) throw error;
-          return copyWithLog(path, draft);
-        })
-      : await copyWithLog(path, draft);
+    const { object, wrong } = await readResting(file, (path) => {
+      // Without it no process has the file open: SQLite would begin to recover the very file.
+      const served = existsSync(`${path}-shm`) && row.state === 'active';
+      if (!served) return copyWithLog(path, draft);
+      return copyOnline(path, draft).catch((error: unknown) => {
+        if (!(error instanceof FileMoved)) throw error;
+        return copyWithLog(path, draft);
+      });
+    });
     await keep(parts, draft, object);
     return entry(row, { how: 'online', object, wrong });
   } finally {
@@ -168,7 +185,7 @@ async function awake(parts: RowParts, row: InstanceRow, path: string): Promise<B
 
 /** The listing beside an archived file; null when there is none: it can be made from the file. */
 async function listingOf(parts: RowParts, row: InstanceRow): Promise<ObjectRef | null> {
-  const path = join(parts.dataFolder, 'archive', `${row.id}.json`);
+  const path = join(parts.config.dataFolder, 'archive', `${row.id}.json`);
   if (stampOf(path) === null) return null;
   const draft = parts.target.draft();
   try {
@@ -177,7 +194,7 @@ async function listingOf(parts: RowParts, row: InstanceRow): Promise<ObjectRef |
     await keep(parts, draft, object);
     return object;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throw new FileMoved(path);
+    if (isCode(error, 'ENOENT')) throw new FileMoved(path);
     throw error;
   } finally {
     await unlinkFile(draft);

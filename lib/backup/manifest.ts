@@ -14,7 +14,13 @@ export const MANIFEST_KIND = 'winterdock-backup/1';
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.int().min(0);
 const objectSchema = z.object({ sha256, bytes: count });
-const stampSchema = z.object({ size: count, inode: z.string(), mtimeNs: z.string(), ctimeNs: z.string() });
+const stampSchema = z.object({
+  size: count,
+  inode: z.string(),
+  mtimeNs: z.string(),
+  ctimeNs: z.string(),
+  tag: z.string().exactOptional(),
+});
 
 /**
  * How the file of a sandbox was copied. `none`: it has none; `memory`: it lived in its process alone; `shared`: it is

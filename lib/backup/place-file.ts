@@ -1,39 +1,36 @@
 /**
- * Places objects of a backup in the drawers of a data folder: each atomically, and verified in its place. Knows nothing
- * of rows.
+ * Places objects of a backup in drawers: each atomically, and verified before it is in its place. Knows nothing of
+ * rows.
  */
 import { createReadStream, constants as fsConstants } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
-import { chmodFile, copyFile, makeFolder, writeStream } from '../base/effects.ts';
+import { copyFile, writeStream } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { intoPlace, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
+import { stampAt } from '../sessions/file-verification.ts';
+import type { RestingFile } from '../storage/drawer.ts';
+import { sha256Of } from '../storage/files.ts';
 import type { FileStamp } from '../storage/stamp.ts';
 import type { ObjectRef } from './manifest.ts';
 import type { OpenedBackup } from './open-backup.ts';
 
-/** Places an object at a path of the data folder, replacing any file there. Returns its stamp. */
+/** Places an object as a file at rest, replacing any that is there. Returns its stamp. */
 export async function placeFile(
   backup: OpenedBackup,
-  dataFolder: string,
   object: ObjectRef,
-  path: string,
-  { whose, mode = 0o600 }: { whose: string; mode?: number },
+  file: RestingFile,
+  whose: string,
 ): Promise<FileStamp> {
   const source = await backup.path(object, whose);
-  const target = join(dataFolder, path);
-  await makeFolder(dirname(target));
-  await intoPlace(target, stagingFor(dataFolder, target), async (unfinished) => {
+  await file.replace(async (unfinished) => {
     await copyFile(source, unfinished, fsConstants.COPYFILE_FICLONE);
-    await chmodFile(unfinished, mode);
     if ((await sha256Of(unfinished)) !== object.sha256) {
       throw new WinterdockError('storage_unavailable', `What was written of ${whose} did not read back as it was.`, {
         hint: 'Check the disk of the data folder, then run the restore again.',
       });
     }
   });
-  const stamp = stampOf(target);
+  const stamp = await stampAt(file);
   if (stamp === null) throw new WinterdockError('storage_unavailable', `What was just written of ${whose} is gone.`);
   return stamp;
 }

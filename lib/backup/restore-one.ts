@@ -18,9 +18,9 @@ import { openLiveRegistryReader } from '../registry/sqlite/live-reader.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import type { InstanceRow, NewInstance } from '../registry/types.ts';
 import { ledgerEntry, livePath, MEMORY } from '../sessions/engine.ts';
-import { moveToOrphans } from '../sessions/file-locations.ts';
+import { findFileAt, moveToOrphans } from '../sessions/file-locations.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
-import { fileOnDisk } from '../storage/disk.ts';
+import type { Drawers } from '../storage/drawer.ts';
 import { removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
 import { copyVfs } from '../vfs/copy.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
@@ -32,6 +32,7 @@ import { RESTORING } from './settle-row.ts';
 
 export interface RestoreOneOptions {
   config: Config;
+  drawers: Drawers;
   backup: OpenedBackup;
   clock: Clock;
   /** Id of the sandbox in the backup. */
@@ -197,7 +198,7 @@ async function landNew(
   try {
     return await createFromFile({ dataFolder: config.dataFolder, clock, registry }, draft, sha256, instance, told);
   } catch (error) {
-    if (isWinterdockError(error) && error.message.includes('name')) {
+    if (isWinterdockError(error) && error.field === 'name') {
       throw new WinterdockError('conflict', error.message, {
         hint: 'Restore it with --as: it then has no name.',
         cause: error,
@@ -209,7 +210,7 @@ async function landNew(
 
 /** Replaces the file of an existing sandbox, which is suspended then. Its present file is set aside. */
 async function replace(
-  { config, backup, clock }: RestoreOneOptions,
+  { config, drawers, backup, clock }: RestoreOneOptions,
   registry: Registry,
   { there, draft, sha256 }: { there: InstanceRow; draft: string; sha256: string },
 ): Promise<InstanceRow> {
@@ -217,8 +218,8 @@ async function replace(
   const { dataFolder } = config;
   const own = vfsPath !== null && vfsPath !== MEMORY && parseCopyPath(vfsPath) === null ? [vfsPath] : [];
   for (const path of new Set([...own, livePath(id)])) {
-    if (existsSync(join(dataFolder, path)))
-      await moveToOrphans({ clock, registry, config }, there, fileOnDisk(dataFolder, path));
+    const file = findFileAt({ config, drawers }, id, path);
+    if (file !== null && (await file.stat()) !== null) await moveToOrphans({ clock, registry, config }, there, file);
   }
   const target = join(dataFolder, livePath(id));
   await makeFolder(dirname(target));

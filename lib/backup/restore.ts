@@ -16,30 +16,25 @@ import { issuerOf } from '../base/signing.ts';
 import { beginEpoch } from '../ledger/epoch.ts';
 import { headPathOf } from '../ledger/head-file.ts';
 import type { State } from '../lifecycle/states.ts';
-import { type CopyKind, copyPath, parseCopyPath } from '../registry/copies.ts';
+import { type CopyKind, parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
+import { fileOnDisk } from '../storage/disk.ts';
+import type { Drawers } from '../storage/drawer.ts';
 import type { FileStamp } from '../storage/stamp.ts';
 import { decryptKeys, lossesWithout } from './key-files.ts';
 import { keepLastBackup, lastBackupOf } from './last-backup.ts';
 import { type BackupRow, objectsOf, unreadableIn } from './manifest.ts';
 import { type OpenedBackup, removeDatabase } from './open-backup.ts';
 import { placeFile } from './place-file.ts';
-import { forgetCopies, RESTORING, restoredPath, settleRow } from './settle-row.ts';
-import {
-  clearAll,
-  endRestore,
-  filesIn,
-  isLiving,
-  markRestore,
-  setAsideAll,
-  unfinishedRestore,
-} from './unfinished-restore.ts';
+import { forgetCopies, RESTORING, restoredFile, settleRow } from './settle-row.ts';
+import { clearAll, countFiles, endRestore, markRestore, setAsideAll, unfinishedRestore } from './unfinished-restore.ts';
 
 export interface RestoreOptions {
   config: Config;
+  drawers: Drawers;
   backup: OpenedBackup;
   /** Where it was found, for the record. */
   from: string;
@@ -68,14 +63,16 @@ export interface RestorePlan {
 }
 
 /** The plan of `restoreAll`. Changes nothing. */
-export function planRestore({
+export async function planRestore({
   config,
+  drawers,
   backup,
   passphrase,
-}: Pick<RestoreOptions, 'config' | 'backup' | 'passphrase'>): RestorePlan {
+}: Pick<RestoreOptions, 'config' | 'drawers' | 'backup' | 'passphrase'>): Promise<RestorePlan> {
   const { rows, copies, keys } = backup.manifest;
   const again = existsSync(config.dataFolder) && unfinishedRestore(config.dataFolder) !== null;
-  const living = !again && isLiving(config);
+  const present = again ? 0 : await countFiles(config, drawers);
+  const hasRegistry = !again && existsSync(config.registryPath);
   const states: RestorePlan['states'] = {};
   for (const { state, how } of rows) if (how !== 'memory') states[state] = (states[state] ?? 0) + 1;
   const kept = keys.files.filter((name) => existsSync(join(config.dataFolder, name)));
@@ -87,7 +84,7 @@ export function planRestore({
     missing: rows.filter(({ how }) => how === 'missing').map(({ id }) => id),
     copies: copies.filter(({ object }) => object !== null).length,
     bytes: [...objectsOf(backup.manifest).values()].reduce((sum, { bytes }) => sum + bytes, 0),
-    aside: living ? { files: filesIn(config.dataFolder).length, registry: existsSync(config.registryPath) } : null,
+    aside: present > 0 || hasRegistry ? { files: present, registry: hasRegistry } : null,
     again,
     keys: { kept, restored: opens ? absent : [], lost: opens ? [] : absent },
   };
@@ -98,10 +95,10 @@ export function planRestore({
  * `force`, and `corrupt` and `missing_file` for damage in the backup, before anything is changed.
  */
 export async function restoreAll(options: RestoreOptions): Promise<RestorePlan & { asideIn: string | null }> {
-  const { config, backup, clock, force } = options;
+  const { config, drawers, backup, clock, force } = options;
   const { dataFolder, registryPath } = config;
   const { manifest } = backup;
-  const planned = planRestore(options);
+  const planned = await planRestore(options);
   if (planned.aside !== null && !force) {
     throw new WinterdockError('conflict', `There are sandboxes in ${dataFolder} already.`, {
       hint: 'Restore into an empty folder, or with --force: what is there is then set aside, in the same folder.',
@@ -113,10 +110,10 @@ export async function restoreAll(options: RestoreOptions): Promise<RestorePlan &
 
   const before = unfinishedRestore(dataFolder);
   const aside = before?.aside ?? `replaced-${new Date(clock.now()).toISOString().replaceAll(':', '')}`;
-  if (before?.phase === 'laying') await clearAll(config);
+  if (before?.phase === 'laying') await clearAll(config, drawers);
   else {
     await markRestore(dataFolder, { backup: manifest.id, aside, phase: 'aside' });
-    if (isLiving(config)) await setAsideAll(config, aside);
+    if (existsSync(registryPath) || (await countFiles(config, drawers)) > 0) await setAsideAll(config, drawers, aside);
   }
   await markRestore(dataFolder, { backup: manifest.id, aside, phase: 'laying' });
 
@@ -160,25 +157,23 @@ interface Laid {
   copies: Map<string, FileStamp>;
 }
 
-async function layFiles({ config, backup, progress }: RestoreOptions): Promise<Laid> {
+async function layFiles({ config, drawers, backup, progress }: RestoreOptions): Promise<Laid> {
   const { dataFolder } = config;
   const { rows, copies } = backup.manifest;
   const laid: Laid = { rows: new Map(), copies: new Map() };
+  await Promise.all(Object.values(drawers).map((drawer) => drawer.prepare()));
   for (const { kind, hash, object } of copies) {
     if (object === null) continue;
-    const mode = kind === 'snapshot' ? 0o400 : 0o444;
     const whose = `the ${kind} ${hash}`;
-    laid.copies.set(
-      `${kind} ${hash}`,
-      await placeFile(backup, dataFolder, object, copyPath(kind, hash), { whose, mode }),
-    );
+    laid.copies.set(`${kind} ${hash}`, await placeFile(backup, object, drawers[kind].at(hash), whose));
   }
   const layRow = async (row: BackupRow) => {
-    const place = restoredPath(row);
-    if (place === null || row.object === null) return;
+    const file = restoredFile({ config, drawers }, row);
+    if (file === null || row.object === null) return;
     const whose = `the sandbox "${row.id}"`;
-    laid.rows.set(row.id, await placeFile(backup, dataFolder, row.object, place, { whose }));
-    if (row.listing !== null) await placeFile(backup, dataFolder, row.listing, `archive/${row.id}.json`, { whose });
+    laid.rows.set(row.id, await placeFile(backup, row.object, file, whose));
+    if (row.listing === null) return;
+    await placeFile(backup, row.listing, fileOnDisk(dataFolder, `archive/${row.id}.json`), whose);
   };
   for (let at = 0; at < rows.length; at += AT_ONCE) {
     progress?.(at, rows.length);
@@ -233,7 +228,11 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
   await syncFolder(dirname(registryPath));
 }
 
-async function settleRows(registry: Registry, { backup, clock }: RestoreOptions, laid: Laid): Promise<void> {
+async function settleRows(
+  registry: Registry,
+  { config, drawers, backup, clock }: RestoreOptions,
+  laid: Laid,
+): Promise<void> {
   const { manifest } = backup;
   const nowMs = clock.now();
   for (const [key, stamp] of laid.copies) {
@@ -244,7 +243,8 @@ async function settleRows(registry: Registry, { backup, clock }: RestoreOptions,
   await forgetCopies(registry, new Set(gone.map(({ kind, hash }) => `${kind} ${hash}`)), nowMs);
   for (const row of manifest.rows) {
     const stamp = laid.rows.get(row.id) ?? laid.copies.get(await sourceOf(registry, row.id, row.how)) ?? null;
-    await settleRow({ registry, nowMs, from: manifest.id, row, stamp });
+    const address = restoredFile({ config, drawers }, row)?.address ?? null;
+    await settleRow({ registry, nowMs, from: manifest.id, row, address, stamp });
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Brings the rows of a restored registry in line with the restored files: each file was copied a moment after the
  * registry. A row moves to the state in which its file was copied, by transitions of the state map with their ledger
- * lines. Knows no disk.
+ * lines. Does no I/O but in the registry.
  */
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
@@ -10,15 +10,20 @@ import type { Transition } from '../registry/instances.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { ledgerEntry, livePath, systemAudit } from '../sessions/engine.ts';
+import { type DrawerAccess, fileAt } from '../sessions/file-locations.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
+import type { RestingFile } from '../storage/drawer.ts';
 import type { FileStamp } from '../storage/stamp.ts';
 import type { BackupRow } from './manifest.ts';
 
-/** The path that a sandbox's file is restored to, relative to the data folder; null when it has no file of its own. */
-export function restoredPath({ id, state, object }: Pick<BackupRow, 'id' | 'state' | 'object'>): string | null {
+/** The file that a sandbox's own is restored to; null when it has none. */
+export function restoredFile(
+  files: DrawerAccess,
+  { id, state, object }: Pick<BackupRow, 'id' | 'state' | 'object'>,
+): RestingFile | null {
   if (object === null) return null;
-  if (state === 'archived') return `archive/${id}.sqlite.zst`;
-  return state === 'frozen' ? `cold/${id}.sqlite` : livePath(id);
+  if (state === 'archived') return files.drawers.archive.at(id);
+  return state === 'frozen' ? files.drawers.cold.at(id) : fileAt(files, id, livePath(id));
 }
 
 export interface RestoredRow {
@@ -27,14 +32,16 @@ export interface RestoredRow {
   /** The backup's id. */
   from: string;
   row: BackupRow;
-  /** Stamp of the file at `restoredPath`, or of the snapshot or blueprint that it was made from; null without one. */
+  /** Address of its restored file; null when it has none of its own. */
+  address: string | null;
+  /** Stamp of that file, or of the snapshot or blueprint that it was made from; null without one. */
   stamp: FileStamp | null;
 }
 
 export const RESTORING = { ...systemAudit('operator', 'cli'), actor: 'restore' };
 
 /** Brings one row in line with its restored file. */
-export async function settleRow({ registry, nowMs, from, row, stamp }: RestoredRow): Promise<void> {
+export async function settleRow({ registry, nowMs, from, row, address, stamp }: RestoredRow): Promise<void> {
   const before = await registry.instances.get(row.id);
   if (before === null) throw new Error(`The backup's registry has no row of ${row.id}.`);
   if (before.state === 'deleted' || row.how === 'memory') return;
@@ -49,7 +56,7 @@ export async function settleRow({ registry, nowMs, from, row, stamp }: RestoredR
   }
   const to = row.state;
   const way = before.state === to ? [] : (plan(before.state, to) ?? []);
-  const filed = filedAs(before, row, stamp);
+  const filed = filedAs(before, row, address, stamp);
   if (way.length === 0 && filed === null) return;
   const hops = [before.state, ...way];
   const fault = faultOf(row, stamp);
@@ -81,21 +88,21 @@ export async function settleRow({ registry, nowMs, from, row, stamp }: RestoredR
 function filedAs(
   before: InstanceRow,
   row: BackupRow,
+  address: string | null,
   stamp: FileStamp | null,
 ): Pick<Transition, 'vfsPath' | 'file' | 'bytes'> | null {
   const asBefore = { vfsPath: before.vfsPath, file: before.file };
   if (row.how === 'missing') return asBefore;
   // Of a copy that is there the record was renewed for all that were made from it.
   if (row.how === 'shared') return stamp === null ? asBefore : null;
-  const place = restoredPath(row);
-  if (place === null || stamp === null || row.object === null) {
+  if (address === null || stamp === null || row.object === null) {
     return before.vfsPath === null ? null : { vfsPath: null, file: null, bytes: null };
   }
   const sha256 = row.packed ? row.expands : row.object.sha256;
   const quickCheck = row.how === 'online' && row.wrong === null ? 'ok' : (before.file?.quickCheck ?? null);
   const bytes = row.packed ? before.bytes : row.object.bytes;
   const identity = before.file?.identity ?? null;
-  return { vfsPath: place, file: fileRecord(stamp, { sha256, quickCheck, identity }), bytes };
+  return { vfsPath: address, file: fileRecord(stamp, { sha256, quickCheck, identity }), bytes };
 }
 
 function faultOf(row: BackupRow, stamp: FileStamp | null): NonNullable<Transition['fault']> | null {

@@ -1,19 +1,25 @@
 /**
  * A marker file in a data folder that is being restored: no server starts on half a restore, and the next restore knows
- * how far this one got. Also lists what lies in a folder and sets it aside. Knows nothing of backups.
+ * how far this one got. Also counts what is in the drawers and in their folders, and sets it aside. Knows nothing of
+ * backups.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../base/config.ts';
 import { makeFolder, removeTree, renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../base/effects.ts';
+import type { Drawers, RestingFile } from '../storage/drawer.ts';
 import { moveFile } from '../storage/files.ts';
 
 type Folders = Pick<Config, 'dataFolder' | 'registryPath'>;
 
 const MARK = 'restoring.json';
-/** Drawers whose files are named by rows. Files in the other drawers are temporary. */
-const DRAWERS = ['live', 'cold', 'archive', 'snapshots', 'blueprints'];
+/**
+ * Folders of the data folder whose files are named by rows, or lie beside such a file: that of the live drawer, and
+ * those of drawers on disk. The listings of archived sandboxes lie there wherever the archive is. Files in other
+ * folders are temporary.
+ */
+const FOLDERS = ['live', 'cold', 'archive', 'snapshots', 'blueprints'];
 const REGISTRY_FILES = ['', '-wal', '-shm', '-journal'];
 
 const markSchema = z.object({
@@ -56,10 +62,10 @@ export async function endRestore(dataFolder: string): Promise<void> {
   await syncFolder(dataFolder);
 }
 
-/** Files in the drawers, relative to the data folder. Unfinished ones are left out. */
+/** Files in the folders of drawers, relative to the data folder. Unfinished ones are left out. */
 export function filesIn(dataFolder: string): string[] {
-  return DRAWERS.flatMap((drawer) => {
-    const folder = join(dataFolder, drawer);
+  return FOLDERS.flatMap((name) => {
+    const folder = join(dataFolder, name);
     if (!existsSync(folder)) return [];
     return readdirSync(folder, { withFileTypes: true, recursive: true })
       .filter((entry) => entry.isFile())
@@ -68,16 +74,28 @@ export function filesIn(dataFolder: string): string[] {
   });
 }
 
-/** Whether the folder holds anything that a restore would replace. */
-export function isLiving({ dataFolder, registryPath }: Folders): boolean {
-  return existsSync(registryPath) || filesIn(dataFolder).length > 0;
+/** How many files a restore would replace: in the drawers, and what lies in their folders. */
+export async function countFiles({ dataFolder }: Pick<Config, 'dataFolder'>, drawers: Drawers): Promise<number> {
+  const paths = new Set(existsSync(dataFolder) ? filesIn(dataFolder) : []);
+  for await (const { address } of restingFiles(drawers)) paths.add(address);
+  return paths.size;
+}
+
+async function* restingFiles(drawers: Drawers): AsyncGenerator<RestingFile> {
+  for (const drawer of Object.values(drawers)) {
+    for await (const keys of drawer.keyPages()) yield* keys.map((key) => drawer.at(key));
+  }
 }
 
 /**
  * Moves the registry and every file of the drawers to the folder `aside` of the data folder. May be repeated. The
  * signed head stays: it is named in the ledger.
  */
-export async function setAsideAll({ dataFolder, registryPath }: Folders, aside: string): Promise<void> {
+export async function setAsideAll(
+  { dataFolder, registryPath }: Folders,
+  drawers: Drawers,
+  aside: string,
+): Promise<void> {
   const kept = join(dataFolder, aside);
   await makeFolder(kept);
   // The log goes first: alone it says nothing, and a file without its log says too little.
@@ -96,23 +114,29 @@ export async function setAsideAll({ dataFolder, registryPath }: Folders, aside: 
     await syncFolder(dirname(folder));
     made.add(folder);
   };
+  for await (const file of restingFiles(drawers)) {
+    const to = join(kept, file.address);
+    await make(dirname(to));
+    await file.takeOut('', to);
+  }
   for (const path of filesIn(dataFolder)) {
     const to = join(kept, path);
     await make(dirname(to));
     await move(join(dataFolder, path), to, kept);
   }
-  await clearDrawers(dataFolder);
+  await clearDrawers(dataFolder, drawers);
 }
 
 /** Removes the files in the drawers and the registry. Only for an interrupted restore. */
-export async function clearAll({ dataFolder, registryPath }: Folders): Promise<void> {
+export async function clearAll({ dataFolder, registryPath }: Folders, drawers: Drawers): Promise<void> {
   for (const suffix of REGISTRY_FILES) await unlinkFile(registryPath + suffix);
-  await clearDrawers(dataFolder);
+  await clearDrawers(dataFolder, drawers);
 }
 
-async function clearDrawers(dataFolder: string): Promise<void> {
-  for (const drawer of DRAWERS) {
-    const folder = join(dataFolder, drawer);
+async function clearDrawers(dataFolder: string, drawers: Drawers): Promise<void> {
+  for (const drawer of Object.values(drawers)) await drawer.clear();
+  for (const name of FOLDERS) {
+    const folder = join(dataFolder, name);
     if (!existsSync(folder)) continue;
     for (const name of readdirSync(folder)) await removeTree(join(folder, name));
     await syncFolder(folder);

@@ -40,6 +40,8 @@ export interface ErrorOptions {
   hint?: string;
   /** Extra members of the problem document (`from`, `to`, `quota`, …); JSON values only. */
   extra?: Record<string, unknown>;
+  /** Which field of the new row is refused, for code that decides by it. Not shown. */
+  field?: 'id' | 'name';
   /** Seconds after which trying again makes sense (`Retry-After`). */
   retryAfterSeconds?: number;
   cause?: unknown;
@@ -50,6 +52,7 @@ export class WinterdockError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly extra: Record<string, unknown>;
+  readonly field: ErrorOptions['field'];
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
@@ -58,6 +61,7 @@ export class WinterdockError extends Error {
     this.code = code;
     this.hint = options.hint;
     this.extra = options.extra ?? {};
+    this.field = options.field;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }

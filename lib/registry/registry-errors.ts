@@ -9,6 +9,7 @@ import type { InstanceRow } from './types.ts';
 export function idTaken(id: string, cause: unknown): WinterdockError {
   return new WinterdockError('conflict', `The id "${id}" is taken.`, {
     hint: 'Choose another: an id is never used again, not even after its sandbox was deleted.',
+    field: 'id',
     cause,
   });
 }
@@ -17,6 +18,7 @@ export function idTaken(id: string, cause: unknown): WinterdockError {
 export function nameTaken({ name, tenant }: Pick<InstanceRow, 'name' | 'tenant'>, cause: unknown): WinterdockError {
   return new WinterdockError('conflict', `The name "${name}" is taken in the tenant "${tenant}".`, {
     hint: 'Choose another, or rename the sandbox that has it.',
+    field: 'name',
     cause,
   });
 }
