@@ -196,7 +196,7 @@ test('a clone that is deleted without ever having been resumed lets go of its fi
   const refused = await server.call('DELETE', '/api/instances/clone');
   expect([refused.status, refused.json.hint]).toEqual([
     409,
-    'Only an archived sandbox can be deleted: a plan leads there by active, archived, deleted.',
+    'Only an archived sandbox can be deleted. A plan gets there in steps: active, archived, deleted.',
   ]);
   await server.call('DELETE', `/api/snapshots/${snapshot.id}`);
   expect(copiesIn()).toHaveLength(1);

@@ -34,7 +34,7 @@ export function hopRefusal(from: State, to: State, kind: SandboxKind = {}): stri
   if (to === 'created') return 'Nothing goes back to created.';
   if (from === 'active' && to === 'frozen') return 'Freezing is earned by neglect: suspend it first.';
   if (to === 'deleted')
-    return `Only an archived sandbox can be deleted: a plan leads there by ${(plan(from, to, kind) ?? []).join(', ')}.`;
+    return `Only an archived sandbox can be deleted. A plan gets there in steps: ${(plan(from, to, kind) ?? []).join(', ')}.`;
   if (from === 'created') return 'It has no file yet: resume it first.';
   if (from === 'suspended' && to === 'archived') {
     const first = kind.ephemeral === true ? 'a plan passes through active.' : 'freeze it first.';

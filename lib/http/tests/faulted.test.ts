@@ -85,7 +85,7 @@ test('a verb that the map has no hop for names the plan that there is', async ()
   const { id } = await planted('suspended', 'corrupt');
   const refused = await server.call('DELETE', `/api/instances/${id}`);
   expect([refused.status, refused.json.code]).toEqual([409, 'invalid_transition']);
-  expect(refused.json.hint).toMatch(/a plan leads there/);
+  expect(refused.json.hint).toMatch(/A plan gets there in steps/);
   expect(await byPlan(id, 'deleted', false)).toBe('deleted');
 });
 
