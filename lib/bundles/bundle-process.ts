@@ -3,12 +3,13 @@
  * limits; knows nothing of what a task does.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { WinterdockError } from '../base/errors.ts';
+import { residentBytes } from '../base/resident-memory.ts';
 import { deserializeError } from '../base/serialized-error.ts';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from '../instance/process.ts';
 import { type BundleAnswerTo, type BundleMessage, type BundleTask, parseBundleMessage } from './messages.ts';
@@ -23,7 +24,6 @@ const TASK_TIMEOUT_MS = 15 * 60_000;
 const STREAM_TIMEOUT_MS = 60 * 60_000;
 const MEMORY_INTERVAL_MS = 100;
 const NICENESS = 5;
-const PAGE_BYTES = 4096;
 const STDERR_TAIL = 2000;
 const EXEC_ARGV = ['--no-warnings', '--max-old-space-size=192', '--max-semi-space-size=4', '--v8-pool-size=1'];
 /** From util-linux: the kernel ends the process when the thread that started it is gone. */
@@ -196,16 +196,6 @@ function lower(pid: number): void {
     setPriority(pid, NICENESS);
   } catch {
     // The process has exited, which is reported elsewhere, or the system denies it: then it runs at normal priority.
-  }
-}
-
-/** Resident bytes of a process as the kernel counts them; 0 when it is gone. */
-function residentBytes(pid: number | undefined): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
-  } catch {
-    // The process has exited, which is reported elsewhere.
-    return 0;
   }
 }
 

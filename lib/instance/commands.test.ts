@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { residentBytes } from '../base/resident-memory.ts';
 import { openBeside } from '../vfs/open.ts';
 import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import type { InstanceProcess } from './instance.ts';
 import { createPool } from './pool.ts';
-import { residentBytes } from './process-memory.ts';
 import { stage } from './testing/stage.ts';
 
 const MIB = 1024 * 1024;

@@ -2,7 +2,7 @@
  * The memory budget that the processes of all sandboxes share: what each of them counts, and whether one more fits.
  * Measures a few processes at a time, so that nothing waits for it. Knows nothing of what happens when none fits.
  */
-import { privateBytes } from './process-memory.ts';
+import { privateBytes } from '../base/resident-memory.ts';
 
 const MIB = 1024 * 1024;
 

@@ -3,6 +3,7 @@
  * cause of death wins. Knows nothing of rows, drawers or HTTP.
  */
 import { WinterdockError } from '../base/errors.ts';
+import { residentBytes } from '../base/resident-memory.ts';
 import { deserializeError } from '../base/serialized-error.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
 import { watchCallLimits } from './call-limits.ts';
@@ -26,7 +27,6 @@ import { LivenessGate } from './liveness-gate.ts';
 import { profileOf } from './policies.ts';
 import type { Worker } from './process.ts';
 import { openFailedError, processGoneError } from './process-gone-error.ts';
-import { residentBytes } from './process-memory.ts';
 import {
   type Call,
   type EvalResult,

@@ -3,11 +3,11 @@
  * knows nothing of queues.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { entryOf } from '../base/bundled.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { residentBytes } from '../base/resident-memory.ts';
 import { deserializeError } from '../base/serialized-error.ts';
 import { parseFromReader, type ReaderJob, type ReaderJobResult } from './messages.ts';
 
@@ -40,7 +40,6 @@ const ENTRY = fileURLToPath(new URL('./reader.ts', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 const MEMORY_INTERVAL_MS = 50;
 const STDERR_TAIL = 2000;
-const PAGE_BYTES = 4096;
 
 /** Small heaps: contents are stored outside them, and the largest text searched at once is 8 MiB. */
 const EXEC_ARGV = ['--no-warnings', '--max-old-space-size=128', '--max-semi-space-size=1', '--v8-pool-size=1'];
@@ -180,15 +179,5 @@ function lower(pid: number, niceness: number): void {
     setPriority(pid, niceness);
   } catch {
     // The process has exited, which is reported elsewhere, or the system denies it: then it runs at normal priority.
-  }
-}
-
-/** Resident bytes of a process as the kernel counts them; 0 when it is gone. */
-function residentBytes(pid: number | undefined): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
-  } catch {
-    // The process has exited, which is reported elsewhere.
-    return 0;
   }
 }
