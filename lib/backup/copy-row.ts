@@ -119,7 +119,7 @@ async function copyOf(parts: RowParts, row: InstanceRow): Promise<BackupRow> {
 /** The first of the files at `addresses` that is there. */
 async function firstThere(
   parts: DrawerAccess,
-  id: string,
+  id: InstanceId,
   addresses: readonly (string | null | undefined)[],
 ): Promise<RestingFile | null> {
   for (const address of addresses) {
