@@ -31,6 +31,8 @@ const SETPRIV = '/usr/bin/setpriv';
 
 export interface BundleProcessOptions {
   dataFolder: string;
+  /** Absolute path of the folder of the server's compile caches. */
+  cacheFolder: string;
   /** The process is ended above this resident memory, in bytes. */
   memoryBytes: number;
   /** When one of them is aborted, the process is ended and its task fails. */
@@ -81,7 +83,7 @@ export class BundleProcess {
         NODE_ENV: 'production',
         MALLOC_ARENA_MAX: '1',
         // A cache of its own: a process that reads hostile files must never write code that other processes run.
-        NODE_COMPILE_CACHE: join(options.dataFolder, 'cache', 'bundles'),
+        NODE_COMPILE_CACHE: join(options.cacheFolder, 'bundles'),
         [FOLDER_MARK]: options.dataFolder,
         [SERVER_MARK]: serverMark(process.pid),
       },

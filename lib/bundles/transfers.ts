@@ -18,12 +18,12 @@ export interface OutgoingStream {
 }
 
 export class Transfers {
-  readonly #config: Pick<Config, 'dataFolder' | 'maxFileBytes'>;
+  readonly #config: Pick<Config, 'cacheFolder' | 'dataFolder' | 'maxFileBytes'>;
   readonly #folders: TransferFolders;
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
-  constructor(config: Pick<Config, 'dataFolder' | 'maxFileBytes'>) {
+  constructor(config: Pick<Config, 'cacheFolder' | 'dataFolder' | 'maxFileBytes'>) {
     this.#config = config;
     this.#folders = new TransferFolders(config.dataFolder);
   }
@@ -106,9 +106,10 @@ export class Transfers {
 
   /** Starts a process that the caller must end. `signal` and `stop` end it too. Throws `capacity`. */
   startProcess(signal: AbortSignal | undefined): Promise<BundleProcess> {
-    const { dataFolder, maxFileBytes } = this.#config;
+    const { cacheFolder, dataFolder, maxFileBytes } = this.#config;
     return BundleProcess.start({
       dataFolder,
+      cacheFolder,
       // The content of a file is in SQLite's memory and in the process's own at the same time.
       memoryBytes: 384 * MIB + 6 * maxFileBytes,
       signals: [this.#stopping.signal, ...(signal === undefined ? [] : [signal])],
