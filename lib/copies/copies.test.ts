@@ -247,7 +247,9 @@ test('a file that no row knows is set aside and never deleted', { timeout: 180_0
   await expect.poll(copiesIn).toEqual([]);
   const [aside] = namesIn(join(folder, 'orphans'));
   expect(readFileSync(join(folder, 'orphans', aside ?? ''), 'utf8')).toBe('somebody’s work');
-  expect((await server.call<unknown[]>('GET', '/api/events?type=orphan.set_aside')).json).toHaveLength(1);
+  // The line follows the file.
+  const lines = async () => (await server.call<unknown[]>('GET', '/api/events?type=orphan.set_aside')).json;
+  await expect.poll(lines).toHaveLength(1);
   await server.stop();
 });
 
