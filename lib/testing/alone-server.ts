@@ -32,7 +32,7 @@ export async function startAlone<C extends Clock = FakeClock>(
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'winterdock-alone-'));
   const settings = {
     NODE_ENV: 'production',
-    WB_POOL: '1',
+    WB_POOL: '0',
     WB_TICK_MS: '3600000',
     WB_LOG: 'error',
     WB_DRAIN_MS: '1000',

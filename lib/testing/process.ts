@@ -50,7 +50,7 @@ export async function spawnServer(options: {
       ...process.env,
       WB_DATA: options.folder,
       WB_ADMIN_KEY: TEST_KEY,
-      WB_POOL: '1',
+      WB_POOL: '0',
       PORT: '0',
       ...options.settings,
     },

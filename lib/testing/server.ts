@@ -15,6 +15,7 @@ import { startAlone } from './alone-server.ts';
 import { type Call, caller } from './call.ts';
 import { TEST_KEY } from './key.ts';
 import { type PlainHost, plainHost } from './plain-ids.ts';
+import { sharedReaders } from './shared-readers.ts';
 
 export { TEST_KEY };
 
@@ -29,7 +30,7 @@ export interface TestServer {
 }
 
 export interface TestServerOptions<C extends Clock> {
-  /** Environment settings; they win over the tests' own (one pooled worker, ticks only when asked for). */
+  /** Environment settings; they win over the tests' own (no pooled worker, ticks only when asked for). */
   settings?: Record<string, string>;
   /** Default: a clock that moves only when told to. */
   clock?: C;
@@ -49,13 +50,19 @@ export async function startServer<C extends Clock = FakeClock>(
     WB_DATA: folder,
     WB_CACHE: process.env.WB_CACHE,
     WB_ADMIN_KEY: TEST_KEY,
-    WB_POOL: '1',
+    WB_POOL: '0',
     WB_TICK_MS: '3600000',
     WB_LOG: 'error',
     PORT: '0',
     ...options.settings,
   });
-  const host = await createHost({ config, clock, log: createLogger(config.logLevel), failpoint: options.failpoint });
+  const host = await createHost({
+    config,
+    clock,
+    log: createLogger(config.logLevel),
+    readers: sharedReaders(config),
+    failpoint: options.failpoint,
+  });
   await host.start();
   const listener = await listen(host, { port: config.port, address: config.host });
   const url = `http://127.0.0.1:${listener.port}`;

@@ -2,6 +2,7 @@
  * A process that restores a sandbox in place and kills itself with SIGKILL before its nth effect on the disk or the
  * registry. Arguments: folder, sandbox, hash, n.
  */
+import { flushCompileCache } from 'node:module';
 import { observeEffects } from '../../base/effects.ts';
 import { REQUEST, startDock } from './dock.ts';
 
@@ -10,6 +11,8 @@ if (folder === undefined || id === undefined || hash === undefined || count === 
   throw new Error('folder, sandbox, hash, count');
 }
 const dock = await startDock({ dataFolder: folder });
+// A killed process writes no compile cache: the next one would compile everything again.
+flushCompileCache();
 let left = Number(count);
 observeEffects({
   before() {

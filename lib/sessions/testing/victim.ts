@@ -2,6 +2,7 @@
  * A process that starts an engine, runs one operation and kills itself with SIGKILL at a given step. Arguments: folder,
  * sandbox, operation, step.
  */
+import { flushCompileCache } from 'node:module';
 import { FakeClock } from '../../base/clock.ts';
 import type { State } from '../../lifecycle/states.ts';
 import { PREFETCH_SECONDS } from '../prefetch.ts';
@@ -42,6 +43,8 @@ if ((operation === 'suspend' || operation === 'archive') && row?.state === 'susp
   await dock.sessions.resume(id, REQUEST);
   await dock.put(id, '/answered', 'a moment before');
 }
+// A killed process writes no compile cache: the next one would compile everything again.
+flushCompileCache();
 armed = true;
 if (target === null) await OPERATIONS[operation]?.(dock);
 else await dock.sessions.runPlan(id, target as State, REQUEST);
