@@ -1,8 +1,9 @@
 /** Vitest's projects: `vitest run --project unit` takes seconds. scripts/test-projects.ts says what is in which. */
+import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { LONGEST, sortTests, TEST_FOLDERS } from './scripts/test-projects.ts';
+import { LONGEST, sortTests } from './scripts/test-projects.ts';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 const cache = (name: string) => fileURLToPath(new URL(`node_modules/.cache/${name}`, import.meta.url));
@@ -10,15 +11,23 @@ const cache = (name: string) => fileURLToPath(new URL(`node_modules/.cache/${nam
 /** The path as a pattern that means itself: names of routes have brackets. */
 const literally = (path: string) => path.replaceAll(/[[\]()]/g, '\\$&');
 
-const all = TEST_FOLDERS.map((folder) => `${folder}/**/*.test.ts`);
-const { unit, slow } = sortTests(ROOT);
+const { unit, engine, isolated, slow } = sortTests(ROOT);
+
+/** One project after the other, because its files share a process only while no file of another comes between them. */
+const ORDER = ['slow', 'isolated', 'engine', 'unit'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rankOf = ({ moduleId }: TestSpecification) => LONGEST.findIndex((path) => moduleId === ROOT + path);
-    const ranks = (await super.sort(files)).map((file) => ({ file, rank: rankOf(file) }));
-    const longest = ranks.filter(({ rank }) => rank >= 0).sort((one, other) => one.rank - other.rank);
-    return [...longest, ...ranks.filter(({ rank }) => rank < 0)].map(({ file }) => file);
+    const { shuffle, seed } = this.ctx.config.sequence;
+    const longest = LONGEST.map((path) => ROOT + path);
+    const rankOf = ({ moduleId }: TestSpecification): number | string => {
+      if (shuffle) return createHash('sha256').update(`${seed} ${moduleId}`).digest('hex');
+      return longest.includes(moduleId) ? longest.indexOf(moduleId) : longest.length;
+    };
+    return (await super.sort(files))
+      .map((file) => ({ file, project: ORDER.indexOf(file.project.name), rank: rankOf(file) }))
+      .sort((one, other) => one.project - other.project || (one.rank < other.rank ? -1 : Number(one.rank > other.rank)))
+      .map(({ file }) => file);
   }
 }
 
@@ -42,7 +51,8 @@ export default defineConfig({
     projects: [
       // Nothing that these reach outlives a file, so they share their processes.
       { extends: true, test: { name: 'unit', include: unit.map(literally), isolate: false, pool: 'threads' } },
-      { extends: true, test: { name: 'engine', include: all, exclude: [...unit, ...slow].map(literally) } },
+      { extends: true, test: { name: 'engine', include: engine.map(literally), isolate: false } },
+      { extends: true, test: { name: 'isolated', include: isolated.map(literally) } },
       { extends: true, test: { name: 'slow', include: slow.map(literally) } },
     ],
   },

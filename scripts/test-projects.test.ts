@@ -11,9 +11,16 @@ test('a test file is in one project, by what it imports and not by where it lies
   expect(new Set(all).size).toBe(all.length);
   expect(sorted.unit).toEqual(expect.arrayContaining(['lib/lifecycle/lifecycle.test.ts', 'app/amounts.test.ts']));
   expect(sorted.engine).toEqual(
-    expect.arrayContaining(['lib/sessions/sessions.test.ts', 'lib/http/dispatch.test.ts', 'lib/vfs/files.test.ts']),
+    expect.arrayContaining(['lib/sessions/sessions.test.ts', 'lib/http/dispatch.test.ts', 'lib/vfs/tree.test.ts']),
   );
   expect(sorted.slow).toEqual(expect.arrayContaining(['e2e/door.test.ts', 'scripts/package.test.ts']));
+  expect(sorted.isolated).toEqual(
+    expect.arrayContaining([
+      'lib/sessions/slow-registry.test.ts',
+      'lib/http/uploads.test.ts',
+      'lib/vfs/readers.test.ts',
+    ]),
+  );
 });
 
 test('what needs the build is in the project that runs after it', () => {

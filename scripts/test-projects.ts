@@ -3,12 +3,13 @@
  *
  * - `unit`: reaches no process, thread, socket, database or temporary folder, by any chain of imports;
  * - `slow`: what is in e2e/, whole servers as processes, and the package: they need the build;
+ * - `isolated`: looks at its own process, or changes something in it that other tests would see;
  * - `engine`: the rest: an engine, a worker, a thread or a database inside the test's own process.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-export type Project = 'unit' | 'engine' | 'slow';
+export type Project = 'unit' | 'engine' | 'isolated' | 'slow';
 
 /** Folders that test files lie in. */
 export const TEST_FOLDERS = ['app', 'components', 'db', 'e2e', 'lib', 'scripts'];
@@ -26,6 +27,17 @@ const IMPURE = new Set([
 
 /** Whole servers as processes of their own, and what needs the build. */
 const SLOW = /^e2e\/|^scripts\/package\.test\.ts$/;
+
+/**
+ * What a test does that must have a process to itself: it measures the process or lists its children, replaces modules,
+ * timers or settings, or imports other tests.
+ */
+const ISOLATED = [
+  /\bprocess\.(?:pid|memoryUsage|chdir|umask)\b/,
+  /\/proc\/self/,
+  /\bvi\.(?:mock|doMock|stubEnv|stubGlobal|useFakeTimers)\(/,
+  /\bimport\('[^']*\.test\.ts'\)/,
+];
 
 /**
  * Files of minutes, which begin first: at the end they would keep one processor busy and the others waiting. Vitest
@@ -75,13 +87,18 @@ function createReach(root: string): (path: string) => Set<string> {
 /** The test files of each project, relative to `root`. */
 export function sortTests(root: string): Record<Project, string[]> {
   const reach = createReach(root);
-  const sorted: Record<Project, string[]> = { unit: [], engine: [], slow: [] };
+  const projectOf = (file: string): Project => {
+    if (SLOW.test(file)) return 'slow';
+    if (![...reach(file)].some((path) => IMPURE.has(path))) return 'unit';
+    const text = readFileSync(join(root, file), 'utf8');
+    return ISOLATED.some((pattern) => pattern.test(text)) ? 'isolated' : 'engine';
+  };
+  const sorted: Record<Project, string[]> = { unit: [], engine: [], isolated: [], slow: [] };
   const files = TEST_FOLDERS.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
   );
   for (const file of files.filter((path) => path.endsWith('.test.ts')).sort()) {
-    if (SLOW.test(file)) sorted.slow.push(file);
-    else sorted[[...reach(file)].some((path) => IMPURE.has(path)) ? 'engine' : 'unit'].push(file);
+    sorted[projectOf(file)].push(file);
   }
   return sorted;
 }

@@ -74,7 +74,7 @@ async function startBrowserTests(): Promise<StartedTool | null> {
 }
 
 const starting = startBrowserTests();
-const quickPassed = await runVitest('unit', 'engine');
+const quickPassed = await runVitest('unit', 'engine', 'isolated');
 const browserTests = await starting;
 if (browserTests === null) {
   rmSync(folder, { recursive: true });

@@ -36,6 +36,7 @@ export function stage(options: { size?: number; maxActive?: number } = {}): Stag
     await pool.start();
   }, 60_000);
   afterAll(async () => {
+    vi.unstubAllEnvs();
     await pool.stop();
     rmSync(folder, { recursive: true, force: true });
   });
