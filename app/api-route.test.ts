@@ -13,7 +13,7 @@ const APP = fileURLToPath(new URL('.', import.meta.url));
 
 afterEach(() => setHost(null));
 
-/** A host whose dispatcher says what reached it. */
+/** A host whose dispatcher reports what it received. */
 function listening(): unknown[] {
   const reached: unknown[] = [];
   const dispatcher = {
@@ -38,7 +38,7 @@ test('every root of the route table has a route file, and the file has every met
   }
 });
 
-test('a request that did not come through the front reaches nothing', async () => {
+test('a request that did not come through the front server reaches nothing', async () => {
   const reached = listening();
   const refused = await answer(new Request('http://dock.example/api/instances/box/volumes/memory/x'));
   expect([refused.status, refused.headers.get('retry-after'), reached]).toEqual([503, '1', []]);
@@ -46,7 +46,7 @@ test('a request that did not come through the front reaches nothing', async () =
   expect(refused.headers.get('content-security-policy')).toBe(ANSWER_HEADERS['content-security-policy']);
 });
 
-test('the dispatcher is given the address that was sent and the peer that sent it, whatever Next made of them', async () => {
+test('the dispatcher gets the original address and peer, whatever Next made of them', async () => {
   const reached = listening();
   const wire: Wire = {
     target: '/api/instances/box/volumes/workspace/%2e%2e/memory/x?a=%2F',

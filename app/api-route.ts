@@ -1,6 +1,6 @@
 /**
- * The API under Next: what every route file of it exports. The same dispatcher as the own listener's, by `Request` and
- * `Response`; what these do not have comes from the front (the request context’s wire), without which nothing is
+ * The API under Next: the exports of every API route file. Uses the same dispatcher as the plain listener, by `Request`
+ * and `Response`. What these lack comes from the front server by way of the request context; without it nothing is
  * answered.
  */
 

@@ -18,7 +18,7 @@ beforeEach(() => setHost({ clock: { now: () => now } } as Host));
 afterEach(() => setHost(null));
 
 test(
-  'what a posted form found out is kept for who posted it, and for nobody else',
+  'the result of a posted form is kept for its sender and for nobody else',
   asked(() => {
     const key = keepFlash(callerOf('user:ada'), REFUSED);
     expect(readFlash(callerOf('user:ada'), key)).toEqual(REFUSED);
@@ -30,7 +30,7 @@ test(
 );
 
 test(
-  'it is forgotten after half an hour',
+  'a flash expires after half an hour',
   asked(() => {
     const key = keepFlash(callerOf('user:ada'), REFUSED);
     now += 29 * MINUTE;
@@ -41,7 +41,7 @@ test(
 );
 
 test(
-  'when very much is kept the oldest goes first',
+  'beyond the limit the oldest flash is dropped first',
   asked(() => {
     const keys = Array.from({ length: 300 }, () => keepFlash(callerOf('user:ada'), REFUSED));
     const kept = keys.map((key) => readFlash(callerOf('user:ada'), key) !== null);

@@ -12,13 +12,13 @@ test('a day and a minute mean their first or their last second, in UTC', () => {
   expect(parseMoment(String(NOON), 'last')).toBe(NOON);
 });
 
-test('what is no moment is none', () => {
+test('a text that is not a moment gives null', () => {
   for (const text of ['yesterday', '2026-02-30', '2026-13-01', '2026-11-22T25:00', '-5', '']) {
     expect(parseMoment(text, 'first'), text).toBeNull();
   }
 });
 
-test('a moment in a field means itself when the field is sent', () => {
+test('a moment in a field is unchanged when the field is sent', () => {
   expect(parseMoment(formatMinute(NOON), 'first')).toBe(NOON);
   expect(parseMoment(formatMinute(NOON + 59), 'last')).toBe(NOON + 59);
 });

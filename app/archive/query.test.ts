@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseArchiveQuery } from './query.ts';
 
-test('the desk looks through what is archived only, whatever the address says', () => {
+test('the support desk lists archived sandboxes only, whatever the address says', () => {
   const { query, filters } = parseArchiveQuery(
     { q: 'march', state: 'active', since: '2026-03-01', until: '2026-03-31' },
     50,
@@ -17,7 +17,7 @@ test('the desk looks through what is archived only, whatever the address says', 
   expect(filters).toEqual({ q: 'march', since: '2026-03-01', until: '2026-03-31' });
 });
 
-test('a wrong filter finds nothing and says which it is', () => {
+test('a wrong filter finds nothing and is named', () => {
   const { query, complaints } = parseArchiveQuery({ label: 'nothing', since: 'spring' }, 50);
   expect(query).toBeNull();
   expect(Object.keys(complaints).sort()).toEqual(['label', 'since']);

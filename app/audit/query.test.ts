@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { exportAddress, parseAuditQuery } from './query.ts';
 
-test('the address asks for what the API would be asked for', () => {
+test('the address becomes the API’s query', () => {
   const { query, complaints, filters } = parseAuditQuery(
     { tenant: 'acme', type: 'transition', since: '2026-11-22', x: '1' },
     50,
@@ -11,13 +11,13 @@ test('the address asks for what the API would be asked for', () => {
   expect(filters).toEqual({ tenant: 'acme', type: 'transition', since: '2026-11-22' });
 });
 
-test('a wrong filter asks for nothing and says which it is', () => {
+test('a wrong filter makes no query and is named', () => {
   const { query, complaints } = parseAuditQuery({ tenant: 'No Tenant', until: 'tomorrow', trigger: 'whim' }, 50);
   expect(query).toBeNull();
   expect(Object.keys(complaints).sort()).toEqual(['tenant', 'trigger', 'until']);
 });
 
-test('an export is asked for with the same filters, to the second, and without the page', () => {
+test('an export uses the same filters, to the second, and without the page', () => {
   const { query } = parseAuditQuery({ actor: 'key:admin', until: '2026-11-22T05:30', cursor: 'abc' }, 50);
   expect(query).not.toBeNull();
   if (query === null) return;

@@ -8,7 +8,7 @@ const span = (to: Partial<Record<'suspended' | 'frozen' | 'archived' | 'deleted'
   to: { suspended: 0, frozen: 0, archived: 0, deleted: 0, ...to },
 });
 
-test('what falls due is said by where it goes, each kind once and in its number', () => {
+test('due moves are described by target state, each once and in singular or plural', () => {
   const words = dueInWords([span({ suspended: 1 }), span({ frozen: 1000, deleted: 1 }), span({ frozen: 234 })]);
   expect(words).toEqual([
     { to: 'suspended', words: '1 suspends' },
@@ -18,7 +18,7 @@ test('what falls due is said by where it goes, each kind once and in its number'
   expect(dueInWords([span({})])).toEqual([]);
 });
 
-test('a figure above a narrow bar has at most four signs', () => {
+test('a figure above a narrow bar has at most four characters', () => {
   expect([0, 7, 999, 1000, 1234, 9960, 12_345, 100_000].map(shortFigure)).toEqual([
     '0',
     '7',
@@ -31,7 +31,7 @@ test('a figure above a narrow bar has at most four signs', () => {
   ]);
 });
 
-test('a stuck operation says what it was, for how long and whether anybody carries it out', () => {
+test('a stuck operation names its verb, its time and whether anybody carries it out', () => {
   const stuck = { pending: 'freeze', pending_since: 1000, interrupted: true };
   expect(stuckInWords(stuck, 1720)).toBe('Being frozen for 12 minutes, and nobody carries it out any more.');
   expect(stuckInWords({ ...stuck, pending: 'resume', interrupted: false }, 1090)).toMatch(

@@ -3,7 +3,7 @@ import { profileOf } from '#lib/instance/policies.ts';
 import { languagesOf, notOffered, POLICY_CHOICES } from './policies.ts';
 
 test.each(['posix', 'minimal', 'network', 'compute', 'never-heard-of'])(
-  'the terminal offers what the engine runs under "%s"',
+  'the terminal offers the languages that the engine runs under "%s"',
   (policy) => {
     const { capabilities } = profileOf(policy);
     const languages = (['shell', 'js', 'python'] as const).filter((language) => capabilities.includes(language));
@@ -11,7 +11,7 @@ test.each(['posix', 'minimal', 'network', 'compute', 'never-heard-of'])(
   },
 );
 
-test('nothing is offered that is not there, and what has it says so', () => {
+test('only implemented policies are offered, and a sandbox with another one gets a notice', () => {
   expect(POLICY_CHOICES.map(({ name }) => name)).toEqual(['posix', 'minimal']);
   for (const { name } of POLICY_CHOICES) expect(notOffered({ policy: name, workbook: null })).toEqual([]);
   expect(notOffered({ policy: 'network', workbook: null })).toEqual([

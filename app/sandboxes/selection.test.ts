@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { jobFilterSchema } from '#lib/contract/schema.ts';
 import { listFilters, parseSelection, selectionJobInput } from './selection.ts';
 
-test('ids that are ticked are chosen once each, and the filter of the page is left out', () => {
+test('ticked ids are selected once each, and the filter of the page is ignored', () => {
   expect(parseSelection({ verb: 'suspend', id: ['a', 'b', 'a'], tenant: 'acme' })).toEqual({
     verb: 'suspend',
     of: { ids: ['a', 'b'] },
@@ -10,13 +10,13 @@ test('ids that are ticked are chosen once each, and the filter of the page is le
   });
 });
 
-test('everything that matches is the filter, whatever is ticked', () => {
+test('everything that matches is selected by the filter, whatever is ticked', () => {
   const chosen = parseSelection({ verb: 'freeze', id: 'a', all: '1', tenant: ' acme ', state: '', sort: 'name' });
   expect(chosen?.of).toEqual({ filter: { tenant: 'acme' } });
   expect(chosen && selectionJobInput(chosen)).toEqual({ input: { verb: 'freeze', filter: { tenant: 'acme' } } });
 });
 
-test('every filter of the page narrows the choice, moments as numbers: less would choose more', () => {
+test('every filter of the page narrows the selection, with moments as numbers', () => {
   const search = { verb: 'resume', all: '1', pending: 'stuck', due_until: '1795339000', since: '5', thermal: 'cold' };
   const chosen = parseSelection(search);
   expect(chosen && selectionJobInput(chosen)).toEqual({
@@ -29,7 +29,7 @@ test('every filter of the page narrows the choice, moments as numbers: less woul
   expect(selectionJobInput({ verb: 'resume', of: { filter: { since: 'soon' } }, labels: '' })).toHaveProperty('wrong');
 });
 
-test('a verb that there is not chooses nothing, and a wrong choice says what is wrong', () => {
+test('an unknown verb selects nothing, and an invalid selection names the error', () => {
   expect(parseSelection({ verb: 'explode', id: 'a' })).toBeNull();
   expect(selectionJobInput({ verb: 'suspend', of: { ids: [] }, labels: '' })).toHaveProperty('wrong');
   expect(selectionJobInput({ verb: 'suspend', of: { filter: { state: 'gone' } }, labels: '' })).toHaveProperty('wrong');

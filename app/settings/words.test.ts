@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { browserInWords, rightsInWords, tenantsOf } from './words.ts';
 
-test('tenants are read as people type them, and none are all', () => {
+test('tenants are parsed as people type them, and none means all', () => {
   expect(tenantsOf(' acme, northwind\nacme  lighthouse,')).toEqual(['acme', 'northwind', 'lighthouse']);
   expect(tenantsOf(' , ')).toBeNull();
 });
 
-test('rights are said in words', () => {
+test('rights are described in words', () => {
   expect(rightsInWords({ role: 'admin', tenants: null })).toBe('admin');
   expect(rightsInWords({ role: 'operator', tenants: null })).toBe('operator of all tenants');
   expect(rightsInWords({ role: 'viewer', tenants: ['acme', 'harbour'] })).toBe('viewer of acme, harbour');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { safePath } from './safe-path.ts';
 
-test('only a path of this console is gone to after signing in', () => {
+test('after signing in only a path of this console is opened', () => {
   expect(safePath('/sandboxes?state=active')).toBe('/sandboxes?state=active');
   for (const path of [
     '',

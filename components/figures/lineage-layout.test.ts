@@ -6,7 +6,7 @@ function node(kind: LineageNode['kind'], id: string): LineageNode {
   return { kind, id, label: null, tenant: 'acme', state: null, deleted: false, bytes: 1, disk_bytes: 0, created: 1 };
 }
 
-/** A sandbox, its snapshot, and `count` sandboxes made from that. */
+/** A sandbox, its snapshot, and `count` sandboxes made from it. */
 function family(count: number): Lineage {
   const made = Array.from({ length: count }, (_, index) => node('instance', `made-${index}`));
   return {
@@ -44,7 +44,7 @@ test.each([columnLayout, lineLayout])('no two boxes of %o overlap', (layout) => 
   }
 });
 
-test('of many like children a few are drawn and the rest counted, but never the one that is looked at', () => {
+test('of many similar children a few are drawn and the rest counted, but never the current one', () => {
   const { placed } = columnLayout(family(50), 'instance:made-42');
   expect(placed).toHaveLength(2 + 5 + 1 + 1);
   expect(placed.some(({ key }) => key === 'instance:made-42')).toBe(true);
@@ -62,13 +62,13 @@ test('a long line of ancestors stays within a narrow page', () => {
   }
 });
 
-test('an edge to what is not there, or a second parent, is passed over', () => {
+test('an edge to an unknown node, or to a second parent, is skipped', () => {
   const lineage = family(1);
   lineage.edges.push({ from: 'instance:nobody', to: 'snapshot:s' }, { from: 'instance:first', to: 'instance:made-0' });
   expect(lineLayout(lineage, 'snapshot:s').links).toHaveLength(2);
 });
 
-test('a name that does not fit keeps its end, by which those of one copy are told apart', () => {
+test('a name that does not fit keeps its end, which tells siblings apart', () => {
   expect(shortened('Third desk', 120, 7)).toBe('Third desk');
   const desks = ['Triage, second desk-1', 'Triage, second desk-2'].map((name) => shortened(name, 120, 7));
   expect(desks).toEqual(['Triage, sec…esk-1', 'Triage, sec…esk-2']);

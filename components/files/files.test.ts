@@ -26,7 +26,7 @@ const part = (
   return previewOf({ path, bytes: all, from: 0, size: all.length, source: false, ...more });
 };
 
-test('paths know their folder, what is above them, and the way to them', () => {
+test('paths know their folder, its parents, and the folders to open for them', () => {
   expect(['/src/b.js', '/src/', '/b'].map(folderOf)).toEqual(['/src/', '/src/', '/']);
   expect(['/src/b.js', '/src/', '/'].map(parentFolder)).toEqual(['/src/', '/', '/']);
   expect(pathSteps('/src/deep/').map(({ path }) => path)).toEqual(['/src/', '/src/deep/']);
@@ -50,7 +50,7 @@ const FOLDERS = new Map([
   ['/src/', folder('/src/', ['a.js', 'b.js'], '1b.js', 1200)],
 ]);
 
-test('the tree shows what is open, and says what is left of a large folder', () => {
+test('the tree shows open folders, and how many items of a large folder are not loaded', () => {
   const paths = (open: string[]) => visibleLines(FOLDERS, new Set(open)).map(({ path }) => path);
   expect(paths([])).toEqual(['/docs/', '/src/', '/Zebra.md']);
   expect(paths(['/src/', '/docs/'])).toEqual(['/docs/', '/src/', '/src/a.js', '/src/b.js', '/src/*', '/Zebra.md']);
@@ -58,7 +58,7 @@ test('the tree shows what is open, and says what is left of a large folder', () 
   expect(more).toMatchObject({ left: 1198, level: 2, within: '/src/' });
 });
 
-test('a folder that is read anew keeps what was read of its later pages', () => {
+test('a reloaded folder keeps its loaded later pages', () => {
   const known = folder('/', ['a', 'b', 'c', 'd'], '1d', 9);
   expect(mergeReread(known, folder('/', ['a', 'n'], '1n', 9)).items.map(({ name }) => name)).toEqual([
     'a',
@@ -88,7 +88,7 @@ test('keys move through the tree, open and close folders, and names are found by
   expect(typeAhead(lines, '/docs/', 'x')).toBeNull();
 });
 
-test('names with every odd sign come through addresses', () => {
+test('names with odd characters survive in addresses', () => {
   const odd = '/a b/<img onerror>?#%41é.txt';
   const address = fileAddress({ id: 'x', at: '/sandboxes' }, 'workspace', odd, { line: 7 });
   expect(new URL(address, 'http://x').searchParams.get('path')).toBe(odd);
@@ -116,7 +116,7 @@ test('links in a file lead to files beside it, and nowhere else', () => {
   }
 });
 
-test('text is code, cut between signs and lines where the file goes on', () => {
+test('text is shown as code, cut between characters, and at a line end when the file goes on', () => {
   expect(part('/a.txt', 'one\ntwo')).toMatchObject({ kind: 'code', text: 'one\ntwo', language: null, bytes: 7 });
   expect(part('/a.ts', 'let a')).toMatchObject({ kind: 'code', language: 'typescript' });
   const cut = part('/a.txt', bytes('ab\nnaï').subarray(0, 6), { size: 100 });
@@ -129,7 +129,7 @@ test('text is code, cut between signs and lines where the file goes on', () => {
   expect(part('/empty', '')).toMatchObject({ kind: 'empty' });
 });
 
-test('each kind of file is known by its name and its bytes, and has its source where it is shown as something else', () => {
+test('each kind of file is recognised by its name and its bytes, and offers its source when it is rendered', () => {
   expect(part('/a.md', '# Hi')).toMatchObject({ kind: 'markdown', twofold: true });
   expect(part('/a.md', '# Hi', { source: true })).toMatchObject({ kind: 'code', language: 'markdown', twofold: true });
   expect(part('/a.json', '{"a":1}')).toMatchObject({ kind: 'json', twofold: true });
@@ -144,7 +144,7 @@ test('each kind of file is known by its name and its bytes, and has its source w
   expect(partBefore(100, 'code')).toBe(0);
 });
 
-test('a table keeps uneven rows, and says how many rows and columns there are', () => {
+test('a table keeps uneven rows, and reports how many rows and columns there are', () => {
   const rows = Array.from({ length: 300 }, (_, index) => `${index}\t${'x\t'.repeat(index % 50)}`).join('\n');
   const table = parseTable(`a\tb\n${rows}`, true);
   expect(table).toMatchObject({ rowsThere: 300, columnsThere: 51 });
@@ -153,7 +153,7 @@ test('a table keeps uneven rows, and says how many rows and columns there are', 
   expect(parseTable('', false)).toBeNull();
 });
 
-test('JSON keeps the digits, escapes, order and doubled keys of the file', () => {
+test('JSON keeps the digits, escapes, order and duplicate keys of the file', () => {
   const text = '{"b":12345678901234567890,"2":"\\u003c\\"{","a":[true,null,{}],"b":-1.50e+3,"1":[]}';
   const back = (node: JsonNode): string => {
     if (node.kind === 'array') return `[${node.members.map(({ value }) => back(value)).join(',')}]`;
@@ -187,14 +187,14 @@ test('lines are found and counted in bytes', () => {
   expect(lineEnds(text)).toBe(2);
 });
 
-test('only text whose line ends are all the same is edited in place', () => {
+test('only text with uniform line ends is edited in place', () => {
   expect(editable('a\nb')).toEqual({ text: 'a\nb', lineEnd: '\n' });
   expect(editable('a\r\nb\r\n')).toEqual({ text: 'a\nb\n', lineEnd: '\r\n' });
   expect(editable('a\r\nb\n')).toBeNull();
   expect(editable('a\rb')).toBeNull();
 });
 
-test('uploads go two at a time; one that is in the way waits for a decision and loses nothing', () => {
+test('uploads go two at a time; one whose name is taken waits for a decision and loses nothing', () => {
   const files = ['a', 'b', 'c'].map((key) => ({ key, path: `/${key}`, address: `/${key}`, size: 10 }));
   let queue = uploadQueue([], { type: 'add', files });
   expect(toBegin(queue).map(({ key }) => key)).toEqual(['a', 'b']);

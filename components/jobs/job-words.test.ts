@@ -4,7 +4,7 @@ import { filterInWords, JOB_WORDS, jobHeadline, jobStatusInWords, labelChanges }
 
 const job = { verb: 'freeze', state: 'running', chosen: 1200, filter: null, done: 10, failed: 0, skipped: 2 } as const;
 
-test('a job says what it does to how many, how far it is and how it ended', () => {
+test('a job is described by its verb, its size, its progress and its outcome', () => {
   expect(jobHeadline(job)).toBe('Freezing 1,200 sandboxes');
   expect(jobStatusInWords(job)).toBe('12 of 1,200 so far');
   expect(jobStatusInWords({ ...job, failed: 1 })).toBe('13 of 1,200 so far, 1 failed');
@@ -15,7 +15,7 @@ test('a job says what it does to how many, how far it is and how it ended', () =
   expect(Object.keys(JOB_WORDS)).toEqual([...JOB_KINDS]);
 });
 
-test('labels that are typed without a value are to go', () => {
+test('labels without a value are to be removed', () => {
   expect(labelChanges('env: prod\r\n\n team:\nold')).toEqual({ env: 'prod', team: null, old: null });
 });
 

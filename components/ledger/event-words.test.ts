@@ -7,22 +7,22 @@ import { instanceId } from '#lib/testing/plain-ids.ts';
 import { actionInWords, actorInWords, hasWords, reasonInWords, wakeEventInWords } from './event-words.ts';
 
 const LIB = join(import.meta.dirname, '../../lib');
-/** Verbs whose filing can fail or be refused: their types are put together when that happens. */
+/** Verbs whose filing can fail or be refused; those types are composed at run time. */
 const FILINGS = ['suspend', 'freeze', 'archive', 'delete'];
 /**
- * Literals with a dot that are no types: names of files, of columns, of a symbol; steps of copies; what the doctor
- * finds.
+ * Literals with a dot that are not types: names of files, of columns, of a symbol; steps of copies; findings of the
+ * doctor.
  */
 const ELSE =
   /\.(?:sqlite|json|js|py|key|secret|ts|html|txt|zip|gz|tar|rowid|instance_row)$|^(?:instances|n|v|fs|copy|winterdock|row|staging)\.|^hello\./;
-/** Every literal in the engine that is written like the type of a line. */
+/** Every literal in the engine that has the form of a line's type. */
 function emitted(): string[] {
   const sources = readdirSync(LIB, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !/(?:^|\/)(?:testing|client|cli)\//.test(name),
   );
   const found = sources.flatMap((name) => {
     const text = readFileSync(join(LIB, name), 'utf8');
-    // What the doctor finds is named like lines, and is none; its repairs write lines.
+    // Findings of the doctor have the same form and are not types; its repairs write lines.
     if (name.startsWith('doctor/') && name !== 'doctor/repair.ts') return [];
     return text.match(/'[a-z]+\.[a-z_]+'/g) ?? [];
   });
@@ -59,7 +59,7 @@ test('every type of line that the engine writes has words', () => {
   expect(types.filter((type) => !hasWords(type))).toEqual([]);
 });
 
-test('the line of a month reads as a sentence, and says its reason once', () => {
+test('the line of a month reads as a sentence with its reason once', () => {
   const said = (event: Event) => `${actorInWords(event)} ${actionInWords(event)}${reasonInWords(event) ?? ''}`;
   expect(said(sealed)).toBe('The server sealed the ledger of October 2026 (31 lines)');
   const dropped = { ...sealed, type: 'ledger.dropped', reason: '2025-01: lines 9 to 9, kept for 90 days' };
@@ -68,7 +68,7 @@ test('the line of a month reads as a sentence, and says its reason once', () => 
   expect(reasonInWords({ ...sealed, reason: 'something else' })).toBe('something else');
 });
 
-test('a reason is told with its hashes shortened, and not when the actor says it already', () => {
+test('a reason has its hashes shortened, and is left out when the actor already says it', () => {
   const shipped = {
     ...sealed,
     type: 'bundle.shipped',
@@ -80,7 +80,7 @@ test('a reason is told with its hashes shortened, and not when the actor says it
   expect(reasonInWords({ ...signedIn, actor: 'user:ada', reason: 'by password' })).toBe('by password');
 });
 
-test('a line without a sandbox ends without a word that waits for one', () => {
+test('a line without a sandbox ends without a dangling preposition', () => {
   expect(actionInWords({ ...sealed, type: 'bundle.imported', reason: null })).toBe('imported a bundle');
   expect(actionInWords({ ...sealed, type: 'orphan.set_aside', reason: null })).toBe('set aside a stray file');
   expect(actionInWords({ ...sealed, type: 'person.signed_in', reason: null })).toBe('signed in');
@@ -89,7 +89,7 @@ test('a line without a sandbox ends without a word that waits for one', () => {
   );
 });
 
-test('a wake is told with where the file came from and how long it took', () => {
+test('a wake is described with its source and duration', () => {
   expect(wakeEventInWords({ source: 'cold', took_ms: 34.2 })).toBe('It woke from the cold drawer in 34 ms.');
   expect(wakeEventInWords({ took_ms: 2 })).toBe('It woke in 2.0 ms.');
 });

@@ -36,7 +36,7 @@ function line(seq: number, time_ms = seq): Event {
   return { seq, time_ms } as Event;
 }
 
-/** A cache in which a leaf shows the row `a`, as of line 10. */
+/** A cache in which a component shows the row `a`, as of line 10. */
 function cacheWithRow(): QueryClient {
   const queries = new QueryClient();
   queries.setQueryData<CachedValue<Instance>>(instanceKey('a'), { seq: 10, at: 0, value: row('a', 'active') });
@@ -46,7 +46,7 @@ function cacheWithRow(): QueryClient {
 const stateOf = (queries: QueryClient, id: string) =>
   queries.getQueryData<CachedValue<Instance>>(instanceKey(id))?.value.state;
 
-test('what the stream tells takes the place of an older row, in whatever order and however often it arrives', () => {
+test('an event replaces an older row, in whatever order and however often it arrives', () => {
   const told = [changed(11, row('a', 'suspended')), changed(12, row('a', 'frozen')), changed(13, row('a', 'archived'))];
   const orders = [
     [0, 1, 2],
@@ -65,14 +65,14 @@ test('what the stream tells takes the place of an older row, in whatever order a
   }
 });
 
-test('a row that was read before the last line does not take the place of what the line told', () => {
+test('a row that was read before the last line does not replace the row from the event', () => {
   const queries = cacheWithRow();
   applyChanges(queries, changed(12, row('a', 'frozen')), 5);
   applyChanges(queries, changed(9, row('a', 'active')), 6);
   expect(stateOf(queries, 'a')).toBe('frozen');
 });
 
-test('of two readings at the same line the later one counts: use sets a clock back without a line', () => {
+test('of two readings at the same line the later one counts: activity changes a clock without a line', () => {
   const first = { seq: 5, at: 100, value: 'first' };
   const second = { seq: 5, at: 200, value: 'second' };
   expect(newer(first, second)).toBe(second);
@@ -80,7 +80,7 @@ test('of two readings at the same line the later one counts: use sets a clock ba
   expect(newer(undefined, first)).toBe(first);
 });
 
-test('a page shows what it was rendered with until something newer was told, and again once it is rendered anew', () => {
+test('a page shows its rendered data until a newer event arrives, and after the next rendering again', () => {
   const told = { seq: 12, at: 0, value: 'told' };
   expect(valueToShow(undefined, 'rendered', 12, 50)).toBe('rendered');
   expect(valueToShow(told, 'rendered', 11, 50)).toBe('told');
@@ -90,7 +90,7 @@ test('a page shows what it was rendered with until something newer was told, and
   expect(valueToShow(told, 'rendered', -1, 50)).toBe('told');
 });
 
-test('a row that no leaf shows yet is kept for one that will, but not every row there is', () => {
+test('a row that no component shows yet is kept for a later one, but only some of them', () => {
   const queries = cacheWithRow();
   applyChanges(queries, changed(11, row('b', 'frozen')), 1);
   expect(stateOf(queries, 'b')).toBeUndefined();
@@ -114,7 +114,7 @@ test('lines are shown newest first, each once, as many as there is room for', ()
   expect(queries.getQueryData<Event[]>(linesKey)?.map(({ seq }) => seq)).toEqual([2, 1]);
 });
 
-test('a job never goes back, in whatever order it is told: it comes further, and ends once', () => {
+test('a job never goes back, in whatever order events arrive: it progresses, and ends once', () => {
   const at = (done: number, skipped: number, finished: number | null) => {
     const state = finished === null ? 'running' : 'cancelled';
     return { id: 'job-1', state, finished, done, failed: 0, skipped } as Job;
@@ -132,12 +132,12 @@ test('a job never goes back, in whatever order it is told: it comes further, and
     }
     expect([order, queries.getQueryData(jobKey('job-1'))]).toEqual([order, told[4]]);
   }
-  // What was rendered since is further than what was told.
+  // The rendered job has progressed further than the event.
   expect(laterJob(told[1], told[3] as Job)).toBe(told[3]);
   expect(laterJob(told[3], told[2] as Job)).toBe(told[3]);
 });
 
-test('of what is being started the most that was told is kept, for each call', () => {
+test('of the started sandboxes the largest reported number is kept, for each call', () => {
   const queries = new QueryClient();
   const start = { request_id: 'one', tenant: 'acme', failed: 0, total: 9 };
   for (const started of [1, 4, 3]) applyChanges(queries, { ...changed(1), starts: [{ ...start, started }] }, 1);

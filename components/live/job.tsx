@@ -35,7 +35,7 @@ export function LiveJobBar({ job, label }: Props & { label?: string }) {
   return <ProgressBar label={label ?? jobHeadline(now)} value={finishedCount(now)} max={now.chosen} />;
 }
 
-/** What there is only while it runs. */
+/** Content that is shown only while the job runs. */
 export function WhileRunning({ job, children }: Props & { children: ReactNode }) {
   return useJob(job).state === 'running' ? children : null;
 }

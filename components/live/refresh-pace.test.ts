@@ -3,7 +3,8 @@ import { RefreshPace } from './refresh-pace.ts';
 import type { Urgency } from './refresh-urgency.ts';
 
 /**
- * Renders as the pace wants while lines come every `everyMs`. A rendering takes `tookMs`. Returns when it was rendered.
+ * Simulates refreshes while a line arrives every `everyMs` and a refresh takes `tookMs`. Returns the times of the
+ * refreshes.
  */
 function renderings(options: { everyMs: number; forMs: number; tookMs: number; urgency?: Urgency }): number[] {
   const { everyMs, forMs, tookMs, urgency = 'now' } = options;
@@ -21,19 +22,19 @@ function renderings(options: { everyMs: number; forMs: number; tookMs: number; u
   return at;
 }
 
-test('a lone line is followed at once', () => {
+test('a single line causes a refresh at once', () => {
   expect(renderings({ everyMs: 1e9, forMs: 10, tookMs: 50 })).toEqual([120]);
 });
 
-test('nothing is rendered when nothing concerns the page', () => {
+test('nothing is refreshed when no line concerns the page', () => {
   expect(renderings({ everyMs: 10, forMs: 10_000, tookMs: 50, urgency: null })).toEqual([]);
 });
 
-test('a line in a while is followed at once each time', () => {
+test('occasional lines each cause a refresh at once', () => {
   expect(renderings({ everyMs: 5000, forMs: 15_000, tookMs: 50 })).toEqual([120, 5120, 10_120]);
 });
 
-test('a flood is followed seldom, and once more soon after it is over', () => {
+test('a flood causes few refreshes, and one more soon after it', () => {
   const at = renderings({ everyMs: 10, forMs: 120_000, tookMs: 50 });
   expect(at.length).toBeLessThan(14);
   expect(at.length).toBeGreaterThan(5);
@@ -42,18 +43,18 @@ test('a flood is followed seldom, and once more soon after it is over', () => {
   expect(last).toBeLessThan(124_000);
 });
 
-test('lines that keep coming slowly are followed every few seconds', () => {
+test('slow but steady lines cause a refresh every few seconds', () => {
   const { length } = renderings({ everyMs: 1000, forMs: 60_000, tookMs: 50 });
   expect(length).toBeGreaterThanOrEqual(18);
   expect(length).toBeLessThanOrEqual(25);
 });
 
-test('what can wait is followed after ten seconds, flood or not', () => {
+test('a refresh that can wait comes after ten seconds, flood or not', () => {
   expect(renderings({ everyMs: 1e9, forMs: 10, tookMs: 50, urgency: 'later' })).toEqual([10_000]);
   expect(renderings({ everyMs: 10, forMs: 60_000, tookMs: 50, urgency: 'later' }).length).toBeLessThanOrEqual(7);
 });
 
-test('a page that takes long to render is rendered more seldom, but not seldom without end', () => {
+test('a slow page is refreshed less often, but not ever less', () => {
   const quick = renderings({ everyMs: 2500, forMs: 60_000, tookMs: 50 }).length;
   const slow = renderings({ everyMs: 2500, forMs: 60_000, tookMs: 900 }).length;
   const slowest = renderings({ everyMs: 2500, forMs: 60_000, tookMs: 3000 }).length;

@@ -80,7 +80,7 @@ test.each<[string, Event, string[], Urgency]>([
   expect(urgency(address, event, shown)).toBe(expected);
 });
 
-test('a job that comes further makes its own page wrong, and lists of jobs only when it begins or ends', () => {
+test('a job’s progress makes its own page stale, and lists of jobs only when it begins or ends', () => {
   const job = (id: string, state: Job['state']) => ({ id, state }) as Job;
   const running = job('job-1', 'running');
   const on = (pathname: string, now: Job, before: Job | undefined) =>

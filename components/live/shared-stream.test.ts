@@ -3,7 +3,7 @@ import type { Event } from '#lib/contract/schema.ts';
 import { openSharedStream } from './shared-stream.ts';
 import type { StreamStatus } from './stream.ts';
 
-/** Connections to a server that says what the test says. Locks and channels are the real ones of this process. */
+/** Connections to a scripted server. Locks and channels are the real ones of this process. */
 class Source extends EventTarget {
   static readonly CLOSED = 2;
   static opened: Source[] = [];
@@ -18,7 +18,7 @@ class Source extends EventTarget {
     Source.opened.push(this);
   }
 
-  /** Those that are not closed. */
+  /** The connections that are not closed. */
   static get open(): Source[] {
     return Source.opened.filter(({ readyState }) => readyState !== Source.CLOSED);
   }
@@ -34,13 +34,13 @@ class Source extends EventTarget {
     else this.dispatchEvent(message);
   }
 
-  /** The connection breaks; the browser tries again by itself. */
+  /** The connection breaks; the browser retries by itself. */
   breaks(): void {
     this.readyState = 0;
     this.onerror?.(new globalThis.Event('error'));
   }
 
-  /** The server refuses; the browser does not try again. */
+  /** The server refuses; the browser does not retry. */
   refused(): void {
     this.readyState = Source.CLOSED;
     this.onerror?.(new globalThis.Event('error'));
@@ -86,7 +86,7 @@ function tab(from = 0) {
   return { heard, leave, gaps: () => gaps, status: () => statuses.at(-1)?.is };
 }
 
-/** The one connection there is, accepted. */
+/** The one open connection, accepted. */
 async function connected(): Promise<Source> {
   await soon(() => expect(Source.open.length).toBe(1));
   const [source] = Source.open;
@@ -97,7 +97,7 @@ async function connected(): Promise<Source> {
 /** Waits until a check holds. A busy machine takes its time. */
 const soon = (check: () => void) => vi.waitFor(check, { timeout: 15_000 });
 
-test('eight tabs have one connection, and all hear every line once', async () => {
+test('eight tabs share one connection, and each gets every line once', async () => {
   const tabs = Array.from({ length: 8 }, () => tab());
   const source = await connected();
   for (const seq of [1, 2, 2, 1, 3]) source.say('message', line(seq));
@@ -108,7 +108,7 @@ test('eight tabs have one connection, and all hear every line once', async () =>
   expect(Source.opened.length).toBe(1);
 });
 
-test('when the tab that keeps the connection leaves, another begins after the last line that it saw', async () => {
+test('when the tab with the connection closes, another takes over after the last line that it saw', async () => {
   const [first, second, third] = [tab(), tab(), tab()];
   const source = await connected();
   source.say('message', line(7));
@@ -122,7 +122,7 @@ test('when the tab that keeps the connection leaves, another begins after the la
   expect(first.heard).toEqual([7]);
 });
 
-test('a tab that keeps the connection and hangs is robbed of it', async () => {
+test('a tab that hangs loses the connection to another', async () => {
   const interval = vi.spyOn(globalThis, 'setInterval').mockReturnValue(undefined as unknown as NodeJS.Timeout);
   const hung = tab();
   interval.mockRestore();
@@ -140,7 +140,7 @@ test('a tab that keeps the connection and hangs is robbed of it', async () => {
   }
 });
 
-test('a connection that says nothing for too long is behind and made anew; one that beats is not', async () => {
+test('a silent connection is reported as behind and replaced; one with heartbeats is not', async () => {
   const { status, gaps } = tab(5);
   const source = await connected();
   for (let beats = 0; beats < 4; beats += 1) {
@@ -157,7 +157,7 @@ test('a connection that says nothing for too long is behind and made anew; one t
   expect(gaps()).toBe(1);
 });
 
-test('a gap is told to every tab, and what comes after it is heard, from another ledger too', async () => {
+test('a gap is reported to every tab, and later lines still arrive, from another ledger too', async () => {
   const tabs = [tab(1000), tab(1000)];
   const source = await connected();
   source.say('gap', { seq: 20 });
@@ -168,7 +168,7 @@ test('a gap is told to every tab, and what comes after it is heard, from another
   }
 });
 
-test('when the session has ended every tab is told and none asks on, until somebody is signed in again', async () => {
+test('when the session has ended every tab is informed and none retries until the next sign-in', async () => {
   const asked = vi.fn();
   vi.stubGlobal('fetch', asked);
   const tabs = [tab(), tab(), tab()];
@@ -187,7 +187,7 @@ test('when the session has ended every tab is told and none asks on, until someb
   expect(Source.open.length).toBe(1);
 });
 
-test('rights that changed end the connection, and it is made again with the new ones', async () => {
+test('changed rights end the connection, and it is opened again with the new ones', async () => {
   const asked = vi.fn();
   vi.stubGlobal('fetch', asked);
   const { status, gaps } = tab();
@@ -201,7 +201,7 @@ test('rights that changed end the connection, and it is made again with the new 
   expect(gaps()).toBe(1);
 });
 
-test('a connection that is refused asks why: who is not let in is out, for the rest it is made again', async () => {
+test('a refused connection asks why: without access it stays closed, otherwise it is opened again', async () => {
   const answers = [200, 401];
   vi.stubGlobal('fetch', async () => new Response(null, { status: answers.shift() ?? 500 }));
   const { status } = tab();
@@ -215,7 +215,7 @@ test('a connection that is refused asks why: who is not let in is out, for the r
   expect(Source.open).toEqual([]);
 });
 
-test('a connection that breaks is said to be behind, and everything is read again when it is back', async () => {
+test('a broken connection is reported as behind, and everything is read again when it is back', async () => {
   const { status, gaps } = tab();
   const source = await connected();
   source.breaks();
@@ -225,7 +225,7 @@ test('a connection that breaks is said to be behind, and everything is read agai
   expect(gaps()).toBe(1);
 });
 
-test('a page that sleeps lets go of the connection, and reads everything again when it wakes', async () => {
+test('a sleeping page gives up the connection, and reads everything again when it wakes', async () => {
   const { heard, gaps } = tab();
   const source = await connected();
   source.say('message', line(3));

@@ -28,7 +28,7 @@ const chosen = {
 
 const itemsOf = (typed: string) => moveGroups(chosen, typed).flatMap(({ items }) => items);
 
-test('a move that is one press is made at once, one that needs more leads to where it is granted', () => {
+test('a move that takes one press is made at once; one that needs more leads to the page that asks for it', () => {
   const actions = new Map(itemsOf('').map(({ name, action }) => [name, action]));
   expect(actions.get('Resume')).toMatchObject({ kind: 'move' });
   expect(actions.get('Archive in two steps…')).toEqual({
@@ -39,17 +39,17 @@ test('a move that is one press is made at once, one that needs more leads to whe
   expect(actions.get('Delete…')).toEqual({ kind: 'go', href: '/sandboxes/night-crawler#moves' });
 });
 
-test('what may not be done stands last, cannot be chosen and says why', () => {
+test('a forbidden action comes last, cannot be chosen and gives its reason', () => {
   const last = itemsOf('').at(-1);
   expect(last).toMatchObject({ name: 'Suspend', action: null, detail: 'It is suspended already.' });
 });
 
-test('typing narrows what may be done by its name', () => {
+test('typing filters actions by their name', () => {
   expect(itemsOf('arch').map(({ name }) => name)).toEqual(['Archive in two steps…']);
   expect(itemsOf('zzz')).toEqual([]);
 });
 
-test('every word that is typed has to be found', () => {
+test('every typed word must match', () => {
   expect(matches('night cra', 'Night crawler')).toBe(true);
   expect(matches('night day', 'Night crawler')).toBe(false);
   expect(matches('', 'anything')).toBe(true);
@@ -57,7 +57,7 @@ test('every word that is typed has to be found', () => {
   expect(recentItems([{ id: 'night-crawler', name: null }], 'craw')).toHaveLength(1);
 });
 
-test('each thing to choose has a value of its own', () => {
+test('every item has a unique value', () => {
   const all = [...sandboxItems([sandbox], true), ...recentItems([sandbox], ''), ...pageItems(''), ...itemsOf('')];
   expect(new Set(all.map(({ value }) => value)).size).toBe(all.length);
 });

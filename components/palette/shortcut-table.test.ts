@@ -3,13 +3,13 @@ import { keyInWords, SHORTCUTS, shortcutFor } from './shortcut-table.ts';
 
 const ALL = SHORTCUTS.flatMap(({ shortcuts }) => shortcuts);
 
-test('no two shortcuts share their keys, and none begins where another ends', () => {
+test('no two shortcuts share their keys, and none is the beginning of another', () => {
   const keys = ALL.map((shortcut) => shortcut.keys.join(' '));
   expect(new Set(keys).size).toBe(keys.length);
   for (const one of keys) for (const other of keys) expect(other.startsWith(`${one} `)).toBe(false);
 });
 
-test('a place is reached by g and its letter, and by nothing shorter', () => {
+test('a page is opened by g and its letter, and by nothing shorter', () => {
   expect(shortcutFor(null, 'g')).toBe('waits');
   expect(shortcutFor('g', 's')).toMatchObject({ does: { go: '/sandboxes' } });
   expect(shortcutFor(null, 's')).toBeNull();
@@ -17,12 +17,12 @@ test('a place is reached by g and its letter, and by nothing shorter', () => {
   expect(shortcutFor('g', 'g')).toBeNull();
 });
 
-test('what the browser does itself is left to it', () => {
+test('the browser’s own shortcuts are left alone', () => {
   expect(shortcutFor(null, 'Enter')).toBeNull();
   expect(shortcutFor(null, 'Escape')).toBeNull();
   expect(shortcutFor(null, 'k')).toMatchObject({ does: 'previous' });
 });
 
-test('the modifier is named as on the keyboard at hand', () => {
+test('the modifier is named as on the visitor’s keyboard', () => {
   expect([keyInWords('mod', true), keyInWords('mod', false), keyInWords('k', false)]).toEqual(['⌘', 'Ctrl', 'K']);
 });

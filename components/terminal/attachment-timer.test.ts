@@ -3,7 +3,7 @@ import { AttachmentTimer, RELEASE_MINUTES } from './attachment-timer.ts';
 
 const MINUTE = 60_000;
 
-/** A terminal that looks once a minute, and what it asked for. */
+/** A terminal that ticks once a minute, and its requests. */
 function opened() {
   let now = 0;
   const asked: string[] = [];
@@ -25,7 +25,7 @@ function opened() {
   return { grip, pass, asked: () => asked.splice(0), now: () => now };
 }
 
-test('a forgotten terminal lets go once, to the minute, and stays let go', () => {
+test('a forgotten terminal is released once, to the minute, and stays released', () => {
   const { grip, pass, asked, now } = opened();
   grip.setAwake(true, now());
   expect(asked()).toEqual(['hold']);
@@ -34,7 +34,7 @@ test('a forgotten terminal lets go once, to the minute, and stays let go', () =>
   expect(pass(600)).toEqual([]);
 });
 
-test('a key or output before the end holds on, and after it holds again', () => {
+test('a key or output before the end keeps it attached, and after the end attaches it again', () => {
   const { grip, pass, asked, now } = opened();
   grip.setAwake(true, now());
   pass(RELEASE_MINUTES - 1);
@@ -46,7 +46,7 @@ test('a key or output before the end holds on, and after it holds again', () => 
   expect(pass(1)).toEqual(['renew']);
 });
 
-test('what sleeps is not held, and a sandbox that others wake is not held by a forgotten terminal', () => {
+test('a sleeping sandbox is not attached, and one that others wake is not kept awake by a forgotten terminal', () => {
   const { grip, pass, asked, now } = opened();
   grip.used(now());
   expect(pass(5)).toEqual([]);

@@ -12,7 +12,7 @@ test.each([
   expect(completionQuery(before, cwd)).toEqual(wanted);
 });
 
-test('what is typed on is the rest of the only name, or of what all have in common, with what a shell would take apart escaped', () => {
+test('the inserted text is the rest of the only name, or of the common beginning, with special characters escaped', () => {
   const wanted = completionQuery('cat no', '/workspace');
   expect(continuation(wanted, ['note.txt'])).toBe('te.txt ');
   expect(continuation(wanted, ['notes/'])).toBe('tes/');

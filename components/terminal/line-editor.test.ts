@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { keysOf } from './keys.ts';
 import { addToHistory, type Editor, type EditorCommand, emptyEditor, press } from './line-editor.ts';
 
-/** What stands in the line after what an emulator sends, with the cursor as `|`, and the wishes on the way. */
+/** The line after an emulator's input, with the cursor as `|`, and the commands on the way. */
 function type(sent: string, from: Editor = emptyEditor([])): { line: string; wishes: EditorCommand[]; editor: Editor } {
   let editor = from;
   const wishes: EditorCommand[] = [];
@@ -40,7 +40,7 @@ test.each([
   expect(type(sent).line).toBe(line);
 });
 
-test('enter asks to run what stands there and remembers it; control C throws it away', () => {
+test('enter runs the line and adds it to the history; control C discards it', () => {
   const { editor, wishes, line } = type('echo 1\rhalf\x03');
   expect(wishes).toEqual([{ run: 'echo 1' }, 'interrupt']);
   expect([line, editor.history]).toEqual(['|', ['echo 1']]);
@@ -60,7 +60,7 @@ test('in a text of several lines, up and down go from line to line first', () =>
   expect(type(`abcd\x1b\re${UP}${DOWN}`, old).line).toBe('abcd\ne|');
 });
 
-test('the history keeps nothing blank, nothing twice in a row, nothing that begins with a space, and 200 lines', () => {
+test('the history has no blank lines, no repetitions, no lines that begin with a space, and at most 200', () => {
   expect(['ls', 'ls', '  ', ' export KEY=secret', 'pwd'].reduce<readonly string[]>(addToHistory, [])).toEqual([
     'ls',
     'pwd',

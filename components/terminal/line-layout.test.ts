@@ -21,7 +21,7 @@ test.each([
   expect(lay(text)).toEqual([rows, row, column]);
 });
 
-test('the cursor stands where it is, also before and after what is wide', () => {
+test('the cursor is in its place, also before and after wide characters', () => {
   expect(lay('漢字x', 1)).toEqual([['$ 漢字x'], 0, 4]);
   expect(lay('abcdefg漢', 7)).toEqual([['$ abcdefg…', '漢'], 1, 0]);
   expect(lay('abcdefghij', 3)).toEqual([['$ abcdefgh…', 'ij'], 0, 5]);
@@ -43,7 +43,7 @@ test.each([
   expect(clustersOf(text).map(({ width }) => width)).toEqual(widths);
 });
 
-test('a text that is taller than the screen is shown around the cursor', () => {
+test('a text taller than the screen is shown around the cursor', () => {
   const text = Array.from({ length: 50 }, (_, n) => `row ${n}`).join('\n');
   const { text: written, row } = renderLayout(layOut({ text, at: text.length }, PROMPT, MORE, 20), 10);
   expect(written.split('\r\n')).toHaveLength(10);

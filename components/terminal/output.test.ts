@@ -27,7 +27,7 @@ function BEL(): string {
   return '\x07';
 }
 
-test('colours are kept, also over pieces; what makes text unreadable is not', () => {
+test('colours are kept, also across pieces; styles that make text unreadable are not', () => {
   expect(shown(`${ESC}[1;32mgo`, 'on', `${ESC}[0mend`)).toBe(
     `${ESC}[0m${ESC}[1;32mgo${ESC}[0m${ESC}[1;32mon${ESC}[0m${ESC}[1;32m${ESC}[0mend${ESC}[0m`,
   );
@@ -39,12 +39,12 @@ test('true colours become the nearest of the 256', () => {
   expect(shown(`${ESC}[48;5;999mx`)).toContain(`${ESC}[48;5;0m`);
 });
 
-test('a sequence may come in two pieces, and one without an end holds back little', () => {
+test('a sequence may come in two pieces, and an unfinished one holds back little', () => {
   expect(shown(`a${ESC}`, '[3', '1mb')).toBe(`a${ESC}[0m${ESC}[0m${ESC}[31mb${ESC}[0m`);
   expect(shown(`${ESC}]0;${'x'.repeat(5000)}`, 'after')).toContain('after');
 });
 
-test('what is said on stderr is told apart by a sign at each line, and never shares one with stdout', () => {
+test('stderr has a sign at each line, and never shares a line with stdout', () => {
   const place = fresh();
   const out = new StreamText(place);
   const err = new StreamText(place, { sign: '! ', base: '31' });

@@ -1,4 +1,4 @@
-/** What stands in the place of an empty list: that it is empty, and what fills it. */
+/** Shown in place of an empty list: that it is empty, and how to fill it. */
 import type { ReactNode } from 'react';
 
 export function EmptyState({ children }: { children: ReactNode }) {

@@ -1,4 +1,4 @@
-/** One form field: its label, the control, and below it a note or the complaint about its value. */
+/** One form field: its label, the control, and below it a note or the error about its value. */
 import type { ReactNode } from 'react';
 
 interface ControlProps {

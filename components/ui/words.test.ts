@@ -16,7 +16,7 @@ import {
   tookInWords,
 } from './durations.ts';
 
-test('lengths of time are said in their largest whole unit', () => {
+test('lengths of time are given in their largest whole unit', () => {
   expect(lengthInWords(0)).toBe('a moment');
   expect(lengthInWords(59)).toBe('59 seconds');
   expect(lengthInWords(60)).toBe('1 minute');
@@ -36,11 +36,11 @@ test('thresholds are exact and countdowns show every second', () => {
   expect(countdown(0)).toBe('now');
 });
 
-test('what is left of a key or an invitation is counted in whole days', () => {
+test('the remaining time of a key or an invitation is counted in whole days', () => {
   expect([1, 86_400, 86_401].map(daysInWords)).toEqual(['1 day', '1 day', '2 days']);
 });
 
-test('sizes, measured times and moments read as people write them', () => {
+test('sizes, measured times and moments have their usual forms', () => {
   expect(sizeInWords(812)).toBe('812 B');
   expect(sizeInWords(4200)).toBe('4.2 kB');
   expect(sizeInWords(17_000_000)).toBe('17 MB');
@@ -49,7 +49,7 @@ test('sizes, measured times and moments read as people write them', () => {
   expect(exactMoment(0)).toBe('1970-01-01 00:00:00 UTC');
 });
 
-test('every state and every fault has a headline that says since when or why', () => {
+test('every state and every fault has a headline with its time or reason', () => {
   const row = { fault_reason: null, state_since: 1000, pending: null, interrupted: false };
   const said = STATES.map((state) => {
     const instance = { ...row, state, fault: null };
@@ -68,7 +68,7 @@ test('every state and every fault has a headline that says since when or why', (
   expect(headlineDetail({ ...row, state: 'frozen', fault: null, pending: 'resume' }, 2000)).toBe('waking now');
 });
 
-test('the last move is told as one sentence: who, from where, why, and how long it took', () => {
+test('the last move is one sentence: who, from where, why, and how long it took', () => {
   const line: Event = {
     seq: 1,
     time: 0,

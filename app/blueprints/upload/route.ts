@@ -1,4 +1,4 @@
-/** Makes a blueprint of an uploaded file, as the form on the page of blueprints sends it. */
+/** Makes a blueprint from an uploaded file, for the form on the page of blueprints. */
 import { z } from 'zod';
 import { slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';

@@ -37,7 +37,7 @@ const row: Instance = {
 
 const ADMIN = { role: 'admin', tenants: null } as const;
 
-test('from every state exactly the hops of the map are offered, and every other move says why not', () => {
+test('from every state exactly the hops of the map are offered, and every other move has its reason', () => {
   for (const state of STATES) {
     const offers = moveOffers({ ...row, state }, ADMIN);
     const allowed = offers.filter(({ whyNot }) => whyNot === null).map(({ verb }) => VERB_TARGET[verb]);
@@ -46,7 +46,7 @@ test('from every state exactly the hops of the map are offered, and every other 
   }
 });
 
-test('an ephemeral sandbox is offered what ends it, and told why it is not put to sleep', () => {
+test('an ephemeral sandbox is offered the moves that end it, and the reason why it is not suspended', () => {
   for (const state of STATES) {
     const offers = moveOffers({ ...row, state, ephemeral: true }, ADMIN);
     const allowed = offers.filter(({ whyNot }) => whyNot === null).map(({ verb }) => VERB_TARGET[verb]);
@@ -65,7 +65,7 @@ test('an archived sandbox is revived, not merely resumed', () => {
   expect(offered.map(({ verb }) => verb)).toEqual(['revive', 'delete']);
 });
 
-test('a fault that blocks leaves waking by force as the way out, and nothing is offered while a verb is under way', () => {
+test('with a blocking fault only a forced wake is offered, and nothing while a verb is under way', () => {
   const faulty = moveOffers({ ...row, state: 'frozen', fault: 'corrupt' }, ADMIN).filter(
     ({ whyNot }) => whyNot === null,
   );
@@ -77,7 +77,7 @@ test('a fault that blocks leaves waking by force as the way out, and nothing is 
   expect(held.every(({ whyNot }) => whyNot?.includes('settle it first'))).toBe(true);
 });
 
-test('a role is offered what the table gives it, and told why not the rest', () => {
+test('a role is offered its operations, and the reason for each other one', () => {
   const offered = (role: Role, state: Instance['state']) =>
     moveOffers({ ...row, state }, { role, tenants: null })
       .filter(({ whyNot }) => whyNot === null)

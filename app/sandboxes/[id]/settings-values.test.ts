@@ -14,7 +14,7 @@ const HELD = {
 const BASE = settingsAsText(HELD);
 const over = (values: Partial<SettingsText>): SettingsText => ({ ...BASE, ...values });
 
-test('what holds, typed, asks for what holds', () => {
+test('unchanged values parse to the current settings', () => {
   expect(parseSettings(BASE, SETTING_KEYS)).toEqual({ patch: HELD, errors: {} });
   const nothing = settingsAsText({ ...HELD, name: null, labels: {}, hold_until: null, keep_hot: true });
   expect(parseSettings(nothing, ['name', 'labels', 'hold_until', 'keep_hot']).patch).toEqual({
@@ -25,7 +25,7 @@ test('what holds, typed, asks for what holds', () => {
   });
 });
 
-test('only what was changed is asked for, and complaints stand by their fields', () => {
+test('only changed settings are requested, and errors belong to their fields', () => {
   expect(parseSettings(over({ name: 'x' }), ['name']).patch).toEqual({ name: 'x' });
   const { patch, errors } = parseSettings(
     over({ labels: 'bad key!: 1', idle_to_suspend_s: 'soon', hold_until: 'tomorrow', idle_to_freeze_s: '400 d' }),
@@ -35,7 +35,7 @@ test('only what was changed is asked for, and complaints stand by their fields',
   expect(Object.keys(errors).sort()).toEqual(['hold_until', 'idle_to_freeze_s', 'idle_to_suspend_s', 'labels']);
 });
 
-test('what someone else changed meanwhile stays theirs where nobody else did, and is a clash where both did', () => {
+test('a concurrent change of another setting stays, and of the same setting is a clash', () => {
   const now = over({ name: 'Theirs', keep_hot: '1' });
   expect(mergeSettings(over({ labels: 'env: test' }), BASE, now)).toEqual({
     values: { ...now, labels: 'env: test' },

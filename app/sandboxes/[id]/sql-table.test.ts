@@ -4,7 +4,7 @@ import { sqlTable } from './sql-table.ts';
 const kindsOf = (row: unknown[]) => sqlTable({ columns: [], rows: [row] }).rows[0]?.cells.map(({ kind }) => kind);
 const textsOf = (row: unknown[]) => sqlTable({ columns: [], rows: [row] }).rows[0]?.cells.map(({ text }) => text);
 
-test('nothing, numbers, texts and bytes are told apart', () => {
+test('null, numbers, texts and bytes look different', () => {
   const bytes = (count: number) => ({ base64: Buffer.alloc(count).toString('base64') });
   expect(kindsOf([null, 1.5, 'text', bytes(3)])).toEqual(['quiet', 'number', 'text', 'quiet']);
   expect(textsOf([null, 1.5, 'text'])).toEqual(['NULL', '1.5', 'text']);
@@ -16,12 +16,12 @@ test('nothing, numbers, texts and bytes are told apart', () => {
   ]);
 });
 
-test('a long text is cut, and says how long it is', () => {
+test('a long text is cut, with its length', () => {
   expect(textsOf(['x'.repeat(400)])).toEqual(['x'.repeat(400)]);
   expect(textsOf(['x'.repeat(2000)])).toEqual([`${'x'.repeat(400)}… (2,000 characters)`]);
 });
 
-test('columns of one name stay apart, and a column of numbers and nothing else is one', () => {
+test('columns of one name stay separate, and only a column of numbers alone is numeric', () => {
   const rows = [
     [1, null, 1],
     [null, null, 'x'],

@@ -1,4 +1,4 @@
-/** The drawers as the registry counts them, and as the last look at every file found them. */
+/** The drawers: the registry's counts, and the results of the last search through every file. */
 import Link from 'next/link';
 import { sizeInWords, tookInWords } from '#components/ui/durations.ts';
 import { RelativeTime } from '#components/ui/relative-time.tsx';

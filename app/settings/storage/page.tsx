@@ -1,4 +1,7 @@
-/** The state of the store: registry, ledger, drawers, disk, room for processes, and what a lost disk would cost. */
+/**
+ * The state of the store: registry, ledger, drawers, disk, room for processes, and the data that a lost disk would
+ * lose.
+ */
 import Link from 'next/link';
 import { QuotaMeter } from '#components/figures/quota-meter.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';

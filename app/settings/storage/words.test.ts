@@ -32,7 +32,7 @@ const WELL: Storage = {
   running: [],
 };
 
-test('trouble is said where there is some, and nothing where there is none', () => {
+test('troubles are listed, and a healthy store has none', () => {
   expect(troublesOf(WELL)).toEqual([]);
   const ill: Storage = {
     ...WELL,
@@ -67,7 +67,7 @@ test('places and files are counted in words', () => {
   ]);
 });
 
-test('a scrub pass is described by what it compared and found, and rot is a trouble', () => {
+test('a scrub pass is described by its files and findings, and damage is a trouble', () => {
   const pass = { begun: 1, files: 1, bytes: 2000, rotten: 0 };
   expect(comparedByPass({ ...pass, files: 0 })).toBe('no file yet');
   expect(comparedByPass(pass)).toBe('1 file of 2.0 kB, all as they were filed');
@@ -77,7 +77,7 @@ test('a scrub pass is described by what it compared and found, and rot is a trou
   ]);
 });
 
-test('a backup is told by what it holds and what was not sound of it', () => {
+test('a backup is described by its contents and its damaged items', () => {
   const one = { time: 1, sandboxes: 1, bytes: 2048, keys: true, wrong: 0, to: 'b' };
   expect(backupInWords(one)).toBe('1 sandbox of 2.0 kB');
   expect(backupInWords({ ...one, sandboxes: 1204 })).toBe('1,204 sandboxes of 2.0 kB');

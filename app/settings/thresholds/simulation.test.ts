@@ -4,7 +4,7 @@ import { caveatsOf, parseSimulationQuery } from './simulation.ts';
 const PRESENT = { idle_to_suspend_s: 900, idle_to_freeze_s: 86_400 };
 const DAY = 86_400;
 
-test('an address asks for thresholds and days, and what is wrong in it is said and left as it is', () => {
+test('an address gives thresholds and days, and a wrong value is named and left unchanged', () => {
   expect(parseSimulationQuery({}, PRESENT)).toMatchObject({ suspend: 900, freeze: DAY, days: 7, complaints: {} });
   const asked = parseSimulationQuery({ suspend: '7 min', freeze: 'never', days: '12' }, PRESENT);
   expect(asked).toMatchObject({ suspend: 420, freeze: DAY, days: 7, complaints: { freeze: expect.any(String) } });
@@ -13,7 +13,7 @@ test('an address asks for thresholds and days, and what is wrong in it is said a
   expect(asked.curve.length).toBeLessThanOrEqual(24);
 });
 
-test('it is said when the ledger holds too little, and nothing when it holds enough', () => {
+test('a ledger with too little data is reported, one with enough is not', () => {
   const enough = { since: 0, until: 7 * DAY, first: 3600, idle_ends: 400, cut: false };
   expect(caveatsOf(enough, 7)).toEqual([]);
   expect(caveatsOf({ ...enough, idle_ends: 3 }, 7)).toEqual([expect.stringContaining('Only 3 suspensions')]);

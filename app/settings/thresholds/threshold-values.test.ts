@@ -3,7 +3,7 @@ import { changedThresholds, parseThresholds, previewInWords } from './threshold-
 
 const none = { suspended: 0, frozen: 0, ended: 0 };
 
-test('thresholds are read as lengths of time within their bounds, and complaints stand by their fields', () => {
+test('thresholds are parsed as lengths of time within their bounds, and errors belong to their fields', () => {
   const global = { mayBeEmpty: false };
   expect(parseThresholds({ idle_to_suspend_s: '10 min', idle_to_freeze_s: '2 d' }, global)).toEqual({
     patch: { idle_to_suspend_s: 600, idle_to_freeze_s: 172_800 },
@@ -19,13 +19,13 @@ test('thresholds are read as lengths of time within their bounds, and complaints
   });
 });
 
-test('only what differs is changed', () => {
+test('only different thresholds are changed', () => {
   const held = { idle_to_suspend_s: 600, idle_to_freeze_s: null };
   expect(changedThresholds({ idle_to_suspend_s: 600, idle_to_freeze_s: 60 }, held)).toEqual({ idle_to_freeze_s: 60 });
   expect(changedThresholds({ idle_to_suspend_s: 600, idle_to_freeze_s: null }, held)).toEqual({});
 });
 
-test('what would move at once is said by how many and what happens to them', () => {
+test('the preview says how many sandboxes would move at once, and where', () => {
   const says = previewInWords({
     within_s: 60,
     more: { ...none, suspended: 1317, ended: 1 },

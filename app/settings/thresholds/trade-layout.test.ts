@@ -8,7 +8,7 @@ const point = (threshold: number, process_hours: number, cold_wakes: number, tha
 });
 const DAY = 86_400;
 
-test('more wakes are further right, more hours further up, and everything is inside', () => {
+test('more wakes are further right, more hours further up, and everything is inside the plot', () => {
   const { points, wakes, hours } = tradeLayout([point(60, 10, 90), point(900, 40, 30), point(3600, 160, 10)], [1]);
   const [short, middle, long] = points;
   expect([short, middle, long].map((place) => place?.x)).toEqual([92, expect.any(Number), 6]);
@@ -19,13 +19,13 @@ test('more wakes are further right, more hours further up, and everything is ins
   expect(points.every(({ label }) => label !== null)).toBe(true);
 });
 
-test('labels that would lie on one another give way to the important ones', () => {
+test('overlapping labels give way to the important ones', () => {
   const crowd = [60, 120, 300, 900].map((threshold) => point(threshold, 10, 5));
   expect(tradeLayout(crowd, [2]).points.map(({ label }) => label)).toEqual([null, null, -10, null]);
   expect(tradeLayout(crowd, [2, 0]).points.map(({ label }) => label)).toEqual([20, null, -10, null]);
 });
 
-test('points that are all the same, or nothing, are drawn without a number that is none', () => {
+test('equal points, or none, are drawn without invalid numbers', () => {
   for (const same of [point(60, 0, 0), point(60, 3, 7)]) {
     const { points, wakes, hours } = tradeLayout([same, same], []);
     for (const { x, y } of points) expect([Number.isFinite(x), Number.isFinite(y)]).toEqual([true, true]);
@@ -40,7 +40,7 @@ test('round numbers are round', () => {
   expect(roundsBetween(0, 2, 1)).toEqual([0, 1, 2]);
 });
 
-test('a point says what would have been fewer and what more', () => {
+test('a point describes what would have been fewer and what more', () => {
   const was = { process_hours: 40.26, cold_wakes: 12, thaws: 3 };
   expect(tradeInWords(point(600, 36.06, 13, 3), was, 7 * DAY)).toBe(
     'Suspending after 10 min in the last 7 days: 4.2 fewer process-hours, 1 more cold wake.',

@@ -1,4 +1,4 @@
-/** Takes a bundle or a VFS file in as a new sandbox, as the form on the page of shares sends it. */
+/** Imports a bundle or a VFS file as a new sandbox, for the form on the page of shares. */
 import { importQuerySchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { parse } from '#lib/http/validate.ts';

@@ -1,4 +1,4 @@
-/** Takes a bundle to look at, as the form on the page of shares sends it. */
+/** Inspects an uploaded bundle, for the form on the page of shares. */
 import { getHost } from '#lib/host/host.ts';
 import { keepFlash } from '../../flash.ts';
 import { answerForm, readUpload, redirectTo } from '../../form-upload.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readLimits } from './limits.ts';
 
-test('typed limits ask for numbers, empty ones for none', () => {
+test('typed limits become numbers, empty ones null', () => {
   const { patch, errors } = readLimits({ max_sandboxes: '50', max_bytes: '500 MB' });
   expect(errors).toEqual({});
   expect(patch).toEqual({
@@ -11,7 +11,7 @@ test('typed limits ask for numbers, empty ones for none', () => {
   });
 });
 
-test('what is no amount is said beside its field', () => {
+test('an invalid amount is reported beside its field', () => {
   const { errors } = readLimits({ max_active: 'few', max_bytes: '1 MB', max_sandboxes: '-1' });
   expect(errors).toEqual({
     max_active: 'must be a whole number, like 5',

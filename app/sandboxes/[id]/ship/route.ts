@@ -1,4 +1,4 @@
-/** Ships a sandbox as the forms in its tab of shares ask: the bundle comes down as a file. */
+/** Ships a sandbox for the forms in its Shares tab: answers with the bundle as a download. */
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { WinterdockError } from '#lib/base/errors.ts';

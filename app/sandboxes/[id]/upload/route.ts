@@ -1,4 +1,4 @@
-/** Takes one file by a plain form, as a browser without scripts sends it. */
+/** Takes one file from a plain form, for a browser without scripts. */
 import { fileAddress } from '#components/files/file-address.ts';
 import { isWinterdockError, WinterdockError } from '#lib/base/errors.ts';
 import { isInstanceId } from '#lib/base/ids.ts';
