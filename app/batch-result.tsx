@@ -40,8 +40,8 @@ async function idsMadeBy(caller: Caller, requestId: string): Promise<InstanceId[
 async function lastStartLine(caller: Caller, requestId: string): Promise<Event | null> {
   for (const type of STARTS) {
     const { items } = await getHost().operations.events(caller, { type, limit: 50 });
-    const told = items.find((event) => event.request_id === requestId);
-    if (told !== undefined) return told;
+    const foundEvent = items.find((event) => event.request_id === requestId);
+    if (foundEvent !== undefined) return foundEvent;
   }
   return null;
 }

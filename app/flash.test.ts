@@ -12,14 +12,14 @@ function callerOf(actor: string): Caller {
   return { actor, via: 'console', requestId: 'r', role: 'admin', tenants: null, address: null, session: null };
 }
 
-const asked = (work: () => void) => () => runInRequest(new RequestContext('r', false), work);
+const inRequest = (work: () => void) => () => runInRequest(new RequestContext('r', false), work);
 
 beforeEach(() => setHost({ clock: { now: () => now } } as Host));
 afterEach(() => setHost(null));
 
 test(
   'the result of a posted form is kept for its sender and for nobody else',
-  asked(() => {
+  inRequest(() => {
     const key = keepFlash(callerOf('user:ada'), REFUSED);
     expect(readFlash(callerOf('user:ada'), key)).toEqual(REFUSED);
     expect(readFlash(callerOf('user:ada'), key)).toEqual(REFUSED);
@@ -31,7 +31,7 @@ test(
 
 test(
   'a flash expires after half an hour',
-  asked(() => {
+  inRequest(() => {
     const key = keepFlash(callerOf('user:ada'), REFUSED);
     now += 29 * MINUTE;
     expect(readFlash(callerOf('user:ada'), key)).toEqual(REFUSED);
@@ -42,7 +42,7 @@ test(
 
 test(
   'beyond the limit the oldest flash is dropped first',
-  asked(() => {
+  inRequest(() => {
     const keys = Array.from({ length: 300 }, () => keepFlash(callerOf('user:ada'), REFUSED));
     const kept = keys.map((key) => readFlash(callerOf('user:ada'), key) !== null);
     expect(kept.slice(0, 100)).toEqual(Array(100).fill(false));

@@ -16,8 +16,8 @@ test.beforeAll(async () => {
 });
 
 /** Invites somebody by the API; gives the path of the link. */
-async function invite(wish: { email: string; role: string; tenants?: string[] }): Promise<string> {
-  const made = await visited().call<{ link: string }>('POST', '/api/people/invitations', wish);
+async function invite(invitation: { email: string; role: string; tenants?: string[] }): Promise<string> {
+  const made = await visited().call<{ link: string }>('POST', '/api/people/invitations', invitation);
   expect(made.status).toBe(201);
   const { pathname, search } = new URL(made.json.link);
   return `${pathname}${search}`;

@@ -61,12 +61,12 @@ afterAll(async () => {
 /** Everything that comes back for a request, on a connection of its own. */
 function say(server: ServerProcess, text: string, host = '127.0.0.1'): Promise<string> {
   return new Promise((resolve) => {
-    let said = '';
+    let output = '';
     const socket = connect(Number(new URL(server.url).port), host);
     socket.setEncoding('latin1').on('data', (chunk) => {
-      said += chunk;
+      output += chunk;
     });
-    socket.on('error', () => undefined).on('close', () => resolve(said));
+    socket.on('error', () => undefined).on('close', () => resolve(output));
     socket.write(text, 'latin1');
   });
 }
@@ -297,7 +297,7 @@ test('what stops a start of the own server stops this one, with the same words a
     database.exec(sql);
     database.close();
   };
-  const said = new Set<string>();
+  const lines = new Set<string>();
   for (const [what, harm, settings] of [
     ['a wrong setting', () => undefined, { WB_POOL: '-1', WB_ADMIN_KEY: 'too-short' }],
     ['a folder that is none', () => undefined, { WB_DATA: registry }],
@@ -315,11 +315,11 @@ test('what stops a start of the own server stops this one, with the same words a
     expect([what, got]).toEqual([what, expected]);
     expect([what, got.status]).not.toEqual([what, 0]);
     expect(got.stderr).not.toMatch(/^\s+at /m);
-    said.add(got.stderr);
+    lines.add(got.stderr);
     for (const suffix of ['-wal', '-shm']) rmSync(registry + suffix, { force: true });
     writeFileSync(registry, whole);
   }
-  expect(said.size).toBe(6);
+  expect(lines.size).toBe(6);
   const server = await start({ folder: made });
   await isUntouched(server);
   for (const isAlone of [true, false]) {

@@ -119,7 +119,9 @@ test('with the registry lost every sandbox gets its row back by its key, and wak
   expect(looked).toContainEqual({ kind: 'registry.behind', weight: 'wrong', about: null, way: 'adopt' });
   const nobodys = doctor('--adopt');
   expect(nobodys.status).toBe(1);
-  expect(nobodys.said).toMatch(/not done: whose live\/up\/vfs\.sqlite is, no row tells: say it with --tenant NAME/);
+  expect(nobodys.said).toMatch(
+    /not done: no row says which tenant live\/up\/vfs\.sqlite belongs to: pass --tenant NAME/,
+  );
   await expect(spawnServer({ folder })).rejects.toThrow(/npm run doctor/);
 
   const some = doctor('--adopt', 'up', '--tenant', 'acme');

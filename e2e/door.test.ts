@@ -33,14 +33,14 @@ afterAll(async () => {
 function say(text: string): Promise<string> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve) => {
-    let said = '';
+    let output = '';
     const socket = connect(Number(port), hostname);
     socket.setEncoding('latin1');
     socket.on('data', (chunk) => {
-      said += chunk;
+      output += chunk;
     });
     socket.on('error', () => undefined);
-    socket.on('close', () => resolve(said));
+    socket.on('close', () => resolve(output));
     socket.write(text, 'latin1');
   });
 }

@@ -32,10 +32,10 @@ async function text(download: Download): Promise<string> {
 
 test('create, exec and files run by clicking, one after another, as they stand', async ({ page, complaints }) => {
   complaints.expected.push(/409/);
-  const asked = new Set<string>();
+  const requests = new Set<string>();
   const keys: string[] = [];
   page.on('request', (request) => {
-    asked.add(new URL(request.url()).origin);
+    requests.add(new URL(request.url()).origin);
     if (request.headers().authorization !== undefined) keys.push(request.url());
   });
   await open(page);
@@ -57,7 +57,7 @@ test('create, exec and files run by clicking, one after another, as they stand',
   expect(await text(await downloading)).toBe('hello from the explorer\n');
   // All of it went by the session alone.
   expect(keys).toEqual([]);
-  expect([...asked]).toEqual([visited().url]);
+  expect([...requests]).toEqual([visited().url]);
 });
 
 test('a stream shows what came in a short while', async ({ page }) => {

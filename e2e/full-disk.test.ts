@@ -63,7 +63,7 @@ test.runIf(canMount)(
 
     // What the last write did not need would keep the registry going for a while.
     expect(() => writeFileSync(join(inside, 'rest'), Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC');
-    const wishes: [string, string, unknown][] = [
+    const writes: [string, string, unknown][] = [
       ['PUT', file('more'), bytesOf(0)],
       ['POST', '/api/instances', { id: 'new', tenant: 'acme' }],
       ['POST', at('hot', '/exec'), { command: 'printf "%900000s" x > z' }],
@@ -75,13 +75,13 @@ test.runIf(canMount)(
       ['POST', at('hot', '/suspend'), {}],
       ['POST', at('cold', '/archive'), {}],
     ];
-    for (const [method, path, body] of wishes) {
+    for (const [method, path, body] of writes) {
       const answer = await call(method, path, body);
       expect([method, path, answer.status, answer.json.code]).toEqual([method, path, 503, 'storage_unavailable']);
       expect(answer.text).not.toContain(folder);
     }
-    const said = await call('POST', at('hot', '/exec'), { command: 'cat kept' });
-    expect([said.status, said.json.stdout]).toEqual([200, 'the work of hot']);
+    const read = await call('POST', at('hot', '/exec'), { command: 'cat kept' });
+    expect([read.status, read.json.stdout]).toEqual([200, 'the work of hot']);
     expect((await call('GET', '/readyz')).status).toBe(503);
     expect((await call('GET', '/healthz')).status).toBe(200);
     for (let n = 0; n < kept; n += 1) expect((await call('GET', file(n))).bytes.equals(bytesOf(n)), `${n}`).toBe(true);
@@ -89,7 +89,7 @@ test.runIf(canMount)(
 
     for (const name of ['ballast', 'rest']) rmSync(join(inside, name));
     await expect.poll(async () => (await call('GET', '/readyz')).status, { timeout: 20_000 }).toBe(200);
-    for (const [method, path, body] of wishes) {
+    for (const [method, path, body] of writes) {
       const answer = await call(method, path, body);
       expect([method, path, [200, 201].includes(answer.status)], answer.text.slice(0, 300)).toEqual([
         method,

@@ -41,7 +41,7 @@ function onSmallDisk(size: string, program: string[], environment: Record<string
   const inside = (name: string) => join(`/proc/${child.pid}/root`, disk, name);
   return {
     child,
-    said(name: 'out' | 'err'): string {
+    output(name: 'out' | 'err'): string {
       try {
         return readFileSync(inside(name), 'utf8');
       } catch {
@@ -65,18 +65,18 @@ test.runIf(canMount)(
       WB_LOG: 'info',
       PORT: '0',
     });
-    await expect.poll(() => disk.said('out'), { timeout: 30_000 }).toMatch(/^ready /m);
-    const call = caller(/^ready (\S+)$/m.exec(disk.said('out'))?.[1] ?? '', TEST_KEY);
+    await expect.poll(() => disk.output('out'), { timeout: 30_000 }).toMatch(/^ready /m);
+    const call = caller(/^ready (\S+)$/m.exec(disk.output('out'))?.[1] ?? '', TEST_KEY);
     await call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
     disk.fill();
     for (let n = 0; n < 100; n += 1) await call('GET', '/api/instances/a');
     expect((await call('PUT', '/api/instances/a/volumes/workspace/kept', 'kept')).status).toBe(201);
     await new Promise((resolve) => setTimeout(resolve, 1500));
     expect((await call('GET', '/readyz')).status).toBe(200);
-    const before = disk.said('err').length;
+    const before = disk.output('err').length;
     disk.makeRoom();
-    await expect.poll(() => disk.said('err').length).toBeGreaterThan(before);
-    for (const line of disk.said('err').trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
+    await expect.poll(() => disk.output('err').length).toBeGreaterThan(before);
+    for (const line of disk.output('err').trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
     disk.fill();
     await call('GET', '/api/instances/a');
     disk.child.kill('SIGTERM');
@@ -87,9 +87,9 @@ test.runIf(canMount)(
 
 test.runIf(canMount)('lines for which there is no room are counted, and how many were lost is said', async () => {
   const disk = onSmallDisk('2m', [TALKER]);
-  await expect.poll(() => disk.said('err')).toContain('so many lines are lost');
+  await expect.poll(() => disk.output('err')).toContain('so many lines are lost');
   const lines = disk
-    .said('err')
+    .output('err')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { n?: number; lines?: number });

@@ -63,8 +63,8 @@ test('a call beside a running stream waits for it and cuts nothing of it', async
   const beside = await Promise.all([exec('a', 'echo beside'), exec('a', 'echo again')]);
   expect(beside.map(({ json }) => json.stdout)).toEqual(['beside\n', 'again\n']);
   const { text } = await stream;
-  const said = [...text.matchAll(/line (\d+)/g)].map((match) => Number(match[1]));
-  expect(said).toEqual(Array.from({ length: 40 }, (_, at) => at + 1));
+  const numbers = [...text.matchAll(/line (\d+)/g)].map((match) => Number(match[1]));
+  expect(numbers).toEqual(Array.from({ length: 40 }, (_, at) => at + 1));
   expect(text).toContain('event: exit');
 });
 

@@ -82,7 +82,7 @@ test.runIf(canMount)(
       DRAWERS.filter((drawer) => drawer !== 'cold'),
     );
     await expect.poll(async () => (await call('GET', '/readyz')).json.drawers).toEqual(DRAWERS);
-    const wishes: [string, string, unknown][] = [
+    const writes: [string, string, unknown][] = [
       ['POST', at('new', '/resume'), {}],
       ['POST', at('cold', '/resume'), {}],
       ['POST', at('cold', '/archive'), {}],
@@ -95,7 +95,7 @@ test.runIf(canMount)(
       ['PUT', at('rest', '/volumes/workspace/more'), 'more'],
     ];
     for (let n = 0; n < 4; n += 1) {
-      for (const [method, path, body] of wishes) {
+      for (const [method, path, body] of writes) {
         const answer = await call(method, path, body);
         expect([method, path, answer.status, answer.json.code], answer.text).toEqual([
           method,
@@ -118,7 +118,7 @@ test.runIf(canMount)(
     remount('rw', DRAWERS);
     await expect.poll(async () => (await call('GET', '/readyz')).status).toBe(200);
     for (const id of ['rest', 'cold', 'packed', 'waits']) expect(await kept(id)).toBe(`the work of ${id}`);
-    for (const [method, path, body] of wishes) {
+    for (const [method, path, body] of writes) {
       const answer = await call(method, path, body);
       expect([method, path, [200, 201, 204].includes(answer.status)], answer.text.slice(0, 300)).toEqual([
         method,

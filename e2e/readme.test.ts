@@ -53,14 +53,14 @@ async function printed(script: string, env: Record<string, string> = {}): Promis
 
 test('the five lines of the README print what the README says', async () => {
   const heading = '## Five lines';
-  const said = await printed(block('README.md', 'sh', heading));
-  expect(timeless(said)).toBe(timeless(block('README.md', 'text', heading)));
+  const output = await printed(block('README.md', 'sh', heading));
+  expect(timeless(output)).toBe(timeless(block('README.md', 'text', heading)));
 });
 
 test('the command lines of docs/clients.md print what it says', async () => {
   const heading = '## Command line';
-  const said = await printed(block(CLIENTS, 'sh', heading), { XDG_CONFIG_HOME: folder });
-  expect(timeless(said)).toBe(timeless(block(CLIENTS, 'text', heading)));
+  const output = await printed(block(CLIENTS, 'sh', heading), { XDG_CONFIG_HOME: folder });
+  expect(timeless(output)).toBe(timeless(block(CLIENTS, 'text', heading)));
 });
 
 test('its JavaScript prints what it says, with the address and the key of the environment', async () => {

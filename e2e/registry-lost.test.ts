@@ -72,9 +72,9 @@ test('without its registry a data folder with files does not start, also the sec
   cpSync(registry(), join(away, 'registry.sqlite'));
   rmSync(registry());
 
-  const said = refused();
-  expect(said).toMatch(/there is no registry \S+, and its signed head registry\.sqlite\.head is at line \d+/);
-  expect(said).toMatch(/hold 2 files, of which no row names 2\./);
+  const message = refused();
+  expect(message).toMatch(/there is no registry \S+, and its signed head registry\.sqlite\.head is at line \d+/);
+  expect(message).toMatch(/hold 2 files, of which no row names 2\./);
   refused();
   const head = readFileSync(registry('.head'));
   rmSync(registry('.head'));
@@ -101,11 +101,11 @@ test('an older registry and one of another folder do not start', async () => {
   cpSync(registry(), registry('.newer'));
 
   cpSync(registry('.older'), registry());
-  const said = refused();
-  expect(said).toMatch(
+  const message = refused();
+  expect(message).toMatch(
     /is not the newest one\. Its signed head registry\.sqlite\.head is at line \d+ \(\d{4}-.*\), the ledger in it ends at line \d+/,
   );
-  expect(said).toMatch(/hold 2 files, of which no row names 1\./);
+  expect(message).toMatch(/hold 2 files, of which no row names 1\./);
 
   const other = mkdtempSync(join(tmpdir(), 'winterdock-other-'));
   server = await spawnServer({ folder: other });

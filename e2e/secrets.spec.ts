@@ -34,12 +34,12 @@ function texts(path: string, fits: RegExp): [name: string, text: string][] {
 }
 
 test('no secret is in a page, an answer, the log or the code that browsers get', async ({ page, context }) => {
-  const heard: [where: string, text: string][] = [];
+  const received: [where: string, text: string][] = [];
   page.on('response', async (response) => {
     const text = await response.text().catch(() => '');
-    heard.push([`${response.status()} ${response.url()}`, text]);
+    received.push([`${response.status()} ${response.url()}`, text]);
   });
-  page.on('console', (message) => heard.push(['console', message.text()]));
+  page.on('console', (message) => received.push(['console', message.text()]));
   const { call, url } = server;
   await call('POST', '/api/instances', { id: 'canary', tenant: 'acme', labels: { a: 'b' } });
   await call('PUT', '/api/instances/canary/volumes/workspace/a.txt', 'hello');
@@ -90,7 +90,7 @@ test('no secret is in a page, an answer, the log or the code that browsers get',
     '/metrics',
   ]) {
     await page.goto(`${url}${path}`);
-    heard.push([path, await page.content()]);
+    received.push([path, await page.content()]);
   }
   const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
   const visitors: Record<string, string>[] = [
@@ -107,10 +107,10 @@ test('no secret is in a page, an answer, the log or the code that browsers get',
       ['POST', '/', 'x'],
     ] as const) {
       const answer = await call(method, path, body, { key: null, headers: { ...headers, origin: url } });
-      heard.push([`${method} ${path}`, answer.text]);
+      received.push([`${method} ${path}`, answer.text]);
     }
   }
-  heard.push(['the log', server.output()]);
+  received.push(['the log', server.output()]);
   const shipped = texts(join(ROOT, '.next', 'static'), /\.(js|css|map|json)$/);
   const secrets = {
     'the admin key': ADMIN_KEY,
@@ -122,13 +122,13 @@ test('no secret is in a page, an answer, the log or the code that browsers get',
   };
   expect(Object.values(secrets).every((secret) => secret.length >= 16)).toBe(true);
   for (const [what, secret] of Object.entries(secrets)) {
-    const leaks = [...heard, ...shipped].filter(([, text]) => text.includes(secret)).map(([where]) => where);
+    const leaks = [...received, ...shipped].filter(([, text]) => text.includes(secret)).map(([where]) => where);
     expect([what, leaks]).toEqual([what, []]);
   }
 
   // What the machine is called and where things lie is nobody's business either.
   const places = [folder, ROOT, 'better-sqlite3'];
-  const answers = heard.filter(([where]) => where !== 'the log');
+  const answers = received.filter(([where]) => where !== 'the log');
   for (const place of places)
     expect([place, answers.filter(([, text]) => text.includes(place)).map(([where]) => where)]).toEqual([place, []]);
   expect(shipped.filter(([name]) => name.endsWith('.map'))).toEqual([]);

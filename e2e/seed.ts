@@ -6,7 +6,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call } from '../lib/testing/call.ts';
 
-interface Wish {
+interface SandboxInput {
   id: string;
   tenant: string;
   name?: string;
@@ -15,7 +15,7 @@ interface Wish {
 }
 
 export interface Berth {
-  wish: Wish;
+  input: SandboxInput;
   /** The verbs that it goes through once it is registered; files are written after its first `resume`. */
   verbs: readonly ('resume' | 'suspend' | 'freeze' | 'archive' | 'delete')[];
   /** How many hours ago it would have happened, in a picture. */
@@ -26,22 +26,22 @@ const DAY = 24;
 
 export const HARBOUR: readonly Berth[] = [
   {
-    wish: { id: 'old-experiment', tenant: 'acme', name: 'Old experiment' },
+    input: { id: 'old-experiment', tenant: 'acme', name: 'Old experiment' },
     verbs: ['resume', 'archive', 'delete'],
     hoursAgo: 41 * DAY,
   },
   {
-    wish: { id: 'onboarding-demo', tenant: 'acme', name: 'Onboarding demo', labels: { kind: 'demo' } },
+    input: { id: 'onboarding-demo', tenant: 'acme', name: 'Onboarding demo', labels: { kind: 'demo' } },
     verbs: ['resume', 'archive'],
     hoursAgo: 41 * DAY,
   },
   {
-    wish: { id: 'intern-project', tenant: 'lighthouse', name: 'Intern project' },
+    input: { id: 'intern-project', tenant: 'lighthouse', name: 'Intern project' },
     verbs: ['resume', 'archive'],
     hoursAgo: 41 * DAY,
   },
   {
-    wish: {
+    input: {
       id: 'migration-rehearsal-with-a-very-long-identifier-0001',
       tenant: 'northwind',
       name: 'The rehearsal of the great migration of the customer database, with everything that belongs to it, second try',
@@ -54,23 +54,23 @@ export const HARBOUR: readonly Berth[] = [
     hoursAgo: 3 * DAY + 2,
   },
   {
-    wish: { id: 'fraud-model-eval', tenant: 'northwind', name: 'Fraud model evaluation', labels: { env: 'test' } },
+    input: { id: 'fraud-model-eval', tenant: 'northwind', name: 'Fraud model evaluation', labels: { env: 'test' } },
     verbs: ['resume', 'suspend', 'freeze'],
     hoursAgo: 3 * DAY + 2,
   },
   {
-    wish: { id: 'price-watch', tenant: 'lighthouse', name: 'Price watch' },
+    input: { id: 'price-watch', tenant: 'lighthouse', name: 'Price watch' },
     verbs: ['resume', 'suspend', 'freeze'],
     hoursAgo: 3 * DAY + 2,
   },
   {
-    wish: { id: 'support-triage', tenant: 'acme', name: 'Support triage', labels: { env: 'prod' } },
+    input: { id: 'support-triage', tenant: 'acme', name: 'Support triage', labels: { env: 'prod' } },
     verbs: ['resume', 'suspend'],
     hoursAgo: 23.4,
   },
-  { wish: { id: 'notebook-q3', tenant: 'acme' }, verbs: ['resume', 'suspend'], hoursAgo: 7 },
+  { input: { id: 'notebook-q3', tenant: 'acme' }, verbs: ['resume', 'suspend'], hoursAgo: 7 },
   {
-    wish: {
+    input: {
       id: 'release-notes-writer',
       tenant: 'acme',
       name: 'Release notes writer',
@@ -80,7 +80,7 @@ export const HARBOUR: readonly Berth[] = [
     hoursAgo: 0,
   },
   {
-    wish: {
+    input: {
       id: 'crawler-eu-west',
       tenant: 'northwind',
       name: 'Crawler, EU west',
@@ -90,7 +90,7 @@ export const HARBOUR: readonly Berth[] = [
     verbs: ['resume'],
     hoursAgo: 0,
   },
-  { wish: { id: 'fresh-one', tenant: 'lighthouse', name: 'Fresh one' }, verbs: [], hoursAgo: 0 },
+  { input: { id: 'fresh-one', tenant: 'lighthouse', name: 'Fresh one' }, verbs: [], hoursAgo: 0 },
 ];
 
 const PIXEL = Buffer.from(
@@ -124,9 +124,9 @@ async function must(call: Call, method: string, path: string, body?: unknown): P
 }
 
 /** Registers one sandbox, takes it through its verbs and fills its volumes. */
-export async function moor(call: Call, { wish, verbs }: Berth): Promise<void> {
-  const at = `/api/instances/${wish.id}`;
-  await must(call, 'POST', '/api/instances', wish);
+export async function moor(call: Call, { input: sandbox, verbs }: Berth): Promise<void> {
+  const at = `/api/instances/${sandbox.id}`;
+  await must(call, 'POST', '/api/instances', sandbox);
   for (const verb of verbs) {
     if (verb === 'delete') await must(call, 'DELETE', at);
     else await must(call, 'POST', `${at}/${verb}`, verb === 'archive' ? { reason: 'the season is over' } : {});

@@ -125,8 +125,8 @@ async function people(
   await guest.context().close();
 
   const { json } = await visited().call<{ type: string; reason: string }[]>('GET', '/api/events?limit=50');
-  const told = json.map(({ type }) => type);
-  expect(told).toEqual(
+  const types = json.map(({ type }) => type);
+  expect(types).toEqual(
     expect.arrayContaining([
       'person.invited',
       'person.joined',

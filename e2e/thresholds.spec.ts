@@ -9,9 +9,9 @@ import { expect, signInByKey, test, visited } from './visited.ts';
  */
 async function tenantWithIdleOne(tenant: string): Promise<void> {
   const { call } = visited();
-  for (const wish of [{ id: `${tenant}-a` }, { id: `${tenant}-b`, idle_to_suspend_s: 1 }]) {
-    expect((await call('POST', '/api/instances', { ...wish, tenant })).status).toBe(201);
-    expect((await call('POST', `/api/instances/${wish.id}/resume`, {})).status).toBe(200);
+  for (const input of [{ id: `${tenant}-a` }, { id: `${tenant}-b`, idle_to_suspend_s: 1 }]) {
+    expect((await call('POST', '/api/instances', { ...input, tenant })).status).toBe(201);
+    expect((await call('POST', `/api/instances/${input.id}/resume`, {})).status).toBe(200);
   }
   await expect
     .poll(async () => (await call('GET', `/api/instances/${tenant}-b`)).json.state, { timeout: 30_000 })

@@ -35,17 +35,17 @@ export const test = base.extend<{ complaints: Complaints }>({
   baseURL: async ({ baseURL: _ }, use) => use(visited().url),
   complaints: [
     async ({ context }, use) => {
-      const heard: string[] = [];
+      const errors: string[] = [];
       const complaints: Complaints = { expected: [] };
       const listen = (page: Page) => {
         page.on('console', (message) => {
-          if (message.type() === 'error') heard.push(`${page.url()}: ${message.text()} (${message.location().url})`);
+          if (message.type() === 'error') errors.push(`${page.url()}: ${message.text()} (${message.location().url})`);
         });
-        page.on('pageerror', (error) => heard.push(`${page.url()}: ${error.stack ?? error.message}`));
+        page.on('pageerror', (error) => errors.push(`${page.url()}: ${error.stack ?? error.message}`));
       };
       context.on('page', listen);
       await use(complaints);
-      expect(heard.filter((line) => !complaints.expected.some((pattern) => pattern.test(line)))).toEqual([]);
+      expect(errors.filter((line) => !complaints.expected.some((pattern) => pattern.test(line)))).toEqual([]);
     },
     { auto: true },
   ],

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { HEADLINES } from './bench/headlines.ts';
-import { PART_NAMES, readWishes, USAGE } from './bench/parts.ts';
+import { PART_NAMES, parseOptions, USAGE } from './bench/parts.ts';
 import { type Kept, keep, merge, withHeadlines, withSections } from './bench/result.ts';
 import { ROOT } from './build.ts';
 
@@ -48,8 +48,8 @@ test('outside their tables neither text claims a figure of its own', () => {
 });
 
 test('only the parts that are named run, in their own order, and all of them without a name', () => {
-  expect(readWishes([]).parts).toEqual(PART_NAMES);
-  expect(readWishes(['--only', 'pages, wakes', '--quick'])).toMatchObject({ parts: ['wakes', 'pages'], quick: true });
+  expect(parseOptions([]).parts).toEqual(PART_NAMES);
+  expect(parseOptions(['--only', 'pages, wakes', '--quick'])).toMatchObject({ parts: ['wakes', 'pages'], quick: true });
   for (const name of PART_NAMES) expect(USAGE).toMatch(new RegExp(`^ +${name} `, 'm'));
 });
 

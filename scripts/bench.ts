@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { HEADLINES } from './bench/headlines.ts';
-import { PART_NAMES, PARTS, readWishes, USAGE, type Wishes } from './bench/parts.ts';
+import { type BenchOptions, PART_NAMES, PARTS, parseOptions, USAGE } from './bench/parts.ts';
 import { barTable, type Kept, keep, merge, missed, timeTable, withHeadlines, withSections } from './bench/result.ts';
 import { ROOT } from './build.ts';
 import { ensurePeers } from './peers.ts';
@@ -16,16 +16,16 @@ const RESULTS = join(ROOT, 'docs', 'bench.json');
 const PERFORMANCE = join(ROOT, 'docs', 'performance.md');
 const README = join(ROOT, 'README.md');
 
-function wishes(): Wishes {
+function readOptions(): BenchOptions {
   try {
-    return readWishes(process.argv.slice(2));
+    return parseOptions(process.argv.slice(2));
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
     process.exit(1);
   }
 }
 
-const { parts, quick, check, help } = wishes();
+const { parts, quick, check, help } = readOptions();
 if (help) {
   process.stdout.write(USAGE);
   process.exit(0);

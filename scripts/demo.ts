@@ -23,15 +23,15 @@ function keyOf(env: NodeJS.ProcessEnv): string {
 }
 
 /** Makes one sandbox, has it do its work and takes it to where it belongs. */
-async function play(client: WinterdockClient, { runs, to, reason, ...wish }: Part): Promise<void> {
-  await client.createInstance(wish);
+async function play(client: WinterdockClient, { runs, to, reason, ...input }: Part): Promise<void> {
+  await client.createInstance(input);
   for (const command of runs) {
-    const { exit_code, stderr } = await client.execInInstance(wish.id, { command: `set -e -o pipefail\n${command}` });
-    if (exit_code !== 0) throw new Error(`${wish.id}: exit ${exit_code}: ${stderr}`);
+    const { exit_code, stderr } = await client.execInInstance(input.id, { command: `set -e -o pipefail\n${command}` });
+    if (exit_code !== 0) throw new Error(`${input.id}: exit ${exit_code}: ${stderr}`);
   }
   const because = reason === undefined ? {} : { reason };
-  if (to !== 'created' && to !== 'active') await client.walkPlan(wish.id, { to, ...because });
-  say(`${wish.tenant.padEnd(11)} ${wish.id.padEnd(17)} ${to}`);
+  if (to !== 'created' && to !== 'active') await client.walkPlan(input.id, { to, ...because });
+  say(`${input.tenant.padEnd(11)} ${input.id.padEnd(17)} ${to}`);
 }
 
 async function main(): Promise<void> {

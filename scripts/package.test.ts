@@ -146,34 +146,34 @@ test(
       });
     });
     try {
-      const said = (...args: string[]) => {
+      const outputOf = (...args: string[]) => {
         const mine = { ...env, WINTERDOCK_URL: url, WINTERDOCK_KEY: KEY };
         const { status, stdout, stderr } = run([...beside(server.pid), link, ...args], mine);
         if (status !== 0) throw new Error(`${args.join(' ')}: ${status}\n${stdout}${stderr}`);
         return stdout;
       };
       writeFileSync(join(place, 'key'), KEY, { mode: 0o644 });
-      said('login', url, '--key-file', join(place, 'key'));
-      said('create', 'sess-841', '--tenant', 'acme');
+      outputOf('login', url, '--key-file', join(place, 'key'));
+      outputOf('create', 'sess-841', '--tenant', 'acme');
       // The shell, its commands that are loaded late, and both languages: each has files of its own to be found.
-      const exec = (command: string) => said('exec', 'sess-841', command);
+      const exec = (command: string) => outputOf('exec', 'sess-841', command);
       expect(exec('echo hello > note; js -e "console.log(6 * 7)"; tar cz note | tar tz')).toBe('42\nnote\n');
       expect(exec('python3 -c "import json; print(json.dumps({\\"a\\": 1}))" | jq .a')).toBe('1\n');
       expect(exec('sqlite3 x.db "select 6 * 7"')).toBe('42\n');
-      expect(said('eval', 'sess-841', '6 * 7')).toBe('42\n');
+      expect(outputOf('eval', 'sess-841', '6 * 7')).toBe('42\n');
       // A reader for what rests, a process for bundles, and what is archived is expanded.
-      said('suspend', 'sess-841');
-      expect(said('files', 'get', 'sess-841', 'note')).toBe('hello\n');
-      said('ship', 'sess-841', join(home, 'sess-841.wbundle'));
-      expect(said('inspect', join(home, 'sess-841.wbundle'))).toMatch(/^verified\s+yes$/m);
-      said('archive', 'sess-841', '--yes');
-      expect(said('files', 'get', 'sess-841', 'note')).toBe('hello\n');
+      outputOf('suspend', 'sess-841');
+      expect(outputOf('files', 'get', 'sess-841', 'note')).toBe('hello\n');
+      outputOf('ship', 'sess-841', join(home, 'sess-841.wbundle'));
+      expect(outputOf('inspect', join(home, 'sess-841.wbundle'))).toMatch(/^verified\s+yes$/m);
+      outputOf('archive', 'sess-841', '--yes');
+      expect(outputOf('files', 'get', 'sess-841', 'note')).toBe('hello\n');
       // The operators' commands, beside the server.
-      expect(said('doctor')).toContain('All is well.');
-      said('backup', join(home, 'kept'));
-      expect(said('ledger-verify')).toContain('Proved: no line was changed');
+      expect(outputOf('doctor')).toContain('All is well.');
+      outputOf('backup', join(home, 'kept'));
+      expect(outputOf('ledger-verify')).toContain('Proved: no line was changed');
       expect(
-        said(
+        outputOf(
           'restore-backup',
           '--from',
           join(home, 'kept'),

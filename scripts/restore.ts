@@ -26,7 +26,7 @@ import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 const USAGE =
   'Usage: npm run restore -- --from DIR|FILE.tar [--at TIME] [--dry-run] [--force] [--with-keys] [--instance ID [--as NEWID | --to FILE]]';
 
-interface Asked {
+interface RestoreOptions {
   from: string;
   at: number | null;
   instance: InstanceId | null;
@@ -37,7 +37,7 @@ interface Asked {
   withKeys: boolean;
 }
 
-function asked(): Asked | null {
+function readOptions(): RestoreOptions | null {
   const { values } = parseArgs({
     options: {
       from: { type: 'string' },
@@ -90,7 +90,7 @@ function tell(plan: RestorePlan, { manifest }: OpenedBackup): void {
   }
 }
 
-async function all(want: Asked, backup: OpenedBackup, config: Config): Promise<number> {
+async function all(want: RestoreOptions, backup: OpenedBackup, config: Config): Promise<number> {
   const { keys, issuer } = backup.manifest;
   const own = existsSync(config.dataFolder) ? issuerOf(config.dataFolder) : null;
   if (own !== null && own !== issuer) {
@@ -135,7 +135,7 @@ async function all(want: Asked, backup: OpenedBackup, config: Config): Promise<n
   }
 }
 
-async function one(want: Asked, id: InstanceId, backup: OpenedBackup, config: Config): Promise<number> {
+async function one(want: RestoreOptions, id: InstanceId, backup: OpenedBackup, config: Config): Promise<number> {
   if (want.to !== null) {
     await writeFileOf({ backup, id }, want.to);
     say(`Wrote the file of "${id}", as of ${time(backup.manifest.begun_ms)}, to ${want.to}.`);
@@ -186,7 +186,7 @@ function rowThere(config: Config, id: InstanceId): string | null {
 }
 
 async function main(): Promise<number> {
-  const want = asked();
+  const want = readOptions();
   if (want === null) return refuse(USAGE);
   const config = readConfig(process.env);
   if (config.registryPath === ':memory:') return refuse('A registry in memory cannot be restored to.');

@@ -119,13 +119,13 @@ const DAY = 24;
 function fleet(from: number, count: number, verbs: Berth['verbs'], hoursAgo: number): Berth[] {
   return Array.from({ length: count }, (_, index) => {
     const number = String(from + index).padStart(2, '0');
-    const wish = {
+    const input = {
       id: `batch-worker-${number}`,
       tenant: 'northwind',
       name: `Batch worker ${number}`,
       labels: { batch: 'b7' },
     };
-    return { wish, verbs, hoursAgo };
+    return { input, verbs, hoursAgo };
   });
 }
 

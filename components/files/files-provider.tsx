@@ -40,7 +40,7 @@ export function useFiles(): FilesContextValue {
 
 interface Deleted {
   key: number;
-  held: DeletedFile;
+  deletedFile: DeletedFile;
   /** The outcome of the undo. */
   outcome: ActionOutcome | null;
   busy: boolean;
@@ -121,13 +121,13 @@ export function FilesProvider({
 
   const remove = async (where: VolumeName, path: string) => {
     setOutcome(null);
-    const held = await deleteWithUndo(id, where, path);
-    if (!('content' in held)) {
-      setOutcome(held);
+    const result = await deleteWithUndo(id, where, path);
+    if (!('content' in result)) {
+      setOutcome(result);
       return;
     }
     count.current += 1;
-    const fresh = { key: count.current, held, outcome: null, busy: false };
+    const fresh = { key: count.current, deletedFile: result, outcome: null, busy: false };
     setDeleted((before) => [...before, fresh].slice(-KEPT));
     changed(where, [path]);
     router.push(fileAddress({ id, at }, where, folderOf(path)), { scroll: false });
@@ -139,11 +139,11 @@ export function FilesProvider({
     if (newest !== undefined) box.current?.querySelector<HTMLElement>(`[data-undo="${newest}"]`)?.focus();
   }, [newest]);
 
-  const undo = async ({ key, held }: Deleted) => {
+  const undo = async ({ key, deletedFile }: Deleted) => {
     const mark = (how: Partial<Deleted>) =>
       setDeleted((all) => all.map((one) => (one.key === key ? { ...one, ...how } : one)));
     mark({ busy: true, outcome: null });
-    const became = await undoDelete(id, held);
+    const became = await undoDelete(id, deletedFile);
     if (!became.ok) {
       mark({ busy: false, outcome: became });
       return;
@@ -151,8 +151,8 @@ export function FilesProvider({
     setDeleted((all) => all.filter((one) => one.key !== key));
     setOutcome(became);
     box.current?.focus({ preventScroll: true });
-    changed(held.volume, [held.path]);
-    router.push(fileAddress({ id, at }, held.volume, held.path), { scroll: false });
+    changed(deletedFile.volume, [deletedFile.path]);
+    router.push(fileAddress({ id, at }, deletedFile.volume, deletedFile.path), { scroll: false });
   };
 
   const act = useRef({ remove, upload: uploads.add });
@@ -175,12 +175,12 @@ export function FilesProvider({
           {deleted.map((one) => (
             <div key={one.key} className="mt-4 grid gap-1">
               <p className="flex flex-wrap items-center gap-3">
-                <span className="min-w-0 [overflow-wrap:anywhere]">{`/${one.held.volume}${one.held.path} is deleted.`}</span>
+                <span className="min-w-0 [overflow-wrap:anywhere]">{`/${one.deletedFile.volume}${one.deletedFile.path} is deleted.`}</span>
                 <button
                   type="button"
                   className="button button-quiet"
                   data-undo={one.key}
-                  aria-label={`Undo: put ${one.held.path} back`}
+                  aria-label={`Undo: put ${one.deletedFile.path} back`}
                   aria-busy={one.busy}
                   onClick={() => {
                     if (!one.busy) void undo(one);

@@ -60,10 +60,10 @@ test('every type of line that the engine writes has words', () => {
 });
 
 test('the line of a month reads as a sentence with its reason once', () => {
-  const said = (event: Event) => `${actorInWords(event)} ${actionInWords(event)}${reasonInWords(event) ?? ''}`;
-  expect(said(sealed)).toBe('The server sealed the ledger of October 2026 (31 lines)');
+  const sentence = (event: Event) => `${actorInWords(event)} ${actionInWords(event)}${reasonInWords(event) ?? ''}`;
+  expect(sentence(sealed)).toBe('The server sealed the ledger of October 2026 (31 lines)');
   const dropped = { ...sealed, type: 'ledger.dropped', reason: '2025-01: lines 9 to 9, kept for 90 days' };
-  expect(said(dropped)).toBe('The server dropped the ledger of January 2025 (1 line, kept for 90 days)');
+  expect(sentence(dropped)).toBe('The server dropped the ledger of January 2025 (1 line, kept for 90 days)');
   expect(actionInWords({ ...sealed, reason: 'something else' })).toBe('sealed a month of the ledger');
   expect(reasonInWords({ ...sealed, reason: 'something else' })).toBe('something else');
 });

@@ -193,10 +193,10 @@ const HASH = /\b(sha256:[0-9a-f]{12})[0-9a-f]{52}\b/g;
  * already.
  */
 export function reasonInWords(event: Pick<Event, 'type' | 'reason' | 'actor'>): string | null {
-  const told =
+  const isRedundant =
     ((event.type === 'ledger.sealed' || event.type === 'ledger.dropped') && monthInWords(event.reason) !== null) ||
     (event.type === 'person.signed_in' && event.actor === 'key:admin' && event.reason === 'by the admin key');
-  return told || event.reason === null ? null : event.reason.replace(HASH, '$1…');
+  return isRedundant || event.reason === null ? null : event.reason.replace(HASH, '$1…');
 }
 
 /** Whether the console has words for a type of line. */

@@ -47,7 +47,11 @@ const stateOf = (queries: QueryClient, id: string) =>
   queries.getQueryData<CachedValue<Instance>>(instanceKey(id))?.value.state;
 
 test('an event replaces an older row, in whatever order and however often it arrives', () => {
-  const told = [changed(11, row('a', 'suspended')), changed(12, row('a', 'frozen')), changed(13, row('a', 'archived'))];
+  const events = [
+    changed(11, row('a', 'suspended')),
+    changed(12, row('a', 'frozen')),
+    changed(13, row('a', 'archived')),
+  ];
   const orders = [
     [0, 1, 2],
     [2, 1, 0],
@@ -57,7 +61,7 @@ test('an event replaces an older row, in whatever order and however often it arr
   for (const order of orders) {
     const queries = cacheWithRow();
     order.forEach((at, arrived) => {
-      applyChanges(queries, told[at] as Changes, arrived + 1);
+      applyChanges(queries, events[at] as Changes, arrived + 1);
     });
     expect([order, stateOf(queries, 'a')]).toEqual([order, 'archived']);
     expect(queries.getQueryData<CachedValue<unknown>>(countsKey)?.seq).toBe(13);
@@ -81,13 +85,13 @@ test('of two readings at the same line the later one counts: activity changes a 
 });
 
 test('a page shows its rendered data until a newer event arrives, and after the next rendering again', () => {
-  const told = { seq: 12, at: 0, value: 'told' };
+  const received = { seq: 12, at: 0, value: 'told' };
   expect(valueToShow(undefined, 'rendered', 12, 50)).toBe('rendered');
-  expect(valueToShow(told, 'rendered', 11, 50)).toBe('told');
-  expect(valueToShow(told, 'rendered', 13, 50)).toBe('rendered');
-  expect(valueToShow(told, 'rendered', 12, 50)).toBe('rendered');
-  expect(valueToShow({ ...told, at: 60 }, 'rendered', 12, 50)).toBe('told');
-  expect(valueToShow(told, 'rendered', -1, 50)).toBe('told');
+  expect(valueToShow(received, 'rendered', 11, 50)).toBe('told');
+  expect(valueToShow(received, 'rendered', 13, 50)).toBe('rendered');
+  expect(valueToShow(received, 'rendered', 12, 50)).toBe('rendered');
+  expect(valueToShow({ ...received, at: 60 }, 'rendered', 12, 50)).toBe('told');
+  expect(valueToShow(received, 'rendered', -1, 50)).toBe('told');
 });
 
 test('a row that no component shows yet is kept for a later one, but only some of them', () => {
@@ -119,7 +123,7 @@ test('a job never goes back, in whatever order events arrive: it progresses, and
     const state = finished === null ? 'running' : 'cancelled';
     return { id: 'job-1', state, finished, done, failed: 0, skipped } as Job;
   };
-  const told = [at(0, 0, null), at(3, 1, null), at(5, 2, null), at(4, 2, 9), at(6, 2, 9)];
+  const progress = [at(0, 0, null), at(3, 1, null), at(5, 2, null), at(4, 2, 9), at(6, 2, 9)];
   for (const order of [
     [0, 1, 2, 3, 4],
     [4, 3, 2, 1, 0],
@@ -127,14 +131,14 @@ test('a job never goes back, in whatever order events arrive: it progresses, and
   ]) {
     const queries = new QueryClient();
     for (const n of order) {
-      applyChanges(queries, { ...changed(1), jobs: [told[n] as Job] }, 1);
+      applyChanges(queries, { ...changed(1), jobs: [progress[n] as Job] }, 1);
       expect(queries.getQueryData<Job>(jobKey('job-1'))).toBeDefined();
     }
-    expect([order, queries.getQueryData(jobKey('job-1'))]).toEqual([order, told[4]]);
+    expect([order, queries.getQueryData(jobKey('job-1'))]).toEqual([order, progress[4]]);
   }
   // The rendered job has progressed further than the event.
-  expect(laterJob(told[1], told[3] as Job)).toBe(told[3]);
-  expect(laterJob(told[3], told[2] as Job)).toBe(told[3]);
+  expect(laterJob(progress[1], progress[3] as Job)).toBe(progress[3]);
+  expect(laterJob(progress[3], progress[2] as Job)).toBe(progress[3]);
 });
 
 test('of the started sandboxes the largest reported number is kept, for each call', () => {

@@ -47,7 +47,7 @@ export function JobNotifier({ actor, since }: { actor: string; since: number }) 
   const here = useRef(pathname);
   here.current = pathname;
   const from = useRef(since);
-  const said = useRef(new Set<string>());
+  const reported = useRef(new Set<string>());
   useEffect(
     () =>
       onLedgerLine((event) => {
@@ -58,8 +58,8 @@ export function JobNotifier({ actor, since }: { actor: string; since: number }) 
         endedJobs(actor).then(
           (jobs) => {
             for (const job of jobs) {
-              if ((job.finished ?? 0) < from.current || said.current.has(job.id)) continue;
-              said.current.add(job.id);
+              if ((job.finished ?? 0) < from.current || reported.current.has(job.id)) continue;
+              reported.current.add(job.id);
               if (here.current !== `/jobs/${job.id}`) sayJob(job);
             }
           },

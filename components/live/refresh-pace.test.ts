@@ -12,7 +12,7 @@ function renderings(options: { everyMs: number; forMs: number; tookMs: number; u
   const at: number[] = [];
   let free = 0;
   for (let now = 0; now < forMs + 20_000; now += 10) {
-    if (now < forMs && now % everyMs === 0) pace.hear(urgency, now);
+    if (now < forMs && now % everyMs === 0) pace.noteLine(urgency, now);
     if (now < free || pace.wait(now) !== 0) continue;
     at.push(now);
     pace.begin(now);

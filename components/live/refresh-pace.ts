@@ -27,7 +27,7 @@ export class RefreshPace {
   #took = 0;
 
   /** Notes a line that makes the page stale. */
-  hear(urgency: Urgency, now: number): void {
+  noteLine(urgency: Urgency, now: number): void {
     if (urgency === null) return;
     if (urgency === 'later') {
       this.#later ??= now;

@@ -35,8 +35,8 @@ const overview: Rule = ({ type, instance }) => {
 const sandboxes: Rule = (event, { search, shows }) => {
   const { type, instance, tenant, from, to } = event;
   if (instance === null) return LADDER.test(type) ? 'later' : null;
-  const asked = search.get('tenant');
-  if (asked !== null && asked !== tenant) return null;
+  const shownTenant = search.get('tenant');
+  if (shownTenant !== null && shownTenant !== tenant) return null;
   const state = search.get('state');
   const changeable = [...search.keys()].some((name) => !FIXED.includes(name));
   if (shows(instance))
@@ -54,8 +54,8 @@ const sandbox: Rule = ({ instance, type }, { pathname }) => {
 
 const archive: Rule = ({ instance, tenant, from, to }, { search, shows }) => {
   if (instance === null) return null;
-  const asked = search.get('tenant');
-  if (asked !== null && asked !== tenant) return null;
+  const shownTenant = search.get('tenant');
+  if (shownTenant !== null && shownTenant !== tenant) return null;
   if (from === 'archived' || to === 'archived') return 'now';
   return shows(instance) ? 'now' : null;
 };

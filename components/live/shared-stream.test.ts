@@ -71,11 +71,11 @@ const line = (seq: number): Event => ({ seq }) as Event;
 
 /** A tab of the browser. */
 function tab(from = 0) {
-  const heard: number[] = [];
+  const received: number[] = [];
   const statuses: StreamStatus[] = [];
   let gaps = 0;
   const leave = openSharedStream(from, {
-    onEvents: (events) => heard.push(...events.map(({ seq }) => seq)),
+    onEvents: (events) => received.push(...events.map(({ seq }) => seq)),
     onChanges: () => undefined,
     onStatus: (status) => statuses.push(status),
     onGap: () => {
@@ -83,7 +83,7 @@ function tab(from = 0) {
     },
   });
   leaving.push(leave);
-  return { heard, leave, gaps: () => gaps, status: () => statuses.at(-1)?.is };
+  return { received, leave, gaps: () => gaps, status: () => statuses.at(-1)?.is };
 }
 
 /** The one open connection, accepted. */
@@ -101,8 +101,8 @@ test('eight tabs share one connection, and each gets every line once', async () 
   const tabs = Array.from({ length: 8 }, () => tab());
   const source = await connected();
   for (const seq of [1, 2, 2, 1, 3]) source.say('message', line(seq));
-  for (const { heard, status } of tabs) {
-    await soon(() => expect(heard).toEqual([1, 2, 3]));
+  for (const { received, status } of tabs) {
+    await soon(() => expect(received).toEqual([1, 2, 3]));
     await soon(() => expect(status()).toBe('live'));
   }
   expect(Source.opened.length).toBe(1);
@@ -112,14 +112,14 @@ test('when the tab with the connection closes, another takes over after the last
   const [first, second, third] = [tab(), tab(), tab()];
   const source = await connected();
   source.say('message', line(7));
-  await soon(() => expect(third.heard).toEqual([7]));
+  await soon(() => expect(third.received).toEqual([7]));
   first.leave();
   await soon(() => expect(source.readyState).toBe(Source.CLOSED));
   const next = await connected();
   expect(next.url.searchParams.get('last_event_id')).toBe('7');
   next.say('message', line(8));
-  for (const { heard } of [second, third]) await soon(() => expect(heard).toEqual([7, 8]));
-  expect(first.heard).toEqual([7]);
+  for (const { received } of [second, third]) await soon(() => expect(received).toEqual([7, 8]));
+  expect(first.received).toEqual([7]);
 });
 
 test('a tab that hangs loses the connection to another', async () => {
@@ -134,8 +134,8 @@ test('a tab that hangs loses the connection to another', async () => {
   await soon(() => expect(source.readyState).toBe(Source.CLOSED));
   const next = await connected();
   next.say('message', line(1));
-  for (const { heard, status } of [hung, second]) {
-    await soon(() => expect(heard).toEqual([1]));
+  for (const { received, status } of [hung, second]) {
+    await soon(() => expect(received).toEqual([1]));
     await soon(() => expect(status()).toBe('live'));
   }
 });
@@ -162,15 +162,15 @@ test('a gap is reported to every tab, and later lines still arrive, from another
   const source = await connected();
   source.say('gap', { seq: 20 });
   source.say('message', line(21));
-  for (const { heard, gaps } of tabs) {
-    await soon(() => expect(heard).toEqual([21]));
+  for (const { received, gaps } of tabs) {
+    await soon(() => expect(received).toEqual([21]));
     expect(gaps()).toBe(1);
   }
 });
 
 test('when the session has ended every tab is informed and none retries until the next sign-in', async () => {
-  const asked = vi.fn();
-  vi.stubGlobal('fetch', asked);
+  const fetchSpy = vi.fn();
+  vi.stubGlobal('fetch', fetchSpy);
   const tabs = [tab(), tab(), tab()];
   const source = await connected();
   await soon(() => expect(tabs[2]?.status()).toBe('live'));
@@ -178,7 +178,7 @@ test('when the session has ended every tab is informed and none retries until th
   for (const { status } of tabs) await soon(() => expect(status()).toBe('out'));
   await vi.advanceTimersByTimeAsync(120_000);
   expect(Source.open).toEqual([]);
-  expect(asked).not.toHaveBeenCalled();
+  expect(fetchSpy).not.toHaveBeenCalled();
   await new Promise((resolve) => setTimeout(resolve, 700));
   tabs.push(tab(4));
   await connected();
@@ -188,13 +188,13 @@ test('when the session has ended every tab is informed and none retries until th
 });
 
 test('changed rights end the connection, and it is opened again with the new ones', async () => {
-  const asked = vi.fn();
-  vi.stubGlobal('fetch', asked);
+  const fetchSpy = vi.fn();
+  vi.stubGlobal('fetch', fetchSpy);
   const { status, gaps } = tab();
   const source = await connected();
   source.say('error', { code: 'forbidden' });
   await soon(() => expect(Source.opened.length).toBe(2));
-  expect(asked).not.toHaveBeenCalled();
+  expect(fetchSpy).not.toHaveBeenCalled();
   expect(source.readyState).toBe(Source.CLOSED);
   await connected();
   expect(status()).toBe('live');
@@ -226,10 +226,10 @@ test('a broken connection is reported as behind, and everything is read again wh
 });
 
 test('a sleeping page gives up the connection, and reads everything again when it wakes', async () => {
-  const { heard, gaps } = tab();
+  const { received, gaps } = tab();
   const source = await connected();
   source.say('message', line(3));
-  await soon(() => expect(heard).toEqual([3]));
+  await soon(() => expect(received).toEqual([3]));
   document.dispatchEvent(new globalThis.Event('freeze'));
   await soon(() => expect(source.readyState).toBe(Source.CLOSED));
   expect(Source.open).toEqual([]);

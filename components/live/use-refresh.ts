@@ -52,7 +52,7 @@ export function useRefresh(): (urgencies: readonly Urgency[]) => void {
 
   return (urgencies) => {
     const now = Date.now();
-    for (const urgency of urgencies) pace.hear(urgency, now);
+    for (const urgency of urgencies) pace.noteLine(urgency, now);
     look.current();
   };
 }

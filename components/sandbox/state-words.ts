@@ -125,8 +125,8 @@ export function dockInWords(states: Readonly<Record<State, number>>): string {
   const counts = [states.active, asleep, states.archived];
   // A sentence uses either words or figures for its numbers.
   const inWords = counts.every((count) => numberInWords(count) !== null);
-  const said = counts.map((count) => (count === 0 ? 'none' : inWords ? numberInWords(count) : figures(count)));
-  const words = [`${said[0]} awake`, `${said[1]} asleep`, `${said[2]} filed away`];
+  const numbers = counts.map((count) => (count === 0 ? 'none' : inWords ? numberInWords(count) : figures(count)));
+  const words = [`${numbers[0]} awake`, `${numbers[1]} asleep`, `${numbers[2]} filed away`];
   const sentence = words.join(', ');
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
 }

@@ -3,15 +3,18 @@ import { keysOf } from './keys.ts';
 import { addToHistory, type Editor, type EditorCommand, emptyEditor, press } from './line-editor.ts';
 
 /** The line after an emulator's input, with the cursor as `|`, and the commands on the way. */
-function type(sent: string, from: Editor = emptyEditor([])): { line: string; wishes: EditorCommand[]; editor: Editor } {
+function type(
+  sent: string,
+  from: Editor = emptyEditor([]),
+): { line: string; commands: EditorCommand[]; editor: Editor } {
   let editor = from;
-  const wishes: EditorCommand[] = [];
+  const commands: EditorCommand[] = [];
   for (const key of keysOf(sent)) {
-    const [next, wish] = press(editor, key);
+    const [next, command] = press(editor, key);
     editor = next;
-    if (wish !== null) wishes.push(wish);
+    if (command !== null) commands.push(command);
   }
-  return { line: `${editor.text.slice(0, editor.at)}|${editor.text.slice(editor.at)}`, wishes, editor };
+  return { line: `${editor.text.slice(0, editor.at)}|${editor.text.slice(editor.at)}`, commands: commands, editor };
 }
 
 const LEFT = '\x1b[D';
@@ -41,8 +44,8 @@ test.each([
 });
 
 test('enter runs the line and adds it to the history; control C discards it', () => {
-  const { editor, wishes, line } = type('echo 1\rhalf\x03');
-  expect(wishes).toEqual([{ run: 'echo 1' }, 'interrupt']);
+  const { editor, commands, line } = type('echo 1\rhalf\x03');
+  expect(commands).toEqual([{ run: 'echo 1' }, 'interrupt']);
   expect([line, editor.history]).toEqual(['|', ['echo 1']]);
 });
 
@@ -74,14 +77,14 @@ test('the history is searched while typing, further back at each control R, and 
   expect(type('\x12git', old).line).toBe('|git push');
   expect(type('\x12git\x12', old).line).toBe('|git log');
   expect(type('x\x12git\x1b', old).line).toBe('x|');
-  const { wishes } = type('\x12lo\r', old);
-  expect(wishes).toEqual([{ run: 'git log' }]);
+  const { commands } = type('\x12lo\r', old);
+  expect(commands).toEqual([{ run: 'git log' }]);
 });
 
 test('the keyboard can leave: by escape always, by control D and tab from an empty line', () => {
-  expect(type('a\x1b').wishes).toEqual(['leave']);
-  expect(type('\x04').wishes).toEqual(['leave']);
-  expect(type('\t').wishes).toEqual(['leave']);
-  expect(type('a\t').wishes).toEqual(['complete']);
-  expect(type(`ab${LEFT}\x04`)).toMatchObject({ line: 'a|', wishes: [] });
+  expect(type('a\x1b').commands).toEqual(['leave']);
+  expect(type('\x04').commands).toEqual(['leave']);
+  expect(type('\t').commands).toEqual(['leave']);
+  expect(type('a\t').commands).toEqual(['complete']);
+  expect(type(`ab${LEFT}\x04`)).toMatchObject({ line: 'a|', commands: [] });
 });

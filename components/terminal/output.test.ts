@@ -19,8 +19,8 @@ test.each([
   ['questions that the emulator would answer', `${ESC}[6na${ESC}[cb${ESC}P$q${ESC}\\c`, 'abc'],
   ['other screens and modes', `${ESC}[?1049ha${ESC}[?2004lb`, 'ab'],
   ['control and direction characters', 'a\x00\x07\b\x7f\x9b31m\u202eb', 'a31mb'],
-])('%s are left out', (_what, said, text) => {
-  expect(shown(said)).toBe(`${text}${ESC}[0m`);
+])('%s are left out', (_what, output, text) => {
+  expect(shown(output)).toBe(`${text}${ESC}[0m`);
 });
 
 function BEL(): string {

@@ -45,7 +45,7 @@ async function* blocksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<strin
   }
 }
 
-async function dispatch(block: string, listener: RunListener, said: { binary: boolean }): Promise<RunOutcome | null> {
+async function dispatch(block: string, listener: RunListener, seen: { binary: boolean }): Promise<RunOutcome | null> {
   let name = '';
   let data = '';
   for (const line of block.split('\n')) {
@@ -56,9 +56,9 @@ async function dispatch(block: string, listener: RunListener, said: { binary: bo
   const value = JSON.parse(data);
   if (name === 'woke') listener.onWoke(value);
   else if (name === 'stdout' || name === 'stderr') {
-    said.binary ||= value.encoding !== undefined;
+    seen.binary ||= value.encoding !== undefined;
     await listener.onOutput(name, outputText(value.text, value.encoding));
-  } else if (name === 'exit') return { exit: { ...value, binary: said.binary } };
+  } else if (name === 'exit') return { exit: { ...value, binary: seen.binary } };
   else if (name === 'error') return { problem: value };
   return null;
 }
@@ -87,9 +87,9 @@ async function runScript(
 ): Promise<RunOutcome> {
   const answer = await post(id, 'exec', { command, cwd }, 'text/event-stream', signal);
   if (!answer.ok || answer.body === null) return { problem: (await answer.json()) as Problem };
-  const said = { binary: false };
+  const seen = { binary: false };
   for await (const block of blocksOf(answer.body)) {
-    const end = await dispatch(block, listener, said);
+    const end = await dispatch(block, listener, seen);
     if (end !== null) return end;
   }
   return LOST;

@@ -141,23 +141,23 @@ export class Session {
   }
 
   #press(key: EditorKey): void {
-    const [next, wish] = press(this.#editor, key);
-    if (wish === 'interrupt') {
+    const [next, command] = press(this.#editor, key);
+    if (command === 'interrupt') {
       this.#close('^C');
       this.#editor = next;
       this.#draw();
-    } else if (wish !== null && typeof wish === 'object') {
+    } else if (command !== null && typeof command === 'object') {
       this.#close();
       this.#editor = next;
       writeHistory(this.#person, this.#id, next.history);
-      if (wish.run.trim() === '') this.#draw();
-      else void this.#run(wish.run);
+      if (command.run.trim() === '') this.#draw();
+      else void this.#run(command.run);
     } else {
       const recalled = next.back !== this.#editor.back;
       this.#editor = next;
-      if (wish === 'clear') this.clear();
-      else if (wish === 'leave') this.#listener.onLeave();
-      else if (wish === 'complete') void this.#complete();
+      if (command === 'clear') this.clear();
+      else if (command === 'leave') this.#listener.onLeave();
+      else if (command === 'complete') void this.#complete();
       else this.#draw();
       if (recalled) this.#listener.onShown(next.text);
     }
@@ -250,10 +250,10 @@ export class Session {
   }
 
   #woke(woke: WakeResult): void {
-    const told = wakeLine(woke);
-    if (told === null) return;
+    const line = wakeLine(woke);
+    if (line === null) return;
     this.#listener.onWoke();
-    this.#tell(told);
+    this.#tell(line);
   }
 
   #ended(outcome: RunOutcome): void {
@@ -262,7 +262,7 @@ export class Session {
       if (this.#lastOutput === '') this.#lastOutput = resultOf(outcome.evaluated) ?? '';
       if (outcome.evaluated.woke !== 'hot') this.#listener.onWoke();
     }
-    for (const told of endLines(outcome)) this.#tell(told);
+    for (const line of endLines(outcome)) this.#tell(line);
   }
 
   /** Writes one of the terminal's own lines, on a new line. */

@@ -15,27 +15,27 @@ import type { Session, SessionListener } from './session.ts';
 import { LANGUAGE_NAMES, type Language } from './words.ts';
 
 /** Most characters of one run for a screen reader; the rest of a long one is on the screen. */
-const HEARD = 2000;
-const HEARD_RUNS = 20;
+const MAX_RUN_TEXT = 2000;
+const MAX_RUNS = 20;
 
-interface Heard {
+interface AnnouncedRun {
   key: number;
   line: string;
-  said: string;
+  text: string;
 }
 
-type Hearing = { begins: string } | { says: string };
+type Announcement = { begins: string } | { says: string };
 
-function heard(runs: readonly Heard[], event: Hearing): readonly Heard[] {
+function reduceRuns(runs: readonly AnnouncedRun[], event: Announcement): readonly AnnouncedRun[] {
   const last = runs.at(-1);
   if ('begins' in event) {
-    return [...runs.slice(1 - HEARD_RUNS), { key: (last?.key ?? 0) + 1, line: event.begins, said: '' }];
+    return [...runs.slice(1 - MAX_RUNS), { key: (last?.key ?? 0) + 1, line: event.begins, text: '' }];
   }
   // Once the limit is reached only the terminal's own last line is added.
-  if (last === undefined || (last.said.length >= HEARD && !event.says.startsWith('\n'))) return runs;
-  const cut = event.says.slice(0, HEARD);
-  const more = cut.length < event.says.length || last.said.length + cut.length >= HEARD ? `${cut}…` : cut;
-  return [...runs.slice(0, -1), { ...last, said: last.said + more }];
+  if (last === undefined || (last.text.length >= MAX_RUN_TEXT && !event.says.startsWith('\n'))) return runs;
+  const cut = event.says.slice(0, MAX_RUN_TEXT);
+  const more = cut.length < event.says.length || last.text.length + cut.length >= MAX_RUN_TEXT ? `${cut}…` : cut;
+  return [...runs.slice(0, -1), { ...last, text: last.text + more }];
 }
 
 /**
@@ -90,7 +90,7 @@ export function Terminal({
   const [failed, setFailed] = useState(false);
   const [running, setRunning] = useState(false);
   const [language, setLanguage] = useState<Language>('shell');
-  const [runs, hear] = useReducer(heard, []);
+  const [runs, announce] = useReducer(reduceRuns, []);
   const [shown, setShown] = useState('');
   const [copied, setCopied] = useState(false);
   const hint = useId();
@@ -108,8 +108,8 @@ export function Terminal({
       if (left) return;
       const screen = openScreen(box, 'Command line. Escape leaves it.');
       const listener: SessionListener = {
-        onBegin: (line) => hear({ begins: line }),
-        onSaid: (text) => hear({ says: text }),
+        onBegin: (line) => announce({ begins: line }),
+        onSaid: (text) => announce({ says: text }),
         onShown: setShown,
         onRunning: setRunning,
         onUsed: () => attachment.current?.used(),
@@ -165,11 +165,11 @@ export function Terminal({
       </div>
       {ready && (
         <div role="log" aria-label="Output" className="sr-only">
-          {runs.map(({ key, line, said }) => (
+          {runs.map(({ key, line, text }) => (
             <p key={key}>
               {line}
               {'\n'}
-              {said}
+              {text}
             </p>
           ))}
         </div>

@@ -27,7 +27,7 @@ export function Field({
   children: (props: ControlProps) => ReactNode;
 }) {
   const id = `field-${form}-${name}`;
-  const said = error ?? note;
+  const message = error ?? note;
   return (
     <div className={`field ${className}`}>
       <label className="field-name" htmlFor={id}>
@@ -37,11 +37,11 @@ export function Field({
         id,
         name,
         'aria-invalid': error === undefined ? undefined : true,
-        'aria-describedby': said === undefined ? undefined : `${id}-note`,
+        'aria-describedby': message === undefined ? undefined : `${id}-note`,
       })}
-      {said !== undefined && (
+      {message !== undefined && (
         <p id={`${id}-note`} className={error === undefined ? 'mt-1 text-small text-ink-3' : 'complaint mt-1'}>
-          {said}
+          {message}
         </p>
       )}
     </div>

@@ -74,18 +74,18 @@ function useSide(stack: RefObject<HTMLElement | null>, count: number): 'top' | '
   return side;
 }
 
-function Message({ toast: { number, ok, says, hint, action, link }, held }: { toast: Toast; held: boolean }) {
+function Message({ toast: { number, ok, says, hint, action, link }, paused }: { toast: Toast; paused: boolean }) {
   const stays = toastLifetimeMs({ ok, says, action, link });
   const left = useRef(stays);
   useEffect(() => {
-    if (held || left.current === null) return;
+    if (paused || left.current === null) return;
     const began = performance.now();
     const timer = setTimeout(() => dismiss(number), left.current);
     return () => {
       clearTimeout(timer);
       left.current = Math.max(1000, (left.current ?? 0) - (performance.now() - began));
     };
-  }, [held, number]);
+  }, [paused, number]);
   return (
     <div className={ok ? 'toast' : 'toast toast-bad'} role={ok ? 'status' : 'alert'} aria-atomic="true">
       <div className="min-w-0 flex-1">
@@ -185,7 +185,7 @@ export function Toasts() {
       }}
     >
       {visible.map((message) => (
-        <Message key={message.number} toast={message} held={over || inside || away} />
+        <Message key={message.number} toast={message} paused={over || inside || away} />
       ))}
       {count > MAX_VISIBLE_TOASTS && (
         <p className="toast text-small text-ink-2">{count - MAX_VISIBLE_TOASTS} more after these</p>

@@ -51,11 +51,11 @@ test('sizes, measured times and moments have their usual forms', () => {
 
 test('every state and every fault has a headline with its time or reason', () => {
   const row = { fault_reason: null, state_since: 1000, pending: null, interrupted: false };
-  const said = STATES.map((state) => {
+  const headlines = STATES.map((state) => {
     const instance = { ...row, state, fault: null };
     return `${headlineWord(instance)} · ${headlineDetail(instance, 1000 + 3 * 86_400)}`;
   });
-  expect(said).toEqual([
+  expect(headlines).toEqual([
     'Registered · 3 days ago',
     'Awake · for 3 days',
     'Asleep · suspended 3 days ago',

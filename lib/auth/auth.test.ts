@@ -348,8 +348,8 @@ test('of a link it is known before it is tried whether it is good, used, over or
   await signIns.signIn({ token: recovery }, visitor());
   expect(await signIns.linkState(recovery)).toBe('used');
 
-  const wish = { email: 'eva@example.com', role: 'viewer', tenants: null, createdBy: 'key:admin' } as const;
-  const { token } = await signIns.invite(wish, () => []);
+  const invitation = { email: 'eva@example.com', role: 'viewer', tenants: null, createdBy: 'key:admin' } as const;
+  const { token } = await signIns.invite(invitation, () => []);
   clock.advance(8 * 86_400);
   expect(await signIns.linkState(token)).toBe('expired');
 

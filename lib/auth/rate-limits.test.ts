@@ -9,8 +9,8 @@ const OFF = { ratePerKey: 0, ratePerAddress: 0, rateWrongKeys: 0 };
 const HERE = '192.0.2.1';
 const THERE = '198.51.100.7';
 
-const told = (wish: Promise<void>) =>
-  wish.then(
+const outcome = (attempt: Promise<void>) =>
+  attempt.then(
     () => 'let through',
     (error: { code: string; retryAfterSeconds: number }) => `${error.code} ${error.retryAfterSeconds}`,
   );
@@ -25,24 +25,24 @@ test('five wrong passwords from one address make it wait for a quarter of an hou
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
   const limits = createRateLimits(OFF);
   for (let n = 0; n < 5; n += 1) await limits.countAttempt('ada@example.com', HERE, false);
-  expect(await told(limits.countAttempt('ada@example.com', HERE, false))).toBe('rate_limited 900');
-  expect(await told(limits.countAttempt('bob@example.com', HERE, false))).toBe('let through');
-  expect(await told(limits.countAttempt('ada@example.com', THERE, false))).toBe('let through');
+  expect(await outcome(limits.countAttempt('ada@example.com', HERE, false))).toBe('rate_limited 900');
+  expect(await outcome(limits.countAttempt('bob@example.com', HERE, false))).toBe('let through');
+  expect(await outcome(limits.countAttempt('ada@example.com', THERE, false))).toBe('let through');
   vi.advanceTimersByTime(901_000);
-  expect(await told(limits.countAttempt('ada@example.com', HERE, false))).toBe('let through');
+  expect(await outcome(limits.countAttempt('ada@example.com', HERE, false))).toBe('let through');
 });
 
 test('counts are in memory: another start begins anew', async () => {
   const before = createRateLimits(OFF);
   for (let n = 0; n < 5; n += 1) await before.countAttempt('ada@example.com', HERE, false);
-  expect(await told(before.countAttempt('ada@example.com', HERE, false))).toMatch(/^rate_limited/);
-  expect(await told(createRateLimits(OFF).countAttempt('ada@example.com', HERE, false))).toBe('let through');
+  expect(await outcome(before.countAttempt('ada@example.com', HERE, false))).toMatch(/^rate_limited/);
+  expect(await outcome(createRateLimits(OFF).countAttempt('ada@example.com', HERE, false))).toBe('let through');
 });
 
 test('many attempts at the same moment are as few as one after another', async () => {
   const limits = createRateLimits(OFF);
   const all = await Promise.all(
-    Array.from({ length: 50 }, () => told(limits.countAttempt('ada@example.com', HERE, false))),
+    Array.from({ length: 50 }, () => outcome(limits.countAttempt('ada@example.com', HERE, false))),
   );
   expect(all.filter((one) => one === 'let through')).toHaveLength(5);
 });
@@ -55,23 +55,23 @@ test('a right password forgets the wrong ones before it', async () => {
     await limits.acceptPassword('ada@example.com', HERE);
     if (round % 5 === 4) break;
   }
-  expect(await told(limits.countAttempt('ada@example.com', HERE, true))).toBe('let through');
+  expect(await outcome(limits.countAttempt('ada@example.com', HERE, true))).toBe('let through');
 });
 
 test('one address cannot try its five words on everybody', async () => {
   const limits = createRateLimits(OFF);
   for (let n = 0; n < 30; n += 1) await limits.countAttempt(`person-${n}@example.com`, HERE, false);
-  expect(await told(limits.countAttempt('one-more@example.com', HERE, false))).toMatch(/^rate_limited/);
-  expect(await told(limits.countAttempt('one-more@example.com', THERE, false))).toBe('let through');
+  expect(await outcome(limits.countAttempt('one-more@example.com', HERE, false))).toMatch(/^rate_limited/);
+  expect(await outcome(limits.countAttempt('one-more@example.com', THERE, false))).toBe('let through');
 });
 
 test('strangers everywhere cannot lock a person out of where the person has been', async () => {
   const limits = createRateLimits(OFF);
   const attempts = [];
   for (let n = 0; n < 100; n += 1)
-    attempts.push(await told(limits.countAttempt('ada@example.com', `10.0.0.${n}`, false)));
+    attempts.push(await outcome(limits.countAttempt('ada@example.com', `10.0.0.${n}`, false)));
   expect(attempts.slice(0, 60).every((one) => one === 'let through')).toBe(true);
   expect(attempts.slice(60).every((one) => one.startsWith('rate_limited'))).toBe(true);
-  expect(await told(limits.countAttempt('ada@example.com', THERE, false))).toMatch(/^rate_limited/);
-  expect(await told(limits.countAttempt('ada@example.com', HERE, true))).toBe('let through');
+  expect(await outcome(limits.countAttempt('ada@example.com', THERE, false))).toMatch(/^rate_limited/);
+  expect(await outcome(limits.countAttempt('ada@example.com', HERE, true))).toBe('let through');
 });

@@ -116,12 +116,12 @@ test('what is answered before a backup begins is in it, whatever is written and 
       env: { ...process.env, WB_DATA: folder },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    let said = '';
+    let output = '';
     child.stderr.on('data', (chunk) => {
-      said += String(chunk);
+      output += String(chunk);
     });
     const [status] = await once(child, 'exit');
-    expect([status, said]).toEqual([0, '']);
+    expect([status, output]).toEqual([0, '']);
     going = false;
     await Promise.all(writers);
 

@@ -19,7 +19,7 @@ export interface OpenedBackup {
   /** Makes the objects ready; those of a tar are unpacked. */
   prepare(objects: ObjectRef[]): Promise<void>;
   /** Path of a verified object. Throws `corrupt` or `missing_file` with `whose`, the owner, in the message. */
-  path(object: ObjectRef, whose: string): Promise<string>;
+  path(object: ObjectRef, label: string): Promise<string>;
   /** Removes unpacked objects. Idempotent. */
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ async function openFolder(folder: string, atMs: number | null): Promise<OpenedBa
     manifest,
     passedOver: damaged,
     async prepare() {},
-    path: (object, whose) => proved(known, objectPath(folder, object.sha256), object, whose),
+    path: (object, label) => proved(known, objectPath(folder, object.sha256), object, label),
     async close() {},
   };
 }
@@ -76,22 +76,22 @@ async function openTar(path: string, scratch: string, atMs: number | null): Prom
       await readTar(path, (sha256) => (wanted.has(sha256) ? at(sha256) : null));
       for (const sha256 of wanted) unpacked.add(sha256);
     },
-    path: (object, whose) => proved(known, at(object.sha256), object, whose),
+    path: (object, label) => proved(known, at(object.sha256), object, label),
     close: () => removeTree(scratch),
   };
 }
 
 /** Verifies an object once. Every file that is made from it is compared with its hash too. */
-async function proved(known: Set<string>, path: string, { sha256 }: ObjectRef, whose: string): Promise<string> {
+async function proved(known: Set<string>, path: string, { sha256 }: ObjectRef, label: string): Promise<string> {
   if (known.has(sha256)) return path;
   if (!existsSync(path)) {
-    throw new WinterdockError('missing_file', `The backup lacks objects/${sha256}, which is ${whose}.`);
+    throw new WinterdockError('missing_file', `The backup lacks objects/${sha256}, which is ${label}.`);
   }
   if ((await sha256Of(path)) === sha256) {
     known.add(sha256);
     return path;
   }
-  throw new WinterdockError('corrupt', `In the backup objects/${sha256} is damaged, which is ${whose}.`, {
+  throw new WinterdockError('corrupt', `In the backup objects/${sha256} is damaged, which is ${label}.`, {
     hint: 'Restore an older backup with --at, or what is sound of it one sandbox at a time with --instance.',
   });
 }

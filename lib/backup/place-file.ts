@@ -19,19 +19,19 @@ export async function placeFile(
   backup: OpenedBackup,
   object: ObjectRef,
   file: RestingFile,
-  whose: string,
+  label: string,
 ): Promise<FileStamp> {
-  const source = await backup.path(object, whose);
+  const source = await backup.path(object, label);
   await file.replace(async (unfinished) => {
     await copyFile(source, unfinished, fsConstants.COPYFILE_FICLONE);
     if ((await sha256Of(unfinished)) !== object.sha256) {
-      throw new WinterdockError('storage_unavailable', `What was written of ${whose} did not read back as it was.`, {
+      throw new WinterdockError('storage_unavailable', `What was written of ${label} did not read back as it was.`, {
         hint: 'Check the disk of the data folder, then run the restore again.',
       });
     }
   });
   const stamp = await stampAt(file);
-  if (stamp === null) throw new WinterdockError('storage_unavailable', `What was just written of ${whose} is gone.`);
+  if (stamp === null) throw new WinterdockError('storage_unavailable', `What was just written of ${label} is gone.`);
   return stamp;
 }
 
@@ -40,15 +40,15 @@ export async function expandTo(
   backup: OpenedBackup,
   object: ObjectRef,
   to: string,
-  { whose, packed }: { whose: string; packed: boolean },
+  { label, packed }: { label: string; packed: boolean },
 ): Promise<void> {
-  const source = await backup.path(object, whose);
+  const source = await backup.path(object, label);
   try {
     if (packed) await pipeline(createReadStream(source), createZstdDecompress(), writeStream(to));
     else await pipeline(createReadStream(source), writeStream(to));
   } catch (error) {
     if (error instanceof Error && 'code' in error && /^Z(STD)?_/.test(String(error.code))) {
-      throw new WinterdockError('corrupt', `What the backup has of ${whose} does not expand.`, { cause: error });
+      throw new WinterdockError('corrupt', `What the backup has of ${label} does not expand.`, { cause: error });
     }
     throw error;
   }

@@ -72,7 +72,7 @@ export async function writeFileOf({ backup, id }: Pick<RestoreOneOptions, 'backu
   await backup.prepare([object]);
   const draft = `${to}.${process.pid}`;
   try {
-    await expandTo(backup, object, draft, { whose: `the sandbox "${id}"`, packed });
+    await expandTo(backup, object, draft, { label: `the sandbox "${id}"`, packed });
     await syncFile(draft);
     await renameFile(draft, to);
     await syncFolder(dirname(to));
@@ -98,7 +98,7 @@ export async function restoreOne(options: RestoreOneOptions): Promise<InstanceRo
     const name = as ?? id;
     const there = await registry.instances.get(name);
     refuse(options, there, name);
-    await expandTo(backup, object, draft, { whose: `the sandbox "${id}"`, packed });
+    await expandTo(backup, object, draft, { label: `the sandbox "${id}"`, packed });
     const complaint = complaintOf(draft);
     if (complaint !== null) {
       throw new WinterdockError('corrupt', `What the backup has of "${id}" is damaged: ${complaint}.`, {
@@ -191,12 +191,12 @@ async function landNew(
     lineageSnapshot,
     lineageParent,
   };
-  const told = ledgerEntry({ clock }, { id: name, tenant }, RESTORING, 'backup.placed', {
+  const line = ledgerEntry({ clock }, { id: name, tenant }, RESTORING, 'backup.placed', {
     to: 'created',
     reason: `backup ${backup.manifest.id}${as === null ? '' : `, where it was "${was.id}"`}`,
   });
   try {
-    return await createFromFile({ dataFolder: config.dataFolder, clock, registry }, draft, sha256, instance, told);
+    return await createFromFile({ dataFolder: config.dataFolder, clock, registry }, draft, sha256, instance, line);
   } catch (error) {
     if (isWinterdockError(error) && error.field === 'name') {
       throw new WinterdockError('conflict', error.message, {

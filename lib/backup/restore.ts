@@ -164,16 +164,16 @@ async function layFiles({ config, drawers, backup, progress }: RestoreOptions): 
   await Promise.all(Object.values(drawers).map((drawer) => drawer.prepare()));
   for (const { kind, hash, object } of copies) {
     if (object === null) continue;
-    const whose = `the ${kind} ${hash}`;
-    laid.copies.set(`${kind} ${hash}`, await placeFile(backup, object, drawers[kind].at(hash), whose));
+    const label = `the ${kind} ${hash}`;
+    laid.copies.set(`${kind} ${hash}`, await placeFile(backup, object, drawers[kind].at(hash), label));
   }
   const layRow = async (row: BackupRow) => {
     const file = restoredFile({ config, drawers }, row);
     if (file === null || row.object === null) return;
-    const whose = `the sandbox "${row.id}"`;
-    laid.rows.set(row.id, await placeFile(backup, row.object, file, whose));
+    const label = `the sandbox "${row.id}"`;
+    laid.rows.set(row.id, await placeFile(backup, row.object, file, label));
     if (row.listing === null) return;
-    await placeFile(backup, row.listing, fileOnDisk(dataFolder, `archive/${row.id}.json`), whose);
+    await placeFile(backup, row.listing, fileOnDisk(dataFolder, `archive/${row.id}.json`), label);
   };
   for (let at = 0; at < rows.length; at += AT_ONCE) {
     progress?.(at, rows.length);

@@ -130,8 +130,8 @@ export async function forgetCopies(
     const page = await copies.snapshots({}, 500, cursor);
     for (const { id, tenant, source, hash } of page.rows) {
       if (!is('snapshot', hash)) continue;
-      const told = ledgerEntry({ clock }, { id: source, tenant }, RESTORING, 'snapshot.deleted', { reason });
-      await copies.deleteSnapshot(id, Math.floor(nowMs / 1000), told);
+      const line = ledgerEntry({ clock }, { id: source, tenant }, RESTORING, 'snapshot.deleted', { reason });
+      await copies.deleteSnapshot(id, Math.floor(nowMs / 1000), line);
     }
     cursor = page.next;
   }

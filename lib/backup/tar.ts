@@ -30,7 +30,7 @@ export async function openTarTarget(path: string): Promise<BackupTarget> {
   const written = pipeline(tar, writeStream(unfinished));
   // A caller that waits for an entry or the end gets the error. No caller may be waiting when the disk is full.
   written.catch(() => undefined);
-  const held = new Set<string>();
+  const stored = new Set<string>();
   const entry = (name: string, bytes: number, source: Readable) => {
     const done = new Promise<void>((resolve, reject) => {
       const into = tar.entry({ name, size: bytes, mode: 0o400 }, (error) => (error ? reject(error) : resolve()));
@@ -41,11 +41,11 @@ export async function openTarTarget(path: string): Promise<BackupTarget> {
   };
   return {
     last: null,
-    has: ({ sha256 }) => held.has(sha256),
+    has: ({ sha256 }) => stored.has(sha256),
     draft: () => join(drafts, randomUUID()),
     async keep(draft, { sha256, bytes }) {
-      if (!held.has(sha256)) await entry(`objects/${sha256}`, bytes, createReadStream(draft));
-      held.add(sha256);
+      if (!stored.has(sha256)) await entry(`objects/${sha256}`, bytes, createReadStream(draft));
+      stored.add(sha256);
       await unlinkFile(draft);
     },
     async finish(_id, text) {

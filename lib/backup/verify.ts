@@ -60,10 +60,10 @@ function count(verified: BackupVerification, sha256: string, bytes: number, name
   verified.bytes += bytes;
   if (is === sha256) return;
   const more = names.length > 2 ? ` and ${names.length - 2} more` : '';
-  const whose = `${names.slice(0, 2).join(', ')}${more}`;
+  const owners = `${names.slice(0, 2).join(', ')}${more}`;
   verified.damaged.push(
     is === null
-      ? `objects/${sha256} is missing: ${whose}`
-      : `objects/${sha256} is damaged: ${whose}; remove it, and the next backup copies it anew`,
+      ? `objects/${sha256} is missing: ${owners}`
+      : `objects/${sha256} is damaged: ${owners}; remove it, and the next backup copies it anew`,
   );
 }

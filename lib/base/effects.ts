@@ -289,7 +289,7 @@ export function writeStream(
     begun = true;
     return true;
   };
-  const told = <T extends unknown[]>(first: boolean, done: (...args: T) => void) =>
+  const observed = <T extends unknown[]>(first: boolean, done: (...args: T) => void) =>
     first
       ? (...args: T) => {
           if (args[0] === null) observer?.after?.({ kind: 'write', path });
@@ -318,7 +318,7 @@ export function writeStream(
     ) {
       const first = !begun;
       if (begins((error) => process.nextTick(done, error, 0, bytes))) {
-        nodeWrite(descriptor, bytes, offset, length, position, told(first, done));
+        nodeWrite(descriptor, bytes, offset, length, position, observed(first, done));
       }
     },
     writev(
@@ -329,7 +329,7 @@ export function writeStream(
     ) {
       const first = !begun;
       if (begins((error) => process.nextTick(done, error, 0, pieces))) {
-        nodeWritev(descriptor, pieces, position, told(first, done));
+        nodeWritev(descriptor, pieces, position, observed(first, done));
       }
     },
     close: nodeClose,

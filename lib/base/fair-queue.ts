@@ -8,7 +8,7 @@ interface Waiting<T> {
   item: T;
 }
 
-/** Owners owner last turn is remembered; older ones count as never served. */
+/** Owners whose last turn is remembered; older ones count as never served. */
 const REMEMBERED = 1000;
 
 export class FairQueue<T> {

@@ -55,9 +55,9 @@ describe('what leaves', () => {
 
   test('2. the manifest has the seed’s fields, the hashes of the members and where it comes from', async () => {
     const { bytes: of, manifest } = await makeBundle(secretive());
-    const said = JSON.parse(of(MANIFEST).toString());
-    expect(said).toEqual(JSON.parse(JSON.stringify(manifest)));
-    expect(said).toMatchObject({
+    const parsed = JSON.parse(of(MANIFEST).toString());
+    expect(parsed).toEqual(JSON.parse(JSON.stringify(manifest)));
+    expect(parsed).toMatchObject({
       id: 'ship-test',
       format: 'wbundle/1',
       volumes: ['workspace'],
@@ -69,7 +69,7 @@ describe('what leaves', () => {
     });
     const { members } = await unpackFile((await makeBundle(secretive())).file);
     expect(Object.keys(members).sort()).toEqual([...MEMBERS].sort());
-    expect(said.members[DISK].bytes).toBe(of(DISK).length);
+    expect(parsed.members[DISK].bytes).toBe(of(DISK).length);
   });
 
   test('3. no byte of memory, tmp, deleted files, free pages or foreign tables is in any member', async () => {
@@ -123,11 +123,11 @@ describe('what leaves', () => {
 
   test('6. the signed bytes change with every field but the signature, and not with the order of fields', async () => {
     const { manifest } = await makeBundle(secretive());
-    const said = (changed: Partial<Manifest>) => Buffer.from(signedBytes({ ...manifest, ...changed })).toString();
-    expect(said({ signature: 'x' })).toBe(said({}));
+    const signedText = (changed: Partial<Manifest>) => Buffer.from(signedBytes({ ...manifest, ...changed })).toString();
+    expect(signedText({ signature: 'x' })).toBe(signedText({}));
     const reversed = Object.fromEntries(Object.entries(manifest).reverse());
-    expect(Buffer.from(signedBytes(reversed)).toString()).toBe(said({}));
-    expect(said({}).startsWith('winterdock wbundle/1\n')).toBe(true);
+    expect(Buffer.from(signedBytes(reversed)).toString()).toBe(signedText({}));
+    expect(signedText({}).startsWith('winterdock wbundle/1\n')).toBe(true);
     const page = manifest.members?.[PAGE] ?? { sha256: '', bytes: 0 };
     const disk = manifest.members?.[DISK] ?? { sha256: '', bytes: 0 };
     const others: Partial<Manifest>[] = [
@@ -140,7 +140,7 @@ describe('what leaves', () => {
       { members: { [PAGE]: page, [DISK]: { ...disk, sha256: 'f'.repeat(64) } } },
       { unknown: 'field' },
     ];
-    for (const other of others) expect(said(other)).not.toBe(said({}));
+    for (const other of others) expect(signedText(other)).not.toBe(signedText({}));
   });
 });
 

@@ -39,8 +39,8 @@ export function invalidZip(message: string, cause?: unknown): WinterdockError {
 /** A zip describes each member twice, and tools differ in which header they read: both must agree. */
 export function requireSameHeader(entry: Entry, header: LocalFileHeader, member: Member): void {
   const later = (entry.generalPurposeBitFlag & FLAG_DESCRIPTOR) !== 0;
-  const agrees = (said: number, is: number, large = false) =>
-    said === is || (later && said === 0) || (large && said === NOT_HERE_32);
+  const agrees = (declared: number, is: number, large = false) =>
+    declared === is || (later && declared === 0) || (large && declared === NOT_HERE_32);
   const same =
     header.fileName.toString('latin1') === member &&
     entry.fileNameRaw.toString('latin1') === member &&
@@ -170,7 +170,8 @@ function requireEnd(bytes: Bytes, members: number, directory: { start: number; e
     throw invalidZip(`It holds ${says}.`);
   }
   const size = directory.end - directory.start;
-  const agrees = (said: number, is: number, notHere: number) => said === is || (isLarge && said === notHere);
+  const agrees = (declared: number, is: number, notHere: number) =>
+    declared === is || (isLarge && declared === notHere);
   const same =
     agrees(end.readUInt16LE(4), 0, NOT_HERE_16) &&
     agrees(end.readUInt16LE(6), 0, NOT_HERE_16) &&

@@ -186,10 +186,10 @@ test('wakes and filings are one call each where the map has the hop', async () =
 test('a move of several hops is a plan: shown, refused without a yes, run with one', async () => {
   await makeA();
   await ok('resume', 'a');
-  const asked = await cli.run(['freeze', 'a']);
-  expect(asked.exit).toBe(2);
-  expect(asked.stderr).toContain('a: active → suspended → frozen');
-  expect(asked.stderr).toContain('--yes');
+  const result = await cli.run(['freeze', 'a']);
+  expect(result.exit).toBe(2);
+  expect(result.stderr).toContain('a: active → suspended → frozen');
+  expect(result.stderr).toContain('--yes');
   expect((await ok('show', 'a', '--json')).json.state).toBe('active');
   const moved = await ok('freeze', 'a', '--yes');
   expect(moved.stderr).toContain('active → suspended\nsuspended → frozen\n');

@@ -70,8 +70,8 @@ export interface LoginServer {
  * else the one that was saved for exactly this address.
  */
 export function resolveServer(env: Environment, named: string | undefined): LoginServer {
-  const { url: said, key: own } = whereaboutsIn(env);
-  const given = named === undefined || named === '' ? said : named;
+  const { url: givenUrl, key: own } = whereaboutsIn(env);
+  const given = named === undefined || named === '' ? givenUrl : named;
   if (given !== null && own !== null) return { url: loginAddress(given), key: own };
   const { current, keys } = readLogins(env);
   const url = given === null ? (current ?? DEFAULT_URL) : loginAddress(given);

@@ -121,13 +121,13 @@ test('a list is one page when awaited and everything when iterated', async () =>
 
 test('a script tells what it does while it does it, and how it ended', async () => {
   await dock.createInstance({ id: 'a', tenant: 'acme' });
-  const told: ExecEvent[] = [];
+  const received: ExecEvent[] = [];
   for await (const event of dock.execStream('a', { command: 'echo one; echo two >&2; cd /tmp; exit 3' }))
-    told.push(event);
-  expect(told[0]).toMatchObject({ event: 'woke', woke: 'cold' });
-  expect(told.at(-1)).toMatchObject({ event: 'exit', exit_code: 3, cwd: '/tmp', timed_out: false });
-  expect(told.flatMap((event) => (event.event === 'stdout' ? [event.text] : [])).join('')).toBe('one\n');
-  expect(told.flatMap((event) => (event.event === 'stderr' ? [event.text] : [])).join('')).toBe('two\n');
+    received.push(event);
+  expect(received[0]).toMatchObject({ event: 'woke', woke: 'cold' });
+  expect(received.at(-1)).toMatchObject({ event: 'exit', exit_code: 3, cwd: '/tmp', timed_out: false });
+  expect(received.flatMap((event) => (event.event === 'stdout' ? [event.text] : [])).join('')).toBe('one\n');
+  expect(received.flatMap((event) => (event.event === 'stderr' ? [event.text] : [])).join('')).toBe('two\n');
 });
 
 test('leaving the loop, and aborting the signal, stop the script', async () => {
@@ -181,11 +181,11 @@ test('parameters that would lead elsewhere are refused before anything is sent',
 });
 
 test('the rest of the table: settings, health, metrics, the document, and a key that is made for each call', async () => {
-  let asked = 0;
+  let requests = 0;
   const keyed = createClient({
     url: `${server.url}/`,
     key: async () => {
-      asked += 1;
+      requests += 1;
       return TEST_KEY;
     },
   });
@@ -194,7 +194,7 @@ test('the rest of the table: settings, health, metrics, the document, and a key 
     ...before,
     idle_to_suspend_s: before.idle_to_suspend_s + 1,
   });
-  expect(asked).toBe(2);
+  expect(requests).toBe(2);
   expect(await keyed.health()).toEqual({ status: 'ok' });
   expect(await keyed.readiness()).toEqual({ status: 'ok' });
   expect(await keyed.metrics()).toContain('winterdock_instances');

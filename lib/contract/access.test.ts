@@ -41,8 +41,8 @@ const keys = new Map<string, string>();
 beforeAll(async () => {
   server = await startServer({ settings: { WB_RATE_WRONG_KEYS: '0', WB_RATE_KEY: '0', WB_RATE_ADDRESS: '0' } });
   for (const { name, role, tenants } of CALLERS) {
-    const wish = { name, role, ...(tenants === null ? {} : { tenant: tenants[0] }) };
-    const made = await server.call<{ key: string }>('POST', '/api/keys', wish);
+    const input = { name, role, ...(tenants === null ? {} : { tenant: tenants[0] }) };
+    const made = await server.call<{ key: string }>('POST', '/api/keys', input);
     expect([name, made.status]).toEqual([name, 201]);
     keys.set(name, made.json.key);
   }
@@ -52,8 +52,8 @@ beforeAll(async () => {
     await server.call('PUT', `/api/instances/${instance}/volumes/workspace/note.txt`, 'hello');
     const taken = await server.call<{ id: string }>('POST', `/api/instances/${instance}/snapshots`, {});
     ids[aim].snapshot = taken.json.id;
-    const wish = { verb: 'label', filter: { tenant: TENANT[aim] }, labels: { seen: 'yes' } };
-    ids[aim].job = (await server.call<{ id: string }>('POST', '/api/jobs', wish)).json.id;
+    const job = { verb: 'label', filter: { tenant: TENANT[aim] }, labels: { seen: 'yes' } };
+    ids[aim].job = (await server.call<{ id: string }>('POST', '/api/jobs', job)).json.id;
   }
   ids.unknown.job = 'job-0000000000';
   ids.unknown.snapshot = ids.own.snapshot.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
@@ -161,8 +161,8 @@ describe('every route', () => {
             const answer = await server.call(method, `${addressOf(route, aim, volume)}${query}`, body, {
               key: keys.get(caller.name) ?? '',
             });
-            const said = answer.status === 403 || answer.status === 404 ? answer.json.code : 'let through';
-            const code = streams && answer.status === 403 ? 'forbidden' : String(said);
+            const outcome = answer.status === 403 || answer.status === 404 ? answer.json.code : 'let through';
+            const code = streams && answer.status === 403 ? 'forbidden' : String(outcome);
             const wanted = expected(caller, operation, aim, volume, names);
             const where = `${caller.name}, ${aim}, ${volume}: ${answer.status} ${answer.text.slice(0, 300)}`;
             // Bytes that are no bundle are looked at behind the guard; any other 422 would hide what it says.
@@ -281,8 +281,8 @@ test('nothing that is listed for a person of two tenants tells of a third', asyn
     const path = `${route.root ? '' : '/api'}${route.path}${search.size === 0 ? '' : `?${search}`}`;
     const answer = await server.call('GET', path, undefined, { key: null, headers: { cookie } });
     expect([path, [200, 403].includes(answer.status)]).toEqual([path, true]);
-    const told = /.{0,200}\b(?:globex|yours)\b.{0,100}/.exec(answer.text)?.[0] ?? null;
-    if (route.name !== 'openapi') expect([path, told]).toEqual([path, null]);
+    const leak = /.{0,200}\b(?:globex|yours)\b.{0,100}/.exec(answer.text)?.[0] ?? null;
+    if (route.name !== 'openapi') expect([path, leak]).toEqual([path, null]);
   }
   const both = await server.call<{ tenant: string }[]>('GET', '/api/instances', undefined, {
     key: null,

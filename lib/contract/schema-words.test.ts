@@ -4,7 +4,7 @@ import { parse } from '../http/validate.ts';
 import { createSchema, execSchema, listQuerySchema, patchSchema, startJobSchema } from './schema.ts';
 
 /** What the contract says of an input that does not fit, as `path: message`. */
-function said(schema: z.ZodType, input: unknown): string[] {
+function messagesOf(schema: z.ZodType, input: unknown): string[] {
   try {
     parse(schema, input, 'body');
   } catch (error) {
@@ -63,5 +63,5 @@ test.each([
     ['verb: is missing: must be one of resume, suspend, freeze, archive, revive, delete, label'],
   ],
 ])('%s is told in words of the contract', (_what, schema, input, words) => {
-  expect(said(schema, input)).toEqual(words);
+  expect(messagesOf(schema, input)).toEqual(words);
 });

@@ -177,12 +177,12 @@ test('a stop while sandboxes are being started pauses that, loses none, and the 
   await stopped;
 
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });
-  const told = async () => {
+  const linesSoFar = async () => {
     const { json } = await server.call<{ type: string; reason: string | null }[]>('GET', '/api/events?limit=200');
     return json.filter(({ type }) => /^(start\.(?!progress)|fault)/.test(type)).reverse();
   };
-  await expect.poll(async () => (await told()).at(-1)?.type, { timeout: 60_000 }).toBe('start.done');
-  expect(await told()).toMatchObject([
+  await expect.poll(async () => (await linesSoFar()).at(-1)?.type, { timeout: 60_000 }).toBe('start.done');
+  expect(await linesSoFar()).toMatchObject([
     { type: 'start.paused', reason: expect.stringMatching(/^[1-5] of 6 started from .*; the server stops/) },
     { type: 'start.resumed', reason: expect.stringMatching(/^going on with 6 /) },
     { type: 'start.done', reason: expect.stringMatching(/^6 of 6 started /) },

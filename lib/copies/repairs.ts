@@ -154,8 +154,8 @@ export class Repairs {
         reason: `salvaged from ${source.id}: ${what}`,
       }),
     );
-    const said = `into ${id}: ${what}`;
-    const reason = cause.reason === null ? said : `${cause.reason} (${said})`;
+    const outcome = `into ${id}: ${what}`;
+    const reason = cause.reason === null ? outcome : `${cause.reason} (${outcome})`;
     await registry.ledger.append([this.#line(source, cause, 'instance.salvaged', { reason })]);
     return row;
   }

@@ -154,11 +154,11 @@ export class Seeding {
     let started = 0;
     let failed = 0;
     let deleted = 0;
-    let told = 0;
+    let reportedCount = 0;
     let broken: string | null = null;
     const settled = () => started + failed + deleted;
-    const said = (type: string, more = '') => {
-      told = settled();
+    const progressLine = (type: string, more = '') => {
+      reportedCount = settled();
       const gone = deleted === 0 ? '' : `, ${deleted} deleted before`;
       const failures = failed === 0 ? '' : `, ${failed} failed${broken === null ? '' : `: ${broken}`}`;
       const what = `${started} of ${total} started${gone}${failures}`;
@@ -193,14 +193,16 @@ export class Seeding {
             failed += waiting.splice(0).length;
         }
         tell();
-        if (settled() < total && settled() - told >= total * PROGRESS_SHARE) {
-          await registry.ledger.append([said('start.progress')]);
+        if (settled() < total && settled() - reportedCount >= total * PROGRESS_SHARE) {
+          await registry.ledger.append([progressLine('start.progress')]);
         }
       }
     };
     await Promise.all(Array.from({ length: PARALLEL_STARTS }, work));
     if (settled() < total)
-      await registry.ledger.append([said('start.paused', '; the server stops, and goes on with it when it is back')]);
-    else await registry.copies.removePendingStart(ids[0] ?? '', said('start.done'));
+      await registry.ledger.append([
+        progressLine('start.paused', '; the server stops, and goes on with it when it is back'),
+      ]);
+    else await registry.copies.removePendingStart(ids[0] ?? '', progressLine('start.done'));
   }
 }

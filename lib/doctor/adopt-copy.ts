@@ -29,7 +29,7 @@ export async function adoptCopy(
   const file = drawers[drawer].at(key);
   const isSnapshot = drawer === 'snapshot';
   if (isSnapshot && tenant === null) {
-    throw new WinterdockError('validation', `whose ${path} is, no row tells: say it with --tenant NAME`);
+    throw new WinterdockError('validation', `no row says which tenant ${path} belongs to: pass --tenant NAME`);
   }
   const found = await file.read((local) => readers.check(local, { urgent: true }));
   const stamp = await stampAt(file);
@@ -40,18 +40,18 @@ export async function adoptCopy(
   const content: CopyContent = { hash: key, bytes: stamp.size, volumes, file: fileRecord(stamp, found) };
   const made = { created: epochSeconds(clock), actor: 'doctor' };
   const cause = { ...systemAudit('operator'), actor: 'doctor' };
-  const told = (type: string, name: string) =>
+  const line = (type: string, name: string) =>
     ledgerEntry({ clock }, null, cause, type, { reason: `${name}, found at ${path}` });
   if (isSnapshot) {
     const id = newId('snap');
     const row = { ...content, ...made, id, tenant: tenant ?? '', source: UNKNOWN_SOURCE, tag: null, deleted: null };
-    await registry.copies.addSnapshot(row, told('snapshot.adopted', id));
+    await registry.copies.addSnapshot(row, line('snapshot.adopted', id));
     return `snapshot ${id}`;
   }
   const name = `adopted-${key.slice(0, NAMED_BY)}`;
   await registry.copies.addBlueprint(
     { ...content, ...made, name, tenant: null, source: null },
-    told('blueprint.adopted', name),
+    line('blueprint.adopted', name),
   );
   return `blueprint ${name}`;
 }

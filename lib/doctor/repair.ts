@@ -95,9 +95,9 @@ export async function adopt(
     if (keys.length > 0 && !keys.includes(id)) continue;
     await attempt(repaired, async () => {
       const row = await repair.registry.instances.get(instanceIdOfFile(id));
-      const whose = row?.tenant ?? tenantOf(id) ?? tenant;
-      if (whose === null) throw new Error(`whose ${path} is, no row tells: say it with --tenant NAME`);
-      const after = await adoptFile(repair, candidate, { tenant: whose, type: 'instance.adopted' });
+      const owner = row?.tenant ?? tenantOf(id) ?? tenant;
+      if (owner === null) throw new Error(`no row says which tenant ${path} belongs to: pass --tenant NAME`);
+      const after = await adoptFile(repair, candidate, { tenant: owner, type: 'instance.adopted' });
       return `${id}: ${path} is the file of a sandbox of ${after.tenant}, ${after.state}`;
     });
   }

@@ -18,14 +18,14 @@ afterAll(() => server.stop());
 
 /** A front of `on` whose pages say what reached them. */
 async function front(on: TestServer = server) {
-  const asked: { method?: string; headers: IncomingMessage['headers'] }[] = [];
+  const requests: { method?: string; headers: IncomingMessage['headers'] }[] = [];
   const pages = (req: IncomingMessage, res: ServerResponse) => {
-    asked.push({ method: req.method, headers: req.headers });
+    requests.push({ method: req.method, headers: req.headers });
     res.end('a page');
   };
   const listener = await listen(on.host, { port: 0, address: '127.0.0.1', pages });
   listeners.push(listener);
-  return { asked, port: listener.port, call: caller(`http://127.0.0.1:${listener.port}`, TEST_KEY) };
+  return { requests, port: listener.port, call: caller(`http://127.0.0.1:${listener.port}`, TEST_KEY) };
 }
 
 const nonceOf = (policy: unknown) => /script-src 'nonce-([^']+)'/.exec(String(policy))?.[1];
@@ -60,19 +60,19 @@ test('every answer of every kind tells the browser to be careful', async () => {
 test('what is not even HTTP is answered carefully too', async () => {
   const { port } = await front();
   const socket = connect(port, '127.0.0.1');
-  let said = '';
+  let received = '';
   socket.on('data', (chunk) => {
-    said += chunk;
+    received += chunk;
   });
   socket.write('nonsense\r\n\r\n');
   await once(socket, 'close');
-  expect(said).toMatch(/^HTTP\/1\.1 400 /);
-  expect(said).toContain('\r\nx-content-type-options: nosniff\r\n');
-  expect(said).toContain("\r\ncontent-security-policy: default-src 'none'");
+  expect(received).toMatch(/^HTTP\/1\.1 400 /);
+  expect(received).toContain('\r\nx-content-type-options: nosniff\r\n');
+  expect(received).toContain("\r\ncontent-security-policy: default-src 'none'");
 });
 
 test('each page has a nonce of its own, which nobody outside can choose', async () => {
-  const { call, asked } = await front();
+  const { call, requests } = await front();
   const claimed = {
     'content-security-policy': "script-src 'nonce-EVIL' *",
     'content-security-policy-report-only': "script-src 'nonce-EVIL' *",
@@ -80,9 +80,9 @@ test('each page has a nonce of its own, which nobody outside can choose', async 
   const nonces = new Set<string | undefined>();
   for (const headers of [{}, claimed, {}]) {
     const answer = await call('GET', '/sandboxes', undefined, { headers });
-    const told = asked.at(-1)?.headers ?? {};
-    expect(told['content-security-policy']).toBe(answer.headers['content-security-policy']);
-    expect(told['content-security-policy-report-only']).toBeUndefined();
+    const forwarded = requests.at(-1)?.headers ?? {};
+    expect(forwarded['content-security-policy']).toBe(answer.headers['content-security-policy']);
+    expect(forwarded['content-security-policy-report-only']).toBeUndefined();
     nonces.add(nonceOf(answer.headers['content-security-policy']));
   }
   expect(nonces.size).toBe(3);
@@ -112,7 +112,7 @@ test.each([
   ['no origin at all', {}],
   ['an origin that is none', { origin: 'javascript:alert(1)' }],
 ])('a form or server action sent from %s never reaches a page', async (_where, headers) => {
-  const { call, asked } = await front();
+  const { call, requests } = await front();
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
     const answer = await call(method, '/sandboxes/box', 'verb=suspend', {
       key: null,
@@ -120,23 +120,23 @@ test.each([
     });
     expect([answer.status, answer.json.code]).toEqual([403, 'forbidden']);
   }
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 test('a form sent from the console reaches its page, by whatever name the console is known', async () => {
-  const { call, asked, port } = await front();
+  const { call, requests, port } = await front();
   for (const [host, origin] of [
     [`127.0.0.1:${port}`, `http://127.0.0.1:${port}`],
     ['dock.lan:3000', 'http://dock.lan:3000'],
   ] as const) {
     expect((await call('POST', '/', 'x', { headers: { host, origin } })).text).toBe('a page');
-    expect(asked.at(-1)?.headers['x-forwarded-host']).toBe(host);
+    expect(requests.at(-1)?.headers['x-forwarded-host']).toBe(host);
   }
   const open = await startServer({ settings: { WB_LOG: 'silent', WB_PUBLIC_URL: 'https://dock.example' } });
   try {
     const behind = await front(open);
     const answer = await behind.call('POST', '/', 'x', { headers: { origin: 'https://dock.example' } });
-    expect([answer.text, behind.asked[0]?.headers['x-forwarded-host']]).toEqual(['a page', 'dock.example']);
+    expect([answer.text, behind.requests[0]?.headers['x-forwarded-host']]).toEqual(['a page', 'dock.example']);
   } finally {
     await open.stop();
   }
@@ -150,9 +150,9 @@ test('what a proxy says of the client counts only where a proxy is trusted', asy
     forwarded: 'for=6.6.6.6;host=evil.example',
     'x-real-ip': '6.6.6.6',
   };
-  const { call, asked } = await front();
+  const { call, requests } = await front();
   await call('GET', '/', undefined, { headers: claimed });
-  for (const name of Object.keys(claimed)) expect(asked[0]?.headers[name]).toBeUndefined();
+  for (const name of Object.keys(claimed)) expect(requests[0]?.headers[name]).toBeUndefined();
   const forged = await call('POST', '/', 'x', { headers: { ...claimed, origin: 'https://evil.example' } });
   expect(forged.status).toBe(403);
 
@@ -161,7 +161,7 @@ test('what a proxy says of the client counts only where a proxy is trusted', asy
     const behind = await front(trusting);
     const proxied = { ...claimed, 'x-forwarded-host': 'dock.example', origin: 'https://dock.example' };
     expect((await behind.call('POST', '/', 'x', { headers: proxied })).status).toBe(200);
-    expect(behind.asked[0]?.headers['x-forwarded-for']).toBe('6.6.6.6');
+    expect(behind.requests[0]?.headers['x-forwarded-for']).toBe('6.6.6.6');
   } finally {
     await trusting.stop();
   }

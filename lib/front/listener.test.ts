@@ -22,9 +22,9 @@ async function serve(pages: PageHandler, options: { headersMs?: number; stallMs?
 }
 
 test('pages answer what is not the API’s, under a request id that they are told', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const { call } = await serve((req: IncomingMessage, res: ServerResponse) => {
-    asked.push(`${req.method} ${req.url}`);
+    requests.push(`${req.method} ${req.url}`);
     res.end(String(req.headers['x-request-id']));
   });
   for (const path of ['/', '/sandboxes?state=active', '/apis', '//api/instances']) {
@@ -33,7 +33,7 @@ test('pages answer what is not the API’s, under a request id that they are tol
   }
   expect((await call('GET', '/', undefined, { headers: { 'x-request-id': 'mine' } })).text).toBe('mine');
   for (const path of ['/api/nothing', '/instances', '/healthz', '/api/auth/ok']) await call('GET', path);
-  expect(asked).toEqual(['GET /', 'GET /sandboxes?state=active', 'GET /apis', 'GET //api/instances', 'GET /']);
+  expect(requests).toEqual(['GET /', 'GET /sandboxes?state=active', 'GET /apis', 'GET //api/instances', 'GET /']);
 });
 
 test('without pages everything else is not found', async () => {
@@ -81,14 +81,14 @@ test('a listener that closes cuts what does not finish in time', async () => {
 test('a request that comes too slowly is cut without a 408, which a browser would take for a reason to send it again', async () => {
   const { listener } = await serve(() => undefined, { headersMs: 100 });
   const socket = connect(listener.port, '127.0.0.1');
-  let said = '';
+  let received = '';
   socket.on('data', (chunk) => {
-    said += chunk;
+    received += chunk;
   });
   socket.on('error', () => undefined);
   socket.write('POST /api/instances/x/exec HTTP/1.1\r\nhost: x\r\n');
   await once(socket, 'close');
-  expect(said).toBe('');
+  expect(received).toBe('');
 });
 
 /** A connection that has asked for something, with what it was told. Nothing is taken while it is paused. */
@@ -135,11 +135,11 @@ test('a target with a host of its own is read as its path', async () => {
     ['http://evil.example?x', '/?x'],
   ]) {
     const socket = ask(listener, `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
-    let said = '';
+    let received = '';
     socket.on('data', (chunk) => {
-      said += chunk;
+      received += chunk;
     });
     await once(socket, 'close');
-    expect(said).toMatch(`path ${path}`);
+    expect(received).toMatch(`path ${path}`);
   }
 });

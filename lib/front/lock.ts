@@ -82,10 +82,10 @@ function lockTarget(target: string, message: string): () => void {
   const { status } = spawnSync(FLOCK, ['--exclusive', '--nonblock', '--conflict-exit-code', `${CONFLICT_EXIT}`, '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
   });
-  let held = true;
+  let isOpen = true;
   const release = () => {
-    if (held) closeSync(descriptor);
-    held = false;
+    if (isOpen) closeSync(descriptor);
+    isOpen = false;
   };
   if (status !== CONFLICT_EXIT) return release;
   release();

@@ -29,22 +29,22 @@ async function listening(listener: RequestListener) {
 }
 
 test('requests that come while the engine starts wait for it, and are answered behind the front', async () => {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   const { port, call } = await listening((req, res) => {
-    asked.push([req.url, currentRequest()?.wire?.target ?? null]);
+    requests.push([req.url, currentRequest()?.wire?.target ?? null]);
     res.end('of Next');
   });
   const adopted = attachToNextServer({ port, dev: false });
   const arrived = new Promise((resolve) => subscribe('http.server.request.start', resolve));
   const waiting = call('GET', '/sandboxes');
   await arrived;
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
   await adopted.open(engine.host, (next) => next);
   const page = await waiting;
   expect([page.status, page.text, page.headers['x-frame-options']]).toEqual([200, 'of Next', 'DENY']);
   expect((await call('GET', '/api/me')).text).toBe('of Next');
   expect((await call('GET', '/api/instances/../me')).json).toMatchObject({ code: 'not_found' });
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     ['/sandboxes', null],
     ['/api/me', '/api/me'],
   ]);

@@ -45,12 +45,12 @@ function open(server: ServerProcess, method: string, path: string, body?: string
 async function runUntilBegun(server: ServerProcess, id: string): Promise<void> {
   const body = JSON.stringify({ command: 'echo begun\nsleep 55', timeout_ms: 60_000 });
   const [res] = await open(server, 'POST', `/api/instances/${id}/exec`, body);
-  let said = '';
+  let output = '';
   res.on('data', (chunk) => {
-    said += chunk;
+    output += chunk;
   });
   res.on('error', () => undefined);
-  await vi.waitFor(() => expect(said).toContain('begun'), { timeout: 10_000 });
+  await vi.waitFor(() => expect(output).toContain('begun'), { timeout: 10_000 });
 }
 
 function startAndEnd(settings: Record<string, string>) {

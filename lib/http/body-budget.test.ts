@@ -13,7 +13,7 @@ async function isThere(promise: Promise<unknown>): Promise<boolean> {
 
 test('a caller that holds all it may waits for itself, and others do not wait for it', async () => {
   const budget = new BodyBudget({ total: 1000 * KIB, each: 400 * KIB });
-  const take = (whose: string, kib: number) => budget.take(whose, kib * KIB, () => never);
+  const take = (caller: string, kib: number) => budget.take(caller, kib * KIB, () => never);
   const first = await take('one', 300);
   const second = take('one', 300);
   expect(await isThere(second)).toBe(false);

@@ -9,7 +9,7 @@ import { FairQueue } from '../base/fair-queue.ts';
 const SMALL_BYTES = 64 * 1024;
 
 interface Waiting {
-  whose: string;
+  caller: string;
   bytes: number;
   admit: () => void;
 }
@@ -30,9 +30,9 @@ export class BodyBudget {
    * Waits until `bytes` fit into the budget. Returns the function that releases them. Rejects when the sender
    * disconnects before that.
    */
-  async take(whose: string, bytes: number, signal: () => AbortSignal): Promise<() => void> {
+  async take(caller: string, bytes: number, signal: () => AbortSignal): Promise<() => void> {
     if (bytes <= SMALL_BYTES) return () => undefined;
-    const waiting = { whose, bytes };
+    const waiting = { caller, bytes };
     if (!this.#fits(waiting)) await this.#wait(waiting, signal());
     else this.#hold(waiting, 1);
     return () => {
@@ -41,15 +41,15 @@ export class BodyBudget {
     };
   }
 
-  #fits({ whose, bytes }: Pick<Waiting, 'whose' | 'bytes'>): boolean {
-    const all = [...this.#held.values()].reduce((sum, held) => sum + held, 0);
-    return all + bytes <= this.#total && (this.#held.get(whose) ?? 0) + bytes <= this.#each;
+  #fits({ caller, bytes }: Pick<Waiting, 'caller' | 'bytes'>): boolean {
+    const all = [...this.#held.values()].reduce((sum, used) => sum + used, 0);
+    return all + bytes <= this.#total && (this.#held.get(caller) ?? 0) + bytes <= this.#each;
   }
 
-  #hold({ whose, bytes }: Pick<Waiting, 'whose' | 'bytes'>, sign: 1 | -1): void {
-    const held = (this.#held.get(whose) ?? 0) + sign * bytes;
-    if (held > 0) this.#held.set(whose, held);
-    else this.#held.delete(whose);
+  #hold({ caller, bytes }: Pick<Waiting, 'caller' | 'bytes'>, sign: 1 | -1): void {
+    const used = (this.#held.get(caller) ?? 0) + sign * bytes;
+    if (used > 0) this.#held.set(caller, used);
+    else this.#held.delete(caller);
   }
 
   #next(): Waiting | undefined {
@@ -58,7 +58,7 @@ export class BodyBudget {
     return next;
   }
 
-  #wait(waiting: Pick<Waiting, 'whose' | 'bytes'>, signal: AbortSignal): Promise<void> {
+  #wait(waiting: Pick<Waiting, 'caller' | 'bytes'>, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#line.remove(place);
@@ -73,7 +73,7 @@ export class BodyBudget {
       };
       if (signal.aborted) return leave();
       signal.addEventListener('abort', leave, { once: true });
-      this.#line.add(waiting.whose, place);
+      this.#line.add(waiting.caller, place);
     });
   }
 }

@@ -103,25 +103,25 @@ test('a row that changes often is read seldom, and told in one piece to all who 
 
 test('when more changes than a page shows, it says that there is more', async () => {
   const { feed, append } = feedOf();
-  const told: Changes[] = [];
-  feed.join(null, (piece) => told.push(parsed(piece)));
+  const received: Changes[] = [];
+  feed.join(null, (piece) => received.push(parsed(piece)));
   append(...Array.from({ length: 2000 }, (_, n) => `acme-${n}`));
-  await vi.waitFor(() => expect(told.length).toBe(1), { timeout: 10_000 });
-  expect(told[0]?.more).toBe(true);
-  expect(told[0]?.rows.length).toBe(500);
+  await vi.waitFor(() => expect(received.length).toBe(1), { timeout: 10_000 });
+  expect(received[0]?.more).toBe(true);
+  expect(received[0]?.rows.length).toBe(500);
 });
 
 test('how far a job is hears only who may see all that it concerns; the others not even that something happened', async () => {
   const { feed, read, move } = feedOf();
   const scopes = [null, ['acme'], ['globex'], ['acme', 'globex'], ['acme', 'initech', 'globex']];
-  const told = scopes.map((): Changes[] => []);
+  const received = scopes.map((): Changes[] => []);
   scopes.forEach((scope, at) => {
-    feed.join(scope, (piece) => told[at]?.push(parsed(piece)));
+    feed.join(scope, (piece) => received[at]?.push(parsed(piece)));
   });
   for (let n = 0; n < 30; n += 1) move('acme+globex');
-  await vi.waitFor(() => expect(told[0]?.length).toBe(1));
+  await vi.waitFor(() => expect(received[0]?.length).toBe(1));
   expect(read).toEqual(['acme+globex']);
-  expect(told.map((pieces) => pieces.map(({ jobs }) => jobs.map(({ id, done }) => [id, done])))).toEqual([
+  expect(received.map((pieces) => pieces.map(({ jobs }) => jobs.map(({ id, done }) => [id, done])))).toEqual([
     [[['acme+globex', 7]]],
     [],
     [],
@@ -130,29 +130,29 @@ test('how far a job is hears only who may see all that it concerns; the others n
   ]);
   move('all');
   move('globex');
-  await vi.waitFor(() => expect(told[0]?.[1]?.jobs.map(({ id }) => id)).toEqual(['all', 'globex']));
-  expect(told.map((pieces) => pieces[1]?.jobs.map(({ id }) => id))).toEqual([
+  await vi.waitFor(() => expect(received[0]?.[1]?.jobs.map(({ id }) => id)).toEqual(['all', 'globex']));
+  expect(received.map((pieces) => pieces[1]?.jobs.map(({ id }) => id))).toEqual([
     ['all', 'globex'],
     undefined,
     undefined,
     ['globex'],
     ['globex'],
   ]);
-  expect(told[2]?.map(({ jobs }) => jobs.map(({ id }) => id))).toEqual([['globex']]);
+  expect(received[2]?.map(({ jobs }) => jobs.map(({ id }) => id))).toEqual([['globex']]);
 });
 
 test('more jobs than are told at once have their turn, and a start is told to its tenant with its newest numbers', async () => {
   const { feed, move, start } = feedOf();
-  const told: Changes[] = [];
+  const received: Changes[] = [];
   const others: Changes[] = [];
-  feed.join(['acme'], (piece) => told.push(parsed(piece)));
+  feed.join(['acme'], (piece) => received.push(parsed(piece)));
   feed.join(['globex'], (piece) => others.push(parsed(piece)));
   for (let n = 0; n < 250; n += 1) move(`acme${'+acme'.repeat(n)}`);
-  await vi.waitFor(() => expect(new Set(told.flatMap(({ jobs }) => jobs.map(({ id }) => id))).size).toBe(250));
-  expect(told.every(({ jobs, more }) => jobs.length <= 100 && !more)).toBe(true);
+  await vi.waitFor(() => expect(new Set(received.flatMap(({ jobs }) => jobs.map(({ id }) => id))).size).toBe(250));
+  expect(received.every(({ jobs, more }) => jobs.length <= 100 && !more)).toBe(true);
   for (const started of [1, 2, 3]) start({ requestId: 'one', tenant: 'acme', started, failed: 0, total: 9 });
   await vi.waitFor(() =>
-    expect(told.at(-1)?.starts).toEqual([{ request_id: 'one', tenant: 'acme', started: 3, failed: 0, total: 9 }]),
+    expect(received.at(-1)?.starts).toEqual([{ request_id: 'one', tenant: 'acme', started: 3, failed: 0, total: 9 }]),
   );
   expect(others).toEqual([]);
 });

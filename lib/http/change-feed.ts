@@ -67,7 +67,7 @@ export function createChangeFeed(parts: {
   const groups = new Map<string, Group>();
   let leaves: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let told = 0;
+  let lastSent = 0;
   let rows = new Set<InstanceId>();
   let tenants = new Set<string>();
   let jobs = new Set<string>();
@@ -120,7 +120,7 @@ export function createChangeFeed(parts: {
   const plan = () => {
     timer ??= setTimeout(
       () => {
-        told = performance.now();
+        lastSent = performance.now();
         tell()
           .catch(events.failed)
           .finally(() => {
@@ -128,7 +128,7 @@ export function createChangeFeed(parts: {
             if (waits()) plan();
           });
       },
-      Math.max(0, told + everyMs - performance.now()),
+      Math.max(0, lastSent + everyMs - performance.now()),
     );
   };
 

@@ -207,8 +207,8 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       route.query === null ? noQuery(target.search) : parse(route.query, queryObject(target.search), 'query');
     const answerTo = async (allowed: AbortSignal | null): Promise<Answer> => {
       const source = allowed === null ? incoming.body : stopBodyOnRevocation(incoming.body, allowed);
-      const asked = { query: query as Record<string, unknown>, actor: caller.actor };
-      const { body, release } = await bodyOf(route, incoming, source, asked);
+      const sender = { query: query as Record<string, unknown>, actor: caller.actor };
+      const { body, release } = await bodyOf(route, incoming, source, sender);
       try {
         return await route.handle({
           services,

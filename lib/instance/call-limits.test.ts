@@ -129,8 +129,8 @@ test('twenty sandboxes run at once, each takes at most 27 MB, and all end with t
     await Promise.all(few.map((one) => one.opened));
     processes.push(...few);
   }
-  const said = await Promise.all(processes.map((one, index) => at.say(one, `echo ${index} > n; cat n`)));
-  expect(said).toEqual(Array.from({ length: 20 }, (_, index) => `${index}\n`));
+  const outputs = await Promise.all(processes.map((one, index) => at.say(one, `echo ${index} > n; cat n`)));
+  expect(outputs).toEqual(Array.from({ length: 20 }, (_, index) => `${index}\n`));
   const mean = processes.reduce((sum, { pid }) => sum + pssMib(pid), 0) / processes.length;
   expect(mean).toBeLessThan(27);
   await Promise.all(processes.map((one) => one.close({ drainMs: 1000, force: false })));

@@ -92,11 +92,11 @@ export class TenantForgetter {
     const { registry, clock } = this.#parts;
     const { actor, via } = cause;
     const forgetting = { job: newId('job'), tenant, actor, via, started: epochSeconds(clock) };
-    const told = ledgerEntry({ clock }, null, { ...cause, trigger: 'operator', reason: null }, 'tenant.forgetting', {
+    const line = ledgerEntry({ clock }, null, { ...cause, trigger: 'operator', reason: null }, 'tenant.forgetting', {
       tenant,
       reason: `the job ${forgetting.job} forgets it`,
     });
-    await registry.tenantForgettings.begin(forgetting, told);
+    await registry.tenantForgettings.begin(forgetting, line);
     const open = { ...forgetting, finished: null };
     await this.#jobOf(open);
     this.#take(open);
@@ -145,8 +145,8 @@ export class TenantForgetter {
       created: started,
     };
     const places = Uint32Array.from([...rows, ...STEPS.map(() => 0)]);
-    const told = jobLine(this.#parts, job, this.#cause(job), 'job.started', `${rows.length} chosen`);
-    return registry.jobs.add(job, places, [], told);
+    const line = jobLine(this.#parts, job, this.#cause(job), 'job.started', `${rows.length} chosen`);
+    return registry.jobs.add(job, places, [], line);
   }
 
   #cause({ id, actor, via }: Pick<JobRow, 'id' | 'actor' | 'via'>): AuditContext {
@@ -171,28 +171,28 @@ export class TenantForgetter {
       ledger: () => this.#ledger(job, tenant),
       compact: () => this.#compact(),
     };
-    const said: string[] = [];
+    const summary: string[] = [];
     for (const [at, step] of STEPS.entries()) {
       if (step === 'copies') {
         failpoint?.('forget:sandboxes');
         await this.#sandboxes(job, tenant, cause);
-        said.push(`sandboxes ${job.chosen - STEPS.length}`);
+        summary.push(`sandboxes ${job.chosen - STEPS.length}`);
       }
       if (this.#stopping) return;
       failpoint?.(`forget:${step}`);
       const gone = wordsOf(await steps[step]());
       if (this.#stopping) return;
       // The digest says how many lines there are.
-      if (gone !== '' && step !== 'ledger') said.push(gone);
+      if (gone !== '' && step !== 'ledger') summary.push(gone);
       const position = job.chosen - STEPS.length + at;
       const reason = `${STEP_WORDS[step]}${gone === '' ? '' : `: ${gone}`}`;
       await registry.jobs.record(job.id, [{ position, outcome: 'done', reason, timeMs: clock.now() }]);
     }
     const digest = new BlankNoteDigest();
     for await (const note of eachOf(await registry.tenantForgettings.notes(job.id))) digest.add(note);
-    const reason = `${said.join(', ')}; ${digest.words()}`;
-    const told = ledgerEntry({ clock }, null, cause, TENANT_FORGOTTEN, { tenant, reason });
-    await registry.tenantForgettings.finish(job.id, epochSeconds(clock), told);
+    const reason = `${summary.join(', ')}; ${digest.words()}`;
+    const line = ledgerEntry({ clock }, null, cause, TENANT_FORGOTTEN, { tenant, reason });
+    await registry.tenantForgettings.finish(job.id, epochSeconds(clock), line);
     failpoint?.('forget:finished');
     await registry.jobs.end(job.id, 'done', epochSeconds(clock), this.#jobLine(job, 'job.done'));
   }
@@ -262,13 +262,13 @@ export class TenantForgetter {
   async #copies(tenant: string, cause: AuditContext): Promise<RemovedCounts> {
     const { registry, copies, clock } = this.#parts;
     const { tenantForgettings } = registry;
-    const told = (type: string) => ({ ...ledgerEntry({ clock }, null, cause, type), tenant });
+    const lineOf = (type: string) => ({ ...ledgerEntry({ clock }, null, cause, type), tenant });
     const snapshots = await tenantForgettings.snapshots(tenant);
     for (const id of snapshots) {
-      await registry.copies.deleteSnapshot(id, epochSeconds(clock), told('snapshot.deleted'));
+      await registry.copies.deleteSnapshot(id, epochSeconds(clock), lineOf('snapshot.deleted'));
     }
     const blueprints = await tenantForgettings.blueprints(tenant);
-    for (const name of blueprints) await registry.copies.deleteBlueprint(name, told('blueprint.deleted'));
+    for (const name of blueprints) await registry.copies.deleteBlueprint(name, lineOf('blueprint.deleted'));
     // A file that the disk does not let go keeps this step from its end.
     while (!this.#stopping) {
       await copies.sweep();

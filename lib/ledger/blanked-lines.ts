@@ -88,11 +88,11 @@ export class BlankNoteCheck {
       this.#notes.set(note.by, notes);
     }
     if (line.type !== TENANT_FORGOTTEN || line.requestId === null) return null;
-    const said = BLANKED_LINES.exec(line.reason ?? '');
-    if (said === null) return null;
+    const declared = BLANKED_LINES.exec(line.reason ?? '');
+    if (declared === null) return null;
     const found = this.#notes.get(line.requestId) ?? new BlankNoteDigest();
     this.#notes.delete(line.requestId);
-    if (said[0] === found.words() || (isCut && found.count < Number(said[1]))) return null;
-    return `line ${line.seq} tells of ${said[0]}, which are not those that are blanked: ${found.words()}`;
+    if (declared[0] === found.words() || (isCut && found.count < Number(declared[1]))) return null;
+    return `line ${line.seq} tells of ${declared[0]}, which are not those that are blanked: ${found.words()}`;
   }
 }

@@ -95,8 +95,8 @@ export async function beginEpochOf(
  */
 export async function lastEpoch(registry: Pick<Registry, 'ledger'>): Promise<EpochLine | null> {
   const { rows } = await registry.ledger.page({ type: EPOCH_BEGUN }, 1000);
-  const told = rows.flatMap((row) => epochLineOf(row) ?? []);
-  return told.sort((a, b) => b.seq - a.seq)[0] ?? null;
+  const epochs = rows.flatMap((row) => epochLineOf(row) ?? []);
+  return epochs.sort((a, b) => b.seq - a.seq)[0] ?? null;
 }
 
 function named({ seq, hash }: ChainHead): string {

@@ -35,37 +35,37 @@ function hubOf(): { hub: EventHub; append: (count: number) => void; serialised: 
 }
 
 /** What a listener is handed, as texts of all lines. */
-function listening(hub: EventHub, whose = 'key:a') {
-  const heard: string[] = [];
+function listening(hub: EventHub, actor = 'key:a') {
+  const received: string[] = [];
   const beats: (number | null)[] = [];
   const batches: LineBatch[] = [];
   hub.join(
     {
       publish(batch) {
         batches.push(batch);
-        heard.push(String(batch.piece('all', () => true)));
+        received.push(String(batch.piece('all', () => true)));
       },
       beat: (seq) => beats.push(seq),
       close: () => undefined,
     },
-    whose,
+    actor,
   );
-  return { heard, beats, batches };
+  return { received, beats, batches };
 }
 
 test('the first line after a quiet moment goes out at once, those that follow it together', () => {
   const { hub, append } = hubOf();
-  const { heard } = listening(hub);
+  const { received } = listening(hub);
   append(1);
-  expect(heard).toEqual(['1;']);
+  expect(received).toEqual(['1;']);
   append(1);
   append(2);
-  expect(heard).toEqual(['1;']);
+  expect(received).toEqual(['1;']);
   vi.advanceTimersByTime(100);
-  expect(heard).toEqual(['1;', '2;3;4;']);
+  expect(received).toEqual(['1;', '2;3;4;']);
   vi.advanceTimersByTime(100);
   append(1);
-  expect(heard).toEqual(['1;', '2;3;4;', '5;']);
+  expect(received).toEqual(['1;', '2;3;4;', '5;']);
 });
 
 test('a flood costs each listener few writes, and is serialised once for all of them', () => {
@@ -77,9 +77,9 @@ test('a flood costs each listener few writes, and is serialised once for all of 
   }
   vi.advanceTimersByTime(100);
   expect(serialised()).toBe(200);
-  for (const { heard } of all) {
-    expect(heard.length).toBeLessThanOrEqual(11);
-    expect(heard.join('')).toBe(Array.from({ length: 200 }, (_, at) => `${at + 1};`).join(''));
+  for (const { received } of all) {
+    expect(received.length).toBeLessThanOrEqual(11);
+    expect(received.join('')).toBe(Array.from({ length: 200 }, (_, at) => `${at + 1};`).join(''));
   }
   const [first, second] = all.map(({ batches }) => batches[0]?.piece('all', () => true));
   expect(first).toBe(second);
@@ -100,20 +100,20 @@ test('a new listener gets no earlier line, and a beat comes after every line tha
   append(1);
   append(2);
   const late = listening(hub);
-  expect(early.heard).toEqual(['1;', '2;3;']);
+  expect(early.received).toEqual(['1;', '2;3;']);
   append(1);
   vi.advanceTimersByTime(1000);
-  expect(late.heard).toEqual(['4;']);
+  expect(late.received).toEqual(['4;']);
   expect(late.beats).toEqual([4]);
 });
 
 test('a hub that closes hands out what it gathered first', () => {
   const { hub, append } = hubOf();
-  const { heard } = listening(hub);
+  const { received } = listening(hub);
   append(1);
   append(1);
   hub.close();
-  expect(heard).toEqual(['1;', '2;']);
+  expect(received).toEqual(['1;', '2;']);
 });
 
 test('an actor with the maximum number of listeners is refused, and others are not', () => {

@@ -30,7 +30,7 @@ test('every hint of a damaged, missing or doubted sandbox is made from the table
 });
 
 test('nothing else says to repair a file or to use force on it', () => {
-  const said = sources()
+  const texts = sources()
     .filter(({ path }) => path !== 'lib/lifecycle/ways-out.ts' && !path.startsWith('lib/cli/'))
     .flatMap(({ path, text }) =>
       (
@@ -39,7 +39,7 @@ test('nothing else says to repair a file or to use force on it', () => {
         ) ?? []
       ).map((words) => `${path}: ${words}`),
     );
-  expect(said).toEqual([]);
+  expect(texts).toEqual([]);
 });
 
 test('each fault has ways out, and each way is of some fault', () => {

@@ -91,8 +91,8 @@ export function copyOperations(parts: {
     takeSnapshot: async (caller, id, { tag }) =>
       snapshotOf(await snapshots.take(id, tag ?? null, auditContextOf(caller))),
     async listSnapshots({ tenants }, { limit, cursor, ...filter }) {
-      const asked = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
-      const among = tenants === null || filter.tenant !== undefined ? asked : { ...asked, tenants };
+      const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+      const among = tenants === null || filter.tenant !== undefined ? given : { ...given, tenants };
       const { rows, next } = await snapshots.list(among, limit, cursor);
       return { items: await Promise.all(rows.map(snapshotOf)), next };
     },

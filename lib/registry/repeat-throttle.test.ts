@@ -87,10 +87,10 @@ test('another caller, sandbox, kind or cause counts separately, and another numb
   await registry.ledger.append([refused(1, { error: 'All 9 places are taken.' })]);
   expect((await lines()).filter(({ error }) => error === 'All 9 places are taken.')).toEqual([]);
   for (const over of others) {
-    const told = (await lines()).filter((line) =>
+    const matching = (await lines()).filter((line) =>
       Object.entries({ ...refused(0), ...over }).every(([key, value]) => line[key as keyof LedgerEntry] === value),
     );
-    expect(told.length, JSON.stringify(over)).toBeGreaterThan(0);
+    expect(matching.length, JSON.stringify(over)).toBeGreaterThan(0);
   }
 });
 

@@ -133,10 +133,10 @@ test('a stop aborts copies, the running one and the waiting ones, and leaves not
   await large('a');
   // More than run at a time, and more than a busy machine finishes before it notices that the first one runs.
   const names = Array.from({ length: 12 }, (_, index) => String(index));
-  const asked = Promise.allSettled(names.map((name) => copy(name)));
+  const copies = Promise.allSettled(names.map((name) => copy(name)));
   await expect.poll(() => existsSync(join(folder, '0')), { interval: 1, timeout: 20_000 }).toBe(true);
   await dock.sessions.stop();
-  const results = await asked;
+  const results = await copies;
   const broken = results.filter((result) => result.status === 'rejected');
   expect(broken.length).toBeGreaterThan(2);
   for (const result of broken) expect(result).toMatchObject({ reason: { code: 'storage_unavailable' } });

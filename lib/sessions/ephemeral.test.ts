@@ -41,10 +41,10 @@ test('one that was never resumed is suspended or frozen by no plan either', asyn
 
 test('a job skips it where it would be suspended or frozen, and archives and deletes it like any other', () => {
   for (const verb of JOB_VERBS) {
-    const wish = planVerb(verb, { state: 'active', fault: null, inMemory: false, ephemeral: true });
+    const plan = planVerb(verb, { state: 'active', fault: null, inMemory: false, ephemeral: true });
     const any = planVerb(verb, { state: 'active', fault: null, inMemory: false, ephemeral: false });
-    if (verb === 'suspend' || verb === 'freeze') expect(wish).toEqual({ skip: expect.stringContaining('ephemeral') });
-    else expect(wish).toEqual(any);
+    if (verb === 'suspend' || verb === 'freeze') expect(plan).toEqual({ skip: expect.stringContaining('ephemeral') });
+    else expect(plan).toEqual(any);
   }
 });
 

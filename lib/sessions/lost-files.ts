@@ -26,7 +26,7 @@ export class LostFileCheck {
       if (runtime.process === null || runtime.pending !== null || !isLost(engine, runtime.id, runtime.process))
         continue;
       await engine.runtimes
-        .use(runtime.id, (held) => held.verbs.runExclusive(() => rescueAndWake(engine, held)))
+        .use(runtime.id, (used) => used.verbs.runExclusive(() => rescueAndWake(engine, used)))
         .catch((error) => {
           engine.log.error({ id: runtime.id, error: messageOf(error) }, 'a lost file was not put back');
         });

@@ -44,9 +44,9 @@ describe.each(['created', 'suspended', 'frozen', 'archived'])('a wake from %s', 
     const before = await at.dock.registry.instances.get('a');
     const seen = killOpening(2);
     const refused = { code: 'capacity', retryAfterSeconds: 5 };
-    const wish =
+    const wake =
       state === 'archived' ? at.dock.sessions.revive('a', REQUEST) : at.dock.run('a', 'echo here > y; cat y');
-    await expect(wish).rejects.toMatchObject(refused);
+    await expect(wake).rejects.toMatchObject(refused);
     expect(seen.opened).toBe(2);
     const after = await at.dock.registry.instances.get('a');
     expect(after).toMatchObject({ state, fault: null, pending: null, vfsPath: before?.vfsPath });

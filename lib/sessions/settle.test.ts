@@ -63,8 +63,8 @@ test('an interrupted freeze is rolled back whether or not it had moved the file,
   expect(namesIn(join(folder, 'cold'))).toEqual([]);
   expect(await dock.get('a', '/kept')).toBe('the work');
   const { rows } = await dock.registry.ledger.page({ instance: 'a' }, 100);
-  const told = rows.filter(({ type }) => type.startsWith('reconcile.'));
-  expect(told.map(({ type, actor }) => [type, actor])).toEqual([
+  const settled = rows.filter(({ type }) => type.startsWith('reconcile.'));
+  expect(settled.map(({ type, actor }) => [type, actor])).toEqual([
     ['reconcile.rolled_back', REQUEST.actor],
     ['reconcile.rolled_back', REQUEST.actor],
   ]);

@@ -24,17 +24,17 @@ export interface Namespace {
  * which must be an administrator's, so that devices can be mounted too.
  */
 export async function holdNamespace(script: string, { administrator = false } = {}): Promise<Namespace> {
-  const held = `set -e; ${script}\necho ready; exec sleep infinity`;
-  const [unshare = '', ...rest] = administrator ? ['unshare', '--mount', 'sh', '-c', held] : withMounts(held);
+  const holding = `set -e; ${script}\necho ready; exec sleep infinity`;
+  const [unshare = '', ...rest] = administrator ? ['unshare', '--mount', 'sh', '-c', holding] : withMounts(holding);
   const holder = spawn(unshare, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(holder, 'exit');
   await new Promise<void>((resolve, reject) => {
-    let said = '';
+    let output = '';
     holder.stdout.on('data', () => resolve());
     holder.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
+      output += chunk.toString();
     });
-    ended.then(() => reject(new Error(`The namespace ended: ${said}`)), reject);
+    ended.then(() => reject(new Error(`The namespace ended: ${output}`)), reject);
   });
   const pid = String(holder.pid);
   const users = administrator ? [] : ['--user', '--preserve-credentials'];

@@ -44,7 +44,7 @@ export function sharedReaders({ maxFileBytes }: { maxFileBytes: number }): Reade
     return result;
   };
   return {
-    read: (target, request, whose) => whileRunning(() => pool.read(target, request, whose)),
+    read: (target, request, tenant) => whileRunning(() => pool.read(target, request, tenant)),
     check: (path, how) => whileRunning(() => pool.check(path, how)),
     settle: (path) => whileRunning(() => pool.settle(path)),
     async copy(target, path, how) {

@@ -115,9 +115,9 @@ export class OverlayWriter implements TreeWriter {
       );
   }
 
-  putDirectory(volume: Volume, path: VfsPath, mode: number | null, asked: boolean): void {
-    this.#put(volume, path, asked ? 'dir' : 'kept', mode, epochSeconds(this.#clock), null);
-    if (asked) this.#took(pagesOf(0, path));
+  putDirectory(volume: Volume, path: VfsPath, mode: number | null, explicit: boolean): void {
+    this.#put(volume, path, explicit ? 'dir' : 'kept', mode, epochSeconds(this.#clock), null);
+    if (explicit) this.#took(pagesOf(0, path));
   }
 
   putLink(volume: Volume, path: VfsPath, target: string): void {

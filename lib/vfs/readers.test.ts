@@ -253,10 +253,10 @@ test('a tenant that reads without pause takes neither every place nor every turn
   await readers.start();
   const target = { path: file, mode: 'rest' } as const;
   const order: string[] = [];
-  const ask = (whose: string) => {
-    const asked = readers.read(target, { op: 'query', sql: ENDLESS }, whose);
-    return codeFrom(asked).then((code) => {
-      order.push(whose);
+  const ask = (tenant: string) => {
+    const answer = readers.read(target, { op: 'query', sql: ENDLESS }, tenant);
+    return codeFrom(answer).then((code) => {
+      order.push(tenant);
       return code;
     });
   };
@@ -269,7 +269,7 @@ test('a tenant that reads without pause takes neither every place nor every turn
   expect(await flood.at(-1)).toBe('rate_limited');
   await quiet;
   // One of them has already run, one was refused at once.
-  expect(order.filter((whose) => whose === 'flood')).toHaveLength(2);
+  expect(order.filter((tenant) => tenant === 'flood')).toHaveLength(2);
   await readers.stop();
   await Promise.all(flood);
 });

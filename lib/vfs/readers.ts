@@ -28,7 +28,7 @@ interface Waiting {
   /** Jobs that can take long. They never take the last free process. */
   slow: boolean;
   /** The tenant; empty for the server itself. */
-  whose: string;
+  tenant: string;
   tries: number;
   resolve: (answer: ReaderJobResult) => void;
   reject: (error: unknown) => void;
@@ -91,11 +91,11 @@ class ReaderPool implements Readers {
   async read<R extends ReadRequest>(
     target: ReadTarget,
     request: R,
-    whose = '',
+    tenant = '',
   ): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
     requireRequest(request);
     const job: ReaderJob = { kind: 'read', target, request };
-    const answer = await this.#give(job, { slow: request.op === 'query' || request.op === 'search', whose });
+    const answer = await this.#give(job, { slow: request.op === 'query' || request.op === 'search', tenant });
     if (!('op' in answer) || answer.op !== request.op) {
       throw new WinterdockError('internal', `A reader did not answer ${request.op}.`);
     }
@@ -138,7 +138,7 @@ class ReaderPool implements Readers {
 
   async settle(path: string): Promise<string | null> {
     const answer = await performing({ kind: 'delegate', path }, () =>
-      this.#give({ kind: 'settle', path }, { slow: false, whose: '' }),
+      this.#give({ kind: 'settle', path }, { slow: false, tenant: '' }),
     );
     if ('settled' in answer) return answer.identity;
     throw new WinterdockError('internal', 'A reader did not answer that it settled a file.');
@@ -162,18 +162,18 @@ class ReaderPool implements Readers {
     return this.#stopped;
   }
 
-  async #give(job: ReaderJob, { slow, whose }: Pick<Waiting, 'slow' | 'whose'>): Promise<ReaderJobResult> {
+  async #give(job: ReaderJob, { slow, tenant }: Pick<Waiting, 'slow' | 'tenant'>): Promise<ReaderJobResult> {
     await this.start();
     if (this.#stopped) throw stopping();
-    if (job.kind === 'read') this.#requirePlace(whose);
+    if (job.kind === 'read') this.#requirePlace(tenant);
     return new Promise<ReaderJobResult>((resolve, reject) => {
-      this.#waiting.add(whose, { job, slow, whose, tries: 0, resolve, reject });
+      this.#waiting.add(tenant, { job, slow, tenant, tries: 0, resolve, reject });
       this.#pump();
     });
   }
 
-  #requirePlace(whose: string): void {
-    const isFull = whose !== '' && this.#waiting.lengthOf(whose) >= MAX_WAITING_EACH;
+  #requirePlace(tenant: string): void {
+    const isFull = tenant !== '' && this.#waiting.lengthOf(tenant) >= MAX_WAITING_EACH;
     if (!isFull && this.#waiting.length < MAX_WAITING) return;
     const says = isFull
       ? `${MAX_WAITING_EACH} reads of this tenant are waiting already.`
@@ -256,7 +256,7 @@ class ReaderPool implements Readers {
     const { job } = waiting;
     this.#log?.warn({ job: job.kind, why: error.why, detail: error.message }, 'a reader ended during a job');
     if (error.why === 'crash' && waiting.tries === 1 && !this.#stopped)
-      this.#waiting.add(waiting.whose, waiting, { again: true });
+      this.#waiting.add(waiting.tenant, waiting, { again: true });
     else waiting.reject(deathError(job, error, this.#queryLimits.timeoutMs));
   }
 }

@@ -71,9 +71,9 @@ export class SqlitePages {
     const { size } = fstatSync(this.#descriptor);
     const header = Buffer.alloc(HEADER_BYTES);
     readSync(this.#descriptor, header, 0, HEADER_BYTES, 0);
-    const said = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
-    this.headed = header.toString('latin1', 0, 16) === MAGIC && said >= 512 && (said & (said - 1)) === 0;
-    this.#pageBytes = this.headed ? said : PAGE_BYTES;
+    const declared = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+    this.headed = header.toString('latin1', 0, 16) === MAGIC && declared >= 512 && (declared & (declared - 1)) === 0;
+    this.#pageBytes = this.headed ? declared : PAGE_BYTES;
     this.#usable = this.#pageBytes - (this.headed ? header.readUInt8(20) : 0);
     this.count = Math.ceil(size / this.#pageBytes);
     this.freeKnown = this.headed && this.#readFree(header.readUInt32BE(32), header.readUInt32BE(36));

@@ -114,12 +114,12 @@ export class TableWriter implements TreeWriter {
     this.#upsert(volume, path, current.kind, mode, mtimeSeconds ?? current.mtime, version, current.target);
   }
 
-  putDirectory(volume: Volume, path: VfsPath, mode: number | null, asked: boolean): void {
+  putDirectory(volume: Volume, path: VfsPath, mode: number | null, explicit: boolean): void {
     try {
       this.#upsert(volume, path, 'dir', mode, epochSeconds(this.#clock), this.nextVersion(0), null);
     } catch (error) {
       // A full sandbox must still be able to delete. Without this row only the empty directory is lost.
-      if (asked || resultCodeOf(error) !== FULL || !this.#statements.inTransaction) throw error;
+      if (explicit || resultCodeOf(error) !== FULL || !this.#statements.inTransaction) throw error;
     }
   }
 

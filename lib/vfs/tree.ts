@@ -21,7 +21,7 @@ export interface TreeWriter {
    * Stores an explicit directory. `asked` is false for one that the caller did not name: a parent of a new entry, or
    * one left empty.
    */
-  putDirectory(volume: Volume, path: VfsPath, mode: number | null, asked: boolean): void;
+  putDirectory(volume: Volume, path: VfsPath, mode: number | null, explicit: boolean): void;
   putLink(volume: Volume, path: VfsPath, target: string): void;
   /** Removes the row of exactly this path. */
   remove(volume: Volume, path: VfsPath): void;

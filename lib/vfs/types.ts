@@ -104,7 +104,7 @@ export interface Readers {
   read<R extends ReadRequest>(
     target: ReadTarget,
     request: R,
-    whose?: string,
+    tenant?: string,
   ): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
   /**
    * Hashes and checks a file at rest, slowly and in the background unless `urgent`. `quickCheck` is `ok` or names the

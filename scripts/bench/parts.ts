@@ -55,7 +55,7 @@ export const PARTS = {
 export type PartName = keyof typeof PARTS;
 export const PART_NAMES = Object.keys(PARTS) as PartName[];
 
-export interface Wishes {
+export interface BenchOptions {
   parts: PartName[];
   quick: boolean;
   check: boolean;
@@ -73,7 +73,7 @@ export const USAGE = [
 ].join('\n');
 
 /** Reads the command line. Throws on an unknown flag or part, naming what there is. */
-export function readWishes(args: string[]): Wishes {
+export function parseOptions(args: string[]): BenchOptions {
   const { values } = parseArgs({
     args,
     options: {

@@ -118,7 +118,7 @@ export async function printedFiles(
     (route) =>
       `${docComment(route.summary, 2)}  ${route.name}(${argumentsOf(route, types).join(', ')}): ${answeredBy(route, types).type};`,
   );
-  const named = types.asked();
+  const named = types.requestedNames();
   // No call answers with it: it is what each may fail with.
   types.name(problemSchema, 'output');
   const lines = Object.entries(linesOf(routes)).map(([name, line]) => `  ${name}: ${JSON.stringify(line)},`);

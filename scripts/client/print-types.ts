@@ -31,7 +31,7 @@ export class TypeBook {
   }
 
   /** What `name` was asked for, sorted. */
-  asked(): string[] {
+  requestedNames(): string[] {
     return [...this.#asked].sort();
   }
 

@@ -50,8 +50,8 @@ function silenced(entry: Locked): Locked {
 export function completed(lock: Lock, allowScripts: Record<string, boolean>): Lock {
   const packages = Object.entries(lock.packages).map(([path, entry]) => {
     const { engines, ...rest } = entry;
-    const told = engines?.node !== undefined && path !== '' && leavesOut(engines.node, BEGINS_ON) ? rest : entry;
-    const quiet = allowScripts[nameOf(path)] === false ? silenced(told) : told;
+    const kept = engines?.node !== undefined && path !== '' && leavesOut(engines.node, BEGINS_ON) ? rest : entry;
+    const quiet = allowScripts[nameOf(path)] === false ? silenced(kept) : kept;
     return [path, NODE.test(path) && path.includes('-linux-') ? { ...quiet, libc: ['glibc'] } : quiet];
   });
   return { ...lock, packages: Object.fromEntries(packages) };

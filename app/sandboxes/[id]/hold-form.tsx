@@ -6,7 +6,7 @@ import { Submit } from '../../../components/ui/submit.tsx';
 
 export type HoldAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome | null>;
 
-export function HoldForm({ keepHot, held, action }: { keepHot: boolean; held: boolean; action: HoldAction }) {
+export function HoldForm({ keepHot, isHeld, action }: { keepHot: boolean; isHeld: boolean; action: HoldAction }) {
   const [outcome, submit] = useActionState(action, null);
   return (
     <form action={submit} className="grid gap-3">
@@ -21,9 +21,9 @@ export function HoldForm({ keepHot, held, action }: { keepHot: boolean; held: bo
           </Submit>
         )}
         <Submit name="hold" value="hour" className="button" doing="Holding…">
-          {held ? 'Hold one more hour' : 'Hold for one hour'}
+          {isHeld ? 'Hold one more hour' : 'Hold for one hour'}
         </Submit>
-        {held && (
+        {isHeld && (
           <Submit name="hold" value="release" className="button" doing="Letting go…">
             Let the clock run
           </Submit>

@@ -73,8 +73,8 @@ test('with a blocking fault only a forced wake is offered, and nothing while a v
   expect(
     moveOffers({ ...row, pending: 'freeze' }, ADMIN).every(({ whyNot }) => whyNot?.includes('freeze is under way')),
   ).toBe(true);
-  const held = moveOffers({ ...row, pending: 'freeze', interrupted: true }, ADMIN);
-  expect(held.every(({ whyNot }) => whyNot?.includes('settle it first'))).toBe(true);
+  const pendingOffers = moveOffers({ ...row, pending: 'freeze', interrupted: true }, ADMIN);
+  expect(pendingOffers.every(({ whyNot }) => whyNot?.includes('settle it first'))).toBe(true);
 });
 
 test('a role is offered its operations, and the reason for each other one', () => {

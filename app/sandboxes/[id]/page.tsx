@@ -81,8 +81,8 @@ export default async function Sandbox({ params, searchParams }: Props) {
   const search = await searchParams;
   const tab = tabOf(search);
   const rendered = renderedAt();
-  const held = instance.hold_until !== null && instance.hold_until > rendered;
-  const holdable = instance.next !== null || instance.keep_hot || held || instance.state === 'active';
+  const isHeld = instance.hold_until !== null && instance.hold_until > rendered;
+  const holdable = instance.next !== null || instance.keep_hot || isHeld || instance.state === 'active';
   return (
     <AsOf asOf={await ledgerSeq()} rendered={rendered}>
       <RememberVisit actor={caller.actor} id={id} name={instance.name} />
@@ -105,7 +105,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
             <div className="flex flex-wrap items-start justify-between gap-x-10 gap-y-4">
               <IdleClock instance={instance} rendered={rendered} />
               {holdable && mayDo(caller, 'patchInstance') && (
-                <HoldForm keepHot={instance.keep_hot} held={held} action={setHold.bind(null, id)} />
+                <HoldForm keepHot={instance.keep_hot} isHeld={isHeld} action={setHold.bind(null, id)} />
               )}
             </div>
           </Block>

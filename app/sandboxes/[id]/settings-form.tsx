@@ -18,14 +18,14 @@ const BLANK: SettingsState = { values: {}, base: null, errors: {}, outcome: null
 const NO_HELP: Input = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false };
 
 export function SandboxSettingsForm({
-  held,
+  present,
   ephemeral,
   policies,
   placeholders,
   action,
 }: {
   /** The present values as text. */
-  held: SettingsText;
+  present: SettingsText;
   ephemeral: boolean;
   policies: readonly { name: string; says: string }[];
   placeholders: Readonly<Partial<Record<Setting, string>>>;
@@ -40,17 +40,17 @@ export function SandboxSettingsForm({
     if (state.base === null) begin(null);
   }
   const { values, base, errors, outcome } = state;
-  const shown = begun ?? held;
-  const of = (name: Setting) => values[name] ?? shown[name];
+  const initial = begun ?? present;
+  const shownValue = (name: Setting) => values[name] ?? initial[name];
   const text = (name: Setting, note: string, more: Input = {}) => (
     <Field form="settings" name={name} title={SETTING_NAMES[name]} note={note} error={errors[name]}>
       {(props) => (
         <input
           {...props}
           {...NO_HELP}
-          key={of(name)}
+          key={shownValue(name)}
           className="input"
-          defaultValue={of(name)}
+          defaultValue={shownValue(name)}
           placeholder={placeholders[name]}
           {...more}
         />
@@ -63,10 +63,10 @@ export function SandboxSettingsForm({
       className="grid max-w-3xl gap-5"
       noValidate
       onInput={() => {
-        if (begun === null) begin(held);
+        if (begun === null) begin(present);
       }}
     >
-      <input type="hidden" name="base" value={JSON.stringify(base ?? shown)} />
+      <input type="hidden" name="base" value={JSON.stringify(base ?? initial)} />
       <div className="grid items-start gap-x-6 gap-y-4 sm:grid-cols-2">
         {text('name', 'For people; once per tenant. Empty: none.')}
         <Field
@@ -77,7 +77,7 @@ export function SandboxSettingsForm({
           error={errors.policy}
         >
           {(props) => (
-            <select {...props} key={of('policy')} className="input" defaultValue={of('policy')}>
+            <select {...props} key={shownValue('policy')} className="input" defaultValue={shownValue('policy')}>
               {policies.map(({ name, says }) => (
                 <option key={name} value={name}>
                   {name}: {says}
@@ -97,10 +97,10 @@ export function SandboxSettingsForm({
           {(props) => (
             <textarea
               {...props}
-              key={of('labels')}
+              key={shownValue('labels')}
               className="input font-mono text-[0.875rem]"
-              rows={Math.max(3, of('labels').split('\n').length + 1)}
-              defaultValue={of('labels')}
+              rows={Math.max(3, shownValue('labels').split('\n').length + 1)}
+              defaultValue={shownValue('labels')}
               placeholder="env: test"
               autoCapitalize="none"
               spellCheck={false}
@@ -124,12 +124,12 @@ export function SandboxSettingsForm({
         })}
         <label className="flex items-baseline gap-2 sm:pt-7">
           <input
-            key={of('keep_hot')}
+            key={shownValue('keep_hot')}
             type="checkbox"
             className="check translate-y-0.5"
             name="keep_hot"
             value="1"
-            defaultChecked={of('keep_hot') === '1'}
+            defaultChecked={shownValue('keep_hot') === '1'}
           />
           <span>
             Keep hot. <span className="text-small text-ink-3">It is never put to sleep by itself.</span>

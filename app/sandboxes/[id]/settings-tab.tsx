@@ -68,7 +68,7 @@ export async function SettingsTab({
       <PageSection id="settings" name="Settings" note="What a person may change without moving it.">
         {against === null ? (
           <SandboxSettingsForm
-            held={settingsAsText(instance)}
+            present={settingsAsText(instance)}
             ephemeral={instance.ephemeral}
             policies={policiesFor(instance.policy)}
             placeholders={{

@@ -128,7 +128,7 @@ export default async function ThresholdsPage({ searchParams }: { searchParams: P
   const tenant = scope?.tenant ?? null;
   const present = scope?.thresholds ?? global;
   const typed = (seconds: number | null) => (seconds === null ? '' : thresholdInWords(seconds));
-  const held = scope ?? global;
+  const thresholdSource = scope ?? global;
   const against = tenant === null ? whyNot(caller, 'patchSettings') : whyNot(caller, 'patchTenant', { tenant });
   return (
     <>
@@ -150,7 +150,10 @@ export default async function ThresholdsPage({ searchParams }: { searchParams: P
         {against === null ? (
           <ThresholdsForm
             key={tenant}
-            held={{ idle_to_suspend_s: typed(held.idle_to_suspend_s), idle_to_freeze_s: typed(held.idle_to_freeze_s) }}
+            present={{
+              idle_to_suspend_s: typed(thresholdSource.idle_to_suspend_s),
+              idle_to_freeze_s: typed(thresholdSource.idle_to_freeze_s),
+            }}
             notes={MEANS}
             empty={{
               idle_to_suspend_s: `as set for all: ${thresholdInWords(global.idle_to_suspend_s)}`,

@@ -6,11 +6,11 @@ const DAY = 86_400;
 
 test('an address gives thresholds and days, and a wrong value is named and left unchanged', () => {
   expect(parseSimulationQuery({}, PRESENT)).toMatchObject({ suspend: 900, freeze: DAY, days: 7, complaints: {} });
-  const asked = parseSimulationQuery({ suspend: '7 min', freeze: 'never', days: '12' }, PRESENT);
-  expect(asked).toMatchObject({ suspend: 420, freeze: DAY, days: 7, complaints: { freeze: expect.any(String) } });
-  expect(asked.curve.filter((threshold) => threshold === 900 || threshold === 420)).toEqual([420, 900]);
-  expect(asked.curve.toSorted((a, b) => a - b)).toEqual(asked.curve);
-  expect(asked.curve.length).toBeLessThanOrEqual(24);
+  const query = parseSimulationQuery({ suspend: '7 min', freeze: 'never', days: '12' }, PRESENT);
+  expect(query).toMatchObject({ suspend: 420, freeze: DAY, days: 7, complaints: { freeze: expect.any(String) } });
+  expect(query.curve.filter((threshold) => threshold === 900 || threshold === 420)).toEqual([420, 900]);
+  expect(query.curve.toSorted((a, b) => a - b)).toEqual(query.curve);
+  expect(query.curve.length).toBeLessThanOrEqual(24);
 });
 
 test('a ledger with too little data is reported, one with enough is not', () => {

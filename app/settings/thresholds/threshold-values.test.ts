@@ -20,9 +20,11 @@ test('thresholds are parsed as lengths of time within their bounds, and errors b
 });
 
 test('only different thresholds are changed', () => {
-  const held = { idle_to_suspend_s: 600, idle_to_freeze_s: null };
-  expect(changedThresholds({ idle_to_suspend_s: 600, idle_to_freeze_s: 60 }, held)).toEqual({ idle_to_freeze_s: 60 });
-  expect(changedThresholds({ idle_to_suspend_s: 600, idle_to_freeze_s: null }, held)).toEqual({});
+  const present = { idle_to_suspend_s: 600, idle_to_freeze_s: null };
+  expect(changedThresholds({ idle_to_suspend_s: 600, idle_to_freeze_s: 60 }, present)).toEqual({
+    idle_to_freeze_s: 60,
+  });
+  expect(changedThresholds({ idle_to_suspend_s: 600, idle_to_freeze_s: null }, present)).toEqual({});
 });
 
 test('the preview says how many sandboxes would move at once, and where', () => {

@@ -44,9 +44,9 @@ export function parseThresholds(
 }
 
 /** The thresholds that differ from the present ones. */
-export function changedThresholds(patch: ThresholdsPatch, held: ThresholdsPatch): ThresholdsPatch {
+export function changedThresholds(patch: ThresholdsPatch, present: ThresholdsPatch): ThresholdsPatch {
   return Object.fromEntries(
-    THRESHOLDS.filter((name) => patch[name] !== undefined && patch[name] !== held[name]).map((name) => [
+    THRESHOLDS.filter((name) => patch[name] !== undefined && patch[name] !== present[name]).map((name) => [
       name,
       patch[name],
     ]),

@@ -12,14 +12,14 @@ const TITLES: Readonly<Record<Threshold, string>> = {
 };
 const BLANK: ThresholdsState = { values: {}, errors: {}, outcome: null, preview: null };
 
-/** `held`: the present values as text. `notes`: below the fields. `empty`: placeholders. */
+/** `present`: the present values as text. `notes`: below the fields. `empty`: placeholders. */
 export function ThresholdsForm({
-  held,
+  present,
   notes,
   empty,
   action,
 }: {
-  held: ThresholdsState['values'];
+  present: ThresholdsState['values'];
   notes: Readonly<Record<Threshold, string>>;
   empty: Readonly<Record<Threshold, string>>;
   action: ThresholdsAction;
@@ -29,7 +29,7 @@ export function ThresholdsForm({
     <form action={submit} className="grid gap-4" noValidate>
       <div className="grid max-w-2xl items-start gap-x-6 gap-y-4 sm:grid-cols-2">
         {THRESHOLDS.map((name) => {
-          const value = values[name] ?? held[name] ?? '';
+          const value = values[name] ?? present[name] ?? '';
           return (
             <Field
               key={name}

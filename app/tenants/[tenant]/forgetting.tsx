@@ -106,7 +106,7 @@ export async function ForgetPart({ caller, tenant, rendered }: { caller: Caller;
       ? await getHost().operations.forgetTenant(caller, name, { dry_run: true })
       : null;
   const before = forgetting?.finished ?? 0;
-  const held = answer !== null && 'plan' in answer ? answer.plan : null;
+  const plan = answer !== null && 'plan' in answer ? answer.plan : null;
   return (
     <PageSection id="forget" name="Forget it" note="For good: nothing of it but ids is kept, here.">
       <div className="grid gap-5">
@@ -116,9 +116,9 @@ export async function ForgetPart({ caller, tenant, rendered }: { caller: Caller;
             of that time is ids.
           </p>
         )}
-        {held !== null && (
+        {plan !== null && (
           <StillHolds
-            plan={{ ...held, backups: held.backups.filter(({ time }) => time <= before) }}
+            plan={{ ...plan, backups: plan.backups.filter(({ time }) => time <= before) }}
             rendered={rendered}
           />
         )}

@@ -12,14 +12,14 @@ const FIELDS: readonly [name: Limit, title: string, placeholder: string][] = [
   ['max_bytes', 'Bytes at most', 'no limit'],
 ];
 
-/** `held`: the present limits as text. */
-export function LimitsForm({ held, action }: { held: LimitsState['values']; action: LimitsAction }) {
+/** `present`: the present limits as text. */
+export function LimitsForm({ present, action }: { present: LimitsState['values']; action: LimitsAction }) {
   const [{ values, errors, outcome }, submit] = useActionState(action, { values: {}, errors: {}, outcome: null });
   return (
     <form action={submit} className="grid gap-4" noValidate>
       <div className="grid items-start gap-x-10 gap-y-4 sm:grid-cols-3">
         {FIELDS.map(([name, title, placeholder]) => {
-          const value = values[name] ?? held[name] ?? '';
+          const value = values[name] ?? present[name] ?? '';
           return (
             <Field key={name} form="limits" name={name} title={title} error={errors[name]}>
               {(props) => (

@@ -42,7 +42,7 @@ export function QuotasSection({ tenant, whyNotSet }: { tenant: Tenant; whyNotSet
       <div className="grid gap-6">
         <Meters quotas={tenant.quotas} />
         {whyNotSet === null ? (
-          <LimitsForm held={limitsAsText(tenant)} action={setLimits.bind(null, tenant.tenant)} />
+          <LimitsForm present={limitsAsText(tenant)} action={setLimits.bind(null, tenant.tenant)} />
         ) : (
           <DisabledAction id="limits" label="Set the limits" whyNot={whyNotSet} />
         )}

@@ -37,7 +37,7 @@ export async function ThresholdsSection({
         </p>
         {whyNotSet === null ? (
           <ThresholdsForm
-            held={{ idle_to_suspend_s: text(idle_to_suspend_s), idle_to_freeze_s: text(idle_to_freeze_s) }}
+            present={{ idle_to_suspend_s: text(idle_to_suspend_s), idle_to_freeze_s: text(idle_to_freeze_s) }}
             notes={{ idle_to_suspend_s: 'Empty: as set for all.', idle_to_freeze_s: 'Empty: as set for all.' }}
             empty={{
               idle_to_suspend_s: `as set for all: ${thresholdInWords(global.idle_to_suspend_s)}`,

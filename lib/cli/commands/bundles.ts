@@ -33,13 +33,13 @@ const downloadProgress = (label: string, file: string, wanted: boolean | undefin
   showProgress(label, file === '-' && wanted !== true ? false : wanted);
 
 function inspectionText(found: Inspection): string {
-  const said = facts([
+  const text = facts([
     ['verified', found.verified ? 'yes' : 'NO'],
     ['signed by', found.issuer ?? null],
     ['importable', found.importable ? 'yes' : 'no'],
     ['our share', found.share === undefined ? null : found.share.says],
   ]);
-  return `${said}${found.problems.map((problem) => facts([['problem', problem]])).join('')}`;
+  return `${text}${found.problems.map((problem) => facts([['problem', problem]])).join('')}`;
 }
 
 export function addBundleCommands(program: Command): void {

@@ -82,10 +82,10 @@ export function commandLine(env: Record<string, string> = {}): CommandLine {
       },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    const said: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
-    child.stdout.on('data', (chunk: Buffer) => said.stdout.push(chunk));
-    child.stderr.on('data', (chunk: Buffer) => said.stderr.push(chunk));
-    const bytes = (stream: 'stdout' | 'stderr') => Buffer.concat(said[stream]);
+    const output: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
+    child.stdout.on('data', (chunk: Buffer) => output.stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => output.stderr.push(chunk));
+    const bytes = (stream: 'stdout' | 'stderr') => Buffer.concat(output[stream]);
     const text = (stream: 'stdout' | 'stderr') => bytes(stream).toString();
     child.stdin.on('error', () => undefined);
     const ended = once(child, 'close').then(

@@ -47,11 +47,11 @@ export const eventRoutes: Route[] = [
     headers: { 'Last-Event-ID': 'Begin after the line with this sequence number' },
     answers: { 200: { description: 'Events', mediaType: 'text/event-stream', schema: eventSchema } },
     async handle({ services, caller, query, header, head }) {
-      const { last_event_id: fromQuery, with: more, ...asked } = query;
+      const { last_event_id: fromQuery, with: more, ...filters } = query;
       const sent = header('last-event-id');
       const after = sent === null || sent === '' ? fromQuery : parse(lastEventIdSchema, sent, 'Last-Event-ID');
       services.events.requirePlace(caller.actor);
-      const { filter, tenants } = await services.operations.followEvents(caller, asked);
+      const { filter, tenants } = await services.operations.followEvents(caller, filters);
       return eventStream((sink) => {
         if (head) return sink.end();
         streamLedger({ services, caller, filter, tenants, after: after ?? null, changes: more === 'changes', sink });

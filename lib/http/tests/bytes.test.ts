@@ -53,8 +53,8 @@ test('text is text, and each output has an encoding of its own', async () => {
   const mixed = await run({ command: "echo é; printf '\\xff' >&2" });
   expect(mixed).toMatchObject({ stdout: 'é\n', stderr: '/w==', stderr_encoding: 'base64' });
   expect(mixed.stdout_encoding).toBeUndefined();
-  const asked = await run({ command: 'echo é', encoding: 'base64' });
-  expect(asked).toMatchObject({
+  const answer = await run({ command: 'echo é', encoding: 'base64' });
+  expect(answer).toMatchObject({
     stdout: base64(Buffer.from('é\n')),
     stdout_encoding: 'base64',
     stderr: '',
@@ -66,7 +66,7 @@ test('any bytes come back as they went in: in both modes, through files and pipe
   await fc.assert(
     fc.asyncProperty(anyBytes, async (bytes) => {
       const command = 'tee f | gzip | gunzip; cat f >&2';
-      const [plain, asked, whole] = await Promise.all([
+      const [plain, encoded, whole] = await Promise.all([
         run({ command, stdin_base64: base64(bytes) }),
         run({ command, stdin_base64: base64(bytes), encoding: 'base64' }),
         dock.execBytes('bytes', { command, stdin: bytes }),
@@ -79,7 +79,7 @@ test('any bytes come back as they went in: in both modes, through files and pipe
       }
       for (const name of ['stdout', 'stderr'] as const) {
         expect(bytesOf(plain[name], plain[`${name}_encoding`]).equals(bytes)).toBe(true);
-        expect(bytesOf(asked[name], 'base64').equals(bytes)).toBe(true);
+        expect(bytesOf(encoded[name], 'base64').equals(bytes)).toBe(true);
         expect(Buffer.from(whole[name]).equals(bytes)).toBe(true);
         expect(Buffer.concat(streamed[name]).equals(bytes)).toBe(true);
       }
@@ -150,8 +150,8 @@ test('more stdin than a command is given is refused before anything runs', async
 
 test('what code says is bytes too', async () => {
   const call = async (body: unknown) => (await server.call('POST', '/api/instances/bytes/eval', body)).json;
-  const said = await call({ language: 'js', code: 'console.log("é"); 1', encoding: 'base64' });
-  expect(evalAnswerSchema.strict().parse(said)).toMatchObject({
+  const answer = await call({ language: 'js', code: 'console.log("é"); 1', encoding: 'base64' });
+  expect(evalAnswerSchema.strict().parse(answer)).toMatchObject({
     ok: true,
     value: 1,
     stdout: base64(Buffer.from('é\n')),

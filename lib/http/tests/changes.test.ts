@@ -27,16 +27,16 @@ async function follow(query = '', key = TEST_KEY) {
   req.end();
   opened.push(() => req.destroy());
   const [res] = (await once(req, 'response')) as [IncomingMessage];
-  const told: { event: string; data: unknown; id: string }[] = [];
+  const received: { event: string; data: unknown; id: string }[] = [];
   void (async () => {
     for await (const { event, data, id } of serverSent(Readable.toWeb(res) as ReadableStream<Uint8Array>)) {
-      told.push({ event, data: JSON.parse(data), id });
+      received.push({ event, data: JSON.parse(data), id });
     }
   })().catch(() => undefined);
-  const of = <T>(name: string) => told.filter(({ event }) => event === name).map(({ data }) => data as T);
+  const of = <T>(name: string) => received.filter(({ event }) => event === name).map(({ data }) => data as T);
   return {
     status: res.statusCode,
-    told,
+    received,
     changes: () => of<Changes>('changes'),
     lines: () => of<Event>('message'),
     gaps: () => of<{ seq: number }>('gap'),
@@ -87,7 +87,7 @@ test('who sees one tenant is told of no other: neither rows nor counts', async (
   await vi.waitFor(() => expect(all.changes().flatMap(({ rows }) => rows.map(({ id }) => id))).toContain('hidden'), {
     timeout: 15_000,
   });
-  expect(JSON.stringify(theirs.told)).not.toMatch(/hidden|globex/);
+  expect(JSON.stringify(theirs.received)).not.toMatch(/hidden|globex/);
   const counts = (await server.call<{ counts: Changes['states'] }>('GET', '/api/tenants/acme')).json.counts;
   expect(theirs.changes().at(-1)?.states).toEqual(counts);
 });
@@ -108,7 +108,7 @@ test('a job is heard from its beginning to its end by who may see it, and of ano
     labels: { seen: 'yes' },
     reason: 'for acme only',
   });
-  const jobs = (stream: typeof all) => stream.changes().flatMap(({ jobs: told }) => told);
+  const jobs = (stream: typeof all) => stream.changes().flatMap(({ jobs }) => jobs);
   for (const stream of [theirs, all]) {
     await vi.waitFor(() => expect(jobs(stream).at(-1)?.state).toBe('done'), { timeout: 15_000 });
     expect(jobs(stream).every(({ id }) => id === json.id)).toBe(true);
@@ -130,7 +130,7 @@ test('a job is heard from its beginning to its end by who may see it, and of ano
     ).toEqual(['of-globex-after']),
   );
   expect(jobs(others)).toEqual([]);
-  expect(JSON.stringify(others.told)).not.toMatch(/acme|job-/);
+  expect(JSON.stringify(others.received)).not.toMatch(/acme|job-/);
 });
 
 test('how many were started of what a restore made is told under its request', async () => {
@@ -141,7 +141,7 @@ test('how many were started of what a restore made is told under its request', a
   const restore = `/api/snapshots/${snapshot.json.id}/restore`;
   const headers = { 'x-request-id': 'a-restore' };
   expect((await server.call('POST', restore, { count: 3, start: true }, { headers })).status).toBe(201);
-  const starts = () => stream.changes().flatMap(({ starts: told }) => told);
+  const starts = () => stream.changes().flatMap(({ starts }) => starts);
   await vi.waitFor(
     () => expect(starts().at(-1)).toEqual({ request_id: 'a-restore', tenant: 'acme', started: 3, failed: 0, total: 3 }),
     { timeout: 30_000 },
@@ -184,7 +184,7 @@ test('who was away for too much, or comes from another ledger, is told of a gap 
     const stream = await follow(`&last_event_id=${from}`);
     await vi.waitFor(() => expect(stream.gaps()).toEqual([{ seq: last }]), { timeout: 15_000 });
     expect(stream.lines()).toEqual([]);
-    expect(stream.told.at(-1)?.id).toBe(String(last));
+    expect(stream.received.at(-1)?.id).toBe(String(last));
   }
   const stream = await follow(`&last_event_id=${last + 1000}`);
   await vi.waitFor(() => expect(stream.gaps().length).toBe(1), { timeout: 15_000 });

@@ -44,10 +44,10 @@ test('a job says so before it runs and for each that it passes over, and moves t
   await post('/instances', { id: 'other', tenant: 'acme' });
   await post('/instances/other/resume');
   for (const verb of ['suspend', 'freeze']) {
-    const asked = { verb, ids: ['b', 'other'] };
-    const dry = await post<DryRun>('/jobs', { ...asked, dry_run: true });
+    const input = { verb, ids: ['b', 'other'] };
+    const dry = await post<DryRun>('/jobs', { ...input, dry_run: true });
     expect(dry.json).toMatchObject({ will: 1, skip: [{ reason: expect.stringContaining('ephemeral'), count: 1 }] });
-    const { id } = (await post<Job>('/jobs', asked)).json;
+    const { id } = (await post<Job>('/jobs', input)).json;
     const job = async () => (await server.call<Job>('GET', `/api/jobs/${id}`)).json;
     await expect.poll(async () => (await job()).state, { timeout: 20_000 }).toBe('done');
     expect(await job()).toMatchObject({ done: 1, skipped: 1, failed: 0 });

@@ -163,7 +163,7 @@ test.each(WAYS)('the way "%s" out of %s leads where the hint says, from %s', asy
 
 test.each(FAULTS)('whoever is refused for being %s is told all ways out, by every verb and call', async (fault) => {
   const { id } = await planted('suspended', fault);
-  const asked: [string, string, unknown][] = [
+  const calls: [string, string, unknown][] = [
     ...VERBS.filter((verb) => verb === 'resume' || verb === 'freeze').map((verb): [string, string, unknown] => [
       'POST',
       verb,
@@ -175,7 +175,7 @@ test.each(FAULTS)('whoever is refused for being %s is told all ways out, by ever
     ['PUT', 'volumes/workspace/new', 'x'],
     ['POST', 'plan', { to: 'frozen' }],
   ];
-  for (const [method, path, body] of asked) {
+  for (const [method, path, body] of calls) {
     const refused = await server.call(method, `/api/instances/${id}/${path}`, body);
     expect([path, refused.status, refused.json.code, refused.json.hint]).toEqual([
       path,

@@ -133,9 +133,9 @@ describe('imports', () => {
       await other.call('POST', '/api/instances', { id: 'theirs', tenant: 'acme' });
       await other.call('PUT', '/api/instances/theirs/volumes/workspace/a', 'theirs');
       const foreign = (await other.call('POST', '/api/instances/theirs/ship', {})).bytes;
-      const said = await server.inspect(foreign);
-      expect([said.verified, said.importable, said.share?.verdict]).toEqual([true, true, 'unknown']);
-      expect(said.problems).toEqual([
+      const verdict = await server.inspect(foreign);
+      expect([verdict.verified, verdict.importable, verdict.share?.verdict]).toEqual([true, true, 'unknown']);
+      expect(verdict.problems).toEqual([
         expect.stringMatching(/^It was signed by did:key:z6Mk.*, which is not this dock/),
       ]);
       const adopted = await server.take(foreign);
@@ -192,14 +192,14 @@ describe('imports', () => {
 
   test('29. an upload that breaks off leaves no file', async () => {
     const before = await server.files();
-    const asked = request(`${server.url}/api/instances/import?tenant=acme`, {
+    const upload = request(`${server.url}/api/instances/import?tenant=acme`, {
       method: 'POST',
       headers: { authorization: `Bearer ${TEST_KEY}`, 'content-length': '1000000' },
     });
-    const broken = new Promise((resolve) => asked.once('error', resolve));
-    asked.write(Buffer.alloc(500_000));
+    const broken = new Promise((resolve) => upload.once('error', resolve));
+    upload.write(Buffer.alloc(500_000));
     await eventually(() => readdirSync(join(server.folder, 'bundles')).length === 1);
-    asked.destroy();
+    upload.destroy();
     await broken;
     expect(await server.files()).toEqual(before);
   });

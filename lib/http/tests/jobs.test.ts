@@ -172,8 +172,8 @@ test('a job deletes from every state, tells each result with its reason, and the
 test('the line that a job was started is under the id of the request for it, and names the job', async () => {
   await make('one-of-it', 'created');
   const headers = { 'x-request-id': 'for-a-job' };
-  const wish = { verb: 'archive', ids: ['one-of-it'] };
-  const { json, ...answer } = await server.call<{ id: string }>('POST', '/api/jobs', wish, { headers });
+  const job = { verb: 'archive', ids: ['one-of-it'] };
+  const { json, ...answer } = await server.call<{ id: string }>('POST', '/api/jobs', job, { headers });
   expect(answer.headers['x-request-id']).toBe('for-a-job');
   await ended(json.id);
   const { json: lines } = await server.call<{ type: string; request_id: string; reason: string }[]>(
@@ -188,8 +188,8 @@ test('the line that a job was started is under the id of the request for it, and
 test('a job of a tenant’s key reaches its tenant and nothing else, and nobody else’s job is there for it', async () => {
   await make('mine', 'created');
   await make('yours', 'created', 'globex');
-  const wish = { name: 'of acme', role: 'tenant', tenant: 'acme' };
-  const { key } = (await server.call<{ key: string }>('POST', '/api/keys', wish)).json;
+  const keyInput = { name: 'of acme', role: 'tenant', tenant: 'acme' };
+  const { key } = (await server.call<{ key: string }>('POST', '/api/keys', keyInput)).json;
   const own = await server.call<{ id: string }>('POST', '/api/jobs', { verb: 'archive', filter: {} }, { key });
   expect(await ended(own.json.id)).toMatchObject({ chosen: 1, done: 1 });
   expect([await stateOf('mine'), await stateOf('yours')]).toEqual(['archived', 'created']);

@@ -21,8 +21,13 @@ interface Made {
   key: string;
 }
 
-const make = async (wish: Record<string, unknown>, at: TestServer = server): Promise<Made> => {
-  const made = await at.call<Made>('POST', '/api/keys', { name: 'a program', role: 'tenant', tenant: 'acme', ...wish });
+const make = async (input: Record<string, unknown>, at: TestServer = server): Promise<Made> => {
+  const made = await at.call<Made>('POST', '/api/keys', {
+    name: 'a program',
+    role: 'tenant',
+    tenant: 'acme',
+    ...input,
+  });
   expect(made.status).toBe(201);
   return made.json;
 };
@@ -137,8 +142,8 @@ test.each([
   ['an admin of one tenant', { role: 'admin', tenant: 'acme' }],
   ['an end in the past', { expires: 1000 }],
   ['no name', { name: ' ' }],
-])('a key with %s is not made', async (_what, wish) => {
-  const answer = await server.call('POST', '/api/keys', { name: 'x', role: 'tenant', tenant: 'acme', ...wish });
+])('a key with %s is not made', async (_what, input) => {
+  const answer = await server.call('POST', '/api/keys', { name: 'x', role: 'tenant', tenant: 'acme', ...input });
   expect([answer.status, answer.json.code]).toEqual([422, 'validation']);
 });
 
@@ -180,7 +185,7 @@ test('a revoked key ends at once, in the middle of its stream too, and leaves th
 
 test('a stream of a command stops the command when its key is revoked', async () => {
   const { id, key } = await make({});
-  let said = '';
+  let output = '';
   const over = new Promise<void>((resolve, reject) => {
     const req = request(
       `${server.url}/api/instances/mine/exec`,
@@ -191,7 +196,7 @@ test('a stream of a command stops the command when its key is revoked', async ()
       },
       (res) => {
         res.on('data', (chunk: Buffer) => {
-          said += chunk.toString();
+          output += chunk.toString();
         });
         res.on('close', resolve);
       },
@@ -199,11 +204,11 @@ test('a stream of a command stops the command when its key is revoked', async ()
     req.on('error', reject);
     req.end(JSON.stringify({ command: 'echo begun\nsleep 30\necho never', timeout_ms: 40_000 }));
   });
-  await until(() => said.includes('begun'));
+  await until(() => output.includes('begun'));
   const started = performance.now();
   await server.call('DELETE', `/api/keys/${id}`);
   await over;
-  expect(said).not.toContain('never');
+  expect(output).not.toContain('never');
   expect((await server.call('POST', '/api/instances/mine/exec', { command: 'echo next' })).json.stdout).toBe('next\n');
   expect(performance.now() - started).toBeLessThan(25_000);
 });

@@ -94,8 +94,12 @@ test('an export holds what the list holds, in either form, and is itself a line'
     .split('\n')
     .map((text) => eventSchema.strict().parse(JSON.parse(text)));
   expect(parsed).toEqual(listed);
-  const [told] = await events('type=ledger.exported');
-  expect(told).toMatchObject({ actor: 'key:admin', tenant: 'out', reason: 'jsonl: tenant=out type=instance.created' });
+  const [exported] = await events('type=ledger.exported');
+  expect(exported).toMatchObject({
+    actor: 'key:admin',
+    tenant: 'out',
+    reason: 'jsonl: tenant=out type=instance.created',
+  });
 
   const csv = await server.call('GET', '/api/events/export?format=csv&tenant=out&type=instance.created');
   expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
@@ -189,14 +193,14 @@ test('who is limited to some tenants exports only their lines, and proves or tak
   const foreign = operations.exportEvents(limited(['acme']), { format: 'csv', tenant: 'globex' });
   await expect(foreign).rejects.toMatchObject({ code: 'forbidden' });
   const everyone = limited(['acme']);
-  for (const wish of [
+  for (const input of [
     () => operations.verifyLedger(everyone),
     () => operations.ledgerHead(everyone),
     () => operations.ledgerSegments(everyone),
     () => operations.exportSegment(everyone, '2025-12'),
     () => operations.exportSegment({ ...everyone, role: 'viewer', tenants: null }, '2025-12'),
   ]) {
-    await expect(wish()).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(input()).rejects.toMatchObject({ code: 'forbidden' });
   }
   expect((await operations.verifyLedger({ ...everyone, role: 'viewer', tenants: null })).ok).toBe(true);
 });

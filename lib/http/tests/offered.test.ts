@@ -14,7 +14,7 @@ const post = <T = Problem>(path: string, body: unknown) => server.call<T>('POST'
 const patch = <T = Problem>(id: string, body: unknown) => server.call<T>('PATCH', `/api/instances/${id}`, body);
 
 /** What was said of one field. */
-const told = ({ status, json }: { status: number; json: Problem }) => [
+const summary = ({ status, json }: { status: number; json: Problem }) => [
   status,
   json.code,
   json.errors?.map(({ path, message }) => `${path}: ${message}`),
@@ -31,20 +31,20 @@ const NO_WORKBOOK = 'workbook: is not known here: there are no workbooks yet';
 test.each(Object.entries(POLICIES))('the policy "%s" is refused wherever one is given', async (policy, words) => {
   const refused = [422, 'validation', [words]];
   const id = `given-${policy}`;
-  expect(told(await post('/instances', { id, tenant: 'acme', policy }))).toEqual(refused);
+  expect(summary(await post('/instances', { id, tenant: 'acme', policy }))).toEqual(refused);
   expect((await server.call('GET', `/api/instances/${id}`)).status).toBe(404);
   await post('/instances', { id, tenant: 'acme' });
-  expect(told(await patch(id, { policy }))).toEqual(refused);
-  expect(told(await post(`/instances/${id}/resume`, { policy }))).toEqual(refused);
+  expect(summary(await patch(id, { policy }))).toEqual(refused);
+  expect(summary(await post(`/instances/${id}/resume`, { policy }))).toEqual(refused);
   await post(`/instances/${id}/exec`, { command: 'echo kept > x' });
   const taken = await post<Snapshot>(`/instances/${id}/snapshots`, {});
-  expect(told(await post(`/snapshots/${taken.json.id}/restore`, { policy }))).toEqual(refused);
+  expect(summary(await post(`/snapshots/${taken.json.id}/restore`, { policy }))).toEqual(refused);
   expect((await server.call<Instance>('GET', `/api/instances/${id}`)).json.policy).toBe('posix');
 });
 
 test('an empty, a long and a wrong kind of policy are refused in the words of their kind', async () => {
   for (const policy of ['', 'p'.repeat(64), 5, null])
-    expect(told(await post('/instances', { tenant: 'acme', policy }))).toEqual([
+    expect(summary(await post('/instances', { tenant: 'acme', policy }))).toEqual([
       422,
       'validation',
       ['policy: must be one of posix, minimal'],
@@ -53,9 +53,9 @@ test('an empty, a long and a wrong kind of policy are refused in the words of th
 
 test('no workbook is known, so none is taken; none is what a change may say', async () => {
   const refused = [422, 'validation', [NO_WORKBOOK]];
-  expect(told(await post('/instances', { tenant: 'acme', workbook: 'book' }))).toEqual(refused);
+  expect(summary(await post('/instances', { tenant: 'acme', workbook: 'book' }))).toEqual(refused);
   await post('/instances', { id: 'plain', tenant: 'acme' });
-  expect(told(await patch('plain', { workbook: 'book' }))).toEqual(refused);
+  expect(summary(await patch('plain', { workbook: 'book' }))).toEqual(refused);
   expect((await patch<Instance>('plain', { workbook: null })).json.workbook).toBeNull();
 });
 

@@ -18,10 +18,10 @@ const as = <T = { code: string }>(cookie: string, method: string, path: string, 
   server.call<T>(method, path, body, { key: null, headers: { cookie, origin: server.url } });
 
 /** Invites somebody by the API and lets them in. */
-async function letIn(wish: { email: string; role: string; tenants?: string[] }) {
-  const made = await as<{ link: string; id: string }>(ada, 'POST', '/api/people/invitations', wish);
+async function letIn(invitation: { email: string; role: string; tenants?: string[] }) {
+  const made = await as<{ link: string; id: string }>(ada, 'POST', '/api/people/invitations', invitation);
   expect(made.status).toBe(201);
-  const person = { email: wish.email, name: wish.email.split('@')[0] ?? '', password: PASSWORD };
+  const person = { email: invitation.email, name: invitation.email.split('@')[0] ?? '', password: PASSWORD };
   const entered = await server.host.auth.signIns.join(tokenOf(made.json.link), person, visitor());
   return { cookie: cookieOf(entered), id: entered?.person.id ?? '', link: made.json.link };
 }
@@ -288,8 +288,8 @@ test('an address that has no account takes as long as a wrong password', async (
 });
 
 test('a stream says at its end whether its reader is let in again, and what it says holds already', async () => {
-  const wish = { role: 'viewer', tenants: ['acme'] };
-  const { cookie, id } = await letIn({ ...wish, email: 'lena@example.com' });
+  const rights = { role: 'viewer', tenants: ['acme'] };
+  const { cookie, id } = await letIn({ ...rights, email: 'lena@example.com' });
   const another = async () => cookieOf(await signIn('lena@example.com', PASSWORD));
   const session = async (of: string) => {
     const all = await as<{ id: string; current: boolean }[]>(of, 'GET', '/api/people/me/sessions');

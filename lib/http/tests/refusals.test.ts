@@ -108,8 +108,8 @@ test('steps of jobs that are refused are told by the job, and leave no line for 
   await sumUp();
   const before = await lastSeq();
   for (let n = 0; n < 8; n += 1) {
-    const wish = { verb: 'resume', ids: ['job-1', 'job-2'], reason: 'again' };
-    const made = await server.call<{ id: string }>('POST', '/api/jobs', wish);
+    const input = { verb: 'resume', ids: ['job-1', 'job-2'], reason: 'again' };
+    const made = await server.call<{ id: string }>('POST', '/api/jobs', input);
     expect(made.status).toBe(202);
     const job = async () => (await server.call<Job>('GET', `/api/jobs/${made.json.id}`)).json;
     await expect.poll(async () => (await job()).state).not.toBe('running');
@@ -124,18 +124,18 @@ test('what needs no key or a low role leaves no more lines the more often it is 
   timeout: 60_000,
 }, async () => {
   const viewer = await invited(server.host.auth, 'viewer', { email: 'vi@example.com' });
-  const asked = (path: string, init: RequestInit = {}) => fetch(`${server.url}${path}`, init);
+  const fetchPath = (path: string, init: RequestInit = {}) => fetch(`${server.url}${path}`, init);
   const as = (path: string, init: RequestInit = {}) =>
-    asked(path, { ...init, headers: { cookie: viewer, 'sec-fetch-site': 'same-origin', ...init.headers } });
+    fetchPath(path, { ...init, headers: { cookie: viewer, 'sec-fetch-site': 'same-origin', ...init.headers } });
   const { signIns } = server.host.auth;
   const quietly = async (work: Promise<unknown>) => {
     await work.catch(() => null);
     return { status: 400 };
   };
   const ways: Record<string, () => Promise<{ status: number }>> = {
-    'no key': () => asked('/api/instances'),
-    'a wrong key': () => asked('/api/instances', { headers: { authorization: 'Bearer made-up' } }),
-    'an address that is not there': () => asked('/api/nothing'),
+    'no key': () => fetchPath('/api/instances'),
+    'a wrong key': () => fetchPath('/api/instances', { headers: { authorization: 'Bearer made-up' } }),
+    'an address that is not there': () => fetchPath('/api/nothing'),
     'a body that is none': () => as('/api/instances', { method: 'POST', body: '{' }),
     'another role’s operation': () => as('/api/people'),
     'a sandbox that is not there': () => as('/api/instances/nobody'),
@@ -188,8 +188,8 @@ test('a stop writes what was counted, and the next start counts anew', async () 
   await first.stop();
   const second = await startServer({ folder, settings: { WB_POOL: '0' } });
   await ask(second);
-  const told = await second.call<Line[]>('GET', '/api/instances/a/events?type=suspend.refused');
-  expect(told.json.map(({ reason }) => reason?.split(' since')[0] ?? null)).toEqual([null, '4 more times', null]);
+  const refusals = await second.call<Line[]>('GET', '/api/instances/a/events?type=suspend.refused');
+  expect(refusals.json.map(({ reason }) => reason?.split(' since')[0] ?? null)).toEqual([null, '4 more times', null]);
   await second.stop();
   rmSync(folder, { recursive: true });
 });

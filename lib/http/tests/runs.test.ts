@@ -112,8 +112,8 @@ test('a policy without a shell answers capability', async () => {
   const headers = { accept: 'text/event-stream' };
   const bare = await server.call('POST', '/api/instances/bare/exec', { command: 'true' }, { headers });
   // The wake may have been told before the refusal; then the refusal is the stream's last event.
-  const told = bare.status === 200 ? eventsIn(bare.text).at(-1) : { event: 'error', data: bare.json };
-  expect(told).toMatchObject({ event: 'error', data: { code: 'capability', status: 403 } });
+  const lastEvent = bare.status === 200 ? eventsIn(bare.text).at(-1) : { event: 'error', data: bare.json };
+  expect(lastEvent).toMatchObject({ event: 'error', data: { code: 'capability', status: 403 } });
   await server.call('POST', '/api/instances', { id: 'misspelt', tenant: 'acme' });
   await hadBefore(server.host, 'misspelt', { policy: 'possix' });
   const unknown = await server.call('POST', '/api/instances/misspelt/exec', { command: 'true' });

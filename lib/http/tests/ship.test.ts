@@ -130,7 +130,7 @@ describe('ships', () => {
     await server.call('PUT', `/api/instances/${id}/volumes/workspace/large`, noise);
     for (const path of [`/api/instances/${id}/ship`, `/api/instances/${id}/checkout`]) {
       await new Promise<void>((resolve, reject) => {
-        const asked = request(
+        const download = request(
           `${server.url}${path}`,
           { method: path.endsWith('ship') ? 'POST' : 'GET', headers: { authorization: `Bearer ${TEST_KEY}` } },
           (answer) => {
@@ -141,7 +141,7 @@ describe('ships', () => {
             });
           },
         );
-        asked.once('error', reject).end();
+        download.once('error', reject).end();
       });
       await server.settled();
     }

@@ -15,15 +15,15 @@ afterEach(() => server.stop());
 test('what other thresholds would do within a minute is counted, and setting them does that', {
   timeout: 60_000,
 }, async () => {
-  const wish = (id: string, more: object = {}) =>
+  const input = (id: string, more: object = {}) =>
     server.call('POST', '/api/instances', { id, tenant: 'acme', ...more });
-  await wish('plain');
-  await wish('own', { idle_to_suspend_s: 7200 });
-  await wish('hot', { keep_hot: true });
-  await wish('brief', { ephemeral: true });
-  await wish('held');
-  await wish('asleep');
-  await wish('elsewhere', { tenant: 'globex' });
+  await input('plain');
+  await input('own', { idle_to_suspend_s: 7200 });
+  await input('hot', { keep_hot: true });
+  await input('brief', { ephemeral: true });
+  await input('held');
+  await input('asleep');
+  await input('elsewhere', { tenant: 'globex' });
   for (const id of ['plain', 'own', 'hot', 'brief', 'held', 'asleep', 'elsewhere'])
     expect((await server.call('POST', `/api/instances/${id}/resume`, {})).status).toBe(200);
   const { hold_until: until } = (

@@ -44,21 +44,22 @@ export function accessPathsFor(
   const { tenant, state, fault, name, label, pending, due, deleted } = wanted;
   const counts = readCountsByState(database, tenant);
   const living = Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.deleted;
-  const [by, whose]: [string, Criterion[]] =
+  const [by, tenantCriteria]: [string, Criterion[]] =
     tenant === undefined ? ['instances_by', []] : ['instances_by_tenant', ['tenant']];
   const sources: AccessPath[] = [];
   const source = (index: string, leads: Criterion[], size: number, ordered = true) =>
     sources.push({ kind: index.startsWith('labels') ? 'labels' : 'instances', index, covers: leads, size, ordered });
 
-  source(`${by}_${sort}`, [...whose, 'deleted'], deleted ? counts.deleted : living);
-  if (state !== undefined) source(`${by}_state_updated`, [...whose, 'state'], counts[state], sort === 'updated');
+  source(`${by}_${sort}`, [...tenantCriteria, 'deleted'], deleted ? counts.deleted : living);
+  if (state !== undefined)
+    source(`${by}_state_updated`, [...tenantCriteria, 'state'], counts[state], sort === 'updated');
   if (!deleted && fault !== undefined) {
     source(`instances_by_fault_${sort}`, ['fault', 'deleted'], readCountsByFault(database)[fault]);
   }
   if (!deleted && label !== undefined) source(`labels_by_${sort}`, ['label', 'deleted'], countOfLabel(database, label));
   // These have no maintained count. A name is unique within a tenant; pending operations and rows due in a span are
   // few.
-  if (name !== undefined) source(`${by}_name`, [...whose, 'deleted', 'name'], 0, sort === 'name');
+  if (name !== undefined) source(`${by}_name`, [...tenantCriteria, 'deleted', 'name'], 0, sort === 'name');
   if (pending !== undefined) source('instances_pending', ['pending'], 0, false);
   if (due !== undefined) source('instances_due', ['due'], 0, false);
   return { narrow: narrowest(sources), ordered: narrowest(sources.filter(({ ordered }) => ordered)) };

@@ -209,9 +209,9 @@ describe('other processes', () => {
     let begun = '';
     let committed = '';
     for (let n = 0; n < 41; n += 1) {
-      const said = JSON.parse((await lines.next()).value);
-      begun = said.begun ?? begun;
-      committed = said.committed ?? committed;
+      const written = JSON.parse((await lines.next()).value);
+      begun = written.begun ?? begun;
+      committed = written.committed ?? committed;
     }
     child.kill('SIGKILL');
     await ended;
@@ -239,11 +239,11 @@ describe('other processes', () => {
     const writers = [writer('race', `${rows}`, 'suspended'), writer('race', `${rows}`, 'archived')];
     for (const { lines } of writers) expect((await lines.next()).value).toBe('"ready"');
     for (const { child } of writers) child.stdin?.write('go\n');
-    const said = (await Promise.all(writers.map(({ lines }) => linesOf(lines)))).flat();
-    const won = said.flatMap((line) => (line.won === undefined ? [] : [line.won]));
+    const messages = (await Promise.all(writers.map(({ lines }) => linesOf(lines)))).flat();
+    const won = messages.flatMap((line) => (line.won === undefined ? [] : [line.won]));
     expect(new Set(won).size).toBe(rows);
     expect(won).toHaveLength(rows);
-    expect(said.filter((line) => line.lost !== undefined).map((line) => line.code)).toEqual(
+    expect(messages.filter((line) => line.lost !== undefined).map((line) => line.code)).toEqual(
       Array(rows).fill('conflict'),
     );
     for (let n = 0; n < rows; n += 1) expect((await registry.instances.get(instanceId(`r-${n}`)))?.generation).toBe(2);

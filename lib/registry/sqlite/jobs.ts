@@ -67,12 +67,12 @@ export function openJobs(
   /** Newest first, those before `before` that affect no other than some tenants. */
   const concerning = (tenants: readonly string[], state: JobState | undefined, before: number, limit: number) => {
     const numbers: number[] = [];
-    const asked = new Set(tenants);
+    const allowed = new Set(tenants);
     for (let next: number | undefined = before; next !== undefined && numbers.length < limit; ) {
       const found: { seq: number; tenants: readonly string[] | null }[] = statements
         .concerning(state !== undefined)
         .all({ state, before: next, limit: PIECE });
-      const theirs = found.filter((job) => job.tenants?.every((tenant) => asked.has(tenant)));
+      const theirs = found.filter((job) => job.tenants?.every((tenant) => allowed.has(tenant)));
       numbers.push(...theirs.map(({ seq }) => seq));
       next = found.length < PIECE ? undefined : found.at(-1)?.seq;
     }

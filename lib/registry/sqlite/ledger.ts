@@ -161,11 +161,11 @@ export class LedgerTable {
   /** Newest first: by time, and by number within a millisecond. */
   page({ tenants, ...filter }: LedgerFilter, limit: number, cursor?: string): RowPage<LedgerLine> {
     const after = cursor === undefined ? null : readCursor(cursor, isPosition);
-    const asked = filter.tenant === undefined ? tenants : tenants?.filter((tenant) => tenant === filter.tenant);
+    const allowed = filter.tenant === undefined ? tenants : tenants?.filter((tenant) => tenant === filter.tenant);
     const found =
-      asked === undefined
+      allowed === undefined
         ? this.#find(filter, limit + 1, after)
-        : [...new Set(asked)]
+        : [...new Set(allowed)]
             .flatMap((tenant) => this.#find({ ...filter, tenant }, limit + 1, after))
             .sort((a, b) => b.timeMs - a.timeMs || b.seq - a.seq);
     const rows = found.slice(0, limit);
@@ -175,14 +175,14 @@ export class LedgerTable {
 
   #find(filter: Omit<LedgerFilter, 'tenants'>, limit: number, after: [number, number] | null): LedgerLine[] {
     const { since, until } = filter;
-    const asked = LEADS.filter((lead) => filter[lead] !== undefined);
-    const index = `events_by_${this.#narrowest(filter, asked)}`;
-    const shape = `${index} ${asked} ${since === undefined} ${until === undefined} ${after === null}`;
+    const leads = LEADS.filter((lead) => filter[lead] !== undefined);
+    const index = `events_by_${this.#narrowest(filter, leads)}`;
+    const shape = `${index} ${leads} ${since === undefined} ${until === undefined} ${after === null}`;
     const statement = this.#database.shape(`ledger ${shape}`, (queries) =>
       selectBy(queries, LINE, events, index)
         .where(
           and(
-            ...asked.map((lead) => eq(events[lead], placeholder(lead))),
+            ...leads.map((lead) => eq(events[lead], placeholder(lead))),
             since === undefined ? undefined : gte(events.timeMs, placeholder('sinceMs')),
             until === undefined ? undefined : lte(events.timeMs, placeholder('untilMs')),
             after === null ? undefined : pastPosition([events.timeMs, seq], '<', ['afterMs', 'afterSeq']),
@@ -198,13 +198,13 @@ export class LedgerTable {
   }
 
   /** A line that matches one filter may be rare among those of another: the rarer one leads. */
-  #narrowest(filter: LedgerFilter, asked: readonly Lead[]): Lead | 'time' {
-    const [first, ...others] = asked;
+  #narrowest(filter: LedgerFilter, leads: readonly Lead[]): Lead | 'time' {
+    const [first, ...others] = leads;
     if (first === undefined) return 'time';
     // One sandbox has few lines, and every row of a page may show its last ones.
     if (others.length === 0 || first === 'instance') return first;
     let best: { lead: Lead; lines: number } = { lead: first, lines: COUNTED };
-    for (const lead of asked) {
+    for (const lead of leads) {
       const statement = this.#database.shape(`ledger count ${lead}`, (queries) => {
         const some = selectBy(queries, { seq }, events, `events_by_${lead}`)
           .where(eq(events[lead], placeholder('value')))

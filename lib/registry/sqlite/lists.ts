@@ -247,8 +247,8 @@ function numbered(hits: number[] | null): { hits?: string } {
 /** Splits a filter by several tenants into one filter each: every index begins with at most one tenant. */
 function eachTenant<F extends ListFilter>({ tenants, ...filter }: F): Omit<F, 'tenants'>[] {
   if (tenants === undefined) return [filter];
-  const asked = filter.tenant === undefined ? new Set(tenants) : tenants.filter((tenant) => tenant === filter.tenant);
-  return [...asked].map((tenant) => ({ ...filter, tenant }));
+  const allowed = filter.tenant === undefined ? new Set(tenants) : tenants.filter((tenant) => tenant === filter.tenant);
+  return [...allowed].map((tenant) => ({ ...filter, tenant }));
 }
 
 /** SQLite's order: numbers, then text by its bytes, then blobs; equal keys are sorted by row number. */

@@ -41,12 +41,14 @@ export async function compareThresholds(
   global: Thresholds,
   trial: ThresholdTrial,
 ): Promise<TrialOutcome> {
-  const { tenant: whose, idleToSuspendSeconds, idleToFreezeSeconds } = tenants;
+  const { tenant: overridingTenant, idleToSuspendSeconds, idleToFreezeSeconds } = tenants;
   const overridden = database.queries
-    .select({ whose, idleToSuspendSeconds, idleToFreezeSeconds })
+    .select({ overridingTenant, idleToSuspendSeconds, idleToFreezeSeconds })
     .from(tenants)
     .where(or(isNotNull(idleToSuspendSeconds), isNotNull(idleToFreezeSeconds)));
-  const overrides = new Map<string | null, Own>(overridden.all().map(({ whose, ...own }) => [whose, own]));
+  const overrides = new Map<string | null, Own>(
+    overridden.all().map(({ overridingTenant, ...own }) => [overridingTenant, own]),
+  );
   const { tenant, patch, until, tenants: among } = trial;
   const before = (name: string) => applied(overrides.get(name) ?? NOTHING, global);
   const globalAfter = tenant === null ? applied(given(patch), global) : global;

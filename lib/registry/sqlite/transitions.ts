@@ -26,7 +26,7 @@ export function readTransitions(
   const { queries } = database;
   const isHop = and(gte(events.timeMs, sinceMs), eq(events.type, 'transition'), isNotNull(events.instance));
   // A line of type `transition` names a sandbox and both states.
-  const asked = (query: unknown): Query<RecordedTransition> => ({
+  const typed = (query: unknown): Query<RecordedTransition> => ({
     fields: TRANSITION_COLUMNS,
     toSQL: () => (query as Query<RecordedTransition>).toSQL(),
   });
@@ -36,7 +36,7 @@ export function readTransitions(
         .where(and(eq(events.tenant, tenant), isHop))
         .orderBy(desc(events.timeMs), desc(events.seq)),
     );
-    return database.pieces(ofTenants.map(asked), BATCH_LINES);
+    return database.pieces(ofTenants.map(typed), BATCH_LINES);
   }
   const first = database.shape('hops: first', () =>
     selectBy(queries, { seq: events.seq }, events, 'events_by_time')
@@ -49,5 +49,5 @@ export function readTransitions(
   const all = selectUnindexed(queries, TRANSITION_COLUMNS, events)
     .where(and(gte(events.seq, first.get({ sinceMs })?.seq ?? 0), isHop))
     .orderBy(desc(events.seq));
-  return database.pieces([asked(all)], BATCH_LINES);
+  return database.pieces([typed(all)], BATCH_LINES);
 }

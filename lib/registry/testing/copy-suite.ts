@@ -162,8 +162,8 @@ export function copySuite(driver: RegistryDriver): void {
       await makeInstance(registry, 'c3');
       await makeInstance(registry, 'other', 'created', { name: 'n-2' });
       const before = await lineCount();
-      for (const wish of [children(5), children(3, { labels: { a: 'b' } })]) {
-        const seeding = async () => registry.copies.seed({ blueprint: 'base' }, wish, START, [entry()]);
+      for (const input of [children(5), children(3, { labels: { a: 'b' } })]) {
+        const seeding = async () => registry.copies.seed({ blueprint: 'base' }, input, START, [entry()]);
         await expect(seeding).rejects.toMatchObject({ code: 'conflict' });
       }
       expect(await lineCount()).toBe(before);

@@ -161,9 +161,9 @@ export function createSuite(driver: RegistryDriver): void {
       expect(await relabel({ d: '4' }, 2)).toBe('too_many');
       expect(await registry.instances.relabel('nobody', {}, 9, entry())).toBeNull();
       expect(await registry.instances.get('a')).toEqual({ ...bare, labels: { b: '2', c: '3' } });
-      const told = await types();
+      const written = await types();
       expect(
-        ['instance.patched', 'instance.relabelled'].map((one) => told.filter((type) => type === one).length),
+        ['instance.patched', 'instance.relabelled'].map((one) => written.filter((type) => type === one).length),
       ).toEqual([1, 1]);
     });
 

@@ -131,10 +131,10 @@ export function ledgerSuite(driver: RegistryDriver): void {
 
     test('listeners get committed lines, in order, until they unsubscribe', async () => {
       const other = await driver.again();
-      const heard: LedgerLine[] = [];
+      const received: LedgerLine[] = [];
       const visible: Promise<boolean>[] = [];
       const leave = registry.commitEvents.onLedgerAppend((lines) => {
-        heard.push(...lines);
+        received.push(...lines);
         visible.push(other.ledger.lastSeq().then((last) => last >= (lines.at(-1)?.seq ?? 0)));
       });
       const row = await makeInstance(registry, 'a', 'active');
@@ -142,10 +142,10 @@ export function ledgerSuite(driver: RegistryDriver): void {
       await registry.instances.commit(transitionTo(row, 'suspended'));
       leave();
       await registry.ledger.append([entry({ type: 'unheard' })]);
-      expect(heard.map((line) => line.type)).toEqual(['instance.created', 'transition', 'one', 'two', 'transition']);
-      expect(heard.map((line) => line.seq)).toEqual([1, 2, 3, 4, 5]);
+      expect(received.map((line) => line.type)).toEqual(['instance.created', 'transition', 'one', 'two', 'transition']);
+      expect(received.map((line) => line.seq)).toEqual([1, 2, 3, 4, 5]);
       expect(await Promise.all(visible)).toEqual([true, true, true, true]);
-      expect(heard.slice(2, 4)).toEqual(await registry.ledger.after(2, 2));
+      expect(received.slice(2, 4)).toEqual(await registry.ledger.after(2, 2));
       await other.close();
     });
   });

@@ -40,11 +40,11 @@ export function matches(row: InstanceRow, filter: ListFilter): boolean {
     .join(' ')
     .toLowerCase()
     .split(/[^a-z0-9]+/);
-  const asked = (text ?? '')
+  const words = (text ?? '')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '');
-  return asked.every((word) => has.some((one) => one.startsWith(word)));
+  return words.every((word) => has.some((one) => one.startsWith(word)));
 }
 
 /** The order of a sort; equal rows may come in any order. */

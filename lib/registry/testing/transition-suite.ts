@@ -184,8 +184,8 @@ export function transitionSuite(driver: RegistryDriver): void {
 
     test('a write whose ledger line fails did not happen, and no listener is called', async () => {
       const row = await makeInstance(registry, 'a', 'active', { name: 'one', labels: { a: '1' } });
-      const told: LedgerLine[] = [];
-      registry.commitEvents.onLedgerAppend((lines) => told.push(...lines));
+      const received: LedgerLine[] = [];
+      registry.commitEvents.onLedgerAppend((lines) => received.push(...lines));
       const broken = { ...entry(), type: null as unknown as string };
       const before = await registry.ledger.lastSeq();
       const attempts = [
@@ -203,7 +203,7 @@ export function transitionSuite(driver: RegistryDriver): void {
       expect(await registry.instances.countsByState()).toMatchObject({ created: 0, active: 1 });
       expect((await registry.thresholds.global()).idleToSuspendSeconds).toBe(900);
       expect(await registry.ledger.lastSeq()).toBe(before);
-      expect(told).toEqual([]);
+      expect(received).toEqual([]);
       await registry.instances.create(instance('c', { name: 'two' }), START, entry());
     });
   });

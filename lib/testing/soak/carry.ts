@@ -33,7 +33,7 @@ export interface Carried {
   effects: Effect[];
   findings: string[];
   /** What was asked and answered, for the log. */
-  said: string;
+  summary: string;
 }
 
 export function isHere({ lives }: Box): boolean {
@@ -63,7 +63,7 @@ export class Carrier {
 
   async carry(command: Command): Promise<Carried> {
     const findings: string[] = [];
-    const asked: string[] = [];
+    const requests: string[] = [];
     const ask = async (method: string, path: string, body?: unknown): Promise<Got | null> => {
       const troubled = this.#world.troubled;
       let timer: NodeJS.Timeout | undefined;
@@ -77,7 +77,7 @@ export class Carrier {
         findings.push(`${name}: no answer in ${MAX_ANSWER_MS} ms`);
         return null;
       }
-      asked.push(
+      requests.push(
         `${name} ${got === null ? 'lost' : got.status}${(got?.status ?? 0) >= 400 ? ` ${got?.json.code}` : ''}`,
       );
       if (got === null) {
@@ -85,17 +85,18 @@ export class Carrier {
         return null;
       }
       const code = String(got.json.code);
-      const said = `${name} ${body instanceof Uint8Array ? `${body.byteLength} bytes` : JSON.stringify(body)?.slice(0, 300)}: ${got.status} ${got.text.slice(0, 500)}`;
+      const description = `${name} ${body instanceof Uint8Array ? `${body.byteLength} bytes` : JSON.stringify(body)?.slice(0, 300)}: ${got.status} ${got.text.slice(0, 500)}`;
       if (got.status >= 500 && !(got.status === 503 && ['capacity', 'storage_unavailable'].includes(code)))
-        findings.push(said);
-      if (got.status === 503 && got.headers['retry-after'] === undefined) findings.push(`no Retry-After: ${said}`);
+        findings.push(description);
+      if (got.status === 503 && got.headers['retry-after'] === undefined)
+        findings.push(`no Retry-After: ${description}`);
       if (code === 'storage_unavailable' && !troubled && !this.#world.troubled)
-        findings.push(`without a cause: ${said}`);
-      if (got.status === 409 && FAULTED.includes(code)) findings.push(said);
+        findings.push(`without a cause: ${description}`);
+      if (got.status === 409 && FAULTED.includes(code)) findings.push(description);
       return got;
     };
     const effects = await this.#effectsOf(command, ask, findings);
-    return { effects, findings, said: asked.join('; ') };
+    return { effects, findings, summary: requests.join('; ') };
   }
 
   #box(number: number): Box | undefined {

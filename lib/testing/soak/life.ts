@@ -59,7 +59,7 @@ export async function live(options: LifeOptions): Promise<Lived> {
   }
   try {
     if (lived.findings.length > 0) {
-      log({ findings: lived.findings, said: world.said });
+      log({ findings: lived.findings, said: world.output });
       await found?.(world);
     }
   } finally {
@@ -100,7 +100,7 @@ class OneLife {
       commands.map(async (command) => {
         const started = performance.now();
         const one = await carrier.carry(command);
-        this.#log({ command, said: one.said, tookMs: Math.round(performance.now() - started) });
+        this.#log({ command, said: one.summary, tookMs: Math.round(performance.now() - started) });
         return one;
       }),
     );

@@ -90,7 +90,7 @@ export class World {
   }
 
   /** What servers said, the last of it. */
-  get said(): string {
+  get output(): string {
     return (this.#said + (this.#server?.output() ?? '')).slice(-OUTPUT_CHARS);
   }
 
@@ -169,7 +169,7 @@ export class World {
     const how = await Promise.race([server.end(signal).then(String), late]);
     clearTimeout(timer);
     if (how === 'hangs') await server.end('SIGKILL');
-    this.#said = this.said;
+    this.#said = this.output;
     this.#server = null;
     this.#troubledUntil = performance.now() + 1000;
     return how;
