@@ -7,7 +7,7 @@ import { ROUTES } from '../routes.ts';
 
 let server: TestServer & { clock: FakeClock };
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ settings: { WB_POOL: '1' } });
 });
 afterAll(() => server.stop());
 
