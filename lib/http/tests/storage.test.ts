@@ -17,7 +17,12 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-storage-'));
   server = await startServer({
     folder,
-    settings: { WB_REGISTRY: join(folder, 'registry.sqlite'), WB_MAX_ACTIVE: '7', WB_MEMORY: String(95 * 1024 * 1024) },
+    settings: {
+      WB_REGISTRY: join(folder, 'registry.sqlite'),
+      WB_POOL: '1',
+      WB_MAX_ACTIVE: '7',
+      WB_MEMORY: String(95 * 1024 * 1024),
+    },
   });
 });
 afterEach(async () => {
@@ -113,7 +118,9 @@ test('a damaged registry does not pass, and one that is none says so', async () 
   server = await startServer({ folder });
 });
 
-test('a copy of the folder of a stopped server, without what is made anew, is a whole backup', async () => {
+test('a copy of the folder of a stopped server, without what is made anew, is a whole backup', {
+  timeout: 60_000,
+}, async () => {
   await make('a');
   await make('b', 'suspend', 'freeze');
   await make('c', 'archive');
