@@ -131,6 +131,16 @@ function circles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   return found;
 }
 
+test('drawers are built in one place, and no path leads into one but in its driver', () => {
+  const files = sources('lib').filter((file) => !/\.test\.ts$/.test(file) && !file.includes('/testing/'));
+  const having = (pattern: RegExp) => files.filter((file) => pattern.test(readFileSync(join(ROOT, file), 'utf8')));
+  expect(having(/createDiskDrawers|createColdDrawer|createArchiveDrawer/)).toEqual([
+    'lib/host/drawers.ts',
+    'lib/storage/disk.ts',
+  ]);
+  expect(having(/join\([^)]*'(?:cold|snapshots|blueprints)'|[`'](?:cold|snapshots|blueprints)\/\$\{/)).toEqual([]);
+});
+
 test('no imports form a circle, types included', () => {
   const files = ['lib', 'app', 'components', 'db']
     .flatMap(sources)

@@ -135,7 +135,7 @@ async function filesOf({ dataFolder, drawers }: RegistryLocation): Promise<Drawe
 
 /** Folders of unfinished work, relative to the data folder. */
 function stagings(dataFolder: string): string[] {
-  const folders = ['live', 'cold', 'archive', 'snapshots', 'blueprints', 'bundles', 'expanded'];
+  const folders = ['live', 'cold', 'archive', 'snapshots', 'blueprints', 'bundles', 'expanded', 'orphans'];
   const inDrawers = folders.flatMap((folder) => {
     const [staging] = [...namesIn(join(dataFolder, folder))].filter(isStaging);
     return staging === undefined ? [] : [`${folder}/${staging}`];

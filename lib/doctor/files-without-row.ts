@@ -3,6 +3,7 @@
  * two are folders of the data folder, whatever the drawers are.
  */
 import { join } from 'node:path';
+import { isStaging } from '../storage/files.ts';
 import { namesIn } from '../storage/inventory.ts';
 import type { Examination, ExaminedRows } from './examination.ts';
 import { alsoIn, orphanOf } from './findings.ts';
@@ -56,6 +57,7 @@ export function examineFilesWithoutRow(
   const wanted = new Set(examined.adoptable.map(({ path }) => path));
   for (const name of namesIn(join(config.dataFolder, 'orphans'))) {
     const path = `orphans/${name}`;
+    if (isStaging(name)) continue;
     if (wanted.has(path) || wanted.has(path.replace(LOG, ''))) continue;
     find({
       kind: 'orphan.kept',

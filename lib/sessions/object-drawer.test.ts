@@ -145,6 +145,17 @@ test('an operation that fails between the object and the row is rolled back, and
   expect(await dock.run('a', 'cat x')).toBe('work of a');
 });
 
+test('a deletion that fails half-way leaves the object where it was, with what is known of it', async () => {
+  await filed('a', 'frozen');
+  const { file, bytes } = await rowOf('a');
+  breaksAt = 'delete.intent';
+  await expect(dock.sessions.runPlan('a', 'deleted', REQUEST)).rejects.toThrow('broken');
+  expect(await rowOf('a')).toMatchObject({ state: 'archived', vfsPath: 'cold/a.sqlite', file, bytes });
+  expect(await dock.get('a', '/x')).toBe('work of a');
+  await dock.sessions.runPlan('a', 'deleted', REQUEST);
+  expect(await objects()).toEqual([]);
+});
+
 test('an object with another tag is hashed: the same bytes are accepted, others are refused, none are missing', async () => {
   await filed('a', 'frozen');
   await filed('b', 'frozen');

@@ -6,11 +6,11 @@ import { publicMessage, WinterdockError } from '../base/errors.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { stampOf } from '../storage/files.ts';
 import { archive } from './archive.ts';
 import { removeSandbox } from './delete.ts';
-import { absolutePath, type Engine, ledgerEntry, MEMORY, requireInstance } from './engine.ts';
-import { fileRecord } from './file-verification.ts';
+import { type Engine, ledgerEntry, MEMORY, requireInstance } from './engine.ts';
+import { fileAt } from './file-locations.ts';
+import { fileRecord, stampAt } from './file-verification.ts';
 import { runFiling } from './filing.ts';
 import { freeze } from './freeze.ts';
 import type { SandboxRuntime } from './runtimes.ts';
@@ -85,7 +85,7 @@ function archiveInPlace(
       toPath: kept,
       work: async (row, _force, identity) => {
         const vfsPath = kept(row);
-        const stamp = vfsPath === null ? null : stampOf(absolutePath(engine, vfsPath));
+        const stamp = vfsPath === null ? null : await stampAt(fileAt(engine, row.id, vfsPath));
         // A file at rest is not touched: its record still holds.
         const file = row.state !== 'active' && row.file !== null ? row.file : stamp && fileRecord(stamp, { identity });
         return { vfsPath, file: stamp && file, bytes: stamp?.size ?? null };

@@ -37,6 +37,8 @@ export interface TestServerOptions<C extends Clock> {
   /** A data folder to come back to; kept at the stop. */
   folder?: string;
   failpoint?: HostOptions['failpoint'];
+  /** Default: those on disk. */
+  drawers?: HostOptions['drawers'];
 }
 
 /** Starts a server on a free port. The ladder moves when the test calls `host.sessions.tick()`. */
@@ -62,6 +64,7 @@ export async function startServer<C extends Clock = FakeClock>(
     log: createLogger(config.logLevel),
     readers: sharedReaders(config),
     failpoint: options.failpoint,
+    ...(options.drawers === undefined ? {} : { drawers: options.drawers }),
   });
   await host.start();
   const listener = await listen(host, { port: config.port, address: config.host });

@@ -54,7 +54,7 @@ export interface ServerContent {
 }
 
 /** Makes one sandbox of every kind, a snapshot and a blueprint. */
-export async function populate({ call }: ServerProcess): Promise<ServerContent> {
+export async function populate({ call }: Pick<ServerProcess, 'call'>): Promise<ServerContent> {
   const post = (path: string, body: unknown = {}) => ok(call('POST', `/api${path}`, body));
   const made = async (path: string) =>
     (await call<{ id: string }[]>('POST', `/api${path}`, { tenant: 'acme' })).json[0]?.id ?? '';
@@ -83,7 +83,10 @@ export async function populate({ call }: ServerProcess): Promise<ServerContent> 
 }
 
 /** Every sandbox by its id with its state and fault. */
-async function statesOf({ call }: ServerProcess, { names }: ServerContent): Promise<Record<string, string>> {
+async function statesOf(
+  { call }: Pick<ServerProcess, 'call'>,
+  { names }: ServerContent,
+): Promise<Record<string, string>> {
   const of = async (query: string) =>
     (await call<{ id: string; state: string; fault: string | null }[]>('GET', `/api/instances?limit=200${query}`)).json;
   const rows = [...(await of('')), ...(await of('&state=deleted'))];
@@ -96,7 +99,7 @@ async function statesOf({ call }: ServerProcess, { names }: ServerContent): Prom
  * Proves that a server has the whole world: every sandbox readable and able to run, nothing set aside, the ledger
  * proved.
  */
-export async function expectWhole(server: ServerProcess, world: ServerContent): Promise<void> {
+export async function expectWhole(server: Pick<ServerProcess, 'call'>, world: ServerContent): Promise<void> {
   const { call } = server;
   const idOf = (name: string) => Object.entries(world.names).find(([, known]) => known === name)?.[0] ?? name;
   expect(await statesOf(server, world)).toEqual({
