@@ -197,7 +197,7 @@ export class TableWriter implements TreeWriter {
     target: string | null,
   ): void {
     this.#statements.run(
-      `INSERT INTO vfs_node ${NODE_COLUMNS} SELECT ?, ?, ?, ?, ?, NULL, NULL, ?, ${NEW_IDENTITY} WHERE true
+      `INSERT INTO vfs_node ${NODE_COLUMNS} SELECT ?, ?, ?, ?, ?, NULL, NULL, ?, ? WHERE true
        ON CONFLICT(volume, path) DO UPDATE SET kind = excluded.kind, mode = excluded.mode, mtime = excluded.mtime,
          version = excluded.version, target = excluded.target`,
       volume,
