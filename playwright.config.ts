@@ -1,6 +1,10 @@
-/** Browser tests: the real server on a throwaway data folder, a real Chromium, one after another. */
+/** Browser tests: a real Chromium, and in each of two workers a real server on a throwaway data folder. */
 import { defineConfig } from '#peers/playwright.ts';
 import { ensureBrowser } from './scripts/browser.ts';
+import { TEST_ENVIRONMENT } from './scripts/test-environment.ts';
+
+// For the servers: each worker reads this file.
+Object.assign(process.env, TEST_ENVIRONMENT);
 
 /** Nothing leaves the machine: no updates, no safe-browsing lists, no first-run pages. */
 const QUIET = [
@@ -15,8 +19,9 @@ const QUIET = [
 export default defineConfig({
   testDir: './e2e',
   testMatch: '**/*.spec.ts',
-  globalSetup: './e2e/serve.ts',
-  workers: 1,
+  globalSetup: './e2e/build.ts',
+  workers: 2,
+  fullyParallel: true,
   retries: 0,
   timeout: 120_000,
   expect: { timeout: 20_000 },

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { TEST_ENVIRONMENT } from './scripts/test-environment.ts';
 import { LONGEST, sortTests } from './scripts/test-projects.ts';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
-const cache = (name: string) => fileURLToPath(new URL(`node_modules/.cache/${name}`, import.meta.url));
 
 /** The path as a pattern that means itself: names of routes have brackets. */
 const literally = (path: string) => path.replaceAll(/[[\]()]/g, '\\$&');
@@ -36,13 +36,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     globalSetup: './scripts/test-setup.ts',
-    env: {
-      // The processes that tests start share compiled code, as they do under one server.
-      NODE_COMPILE_CACHE: cache('winterdock'),
-      WB_CACHE: cache('winterdock-workers'),
-      // Without rehearsals a worker that waits costs a third. Tests of workers as in production unset it.
-      WB_TEST_REHEARSALS: '0',
-    },
+    env: TEST_ENVIRONMENT,
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
     maxWorkers: 2,

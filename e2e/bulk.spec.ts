@@ -7,7 +7,7 @@ import { fillRegistry } from '../lib/registry/sqlite/testing/fill.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { flaws } from './axe.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, test, visited } from './visited.ts';
 
 const FLEET = 40_000;
 
@@ -48,7 +48,7 @@ async function ended(page: Page, words: string): Promise<void> {
 /** Freezes everything of a tenant, then deletes one row that is ticked. */
 async function freezeAndDelete(page: Page, tenant: string): Promise<void> {
   await moor(tenant);
-  await signInByKey(page);
+  await openSession(page);
   await page.goto(`/sandboxes?tenant=${tenant}`);
   await page.getByLabel('All that match').check();
   await page.getByLabel('What to do').selectOption('freeze');
@@ -99,7 +99,7 @@ test('everything that matches is shown, frozen with reasons for the rest, and on
 test('a tick in the head ticks every row, and labels are set and taken away', async ({ page }) => {
   for (const n of [1, 2, 3])
     await must('POST', '/api/instances', { id: `tick-${n}`, tenant: 'ticks', labels: { old: 'x' } });
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/sandboxes?tenant=ticks');
   await page.getByLabel('Choose every row of this page').check();
   await expect(page.getByLabel('Choose tick-2')).toBeChecked();
@@ -125,7 +125,7 @@ async function runPlans(page: Page, tenant: string): Promise<void> {
   }
   await must('PUT', `/api/instances/${tenant}-asleep/volumes/tmp/draft.txt`, 'gone soon');
   await must('POST', `/api/instances/${tenant}-asleep/suspend`, {});
-  await signInByKey(page);
+  await openSession(page);
 
   await page.goto(`/sandboxes/${tenant}-asleep`);
   await page.getByRole('link', { name: 'Delete in three steps' }).click();
@@ -164,7 +164,7 @@ test('the overview plots wake times by source, and tries once more what a fault 
   renameSync(join(folder, vfs_path), join(folder, 'laid-aside'));
   expect((await call('POST', '/api/instances/lost-file/resume', {})).status).toBeGreaterThanOrEqual(400);
 
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/');
   await expect(part(page, 'Wake times').getByRole('row', { name: /the cold drawer/ })).toContainText(/ms|s/);
   const row = part(page, 'Faults').getByRole('listitem').filter({ hasText: 'lost-file' });
@@ -195,7 +195,7 @@ test('axe finds nothing in the pages of jobs', async ({ page, complaints }) => {
   complaints.expected.push(/jobs\/nowhere.*404/);
   const tenant = 'axe';
   await moor(tenant);
-  await signInByKey(page);
+  await openSession(page);
   const { json } = await visited().call<{ id: string }>('POST', '/api/jobs', {
     verb: 'freeze',
     filter: { tenant },

@@ -10,7 +10,7 @@ import type { Locator, Page } from '#peers/playwright.ts';
 import type { Invited } from '../lib/contract/schema/access.ts';
 import type { Instance, Share, Snapshot } from '../lib/contract/schema.ts';
 import { flaws } from './axe.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, test, visited } from './visited.ts';
 import { membersOf, zipOf } from './zips.ts';
 
 const NOTE = 'the work that leaves\n';
@@ -153,7 +153,7 @@ async function useCopies(page: Page, name: string): Promise<void> {
 }
 
 test('a person keeps, restores, ships, inspects, imports and checks out by clicking', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await useCopies(page, 'Clicked');
 });
 
@@ -161,7 +161,7 @@ test('what is restored and started is seen to start', async ({ page }) => {
   const { call } = visited();
   const id = await sleeper('Started');
   const { json } = await call<Snapshot>('POST', `/api/instances/${id}/snapshots`, {});
-  await signInByKey(page);
+  await openSession(page);
   await page.goto(`/snapshots/${json.id}`);
   await page.getByLabel('How many').fill('4');
   await page.getByLabel(/Start them at once/).check();
@@ -180,7 +180,7 @@ test('what is restored and started is seen to start', async ({ page }) => {
 test('a blueprint is made of a sandbox and of a file, cloned, and deleted', async ({ page }) => {
   const { call } = visited();
   const id = await sleeper('Base');
-  await signInByKey(page);
+  await openSession(page);
   await page.goto(`/blueprints?from=${id}`);
   await page.locator('#make').getByLabel('Name').fill('from-a-sandbox');
   await press(page, 'Make a blueprint');
@@ -234,7 +234,7 @@ async function askInSql(page: Page, name: string): Promise<void> {
 }
 
 test('questions in SQL are answered in a table, and refused in place', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await askInSql(page, 'Asked');
 });
 
@@ -301,7 +301,7 @@ async function damaged(name: string): Promise<{ id: string; path: string }> {
 /** From the page of a damaged sandbox to its raw file, to a new one with what is readable, and back to a snapshot. */
 async function mend(page: Page, name: string, check?: (what: string) => Promise<void>): Promise<void> {
   const { id, path } = await damaged(name);
-  await signInByKey(page);
+  await openSession(page);
   await page.goto(`/sandboxes/${id}`);
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Damaged');
   await check?.('damaged');
@@ -349,14 +349,14 @@ test.describe('without JavaScript', () => {
   });
 
   test('the same moves work by plain forms and links', async ({ page }) => {
-    await signInByKey(page);
+    await openSession(page);
     await useCopies(page, 'On paper');
     await askInSql(page, 'Asked on paper');
   });
 
   test('private volumes leave only when it is said twice', async ({ page }) => {
     const id = await sleeper('Twice');
-    await signInByKey(page);
+    await openSession(page);
     await page.goto(`/sandboxes/${id}?tab=shares`);
     await page.getByText('Ship the private volumes too').click();
     await page.getByLabel(/I mean it/).evaluate((box) => box.removeAttribute('required'));

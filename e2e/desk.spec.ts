@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContextOptions, Locator, Page } from '#peers/playwright.ts';
 import type { Event, Instance } from '../lib/contract/schema.ts';
 import { flaws } from './axe.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, signInByKey, test, visited } from './visited.ts';
 
 const PASSWORD = 'a long enough password';
 const TENANT = 'desk';
@@ -113,7 +113,8 @@ async function audit(page: Page): Promise<void> {
 
 async function desk(page: Page, id: string, name: string): Promise<void> {
   await filed(id, name);
-  await signInByKey(page);
+  await openSession(page);
+  await page.goto('/');
   await place(page, 'Archive');
   await page.getByLabel('Find', { exact: true }).fill(name.slice(0, 5));
   await page.getByLabel('Label', { exact: true }).fill(`season:${id}`);
@@ -159,7 +160,7 @@ test.describe('without JavaScript', () => {
 });
 
 test('new lines appear on the first page by themselves', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/audit?tenant=desk-live');
   await expect(page.getByText('No line matches.')).toBeVisible();
   await expect(page.getByText('live', { exact: true })).toBeVisible();
@@ -168,7 +169,7 @@ test('new lines appear on the first page by themselves', async ({ page }) => {
 });
 
 test('what matches leaves as a file of either kind, and each export is a line', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/audit?tenant=desk&type=instance.changed');
   const taken = async (name: string) => {
     const coming = page.waitForEvent('download');
@@ -192,7 +193,7 @@ test('what matches leaves as a file of either kind, and each export is a line', 
 });
 
 test('what is not in the archive is looked for elsewhere', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/archive?q=busy&tenant=desk');
   await page.getByRole('link', { name: 'look among all sandboxes' }).click();
   await expect(page).toHaveURL(/\/sandboxes\?q=busy&tenant=desk/);
@@ -203,7 +204,7 @@ test('what is not in the archive is looked for elsewhere', async ({ page }) => {
 
 test('an id that nobody has is said not to be there', async ({ page, complaints }) => {
   complaints.expected.push(/404/);
-  await signInByKey(page);
+  await openSession(page);
   expect((await page.goto('/archive/never-was'))?.status()).toBe(404);
   await expect(headline(page)).toContainText('Nothing is filed');
   await page.getByLabel('Find in the archive').fill('march');
@@ -213,7 +214,7 @@ test('an id that nobody has is said not to be there', async ({ page, complaints 
 
 test('the desk is worked with the keyboard alone', async ({ page }) => {
   await filed('desk-june', 'June figures');
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/archive');
   await tabTo(page, page.getByLabel('Find', { exact: true }));
   await page.keyboard.type('june');
@@ -249,7 +250,7 @@ test('support looks into the work, not into what is private, and revives with a 
   expect(line?.actor).toMatch(/^user:/);
   await page.context().close();
 
-  await signInByKey(admin);
+  await openSession(admin);
   await admin.goto('/audit?instance=desk-july&type=transition');
   await expect(admin.getByRole('row', { name: /a customer asks/ })).toContainText('The support revived');
 });
@@ -272,7 +273,8 @@ async function tenants(page: Page, tenant: string): Promise<void> {
   const id = `${tenant}-one`;
   await call('POST', '/api/instances', { id, tenant, name: 'The only one' });
   await call('POST', `/api/instances/${id}/resume`, {});
-  await signInByKey(page);
+  await openSession(page);
+  await page.goto('/');
   await place(page, 'Tenants');
   await page.getByRole('link', { name: tenant, exact: true }).click();
   await expect(headline(page)).toHaveText(`${tenant}1 sandbox · 1 awake`);
@@ -328,7 +330,7 @@ test('an operator sees the quotas of a tenant and not its keys, and is told who 
 
 test('a tenant that nobody has is said not to be there', async ({ page, complaints }) => {
   complaints.expected.push(/404/);
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/tenants');
   await page.getByLabel('Find a tenant').fill('nobody-at-all');
   await page.keyboard.press('Enter');
@@ -341,7 +343,8 @@ test.describe('on a narrow screen', () => {
   test.use({ viewport: NARROW });
 
   test('every place is reached through the navigation', async ({ page }) => {
-    await signInByKey(page);
+    await openSession(page);
+    await page.goto('/');
     const places = page.getByRole('navigation', { name: 'Places' }).getByRole('link');
     for (const name of await places.allTextContents()) {
       await place(page, name);
@@ -357,7 +360,7 @@ test.describe('on a narrow screen', () => {
 });
 
 test('axe finds nothing while a line is open, a proof is shown and a filter complains', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/audit?tenant=desk');
   await page.getByRole('table').first().locator('summary').first().click();
   await page.getByRole('button', { name: 'Check the ledger' }).click();

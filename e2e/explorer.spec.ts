@@ -5,10 +5,11 @@
 import { readFileSync } from 'node:fs';
 import type { Download, Locator, Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, test, visited } from './visited.ts';
 
 async function open(page: Page): Promise<void> {
-  await signInByKey(page);
+  await openSession(page);
+  await page.goto('/');
   const menu = page.getByRole('button', { name: 'Menu', exact: true });
   if (await menu.isVisible()) await menu.click();
   await page.getByRole('link', { name: 'Explorer', exact: true }).click();
@@ -74,7 +75,7 @@ test('the component is loaded on its own page only', async ({ page }) => {
     const { responseBodySize } = await request.sizes();
     if (responseBodySize > 250_000) heavy.push(request.url());
   });
-  await signInByKey(page);
+  await openSession(page);
   for (const path of ['/', '/sandboxes']) await page.goto(path);
   expect(heavy).toEqual([]);
   await page.goto('/explorer');
@@ -84,7 +85,7 @@ test('the component is loaded on its own page only', async ({ page }) => {
 
 test('axe finds nothing, with a call open and answered', async ({ page }) => {
   await open(page);
-  await run(page, 'createInstance');
+  await run(page, 'patchSettings');
   await run(page, 'listInstances');
   expect(await flaws(page)).toEqual([]);
 });
@@ -94,7 +95,7 @@ test('the plain list stays when the component does not come, and axe finds nothi
   complaints,
 }) => {
   complaints.expected.push(/503/);
-  await signInByKey(page);
+  await openSession(page);
   await page.route('**/openapi.json', (route) => route.fulfill({ status: 503, body: '' }));
   await page.goto('/explorer');
   await expect(page.getByRole('alert').getByText('did not load')).toBeVisible();
@@ -118,7 +119,7 @@ test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
   test('every call and every error can be read', async ({ page }) => {
-    await signInByKey(page);
+    await openSession(page);
     await page.goto('/explorer');
     const { json } = await visited().call<{ paths: Record<string, Record<string, object>> }>('GET', '/openapi.json');
     const calls = Object.values(json.paths).flatMap((methods) => Object.keys(methods));

@@ -2,7 +2,7 @@
 import type { Page } from '#peers/playwright.ts';
 import type { Event, Instance } from '../lib/contract/schema.ts';
 import { flaws } from './axe.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, test, visited } from './visited.ts';
 
 const TENANT = 'paperwork';
 const ASLEEP = 'files-asleep';
@@ -35,6 +35,9 @@ const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAGUlEQVR4nGNk+M9AEmAiTfmohlENQ0kDALJ4Ah+Xw2/LAAAAAElFTkSuQmCC',
   'base64',
 );
+
+// Many files are made before the first test: one worker makes them.
+test.describe.configure({ mode: 'default' });
 
 const box = (id: string) => `/api/instances/${id}`;
 const bytesOf = (id: string, path: string) =>
@@ -89,7 +92,7 @@ test('a frozen sandbox is looked through by the keyboard alone, and searched, an
   const lines = async (type: string) =>
     (await call<Event[]>('GET', `${box(ASLEEP)}/events?type=${type}&limit=100`)).json.length;
   const before = await lines('transition');
-  await signInByKey(visit);
+  await openSession(visit);
   await visit.goto(page(ASLEEP));
   const tree = visit.getByRole('tree', { name: 'Files in workspace' });
   await tree.getByRole('treeitem', { name: 'data/' }).focus();
@@ -153,7 +156,7 @@ test('a frozen sandbox is looked through by the keyboard alone, and searched, an
 });
 
 test('hostile names and Markdown are shown, lead where they say, and run nothing', async ({ page: visit }) => {
-  await signInByKey(visit);
+  await openSession(visit);
   for (const [name, content] of [
     [MARKUP, 'markup'],
     [ODD, 'odd'],
@@ -185,7 +188,7 @@ test('files are sent with their progress, decided on, dropped, deleted and broug
 }) => {
   complaints.expected.push(/412/);
   const { call } = visited();
-  await signInByKey(visit);
+  await openSession(visit);
   await visit.goto(page(AWAKE));
   const network = await visit.context().newCDPSession(visit);
   const slowly = (bytesPerSecond: number) =>
@@ -252,7 +255,7 @@ test('a text that somebody else changed meanwhile is not written over, and nothi
 }) => {
   const { call } = visited();
   await call('PUT', bytesOf(AWAKE, 'shared.md'), '# Ours\n');
-  await signInByKey(visit);
+  await openSession(visit);
   await visit.goto(page(AWAKE, '/shared.md'));
   await visit.getByRole('link', { name: 'Edit', exact: true }).click();
   const text = visit.getByLabel('/workspace/shared.md');
@@ -275,7 +278,7 @@ test.describe('without JavaScript', () => {
   }) => {
     const { call } = visited();
     const state = async () => (await call<Instance>('GET', box(PLAIN))).json.state;
-    await signInByKey(visit);
+    await openSession(visit);
     await visit.goto(page(PLAIN));
     await visit.getByRole('link', { name: 'kept.txt' }).click();
     await expect(visit.locator('figure pre')).toContainText('with care');
@@ -346,7 +349,7 @@ test.describe('without JavaScript', () => {
 });
 
 test('axe finds nothing in the file manager, in either theme', async ({ page: visit }) => {
-  await signInByKey(visit);
+  await openSession(visit);
   for (const path of ['/README.md', '/src/index.ts', '/data/tree.json', '/data/table.csv', '/README.md&find=a']) {
     await visit.goto(`/sandboxes/${ASLEEP}?volume=workspace&path=${path}`);
     await expect(visit.getByRole('tree')).toBeVisible();

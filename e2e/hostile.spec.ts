@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Page } from '#peers/playwright.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, signInByKey, test, visited } from './visited.ts';
 
 const ID = 'hostile';
 const SCRIPT = '<script>window.pwned = 1</script><img src=x onerror="window.pwned = 2"><svg onload="window.pwned = 3">';
@@ -71,7 +71,7 @@ async function watch(page: Page): Promise<() => Promise<string[]>> {
 
 test('names, labels, reasons, policies and file contents that are markup are shown as text', async ({ page }) => {
   const stopped = await watch(page);
-  await signInByKey(page);
+  await openSession(page);
   for (const path of [
     '/',
     '/sandboxes',
@@ -100,7 +100,7 @@ test('names, labels, reasons, policies and file contents that are markup are sho
 });
 
 test('a page or drawing from a volume is downloaded when its address is opened, and does not run', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   for (const name of ['page.html', 'drawing.svg']) {
     const downloading = page.waitForEvent('download');
     await page
@@ -119,7 +119,8 @@ test('a file is no script, style or frame of the console, and none that another 
   const { call, url } = visited();
   await call('PUT', `${FILE}/code.js`, 'window.pwned = 11');
   await call('PUT', `${FILE}/code.css`, 'body { --pwned: 12 }');
-  await signInByKey(page);
+  await openSession(page);
+  await page.goto('/');
   const inside = await page.evaluate(async (file) => {
     const settled = (element: HTMLElement) =>
       new Promise<string>((resolve) => {
@@ -153,7 +154,7 @@ test('what was injected after all does not run: inline code, handlers, evaluated
 }) => {
   complaints.expected.push(/Content Security Policy/i, /Trusted/);
   const stopped = await watch(page);
-  await signInByKey(page);
+  await openSession(page);
   await page.goto(`/sandboxes/${ID}`);
   const thrown = await page.evaluate(async (other) => {
     // What a tool evaluates may itself evaluate; what runs in a task of its own is held to the policy.
@@ -223,7 +224,7 @@ test('what was injected after all does not run: inline code, handlers, evaluated
 
 test('markup that the server would send without a nonce does not run either', async ({ page, complaints }) => {
   complaints.expected.push(/Content Security Policy|404/);
-  await signInByKey(page);
+  await openSession(page);
   await page.route(`**/sandboxes/${ID}`, async (route) => {
     const response = await route.fetch();
     const body = (await response.text()).replace(
@@ -241,7 +242,7 @@ test('markup that the server would send without a nonce does not run either', as
 test('nobody frames the console, its files or its API', async ({ page, complaints }) => {
   complaints.expected.push(/frame|Framing|X-Frame-Options/i);
   const { url } = visited();
-  await signInByKey(page);
+  await openSession(page);
   for (const path of ['/', `/sandboxes/${ID}`, '/signin', '/api/instances', '/openapi.json']) {
     attack = `<iframe name="victim" src="${url}${path}"></iframe>`;
     await page.goto(evil);
@@ -256,7 +257,7 @@ test('the form of a server action works from the console and from nowhere else',
   const { call, url } = visited();
   const state = async () => (await call<{ state: string }>('GET', `/api/instances/${ID}`)).json.state;
   await call('POST', `/api/instances/${ID}/resume`, {});
-  await signInByKey(page);
+  await openSession(page);
 
   // The form as a browser without JavaScript would send it, which is the form that another site can copy.
   const html = await (await page.request.get(`/sandboxes/${ID}`)).text();
@@ -295,7 +296,7 @@ test('the form of a server action works from the console and from nowhere else',
 test('another site changes nothing through the API with the visitor’s session', async ({ page, complaints }) => {
   complaints.expected.push(/403|ERR_BLOCKED_BY_RESPONSE|Framing/);
   const { call, url } = visited();
-  await signInByKey(page);
+  await openSession(page);
   const sent: string[] = [];
   page.on('request', (request) => {
     if (request.method() === 'POST') sent.push(new URL(request.url()).pathname);

@@ -2,7 +2,7 @@
  * Links that let nobody in any more: what they say when they are opened, with and without JavaScript, on every screen.
  */
 import { flaws } from './axe.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, test, visited } from './visited.ts';
 
 /** Where pictures of the page are kept for whoever wants to look at it. */
 const PICTURES = process.env.WB_TEST_PICTURES;
@@ -31,7 +31,7 @@ test.describe('without JavaScript', () => {
 
 test('who is signed in and opens an old link is told and led on', async ({ page, complaints }) => {
   complaints.expected.push(/status of 410/);
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/signin?token=made-up');
   await page.getByRole('link', { name: 'go on to the console' }).click();
   await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible();
@@ -47,7 +47,7 @@ for (const width of [390, 1280, 1920]) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
       await page.goto('/signin?token=made-up');
-      expect(await flaws(page)).toEqual([]);
+      expect(await flaws(page, [colorScheme])).toEqual([]);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       expect(wide).toBeLessThanOrEqual(0);
       if (PICTURES === undefined) return;

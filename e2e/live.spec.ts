@@ -1,7 +1,7 @@
 /** What keeps a page live: the shared stream, the ticking clock, and what happens when the line breaks. */
 import type { Page } from '#peers/playwright.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, test, visited } from './visited.ts';
 
 const ID = 'live-test';
 
@@ -18,7 +18,7 @@ test('two tabs share one stream, and both show what happens elsewhere', async ({
     if (request.url().includes('/api/events/stream')) streams.push(request.url());
   });
   const { call } = visited();
-  await signInByKey(page);
+  await openSession(page);
   await page.goto(`/sandboxes/${ID}`);
   await expect(page.getByText('live', { exact: true })).toBeVisible();
   const second = await context.newPage();
@@ -43,7 +43,7 @@ test('two tabs share one stream, and both show what happens elsewhere', async ({
 test('the idle clock ticks to the next move, and can be held', async ({ page }) => {
   const { call } = visited();
   await call('POST', `/api/instances/${ID}/resume`, {});
-  await signInByKey(page);
+  await openSession(page);
   await page.goto(`/sandboxes/${ID}`);
   const clock = page.getByRole('timer');
   const first = await clock.textContent();
@@ -68,7 +68,7 @@ test('a page that shows private files reads them when something happens, and not
     return (JSON.parse(text) as unknown[]).length;
   };
   const before = await reads();
-  await signInByKey(page);
+  await openSession(page);
   await page.goto(`/sandboxes/${ID}?volume=memory`);
   await expect(page.getByText('diary.txt')).toBeVisible();
   await expect(page.getByText('live', { exact: true })).toBeVisible();
@@ -84,7 +84,7 @@ test('a page that shows private files reads them when something happens, and not
 test('a sandbox that falls asleep by itself is seen to do so', async ({ page }) => {
   const { call } = visited();
   await call('POST', '/api/instances', { id: 'sleepy', tenant: 'harbour', idle_to_suspend_s: 2 });
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/sandboxes/sleepy');
   await call('POST', '/api/instances/sleepy/exec', { command: 'true' });
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Asleep · suspended');
@@ -104,7 +104,8 @@ test('twelve tabs share one stream; when the one that keeps it is closed another
   context,
 }) => {
   const { call } = visited();
-  await signInByKey(page);
+  await openSession(page);
+  await page.goto('/');
   await expect(alive(page)).toBeVisible();
   const others: Page[] = [];
   for (let n = 1; n < 12; n += 1) {
@@ -136,7 +137,7 @@ test('twelve tabs share one stream; when the one that keeps it is closed another
 test('what moved is patched at once, without another word of the server', async ({ page, context }) => {
   const { call } = visited();
   await call('POST', '/api/instances', { id: 'live-patched', tenant: 'pier', name: 'Patched' });
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/sandboxes?tenant=pier');
   const overview = await context.newPage();
   await overview.goto('/');
@@ -155,7 +156,7 @@ test('what moved is patched at once, without another word of the server', async 
 test('a line that has gone silent is noticed and said, and what was missed is there afterwards', async ({ page }) => {
   const { call } = visited();
   await page.clock.install();
-  await signInByKey(page);
+  await openSession(page);
   await page.goto(`/sandboxes/${ID}`);
   await expect(alive(page)).toBeVisible();
   let cut = true;
@@ -171,7 +172,7 @@ test('a line that has gone silent is noticed and said, and what was missed is th
 });
 
 test('who signs out elsewhere is told so in every tab, and nobody listens any more', async ({ page, context }) => {
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/tenants');
   const second = await context.newPage();
   await second.goto('/audit');

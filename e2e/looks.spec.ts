@@ -4,7 +4,7 @@ import { flaws } from './axe.ts';
 import { trouble } from './crowd.ts';
 import { HARBOUR, harm, moor, stock } from './seed.ts';
 import { openTerminal, runCommand } from './typing.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, test, visited } from './visited.ts';
 
 const LONG = 'migration-rehearsal-with-a-very-long-identifier-0001';
 
@@ -57,6 +57,9 @@ const PAGES: [name: string, path: string][] = [
   ['a tenant in trouble', `/tenants/${STORM}`],
   ['the jobs', '/jobs'],
 ];
+
+// Filling the harbour takes as long as several tests: one worker does it.
+test.describe.configure({ mode: 'default' });
 
 /** Ids of jobs that are never done. */
 let jobs: string[] = [];
@@ -114,7 +117,7 @@ test('every page is accessible in both themes, fits a narrow screen, has one tit
   context,
 }) => {
   test.slow();
-  await signInByKey(page);
+  await openSession(page);
   await watchShifts(context);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   // Every visit is a first visit, so that all scripts of a page are counted.
@@ -158,7 +161,7 @@ test('every page is accessible in both themes, fits a narrow screen, has one tit
 });
 
 test('axe finds nothing while a form complains and a command has run', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/sandboxes');
   await page.getByText('New sandbox', { exact: true }).click();
   await page.getByRole('button', { name: 'Create sandbox' }).click();
@@ -186,7 +189,7 @@ async function settle(page: Page, id: string, state: string): Promise<void> {
 test('an interrupted operation is settled from the overview, and the list finds what else is stuck', async ({
   page,
 }) => {
-  await signInByKey(page);
+  await openSession(page);
   await settle(page, `${STORM}-4`, 'suspended');
   await page.goto(`/sandboxes?pending=stuck&tenant=${STORM}&limit=1`);
   await expect(page.locator('main tbody tr')).toHaveCount(1);
@@ -202,7 +205,7 @@ test('an interrupted operation is settled from the overview, and the list finds 
 });
 
 test('a wrong filter shows nothing, and offers nothing to act upon', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/sandboxes?label=nothing&tenant=northwind');
   await expect(page.getByText('Nothing is shown: a filter above is not valid.')).toBeVisible();
   await expect(page.getByText('must be key:value')).toBeVisible();
@@ -212,7 +215,8 @@ test('a wrong filter shows nothing, and offers nothing to act upon', async ({ pa
 test('a bar of the coming hour and a hop of the diagram lead to the sandboxes that they are about', async ({
   page,
 }) => {
-  await signInByKey(page);
+  await openSession(page);
+  await page.goto('/');
   const bar = page
     .getByRole('region', { name: 'Next hour' })
     .getByRole('link', { name: / UTC: / })
@@ -230,7 +234,7 @@ test('a bar of the coming hour and a hop of the diagram lead to the sandboxes th
 });
 
 test('the shares of a sandbox are read page by page', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await page.goto(`/sandboxes/${STORM}-0?tab=shares`);
   const rows = page.getByRole('region', { name: 'Shares' }).locator('tbody tr');
   await expect(rows).toHaveCount(50);
@@ -246,7 +250,7 @@ test.describe('without JavaScript', () => {
 
   test('every page can be read, and what is stuck is settled', async ({ page }) => {
     test.slow();
-    await signInByKey(page);
+    await openSession(page);
     for (const [name, path] of PAGES) {
       await page.goto(path);
       await expect(page.getByRole('heading', { level: 1 }), name).toBeVisible();
@@ -259,7 +263,7 @@ test.describe('without JavaScript', () => {
 
 test('a page that is not there says what is', async ({ page, complaints }) => {
   complaints.expected.push(/404/);
-  await signInByKey(page);
+  await openSession(page);
   expect((await page.goto('/sandboxes/never-was'))?.status()).toBe(404);
   await expect(page.getByRole('heading', { level: 1 })).toContainText('No such sandbox');
   await page.getByLabel('Find a sandbox').fill('triage');

@@ -1,12 +1,12 @@
 /** What the console offers, and what not: policies that are there, moves that an ephemeral sandbox may make. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, test, visited } from './visited.ts';
 
 const ID = 'brief-one';
 
 test('an ephemeral sandbox is made by the form, is not put to sleep, and says when it ends', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/sandboxes#new');
   expect(await page.getByLabel('Policy', { exact: true }).locator('option').allTextContents()).toEqual([
     'posix',
@@ -35,7 +35,7 @@ test('an ephemeral sandbox is made by the form, is not put to sleep, and says wh
 });
 
 test('what an earlier version took is shown as it is, and the other settings can be saved', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   const { call, folder } = visited();
   const made = await call('POST', '/api/instances', { id: 'elder', tenant: 'harbour' });
   expect([201, 409]).toContain(made.status);

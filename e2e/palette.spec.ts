@@ -3,7 +3,7 @@ import type { Locator, Page } from '#peers/playwright.ts';
 import { SHORTCUTS } from '../components/palette/shortcut-table.ts';
 import { flaws } from './axe.ts';
 import { commandLine } from './typing.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, test, visited } from './visited.ts';
 
 const TENANT = 'palette';
 
@@ -28,7 +28,7 @@ test('a job that ends while another page is open says how it went, and leaves wh
   const { call } = visited();
   await made('palette-job-1', 'palette-job-2');
   await call('POST', '/api/instances/palette-job-1/resume', {});
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/tenants');
   await isLive(page);
   const ids = ['palette-job-1', 'palette-job-2'];
@@ -54,7 +54,7 @@ test('the palette finds a sandbox by a few letters, moves it, and a message says
 }) => {
   await made('palette-lantern');
   const { call } = visited();
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/tenants');
   await isLive(page);
   await page.keyboard.press('Control+k');
@@ -107,7 +107,7 @@ test('the palette finds a sandbox by a few letters, moves it, and a message says
 
 test('shortcuts lead to the pages and through the rows, and take nothing from a person who types', async ({ page }) => {
   await made('palette-row-1', 'palette-row-2');
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/');
   await isLive(page);
   await page.keyboard.press('g');
@@ -139,7 +139,7 @@ test('shortcuts lead to the pages and through the rows, and take nothing from a 
 });
 
 test('the sheet lists exactly the shortcuts there are, and switches those of one letter off', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/tenants');
   await isLive(page);
   await page.keyboard.press('?');
@@ -186,7 +186,8 @@ async function pressOn(page: Page, name: string): Promise<void> {
 test('a sandbox lives its whole life by the keyboard alone', async ({ page }) => {
   const id = 'palette-by-hand';
   const headline = page.getByRole('heading', { level: 1 });
-  await signInByKey(page);
+  await openSession(page);
+  await page.goto('/');
   await isLive(page);
   await page.keyboard.press('n');
   await expect(page.locator('#create-tenant')).toBeFocused();

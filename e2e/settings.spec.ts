@@ -1,7 +1,7 @@
 /** People, roles, sessions, keys and the ledger's proof, by clicking, with JavaScript and without. */
 import type { Browser, BrowserContextOptions, Locator, Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, test, visited } from './visited.ts';
 
 const PASSWORD = 'a long enough password';
 
@@ -59,7 +59,7 @@ async function people(
   email: string,
   name: string,
 ): Promise<void> {
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/settings');
   await expect(headline(page)).toContainText('The admin key');
   await expect(page.getByText('· this one')).toBeVisible();
@@ -182,12 +182,12 @@ test('an admin invites someone, changes the role, ends the sessions and disables
 });
 
 test('a key is made, shown once, used, and revoked at once', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await keys(page, 'nightly backup');
 });
 
 test('an open invitation can be withdrawn, and its link does not work any more', async ({ page, complaints }) => {
-  await signInByKey(page);
+  await openSession(page);
   const link = await invite(page, 'viewer', '');
   const withdrawals = page.locator('#invitations').getByRole('button', { name: /^Withdraw/ });
   const open = await withdrawals.count();
@@ -200,7 +200,7 @@ test('an open invitation can be withdrawn, and its link does not work any more',
 });
 
 test('the ledger is proved by a button', async ({ page }) => {
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/settings/ledger');
   await press(page, 'Check the ledger');
   await expect(page.getByRole('status').getByText(/^\d[\d,]* lines are proven/)).toBeVisible();
@@ -223,7 +223,7 @@ test.describe('without JavaScript', () => {
 
 test('axe finds nothing in the settings, and nothing scrolls sideways', async ({ page, browser }) => {
   test.slow();
-  await signInByKey(page);
+  await openSession(page);
   const guest = await join(
     browser,
     {},

@@ -4,7 +4,7 @@
  */
 import type { Instance } from '../lib/contract/schema.ts';
 import { commandLine, openTerminal, rows, runCommand, seeRow } from './typing.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, test, visited } from './visited.ts';
 
 async function moor(id: string, ...verbs: string[]): Promise<void> {
   const { call } = visited();
@@ -18,7 +18,7 @@ test('a frozen sandbox is woken by the first command and not by the tab, its dir
   page,
 }) => {
   await moor('keys', 'resume', 'suspend', 'freeze');
-  await signInByKey(page);
+  await openSession(page);
   await openTerminal(page, 'keys');
   await seeRow(page, '/workspace $');
   expect(await seen('keys')).toMatchObject({ state: 'frozen', attached: 0 });
@@ -52,7 +52,7 @@ test('a frozen sandbox is woken by the first command and not by the tab, its dir
 
 test('control C ends what runs, on the server too, and the sandbox answers at once', async ({ page }) => {
   await moor('stopped', 'resume');
-  await signInByKey(page);
+  await openSession(page);
   await openTerminal(page, 'stopped');
   for (const endless of ['echo begun; sleep 300', 'echo begun; while true; do :; done']) {
     await page.keyboard.press('Control+l');
@@ -76,7 +76,7 @@ test('control C ends what runs, on the server too, and the sandbox answers at on
 
 test('bytes that are no text are shown as what they are not, which the end says', async ({ page }) => {
   await moor('bytes', 'resume');
-  await signInByKey(page);
+  await openSession(page);
   await openTerminal(page, 'bytes');
   await runCommand(page, `printf '\\xff\\xfe a\\n'`);
   await seeRow(page, '\ufffd\ufffd a');
@@ -90,7 +90,7 @@ test('a flood is cut and does not freeze the page, and a screen keeps its line w
   page,
 }) => {
   await moor('flood', 'resume');
-  await signInByKey(page);
+  await openSession(page);
   await openTerminal(page, 'flood');
   await runCommand(page, `js -e 'console.log("all work and no play ".repeat(300000))'`);
   await seeRow(page, /^exit 1 · .* · output cut$/);
@@ -115,7 +115,7 @@ test('colours are ours in both themes, a selection is copied, a paste runs nothi
 }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await moor('colours', 'resume');
-  await signInByKey(page);
+  await openSession(page);
   await openTerminal(page, 'colours');
   await runCommand(page, String.raw`printf '\e[31mred\e[0m \e[38;2;0;200;0mgreen\e[0m \e[2J\e]0;mine\a\e[6nstays\n'`);
   await seeRow(page, 'red green stays');
@@ -159,7 +159,7 @@ test('an open terminal is attached while the sandbox is awake, and lets go when 
   context,
 }) => {
   await moor('attached', 'resume', 'suspend');
-  await signInByKey(page);
+  await openSession(page);
   await openTerminal(page, 'attached');
   expect(await seen('attached')).toMatchObject({ state: 'suspended', attached: 0 });
   await runCommand(page, 'true');
@@ -177,7 +177,7 @@ test('an open terminal is attached while the sandbox is awake, and lets go when 
 
 test('a forgotten terminal lets go and says so, and the next key holds again', async ({ page }) => {
   await moor('forgotten', 'resume');
-  await signInByKey(page);
+  await openSession(page);
   await page.clock.install();
   await openTerminal(page, 'forgotten');
   await expect.poll(async () => (await seen('forgotten')).attached).toBe(1);
@@ -192,7 +192,7 @@ test('a forgotten terminal lets go and says so, and the next key holds again', a
 
 test('the keyboard is not trapped, and what forbids a command is said', async ({ page }) => {
   await moor('left', 'resume', 'archive');
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/sandboxes/left?tab=terminal');
   await expect(page.getByLabel(/^Command, in/)).toBeDisabled();
   await expect(page.getByText('It is archived, and a command does not revive it: revive it first.')).toBeVisible();

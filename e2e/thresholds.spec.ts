@@ -1,7 +1,7 @@
 /** Thresholds and their simulator, storage, and the settings of a sandbox, with JavaScript and without. */
 import type { Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openSession, test, visited } from './visited.ts';
 
 /**
  * A tenant with one active sandbox, and one that was suspended for idleness: the least that the simulator computes
@@ -125,7 +125,7 @@ async function lookAtStorage(page: Page): Promise<void> {
 
 test('thresholds are saved after their effect is shown, and the slider moves along that effect', async ({ page }) => {
   await tenantWithIdleOne('thr-quick');
-  await signInByKey(page);
+  await openSession(page);
   await setThem(page, 'thr-quick');
   await simulate(page, 'thr-quick');
   await page.goto('/settings/thresholds?tenant=thr-quick&suspend=5+min');
@@ -140,7 +140,7 @@ test('thresholds are saved after their effect is shown, and the slider moves alo
 test('a sandbox is named, labelled and deleted from its settings without a change lost, and the store is looked at', async ({
   page,
 }) => {
-  await signInByKey(page);
+  await openSession(page);
   await editSandbox(page, 'thr-edited');
   await lookAtStorage(page);
 });
@@ -150,7 +150,7 @@ test.describe('without JavaScript', () => {
 
   test('thresholds are set and simulated by plain forms and links', async ({ page }) => {
     await tenantWithIdleOne('thr-plain');
-    await signInByKey(page);
+    await openSession(page);
     await setThem(page, 'thr-plain');
     await simulate(page, 'thr-plain');
     await editSandbox(page, 'thr-edited-plain');
@@ -161,7 +161,7 @@ test.describe('without JavaScript', () => {
 test('axe finds nothing in either theme, and nothing scrolls sideways', async ({ page }) => {
   test.slow();
   await tenantWithIdleOne('thr-looks');
-  await signInByKey(page);
+  await openSession(page);
   await page.goto('/settings/thresholds?tenant=thr-looks');
   await page.locator('#thresholds').getByLabel('Suspends after').fill('30 s');
   await page.getByRole('button', { name: 'See what it would do' }).click();

@@ -1,14 +1,16 @@
 /**
- * The server that the tests visit, and the pages they visit it with: any complaint in a browser's console fails a test.
+ * The server that the tests visit, one for each worker, and the pages they visit it with: any complaint in a browser's
+ * console fails a test.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test as base, expect, type Page } from '#peers/playwright.ts';
 import { type Call, caller } from '../lib/testing/call.ts';
+import { spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 
 export { expect } from '#peers/playwright.ts';
-
-/** Carries the server's address from the setup to the tests. */
-export const SERVER_VARIABLE = 'WB_TEST_SERVER';
 
 export interface Visited {
   url: string;
@@ -19,10 +21,34 @@ export interface Visited {
   call: Call;
 }
 
-/** The server that the setup started. */
+/** Set while the worker's server runs. */
+let current: Visited | null = null;
+
+/** The server of this worker. Tests of one file may run in two workers: what one makes, another may not find. */
 export function visited(): Visited {
-  const { url, folder, link } = JSON.parse(process.env[SERVER_VARIABLE] ?? '{}');
-  return { url, folder, link, call: caller(url, TEST_KEY) };
+  if (current === null) throw new Error('No server runs yet: this is for tests and their hooks.');
+  return current;
+}
+
+/** Starts a server on a throwaway data folder for as long as `use` takes. */
+async function serve(use: (server: Visited) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-browser-'));
+  const server = await spawnServer({
+    folder,
+    args: [],
+    settings: {
+      NODE_ENV: 'production',
+      WB_POOL: '2',
+      WB_TICK_MS: '200',
+      WB_LOG: 'warn',
+    },
+  });
+  const link = /^Sign in: http:\/\/[^/]+(\S+)$/m.exec(server.output())?.[1];
+  if (link === undefined) throw new Error(`No sign-in link was printed:\n${server.output()}`);
+  await use({ url: server.url, folder, link, call: caller(server.url, TEST_KEY) });
+  await server.end('SIGTERM');
+  process.stderr.write(server.output().replace(/^(Sign in|Key|Winterdock|ready| {9}).*\n/gm, ''));
+  rmSync(folder, { recursive: true, force: true });
 }
 
 /** What a browser's console may say in one test, besides nothing. */
@@ -31,8 +57,19 @@ interface Complaints {
 }
 
 /** Tests whose pages come from the server, with a console that has to stay silent. */
-export const test = base.extend<{ complaints: Complaints }>({
-  baseURL: async ({ baseURL: _ }, use) => use(visited().url),
+export const test = base.extend<{ complaints: Complaints }, { server: Visited }>({
+  server: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures that it needs from the pattern.
+    async ({}, use) => {
+      await serve(async (server) => {
+        current = server;
+        await use(server);
+        current = null;
+      });
+    },
+    { scope: 'worker', auto: true, timeout: 120_000 },
+  ],
+  baseURL: async ({ server }, use) => use(server.url),
   complaints: [
     async ({ context }, use) => {
       const errors: string[] = [];
@@ -51,10 +88,34 @@ export const test = base.extend<{ complaints: Complaints }>({
   ],
 });
 
-/** Signs in by the admin key, through the form. */
+/** Signs in by the admin key, through the form. Leaves the page on the overview. */
 export async function signInByKey(page: Page): Promise<void> {
   await page.goto('/signin');
   await page.getByLabel('Admin key').fill(TEST_KEY);
   await page.getByRole('button', { name: 'Sign in with the key' }).click();
   await expect(page.getByRole('banner')).toBeVisible();
+}
+
+/** What the form for the admin key sends besides the key. One worker has one server, and one build one form. */
+let hiddenFields: Record<string, string> | null = null;
+
+async function readHiddenFields(page: Page): Promise<Record<string, string>> {
+  const html = await (await page.request.get('/signin')).text();
+  const form = html.split('<form').find((text) => /<input[^>]* name="key"/.test(text)) ?? '';
+  const inputs = form.matchAll(/<input type="hidden" name="([^"]+)"(?: value="([^"]*)")?\/>/g);
+  return Object.fromEntries([...inputs].map(([, name, value = '']) => [name, value.replaceAll('&quot;', '"')]));
+}
+
+/**
+ * Gives the page's context a session of the admin key, as a browser without scripts posts the form. It opens no page:
+ * two pages fewer than `signInByKey`, for tests that are about something else.
+ */
+export async function openSession(page: Page): Promise<void> {
+  hiddenFields ??= await readHiddenFields(page);
+  const answer = await page.request.post('/signin', {
+    headers: { origin: visited().url },
+    multipart: { ...hiddenFields, key: TEST_KEY },
+    maxRedirects: 0,
+  });
+  expect([answer.status(), answer.headers().location]).toEqual([303, '/']);
 }
