@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { clientAddress, clientKey } from './address.ts';
 
-test('a request comes from its peer, whatever it says itself, unless a proxy is trusted', () => {
+test('a request comes from its peer, whatever its headers say, unless a proxy is trusted', () => {
   const headers = { 'x-forwarded-for': '6.6.6.6, 10.0.0.9' };
   expect(clientAddress(headers, '192.0.2.7', false)).toBe('192.0.2.7');
   expect(clientAddress(headers, '192.0.2.7', true)).toBe('10.0.0.9');
@@ -10,7 +10,7 @@ test('a request comes from its peer, whatever it says itself, unless a proxy is 
   expect(clientAddress({}, null, false)).toBeNull();
 });
 
-test('clients are counted by address, and by /64 where a customer has so many', () => {
+test('clients are counted by address, and by /64 for IPv6', () => {
   expect(clientKey('192.0.2.7')).toBe('192.0.2.7');
   expect(clientKey('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2');
   expect(clientKey('2001:db8:1:2::9')).toBe('2001:db8:1:2');

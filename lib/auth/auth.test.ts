@@ -16,7 +16,7 @@ import { MAX_SESSIONS } from './sign-ins.ts';
 
 let folder: string;
 let registry: Registry;
-/** What is on the disk, as another program sees it. */
+/** The bytes on the disk, as another program sees them. */
 let disk: Database.Database;
 
 beforeEach(() => {
@@ -61,7 +61,7 @@ test('an empty key file stops the start instead of opening the door', () => {
   expect(readOrMakeSecret(join(folder, 'deep', 'other.key'))).toHaveLength(43);
 });
 
-test('the key of the settings is the key, and is not written down', async () => {
+test('the key of the settings is used, and is not written down', async () => {
   const auth = open({ WB_ADMIN_KEY: 'sixteen-characters' });
   expect(() => statSync(join(folder, 'admin.key'))).toThrow('ENOENT');
   const ask = (authorization: string) => auth.callerFromHeaders({ authorization });
@@ -127,7 +127,7 @@ test('the link of a first start makes the first admin, once, and the session is 
   expect(await linesOf('person.joined')).toHaveLength(1);
 });
 
-test('of links of a first start the last one works, and none once there is an admin', async () => {
+test('of the links of several first starts only the last one works, and none once there is an admin', async () => {
   const auth = open();
   const [first, second] = [tokenOf(await auth.signInLink()), tokenOf(await auth.signInLink())];
   expect(await auth.signIns.offerOf(first)).toBeNull();
@@ -136,7 +136,7 @@ test('of links of a first start the last one works, and none once there is an ad
   expect(await auth.signIns.offerOf(second)).toBeNull();
 });
 
-test('the link of a later start signs in the first admin, once, with a new password where one is wished for', async () => {
+test('the link of a later start signs in the first admin, once, with a new password if one is given', async () => {
   const auth = open();
   await firstAdmin(auth);
   const token = tokenOf(await auth.signInLink());
@@ -164,7 +164,7 @@ test('a new password by a recovery link ends every other session of that person,
   expect(await auth.callerFromHeaders({ cookie: cookieOf(entered) })).not.toBeNull();
 });
 
-test('of many who use one link at the same moment one comes in', async () => {
+test('of many concurrent uses of one link exactly one signs in', async () => {
   const auth = open();
   const first = tokenOf(await auth.signInLink());
   const people = ['a', 'b', 'c', 'd'].map((name) => ({ email: `${name}@example.com`, name, password: PASSWORD }));
@@ -189,7 +189,7 @@ test('neither the tokens of links nor passwords are in the database', async () =
   for (const secret of [...tokens, PASSWORD]) expect(JSON.stringify(kept)).not.toContain(secret);
 });
 
-test('the links of a start are over after fifteen minutes', async () => {
+test('the links of a start expire after fifteen minutes', async () => {
   const auth = open();
   const first = tokenOf(await auth.signInLink());
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15 * 60_000 + 1000 });
@@ -218,7 +218,7 @@ test('the admin key opens a session that acts as the key and not as a person', a
   ]);
 });
 
-test('a session of the admin key is over when the key is another one', async () => {
+test('a session of the admin key ends when the key is replaced', async () => {
   const before = open({ WB_ADMIN_KEY: 'sixteen-characters' });
   const cookie = cookieOf(await before.signIns.signIn({ key: 'sixteen-characters' }, visitor()));
   expect(await open({ WB_ADMIN_KEY: 'sixteen-characters' }).callerFromHeaders({ cookie })).not.toBeNull();
@@ -228,7 +228,7 @@ test('a session of the admin key is over when the key is another one', async () 
   expect(JSON.stringify(sql('SELECT * FROM user').all())).not.toContain('sixteen');
 });
 
-test('a session ends with its sign-out at once, though it was remembered', async () => {
+test('a session ends with its sign-out at once, although it was cached', async () => {
   const auth = open();
   const headers = { cookie: await firstAdmin(auth) };
   expect(await auth.callerFromHeaders(headers)).not.toBeNull();
@@ -248,7 +248,7 @@ test('a forged cookie, a person without the role and a wrong key beside a good c
   expect(await auth.callerFromHeaders({ cookie })).toBeNull();
 });
 
-test('cookies are Secure and bound to the host when people come by https, and no other cookie counts', async () => {
+test('cookies are Secure and bound to the host over https, and no other cookie counts', async () => {
   const auth = open({ WB_PUBLIC_URL: 'https://dock.example/' });
   const link = await auth.signInLink();
   expect(link).toMatch(/^https:\/\/dock\.example\/signin\?token=/);
@@ -292,7 +292,7 @@ test('the library answers its own routes, but nobody can sign up or redeem a lin
   expect(await auth.signIns.offerOf(token)).not.toBeNull();
 });
 
-test('the memory of sessions forgets by age and by number', () => {
+test('the session cache drops entries by age and by number', () => {
   let now = 0;
   const cache = createSessionCache<string>({ entries: 2, lifeMs: 10, now: () => now });
   cache.set('a', 'user:a');
@@ -307,7 +307,7 @@ test('the memory of sessions forgets by age and by number', () => {
   expect(cache.get('a')).toBeUndefined();
 });
 
-test('who signs in again and again has fifty open sessions at most: the first ones are over', async () => {
+test('a person has at most fifty open sessions: further sign-ins end the first ones', async () => {
   const auth = open();
   const cookie = await firstAdmin(auth);
   const enter = async () => {
@@ -321,7 +321,7 @@ test('who signs in again and again has fifty open sessions at most: the first on
   expect(await auth.callerFromHeaders({ cookie: last })).not.toBeNull();
 });
 
-test('who knows a password comes in so often an hour and no more', async () => {
+test('a person can sign in by password only a limited number of times an hour', async () => {
   const auth = open();
   await firstAdmin(auth);
   for (let n = 0; n < 120; n += 1) {
@@ -332,7 +332,7 @@ test('who knows a password comes in so often an hour and no more', async () => {
   await expect(again).rejects.toMatchObject({ code: 'rate_limited' });
 });
 
-test('of a link it is known before it is tried whether it is good, used, over or none of ours', async () => {
+test('the state of a link is known before it is used: valid, used, expired or unknown', async () => {
   const clock = new FakeClock(Date.now());
   const config = readConfig({ WB_DATA: folder });
   const auth = createAuth({ config, log: createLogger('error'), clock, registry });

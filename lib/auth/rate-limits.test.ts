@@ -15,13 +15,13 @@ const outcome = (attempt: Promise<void>) =>
     (error: { code: string; retryAfterSeconds: number }) => `${error.code} ${error.retryAfterSeconds}`,
   );
 
-test('nothing is counted where the settings say no limit', async () => {
+test('nothing is counted when the settings have no limit', async () => {
   const limits = createRateLimits(OFF);
   for (let n = 0; n < 1000; n += 1) await limits.countRequest('key:one', HERE);
   for (let n = 0; n < 1000; n += 1) await limits.countWrongKey(HERE);
 });
 
-test('five wrong passwords from one address make it wait for a quarter of an hour, for that account', async () => {
+test('five wrong passwords from one address block it for a quarter of an hour, for that account', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
   const limits = createRateLimits(OFF);
   for (let n = 0; n < 5; n += 1) await limits.countAttempt('ada@example.com', HERE, false);
@@ -32,14 +32,14 @@ test('five wrong passwords from one address make it wait for a quarter of an hou
   expect(await outcome(limits.countAttempt('ada@example.com', HERE, false))).toBe('let through');
 });
 
-test('counts are in memory: another start begins anew', async () => {
+test('counts are in memory: another start resets them', async () => {
   const before = createRateLimits(OFF);
   for (let n = 0; n < 5; n += 1) await before.countAttempt('ada@example.com', HERE, false);
   expect(await outcome(before.countAttempt('ada@example.com', HERE, false))).toMatch(/^rate_limited/);
   expect(await outcome(createRateLimits(OFF).countAttempt('ada@example.com', HERE, false))).toBe('let through');
 });
 
-test('many attempts at the same moment are as few as one after another', async () => {
+test('concurrent attempts cannot exceed the limit', async () => {
   const limits = createRateLimits(OFF);
   const all = await Promise.all(
     Array.from({ length: 50 }, () => outcome(limits.countAttempt('ada@example.com', HERE, false))),
@@ -47,7 +47,7 @@ test('many attempts at the same moment are as few as one after another', async (
   expect(all.filter((one) => one === 'let through')).toHaveLength(5);
 });
 
-test('a right password forgets the wrong ones before it', async () => {
+test('a right password resets the count of wrong ones', async () => {
   const limits = createRateLimits(OFF);
   for (let round = 0; round < 20; round += 1) {
     for (let n = 0; n < 4; n += 1) await limits.countAttempt('ada@example.com', HERE, true);
@@ -58,14 +58,14 @@ test('a right password forgets the wrong ones before it', async () => {
   expect(await outcome(limits.countAttempt('ada@example.com', HERE, true))).toBe('let through');
 });
 
-test('one address cannot try its five words on everybody', async () => {
+test('one address cannot try a few passwords on every account', async () => {
   const limits = createRateLimits(OFF);
   for (let n = 0; n < 30; n += 1) await limits.countAttempt(`person-${n}@example.com`, HERE, false);
   expect(await outcome(limits.countAttempt('one-more@example.com', HERE, false))).toMatch(/^rate_limited/);
   expect(await outcome(limits.countAttempt('one-more@example.com', THERE, false))).toBe('let through');
 });
 
-test('strangers everywhere cannot lock a person out of where the person has been', async () => {
+test('attempts from other addresses cannot lock a person out of an address with an open session', async () => {
   const limits = createRateLimits(OFF);
   const attempts = [];
   for (let n = 0; n < 100; n += 1)

@@ -66,7 +66,7 @@ test('a backup made beside a running server is restored to an empty folder with 
   await again.end();
 });
 
-test('a second backup copies only what changed, and --keep removes the first with what only it had', async () => {
+test('a second backup copies only changes, and --keep removes the first with its own objects', async () => {
   // The registry, which has a line more, and the head of the ledger when it was signed anew by then.
   expect(run('backup', folder, [store]).stdout).toMatch(/^[12] objects new, /m);
   await server.call('POST', '/api/instances/suspended/exec', { command: 'echo more > more' });
@@ -89,7 +89,7 @@ test('a second backup copies only what changed, and --keep removes the first wit
   expect(readdirSync(store).sort()).toEqual(['backups', 'lock.sqlite', 'objects']);
 });
 
-test('what is answered before a backup begins is in it, whatever is written and moved meanwhile', async () => {
+test('writes that are answered before a backup begins are in it, whatever is written and moved meanwhile', async () => {
   const { call } = server;
   const ids = ['w-0', 'w-1', 'w-2', 'moving'];
   for (const id of ids) await call('POST', '/api/instances', { id, tenant: 'acme' });
@@ -143,7 +143,7 @@ test('what is answered before a backup begins is in it, whatever is written and 
   }
 });
 
-test('a damaged object is named with what it belongs to, and nothing is restored from it', async () => {
+test('a damaged object is named with its owner, and nothing is restored from it', async () => {
   const copy = join(root, 'damaged');
   cpSync(store, copy, { recursive: true });
   const row = (await manifestsIn(copy)).manifests[0]?.rows.find(({ id }) => id === 'frozen');
@@ -170,7 +170,7 @@ test('a damaged object is named with what it belongs to, and nothing is restored
   expect([changed.status, changed.stderr]).toEqual([1, expect.stringContaining('it is not as it was signed')]);
 });
 
-test('a backup that is killed leaves those before it whole, and the next one goes on', async () => {
+test('a killed backup leaves earlier ones complete, and the next one continues', async () => {
   const before = (await manifestsIn(store)).manifests.map(({ id }) => id);
   for (const afterMs of [150, 300, 450]) {
     const [command, args] = commandOf('backup', [store]);

@@ -45,7 +45,7 @@ const manifest = (rows: BackupRow[]) => ({
   keys: { files: [], object: null },
 });
 
-test('a manifest is read as it was signed, and names each object once with all that it belongs to', () => {
+test('a manifest reads back as it was signed, and names each object once with all its owners', () => {
   const read = parseBackupManifest(backupManifestText(manifest([row('one'), row('two')]), signer));
   expect(read).toEqual({ ...manifest([row('one'), row('two')]), issuer: signer.issuer });
   expect([...objectsOf(read)]).toEqual([

@@ -31,7 +31,7 @@ async function serve(on: string): Promise<ServerProcess> {
 const contents = (of: string) =>
   Object.fromEntries(
     filesIn(of)
-      // What is being unpacked, and the draft of the mark, are nobody's work.
+      // Unpacked files and the draft of the marker are temporary.
       .filter((path) => !path.endsWith('-shm') && !/^(staging\/|restoring\.json\.)/.test(path))
       .sort()
       .map((path) => [path, hash('sha256', readFileSync(join(of, path)))]),
@@ -62,7 +62,7 @@ afterAll(async () => {
 const read = async (server: ServerProcess, id: string, path = 'what') =>
   (await server.call('GET', `/api/instances/${id}/volumes/workspace/${path}`)).text;
 
-test('the folder of a killed server is backed up into one file with what its logs hold, and stays as it is', async () => {
+test('the folder of a killed server is backed up into one file with the contents of its logs, and stays unchanged', async () => {
   const before = contents(folder);
   expect(Object.keys(before)).toContain('live/awake/vfs.sqlite-wal');
   const short = run('backup', folder, [tar, '--with-keys'], { WB_BACKUP_PASSPHRASE: 'short' });
@@ -80,7 +80,7 @@ test('the folder of a killed server is backed up into one file with what its log
   }
 });
 
-test('with the passphrase the key files come back, and nothing that was signed or signed in is lost', async () => {
+test('with the passphrase the key files are restored, and signatures and sessions stay valid', async () => {
   const wrong = run('restore', join(root, 'wrong'), ['--from', tar], { WB_BACKUP_PASSPHRASE: 'not the passphrase' });
   expect([wrong.status, wrong.stderr]).toEqual([1, 'The key files in the backup do not open with this passphrase.\n']);
   const restored = join(root, 'with-keys');
@@ -100,7 +100,7 @@ test('with the passphrase the key files come back, and nothing that was signed o
   expect(run('ledger-verify', restored, []).status).toBe(0);
 });
 
-test('a folder that is in use is refused, and with --force set aside whole', async () => {
+test('a folder in use is refused, and with --force set aside completely', async () => {
   const living = join(root, 'living');
   cpSync(folder, living, { recursive: true });
   const before = contents(living);
@@ -121,7 +121,7 @@ test('a folder that is in use is refused, and with --force set aside whole', asy
   await server.end();
 });
 
-test('one sandbox comes back as itself, as a new one, or as a plain file', async () => {
+test('one sandbox is restored in place, as a new one, or as a plain file', async () => {
   const living = join(root, 'one');
   expect(run('restore', living, ['--from', tar], PASSPHRASE).status).toBe(0);
   let server = await serve(living);
@@ -162,7 +162,7 @@ test('one sandbox comes back as itself, as a new one, or as a plain file', async
   await server.end();
 });
 
-test('a restore that is killed is begun again, and until it is whole no server starts', async () => {
+test('a killed restore is begun again, and until it is complete no server starts', async () => {
   const living = join(root, 'killed');
   cpSync(folder, living, { recursive: true });
   const before = contents(living);
@@ -196,7 +196,7 @@ test('a restore that is killed is begun again, and until it is whole no server s
   expect(kept.map((name) => contents(join(living, name)))).toContainEqual(before);
 });
 
-test('what is not sound in the store is named, kept as it is, and a fault of its sandbox after a restore', async () => {
+test('damage in the store is named and kept, and becomes a fault of its sandbox after a restore', async () => {
   const ill = join(root, 'ill');
   cpSync(folder, ill, { recursive: true });
   rmSync(join(ill, 'cold/frozen.sqlite'));
@@ -226,7 +226,7 @@ test('what is not sound in the store is named, kept as it is, and a fault of its
   await server.end();
 });
 
-test('a tar that was cut off is no backup', () => {
+test('a truncated tar is no backup', () => {
   const cut = join(root, 'cut.tar');
   writeFileSync(cut, readFileSync(tar).subarray(0, 100_000));
   const verified = run('backup', folder, ['--verify', cut]);

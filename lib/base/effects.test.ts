@@ -25,7 +25,7 @@ const CHANGES =
 const FS_IMPORT = /import\s+(?:type\s+)?(\{[^}]*\}|\* as \w+|\w+)\s+from\s+'node:fs(?:\/promises)?'/g;
 const OPENS_TO_WRITE = /\bopen(?:Sync)?\([^)]*(?:'[a-z+]*[wax+][a-z+]*'|O_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND))/;
 
-/** What writes on the machine of whoever runs the command line or uses the client, and the tests' own. */
+/** Code that writes on the machine of a user of the command line or the client, and the tests' own. */
 const OUTSIDE = /^(?:cli\/|client\/|base\/effects\.ts$|.*\btesting\/|.*\.test\.ts$)/;
 
 describe('the seam', () => {
@@ -80,7 +80,7 @@ describe('an observed effect', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('is told before and after it happens', async () => {
+  test('is reported before and after it happens', async () => {
     await writeFile(join(folder, 'a'), 'text');
     await syncFile(join(folder, 'a'));
     await renameFile(join(folder, 'a'), join(folder, 'b'));
@@ -96,7 +96,7 @@ describe('an observed effect', () => {
     expect(seen).toHaveLength(10);
   });
 
-  test('does not happen when it is refused, and fails with what refused it', async () => {
+  test('does not happen when it is refused, and fails with the refusal’s error', async () => {
     await writeFile(join(folder, 'a'), 'text');
     const refusal = Object.assign(new Error('no space'), { code: 'ENOSPC' });
     observeEffects({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FairQueue } from './fair-queue.ts';
 
-test('whoever wants little is served between those of whoever wants much, each in their own order', () => {
+test('an owner of few items is served between those of an owner of many, each in its own order', () => {
   const line = new FairQueue<string>();
   for (const item of ['much 1', 'much 2', 'much 3', 'much 4']) line.add('much', item);
   expect(line.take()).toBe('much 1');
@@ -14,7 +14,7 @@ test('whoever wants little is served between those of whoever wants much, each i
   expect(line.take()).toBeUndefined();
 });
 
-test('who was served last waits for others, though nothing of theirs was left in the queue', () => {
+test('the owner served last waits for the others, even when none of its items was left in the queue', () => {
   const line = new FairQueue<string>();
   line.add('much', 'much 1');
   expect(line.take()).toBe('much 1');
@@ -23,7 +23,7 @@ test('who was served last waits for others, though nothing of theirs was left in
   expect([line.take(), line.take(), line.take()]).toEqual(['little 1', 'much 2', 'much 3']);
 });
 
-test('what does not suit is passed over, what comes again goes first, and what gives up or is cleared is gone', () => {
+test('an unsuitable item is skipped, a returned one goes first, and a withdrawn or cleared one is gone', () => {
   const line = new FairQueue<string>();
   for (const item of ['slow', 'quick', 'last']) line.add('one', item);
   expect(line.take((item) => item !== 'slow')).toBe('quick');

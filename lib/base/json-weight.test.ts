@@ -3,7 +3,7 @@ import { isHeavyJson } from './json-weight.ts';
 
 const heavy = (text: string) => isHeavyJson(Buffer.from(text), 250_000);
 
-test('what would become far more than it is long is heavy, whether it is JSON or not', () => {
+test('a text that would become far larger than it is long is heavy, whether it is JSON or not', () => {
   expect(heavy('['.repeat(501))).toBe(true);
   expect(heavy(`${'{"a":'.repeat(501)}1${'}'.repeat(501)}`)).toBe(true);
   expect(heavy(`[${'{},'.repeat(125_001)}0]`)).toBe(true);
@@ -11,7 +11,7 @@ test('what would become far more than it is long is heavy, whether it is JSON or
   expect(heavy(`${'[],'.repeat(125_001)}`)).toBe(true);
 });
 
-test('what is large for its strings, or has as many values as anyone sends, is not', () => {
+test('a text that is large for its strings, or has an ordinary number of values, is not', () => {
   expect(heavy('')).toBe(false);
   expect(heavy(JSON.stringify({ stdin: '[{,"\\'.repeat(500_000) }))).toBe(false);
   expect(heavy(JSON.stringify({ text: '\\', after: '['.repeat(600) }))).toBe(false);

@@ -4,12 +4,12 @@ import { machineMemory, sandboxMemoryShare } from './machine-memory.ts';
 
 const MIB = 1024 * 1024;
 
-test('sandboxes have three quarters of a machine, what 512 MiB leave of a small one, a quarter of a tiny one', () => {
+test('sandboxes get three quarters of a machine, all but 512 MiB of a small one, a quarter of a tiny one', () => {
   const shares = [24_576, 2048, 1024, 600, 512, 256].map((mib) => sandboxMemoryShare(mib * MIB) / MIB);
   expect(shares).toEqual([18_432, 1536, 512, 150, 128, 64]);
 });
 
-test('the budget of memory is that of the machine unless it is set, and nothing when it is 0', () => {
+test('the memory budget is the machine’s unless it is set, and none when it is 0', () => {
   expect(machineMemory()).toBeGreaterThan(0);
   expect(readConfig({}).memoryBytes).toBe(sandboxMemoryShare(machineMemory()));
   expect(readConfig({ WB_MEMORY: '1073741824' }).memoryBytes).toBe(1024 * MIB);

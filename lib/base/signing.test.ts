@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const BYTES = Buffer.from('what was said');
 
-test('the first start makes a key that only its owner reads, and later ones keep it', () => {
+test('the first start makes a key that only its owner can read, and later ones keep it', () => {
   expect(issuerOf(folder)).toBeNull();
   const signer = openSigner(folder);
   const path = join(folder, 'signing.key');
@@ -25,7 +25,7 @@ test('the first start makes a key that only its owner reads, and later ones keep
   expect(again.sign(BYTES)).toBe(signer.sign(BYTES));
 });
 
-test('the issuer names the public key and is all that a check needs', () => {
+test('the issuer names the public key, and a verification needs nothing else', () => {
   const { issuer, publicKey, sign } = openSigner(folder);
   expect(issuer).toMatch(/^did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{44}$/);
   expect(base58.decode(issuer.slice('did:key:z'.length))).toEqual(Uint8Array.of(0xed, 1, ...publicKey));
@@ -65,7 +65,7 @@ test('another message, signature or issuer is not verified, nor anything malform
   }
 });
 
-test('a file that holds something else is refused and left as it is', () => {
+test('a file with other contents is refused and left unchanged', () => {
   const path = join(folder, 'signing.key');
   const empty = join(folder, 'empty');
   for (const text of ['', 'no key', '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n']) {

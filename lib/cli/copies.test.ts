@@ -60,7 +60,7 @@ test('many are restored, started and waited for, with their progress', async () 
   expect((await cli.run(['restore', String(id), '--wait'])).exit).toBe(2);
 });
 
-test('those that could not be started are told', async () => {
+test('sandboxes that could not be started are reported', async () => {
   const { id } = (await ok('snapshot', 'a', '--json')).json;
   const ended = await cli.run(['restore', String(id), '--count', '12', '--start', '--wait']);
   expect(idsOf(ended.stdout)).toHaveLength(12);

@@ -79,7 +79,7 @@ test('too many requests, for longer than one waits, exit as a limit', async () =
   expect(ended).toMatchObject({ exit: 7, stderr: expect.stringContaining('[rate_limited]') });
 });
 
-test('a failure is told in sentences: what, which code, what to do', async () => {
+test('a failure is reported with its message, code and hint', async () => {
   const { stderr } = await cli.run(['create', 'B!', '--tenant', 'acme', '--policy', 'x'.repeat(80)]);
   expect(stderr).toMatch(/^winterdock: .+ \[validation\]\n {2}id: must be .+\n {2}policy: .+\n/);
   expect(stderr).not.toContain('    at ');

@@ -17,7 +17,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-test('a tenant is forgotten from the command line once its name was said twice, and what still holds it is told', async () => {
+test('a tenant is forgotten from the command line once its name was given twice, and what still holds it is listed', async () => {
   const dry = await cli.run(['tenants', 'forget', 'acme', '--dry-run']);
   expect(dry).toMatchObject({ exit: 0, stdout: '' });
   expect(dry.stderr).toContain('forget acme: 1 sandboxes (1 created), for good.\n');

@@ -38,7 +38,7 @@ const declared = (name: string, body: typeof patchSchema | typeof verbBodySchema
     handle: () => ({ status: 200 }),
   });
 
-test('a route that is new or takes something else changes the table, so that nobody can forget it', async () => {
+test('a new or changed route changes the table, so that it cannot be forgotten', async () => {
   const before = await callsText(ROUTES);
   expect(await callsText([...ROUTES, declared('turnInstance', null)])).not.toBe(before);
   const one = await callsText([declared('turnInstance', patchSchema)]);
@@ -47,7 +47,7 @@ test('a route that is new or takes something else changes the table, so that nob
   expect(other).toContain('input?: VerbBodyInput');
 });
 
-test('a route whose schema nobody outside can name is refused with its name', async () => {
+test('a route whose schema is not exported is refused with its name', async () => {
   const hidden = instanceSchema.pick({ id: true });
   const made = customRoute({ ...declared('turnInstance', null), params: null, query: null, body: hidden });
   await expect(callsText([made])).rejects.toThrow(/turnInstance/);

@@ -82,7 +82,7 @@ test('files go in and out as bytes, with their versions, parts and conditions', 
   expect(await failure(dock.statFile('a', 'workspace', '/plain'))).toMatchObject({ status: 404 });
 });
 
-test('an upload may be a stream of unknown length, and its progress is told', async () => {
+test('an upload may be a stream of unknown length, and its progress is reported', async () => {
   await dock.createInstance({ id: 'a', tenant: 'acme' });
   const chunk = new Uint8Array(65_536).fill(7);
   const streamed = () =>

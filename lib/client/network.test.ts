@@ -75,7 +75,7 @@ test('a write is repeated only when it names the version that it replaces', asyn
   expect(await codeOf(dock.putFile(id, 'workspace', '/f', stream, { ifMatch: '*' }))).toBe('network');
 });
 
-test('a deletion whose answer was lost is done when it is asked for again', async () => {
+test('a repeated deletion whose first answer was lost succeeds', async () => {
   await dock.createInstance({ id, tenant: 'acme' });
   await dock.putFile(id, 'workspace', '/f', 'one');
   network.next.push('mute');
@@ -92,7 +92,7 @@ test('a download that breaks fails, and never looks like a shorter file', async 
   expect(await codeOf(download.bytes())).toBe('network');
 });
 
-test('a script whose connection breaks is told as lost, not as ended', async () => {
+test('a script whose connection breaks is reported as lost, not as ended', async () => {
   await dock.createInstance({ id, tenant: 'acme' });
   const follow = async () => {
     for await (const event of dock.execStream(id, { command: 'echo begun; while true; do sleep 0.05; done' })) {
@@ -167,7 +167,7 @@ test('the ledger is followed over broken connections without a gap or a repeat',
   expect(connections).toBeGreaterThanOrEqual(3);
 });
 
-test('what is said from the past is resumed after its line', async () => {
+test('a stream from the past resumes after its last line', async () => {
   await dock.createInstance({ id, tenant: 'acme' });
   await dock.createInstance({ id: 'b', tenant: 'acme' });
   const [, older] = (await dock.listEvents()).items;
@@ -187,7 +187,7 @@ test('aborting ends a call at once, while it waits as well, with the reason of t
   await expect(dock.getSettings({ signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before');
 });
 
-test('answers that are not of Winterdock, redirects among them, are told as that', async () => {
+test('foreign answers, redirects among them, are reported as such', async () => {
   const page = createServer((req, res) => {
     if (req.url?.startsWith('/api/settings') === true) res.writeHead(302, { location: '/elsewhere' }).end();
     else res.writeHead(req.url === '/healthz' ? 200 : 502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');

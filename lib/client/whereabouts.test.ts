@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-test('a client that is told nothing asks the server of the environment, with its key', async () => {
+test('a client without options uses the server and key of the environment', async () => {
   says('https://dock.example/', 'k1');
   expect(await asks({})).toEqual(['https://dock.example/api/keys', 'Bearer k1']);
   expect(await asks({ url: 'http://other.example' })).toEqual(['http://other.example/api/keys', 'Bearer k1']);
@@ -39,7 +39,7 @@ test('with nothing in the environment, or with empty words in it, it asks this m
   expect(await asks({})).toEqual([`${DEFAULT_URL}/api/keys`, null]);
 });
 
-test('a page of the server itself says so: its own address and its session, whatever the environment says', async () => {
+test('a page of the server itself uses its own address and session, whatever the environment says', async () => {
   says('https://dock.example', 'k1');
   expect(await asks({ url: '', key: null })).toEqual(['/api/keys', null]);
 });

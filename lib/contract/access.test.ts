@@ -291,7 +291,7 @@ test('nothing that is listed for a person of two tenants tells of a third', asyn
   expect(new Set(both.json.map(({ tenant }) => tenant))).toEqual(new Set(['acme', 'initech']));
 });
 
-test('lists, counts, the ledger and what falls due hold what is the caller’s', async () => {
+test('lists, counts, the ledger and due rows contain the caller’s tenants only', async () => {
   const key = keys.get('tenant of acme') ?? '';
   const admin = (path: string) => server.call<{ tenant: string | null }[]>('GET', path, undefined, { key: TEST_KEY });
   const theirs = (path: string) => server.call<{ tenant: string | null }[]>('GET', path, undefined, { key });

@@ -136,7 +136,7 @@ for (const { operation, steps, before } of SCENARIOS) {
   });
 }
 
-test('what was asked to be started is started by the next server when the first one was killed', {
+test('pending resumes of a killed server are done by the next one', {
   timeout: 120_000,
 }, async () => {
   await prepare();
@@ -155,7 +155,7 @@ test('what was asked to be started is started by the next server when the first 
   await server.stop();
 });
 
-test('a stop while sandboxes are being started pauses that, loses none, and the ledger says so and that it went on', {
+test('a stop during resumes pauses them, loses none, and the ledger records the pause and the continuation', {
   timeout: 120_000,
 }, async () => {
   const snapshot = await prepare();
@@ -311,7 +311,7 @@ test('a log beside a snapshot is set aside: it is restored, taken again and read
   }
 });
 
-test('rot in the file of a snapshot that changed no stat does not get into what is made from it', async () => {
+test('damage in a snapshot’s file under an unchanged stat does not get into its clones', async () => {
   const snapshot = await prepare();
   const [path = ''] = copiesIn();
   const file = join(folder, path);

@@ -147,7 +147,7 @@ test('taking back that fails at any effect may be run again, and until it is don
   expect(at).toBeGreaterThan(10);
 });
 
-test('what is no sound file of a sandbox is not taken back, and nothing is overwritten', async () => {
+test('a file that is not a sound sandbox’s is not adopted, and nothing is overwritten', async () => {
   const folder = await lostFolder();
   writeFileSync(join(folder, 'live/one/vfs.sqlite'), '');
   writeFileSync(join(folder, 'archive/three.sqlite.zst'), 'not compressed');

@@ -57,7 +57,7 @@ test('every answer of every kind tells the browser to be careful', async () => {
   }
 });
 
-test('what is not even HTTP is answered carefully too', async () => {
+test('a request that is not even HTTP gets the strict headers too', async () => {
   const { port } = await front();
   const socket = connect(port, '127.0.0.1');
   let received = '';
@@ -71,7 +71,7 @@ test('what is not even HTTP is answered carefully too', async () => {
   expect(received).toContain("\r\ncontent-security-policy: default-src 'none'");
 });
 
-test('each page has a nonce of its own, which nobody outside can choose', async () => {
+test('each page has its own nonce, which no client can choose', async () => {
   const { call, requests } = await front();
   const claimed = {
     'content-security-policy': "script-src 'nonce-EVIL' *",

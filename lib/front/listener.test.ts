@@ -21,7 +21,7 @@ async function serve(pages: PageHandler, options: { headersMs?: number; stallMs?
   return { listener, call: caller(`http://127.0.0.1:${listener.port}`, TEST_KEY) };
 }
 
-test('pages answer what is not the API’s, under a request id that they are told', async () => {
+test('pages answer requests outside the API, with a request id', async () => {
   const requests: string[] = [];
   const { call } = await serve((req: IncomingMessage, res: ServerResponse) => {
     requests.push(`${req.method} ${req.url}`);

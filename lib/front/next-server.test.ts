@@ -72,7 +72,7 @@ test('a route file that fails is a problem under the id of its request, and tell
   expect(answer.text).not.toContain('secret');
 });
 
-test('HOST that nobody knows stops the start', async () => {
+test('an unknown HOST stops the start', async () => {
   const { port } = await listening((_req, res) => void res.end());
   const { host } = engine;
   const elsewhere = { ...host, config: { ...host.config, host: 'nobody.invalid' } };

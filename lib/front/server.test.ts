@@ -81,7 +81,7 @@ test('what a server keeps is closed to other users, in a folder that others may 
   expect(readdirSync(folder)).toContain('blueprints');
 });
 
-test('a wrong setting stops the start and says which, what it is and what is allowed', () => {
+test('a wrong setting stops the start with its name, its value and what is allowed', () => {
   const { status, stderr, stdout } = startAndEnd({ PORT: 'eighty', WB_POOL: '-1', WB_ADMIN_KEY: 'too-short' });
   expect([status, stdout]).toEqual([1, '']);
   expect(stderr).toContain('PORT="eighty": must be a whole number from 0 to 65535');
@@ -270,7 +270,7 @@ test('a server that people reach by neither https nor the machine itself warns o
   }
 });
 
-test('SIGTERM with open streams and a running command suspends what is active and ends cleanly', async () => {
+test('SIGTERM with open streams and a running command suspends active sandboxes and exits cleanly', async () => {
   const server = await start({ WB_DRAIN_MS: '300' });
   await server.call('POST', '/api/instances', { id: 'sleeper', tenant: 'acme' });
   await server.call('PUT', '/api/instances/sleeper/volumes/workspace/kept', 'kept');

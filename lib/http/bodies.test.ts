@@ -127,7 +127,7 @@ test('bytes arrive whole and their path decoded', async () => {
   expect(seen.sizes).toEqual([MIB]);
 });
 
-test('a client that goes away aborts what it asked for', async () => {
+test('a client that disconnects aborts its request', async () => {
   const req = request({
     port,
     host: '127.0.0.1',

@@ -141,7 +141,7 @@ test('how far a job is hears only who may see all that it concerns; the others n
   expect(received[2]?.map(({ jobs }) => jobs.map(({ id }) => id))).toEqual([['globex']]);
 });
 
-test('more jobs than are told at once have their turn, and a start is told to its tenant with its newest numbers', async () => {
+test('when more jobs change than fit into a batch they take turns, and a start reaches its tenant with its newest numbers', async () => {
   const { feed, move, start } = feedOf();
   const received: Changes[] = [];
   const others: Changes[] = [];
@@ -157,7 +157,7 @@ test('more jobs than are told at once have their turn, and a start is told to it
   expect(others).toEqual([]);
 });
 
-test('nothing is read while nobody follows', async () => {
+test('nothing is read without a listener', async () => {
   const { feed, read, append, isListening } = feedOf();
   expect(isListening()).toBe(false);
   const leave = feed.join(null, () => undefined);

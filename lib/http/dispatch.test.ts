@@ -130,7 +130,7 @@ test('what belongs to the console is not owned', () => {
   ).toEqual([]);
 });
 
-test('nobody gets in without a key, and nothing of the body is read', async () => {
+test('no request is admitted without a key, and none of its body is read', async () => {
   for (const key of [null, 'wrong', '']) {
     const answer = await call('PUT', '/api/instances/abc/files/a', Buffer.alloc(1000), { key });
     expect([answer.status, answer.json.code, answer.headers['www-authenticate']]).toEqual([

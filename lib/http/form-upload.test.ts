@@ -86,7 +86,7 @@ test('200 MB go through without being held', { timeout: 60_000 }, async () => {
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB);
 });
 
-test('what is no form with a file is refused', async () => {
+test('a request that is not a form with a file is refused', async () => {
   const { type, bytes } = await formOf([['tenant', 'acme']]);
   expect(await codeOf(readFormUpload(cutInto(bytes, 100), type, MIB))).toBe('validation');
   expect(await codeOf(readFormUpload(cutInto(bytes, 100), 'application/json', MIB))).toBe('validation');
@@ -122,7 +122,7 @@ test('a form that is cut at any byte before its last line gives no file, read at
   }
 });
 
-test('a connection that is lost fails whoever reads the file, and harms nobody when the file is not wanted', async () => {
+test('a lost connection fails the reader of the file, and has no effect when the file is not wanted', async () => {
   const { type, bytes } = await formOf([['file', new Blob([Buffer.alloc(MIB, 'x')]), 'a']]);
   async function* lost(): AsyncGenerator<Uint8Array> {
     yield* cutInto(bytes.subarray(0, MIB / 2), 65_536);

@@ -53,7 +53,7 @@ test('a target is split without being decoded or normalised', () => {
   expect(parseTarget('*').segments).toEqual([]);
 });
 
-test('the most specific pattern comes first, and a rest takes what is left', () => {
+test('the most specific pattern comes first, and a rest parameter takes the remaining path', () => {
   const matcher = new RouteMatcher<string>();
   matcher.add('POST', '/v/:volume/move', 'move');
   matcher.add('GET', '/v/:volume', 'list');

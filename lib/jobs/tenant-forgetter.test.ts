@@ -86,7 +86,7 @@ test.each(['forget:sandboxes', 'delete.removed', 'forget:files', 'forget:ledger'
   120_000,
 );
 
-test('while a tenant is being forgotten nothing is made for it, by nobody, and others go on', async () => {
+test('while a tenant is being forgotten nobody can create anything for it, and other tenants are unaffected', async () => {
   await onCopy(async (folder) => {
     await on(folder, nothing, async ({ call, host }) => {
       const { json } = await call<{ id: string; email: string }[]>('GET', '/api/people');
@@ -174,7 +174,7 @@ test('what another tenant made from its blueprint stays that tenant’s, also be
   });
 }, 120_000);
 
-test('a step that fails is taken up again, and nobody cancels it', async () => {
+test('a failed step is repeated, and the job cannot be cancelled', async () => {
   await onCopy(async (folder) => {
     let failures = 0;
     const failpoint = (step: string) => {

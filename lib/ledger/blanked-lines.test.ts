@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => book.discard());
 
-/** Blanks every line of acme, as a forgetting does; `ends` appends the line that tells of them. */
+/** Blanks every line of acme, as a forgetting does; `ends` appends its last line. */
 async function blank(ends = true, signer = book.signer): Promise<void> {
   const { tenantForgettings } = book.registry;
   const begun = { job: JOB, tenant: 'acme', actor: 'key:admin', via: 'api', started: 1 } as const;
@@ -70,7 +70,7 @@ async function prove(heads: LedgerHead[] = []): Promise<LedgerProofResult> {
   }
 }
 
-test('blanked lines keep their ids and their hashes, and the chain is proved through heads from before and after', async () => {
+test('blanked lines keep their ids and their hashes, and earlier and later heads still prove the chain', async () => {
   const before = await book.keeper.head();
   const hashes = (await book.registry.ledger.chain(0, 100)).map(({ hash }) => hash);
   await blank();
@@ -91,7 +91,7 @@ test('blanked lines keep their ids and their hashes, and the chain is proved thr
   expect(await book.keeper.verify()).toMatchObject({ flaw: null, blanked: 10 });
 });
 
-test('a forgetting that is not over is proved, and goes over a month that is sealed meanwhile', async () => {
+test('a forgetting under way is verified, and continues over a month that is sealed meanwhile', async () => {
   await blank(false);
   expect(await prove()).toMatchObject({ flaw: null, blanked: 10 });
   book.clock.advance(31 * DAY_SECONDS);
@@ -99,7 +99,7 @@ test('a forgetting that is not over is proved, and goes over a month that is sea
   expect(await prove()).toMatchObject({ flaw: null, blanked: 10, segments: 1 });
 });
 
-test('the ledger gives up texts for nothing but a forgetting that is open, and nothing else of a line', async () => {
+test('the ledger gives up texts only for an open forgetting, and no other member of a line', async () => {
   const client = new Database(book.path);
   const update = (set: string) => () => client.prepare(`UPDATE events SET ${set} WHERE seq = 1`).run();
   const gone = 'reason = NULL, error = NULL, request_id = NULL, address = NULL';
@@ -165,7 +165,7 @@ test.each<
   expect((await prove()).flaw?.why).toMatch(found);
 });
 
-test('a line that the server’s own key blanked unannounced is found at the line that tells of the others', async () => {
+test('a line that the server’s own key blanked without announcing it is found at the last line of the forgetting', async () => {
   await blank();
   await book.close();
   book.tamper((client) => {

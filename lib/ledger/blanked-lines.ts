@@ -13,7 +13,7 @@ import { isSigned, signed } from './sign.ts';
 /** The last line of a forgetting. */
 export const TENANT_FORGOTTEN = 'tenant.forgotten';
 
-/** The line that a note describes. `kept`: the canonical text of what is left of it. */
+/** The line that a note describes. `kept`: the canonical text of its remaining members. */
 interface Blanked {
   seq: number;
   previous: string;
@@ -25,9 +25,7 @@ function documentOf({ seq, previous, hash: own, kept }: Blanked, by: string) {
   return { kind: BLANK_KIND, seq, previous_hash: previous, hash: own, kept: hash('sha256', kept, 'hex'), by } as const;
 }
 
-/**
- * The note, as JSON, of a line that is to be blanked; `previous` is the hash before it, `by` the job of the forgetting.
- */
+/** The note, as JSON, of a line to be blanked; `previous` is the hash before it, `by` the job of the forgetting. */
 export function blankNote(signer: Signer, line: ChainedLine, previous: string, by: string): string {
   const left = { ...line, reason: null, error: null, requestId: null, address: null };
   const blank = { seq: line.seq, previous, hash: line.hash, kept: canonicalLine(left) };
@@ -35,7 +33,7 @@ export function blankNote(signer: Signer, line: ChainedLine, previous: string, b
   return JSON.stringify({ by, issuer, signature } satisfies BlankNote);
 }
 
-/** The note in a line's text, or null when the text is none. */
+/** The note in a line's text, or null when the text is not one. */
 export function parseBlankNote(text: string): BlankNote | null {
   try {
     return blankNoteSchema.parse(JSON.parse(text));
@@ -45,7 +43,7 @@ export function parseBlankNote(text: string): BlankNote | null {
   }
 }
 
-/** Whether a note is about this line, in this place, and signed by one of `issuers`. */
+/** True when a note is about this line, at this place, and signed by one of `issuers`. */
 export function isBlankSigned(
   blank: Blanked,
   { by, issuer, signature }: BlankNote,
@@ -77,8 +75,8 @@ export class BlankNoteCheck {
   readonly #notes = new Map<string, BlankNoteDigest>();
 
   /**
-   * Takes a line, in order. What is wrong, or null. Where older lines were dropped, those of a forgetting may be among
-   * them.
+   * Takes a line, in order. Returns the flaw, or null. Where older lines were dropped, lines of a forgetting may be
+   * among them.
    */
   take(line: ChainedLine, isCut: boolean): string | null {
     const note = line.blanked === null ? null : parseBlankNote(line.blanked);

@@ -1,7 +1,7 @@
 /**
- * The signed documents of the ledger: the head (how far it went), a segment (a month of it), a drop (a month whose
- * lines were given up), a blank (a line whose texts were). Safe for the browser. Pure; each has one canonical text,
- * which is what is signed.
+ * The signed documents of the ledger: the head (its end), a segment (a month), a drop (a month whose lines were
+ * removed), a blank (a line whose texts were removed). Safe for the browser. Pure; each has one canonical text, which
+ * is what is signed.
  */
 import { z } from 'zod';
 
@@ -16,9 +16,7 @@ export const SEGMENT_KIND = 'winterdock.ledger.segment/1';
 export const DROP_KIND = 'winterdock.ledger.drop/1';
 export const BLANK_KIND = 'winterdock.ledger.blank/1';
 
-/**
- * How far the ledger went at a moment. Kept elsewhere, it proves that nothing up to there was changed or removed since.
- */
+/** The end of the ledger at a moment. Kept elsewhere, it proves that no earlier line was changed or removed since. */
 export const ledgerHeadSchema = z
   .strictObject({
     kind: z.literal(HEAD_KIND),
@@ -27,8 +25,8 @@ export const ledgerHeadSchema = z
     hash: hashSchema,
     time_ms: timeMsSchema,
     /**
-     * Which epoch of the ledger it is of; absent in the first. An epoch begins when a person makes the ledger go on
-     * from an earlier line.
+     * The epoch of the ledger; absent in the first. An epoch begins when a person continues the ledger from an earlier
+     * line.
      */
     epoch: z.int().min(2).optional(),
     issuer: issuerSchema,
@@ -65,22 +63,22 @@ const dropSchema = z.strictObject({
 });
 export type SegmentDrop = z.infer<typeof dropSchema>;
 
-/** A line whose texts were given up: what it was chained between, and what is left of it. */
+/** A line whose texts were removed: its place in the chain, and the digest of its rest. */
 const blankSchema = z.strictObject({
   kind: z.literal(BLANK_KIND),
   seq: seqSchema,
   previous_hash: hashSchema,
   hash: hashSchema,
-  /** SHA-256 of the canonical text of what is left. */
+  /** SHA-256 of the canonical text of the remaining members. */
   kept: hashSchema,
-  /** The forgetting that it was given up for: the id of its job. */
+  /** The forgetting that removed the texts: the id of its job. */
   by: z.string().max(100),
   issuer: issuerSchema,
   signature: signatureSchema,
 });
 export type LineBlank = z.infer<typeof blankSchema>;
 
-/** What a blanked line keeps of that document; the rest is made again from the line. */
+/** The members of that document that a blanked line stores; the others are derived from the line. */
 export const blankNoteSchema = blankSchema.pick({ by: true, issuer: true, signature: true });
 export type BlankNote = z.infer<typeof blankNoteSchema>;
 
@@ -96,8 +94,8 @@ const MEMBERS = {
 };
 
 /**
- * What is signed of a document: its JSON without the signature and without what is absent, the members in the order of
- * its schema.
+ * The signed text of a document: its JSON without the signature and absent members, the members in the order of its
+ * schema.
  */
 export function signedText(document: LedgerDocument): string {
   const members: Record<string, unknown> = document;

@@ -1,4 +1,4 @@
-/** The lines of the ledger that tell of an epoch. Pure. */
+/** The ledger lines that describe an epoch. Pure. */
 import type { LedgerLine } from '../registry/types.ts';
 
 export const EPOCH_BEGUN = 'ledger.epoch_begun';
@@ -8,11 +8,11 @@ export interface EpochLine {
   seq: number;
   timeMs: number;
   actor: string;
-  /** From where the ledger goes on, what the head before it was, and why. */
+  /** Where the ledger continues, the previous head, and why. */
   reason: string;
 }
 
-/** What a line tells of an epoch, or null when it tells of none. */
+/** The epoch that a line describes, or null. */
 export function epochLineOf(line: LedgerLine): EpochLine | null {
   if (line.type !== EPOCH_BEGUN) return null;
   const { seq, timeMs, actor } = line;

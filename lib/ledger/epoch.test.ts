@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => book.discard());
 
-/** Eighty lines, kept as a backup would; then forty more, and the older file in their place. */
+/** Eighty lines, saved as a backup would; then forty more, and the older file in their place. */
 async function goBack(): Promise<void> {
   await book.write(80);
   await book.close();
@@ -48,7 +48,7 @@ async function prove() {
   }
 }
 
-test('an epoch keeps the old head, names both in the ledger and signs a head that the older registry goes through', async () => {
+test('an epoch keeps the old head, names both in the ledger and signs a head that the older registry contains', async () => {
   await goBack();
   const old = readHead(headPath);
   expect(old).toMatchObject({ seq: 120 });
@@ -73,7 +73,7 @@ test('an epoch keeps the old head, names both in the ledger and signs a head tha
   expect(await prove()).toMatchObject({ flaw: null, signedTo: 141, epochs: [{ epoch: 2, seq: 81, actor: 'restore' }] });
 });
 
-test('a head that was kept elsewhere finds what an epoch gave up, and is told of the epoch', async () => {
+test('a head that was kept elsewhere reveals the lines that an epoch gave up, and is told of the epoch', async () => {
   await goBack();
   const elsewhere = readHead(headPath);
   await begin();
@@ -90,7 +90,7 @@ test('a head that was kept elsewhere finds what an epoch gave up, and is told of
   }
 });
 
-test('an epoch that was broken off before its head was written is begun again as the same one', async () => {
+test('an epoch that was interrupted before its head was written is begun again as the same one', async () => {
   await goBack();
   const old = readFileSync(headPath, 'utf8');
   await begin();
@@ -117,7 +117,7 @@ test('each epoch has the next number, also without a head and after one that can
   expect((await prove()).flaw).toBeNull();
 });
 
-test('an epoch that fails at any of its effects leaves the old head in charge, and is begun as the same one when it is tried again', async () => {
+test('an epoch that fails at any of its effects leaves the old head valid, and is begun again as the same one', async () => {
   await goBack();
   const kept = readHead(headPath);
   const before = readFileSync(book.path);

@@ -1,8 +1,8 @@
 /**
- * Epochs of the ledger. A head proves how far the ledger went, so a registry that is behind its head, or another one,
- * does not start. A person who wants that registry all the same (a restore from a backup, rows made anew) begins an
- * epoch: the old head is kept beside the new one, a line of the ledger names both, and the new head is signed with the
- * epoch's number. Knows the order of these steps; compares nothing.
+ * Epochs of the ledger. A head records the ledger's end, so a server does not start on a registry that is behind its
+ * head, or on a foreign one. A person who wants to use that registry anyway (after a restore from a backup, or with
+ * rebuilt rows) begins an epoch: the old head is kept beside the new one, a ledger line names both, and the new head is
+ * signed with the epoch's number. Knows the order of these steps; compares nothing.
  */
 import type { Clock } from '../base/clock.ts';
 import { openSigner } from '../base/signing.ts';
@@ -19,19 +19,19 @@ import { signed } from './sign.ts';
 export interface EpochOptions {
   /** Absolute path of the registry's file, whose server is stopped. */
   registryPath: string;
-  /** Absolute; its `signing.key` signs, and is made when there is none. */
+  /** Absolute; its `signing.key` signs, and is created when there is none. */
   dataFolder: string;
   clock: Clock;
-  /** Why the ledger goes on from here, for people: it stands in the ledger. */
+  /** Why the ledger continues from here; recorded in the ledger. */
   reason: string;
-  /** Who did it, as the ledger names people and programs: `restore`, `doctor`. */
+  /** The actor, as the ledger names people and programs: `restore`, `doctor`. */
   actor: string;
 }
 
 export interface Epoch {
-  /** 2 and more: the first epoch is the one that nobody began. */
+  /** 2 and more: the first epoch begins by itself. */
   epoch: number;
-  /** The new head; its last line is the one that tells of the epoch. */
+  /** The new head; its last line describes the epoch. */
   head: LedgerHead;
   /** The head before it, or null when there was none or it could not be read. */
   before: LedgerHead | null;
@@ -40,9 +40,9 @@ export interface Epoch {
 }
 
 /**
- * Begins an epoch on the registry file of a stopped server: what it holds now is what the ledger goes on from. May be
- * repeated after it was broken off: until the new head is written the old one holds, and a start is refused as before.
- * Throws what SQLite and the disk throw.
+ * Begins an epoch on the registry file of a stopped server: the ledger continues from its present end. May be repeated
+ * after an interruption: until the new head is written the old one is valid, and a start is still refused. Throws
+ * errors of SQLite and the disk.
  */
 export async function beginEpoch(options: EpochOptions): Promise<Epoch> {
   const registry = openSqliteRegistry({
@@ -73,7 +73,7 @@ export async function beginEpochOf(
   const last = await lastEpoch(registry);
   const after = await registry.ledger.head();
   const old = oldHead(before, keptAs);
-  // Broken off between the line and the head: the line is there already.
+  // Interrupted between the line and the head: the line exists already.
   const isTold = last !== null && last.seq === after.seq && last.reason.includes(old);
   const epoch = isTold ? last.epoch : Math.max(before?.epoch ?? 1, last?.epoch ?? 1) + 1;
   if (!isTold) {
@@ -90,9 +90,7 @@ export async function beginEpochOf(
   return { epoch, head, before, keptAs };
 }
 
-/**
- * The last epoch that the ledger tells of, or null when it tells of none. Epochs are few: each is begun by a person.
- */
+/** The last epoch that the ledger describes, or null. Epochs are few: each is begun by a person. */
 export async function lastEpoch(registry: Pick<Registry, 'ledger'>): Promise<EpochLine | null> {
   const { rows } = await registry.ledger.page({ type: EPOCH_BEGUN }, 1000);
   const epochs = rows.flatMap((row) => epochLineOf(row) ?? []);

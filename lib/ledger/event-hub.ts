@@ -47,7 +47,7 @@ export interface EventHub {
 const BEAT_MS = 15_000;
 /** Most listeners of one person or key. */
 const MOST_EACH = 1000;
-/** How long lines are gathered after a batch: nobody reads faster, and each batch costs one write per listener. */
+/** How long lines are collected after a batch: nobody reads faster, and each batch costs one write per listener. */
 const GATHER_MS = 80;
 const GATHER_LINES = 200;
 
@@ -95,7 +95,7 @@ export function createEventHub(options: {
   let timer: NodeJS.Timeout | undefined;
   let newest: number | null = null;
 
-  /** Hands out what was gathered; what comes within the next moment waits for its end. */
+  /** Delivers the collected lines; lines within the next moment wait for its end. */
   const publish = () => {
     clearTimeout(timer);
     const lines = gathered;

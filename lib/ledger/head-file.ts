@@ -1,5 +1,5 @@
 /**
- * The signed head beside the registry file: how far the ledger went, outside of the database that it proves. Written
+ * The signed head beside the registry file: the ledger's end, stored outside the database that it proves. Written as a
  * whole or not at all. Knows nothing of the chain.
  */
 
@@ -9,7 +9,7 @@ import { basename, dirname } from 'node:path';
 import { renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../base/effects.ts';
 import { type LedgerHead, ledgerHeadSchema } from './documents.ts';
 
-/** Where the head of a registry file is kept; null for a registry in memory. */
+/** The path of a registry file's head; null for a registry in memory. */
 export function headPathOf(registryPath: string): string | null {
   return registryPath === ':memory:' ? null : `${registryPath}.head`;
 }
@@ -26,7 +26,7 @@ export function readHead(path: string): LedgerHead | null {
   return parseHead(text);
 }
 
-/** The head in a text. Throws when it is none. */
+/** Parses a head. Throws when the text is not one. */
 export function parseHead(text: string): LedgerHead {
   try {
     return ledgerHeadSchema.parse(JSON.parse(text));
@@ -41,9 +41,9 @@ export function writeHead(path: string, head: LedgerHead): Promise<void> {
 }
 
 /**
- * Keeps a copy of the head file beside it, whatever is in it, and leaves the file itself alone. Returns the copy's
- * name, which tells what was kept: the number and the beginning of the hash of its line. Null when there is no file. On
- * disk once it resolves; may be repeated.
+ * Keeps a copy of the head file beside it, whatever its content, and leaves the file itself. Returns the copy's name,
+ * which contains the number and the beginning of the hash of its line. Null when there is no file. On disk once it
+ * resolves; may be repeated.
  */
 export async function keepHead(path: string): Promise<string | null> {
   let text: string;
@@ -63,13 +63,13 @@ function nameOf(text: string): string {
     const { seq, hash } = parseHead(text);
     return `${seq}-${hash.slice(0, 8)}`;
   } catch {
-    // What is no head is kept all the same, under the beginning of its own hash.
+    // A file that is not a head is kept too, under the beginning of its own hash.
     return `unreadable-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`;
   }
 }
 
 async function writeWhole(path: string, text: string): Promise<void> {
-  // One writer at a time: what a killed one left is written over.
+  // One writer at a time: the draft of a killed writer is overwritten.
   const draft = `${path}.draft`;
   try {
     await writeFile(draft, text);

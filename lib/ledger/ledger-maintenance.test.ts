@@ -31,7 +31,7 @@ async function* textsOf(texts: string[]): AsyncGenerator<string> {
   yield* texts;
 }
 
-test('the head beside the file follows what is appended, is good, private, and the last at the stop', async () => {
+test('the head beside the file follows appends, is valid and private, and is the last one after a stop', async () => {
   const path = headPathOf(book.path) ?? '';
   expect(readHead(path)).toMatchObject({ seq: 0 });
   await book.write(3);
@@ -47,7 +47,7 @@ test('the head beside the file follows what is appended, is good, private, and t
   expect(readdirSync(book.folder).filter((name) => name.includes('.head'))).toEqual(['registry.sqlite.head']);
 });
 
-test('what is signed of a document is its members in a fixed order, the kind first', async () => {
+test('the signed text of a document has its members in a fixed order, the kind first', async () => {
   await book.write(1);
   const head = await book.keeper.head();
   expect(signedText(head)).toBe(
@@ -55,7 +55,7 @@ test('what is signed of a document is its members in a fixed order, the kind fir
   );
 });
 
-test('a month is sealed once it is over, and the months of an absence each by itself', async () => {
+test('a month is sealed once it is over, and the months of an absence one by one', async () => {
   await book.write(10);
   expect(await book.keeper.tick()).toEqual({ sealed: [], dropped: [] });
   book.clock.advance(30 * DAY_SECONDS - 12);
@@ -110,7 +110,7 @@ test('two rounds at once seal a month once', async () => {
   expect(await ids()).toEqual(['2026-06']);
 });
 
-test('months are kept for ever unless told otherwise, and never dropped before they were exported', async () => {
+test('months are kept for ever by default, and never dropped before they were exported', async () => {
   await book.write(300);
   goTo(7);
   await book.keeper.tick();
@@ -123,7 +123,7 @@ test('months are kept for ever unless told otherwise, and never dropped before t
   expect((await book.keeper.tick()).dropped).toEqual([]);
 });
 
-test('a dropped month is gone, oldest first, and the chain is proved over the gap', async () => {
+test('a dropped month is removed, oldest first, and the chain is proved across the gap', async () => {
   await book.reopen({ keepDays: 90 });
   await book.write(450);
   goTo(7);
@@ -151,7 +151,7 @@ test('a dropped month is gone, oldest first, and the chain is proved over the ga
   expect((await book.keeper.head()).seq).toBe((await book.registry.ledger.lastSeq()) ?? 0);
 });
 
-test('a drop that a kill left half done is finished by the next round, and is proved meanwhile', async () => {
+test('a drop that a kill interrupted is finished by the next round, and is proved meanwhile', async () => {
   await book.write(450);
   goTo(7);
   await book.keeper.tick();
@@ -173,7 +173,7 @@ test('a drop that a kill left half done is finished by the next round, and is pr
   expect((await book.keeper.verify()).flaw).toBeNull();
 });
 
-test('an exported segment is proved by itself, and any change to it is found', async () => {
+test('an exported segment proves itself, and any change to it is found', async () => {
   await book.write(60);
   await book.registry.ledger.append([entry({ timeMs: book.clock.now(), reason: 'with ,"hash":"x"} in it \u2028 ü' })]);
   goTo(7);
@@ -212,7 +212,7 @@ test('an exported segment is proved by itself, and any change to it is found', a
   expect((await verifySegmentFile(textsOf(exchanged), [issuer])).flaw).not.toBeNull();
 });
 
-test('proving leaves nothing beside the file', async () => {
+test('verification leaves nothing beside the file', async () => {
   await book.write(5);
   await book.keeper.verify();
   await book.close();

@@ -1,6 +1,6 @@
 /**
- * Keeps the ledger provable while the server runs: signs how far it went, seals the months that are over, drops what
- * may go, and proves it when asked. Holds no lines.
+ * Keeps the ledger provable while the server runs: signs its end, seals past months, drops expired ones, and verifies
+ * it on request. Holds no lines.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
@@ -18,21 +18,15 @@ import { isSigned, signed } from './sign.ts';
 import { LedgerFlaw, type LedgerProofResult, verifyLedger } from './verify.ts';
 
 export interface LedgerMaintenance {
-  /**
-   * Compares the ledger with the head that was kept, then keeps a new one a second after lines were appended.
-   * Idempotent.
-   */
+  /** Compares the ledger with the stored head, then stores a new one a second after lines were appended. Idempotent. */
   start(): Promise<void>;
-  /** Keeps the last head. Idempotent. */
+  /** Stores the last head. Idempotent. */
   stop(): Promise<void>;
   /** Seals and drops what is due; never overlaps itself. Returns the ids of the segments. */
   tick(): Promise<{ sealed: string[]; dropped: string[] }>;
-  /** The signed head of this moment. Throws `corrupt` when the ledger no longer goes through the head that was kept. */
+  /** The signed head of this moment. Throws `corrupt` when the ledger no longer contains the stored head. */
   head(): Promise<LedgerHead>;
-  /**
-   * Whether the ledger is the one that was signed, as far as was seen: where it is not, no file is taken to be
-   * nobody's.
-   */
+  /** True while the ledger is known to be the signed one; otherwise no file is treated as an orphan. */
   isWhole(): boolean;
   /** Verifies the whole ledger; concurrent callers share one run. */
   verify(): Promise<LedgerProofResult & { tookMs: number; head: LedgerHead | null }>;
@@ -50,7 +44,7 @@ export interface LedgerMaintenanceParts {
   tickMs: number;
 }
 
-/** So many lines of one busy second share a signature and an fsync. */
+/** All lines of a busy second share a signature and an fsync. */
 const HEAD_DELAY_MS = 1000;
 
 /** Makes the keeper. Nothing runs before `start`. */
@@ -61,7 +55,7 @@ export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMa
   let kept: LedgerHead | null = null;
   /** Number of the ledger's epoch; the first has none. */
   let epoch: number | undefined;
-  /** Why the ledger is not to be signed any more, or null. */
+  /** Why the ledger must not be signed any more, or null. */
   let broken: string | null = null;
   let timer: NodeJS.Timeout | null = null;
   let ticker: NodeJS.Timeout | null = null;
@@ -78,8 +72,8 @@ export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMa
   };
 
   /**
-   * A first start with an older ledger, or someone took the head away: what was cut off before this line cannot be told
-   * any more.
+   * A first start with an older ledger, or the head was removed: a removed tail before this line can no longer be
+   * detected.
    */
   const noHead = (): unknown =>
     registry.ledger.append([
@@ -118,7 +112,7 @@ export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMa
       await writeHead(headPath, head);
       kept = head;
     } catch (error) {
-      // The head before this one still holds; the next append tries again.
+      // The previous head is still valid; the next append tries again.
       log.error({ error: messageOf(error) }, 'the head of the ledger was not kept');
     }
   };

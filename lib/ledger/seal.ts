@@ -1,6 +1,6 @@
 /**
- * Seals the months of the ledger that are over, and drops those that were exported and kept for long enough. Knows the
- * rules of both; the rows are the registry's.
+ * Seals past months of the ledger, and drops those that were exported and whose time is over. Knows the rules of both;
+ * the rows are the registry's.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Signer } from '../base/signing.ts';
@@ -100,7 +100,7 @@ async function followTo(
 
 /**
  * Drops the oldest segments that were exported and sealed at least `keepDays` ago (null: never), each with a line of
- * its own, and removes their lines. Returns their ids. What a kill left half done is finished.
+ * its own, and removes their lines. Returns their ids. Finishes an interrupted drop.
  */
 export async function dropSegments(parts: Parts & { keepDays: number | null }): Promise<string[]> {
   const { registry, signer, clock, pause, keepDays } = parts;
@@ -109,7 +109,7 @@ export async function dropSegments(parts: Parts & { keepDays: number | null }): 
     for (const segment of await registry.segments.list()) {
       if (segment.droppedMs !== null) continue;
       const until = segment.sealedMs + keepDays * 86_400_000;
-      // In order, so that the ledger stays one piece.
+      // In order, so that the ledger has no gap in its middle.
       if (segment.exportedMs === null || until > clock.now() || segment.issuer !== signer.issuer) break;
       const { signature, dropped_ms: timeMs } = signed<SegmentDrop>(signer, dropOf(segment, clock.now()));
       await registry.segments.markDropped(

@@ -18,7 +18,7 @@ export function signed<D extends LedgerDocument>(signer: Signer, document: Unsig
   return { ...named, signature: signer.sign(Buffer.from(signedText(named))) };
 }
 
-/** Whether a document is signed by its issuer, and that issuer is one of those trusted. */
+/** True when a document is signed by its issuer, and the issuer is trusted. */
 export function isSigned(document: LedgerDocument, trusted: readonly string[]): boolean {
   const { issuer, signature } = document;
   return trusted.includes(issuer) && verify(issuer, Buffer.from(signedText(document)), signature);
@@ -41,17 +41,17 @@ export function segmentHeadOf(segment: Omit<Segment, 'exportedMs' | 'droppedMs' 
   };
 }
 
-/** The document by which a segment's lines were given up, not signed yet. */
+/** The unsigned document by which a segment's lines are dropped. */
 export function dropOf(segment: Segment, droppedMs: number): Unsigned<SegmentDrop> {
   return { kind: DROP_KIND, id: segment.id, last_hash: segment.lastHash, dropped_ms: droppedMs };
 }
 
-/** Whether a segment's own signature is good. */
+/** True when a segment's own signature is valid. */
 export function isSealed(segment: Segment, trusted: readonly string[]): boolean {
   return isSigned(segmentHeadOf(segment), trusted);
 }
 
-/** Whether a segment that is marked as dropped was dropped by the server. */
+/** True when the server itself dropped a segment that is marked as dropped. */
 export function isDropped(segment: Segment, trusted: readonly string[]): boolean {
   const { issuer, droppedMs, dropSignature } = segment;
   if (droppedMs === null || dropSignature === null) return false;

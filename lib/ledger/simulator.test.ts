@@ -6,7 +6,7 @@ import { simulate } from './simulator.ts';
 const HOUR = 3_600_000;
 const OLD = { idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 };
 
-/** Hops as the registry gives them, newest first. */
+/** Hops in the registry's order, newest first. */
 function registryOf(hops: RecordedTransition[], active: string[] = []): Parameters<typeof simulate>[0] {
   const sorted = hops.toSorted((a, b) => b.timeMs - a.timeMs);
   return {
@@ -64,7 +64,7 @@ test('the same thresholds change nothing', async () => {
   expect([lines, cut]).toEqual([6, false]);
 });
 
-test('a longer threshold keeps alive what came back soon, and runs longer for what did not', async () => {
+test('a longer threshold keeps sandboxes with an early wake active, and runs the others longer', async () => {
   // Last used at 1.75, suspended at 2, back at 2.5: three quarters of an hour.
   const hops = [wake(1), idle(2), wake(2.5), idle(3.25)];
   const hour = await run(hops, { idleToSuspendSeconds: 3600 });
@@ -73,7 +73,7 @@ test('a longer threshold keeps alive what came back soon, and runs longer for wh
   expect(hour.estimatedWakes).toBe(0);
 });
 
-test('a shorter threshold saves its share of every idle end, and wakes that it adds are called estimated', async () => {
+test('a shorter threshold saves its share of every idle end, and its additional wakes are called estimated', async () => {
   const hops = [wake(1), idle(2), wake(2.1), idle(4), wake(20), idle(21)];
   const { was, would, estimatedWakes } = await run(hops, { idleToSuspendSeconds: 450 });
   // Three ends of an eighth of an hour each; one gap of 0.35 h stands for one of 0.15 h that nothing shows.
@@ -81,19 +81,19 @@ test('a shorter threshold saves its share of every idle end, and wakes that it a
   expect([would.coldWakes - was.coldWakes, estimatedWakes]).toEqual([1, 1]);
 });
 
-test('thaws follow the threshold of freezing, and what was filed by hand is left as it was', async () => {
+test('thaws follow the threshold of freezing, and manual filings are unchanged', async () => {
   const hops = [wake(1), idle(2), wake(40, 'cold'), { ...idle(41), trigger: 'request' as const }, wake(50)];
   expect((await run(hops, { idleToFreezeSeconds: 60 * 3600 })).would.thaws).toBe(0);
   expect((await run(hops, { idleToFreezeSeconds: 3600 })).would.thaws).toBe(1);
 });
 
-test('what was active before the first line or all the time counts with the whole of its hours', async () => {
+test('a sandbox that was active before the first line or all the time counts with all of its hours', async () => {
   expect((await run([idle(2)], {})).was.processHours).toBe(2);
   expect((await run([], {}, ['b'])).was.processHours).toBe(100);
   expect((await run([wake(90)], {}, ['a'])).was.processHours).toBe(10);
 });
 
-test('a curve is what each of its thresholds alone would have given, and it says what it rests on', async () => {
+test('each point of a curve equals the result of its threshold alone, and the result names its basis', async () => {
   const hops = [wake(1), idle(2), wake(2.1), idle(4), wake(20), idle(21), wake(40, 'cold'), idle(41)];
   const policies = [60, 450, 900, 7200].map((idleToSuspendSeconds) => ({ ...OLD, idleToSuspendSeconds }));
   const { curve, idleEnds, firstMs } = await simulate(registryOf(hops), {
@@ -122,7 +122,7 @@ test('passing through active is no wake and takes no hours', async () => {
   expect(was).toEqual({ processHours: 0, coldWakes: 0, thaws: 0 });
 });
 
-test('too many lines are cut, oldest first, and it says from when on it speaks', async () => {
+test('too many lines are cut, oldest first, and the result names its first moment', async () => {
   const hops = Array.from({ length: 50 }, (_, n) => [
     wake(n + 1, 'local', `s${n}`),
     idle(n + 1.5, 900, `s${n}`),

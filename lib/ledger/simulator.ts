@@ -1,11 +1,8 @@
 /**
- * Simulates other thresholds over the last days from the ledger: process-hours, cold wakes, thaws. Reads the
- * transitions newest first, in one pass, in batches; leaves out the oldest ones when there are too many, and says so.
- *
- * A suspension for idleness tells when the last activity was: the threshold before it. The gap from there to the next
- * wake is known, so whatever is longer than the old threshold is exact. Gaps that a shorter threshold would newly cut
- * are not in the ledger, because a running sandbox leaves no line when it is used: they are estimated from as wide a
- * range of gaps just above the old threshold.
+ * A suspension for idleness shows the last activity: one threshold before it. The gap from there to the next wake is
+ * known, so every gap longer than the old threshold is exact. Gaps that a shorter threshold would newly cut are not in
+ * the ledger, because activity of a running sandbox writes no line. They are estimated from an equally wide range of
+ * gaps just above the old threshold.
  */
 
 import type { LadderPolicy } from '../lifecycle/ladder.ts';
@@ -14,7 +11,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { RecordedTransition } from '../registry/types.ts';
 
 const HOUR_MS = 3_600_000;
-/** Lines and time after which the rest is left out. */
+/** Limits of lines and time, after which the rest is left out. */
 const MAX_LINES = 1_000_000;
 const MAX_MS = 5000;
 const MAX_SANDBOXES = 300_000;
@@ -27,23 +24,23 @@ export interface WakeCosts {
 }
 
 export interface SimulationResult {
-  /** Epoch milliseconds: what was looked at. */
+  /** The examined period, in epoch milliseconds. */
   sinceMs: number;
   untilMs: number;
   lines: number;
-  /** Of the oldest one; null when there is none. */
+  /** Time of the oldest line; null when there is none. */
   firstMs: number | null;
-  /** Suspensions for idleness among them: what everything else is computed from. */
+  /** Suspensions for idleness among them, from which everything else is computed. */
   idleEnds: number;
-  /** Older lines of the days asked for were left out. */
+  /** Older lines of the requested days were left out. */
   cut: boolean;
-  /** As it was. */
+  /** The actual past. */
   was: WakeCosts;
-  /** As it would have been. */
+  /** The simulated past. */
   would: WakeCosts;
-  /** How many of the cold wakes that would have been are estimated. */
+  /** How many of the simulated cold wakes are estimated. */
   estimatedWakes: number;
-  /** The same under each of the other trials, in their order. */
+  /** The same for each of the other trials, in their order. */
   curve: TrialResult[];
 }
 
@@ -67,8 +64,8 @@ interface Track {
 }
 
 /**
- * Reads the ledger once and answers for `trial` and for each policy of `curve`. `old` applies where a line does not say
- * what its threshold was. `tenants` undefined: all.
+ * Reads the ledger once and answers for `trial` and for each policy of `curve`. `old` is the threshold of lines that do
+ * not name one. `tenants` undefined: all.
  */
 export async function simulate(
   registry: { ledger: Pick<Registry['ledger'], 'transitions'>; jobs: Pick<Registry['jobs'], 'select'> },
@@ -173,7 +170,7 @@ class TransitionReplay {
     this.#was.processHours += Math.max(0, toMs - fromMs) / HOUR_MS;
   }
 
-  /** A suspension for idleness, and what other thresholds would have made of the gap in which it fell. */
+  /** A suspension for idleness, and the effect of other thresholds on the gap around it. */
   #idled(hop: RecordedTransition, track: Track): void {
     this.idleEnds += 1;
     const oldMs = (secondsIn(hop.reason) ?? this.#old.idleToSuspendSeconds) * 1000;
@@ -182,7 +179,7 @@ class TransitionReplay {
   }
 }
 
-/** Adds to a trial what it would have made of a gap that the threshold `oldMs` cut. */
+/** Adds to a trial its effect on a gap that the threshold `oldMs` cut. */
 function weigh(trial: Trial, { oldMs, gapMs }: { oldMs: number; gapMs: number }, { wakeMs, wakeSource }: Track): void {
   const { policy, more } = trial;
   const trialMs = policy.idleToSuspendSeconds * 1000;

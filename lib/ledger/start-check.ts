@@ -14,21 +14,21 @@ import { chainIncludes } from './chain-includes.ts';
 import type { LedgerHead } from './documents.ts';
 import { headPathOf, readHead } from './head-file.ts';
 
-/** How a registry and what it belongs to disagree. */
+/** The ways in which a registry can disagree with its head or its drawers. */
 type Disagreement =
-  /** The file holds nothing, and all is in the log beside it. */
+  /** The file is empty, and everything is in the log beside it. */
   | { kind: 'log_only'; walBytes: number }
-  /** The head was signed further than the ledger goes. */
+  /** The head is beyond the ledger's end. */
   | { kind: 'behind'; exists: boolean; head: LedgerHead; ledger: ChainHead }
-  /** The ledger has another line where the head was signed. */
+  /** The ledger has another line at the head's number. */
   | { kind: 'other'; exists: boolean; head: LedgerHead; ledger: ChainHead }
-  /** There is no row at all, and there are files. */
+  /** There is no row at all, but there are files. */
   | { kind: 'empty'; exists: boolean }
   /** There is no head to compare with, and there are files that no row has ever named. */
   | { kind: 'headless'; ledger: ChainHead };
 
 interface UnnamedFiles {
-  /** Files in the drawers, and of these the ones that no row has ever named. */
+  /** Files in the drawers, and the ones among them that no row has ever named. */
   files: number;
   unnamed: KeptFile[];
 }
@@ -44,7 +44,7 @@ export interface RegistryLocation extends Pick<Config, 'dataFolder' | 'registryP
 
 /**
  * Compares a registry with its head and, where that does not suffice, with its drawers. Null: a server may start on it.
- * Throws what SQLite throws for a file that is no registry.
+ * Throws SQLite's errors for a file that is not a registry.
  */
 export async function findStartRefusal(location: RegistryLocation): Promise<StartRefusal | null> {
   const { registryPath } = location;
@@ -66,7 +66,7 @@ export async function findStartRefusal(location: RegistryLocation): Promise<Star
         return { disagreement: { kind, exists, head, ledger }, ...(await unnamedFiles(location, registry)) };
       }
     }
-    // A person who began an epoch has accepted the registry as it was.
+    // A person who began an epoch has accepted the present registry.
     const isEmpty = (registry?.isEmpty() ?? true) && head?.epoch === undefined;
     // A file of a version before the ledger was chained never had a head.
     const isHeadless = (head === null || head.seq === 0) && registry?.chained === true;
@@ -79,7 +79,7 @@ export async function findStartRefusal(location: RegistryLocation): Promise<Star
   }
 }
 
-/** Files that are marked are about to go, whatever the registry says of them. */
+/** Marked files are about to be removed, whatever the registry says of them. */
 async function unnamedFiles(
   { dataFolder, drawers }: RegistryLocation,
   registry: RegistryFile | null,

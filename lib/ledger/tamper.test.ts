@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 beforeEach(() => cpSync(good, book.folder, { recursive: true, force: true }));
 
-/** What `npm run ledger:verify` does. */
+/** Runs the same verification as `npm run ledger:verify`. */
 async function prove(heads: LedgerHead[] = []): Promise<LedgerProofResult> {
   const kept = readHead(headPath);
   const file = openLedgerFile(book.path);
@@ -51,7 +51,7 @@ async function prove(heads: LedgerHead[] = []): Promise<LedgerProofResult> {
   }
 }
 
-/** Makes every hash from line `first` on anew, as an attacker who knows the format would. */
+/** Recomputes every hash from line `first` on, as an attacker who knows the format would. */
 function rechain(client: Database.Database, first: number): void {
   const before = client.prepare('SELECT hash FROM events WHERE seq < ? ORDER BY seq DESC LIMIT 1').pluck();
   let hash = (before.get(first) as string | undefined) ?? CHAIN_START.hash;
@@ -62,7 +62,7 @@ function rechain(client: Database.Database, first: number): void {
   }
 }
 
-test('the ledger as it was written is proved, with the month that was sealed and the heads', async () => {
+test('the original ledger is proved, with its sealed month and its heads', async () => {
   expect(await prove([elsewhere])).toMatchObject({
     flaw: null,
     lines: LINES,
@@ -98,7 +98,7 @@ test.each(Object.entries(EVERY_FIELD))('a changed %s is found at its line', asyn
   expect((await prove()).flaw).toMatchObject({ seq: 300 });
 });
 
-test('the fields tried are all that a line has', () => {
+test('the changed fields are all fields of a line', () => {
   const columns: string[] = [];
   book.tamper((client) => {
     for (const { name } of client.pragma('table_info(events)') as { name: string }[]) columns.push(name);
@@ -186,7 +186,7 @@ test.each(Object.entries(CHANGES))('%s is found', async (_, { change, seq }) => 
   expect((await prove()).flaw).toMatchObject({ seq });
 });
 
-test('whoever rewrites the chain, the segment and the head needs the key; another key does not count', async () => {
+test('an attacker who rewrites the chain, the segment and the head needs the key; another key does not count', async () => {
   const head = readHead(headPath);
   const forger = openSigner(`${good}-forger`);
   rmSync(`${good}-forger`, { recursive: true });
@@ -205,7 +205,7 @@ test('whoever rewrites the chain, the segment and the head needs the key; anothe
   expect((await prove()).flaw?.why).toMatch(/no good signature/);
 });
 
-test('an end cut off together with the kept head is found by a head that was kept elsewhere', async () => {
+test('a tail that was cut off together with the stored head is found by a head that was kept elsewhere', async () => {
   const older = { ...elsewhere };
   book.tamper((client) => client.exec('DELETE FROM ledger_segments; DELETE FROM events WHERE seq > 180'));
   rmSync(headPath);
@@ -213,7 +213,7 @@ test('an end cut off together with the kept head is found by a head that was kep
   expect((await prove([older])).flaw).toMatchObject({ seq: 181 });
 });
 
-test('a server that finds its ledger changed says so, signs no more of it and overwrites no proof', async () => {
+test('a server that finds its ledger changed reports it, signs no more of it and overwrites no proof', async () => {
   book.tamper((client) => client.exec(`DELETE FROM events WHERE seq > ${LINES - 10}`));
   const kept = readFileSync(headPath, 'utf8');
   await book.reopen();
@@ -229,7 +229,7 @@ test('a server that finds its ledger changed says so, signs no more of it and ov
   expect((await prove()).flaw).not.toBeNull();
 });
 
-test('what was tampered with is not sealed', async () => {
+test('a tampered month is not sealed', async () => {
   book.tamper((client) => client.exec("UPDATE events SET actor = 'user:innocent' WHERE seq = 300"));
   await book.reopen();
   book.clock.advance(60 * DAY_SECONDS);
@@ -240,7 +240,7 @@ test('what was tampered with is not sealed', async () => {
   await book.close();
 });
 
-test('a start without the kept head says in the ledger that it was missing', async () => {
+test('a start without the stored head records in the ledger that it was missing', async () => {
   rmSync(headPath);
   await book.reopen();
   expect((await book.registry.ledger.page({ type: 'ledger.head_missing' }, 10)).rows).toHaveLength(1);

@@ -8,7 +8,7 @@ import { type BlankNote, type SegmentHead, segmentHeadSchema } from './documents
 import { isSigned } from './sign.ts';
 
 export interface FileProof {
-  /** What is wrong, or null: the file holds the whole segment as it was sealed. */
+  /** The flaw, or null: the file holds the whole segment as it was sealed. */
   flaw: string | null;
   /** Lines whose hashes were recomputed. */
   lines: number;
@@ -24,7 +24,8 @@ const HASH = /,"hash":"([0-9a-f]{64})"\}$/;
 const NOTE = /,"blanked":(\{"by":"[^"\\]*","issuer":"[^"\\]*","signature":"[^"\\]*"\})\}$/;
 
 /**
- * A line as it is exported: its canonical text with its hash as one more member, before it the note of a blanked one.
+ * A line in its exported form: its canonical text with its hash as one more member, and before it the note of a blanked
+ * one.
  */
 export function exportedLine(line: ChainedLine): string {
   const note = line.blanked === null ? '' : `,"blanked":${line.blanked}`;
@@ -33,7 +34,7 @@ export function exportedLine(line: ChainedLine): string {
 
 interface Read {
   seq: number;
-  /** Canonical text of the line, or of what is left of it when there is a `note`. */
+  /** Canonical text of the line, or of its remaining members when there is a `note`. */
   canonical: string;
   hash: string;
   note: BlankNote | null;

@@ -28,16 +28,16 @@ export interface LedgerProofResult {
   flaw: Flaw | null;
   /** Lines whose hashes were recomputed. */
   lines: number;
-  /** Lines that were exported and dropped; the chain goes over them by what their segments say. */
+  /** Lines that were exported and dropped; the chain continues with the hashes of their segments. */
   dropped: number;
   segments: number;
-  /** Lines that gave up their texts with a tenant that was forgotten; a signed note in each stands for them. */
+  /** Lines whose texts were removed with a forgotten tenant; a signed note replaces the texts. */
   blanked: number;
   /** The last line that was verified. */
   last: ChainHead;
-  /** Where a person made the ledger go on from an earlier line, oldest first; what of it was dropped is not in it. */
+  /** Where a person continued the ledger from an earlier line, oldest first, without epochs in dropped months. */
   epochs: EpochLine[];
-  /** Number of the last line that a signed head covers; what comes after it is chained but could still be cut off. */
+  /** Number of the last line that a signed head covers; later lines are chained but could still be cut off. */
   signedTo: number;
 }
 
@@ -94,7 +94,7 @@ async function verifyChain(source: ChainSource, options: VerifyOptions, proof: L
   checkSegments(segments, issuers);
   proof.segments = segments.length;
 
-  // Where the chain must have which hash, and who says so.
+  // Where the chain must have which hash, and which document requires it.
   const marks = new Map<number, { hash: string; by: string }[]>();
   const mark = (seq: number, hash: string, by: string) => marks.set(seq, [...(marks.get(seq) ?? []), { hash, by }]);
   for (const segment of segments) {
@@ -151,10 +151,7 @@ async function verifyChain(source: ChainSource, options: VerifyOptions, proof: L
   proof.signedTo = Math.max(0, ...heads.map((head) => head.seq), ...segments.map(({ lastSeq }) => lastSeq));
 }
 
-/**
- * Where the chain stands after `line`. `issuers` may blank one. Throws a `LedgerFlaw` when the line is not the one that
- * follows.
- */
+/** The chain's end after `line`. `issuers` may blank it. Throws a `LedgerFlaw` when the line does not follow. */
 export function nextHead(before: ChainHead, line: ChainedLine, issuers: readonly string[]): ChainHead {
   const seq = before.seq + 1;
   if (line.seq !== seq) throw new LedgerFlaw(seq, `line ${seq} is missing: after ${before.seq} comes ${line.seq}`);
@@ -176,7 +173,7 @@ export function nextHead(before: ChainHead, line: ChainedLine, issuers: readonly
   return { seq, hash };
 }
 
-/** What there is to say of a line that was signed and is not there, when an epoch began before it. */
+/** The explanation for a signed line that does not exist, when an epoch began before it. */
 function givenUp(seq: number, epochs: readonly EpochLine[]): string {
   const begun = epochs.find((epoch) => epoch.seq <= seq);
   return begun === undefined

@@ -17,7 +17,7 @@ const caller: Caller = {
   session: null,
 };
 
-test('a tenant of few lines among a million finds them a part at a time, and other work goes on in between', async () => {
+test('a tenant of few lines among a million finds them in batches, and other work runs in between', async () => {
   let reads = 0;
   let longest = 0;
   const ledger: Pick<Registry['ledger'], 'lastSeq' | 'ofTenants'> = {

@@ -85,7 +85,7 @@ test('clones of a base have its seed, a row, a tenant and their lineage, and nev
   expect(lineage.edges).toEqual([a, b].map((id) => ({ from: 'blueprint:base', to: `instance:${id}` })));
 });
 
-test('a hundred clones that all write leave the base as it was', { timeout: 300_000 }, async () => {
+test('a hundred clones that all write leave the base unchanged', { timeout: 300_000 }, async () => {
   const blueprint = await base('hundred');
   const file = fileOf(blueprint);
   const before = [sha256(file), statSync(file, { bigint: true }).mtimeNs, statSync(file).ino];
@@ -173,7 +173,7 @@ test('a base is made of a bundle too, of what it ships and nothing else', { time
   expect((await call('POST', '/api/blueprints?name=of-half', cut)).status).toBe(422);
 });
 
-test('what is no sound file of a sandbox is refused, and leaves neither a file nor a row', {
+test('a file that is not a sound sandbox is refused, and leaves neither a file nor a row', {
   timeout: 60_000,
 }, async () => {
   await base('taken');

@@ -46,7 +46,7 @@ async function follow(query = '', key = TEST_KEY) {
 const lastSeq = async () => (await server.call<Event[]>('GET', '/api/events?limit=1')).json[0]?.seq ?? 0;
 const create = (id: string, tenant: string) => server.call('POST', '/api/instances', { id, tenant });
 
-test('who follows with changes is told the rows and counts as they are now', async () => {
+test('a client that follows with changes gets the present rows and counts', async () => {
   const before = (await server.call<unknown[]>('GET', '/api/instances?state=created&limit=500')).json.length;
   const stream = await follow();
   await create('told', 'told-first');
@@ -71,7 +71,7 @@ test('who follows with changes is told the rows and counts as they are now', asy
   expect(stream.lines().map(({ type }) => type)).toEqual(['instance.created', 'instance.changed']);
 });
 
-test('who sees one tenant is told of no other: neither rows nor counts', async () => {
+test('a client of one tenant gets nothing of another: neither rows nor counts', async () => {
   const { json } = await server.call<{ key: string }>('POST', '/api/keys', {
     name: 'acme only',
     role: 'tenant',
@@ -92,7 +92,7 @@ test('who sees one tenant is told of no other: neither rows nor counts', async (
   expect(theirs.changes().at(-1)?.states).toEqual(counts);
 });
 
-test('a job is heard from its beginning to its end by who may see it, and of another tenant nothing', async () => {
+test('a job is reported from its beginning to its end to callers who may see it, and nothing of another tenant’s', async () => {
   const key = async (tenant: string) =>
     (await server.call<{ key: string }>('POST', '/api/keys', { name: tenant, role: 'tenant', tenant })).json.key;
   const ids = Array.from({ length: 40 }, (_, n) => `job-of-acme-${n}`);
@@ -133,7 +133,7 @@ test('a job is heard from its beginning to its end by who may see it, and of ano
   expect(JSON.stringify(others.received)).not.toMatch(/acme|job-/);
 });
 
-test('how many were started of what a restore made is told under its request', async () => {
+test('the number of started sandboxes of a restore is reported under its request', async () => {
   await create('origin', 'acme');
   await server.call('PUT', '/api/instances/origin/volumes/workspace/note', 'kept');
   const snapshot = await server.call<{ id: string }>('POST', '/api/instances/origin/snapshots', {});
@@ -148,7 +148,7 @@ test('how many were started of what a restore made is told under its request', a
   );
 });
 
-test('what is missed while away is told again with its rows; what was looked at is not', async () => {
+test('missed events are sent again with their rows; private reads are not', async () => {
   const before = await lastSeq();
   await create('missed', 'acme');
   const stream = await follow(`&last_event_id=${before}`);
@@ -159,7 +159,7 @@ test('what is missed while away is told again with its rows; what was looked at 
   expect(stream.gaps()).toEqual([]);
 });
 
-test('who was away for too much, or comes from another ledger, is told of a gap and goes on from there', async () => {
+test('a client that missed too much, or comes from another ledger, gets a gap and continues from there', async () => {
   const before = await lastSeq();
   const line = {
     timeMs: server.host.clock.now(),
@@ -194,7 +194,7 @@ test('who was away for too much, or comes from another ledger, is told of a gap 
   });
 });
 
-test('only what there is can be asked for, and the open streams are counted', async () => {
+test('only known streams can be requested, and open ones are counted', async () => {
   expect((await server.call('GET', '/api/events/stream?with=everything')).status).toBe(422);
   const streams = async () => {
     const { text } = await server.call('GET', '/metrics');

@@ -16,7 +16,7 @@ const patch = (body: object, etag?: string) =>
     headers: etag === undefined ? {} : { 'if-match': etag },
   });
 
-test('of two who change what both have seen one is told, and nothing of theirs is written', async () => {
+test('of two concurrent edits of one version the later one is refused, and nothing of it is written', async () => {
   const { etag = '' } = (await look()).headers;
   expect(etag).toMatch(/^"\w+"$/);
   const both = await Promise.all([patch({ name: 'first' }, etag), patch({ labels: { env: 'test' } }, etag)]);
@@ -34,7 +34,7 @@ test('of two who change what both have seen one is told, and nothing of theirs i
   expect(lines.json[0]?.reason).toBe('name');
 });
 
-test('the tag is of what is changed by hand: waking and work leave it as it is', { timeout: 60_000 }, async () => {
+test('the tag covers manual settings: waking and work leave it unchanged', { timeout: 60_000 }, async () => {
   const before = (await look()).headers.etag;
   await server.call('POST', '/api/instances/a/exec', { command: 'echo hello > note' });
   expect((await look()).headers.etag).toBe(before);

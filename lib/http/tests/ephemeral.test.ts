@@ -1,4 +1,4 @@
-/** Ephemeral sandboxes over HTTP: what is refused, what takes its place, and their time by either of its names. */
+/** Ephemeral sandboxes over HTTP: refusals, alternatives, and their timeout under either name. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FakeClock } from '../../base/clock.ts';
 import type { DryRun, Instance, Job, Plan, Problem } from '../../contract/schema.ts';
@@ -39,7 +39,7 @@ test('suspending and freezing is a conflict by verb and by plan, forced or not',
   expect(await see('a')).toMatchObject({ state: 'active', thermal: 'hot' });
 });
 
-test('a job says so before it runs and for each that it passes over, and moves the others', async () => {
+test('a job reports before it runs and for each that it skips them, and moves the others', async () => {
   await make('b');
   await post('/instances', { id: 'other', tenant: 'acme' });
   await post('/instances/other/resume');

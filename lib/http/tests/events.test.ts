@@ -55,7 +55,7 @@ async function follow(query = '', headers: Record<string, string> = {}) {
 
 const lastSeq = async () => (await server.call<Event[]>('GET', '/api/events?limit=1')).json[0]?.seq ?? 0;
 
-test('the ledger is told newest first, with who did it and under which request', async () => {
+test('the ledger is listed newest first, with actors and request ids', async () => {
   await server.call(
     'POST',
     '/api/instances',

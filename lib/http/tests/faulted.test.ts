@@ -161,7 +161,7 @@ test.each(WAYS)('the way "%s" out of %s leads where the hint says, from %s', asy
   await TAKEN[way](one, state);
 });
 
-test.each(FAULTS)('whoever is refused for being %s is told all ways out, by every verb and call', async (fault) => {
+test.each(FAULTS)('a refusal for being %s names all ways out, in every verb and call', async (fault) => {
   const { id } = await planted('suspended', fault);
   const calls: [string, string, unknown][] = [
     ...VERBS.filter((verb) => verb === 'resume' || verb === 'freeze').map((verb): [string, string, unknown] => [
@@ -187,7 +187,7 @@ test.each(FAULTS)('whoever is refused for being %s is told all ways out, by ever
   for (const way of WAYS_OF[fault]) expect(waysOut(fault).toLowerCase()).toContain(WAYS_OUT[way]);
 });
 
-test('a snapshot of another tenant is not restored in place, and one that nobody has is not there', async () => {
+test('a snapshot of another tenant is not restored in place, and an unknown one is not found', async () => {
   const { id } = await planted('frozen', 'corrupt');
   await server.call('POST', '/api/instances', { id: 'foreign', tenant: 'other' });
   await server.call('PUT', '/api/instances/foreign/volumes/workspace/x', 'theirs');

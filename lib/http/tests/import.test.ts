@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('one key that sends its bundles as slowly as it likes keeps nobody else from sending', async () => {
+test('one key that sends its bundles slowly delays nobody else', async () => {
   const id = await server.sandbox({ 'workspace/a': 'work' });
   const made = await server.call('POST', '/api/keys', { name: 'slow', role: 'tenant', tenant: 'acme' });
   const opened = Array.from({ length: 9 }, () => {
@@ -206,7 +206,7 @@ describe('imports', () => {
 });
 
 describe('inspections', () => {
-  test('28. a share is known again, altered or not, and what is wrong is said', async () => {
+  test('28. a share is recognised, altered or not, and its faults are named', async () => {
     const { bytes, headers } = await server.ship(await server.sandbox({ 'workspace/a': 'work' }));
     const id = headers['x-share'];
     const unaltered = await server.inspect(bytes);

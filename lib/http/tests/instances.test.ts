@@ -128,7 +128,7 @@ test('the verbs move along the map one hop at a time, and a state it is in alrea
   expect(reasons.json.slice(0, 5).every(({ reason }) => reason === 'a move')).toBe(true);
 });
 
-test('a hop that the map lacks is refused and says what it has', async () => {
+test('a hop that the map lacks is refused with the allowed ones', async () => {
   await call('POST', '/api/instances', { id: 'stuck', tenant: 'acme' });
   await call('POST', '/api/instances/stuck/resume');
   const frozen = await call('POST', '/api/instances/stuck/freeze');
@@ -217,7 +217,7 @@ test('a patch changes what it names and nothing else', async () => {
   expect((await call('PATCH', '/api/instances/patched', { state: 'active' })).status).toBe(422);
 });
 
-test('the next automatic move is told with its time and its reason, and moves with activity', async () => {
+test('the next automatic move has its time and its reason, and moves with activity', async () => {
   await call('POST', '/api/instances', { id: 'clocked', tenant: 'acme', idle_to_suspend_s: 50 });
   await call('POST', '/api/instances/clocked/resume');
   const now = server.clock.now() / 1000;

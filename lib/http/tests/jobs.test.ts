@@ -185,7 +185,7 @@ test('the line that a job was started is under the id of the request for it, and
   expect(lines.filter(({ request_id }) => request_id === json.id).map(({ type }) => type)).toContain('job.done');
 });
 
-test('a job of a tenant’s key reaches its tenant and nothing else, and nobody else’s job is there for it', async () => {
+test('a job of a tenant’s key reaches its tenant only, and another’s job is not found by it', async () => {
   await make('mine', 'created');
   await make('yours', 'created', 'globex');
   const keyInput = { name: 'of acme', role: 'tenant', tenant: 'acme' };
@@ -224,7 +224,7 @@ test('labels are set and taken away on everything that matches', async () => {
   expect(await ended(again)).toMatchObject({ done: 0, skipped: 1 });
 });
 
-test('a label that somebody sets while a job is about to set another stays', async () => {
+test('a label that is set while a job is about to set another stays', async () => {
   await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme', labels: { env: 'old' } });
   const { registry } = server.host;
   const { get } = registry.instances;
@@ -266,7 +266,7 @@ test('a cancelled job begins no more, and one that has ended stays as it is', as
   expect((await server.call<Job>('DELETE', `/api/jobs/${id}`)).json).toEqual(after);
 });
 
-test('a job goes on where the server stopped, and does nothing twice', { timeout: 60_000 }, async () => {
+test('a job continues where the server stopped, and does nothing twice', { timeout: 60_000 }, async () => {
   const ids = Array.from({ length: 40 }, (_, n) => `j${n}`);
   for (const id of ids) await make(id, 'created');
   const id = await start({ verb: 'archive', ids });

@@ -237,7 +237,7 @@ test('when a key was last used is known at once and written down with the stop',
   expect((await written())?.lastUsed).toBe(await lastUsed());
 });
 
-test('a key that asks too often is told when to come back, and only that key', async () => {
+test('a key with too many requests gets a retry time, and no other key does', async () => {
   const small = await startServer({ settings: { WB_RATE_KEY: '5' } });
   others.push(small);
   const [one, other] = [await make({}, small), await make({}, small)];

@@ -26,7 +26,7 @@ afterAll(() => server.stop());
 const events = async (query: string) => (await server.call<Event[]>('GET', `/api/events?${query}`)).json;
 const reads = async (instance: string) => events(`type=private.read&instance=${instance}`);
 
-test('every line of a request names who asked, by which way, under which request and from where', async () => {
+test('every line of a request has its actor, interface, request id and address', async () => {
   const headers = { 'x-request-id': 'told-1' };
   await server.call('POST', '/api/instances', { id: 'told', tenant: 'acme' }, { headers });
   await server.call('POST', '/api/instances/told/resume', {}, { headers: { 'x-winterdock-client': 'cli' } });
@@ -46,7 +46,7 @@ test('every line of a request names who asked, by which way, under which request
   for (const line of lines) expect(line.request_id).not.toBeNull();
 });
 
-test('reading what is private is a line of the ledger, one for each request, and tells nothing of what is read', async () => {
+test('reading private files writes a ledger line, one for each request, without their content', async () => {
   await server.call('POST', '/api/instances', { id: 'reader', tenant: 'acme' });
   await server.call('PUT', '/api/instances/reader/volumes/memory/diary.txt', 'dear diary');
   await server.call('PUT', '/api/instances/reader/volumes/workspace/plain.txt', 'plain');
@@ -213,7 +213,7 @@ test('the console’s own door streams an export as the other does', async () =>
   expect((await answer.text()).split('\r\n')).toHaveLength(7);
 });
 
-test('the head is signed and goes on with the ledger; the proof says how far it came', async () => {
+test('the head is signed and follows the ledger; the verification reports its end', async () => {
   const { json } = await server.call('GET', '/api/events/head');
   const head = ledgerHeadSchema.parse(json);
   const issuer = issuerOf(server.folder) ?? '';

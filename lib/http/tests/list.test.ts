@@ -78,7 +78,7 @@ test('due_since and due_until bound the next automatic move, both inclusive', as
   expect(await ids(`due_since=${alpha}&due_until=${alpha + 100_000}&state=suspended`)).toEqual(['beta']);
 });
 
-test('an operation that nobody carries out any more is stuck after a minute, and settled on request', async () => {
+test('an interrupted operation is stuck after a minute, and settled on request', async () => {
   const { host, clock, call } = server;
   const row = (await host.registry.instances.get('gamma')) ?? expect.fail('no gamma');
   await host.registry.instances.begin('gamma', intent(row, { startedMs: clock.now() }));
@@ -103,7 +103,7 @@ test('sorts run both ways', async () => {
   expect((await order('-name')).filter((id) => id !== 'gamma')).toEqual(['delta', 'beta', 'alpha']);
 });
 
-test('pages follow each other by their Link until the last, at the address that was asked', async () => {
+test('pages follow each other by their Link until the last, at the requested address', async () => {
   for (const prefix of ['/api', '']) {
     const seen: string[] = [];
     let path: string | undefined = `${prefix}/instances?limit=3&sort=-created`;

@@ -1,4 +1,4 @@
-/** The budget of memory as a client meets it: who goes to sleep, what is refused and how, and where it is shown. */
+/** The memory budget over HTTP: which sandboxes are suspended, what is refused, and where the budget is shown. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Event, Instance, Job, JobResult, Storage } from '../../contract/schema.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
@@ -40,7 +40,7 @@ test('when none may be suspended a wake is refused with 503, when to come back, 
   expect(await states()).toEqual(['a active', 'b suspended', 'c active']);
 }, 60_000);
 
-test('a job suspends none to wake another, and says so', async () => {
+test('a job suspends none to wake another, and reports it', async () => {
   const started = await server.call<Job>('POST', '/api/jobs', { verb: 'resume', ids: ['b'] });
   expect(started.status).toBe(202);
   const { id } = started.json;

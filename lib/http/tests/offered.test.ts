@@ -1,4 +1,4 @@
-/** What is not there is not offered, and what has it all the same keeps what it gives. */
+/** Only implemented policies are offered, and sandboxes with another one keep it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Instance, Problem, Snapshot } from '../../contract/schema.ts';
 import { hadBefore } from '../../testing/earlier.ts';
@@ -59,7 +59,7 @@ test('no workbook is known, so none is taken; none is what a change may say', as
   expect((await patch<Instance>('plain', { workbook: null })).json.workbook).toBeNull();
 });
 
-test('a sandbox that has what is not offered keeps what it gives, and everything else of it may be changed', async () => {
+test('a sandbox with a policy that is no longer offered keeps it, and its other settings can be changed', async () => {
   await post('/instances', { id: 'old', tenant: 'acme' });
   await hadBefore(server.host, 'old', { policy: 'network', workbook: 'book' });
   const run = await post<{ stdout: string }>('/instances/old/exec', { command: 'echo kept | tee x' });

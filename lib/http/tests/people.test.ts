@@ -98,7 +98,7 @@ test('an invitation lets one person in, once, with the role and the tenants that
   expect((await typesOf('person.joined'))[0]?.reason).toContain('operator of acme');
 });
 
-test('a withdrawn invitation lets nobody in, and one to who is here already is refused', async () => {
+test('a withdrawn invitation cannot be used, and an invitation of an existing person is refused', async () => {
   const made = await as<{ link: string; id: string }>(ada, 'POST', '/api/people/invitations', { role: 'viewer' });
   expect((await as(ada, 'DELETE', `/api/people/invitations/${made.json.id}`)).status).toBe(204);
   expect((await as(ada, 'DELETE', `/api/people/invitations/${made.json.id}`)).status).toBe(404);
@@ -110,7 +110,7 @@ test('a withdrawn invitation lets nobody in, and one to who is here already is r
   expect(odd.status).toBe(422);
 });
 
-test('a changed role holds at once: for the next request, and an open stream begins anew', async () => {
+test('a changed role applies at once: to the next request, and an open stream is reopened', async () => {
   const { cookie, id } = await letIn({ email: 'omar@example.com', role: 'operator' });
   const stream = listen(cookie);
   await until(() => stream.text() !== '');
@@ -178,7 +178,7 @@ test('the last admin stays one', async () => {
   expect((await as(ada, 'GET', '/api/people')).status).toBe(200);
 });
 
-test('where nobody is an admin but who holds the admin key, others can still be changed', async () => {
+test('when only the admin key is left as admin, people can still be changed', async () => {
   const bare = await startServer();
   try {
     const { json } = await bare.call<{ link: string }>('POST', '/api/people/invitations', { role: 'operator' });

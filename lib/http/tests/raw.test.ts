@@ -50,7 +50,7 @@ test('an archived file comes compressed, as it lies', async () => {
   expect(zstdDecompressSync((await raw(id)).bytes).equals(readFileSync(whole))).toBe(true);
 });
 
-test('a log beside the file is told of, and comes too', async () => {
+test('a log beside the file is announced and can be downloaded too', async () => {
   const { id, path } = await plant(server.host, whole, { id: 'logged', state: 'suspended', fault: 'corrupt' });
   expect((await raw(id, '?part=log')).status).toBe(404);
   writeFileSync(`${path}-wal`, 'a log');
@@ -69,7 +69,7 @@ test('what has no file to give says why, in words that help', async () => {
   expect((await raw('nobody')).status).toBe(404);
 });
 
-test('only admins and operators may take it: in a damaged file may lie what is not its own', async () => {
+test('only admins and operators may download it: a damaged file may contain foreign data', async () => {
   await plant(server.host, whole, { id: 'guarded', state: 'frozen', fault: 'corrupt' });
   const answers: Record<string, number> = {};
   for (const role of ['admin', 'operator', 'support', 'viewer', 'tenant']) {

@@ -103,7 +103,7 @@ test('a file that turns out to be damaged raises its fault once, and force that 
   expect(types.length).toBeLessThan(6);
 });
 
-test('steps of jobs that are refused are told by the job, and leave no line for each try', async () => {
+test('refused steps of jobs are reported by the job, and write no line for each attempt', async () => {
   for (const id of ['job-1', 'job-2']) await planted(id, 'frozen', 'corrupt');
   await sumUp();
   const before = await lastSeq();
@@ -120,7 +120,7 @@ test('steps of jobs that are refused are told by the job, and leave no line for 
   expect(lines.filter(({ type }) => !type.startsWith('job.')).length).toBeLessThanOrEqual(4);
 });
 
-test('what needs no key or a low role leaves no more lines the more often it is asked', {
+test('requests without a key or with a low role write no more lines the more often they repeat', {
   timeout: 60_000,
 }, async () => {
   const viewer = await invited(server.host.auth, 'viewer', { email: 'vi@example.com' });
@@ -159,7 +159,7 @@ test('what needs no key or a low role leaves no more lines the more often it is 
   }
 });
 
-test('whoever only looks adds nothing to the ledger but refusals and exports, and whoever has no key nothing', async () => {
+test('a reader adds nothing to the ledger but refusals and exports, and an anonymous caller nothing', async () => {
   const viewer = await invited(server.host.auth, 'viewer', { email: 'vera@example.com' });
   const looks = ROUTES.filter(({ method, path }) => method === 'GET' && !/stream|follow|changes/.test(path));
   const before = await lastSeq();
@@ -179,7 +179,7 @@ test('whoever only looks adds nothing to the ledger but refusals and exports, an
   expect(nobody).toEqual([]);
 });
 
-test('a stop writes what was counted, and the next start counts anew', async () => {
+test('a stop writes the counts, and the next start counts from zero', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-refusals-'));
   const first = await startServer({ folder, settings: { WB_POOL: '0' } });
   const ask = (at: TestServer) => at.call('POST', '/api/instances/a/suspend', {});

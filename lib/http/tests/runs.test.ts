@@ -171,7 +171,7 @@ test.each([
   expect(await ticks()).toBe(after);
 });
 
-test('a terminal that is open is counted, wakes nothing, and ends when it is told to', async () => {
+test('an open terminal is counted, wakes nothing, and ends on request', async () => {
   const attached = async () => (await server.call<Instance>('GET', '/api/instances/held')).json;
   const at = '/api/instances/held/attachments';
   await server.call('POST', '/api/instances', { id: 'held', tenant: 'acme' });

@@ -35,7 +35,7 @@ function ruin(path: string, from: number, count: number): void {
 }
 
 test.each(['suspended', 'frozen'] as const)(
-  'what is readable of a damaged sandbox that is %s is a new one’s, and the rest is listed by name',
+  'the readable files of a damaged sandbox that is %s go into a new one, and the rest is listed by name',
   async (state) => {
     const { id, path } = await plant(server.host, whole, { id: `sick-${state}`, state, fault: 'corrupt' });
     copyFileSync(whole, path);
@@ -84,7 +84,7 @@ test.each(['suspended', 'frozen'] as const)(
   },
 );
 
-test('an archived file that does not expand to its end gives what is before that', async () => {
+test('a truncated archived file yields everything before the cut', async () => {
   const { json: sound } = await salvage(
     (await plant(server.host, whole, { id: 'sound', state: 'archived', fault: null })).id,
   );
@@ -96,7 +96,7 @@ test('an archived file that does not expand to its end gives what is before that
   else expect(cut.json).toMatchObject({ status: 409, code: 'corrupt' });
 });
 
-test('what has nothing to salvage, is awake, or has no room says so, and nothing is made', async () => {
+test('a sandbox with nothing to salvage, awake, or without room is refused, and nothing is made', async () => {
   const before = readdirSync(join(server.folder, 'live'));
   const { id, path } = await plant(server.host, whole, { id: 'noise', state: 'frozen', fault: 'corrupt' });
   writeFileSync(path, Buffer.alloc(PAGE * 4, 0x55));

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('ships', () => {
-  test('26. the seed’s demo: what is in memory stays home, the manifest says so, and opted in it travels', async () => {
+  test('26. the seed’s demo: memory stays by default, the manifest says so, and it ships on request', async () => {
     const id = await server.sandbox({ 'workspace/note': 'the work', 'memory/note': 'carried across the wire' });
     const shipped = await server.ship(id);
     expect([shipped.status, shipped.headers['content-type']]).toEqual([200, 'application/zip']);
@@ -147,7 +147,7 @@ describe('ships', () => {
     }
   });
 
-  test('5. a file that was damaged at rest does not ship, and the ledger says so', async () => {
+  test('5. a file that was damaged at rest does not ship, and the ledger records it', async () => {
     const id = await server.sandbox({ 'workspace/a': 'work '.repeat(20_000) });
     await server.call('POST', `/api/instances/${id}/suspend`, {});
     const file = join(server.folder, 'live', id, 'vfs.sqlite');

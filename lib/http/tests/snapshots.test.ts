@@ -206,7 +206,7 @@ test('a thousand are made in one call; a name that is taken, and none is', { tim
   expect((await call<Snapshot>('GET', `/api/snapshots/${id}`)).json.instances).toBe(1000);
 });
 
-test('a snapshot outlives its source, and its file the snapshot while someone still needs it', {
+test('a snapshot outlives its source, and its file outlives the snapshot while a clone needs it', {
   timeout: 60_000,
 }, async () => {
   await sandbox('mortal');
@@ -309,7 +309,7 @@ test('start resumes what was restored in the background, with its progress in th
   expect((await call<unknown[]>('GET', '/api/events?type=start.progress')).json.length).toBeGreaterThan(0);
 });
 
-test('what is of another tenant is not there', async () => {
+test('another tenant’s copies are not found', async () => {
   await sandbox('private');
   const { id } = (await take('private')).json;
   const { operations } = server.host;

@@ -39,7 +39,7 @@ async function make(id: string, ...verbs: string[]): Promise<void> {
   for (const verb of verbs) expect((await server.call('POST', `/api/instances/${id}/${verb}`, {})).status).toBe(200);
 }
 
-test('what the rows say, what lies there, and what is away', { timeout: 60_000 }, async () => {
+test('the rows’ counts, the files found, and the missing ones', { timeout: 60_000 }, async () => {
   await make('a', 'suspend');
   await make('b', 'suspend', 'freeze');
   await make('c', 'archive');
@@ -93,7 +93,7 @@ test('what the rows say, what lies there, and what is away', { timeout: 60_000 }
   renameSync(join(folder, 'away'), join(folder, 'archive'));
 });
 
-test('the registry is checked when asked, once for all who ask, and its answer is kept and told', async () => {
+test('the registry is checked on request, once for concurrent callers, and the result is stored and shown', async () => {
   const both = await Promise.all([check('registry'), check('registry')]);
   expect(both.map(({ json }) => json.registry.check?.ok)).toEqual([true, true]);
   const lines = await server.call<Event[]>('GET', '/api/events?type=registry.checked');
@@ -105,7 +105,7 @@ test('the registry is checked when asked, once for all who ask, and its answer i
   expect((await check('everything')).status).toBe(422);
 });
 
-test('a damaged registry does not pass, and one that is none says so', async () => {
+test('a damaged registry does not pass, and a file that is not a registry is reported', async () => {
   for (let n = 0; n < 40; n += 1) await server.call('POST', '/api/instances', { id: `n${n}`, tenant: 'acme' });
   await server.stop();
   const bytes = readFileSync(join(folder, 'registry.sqlite'));
@@ -118,7 +118,7 @@ test('a damaged registry does not pass, and one that is none says so', async () 
   server = await startServer({ folder });
 });
 
-test('a copy of the folder of a stopped server, without what is made anew, is a whole backup', {
+test('a copy of a stopped server’s folder, without derived files, is a complete backup', {
   timeout: 60_000,
 }, async () => {
   await make('a');

@@ -112,7 +112,7 @@ test('the metrics follow what happens', async () => {
   expect(await metric('process_resident_memory_bytes')).toBeGreaterThan(1024 * 1024);
 });
 
-test('a server is ready until its data folder is not there', async () => {
+test('a server is ready until its data folder is missing', async () => {
   const other = await startServer({ settings: { WB_LOG: 'silent' } });
   try {
     expect((await other.call('GET', '/readyz', undefined, { key: null })).json).toEqual({ status: 'ok' });

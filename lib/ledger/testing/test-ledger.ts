@@ -25,7 +25,7 @@ export interface TestLedger {
   close(): Promise<void>;
   /** Opens it again, as another start of the server. */
   reopen(options?: { keepDays?: number }): Promise<void>;
-  /** Changes the closed file behind everyone's back, triggers dropped. */
+  /** Changes the closed file unnoticed, with its triggers dropped. */
   tamper(change: (client: Database.Database) => void): void;
   discard(): Promise<void>;
 }
