@@ -1,9 +1,9 @@
-/** A kind of column that drizzle has not: JSON that may be null, also when it is bound later. */
+/** A column type that drizzle lacks: JSON that may be null, also when it is bound later. */
 import { customType } from './drizzle.ts';
 
 /**
- * JSON as text. Null is NULL and not the text `null`, which drizzle's own makes of a null that a placeholder stands
- * for.
+ * JSON as text. Null is stored as NULL and not as the text `null`, which drizzle's own type stores for a null in a
+ * placeholder.
  */
 export function jsonColumn<T>(name: string) {
   return customType<{ data: T; driverData: string | null }>({

@@ -1,2 +1,2 @@
-/** What `npm run migration` has drizzle-kit read, to write a migration from the schema. */
+/** The configuration with which `npm run migration` runs drizzle-kit to write a migration from the schema. */
 export default { dialect: 'sqlite', schema: './db/schema.ts', out: './db/migrations' };

@@ -1,6 +1,6 @@
 /**
- * drizzle, as everything here uses it. Loaded as CommonJS: 0.1 s once for a process, where its some hundred ES modules
- * take 0.6 s. Knows no table.
+ * The one import of drizzle. Loaded as CommonJS: 0.1 s once per process, where its hundreds of ES modules take 0.6 s.
+ * Knows no table.
  */
 import { createRequire } from 'node:module';
 import type * as Orm from 'drizzle-orm';

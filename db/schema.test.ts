@@ -3,7 +3,7 @@ import { RegistryDatabase } from '../lib/registry/sqlite/database.ts';
 import { getTableConfig, SQLiteTable } from './drizzle.ts';
 import * as schema from './schema.ts';
 
-test('the migrations make the tables, columns and indexes that the schema says, from which the next migration is made', () => {
+test('the migrations make the tables, columns and indexes of the schema, from which the next migration is made', () => {
   const database = new RegistryDatabase(':memory:');
   const tables = Object.values(schema).filter((value) => value instanceof SQLiteTable);
   expect(tables.length).toBeGreaterThan(10);

@@ -158,7 +158,7 @@ test.each(Object.entries(HOSTILE))(
   },
 );
 
-test('what Next decides before anything of ours has the answers of the list, and touches no data', async () => {
+test('requests that Next itself decides get the answers of the list, and touch no data', async () => {
   const made = folder();
   await fill(await start({ folder: made })).then((server) => server.end());
   for (const [what, { sent, says, first }] of Object.entries(DECIDED_BEFORE)) {
@@ -171,7 +171,7 @@ test('what Next decides before anything of ours has the answers of the list, and
   }
 });
 
-test('the same headers make browsers careful, on the API and on pages', async () => {
+test('the same security headers are on the API and on pages', async () => {
   const careful = (headers: Record<string, string>) =>
     Object.fromEntries(
       Object.entries(headers)
@@ -227,7 +227,7 @@ test('requests are counted by the address of the peer, whatever a client claims 
   await small.end();
 });
 
-test('Next listens everywhere, and HOST says who may come in', async () => {
+test('Next listens on all addresses, and HOST decides who may connect', async () => {
   const [address] = Object.values(networkInterfaces()).flatMap((all = []) =>
     all.filter(({ internal, family }) => !internal && family === 'IPv4').map((one) => one.address),
   );
@@ -250,7 +250,7 @@ test('a first start prints the link that makes the first admin, and the page it 
   await server.end();
 });
 
-test('SIGTERM with an open stream and a running command suspends what is active and ends cleanly', async () => {
+test('SIGTERM with an open stream and a running command suspends active sandboxes and exits cleanly', async () => {
   const made = folder();
   const server = await start({ folder: made, settings: { WB_DRAIN_MS: '300' } });
   await fill(server);
@@ -271,7 +271,7 @@ test('SIGTERM with an open stream and a running command suspends what is active 
   await again.end();
 });
 
-/** Starts what is to be refused, and returns how it ended. */
+/** Starts a server that is to be refused, and returns how it ended. */
 function refused(isAlone: boolean, made: string, settings: Record<string, string> = {}) {
   const { status, stderr } = spawnSync(
     process.execPath,
@@ -285,7 +285,7 @@ function refused(isAlone: boolean, made: string, settings: Record<string, string
   return { status, stderr };
 }
 
-test('what stops a start of the own server stops this one, with the same words and the same exit code', async () => {
+test('a start that the own server refuses is refused here too, with the same message and exit code', async () => {
   const made = folder();
   const registry = join(made, 'registry.sqlite');
   await (await start({ folder: made })).end();

@@ -19,7 +19,7 @@ const put = (id: string, volume: string, path: string, text: string) =>
 const get = (id: string, volume: string, path: string) =>
   server.call('GET', `/api/instances/${id}/volumes/${volume}${path}`);
 
-test('resume: registered, then cold, then already active, and the state says so', async () => {
+test('resume: created, then cold, then already active, and the state follows', async () => {
   expect((await create('sess-841', { policy: 'minimal' })).json).toMatchObject({ state: 'created', tenant: 'acme' });
   const first = await verb('sess-841', 'resume');
   expect(first).toMatchObject({
@@ -50,7 +50,7 @@ test('auto transitions: sixteen idle minutes suspend, fresh ones stay, two suspe
   expect(await stateOf('idle')).toBe('frozen');
 });
 
-test('volumes: the same path in three; after freeze and resume the work and the memory are back and the scratch is gone', async () => {
+test('volumes: the same path in three; after freeze and resume workspace and memory are back and tmp is gone', async () => {
   await create('a');
   await put('a', 'workspace', '/note', 'the workbook files');
   await put('a', 'memory', '/note', 'what the agent learned');
@@ -111,7 +111,7 @@ test('runaway: an endless loop ends with its time while every other sandbox keep
   expect((await verb('runaway', 'exec', { command: 'cat x' })).json.stdout).toBe('kept');
 });
 
-test('what peers get wrong: a refused hop, an unknown id, a filter and a deleted sandbox are each told apart', async () => {
+test('common mistakes: a refused hop, an unknown id, a filter and a deleted sandbox each get their own answer', async () => {
   await create('a', { labels: { team: 'red' } });
   await create('b', { labels: { team: 'blue' } });
   expect(await verb('a', 'freeze')).toMatchObject({

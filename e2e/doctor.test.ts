@@ -83,7 +83,7 @@ async function makeFour(): Promise<void> {
   for (const [id, state] of Object.entries(FOUR)) await make(id, state);
 }
 
-test('a healthy folder is well, stopped and beside a server, and the look changes nothing', async () => {
+test('a healthy folder has no findings, stopped and beside a server, and the examination changes nothing', async () => {
   await makeFour();
   const beside = doctor();
   expect(beside.said).toMatch(/A server runs on this data folder/);
@@ -102,7 +102,7 @@ test('a healthy folder is well, stopped and beside a server, and the look change
   expect(readFileSync(registry()).equals(before)).toBe(true);
 });
 
-test('with the registry lost every sandbox gets its row back by its key, and wakes with its bytes', async () => {
+test('with the registry lost every sandbox gets its row back from its file, and wakes with its bytes', async () => {
   await makeFour();
   await call('POST', '/instances/rest/snapshots');
   await server?.end('SIGKILL');
@@ -149,7 +149,7 @@ test('with the registry lost every sandbox gets its row back by its key, and wak
   ]);
 });
 
-test('with an older registry rows follow their files, newer sandboxes get rows, and what went to orphans comes back', async () => {
+test('with an older registry rows follow their files, newer sandboxes get rows, and files in orphans come back', async () => {
   await makeFour();
   await server?.end();
   cpSync(registry(), registry('.older'));
@@ -181,7 +181,7 @@ test('with an older registry rows follow their files, newer sandboxes get rows, 
   expect(run('ledger-verify').status).toBe(0);
 });
 
-test('what is wrong is named: a file that is gone, one that was changed, a foreign log, counts, and the safe part is fixed', async () => {
+test('faults are named: a missing file, a changed one, a foreign log, wrong counts; and the safe part is fixed', async () => {
   await makeFour();
   await server?.end();
   server = await spawnServer({ folder });
@@ -218,7 +218,7 @@ test('what is wrong is named: a file that is gone, one that was changed, a forei
   expect(await wake('rest')).toBe('of rest');
 });
 
-test('a sandbox whose file is missing gets it back from another drawer, or from where it was set aside, and its fault goes', async () => {
+test('a sandbox whose file is missing gets it back from another drawer, or from where it was set aside, and its fault is cleared', async () => {
   await makeFour();
   await server?.end();
   const ice = join(folder, 'cold/ice.sqlite');
@@ -251,7 +251,7 @@ test('a sandbox whose file is missing gets it back from another drawer, or from 
   expect(await wake('box')).toBe('of box');
 });
 
-test('a registry that is older on purpose starts once its epoch was begun with a reason', async () => {
+test('a deliberately older registry starts once its epoch was begun with a reason', async () => {
   await makeFour();
   await server?.end();
   cpSync(registry(), registry('.older'));

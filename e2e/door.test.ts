@@ -1,6 +1,6 @@
 /**
- * The door to pages, as the process that people start has it: what is hostile is refused, what fails is told, and both
- * under one id.
+ * Requests to pages, on the process that people start: hostile ones are refused, failures are reported, and both under
+ * one request id.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -48,7 +48,7 @@ function say(text: string): Promise<string> {
 const headerOf = (answer: string, name: string) =>
   new RegExp(`^${name}: (.*)$`, 'im').exec(answer.split('\r\n\r\n', 1)[0] ?? '')?.[1]?.trim();
 
-/** Sends all, some at a time, and gives what was not answered by a status below 500 and an id. */
+/** Sends all, some at a time, and returns the ones without a status below 500 and an id. */
 async function notRefused(requests: readonly string[]): Promise<string[]> {
   const wrong: string[] = [];
   const left = requests.values();
@@ -93,13 +93,13 @@ test('no address, method or header makes a page fail', { timeout: 180_000 }, asy
   expect(await notRefused(visits)).toEqual([]);
 });
 
-test('no form and no call of an action fails of what is in it', { timeout: 300_000 }, async () => {
+test('no content of a form or an action’s call makes it fail', { timeout: 300_000 }, async () => {
   const forms = hostileForms();
   expect(forms.length).toBeGreaterThan(1000);
   expect(await notRefused(forms)).toEqual([]);
 });
 
-test('what Next and the server say of all this are lines of JSON, none of them an error', async () => {
+test('the output of Next and the server about all this is lines of JSON, none of them an error', async () => {
   const lines = await logged();
   expect(lines.length).toBeGreaterThan(1500);
   expect(lines.filter((line) => !line.startsWith('{"level":') || !line.endsWith('}'))).toEqual([]);
@@ -156,7 +156,7 @@ test.each([
   },
 );
 
-test('an expectation that nobody can meet is answered from the error table', async () => {
+test('an expectation that cannot be met is answered from the error table', async () => {
   const answer = await server.call('POST', '/api/instances', '{}', { headers: { expect: 'a-miracle' } });
   expect([answer.status, answer.json.code]).toEqual([417, 'expectation_failed']);
 });
@@ -172,7 +172,7 @@ test('garbage behind a request does not take the place of its answer', async () 
 const HTML = { accept: 'text/html,*/*' };
 const shownId = (page: string) => /Request <code>([^<]+)<\/code>/.exec(page)?.[1];
 
-test('a refused page says in plain HTML what is wrong, under the id of its header and of the log', async () => {
+test('a refused page shows the reason in plain HTML, under the id of its header and of the log', async () => {
   for (const [path, status, says] of [
     ['/sandboxes/%ff', 400, 'not valid percent-encoded'],
     ['/_next/image?url=x', 404, 'nothing at this address'],
@@ -242,7 +242,7 @@ test('a stream has the id of its request, which the wake that it causes has in t
   expect((await loggedFor('of-a-stream')).map(({ msg }) => msg)).toEqual(['request']);
 });
 
-test('an action that cannot be read says so to the console’s scripts in a sentence', async () => {
+test('an action that cannot be decoded gives the console’s scripts a sentence', async () => {
   const headers = { ...CALL, 'next-action': actionNamed('chooseTheme'), 'content-type': 'text/plain;charset=UTF-8' };
   const answer = await server.call('POST', '/', '{', { headers });
   expect(answer.status).toBe(400);
@@ -273,7 +273,7 @@ test('pages and actions count in the rate limits; what belongs to a page does no
   }
 });
 
-test('a page that fails says so in plain HTML, and to the console’s scripts, under the id that the log has its cause under', async () => {
+test('a failed page shows it in plain HTML, and to the console’s scripts, under the id that has the cause in the log', async () => {
   const registry = new DatabaseSync(join(folder, 'registry.sqlite'));
   registry.exec('DROP TABLE jobs');
   registry.close();

@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-// Where the system lets nobody but an administrator mount, there is no disk to fill.
+// Where only an administrator can mount, there is no disk to fill.
 test.runIf(canMount)(
   'a full disk refuses what it cannot keep, loses nothing that was answered, and all goes on once there is room',
   { timeout: 120_000 },

@@ -1,4 +1,4 @@
-/** What users of other systems report, as tests of this one. Those of the single parts are beside the parts. */
+/** Problems that users of other systems report, as tests of this one. Tests of single parts are beside the parts. */
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const verb = (id: string, name: string, body: Record<string, unknown> = {}) =>
 const exec = (id: string, command: string, extra: Record<string, unknown> = {}) =>
   verb(id, 'exec', { command, ...extra });
 
-test('sandboxes that wake together, in any order, each find their own workspace and nobody else’s', async () => {
+test('sandboxes that wake together, in any order, each find their own workspace and no other', async () => {
   const ids = ['one', 'two', 'three'];
   for (const id of ids) {
     await create(id);
@@ -39,7 +39,7 @@ test('sandboxes that wake together, in any order, each find their own workspace 
   }
 });
 
-test('what one call was given as environment, directory and input is gone with it', async () => {
+test('environment, directory and input of one call end with it', async () => {
   await create('a');
   await create('b');
   const given = { env: { SECRET: 'of-one-call' }, cwd: '/tmp', stdin: 'typed' };
@@ -52,7 +52,7 @@ test('what one call was given as environment, directory and input is gone with i
   }
 });
 
-test('a call beside a running stream waits for it and cuts nothing of it', async () => {
+test('a call beside a running stream waits for it and interrupts nothing', async () => {
   await create('a');
   const stream = server.call(
     'POST',
@@ -68,7 +68,7 @@ test('a call beside a running stream waits for it and cuts nothing of it', async
   expect(text).toContain('event: exit');
 });
 
-test('ten that ask at once for three places get three, and the others are told when to come back', async () => {
+test('of ten concurrent wakes for three places three succeed, and the others get a retry time', async () => {
   const ids = Array.from({ length: 10 }, (_, n) => `s-${n}`);
   for (const id of ids) await create(id);
   const answers = await Promise.all(ids.map((id) => exec(id, 'true')));
@@ -82,7 +82,7 @@ test('ten that ask at once for three places get three, and the others are told w
   expect((await server.call('GET', '/api/instances?state=active')).json).toHaveLength(3);
 });
 
-test('the sleeping are listed like the awake, whatever put them to sleep', async () => {
+test('sleeping sandboxes are listed like awake ones, whatever suspended them', async () => {
   for (const id of ['created', 'active', 'by-hand', 'by-ladder', 'frozen', 'archived']) await create(id);
   for (const id of ['by-hand', 'frozen', 'archived']) await exec(id, 'true').then(() => verb(id, 'suspend'));
   for (const id of ['frozen', 'archived']) await verb(id, 'freeze');
@@ -102,7 +102,7 @@ test('the sleeping are listed like the awake, whatever put them to sleep', async
   });
 });
 
-test('what the ladder put to sleep is as whole as what a person did, and every state has a way back', async () => {
+test('a sandbox that the ladder filed is as complete as one that a person filed, and every state has a way back', async () => {
   for (const id of ['by-hand', 'by-ladder']) {
     await create(id);
     await exec(id, 'mkdir -p deep/er; for i in $(seq 50); do echo $i > deep/er/$i; done; echo m > /memory/m');

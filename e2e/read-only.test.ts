@@ -31,7 +31,7 @@ function remount(how: 'ro' | 'rw', drawers: readonly string[]): void {
   for (const drawer of drawers) mountInside(server.child.pid, '-o', `remount,bind,${how}`, join(folder, drawer));
 }
 
-// Where the system lets nobody but an administrator mount, there is nothing to make read-only.
+// Where only an administrator can mount, there is nothing to make read-only.
 test.runIf(canMount)(
   'drawers that cannot be written are 503 for whatever needs them, no fault, named by /readyz, and all goes on afterwards',
   { timeout: 120_000 },

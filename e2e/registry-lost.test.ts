@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const registry = (suffix = '') => join(folder, `registry.sqlite${suffix}`);
 
-/** Every file of the folder with its size, but for what a start that is refused may make: its lock. */
+/** Every file of the folder with its size, except the lock, which a refused start may create. */
 function everything(): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && !entry.name.startsWith('lock.sqlite'))
@@ -37,7 +37,7 @@ function everything(): string[] {
     .sort();
 }
 
-/** Starts a server that is to be refused, and returns what it said. */
+/** Starts a server that is to be refused, and returns its output. */
 function refused(settings: Record<string, string> = {}): string {
   const before = everything();
   const { status, stdout, stderr } = spawnSync(process.execPath, [SERVER, '--api-only'], {
@@ -64,7 +64,7 @@ async function read(id: string): Promise<string | undefined> {
   return (await server?.call('GET', `/api/instances/${id}/volumes/workspace/kept`))?.text;
 }
 
-test('without its registry a data folder with files does not start, also the second time, and starts when it is put back', async () => {
+test('without its registry a data folder with files does not start, not even at a second attempt, and starts when the registry is restored', async () => {
   server = await spawnServer({ folder });
   await make('a', 'b');
   await server.end();
@@ -90,7 +90,7 @@ test('without its registry a data folder with files does not start, also the sec
   expect([await read('a'), await read('b')]).toEqual(['of a', 'of b']);
 });
 
-test('an older registry and one of another folder do not start', async () => {
+test('an older registry and a foreign one do not start', async () => {
   server = await spawnServer({ folder });
   await make('a');
   await server.end();
@@ -124,7 +124,7 @@ test('an older registry and one of another folder do not start', async () => {
   expect([await read('a'), await read('b')]).toEqual(['of a', 'of b']);
 });
 
-test('the registry file alone is whole after a stop, holds the tables from the start on, and its rows a while later', async () => {
+test('the registry file alone is complete after a stop, has the tables from the start on, and its rows a while later', async () => {
   server = await spawnServer({ folder });
   expect(statSync(registry()).size).toBeGreaterThan(50_000);
   await make('a', 'b');

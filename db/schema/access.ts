@@ -23,7 +23,7 @@ export const user = sqliteTable('user', {
   banned: integer('banned', { mode: 'boolean' }).default(false),
   banReason: text('ban_reason'),
   banExpires: integer('ban_expires', { mode: 'timestamp_ms' }),
-  /** JSON array of the tenants that the person is limited to; null: all. Ours, not the library's. */
+  /** JSON array of the tenants that the person is limited to; null: all. Added by Winterdock, not by the library. */
   tenants: text('tenants'),
 });
 
@@ -87,7 +87,7 @@ export const verification = sqliteTable(
   (table) => [index('verification_identifier_idx').on(table.identifier)],
 );
 
-/** Keys of programs. Only a digest of the secret is here. Times are epoch seconds. */
+/** Keys of programs. Only a digest of the secret is stored. Times are epoch seconds. */
 export const keys = sqliteTable(
   'keys',
   {
@@ -95,7 +95,7 @@ export const keys = sqliteTable(
     id: text('id').primaryKey().notNull(),
     name: text('name').notNull(),
     role: text('role').notNull(),
-    /** The only tenant it may act for; null: all. */
+    /** The only tenant it may access; null: all. */
     tenant: text('tenant'),
     /** SHA-256 of the whole key in hex. */
     hash: text('hash').notNull(),
@@ -113,10 +113,10 @@ export const invitations = sqliteTable('invitations', {
   id: text('id').primaryKey().notNull(),
   /** SHA-256 of the link's token in hex. */
   hash: text('hash').notNull().unique(),
-  /** Whom it is for; null when the person says so on coming in. */
+  /** The invited address; null when the person gives it on accepting. */
   email: text('email'),
   role: text('role').notNull(),
-  /** Null: all. */
+  /** Null: all tenants. */
   tenants: jsonColumn<readonly string[]>('tenants'),
   created: integer('created').notNull(),
   createdBy: text('created_by').notNull(),

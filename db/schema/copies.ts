@@ -1,4 +1,4 @@
-/** Snapshots and blueprints, the files that no row claims, and clones that are still to be started. */
+/** Snapshots and blueprints, files that no row claims, and clones with a pending resume. */
 import type { InstanceId } from '../../lib/base/ids.ts';
 import type { Ancestor, CopyContent } from '../../lib/registry/copies.ts';
 import type { FileRecord } from '../../lib/registry/types.ts';
@@ -6,8 +6,8 @@ import { jsonColumn } from '../columns.ts';
 import { index, integer, sql, sqliteTable, text } from '../drizzle.ts';
 
 /**
- * Copies that outlive what they were made from. A deleted one stays as a row, the ancestor of what came from it; its
- * file goes with the last row that needs it.
+ * Copies that outlive their sources. A deleted one stays as a row, the ancestor of its clones; its file is removed with
+ * the last row that needs it.
  */
 export const snapshots = sqliteTable(
   'snapshots',
@@ -35,10 +35,7 @@ export const snapshots = sqliteTable(
   ],
 );
 
-/**
- * Bases that clones are made from, by their names, which are the installation's. `tenant` and `source` tell where one
- * came from.
- */
+/** Bases of clones, by name; names are unique in the installation. `tenant` and `source` record the origin. */
 export const blueprints = sqliteTable(
   'blueprints',
   {
@@ -56,21 +53,18 @@ export const blueprints = sqliteTable(
 );
 
 /**
- * Files of copies, relative to the data folder, that are to go unless a row needs them: put there before its row, or
- * left by the last one.
+ * Marked files of copies, relative to the data folder, that are removed unless a row needs them: stored before their
+ * row, or left by the last one.
  */
 export const unclaimedFiles = sqliteTable('unclaimed_files', { path: text('path').primaryKey().notNull() });
 
-/**
- * Instances of one call that are to be resumed after they were made, named by the first of them; the row goes when that
- * is done.
- */
+/** Pending resumes of one call's instances, identified by the first of them; the row is removed when they are done. */
 export const starts = sqliteTable('starts', {
   first: text('first').primaryKey().notNull(),
   tenant: text('tenant').notNull(),
   ids: jsonColumn<InstanceId[]>('ids').notNull(),
-  /** The snapshot or blueprint that they are made from. */
+  /** The snapshot or blueprint that they were made from. */
   origin: jsonColumn<Ancestor>('origin').notNull(),
-  /** Who asked for it. */
+  /** The audit context of the caller. */
   cause: jsonColumn<unknown>('cause').notNull(),
 });

@@ -3,7 +3,7 @@ import type { State } from '../../lib/lifecycle/states.ts';
 import type { Fault } from '../../lib/lifecycle/words.ts';
 import { integer, primaryKey, sqliteTable, text } from '../drizzle.ts';
 
-/** Counts of instances, kept by triggers. Those by fault and by label leave out what is deleted. */
+/** Counts of instances, kept by triggers. Counts by fault and by label leave out deleted instances. */
 export const countsByState = sqliteTable('counts_by_state', {
   state: text('state').$type<State>().primaryKey(),
   n: integer('n').notNull(),
@@ -15,7 +15,7 @@ export const countsByTenant = sqliteTable(
     tenant: text('tenant').notNull(),
     state: text('state').$type<State>().notNull(),
     n: integer('n').notNull(),
-    /** Of their files, as the rows know them. */
+    /** Bytes of their files, from the rows. */
     bytes: integer('bytes').notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.tenant, table.state] })],
@@ -32,7 +32,7 @@ export const countsByLabel = sqliteTable(
   (table) => [primaryKey({ columns: [table.key, table.value] })],
 );
 
-/** The sums of it by tenant, and of how many instances they are; kept by triggers. */
+/** The sums by tenant, and the number of measured instances; kept by triggers. */
 export const volumesByTenant = sqliteTable('volumes_by_tenant', {
   tenant: text('tenant').primaryKey().notNull(),
   instances: integer('instances').notNull(),

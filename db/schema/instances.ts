@@ -23,17 +23,20 @@ export const instances = sqliteTable(
     state: text('state').$type<State>().notNull(),
     vfsPath: text('vfs_path'),
     updated: integer('updated').notNull(),
-    /** 1 exactly when the state is `deleted`: lists leave those out unless asked for them. */
+    /** 1 exactly when the state is `deleted`: lists leave deleted rows out by default. */
     tombstone: integer('tombstone').notNull().default(0),
     /** The search words, lower-case, each after a space. */
     words: text('words').notNull().default(''),
-    /** When it moves by itself, down the ladder or to its end as an ephemeral sandbox; null when it does not. */
+    /**
+     * When it moves by itself, down the ladder or to its end as an ephemeral sandbox; null when it has no automatic
+     * move.
+     */
     dueAt: integer('due_at'),
     name: text('name'),
     generation: integer('generation').notNull().default(0),
     fault: text('fault').$type<Fault>(),
     faultReason: text('fault_reason'),
-    /** The intent under way. */
+    /** The intent of the pending operation. */
     pending: jsonColumn<Intent>('pending'),
     created: integer('created').notNull(),
     stateSince: integer('state_since').notNull(),
@@ -50,11 +53,9 @@ export const instances = sqliteTable(
     lineageParent: text('lineage_parent').$type<InstanceId>(),
     file: jsonColumn<FileRecord>('file'),
     failures: integer('failures').notNull().default(0),
-    /** The labels table is made from it. */
+    /** The labels table is derived from it. */
     labels: jsonColumn<Record<string, string>>('labels').notNull().default({}),
-    /**
-     * Sort keys: what has no name comes after every name (a blob sorts after text), what has no size after every size.
-     */
+    /** Sort keys: rows without a name sort last (a blob sorts after text), and rows without a size too. */
     nameKey: text('name_key').generatedAlwaysAs(sql`coalesce(name, x'')`, { mode: 'virtual' }),
     bytesKey: integer('bytes_key').generatedAlwaysAs(sql`coalesce(bytes, -1)`, { mode: 'virtual' }),
   },
@@ -111,7 +112,7 @@ export const labels = sqliteTable(
 );
 
 /**
- * Bytes of the volumes of an instance's file, as weighed after it was last filed. Goes with the instance's tombstone.
+ * Bytes of the volumes of an instance's file, as measured after its last filing. Removed with the instance's tombstone.
  */
 export const instanceVolumes = sqliteTable('instance_volumes', {
   instanceRow: integer('instance_row').primaryKey(),

@@ -1,11 +1,11 @@
-/** Jobs, the instances each of them chose, and their results. */
+/** Jobs, their selected instances, and their results. */
 import type { JobKind } from '../../lib/lifecycle/verb-plan.ts';
 import type { Via } from '../../lib/lifecycle/words.ts';
 import type { JobOutcome, JobState } from '../../lib/registry/jobs.ts';
 import { jsonColumn } from '../columns.ts';
 import { blob, index, integer, primaryKey, sql, sqliteTable, text, uniqueIndex } from '../drizzle.ts';
 
-/** Something to be done to many instances. Which ones was decided when it was made and is in `job_pages`. */
+/** A verb for many instances. They were selected when the job was made and are in `job_pages`. */
 export const jobs = sqliteTable(
   'jobs',
   {
@@ -13,11 +13,11 @@ export const jobs = sqliteTable(
     id: text('id').notNull(),
     verb: text('verb').$type<JobKind>().notNull(),
     reason: text('reason'),
-    /** Key to value, or to null for one that goes. */
+    /** Key to value, or to null to remove it. */
     labels: jsonColumn<Record<string, string | null>>('labels'),
-    /** What was asked for, as it was asked. */
+    /** The original request. */
     request: jsonColumn<unknown>('asked').notNull(),
-    /** The tenants that it may concern; null: all. */
+    /** The tenants that it may affect; null: all. */
     tenants: jsonColumn<string[]>('tenants'),
     actor: text('actor').notNull(),
     via: text('via').$type<Via>().notNull(),
@@ -25,7 +25,7 @@ export const jobs = sqliteTable(
     state: text('state').$type<JobState>().notNull(),
     created: integer('created').notNull(),
     finished: integer('finished'),
-    /** How many were chosen, and what became of them so far. */
+    /** The number of selected instances, and of their results so far. */
     chosen: integer('chosen').notNull(),
     done: integer('done').notNull().default(0),
     failed: integer('failed').notNull().default(0),
@@ -51,7 +51,7 @@ export const jobPages = sqliteTable(
   (table) => [primaryKey({ columns: [table.job, table.page] })],
 );
 
-/** What became of each instance of a job, by its place in the job. */
+/** The result of each instance of a job, by its position in the job. */
 export const jobResults = sqliteTable(
   'job_results',
   {

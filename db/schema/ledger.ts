@@ -5,8 +5,8 @@ import type { Source, Trigger, Via } from '../../lib/lifecycle/words.ts';
 import { index, integer, real, sql, sqliteTable, text } from '../drizzle.ts';
 
 /**
- * The ledger: append-only, which triggers hold; so no number is ever used again. Each line has the hash of itself and
- * of all before it.
+ * The ledger: append-only, enforced by triggers, so no number is ever used again. Each line's hash covers the line and
+ * all earlier ones.
  */
 export const events = sqliteTable(
   'events',
@@ -30,10 +30,7 @@ export const events = sqliteTable(
     address: text('address'),
     /** Lower-case hex. Null only before a line of an older file is chained. */
     hash: text('hash'),
-    /**
-     * JSON of the signed note that stands for its texts, once they were given up with their tenant; null while they are
-     * there.
-     */
+    /** JSON of the signed note that replaces its texts after its tenant was forgotten; null otherwise. */
     blanked: text('blanked'),
   },
   (table) => [
@@ -47,17 +44,14 @@ export const events = sqliteTable(
   ],
 );
 
-/**
- * A month of the ledger, sealed; it stays when its lines are dropped. Triggers let it be exported once and dropped
- * once, no more.
- */
+/** A sealed month of the ledger; it stays when its lines are dropped. Triggers allow one export and one drop. */
 export const ledgerSegments = sqliteTable('ledger_segments', {
   /** `2026-11`. */
   id: text('id').primaryKey().notNull(),
   firstSeq: integer('first_seq').notNull(),
   lastSeq: integer('last_seq').notNull(),
   lines: integer('lines').notNull(),
-  /** The hash that the first line's is made with. */
+  /** The hash before its first line. */
   previousHash: text('previous_hash').notNull(),
   firstHash: text('first_hash').notNull(),
   lastHash: text('last_hash').notNull(),

@@ -1,10 +1,10 @@
-/** Bundles that left the building. */
+/** Exported bundles. */
 import type { InstanceId } from '../../lib/base/ids.ts';
 import type { ShareMember } from '../../lib/registry/shares.ts';
 import { jsonColumn } from '../columns.ts';
 import { index, integer, sqliteTable, text, uniqueIndex } from '../drizzle.ts';
 
-/** What left in bundles: one row per bundle, written before its first byte was sent, never changed. */
+/** One row per exported bundle, written before its first byte was sent, never changed. */
 export const shares = sqliteTable(
   'shares',
   {

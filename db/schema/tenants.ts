@@ -1,9 +1,9 @@
-/** What a tenant overrides, tenants that are being forgotten, and the settings of the whole registry. */
+/** Tenants' overrides, tenants that are being forgotten, and the settings of the whole registry. */
 import type { Via } from '../../lib/lifecycle/words.ts';
 import { jsonColumn } from '../columns.ts';
 import { index, integer, sql, sqliteTable, text, uniqueIndex } from '../drizzle.ts';
 
-/** What a tenant overrides; null falls through to the global value. A quota that is null does not bind. */
+/** A tenant's overrides; null falls back to the global value. A null quota is no limit. */
 export const tenants = sqliteTable('tenants', {
   tenant: text('tenant').primaryKey(),
   idleToSuspendSeconds: integer('idle_to_suspend_s'),
@@ -14,20 +14,20 @@ export const tenants = sqliteTable('tenants', {
 });
 
 /**
- * Tenants that are being forgotten, and that were. While one is not finished, triggers refuse whatever would be made
- * for its tenant, and let its shares go and its lines of the ledger give up their texts.
+ * Tenants that are being or were forgotten. While a forgetting is open, triggers refuse new rows for its tenant, and
+ * allow the removal of its shares and of the texts of its ledger lines.
  */
 export const tenantForgettings = sqliteTable(
   'forgettings',
   {
-    /** The id of the job that shows how far it is. */
+    /** The id of the job that shows its progress. */
     job: text('job').primaryKey().notNull(),
     tenant: text('tenant').notNull(),
     actor: text('actor').notNull(),
     via: text('via').$type<Via>().notNull(),
     started: integer('started').notNull(),
     finished: integer('finished'),
-    /** What its later steps need to know of what its earlier ones remove: ids alone; null at the end. */
+    /** Ids of removed people and jobs that later steps need; null at the end. */
     forgottenIds: jsonColumn<{ actors: string[]; jobs: string[] }>('about'),
   },
   (table) => [

@@ -137,13 +137,13 @@ export interface Calls {
   /** Brings an archived instance back to active. */
   reviveInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
   /**
-   * Runs a shell script, waking what sleeps. Any byte may go in (`stdin_base64`) and come out: an output that is no
-   * UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`,
+   * Runs a shell script. Wakes a sleeping sandbox. Any byte may go in (`stdin_base64`) and come out: an output that is
+   * no UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`,
    * `stderr` and `exit` are sent as they happen; a piece of output is `{"text"}`, or `{"text","encoding":"base64"}`
    * when it is bytes, and no piece ends within a character. Closing the connection stops the script.
    */
   execInInstance(id: string, input: ExecInput, options?: CallOptions): Promise<ExecAnswer>;
-  /** Evaluates JavaScript or Python, waking what sleeps. Closing the connection stops it. */
+  /** Evaluates JavaScript or Python. Wakes a sleeping sandbox. Closing the connection stops it. */
   evalInInstance(id: string, input: EvalInput, options?: CallOptions): Promise<EvalAnswer>;
   /**
    * Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up the id of the
@@ -158,17 +158,17 @@ export interface Calls {
   listFiles(id: string, volume: Volume, query?: FilesQuery, options?: CallOptions): Pages<FileInfo>;
   /** Lists what lies directly in a folder, folders first. Wakes nothing. */
   listFolder(id: string, volume: Volume, query?: FolderQuery, options?: CallOptions): Pages<FolderItem>;
-  /** Makes a folder with what is missing above it, waking what sleeps. */
+  /** Makes a folder and its missing parents. Wakes a sleeping sandbox. */
   makeFolder(id: string, volume: Volume, input: MakeFolderInput, options?: CallOptions): Promise<void>;
-  /** Deletes an empty folder, or with `recursive` one with all that is in it, waking what sleeps. */
+  /** Deletes an empty folder, or with `recursive` one with all that is in it. Wakes a sleeping sandbox. */
   deleteFolder(id: string, volume: Volume, query: DeleteFolderQuery, options?: CallOptions): Promise<void>;
   /** Gives the bytes of a file, or a range of them. Wakes nothing. */
   getFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<Download>;
-  /** Writes a file, waking what sleeps. Durable when answered. */
+  /** Writes a file. Wakes a sleeping sandbox. Durable when answered. */
   putFile(id: string, volume: Volume, path: string, body: Upload, options?: CallOptions): Promise<Written>;
-  /** Deletes a file, waking what sleeps. */
+  /** Deletes a file. Wakes a sleeping sandbox. */
   deleteFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<void>;
-  /** Moves a file or a folder within its volume, waking what sleeps. */
+  /** Moves a file or a folder within its volume. Wakes a sleeping sandbox. */
   moveFile(id: string, volume: Volume, input: MoveInput, options?: CallOptions): Promise<void>;
   /** Searches names or contents. Wakes nothing. */
   searchFiles(id: string, query: SearchQuery, options?: CallOptions): Pages<SearchHit>;
@@ -212,7 +212,7 @@ export interface Calls {
   listInstanceShares(id: string, query?: InstanceSharesQuery, options?: CallOptions): Pages<Share>;
   /** Lists what left in bundles, newest first, a page at a time. */
   listShares(query?: SharesQuery, options?: CallOptions): Pages<Share>;
-  /** Says who signed a bundle, what is wrong with it, and which of our shares it is. Keeps nothing of it. */
+  /** Inspects a bundle: its signer, its faults, and the share of this server that it is. Stores nothing of it. */
   inspectBundle(body: Upload, options?: CallOptions): Promise<Inspection>;
   /** Makes a new instance of a bundle, or of a bare VFS file. */
   importBundle(body: Upload, query: ImportQuery, options?: CallOptions): Promise<Instance>;
@@ -247,7 +247,7 @@ export interface Calls {
   listJobs(query?: JobsQuery, options?: CallOptions): Pages<Job>;
   /** Shows a job and how far it is. */
   getJob(id: string, options?: CallOptions): Promise<Job>;
-  /** Cancels a job: what is under way ends, nothing more begins. A job that has ended stays as it is. */
+  /** Cancels a job: moves under way finish, and no further ones begin. An ended job does not change. */
   cancelJob(id: string, options?: CallOptions): Promise<Job>;
   /** Lists what became of each instance of a job, in the job’s order. */
   listJobResults(id: string, query?: JobResultsQuery, options?: CallOptions): Pages<JobResult>;

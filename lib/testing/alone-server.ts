@@ -12,8 +12,8 @@ import { spawnServer } from './process.ts';
 import type { TestServer, TestServerOptions } from './server.ts';
 
 /**
- * Stands for what is in the other process: whoever reaches into it is skipped. What the test asked over HTTP before is
- * asserted all the same, and e2e/alone-api.test.ts holds how few are skipped.
+ * Stands for parts in the other process: a test that uses them is skipped. Its earlier assertions over HTTP still
+ * count, and e2e/alone-api.test.ts limits how many tests are skipped.
  */
 function elsewhere<T extends object>(what: string): T {
   return new Proxy({} as T, {

@@ -1,4 +1,4 @@
-/** For tests: what lies in a data folder, so that it can be proved that nothing was left behind. */
+/** For tests: the files in a data folder, to prove that nothing was left behind. */
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
@@ -14,7 +14,7 @@ export function filesIn(folder: string): string[] {
     .sort();
 }
 
-/** What lies directly in a drawer, by name, without its folder of unfinished work, which has to be empty. */
+/** The direct children of a drawer, by name, without its folder of unfinished work, which has to be empty. */
 export function namesIn(drawer: string): string[] {
   const names = readdirSync(drawer);
   if (names.includes('.staging') && readdirSync(join(drawer, '.staging')).length > 0) return names.sort();

@@ -9,5 +9,5 @@ if (folder === undefined || tenant === undefined || step === undefined) throw ne
 
 const host = await startVictim(folder, step);
 await host.operations.forgetTenant(caller, tenant, { confirm: tenant });
-// Whoever waits longer than this was not killed.
+// A process that is still alive after this time was not killed.
 await new Promise((resolve) => setTimeout(resolve, 120_000));

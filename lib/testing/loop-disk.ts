@@ -1,7 +1,7 @@
 /**
- * For tests: ext4 on a file, mounted where only the server that is started within it sees it. What the filesystem has
- * not written through is not in the file, so a copy of the file is what a power cut leaves. Needs an administrator and
- * loop devices.
+ * For tests: ext4 on a file, mounted where only the server within sees it. Data that the filesystem has not written
+ * through is not in the file, so a copy of the file is what a power cut leaves. Needs an administrator and loop
+ * devices.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
@@ -9,13 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const BYTES = 128 * 1024 * 1024;
-/** Nothing reaches the disk because time has passed: the journal is written when somebody asks for it. */
+/** Time alone writes nothing to the disk: the journal is written on request only. */
 export const LOOP_OPTIONS = 'loop,commit=600';
 
 /** The name of the setting that tells the image to the shell that mounts it. */
 const IMAGE = 'WINTERDOCK_TEST_IMAGE';
 
-/** A command that mounts the image over the data folder and becomes what follows it. */
+/** A command that mounts the image over the data folder and then becomes the given command. */
 export const WITHIN_IMAGE = [
   'unshare',
   '--mount',
@@ -24,19 +24,19 @@ export const WITHIN_IMAGE = [
   `mount -o ${LOOP_OPTIONS} "$${IMAGE}" "$WB_DATA" && exec "$0" "$@"`,
 ];
 
-/** What the command has to be told. */
+/** The environment of that command. */
 export function imageSettings(image: string): Record<string, string> {
   return { [IMAGE]: image };
 }
 
-/** Makes an empty filesystem in a file. Throws with the words of the tool. */
+/** Makes an empty filesystem in a file. Throws with the tool's message. */
 export function makeImage(path: string): void {
   writeFileSync(path, '');
   truncateSync(path, BYTES);
   run('mkfs.ext4', ['-q', '-F', path]);
 }
 
-/** What the device holds at this moment, and nothing that is only in memory. */
+/** The present content of the device, without data that is only in memory. */
 export function copyImage(from: string, to: string): void {
   run('cp', ['--sparse=always', from, to]);
 }
@@ -46,7 +46,7 @@ function run(command: string, args: string[]): void {
   if (status !== 0) throw new Error(`${command}: ${stderr ?? error}`);
 }
 
-/** Why power cannot be cut on this machine, in the words of what refused; null when it can. */
+/** Why power cannot be cut on this machine, in the failed tool's words; null when it can. */
 export function whyNoLoopDisk(): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-loop-'));
   try {

@@ -9,19 +9,19 @@ import { join } from 'node:path';
 import { withMounts } from './private-mounts.ts';
 
 export interface Namespace {
-  /** A command that runs what follows it in the namespace, as the same process. */
+  /** A command that runs the given command in the namespace, as the same process. */
   within: readonly string[];
-  /** A path of the namespace as it is seen from outside. */
+  /** A path of the namespace as seen from outside. */
   outside(path: string): string;
-  /** Runs a shell script in it. Throws with what it said when it fails. */
+  /** Runs a shell script in it. Throws with its output when it fails. */
   run(script: string): void;
-  /** Unmounts everything by ending the namespace; whoever still runs in it keeps it. */
+  /** Unmounts everything by ending the namespace; a process that still runs in it keeps it alive. */
   end(): Promise<void>;
 }
 
 /**
- * Makes one and runs `script` in it, which mounts what is wanted. `administrator`: with the rights of this process,
- * which must be an administrator's, so that devices can be mounted too.
+ * Makes a namespace and runs `script` in it for its mounts. `administrator`: with the rights of this process, which
+ * must be an administrator's, so that devices can be mounted too.
  */
 export async function holdNamespace(script: string, { administrator = false } = {}): Promise<Namespace> {
   const holding = `set -e; ${script}\necho ready; exec sleep infinity`;

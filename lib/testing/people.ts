@@ -1,4 +1,4 @@
-/** For tests: people who come in by the ways that there are, and the cookies that they get. */
+/** For tests: people who sign in by each of the ways, and their cookies. */
 
 import type { Auth } from '../auth/auth.ts';
 import type { PersonRole } from '../auth/roles.ts';
@@ -25,7 +25,7 @@ export async function firstAdmin(auth: Auth, email = 'ada@example.com'): Promise
   return cookieOf(await auth.signIns.join(token, { email, name: 'Ada', password: PASSWORD }, visitor()));
 }
 
-/** Lets somebody in by an invitation. Gives the cookie of the session. */
+/** Signs a person in by an invitation. Returns the cookie of the session. */
 export async function invited(
   auth: Auth,
   role: PersonRole,

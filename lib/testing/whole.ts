@@ -1,6 +1,6 @@
 /**
- * For tests: whether everything that was acknowledged is there, and nothing else. What should be is a book of
- * sandboxes; what is, is asked over HTTP and looked at in the data folder. Knows nothing of how it came about.
+ * For tests: checks that everything acknowledged exists, and nothing else. The expected state is a book of sandboxes;
+ * the actual one is read over HTTP and from the data folder. Knows nothing of the history.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -11,7 +11,7 @@ import type { Call } from './call.ts';
 /** Stands for a file that is not there. */
 export const ABSENT = 'absent';
 
-/** What a file may hold, as digests or ABSENT: one thing once its write was answered, more while an answer was lost. */
+/** Allowed contents of a file, as digests or ABSENT: one after an answered write, several after a lost answer. */
 export type Allowed = ReadonlySet<string>;
 
 /** What should be of a sandbox. Files are keyed `volume/path`; what is not in the map must not be there. */

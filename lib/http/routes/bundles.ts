@@ -87,7 +87,8 @@ export const bundleRoutes: Route[] = [
     method: 'POST',
     path: '/bundles/inspect',
     operation: 'inspectBundle',
-    summary: 'Says who signed a bundle, what is wrong with it, and which of our shares it is. Keeps nothing of it.',
+    summary:
+      'Inspects a bundle: its signer, its faults, and the share of this server that it is. Stores nothing of it.',
     tag,
     body: 'stream',
     answers: { 200: { description: 'What was found', schema: inspectionSchema } },

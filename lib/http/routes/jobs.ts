@@ -83,7 +83,7 @@ export const jobRoutes: Route[] = [
     method: 'DELETE',
     path: '/jobs/:id',
     operation: 'cancelJob',
-    summary: 'Cancels a job: what is under way ends, nothing more begins. A job that has ended stays as it is.',
+    summary: 'Cancels a job: moves under way finish, and no further ones begin. An ended job does not change.',
     tag,
     params: idParams,
     answers: one,

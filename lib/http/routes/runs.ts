@@ -26,7 +26,7 @@ export const runRoutes: Route[] = [
     operation: 'exec',
     name: 'execInInstance',
     summary:
-      'Runs a shell script, waking what sleeps. Any byte may go in (`stdin_base64`) and come out: an output that is no UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen; a piece of output is `{"text"}`, or `{"text","encoding":"base64"}` when it is bytes, and no piece ends within a character. Closing the connection stops the script.',
+      'Runs a shell script. Wakes a sleeping sandbox. Any byte may go in (`stdin_base64`) and come out: an output that is no UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen; a piece of output is `{"text"}`, or `{"text","encoding":"base64"}` when it is bytes, and no piece ends within a character. Closing the connection stops the script.',
     tag,
     params: idParams,
     body: execSchema,
@@ -42,7 +42,7 @@ export const runRoutes: Route[] = [
     path: '/instances/:id/eval',
     operation: 'eval',
     name: 'evalInInstance',
-    summary: 'Evaluates JavaScript or Python, waking what sleeps. Closing the connection stops it.',
+    summary: 'Evaluates JavaScript or Python. Wakes a sleeping sandbox. Closing the connection stops it.',
     tag,
     params: idParams,
     body: evalSchema,

@@ -1,7 +1,7 @@
 /**
- * One operation under one fault: an effect of it fails, or the server is killed beside one, or the power is cut after
- * one. Returns what is wrong afterwards, in sentences. Effects are counted by the seam, and only those of the
- * operation's own doing.
+ * One operation under one fault: one of its effects fails, the server is killed beside one, or the power is cut after
+ * one. Returns what is wrong afterwards, in sentences. Effects are counted by the seam; only those of the operation
+ * itself count.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFileSync } from 'node:child_process';
@@ -19,7 +19,7 @@ import { KEPT, openHost, type Stage, textIn } from './stage.ts';
 export const FAILURES = ['ENOSPC', 'EIO', 'EROFS', 'EXDEV'] as const;
 export type Failure = (typeof FAILURES)[number];
 
-/** What SQLite says where the system says the same. */
+/** SQLite's errors for the same system errors. */
 const OF_SQLITE: Readonly<Record<Failure, string>> = {
   ENOSPC: 'SQLITE_FULL',
   EIO: 'SQLITE_IOERR_WRITE',
@@ -28,14 +28,13 @@ const OF_SQLITE: Readonly<Record<Failure, string>> = {
 };
 /** Effects that can cross filesystems. */
 const CROSSES: ReadonlySet<Effect['kind']> = new Set(['rename', 'link']);
-/** The signed head of the ledger follows commits by itself; it has scenarios of its own. */
+/** The signed head of the ledger follows commits in the background; it has scenarios of its own. */
 const ASIDE = /registry\.sqlite\.head|\/cache\//;
 
 const own = new AsyncLocalStorage<symbol>();
 
 /**
- * Runs `act` and tells `observer` of its own effects, with their number from 1; `others` is told of every effect that
- * has happened.
+ * Runs `act` and reports its own effects to `observer`, numbered from 1; `others` gets every effect that has happened.
  */
 async function observing<T>(
   folder: string,
@@ -65,7 +64,7 @@ async function observing<T>(
   }
 }
 
-/** A word for an effect that is the same for every sandbox. */
+/** A name for an effect that is the same for every sandbox. */
 function wordOf(stage: Stage, { kind, path, to }: Effect): string {
   const short = (at: string) =>
     (relative(stage.folder, at) || '.')
@@ -75,12 +74,12 @@ function wordOf(stage: Stage, { kind, path, to }: Effect): string {
   return [kind, short(path), ...(to === undefined ? [] : [short(to)])].join(' ');
 }
 
-/** A stage that is a folder alone: what acts on it starts engines by itself. */
+/** A stage that is only a folder: its operation starts engines by itself. */
 function folderAlone(stage: Stage, folder: string): Stage {
   return { ...stage, folder };
 }
 
-/** The effects of an operation that nothing goes wrong with. */
+/** The effects of an operation without a fault. */
 export async function effectsOf(stage: Stage, scenario: Scenario): Promise<Effect[]> {
   const { id, there } = await begun(stage, scenario);
   const effects: Effect[] = [];
@@ -88,7 +87,7 @@ export async function effectsOf(stage: Stage, scenario: Scenario): Promise<Effec
   return effects;
 }
 
-/** Has the nth effect fail, then does the operation again. */
+/** Makes the nth effect fail, then repeats the operation. */
 export async function failing(stage: Stage, scenario: Scenario, nth: number, failure: Failure): Promise<string[]> {
   const { id, there } = await begun(stage, scenario);
   let what = '';
@@ -120,9 +119,9 @@ export interface Cut {
 }
 
 /**
- * Runs the operation once and copies the folder as a SIGKILL at that instant leaves it, before and after each effect,
- * and as a power cut leaves it after each; what is the same as the one before is left out. `wanted`: which of them are
- * kept.
+ * Runs the operation once and copies the folder, before and after each effect, as a SIGKILL at that instant would leave
+ * it, and after each effect as a power cut would leave it. A copy that equals the previous one is left out. `wanted`:
+ * which copies are kept.
  */
 export async function cutsOf(
   stage: Stage,
@@ -161,7 +160,7 @@ export async function cutsOf(
   return { id, cuts };
 }
 
-/** Starts an engine on what a cut left, looks at it, and does the operation again. */
+/** Starts an engine on the copy, examines it, and repeats the operation. */
 export async function afterCut(stage: Stage, scenario: Scenario, id: string, cut: Cut): Promise<string[]> {
   const found = await afterStart(folderAlone(stage, cut.folder), scenario, id);
   rmSync(cut.folder, { recursive: true, force: true });
@@ -191,14 +190,14 @@ async function afterStart(stage: Stage, scenario: Scenario, id: string): Promise
   return found;
 }
 
-/** Where an operation begins: a sandbox of the stage, or a folder of its own. */
+/** The start of an operation: a sandbox of the stage, or a folder of its own. */
 async function begun(stage: Stage, scenario: Scenario): Promise<{ id: string; there: Stage }> {
   const id = await scenario.prepare(stage);
   const folder = await scenario.folder?.(stage, id);
   return { id, there: folder === undefined ? stage : folderAlone(stage, folder) };
 }
 
-/** What is wrong with a sandbox and with everything else; `done`: the operation was answered with success. */
+/** What is wrong with a sandbox and with the rest; `done`: the operation was answered with success. */
 async function lookAt({ host }: Stage, scenario: Scenario, id: string, done: boolean): Promise<string[]> {
   const found = await lastingFindings(host, { keptAside: scenario.keepsAside ?? false });
   const row = await host.registry.instances.get(id);
@@ -230,7 +229,7 @@ async function answerOf(act: () => Promise<unknown>): Promise<Outcome> {
   }
 }
 
-/** What is wrong with an answer to whoever asked: a store that refuses is a known trouble with a known code. */
+/** What is wrong with an answer: a failing store must be a known error with a known code. */
 function answersIn(thrown: unknown): string[] {
   const error = storageFailure(thrown) ?? thrown;
   if (isWinterdockError(error) && error.code !== 'internal') return [];
@@ -244,7 +243,7 @@ function refusalOf({ kind }: Effect, failure: Failure): Error {
   return Object.assign(new Error(`${failure}: injected by a test, ${kind}`), { code: failure, syscall: kind });
 }
 
-/** What tells one state of a folder from another without reading it. */
+/** A fingerprint of a folder's state, made without reading file contents. */
 function fingerprint(folder: string): string {
   const hash = createHash('sha256');
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a data folder under a running engine: rows against files against ledger. Knows nothing of faults
- * or how they came.
+ * Finds what is wrong with a data folder under a running engine: compares rows, files and ledger. Knows nothing of
+ * faults or their causes.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const OF_SERVER = /^(?:lock\.sqlite|[a-z._-]+\.(?:key|secret)|\.staging)$/;
 const SETTLES_MS = 15_000;
 const STEP_MS = 25;
 
-/** What is right where something was kept aside on purpose. */
+/** Exceptions for scenarios that keep a file aside on purpose. */
 interface Leave {
   /** Sandboxes that may be faulted. */
   faults?: readonly string[];
@@ -22,7 +22,7 @@ interface Leave {
   keptAside?: boolean;
 }
 
-/** Every sentence that says what is wrong now; none when all is well. */
+/** A sentence for every finding; none when all is well. */
 async function findings(host: Host, { faults = [], keptAside = false }: Leave = {}): Promise<string[]> {
   const { registry, config } = host;
   const folder = config.dataFolder;
@@ -97,7 +97,7 @@ async function findings(host: Host, { faults = [], keptAside = false }: Leave = 
   return found;
 }
 
-/** The same, once what goes on in the background has come to its end: what is still wrong then stays wrong. */
+/** The same, once background work is done: what is still wrong then stays wrong. */
 export async function lastingFindings(host: Host, leave?: Leave): Promise<string[]> {
   const until = performance.now() + SETTLES_MS;
   let found = await findings(host, leave);

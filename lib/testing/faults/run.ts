@@ -1,4 +1,4 @@
-/** Runs one scenario under faults, in a folder of its own, and says what was wrong. */
+/** Runs one scenario under faults, in a folder of its own, and returns the findings. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,20 +8,20 @@ import { openStage } from './stage.ts';
 
 export const CUTS = ['killed before', 'killed after', 'power cut after'] as const satisfies readonly Cut['kind'][];
 
-/** What is done at an effect beside what is always done. */
+/** The faults at an effect beside those that are always tried. */
 export type Draw = (nth: number) => Cut['kind'] | Failure;
 
 export interface Report {
   name: string;
   effects: number;
-  /** How often a fault was tried, by its name. */
+  /** How often each fault was tried, by name. */
   tried: Record<string, number>;
   findings: string[];
 }
 
 /**
- * Kills after every effect, and does at each what `draw` says; without `draw`, everything at every effect. Kills and
- * cuts that leave the same as the one before are looked at once.
+ * Kills after every effect, and applies the faults that `draw` chooses at each; without `draw`, all faults at every
+ * effect. Kills and cuts with the same copy as the previous one are examined once.
  */
 export async function runScenario(scenario: Scenario, draw?: Draw): Promise<Report> {
   const base = mkdtempSync(join(tmpdir(), 'winterdock-faults-'));
@@ -56,7 +56,7 @@ export async function runScenario(scenario: Scenario, draw?: Draw): Promise<Repo
   return report;
 }
 
-/** A draw that is the same for the same seed (mulberry32). */
+/** A reproducible choice by seed (mulberry32). */
 export function drawFrom(seed: number, name: string): Draw {
   const choices = [...CUTS.filter((kind) => kind !== 'killed after'), ...FAILURES];
   return (nth) => {

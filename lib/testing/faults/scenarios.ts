@@ -1,7 +1,6 @@
 /**
- * Every operation that changes a disk or the registry, as something that can be done to any number of sandboxes: how
- * one comes to where the operation begins, what is done, and which states are right when it was cut off. Knows nothing
- * of faults.
+ * Every operation that changes a disk or the registry, applicable to any number of sandboxes: its preparation, the
+ * operation, and the allowed states after an interruption. Knows nothing of faults.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,19 +25,19 @@ export const CALLER: Caller = {
 
 export interface Scenario {
   name: string;
-  /** Brings a sandbox with the kept files to where the operation begins, and returns its id. */
+  /** Prepares a sandbox with the kept files for the operation, and returns its id. */
   prepare(stage: Stage): Promise<string>;
   act(stage: Stage, id: string): Promise<unknown>;
   /**
-   * States of the sandbox that are right when the operation was cut off or refused, the one that it leads to last;
-   * null: there may be none.
+   * Allowed states of the sandbox after the operation was interrupted or refused, the target state last; null: there
+   * may be no sandbox.
    */
   ends: readonly (State | null)[];
-  /** Whether the operation can be done again when it was answered with success. Default: yes. */
+  /** Whether the operation can be repeated after a success. Default: yes. */
   again?: boolean;
-  /** Set when no engine runs where it acts: makes the folder, as a server left it. */
+  /** Set when no engine runs on the folder: makes the folder as a server left it. */
   folder?: (stage: Stage, id: string) => Promise<string>;
-  /** Whether it keeps what was there in `orphans/`. */
+  /** Whether it keeps the old file in `orphans/`. */
   keepsAside?: boolean;
 }
 
@@ -66,7 +65,7 @@ async function jobDone(host: PlainHost, started: { dryRun: unknown } | { id: str
     if (state !== 'running') break;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  // What a job could not do is told by its results.
+  // The job reports its failures in its results.
   const { items } = await host.operations.jobResults(CALLER, started.id, { limit: 10 });
   const failed = items.find(({ outcome }) => outcome === 'failed');
   if (failed !== undefined) throw new WinterdockError('conflict', failed.reason ?? 'it failed');
@@ -130,7 +129,7 @@ export const SCENARIOS: readonly Scenario[] = [
     (from): Scenario => ({
       name: `archive of what is ${from}`,
       prepare: at(from),
-      // The verb's own filing. What was active is suspended when it fails, from where the map has no hop.
+      // The verb's own filing. When it fails from a state without a direct hop, an active sandbox is suspended.
       act: (stage, id) => operations(stage).runPlan(CALLER, id, { to: 'archived' } as never),
       ends: [from, 'suspended', 'archived'],
     }),
@@ -209,7 +208,7 @@ export const SCENARIOS: readonly Scenario[] = [
       try {
         await operations(stage).createBlueprint(CALLER, { name: id, from_instance: id } as never);
       } catch (error) {
-        // Done again, it may be there: what failed was the clone.
+        // After a repetition it may exist: the clone failed before.
         if (!isWinterdockError(error) || error.code !== 'conflict') throw error;
       }
       await operations(stage).cloneBlueprint(CALLER, id, { tenant: 'acme', count: 1 } as never);
@@ -268,7 +267,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'a start after a kill, a wake and a stop',
     prepare: at('active'),
-    // What a SIGKILL leaves of a stage whose sandbox is awake.
+    // The folder that a SIGKILL leaves while the stage's sandbox is awake.
     folder: async (stage, id) => {
       await stage.put(id, '/own', id);
       return stage.copied();

@@ -1,6 +1,5 @@
 /**
- * A whole engine without its front on a data folder, and sandboxes in it that were made quickly: what scenarios of
- * faults act on.
+ * A whole engine without its server on a data folder, with quickly made sandboxes: the subject of the fault scenarios.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -17,7 +16,7 @@ import { type PlainHost, plainHost } from '../plain-ids.ts';
 import { sharedReaders } from '../shared-readers.ts';
 import { CALLER } from './scenarios.ts';
 
-/** What every sandbox that was made from the stage's snapshot has, by volume. */
+/** The contents of every sandbox made from the stage's snapshot, by volume. */
 export const KEPT = { workspace: 'the work', memory: 'the memory' } as const;
 
 export interface Stage {
@@ -30,7 +29,7 @@ export interface Stage {
   readonly snapshotContent: { name: string; hash: string; bytes: number };
   /** A bundle of the same sandbox. */
   readonly bundle: Buffer;
-  /** What a scenario has to remember of its sandboxes. */
+  /** The scenario's notes about its sandboxes. */
   readonly notes: Map<string, string>;
   newId(): string;
   /** A sandbox that never had a file. */
@@ -46,7 +45,7 @@ export interface Stage {
   stop(): Promise<void>;
 }
 
-/** Starts an engine on a data folder (absolute), as a server would after whatever happened to it. */
+/** Starts an engine on a data folder (absolute), as a server would after any fault. */
 export async function openHost(folder: string, clock = new FakeClock()): Promise<PlainHost> {
   const config = readConfig({
     WB_DATA: folder,
@@ -70,7 +69,7 @@ const CAUSE: AuditContext = {
   reason: null,
 };
 
-/** Starts an engine on an empty folder and makes what sandboxes are made from. */
+/** Starts an engine on an empty folder and makes the snapshot and bundle for its sandboxes. */
 export async function openStage(folder: string): Promise<Stage> {
   const clock = new FakeClock();
   const host = await openHost(folder, clock);
@@ -134,7 +133,7 @@ export async function openStage(folder: string): Promise<Stage> {
   };
 }
 
-/** The text of a file in a sandbox, read as anyone would, waking nothing. */
+/** The text of a file in a sandbox, read as by any user, waking nothing. */
 export async function textIn(
   host: PlainHost,
   id: string,

@@ -1,6 +1,5 @@
 /**
- * For tests: carries one command of a random life out over HTTP, judges the answer by itself, and tells what it means
- * for the model.
+ * For tests: sends one command of a random life over HTTP, checks the answer, and returns its meaning for the model.
  */
 import type { Got } from '../call.ts';
 import { ABSENT, digestOf } from '../whole.ts';
@@ -8,7 +7,7 @@ import { type Command, NAMES, type Step } from './commands.ts';
 import { type Box, bytesOf, type Copy, type Effect, type Files, type Life, textOf, wrote } from './model.ts';
 import type { World } from './world.ts';
 
-/** What exists besides sandboxes, and what may. */
+/** Everything that exists besides sandboxes, and what may exist. */
 export interface Stock {
   boxes: Box[];
   copies: Copy[];
@@ -21,18 +20,18 @@ export interface Stock {
   next: number;
 }
 
-/** Sandboxes that a life holds at a time; tombstones aside. */
+/** Most sandboxes of a life at a time, without tombstones. */
 const MAX_BOXES = 12;
 const MAX_BUNDLES = 3;
 const MAX_COPIES = 6;
-/** What takes longer hangs. */
+/** A longer answer counts as hanging. */
 const MAX_ANSWER_MS = 60_000;
 const FAULTED = ['unknown_state', 'corrupt', 'missing_file'];
 
 export interface Carried {
   effects: Effect[];
   findings: string[];
-  /** What was asked and answered, for the log. */
+  /** The requests and their answers, for the log. */
   summary: string;
 }
 
@@ -42,7 +41,7 @@ export function isHere({ lives }: Box): boolean {
 
 const shellPath = (name: string) => `/${name}`;
 
-/** The shell's line of a step; whatever fails ends the script. */
+/** The shell's line of a step; any failure ends the script. */
 function lineOf(step: Step): string {
   const into = (name: string) => (name.includes('/d/') ? 'mkdir -p /workspace/d && ' : '');
   const path = shellPath(step.name);
@@ -113,7 +112,7 @@ export class Carrier {
     const box = 'box' in command ? this.#box(command.box) : undefined;
     if ('box' in command && box === undefined) return [];
     const at = (rest: string) => `/instances/${box?.id}${rest}`;
-    /** Of an answer that says in full what became of it. */
+    /** The outcome of an answer that states it in full. */
     const effect = (
       got: Got | null,
       steps: readonly Step[],

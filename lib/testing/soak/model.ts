@@ -1,13 +1,12 @@
 /**
- * For tests: what should be after everything that was answered and everything whose answer was lost. Commands that ran
- * beside each other on one sandbox may have happened in any order; what ran alone happened as it was answered. Knows
- * nothing of HTTP.
+ * For tests: the expected state after all answered and all lost commands. Concurrent commands on one sandbox may have
+ * happened in any order; a command that ran alone happened as it was answered. Knows nothing of HTTP.
  */
 import type { State } from '../../lifecycle/states.ts';
 import { ABSENT, digestOf, type Kept } from '../whole.ts';
 import type { Step } from './commands.ts';
 
-/** Where a sandbox is, as far as anybody decided it; the ladder moves what is `live` by itself. */
+/** The state of a sandbox, as far as a command decided it; the ladder moves a `live` one by itself. */
 export type Life = 'none' | 'created' | 'live' | 'archived' | 'deleted';
 
 /** What a file may hold: digests, or ABSENT. */

@@ -1,6 +1,6 @@
 /**
- * For tests: where a random life is lived: a small disk of its own, a real server on it, and what goes wrong with them.
- * Knows nothing of what should be.
+ * For tests: the surroundings of a random life: a small disk, a real server on it, and the faults of both. Knows
+ * nothing of the expected state.
  */
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -20,7 +20,7 @@ const DRAWERS = ['cold', 'archive', 'snapshots'] as const;
 const CLOCK = new URL('./shifted-clock.ts', import.meta.url);
 /** A server that does not end by then hangs. */
 const MAX_END_MS = 20_000;
-/** The end of the server's output that is kept for whoever looks for a cause. */
+/** How much of the server's last output is kept for finding a cause. */
 const OUTPUT_CHARS = 20_000;
 
 /**
@@ -46,7 +46,7 @@ export class World {
   #server: ServerProcess | null = null;
   #shiftMs = 0;
   #readOnly: string | null = null;
-  /** Until when what is refused may be the fault of what went wrong. */
+  /** Until this time a refusal may be caused by a fault. */
   #troubledUntil = 0;
   #said = '';
 
@@ -89,12 +89,12 @@ export class World {
     return performance.now() < this.#troubledUntil;
   }
 
-  /** What servers said, the last of it. */
+  /** The servers' last output. */
   get output(): string {
     return (this.#said + (this.#server?.output() ?? '')).slice(-OUTPUT_CHARS);
   }
 
-  /** Whether a server ended that nobody ended. */
+  /** Whether a server ended by itself. */
   get died(): boolean {
     const child = this.#server?.child;
     return child !== undefined && (child.exitCode !== null || child.signalCode !== null);
@@ -157,7 +157,7 @@ export class World {
     });
   }
 
-  /** Ends the server and tells how: the exit code, the signal, or `hangs`. */
+  /** Ends the server and returns how: the exit code, the signal, or `hangs`. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<string> {
     const server = this.#server;
     if (server === null) return 'none';
@@ -194,7 +194,7 @@ export class World {
     return pid;
   }
 
-  /** Takes all the room there is. */
+  /** Fills the disk. */
   fill(): void {
     this.#trouble(600_000);
     const ballast = openSync(join(this.folder, 'ballast'), 'w');
