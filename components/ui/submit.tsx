@@ -1,5 +1,5 @@
 'use client';
-/** A submit button whose label changes while the form runs. */
+/** A submit button whose label changes while the form runs. Meanwhile the buttons of the form do nothing, and say so. */
 import type { ReactNode } from 'react';
 import { useFormStatus } from 'react-dom';
 
@@ -28,6 +28,7 @@ export function Submit({
       name={name}
       value={value}
       aria-busy={mine}
+      aria-disabled={pending || undefined}
       aria-describedby={describedBy}
       onClick={(event) => {
         if (pending) event.preventDefault();
