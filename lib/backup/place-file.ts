@@ -25,13 +25,13 @@ export async function placeFile(
   await file.replace(async (unfinished) => {
     await copyFile(source, unfinished, fsConstants.COPYFILE_FICLONE);
     if ((await sha256Of(unfinished)) !== object.sha256) {
-      throw new WinterdockError('storage_unavailable', `What was written of ${label} did not read back as it was.`, {
+      throw new WinterdockError('storage_unavailable', `The restored file of ${label} reads back with other bytes.`, {
         hint: 'Check the disk of the data folder, then run the restore again.',
       });
     }
   });
   const stamp = await stampAt(file);
-  if (stamp === null) throw new WinterdockError('storage_unavailable', `What was just written of ${label} is gone.`);
+  if (stamp === null) throw new WinterdockError('storage_unavailable', `The restored file of ${label} is missing.`);
   return stamp;
 }
 
@@ -48,7 +48,7 @@ export async function expandTo(
     else await pipeline(createReadStream(source), writeStream(to));
   } catch (error) {
     if (error instanceof Error && 'code' in error && /^Z(STD)?_/.test(String(error.code))) {
-      throw new WinterdockError('corrupt', `What the backup has of ${label} does not expand.`, { cause: error });
+      throw new WinterdockError('corrupt', `The backup's file of ${label} does not expand.`, { cause: error });
     }
     throw error;
   }

@@ -101,7 +101,7 @@ export async function restoreOne(options: RestoreOneOptions): Promise<InstanceRo
     await expandTo(backup, object, draft, { label: `the sandbox "${id}"`, packed });
     const complaint = complaintOf(draft);
     if (complaint !== null) {
-      throw new WinterdockError('corrupt', `What the backup has of "${id}" is damaged: ${complaint}.`, {
+      throw new WinterdockError('corrupt', `The backup's file of "${id}" is damaged: ${complaint}.`, {
         hint: 'Take the file itself with --to FILE, and salvage what can be read of it.',
       });
     }
@@ -226,7 +226,7 @@ async function replace(
   await renameFile(draft, target);
   await Promise.all([dirname(target), dirname(dirname(target))].map(syncFolder));
   const stamp = stampOf(target);
-  if (stamp === null) throw new WinterdockError('storage_unavailable', `What was just written of "${id}" is gone.`);
+  if (stamp === null) throw new WinterdockError('storage_unavailable', `The restored file of "${id}" is missing.`);
   const way = there.state === 'suspended' ? [] : (plan(there.state, 'suspended') ?? []);
   const reason = `backup ${backup.manifest.id}`;
   const hops = [there.state, ...way];

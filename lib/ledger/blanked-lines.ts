@@ -91,6 +91,6 @@ export class BlankNoteCheck {
     const found = this.#notes.get(line.requestId) ?? new BlankNoteDigest();
     this.#notes.delete(line.requestId);
     if (declared[0] === found.words() || (isCut && found.count < Number(declared[1]))) return null;
-    return `line ${line.seq} tells of ${declared[0]}, which are not those that are blanked: ${found.words()}`;
+    return `line ${line.seq} declares ${declared[0]}, but the blanked lines are ${found.words()}`;
   }
 }

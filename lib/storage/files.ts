@@ -105,7 +105,7 @@ export async function copyWhole(source: string, target: string, staging: string)
     await pipeline(createReadStream(source), effects.writeStream(unfinished));
     await effects.syncFile(unfinished);
     if ((await sha256Of(source)) !== (await sha256Of(unfinished))) {
-      throw new WinterdockError('storage_unavailable', 'A copy between drawers did not read back as it was written.', {
+      throw new WinterdockError('storage_unavailable', 'A copy between drawers reads back with other bytes.', {
         hint: 'The source was kept. Check the disk, then try again.',
       });
     }
