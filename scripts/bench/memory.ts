@@ -17,7 +17,9 @@ export async function measureMemory(): Promise<PartResult> {
       await must('POST', `${api}/hot-${n}/exec`, KEY, JSON.stringify({ command: 'echo hello > note; cat note' }));
     }
     const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').trim().split(' ');
-    const workers = children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('instance/worker'));
+    const workers = children.filter((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, 'utf8').match(/\/worker\.(?:ts|cjs)\0/),
+    );
     if (workers.length !== HOT) throw new Error(`${workers.length} workers instead of ${HOT}`);
     const pss = workers.map(
       (pid) => Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) * MB_PER_KIB,

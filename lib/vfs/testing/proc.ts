@@ -1,12 +1,15 @@
 /** What the kernel says about processes. Linux only. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
+/** A reader's command line: it starts from its source, or from the bundle. */
+const READER = /\/reader\.(?:ts|cjs)\0/;
+
 /** The reader processes of a process, from the kernel's table. */
 export function readersOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => stateOf(pid)?.parent === parent && commandOf(pid).includes('lib/vfs/reader.ts'));
+    .filter((pid) => stateOf(pid)?.parent === parent && READER.test(commandOf(pid)));
 }
 
 /** The state letter and the parent of a process; null when it is gone. A zombie is gone. */
