@@ -68,18 +68,25 @@ test('a call beside a running stream waits for it and interrupts nothing', async
   expect(text).toContain('event: exit');
 });
 
-test('of ten concurrent wakes for three places three succeed, and the others get a retry time', async () => {
+test('ten concurrent wakes for three places are all served in turn, and three stay awake', async () => {
   const ids = Array.from({ length: 10 }, (_, n) => `s-${n}`);
   for (const id of ids) await create(id);
-  const answers = await Promise.all(ids.map((id) => exec(id, 'true')));
-  const served = answers.filter(({ status }) => status === 200);
-  const refused = answers.filter(({ status }) => status === 503);
-  expect([served.length, refused.length]).toEqual([3, 7]);
-  for (const { json, headers } of refused) {
-    expect(json.code).toBe('capacity');
-    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
-  }
+  const answers = await Promise.all(ids.map((id) => exec(id, 'echo served')));
+  expect(answers.map(({ status, json }) => [status, json.stdout])).toEqual(ids.map(() => [200, 'served\n']));
+  for (const { headers } of answers) expect(headers['server-timing']).toMatch(/^wait;dur=.*run;dur=/);
   expect((await server.call('GET', '/api/instances?state=active')).json).toHaveLength(3);
+});
+
+test('where all places are kept hot, one more is refused and told when to come back', async () => {
+  const kept = ['kept-0', 'kept-1', 'kept-2'];
+  for (const id of kept) {
+    await create(id, { keep_hot: true });
+    expect((await exec(id, 'true')).status).toBe(200);
+  }
+  await create('more');
+  const { status, json, headers } = await exec('more', 'true');
+  expect([status, json.code]).toEqual([503, 'capacity']);
+  expect(Number(headers['retry-after'])).toBeGreaterThan(0);
 });
 
 test('sleeping sandboxes are listed like awake ones, whatever suspended them', async () => {

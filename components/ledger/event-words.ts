@@ -134,6 +134,7 @@ const TRIGGERS: Readonly<Record<Event['trigger'], { short: string; because: stri
   timeout: { short: 'out of time', because: 'a call ran out of time' },
   reconcile: { short: 'found unfinished', because: 'the server found it unfinished' },
   memory: { short: 'short memory', because: 'the sandboxes’ memory was short' },
+  pressure: { short: 'made room', because: 'another sandbox needed its place' },
   quota: { short: 'a quota', because: 'a quota was reached' },
   boot: { short: 'server start', because: 'the server started' },
   stop: { short: 'server stop', because: 'the server stopped' },

@@ -40,6 +40,7 @@ const environmentSchema = z.object({
   WB_POOL: integer(0, 64, 2),
   WB_MAX_ACTIVE: integer(1, 10_000, 200),
   WB_MEMORY: z.string().regex(/^\d+$/, MEMORY_RANGE).transform(Number).refine(isMemory, MEMORY_RANGE).optional(),
+  WB_WAKE_WAIT_MS: integer(0, 600_000, 15_000),
   WB_DRAIN_MS: integer(0, 600_000, 5000),
   WB_MAX_BODY: integer(1024, 1024 * MIB, 100 * MIB),
   WB_MAX_FILE: integer(1024, 256 * MIB, 64 * MIB),
@@ -73,6 +74,8 @@ export interface Config {
   maxActive: number;
   /** Memory budget of all sandbox processes together, in bytes; null: none. */
   memoryBytes: number | null;
+  /** The longest that a wake waits for its turn, in milliseconds. */
+  wakeWaitMs: number;
   drainMs: number;
   maxBodyBytes: number;
   maxFileBytes: number;
@@ -125,6 +128,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     poolSize: env.WB_POOL,
     maxActive: env.WB_MAX_ACTIVE,
     memoryBytes: env.WB_MEMORY === 0 ? null : (env.WB_MEMORY ?? sandboxMemoryShare(machineMemory())),
+    wakeWaitMs: env.WB_WAKE_WAIT_MS,
     drainMs: env.WB_DRAIN_MS,
     maxBodyBytes: env.WB_MAX_BODY,
     maxFileBytes: env.WB_MAX_FILE,

@@ -157,6 +157,7 @@ export type Event = {
     | 'reconcile'
     | 'quota'
     | 'memory'
+    | 'pressure'
     | 'boot'
     | 'stop';
   actor: string;
@@ -185,6 +186,7 @@ export type EventsQuery = {
     | 'reconcile'
     | 'quota'
     | 'memory'
+    | 'pressure'
     | 'boot'
     | 'stop'
     | undefined;
@@ -237,6 +239,7 @@ export type ExportQuery = {
     | 'reconcile'
     | 'quota'
     | 'memory'
+    | 'pressure'
     | 'boot'
     | 'stop'
     | undefined;
@@ -1000,6 +1003,7 @@ export type StreamQuery = {
     | 'reconcile'
     | 'quota'
     | 'memory'
+    | 'pressure'
     | 'boot'
     | 'stop'
     | undefined;

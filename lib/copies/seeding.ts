@@ -181,7 +181,7 @@ export class Seeding {
         if (this.#stopped) return;
         try {
           const state = (await registry.instances.get(id))?.state ?? 'deleted';
-          if (state === 'created') await sessions.resume(id, cause);
+          if (state === 'created') await sessions.resume(id, cause, { makesRoom: false });
           if (state === 'deleted') deleted += 1;
           else started += 1;
         } catch (error) {

@@ -11,6 +11,7 @@ import { type AnyHeaders, headerOf, requestIdOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import { isWinterdockError, storageFailure, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { serverTiming, withTiming } from '../base/timing.ts';
 import type { Guard } from '../operations/guard.ts';
 import { type Answer, json } from './answer.ts';
 import { type BodySource, parseJson, readBody, uploadOf } from './body.ts';
@@ -237,13 +238,19 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     owns(target) {
       return OWN_ROOTS.has(parseTarget(target).segments[0] ?? '');
     },
-    async answer(incoming) {
+    answer(incoming) {
       const requestId = requestIdOf(incoming.headers);
-      try {
-        return { answer: await run(incoming, requestId), requestId };
-      } catch (error) {
-        return { answer: problemAnswer(error, requestId, log), requestId };
-      }
+      return withTiming(async (parts) => {
+        let answer: Answer;
+        try {
+          answer = await run(incoming, requestId);
+        } catch (error) {
+          answer = problemAnswer(error, requestId, log);
+        }
+        const timing = serverTiming(parts);
+        if (timing === null) return { answer, requestId };
+        return { answer: { ...answer, headers: { ...answer.headers, 'server-timing': timing } }, requestId };
+      });
     },
   };
 }

@@ -147,7 +147,14 @@ export interface InstanceProcess {
 
 /** A reserved place, with its memory, for one process that is about to be opened. */
 export interface Claim {
-  /** Releases the reservation; call it right before the `open` that it was made for. Idempotent. */
+  /**
+   * Resolves when a started worker is kept for this claim; claims get theirs in the order in which they were made.
+   * Throws `capacity` when the worker does not start, and when the pool stops. Resolves for a claim that was released.
+   */
+  readonly started: Promise<void>;
+  /** Hands the claim's worker to a file, started or not, and releases the claim. Call it once. */
+  open(spec: OpenSpec): InstanceProcess;
+  /** Releases the reservation and the worker. Idempotent, and nothing after `open`. */
   release(): void;
 }
 
@@ -159,12 +166,16 @@ export interface InstancePool {
   open(spec: OpenSpec): InstanceProcess;
   /** What prevents one more process; null when nothing does. */
   readonly shortage: 'places' | 'memory' | null;
-  /** Reserves room for one process until it is released. Throws `capacity` as `open` does. */
+  /** Reserves room for one process until it is opened or released. Throws `capacity` as `open` does. */
   claim(): Claim;
+  /** Keeps this many workers started ahead of need, from now on; at least those of its options. */
+  keepReady(count: number): void;
   readonly memory: MemoryUse;
   /** Started workers that wait for a file. */
   readonly ready: number;
   readonly active: number;
+  /** Claims that are neither opened nor released. */
+  readonly claimed: number;
   /** Resolves when the pool is full for the first time. */
   start(): Promise<void>;
   /** Ends every process of the pool and waits for them. Idempotent. */

@@ -1,8 +1,9 @@
 /**
- * The pool of workers: starts them ahead of need, hands one to each file and replaces it. Enforces the limits of places
- * and memory.
+ * The pool of workers: starts them ahead of need and for those who wait, as many at a time as there are processors, and
+ * hands one to each file. Enforces the limits of places and memory.
  */
 
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { makeFolderNow, removeTreeNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
@@ -41,6 +42,8 @@ const MAX_START_MS = 30_000;
  * Delay from a hand-off to the start of the next worker, in milliseconds. A wake with its first call takes about five.
  */
 const REFILL_MS = 25;
+/** Workers that start at the same time. More would only start later, each of them. */
+const PARALLEL_STARTS = availableParallelism();
 /** Delay before the next attempt after a failed start, in milliseconds. */
 const RETRY_MS = 1000;
 
@@ -60,6 +63,10 @@ function noMemory({ servingBytes, limitBytes }: MemoryUse): WinterdockError {
   );
 }
 
+function stopping(): WinterdockError {
+  return new WinterdockError('capacity', 'The server is stopping.', { retryAfterSeconds: 5 });
+}
+
 /** Creates the pool; nothing runs before `start` or the first `open`. */
 export function createPool(options: PoolOptions): InstancePool {
   return new Pool(options);
@@ -73,8 +80,12 @@ class Pool implements InstancePool {
   readonly #starting = new Set<Worker>();
   readonly #serving = new Set<SupervisedInstance>();
   readonly #budget: MemoryBudget;
-  /** Number of claims that are not released. */
-  #claims = 0;
+  /** Claims that are neither opened nor released. */
+  readonly #claims = new Set<PoolClaim>();
+  /** Those of them that have no worker yet, first come first. */
+  readonly #waiting: PoolClaim[] = [];
+  /** Workers to keep started ahead of need. */
+  #target: number;
   /** True when the memory budget leaves room for fewer spare workers than `size`. */
   #shortOfSpares = false;
   #stopped: Promise<void> | null = null;
@@ -85,6 +96,7 @@ class Pool implements InstancePool {
   constructor(options: PoolOptions) {
     const { dataFolder, cacheFolder = join(dataFolder, 'cache'), maxStartMs = MAX_START_MS } = options;
     this.#options = options;
+    this.#target = options.size;
     this.#healthCheckTimes = options.healthCheckTimes ?? HEALTH_CHECK_TIMES;
     this.#budget = new MemoryBudget(options.memoryBytes ?? null, this.#serving);
     makeFolderNow(join(dataFolder, 'live'));
@@ -100,30 +112,43 @@ class Pool implements InstancePool {
     return this.#serving.size;
   }
 
+  get claimed(): number {
+    return this.#claims.size;
+  }
+
   get shortage(): 'places' | 'memory' | null {
-    if (this.#stopped !== null || this.#serving.size + this.#claims >= this.#options.maxActive) return 'places';
-    return this.#budget.fits(this.#claims + 1) ? null : 'memory';
+    if (this.#stopped !== null || this.#serving.size + this.#claims.size >= this.#options.maxActive) return 'places';
+    return this.#budget.fits(this.#claims.size + 1) ? null : 'memory';
   }
 
   get memory(): MemoryUse {
     const { limitBytes, servingBytes } = this.#budget;
     return {
       limitBytes,
-      servingBytes: servingBytes + this.#claims * MIN_PROCESS_BYTES,
+      servingBytes: servingBytes + this.#claims.size * MIN_PROCESS_BYTES,
       spareBytes: this.#spareCount * MIN_PROCESS_BYTES,
     };
   }
 
   claim(): Claim {
     this.#requireCapacity();
-    this.#claims += 1;
-    let isReleased = false;
-    return {
-      release: () => {
-        if (!isReleased) this.#claims -= 1;
-        isReleased = true;
-      },
-    };
+    const claim: PoolClaim = new PoolClaim({
+      open: (spec) => this.#hand(claim, spec),
+      release: () => this.#release(claim),
+    });
+    this.#claims.add(claim);
+    const ready = this.#ready.shift();
+    if (ready === undefined) this.#waiting.push(claim);
+    else claim.keep(ready);
+    this.#dropSpares();
+    if (ready === undefined) this.#startForWaiting();
+    return claim;
+  }
+
+  keepReady(count: number): void {
+    this.#target = Math.max(this.#options.size, count);
+    while (this.#ready.length > this.#target) this.#ready.pop()?.child.kill('SIGKILL');
+    this.#fill();
   }
 
   #requireCapacity(): void {
@@ -133,8 +158,12 @@ class Pool implements InstancePool {
   }
 
   open(spec: OpenSpec): InstanceProcess {
-    this.#requireCapacity();
-    const worker = this.#ready.shift() ?? this.#takeStartingWorker() ?? startWorker(this.#workerOptions);
+    return this.claim().open(spec);
+  }
+
+  #hand(claim: PoolClaim, spec: OpenSpec): InstanceProcess {
+    this.#forget(claim);
+    const worker = claim.worker ?? this.#takeStartingWorker() ?? this.#startWorker();
     const instance = new SupervisedInstance(worker, spec, this.#healthCheckTimes.giveUpAfterMs);
     this.#serving.add(instance);
     this.#dropSpares();
@@ -150,11 +179,36 @@ class Pool implements InstancePool {
     return instance;
   }
 
+  #release(claim: PoolClaim): void {
+    if (!this.#claims.has(claim)) return;
+    this.#forget(claim);
+    if (claim.worker === null) return;
+    this.#keepStarted(claim.worker);
+    this.#dropSpares();
+  }
+
+  #forget(claim: PoolClaim): void {
+    this.#claims.delete(claim);
+    const at = this.#waiting.indexOf(claim);
+    if (at >= 0) this.#waiting.splice(at, 1);
+  }
+
+  /** A started worker goes to the claim that waits longest, or waits itself. */
+  #keepStarted(worker: Worker): void {
+    const claim = this.#waiting.shift();
+    if (claim === undefined) this.#ready.push(worker);
+    else claim.keep(worker);
+  }
+
   /** A worker that is still starting handles its messages once it is ready. */
   #takeStartingWorker(): Worker | undefined {
     const [worker] = this.#starting;
     if (worker !== undefined) this.#starting.delete(worker);
     return worker;
+  }
+
+  #startWorker(): Worker {
+    return startWorker(this.#workerOptions);
   }
 
   async start(): Promise<void> {
@@ -168,7 +222,8 @@ class Pool implements InstancePool {
       if (this.#shortOfSpares) this.#fill();
     });
     this.#fill();
-    await Promise.all([...this.#starting].map((worker) => worker.ready));
+    // Each that is ready lets the next one start.
+    while (this.#starting.size > 0) await Promise.all([...this.#starting].map((worker) => worker.ready));
   }
 
   stop(): Promise<void> {
@@ -179,7 +234,9 @@ class Pool implements InstancePool {
   async #stop(): Promise<void> {
     if (this.#healthTimer !== null) clearInterval(this.#healthTimer);
     this.#budget.stop();
-    const spare = [...this.#ready.splice(0), ...this.#starting, ...(this.#compiling ? [this.#compiling] : [])];
+    for (const claim of this.#waiting.splice(0)) claim.fail(stopping());
+    const kept = [...this.#claims].flatMap(({ worker }) => worker ?? []);
+    const spare = [...this.#ready.splice(0), ...this.#starting, ...kept, ...(this.#compiling ? [this.#compiling] : [])];
     for (const worker of spare) worker.child.kill('SIGKILL');
     await Promise.all(spare.map((worker) => worker.exited));
     await Promise.all([...this.#serving].map((instance) => instance.kill('killed')));
@@ -201,42 +258,62 @@ class Pool implements InstancePool {
     }
   }
 
+  /** Workers that nobody waits for, started or starting. */
   get #spareCount(): number {
-    return this.#ready.length + this.#starting.size;
+    return Math.max(0, this.#ready.length + this.#starting.size - this.#waiting.length);
   }
 
+  /** Starts what the waiting claims need, then spare workers. */
   #fill(): void {
+    this.#startForWaiting();
     this.#shortOfSpares = false;
-    while (this.#isStarted && this.#stopped === null && this.#spareCount < this.#options.size) {
-      if (!this.#budget.fits(this.#claims + this.#spareCount + 1)) {
+    while (this.#isStarted && this.#canStart && this.#spareCount < this.#target) {
+      if (!this.#budget.fits(this.#claims.size + this.#spareCount + 1)) {
         this.#shortOfSpares = true;
         return;
       }
-      this.#startSpare();
+      this.#start();
     }
+  }
+
+  #startForWaiting(): void {
+    // The memory of each is claimed.
+    while (this.#canStart && this.#starting.size < this.#waiting.length) this.#start();
+  }
+
+  get #canStart(): boolean {
+    return this.#stopped === null && this.#starting.size < PARALLEL_STARTS;
   }
 
   /** Ends spare workers until the rest fits the memory that sandboxes leave. */
   #dropSpares(): void {
-    while (this.#spareCount > 0 && !this.#budget.fits(this.#claims + this.#spareCount)) {
+    while (this.#spareCount > 0 && !this.#budget.fits(this.#claims.size + this.#spareCount)) {
       this.#shortOfSpares = true;
-      const worker = this.#takeStartingWorker() ?? this.#ready.pop();
+      const worker = this.#ready.pop() ?? this.#takeStartingWorker();
       worker?.child.kill('SIGKILL');
     }
   }
 
-  #startSpare(): void {
-    const worker = startWorker(this.#workerOptions);
+  #start(): void {
+    const worker = this.#startWorker();
     this.#starting.add(worker);
     worker.ready.then(
       () => {
-        if (this.#starting.delete(worker)) this.#ready.push(worker);
+        if (!this.#starting.delete(worker)) return;
+        this.#keepStarted(worker);
+        this.#fill();
       },
       (error) => {
         // A worker that was already handed out reports its failure to its owner.
         if (!this.#starting.delete(worker) || this.#stopped !== null) return;
         // The cause is the worker's stderr, which names paths of the machine: only the log gets it.
         this.#options.log?.error({ err: error, stderr: error.cause }, 'a worker did not start');
+        const claim = this.#waiting.shift();
+        if (claim !== undefined) {
+          claim.fail(error);
+          this.#fill();
+          return;
+        }
         setTimeout(() => this.#fill(), RETRY_MS).unref();
       },
     );
@@ -246,5 +323,36 @@ class Pool implements InstancePool {
       this.#ready.splice(at, 1);
       this.#fill();
     });
+  }
+}
+
+/** A claim of the pool. */
+class PoolClaim implements Claim {
+  /** The worker that is kept for it. */
+  worker: Worker | null = null;
+  readonly started: Promise<void>;
+  readonly open: Claim['open'];
+  readonly #release: () => void;
+  readonly #kept = Promise.withResolvers<void>();
+
+  constructor(pool: { open: Claim['open']; release: () => void }) {
+    this.open = pool.open;
+    this.#release = pool.release;
+    this.started = this.#kept.promise;
+    this.started.catch(() => {});
+  }
+
+  keep(worker: Worker): void {
+    this.worker = worker;
+    this.#kept.resolve();
+  }
+
+  fail(error: unknown): void {
+    this.#kept.reject(error);
+  }
+
+  release(): void {
+    this.#release();
+    this.#kept.resolve();
   }
 }

@@ -28,6 +28,7 @@ export const TRIGGERS = [
   'reconcile',
   'quota',
   'memory',
+  'pressure',
   'boot',
   'stop',
 ] as const;

@@ -3,6 +3,7 @@
  * began is sent again.
  */
 import { isWinterdockError } from '../base/errors.ts';
+import { notePart } from '../base/timing.ts';
 import type {
   EvalOutcome,
   EvalRequest,
@@ -17,10 +18,13 @@ import { stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, now, requireInstance } from './engine.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext, WakeReport } from './sessions.ts';
-import { wake } from './wake.ts';
+import { type WakeOptions, wake } from './wake.ts';
 
 /** How often a call is sent when its process ends before the call begins. */
 const ATTEMPTS = 3;
+
+/** How long a caller waits for a wake, and what ends the wait. */
+type WaitOptions = Pick<WakeOptions, 'maxWaitMs' | 'signal'>;
 
 type Send<T> = (process: InstanceProcess) => Promise<T>;
 
@@ -36,12 +40,12 @@ async function sendToProcess<T>(
   runtime: SandboxRuntime,
   audit: AuditContext,
   send: Send<T>,
-  onWoken: (woken: WakeReport) => void = () => {},
+  { onWoken = () => {}, ...patience }: WaitOptions & { onWoken?: (woken: WakeReport) => void } = {},
 ): Promise<{ answer: T; woken: WakeReport }> {
   for (let attempt = 1; ; attempt += 1) {
     markUsed(engine, runtime);
     try {
-      const { answer, woken } = await sendOrWake(engine, runtime, audit, send, onWoken);
+      const { answer, woken } = await sendOrWake(engine, runtime, audit, send, onWoken, patience);
       return { answer: await answer, woken };
     } catch (error) {
       const unstarted = isWinterdockError(error) && error.code === 'conflict' && error.extra.started === false;
@@ -59,6 +63,7 @@ async function sendOrWake<T>(
   audit: AuditContext,
   send: Send<T>,
   onWoken: (woken: WakeReport) => void,
+  patience: WaitOptions,
 ): Promise<{ answer: Promise<T>; woken: WakeReport }> {
   const counted = (process: InstanceProcess): Promise<T> => {
     runtime.callStarted();
@@ -75,6 +80,7 @@ async function sendOrWake<T>(
     const sent: { answer?: Promise<T> } = {};
     const woke = await wake(engine, runtime, audit, {
       revives: false,
+      ...patience,
       onProcess: (process) => {
         sent.answer = counted(process);
       },
@@ -95,6 +101,14 @@ async function afterTimeout(engine: Engine, runtime: SandboxRuntime, audit: Audi
   const row = await requireInstance(engine, runtime.id);
   await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'exec.timed_out')]);
   await runtime.settling;
+}
+
+/** A caller who limits a call to some time waits no longer than that for its turn. */
+function patienceOf(timeoutMs: number | undefined, signal: AbortSignal | undefined): WaitOptions {
+  return {
+    ...(timeoutMs === undefined ? {} : { maxWaitMs: timeoutMs }),
+    ...(signal === undefined ? {} : { signal }),
+  };
 }
 
 export interface ExecOptions {
@@ -126,13 +140,17 @@ export async function exec(
               onOutput: (chunk: OutputChunk) => (heldOutput === null ? onOutput(chunk) : void heldOutput.push(chunk)),
             }),
       }),
-    (woken) => {
-      if (heldOutput === null) return;
-      onWoke?.(woken);
-      for (const chunk of heldOutput) onOutput?.(chunk);
-      heldOutput = null;
+    {
+      ...patienceOf(request.timeoutMs, signal),
+      onWoken: (woken) => {
+        if (heldOutput === null) return;
+        onWoke?.(woken);
+        for (const chunk of heldOutput) onOutput?.(chunk);
+        heldOutput = null;
+      },
     },
   );
+  notePart('run', answer.tookMs);
   if (answer.timedOut) await afterTimeout(engine, runtime, audit);
   return { ...answer, ...woken };
 }
@@ -144,7 +162,10 @@ export async function evaluateInSandbox(
   audit: AuditContext,
   options: { signal?: AbortSignal } = {},
 ): Promise<EvalOutcome & WakeReport> {
-  const { answer, woken } = await sendToProcess(engine, runtime, audit, (process) => process.eval(request, options));
+  const send = (process: InstanceProcess) => process.eval(request, options);
+  const patience = patienceOf(request.timeoutMs, options.signal);
+  const { answer, woken } = await sendToProcess(engine, runtime, audit, send, patience);
+  notePart('run', answer.tookMs);
   if (answer.timedOut) await afterTimeout(engine, runtime, audit);
   return { ...answer, ...woken };
 }

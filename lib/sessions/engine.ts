@@ -8,7 +8,7 @@ import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
-import type { InstancePool } from '../instance/instance.ts';
+import type { Claim, InstancePool } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import type { Drawers } from '../storage/drawer.ts';
@@ -18,6 +18,36 @@ import type { Runtimes } from './runtimes.ts';
 import type { AuditContext } from './sessions.ts';
 
 export const MEMORY = ':memory:';
+
+export interface AdmissionOptions {
+  /** The tenant: owners take turns. */
+  owner: string;
+  /** False: nothing is suspended for it; without room it is refused at once. Default: true. */
+  makesRoom?: boolean;
+  /** The longest wait, in milliseconds; at most the server's own limit. */
+  maxWaitMs?: number;
+  /** Ends the wait: the caller is gone. */
+  signal?: AbortSignal;
+}
+
+export interface Admitted {
+  claim: Claim;
+  /** Milliseconds in the queue, with what suspending others took. */
+  waitMs: number;
+  /** Milliseconds until a worker had started; 0 when one was in waiting. */
+  startMs: number;
+}
+
+/** Gives wakes their place, its memory and a started worker, in turn. */
+export interface Admission {
+  /** Throws `capacity` when one more wake would have to wait longer than it may. */
+  requirePatience(options: Pick<AdmissionOptions, 'maxWaitMs'>): void;
+  /**
+   * Waits for room and a started worker. Throws `capacity` when there was none in time, when nothing that runs may be
+   * suspended, and when the server stops; then nothing is claimed.
+   */
+  claim(options: AdmissionOptions): Promise<Admitted>;
+}
 
 export interface Engine {
   readonly config: Config;
@@ -36,8 +66,9 @@ export interface Engine {
    * not know, so no file counts as an orphan.
    */
   readonly registryIsWhole: () => boolean;
-  /** Locked while sandboxes are suspended to free memory for one more process. */
-  readonly memoryMutex: Mutex;
+  readonly admission: Admission;
+  /** Locked while sandboxes are suspended to make room for one more process. */
+  readonly roomMutex: Mutex;
   /** Schedules the background check of a file that was just filed. */
   readonly scheduleCheck: (id: InstanceId, generation: number) => void;
   /** Watches a process that serves a sandbox: settles the sandbox when the process ends by itself. */

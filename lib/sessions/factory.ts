@@ -13,6 +13,7 @@ import type { InstanceRow } from '../registry/types.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import type { Readers } from '../vfs/types.ts';
+import { WakeAdmission } from './admission.ts';
 import { archive } from './archive.ts';
 import { Attachments } from './attachments.ts';
 import { BackgroundChecks } from './background-checks.ts';
@@ -81,7 +82,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   const engine: Engine = {
     ...options,
     runtimes: new Runtimes(),
-    memoryMutex: new Mutex(),
+    admission: new WakeAdmission(() => engine),
+    roomMutex: new Mutex(),
     failpoint: options.failpoint ?? (() => {}),
     registryIsWhole: options.registryIsWhole ?? (() => true),
     scheduleCheck: (id, generation) => checks.schedule(engine, id, generation),
@@ -115,10 +117,11 @@ export function createSessions(options: SessionsOptions): Sessions {
         .finally(schedule);
     }, config.tickMs);
   };
-  const resume: Sessions['resume'] = (id, audit, { policy, force } = {}) =>
+  const resume: Sessions['resume'] = (id, audit, { policy, force, makesRoom = true } = {}) =>
     locked(id, async (runtime): Promise<ResumeResult> => {
       const woke = await wake(engine, runtime, audit, {
         revives: true,
+        makesRoom,
         ...(policy === undefined ? {} : { policy }),
         ...(force === undefined ? {} : { force }),
       });

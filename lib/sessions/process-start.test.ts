@@ -1,22 +1,18 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { REQUEST } from './testing/dock.ts';
+import { observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
 const at = stage();
 
 /** Kills the next processes of the pool as soon as they are handed a file. Returns how many were handed one. */
 function killOpening(count: number): { opened: number } {
-  const { pool } = at.dock;
-  const open = pool.open.bind(pool);
   const seen = { opened: 0 };
-  pool.open = (spec) => {
-    const opening = open(spec);
+  observeOpens(at.dock.pool, (opening) => {
     seen.opened += 1;
     if (seen.opened <= count) process.kill(opening.pid, 'SIGKILL');
-    return opening;
-  };
+  });
   return seen;
 }
 

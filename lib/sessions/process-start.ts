@@ -9,7 +9,7 @@ import { type Engine, MEMORY, serverStopping } from './engine.ts';
 const ATTEMPTS = 2;
 
 /**
- * Resolves with a process that has the file of `spec` open, in the memory that `claim` keeps. `onProcess` gets each
+ * Resolves with a process that has the file of `spec` open, in the place that `claim` keeps. `onProcess` gets each
  * process that is tried, before it has the file open. A process that ends by itself is replaced once, because the file
  * may not be to blame. Throws what opening the file throws, what the system says of a file that is not writable,
  * `capacity` when both processes ended, and `capacity` when the server stops meanwhile. Then no process is left.
@@ -21,8 +21,7 @@ export async function startProcess(
 ): Promise<InstanceProcess> {
   if (spec.file !== MEMORY) requireWritable(spec.file);
   for (let attempt = 1; ; attempt += 1) {
-    claim.release();
-    const process = engine.pool.open(spec);
+    const process = attempt === 1 ? claim.open(spec) : engine.pool.open(spec);
     // Killed when the server stops: waiting for a start would take longer than a stop may.
     const breakOff = () => void process.kill('closed');
     engine.stop.addEventListener('abort', breakOff, { once: true });

@@ -81,9 +81,13 @@ export interface SnapshotToRestore extends Pick<CopyContent, 'hash' | 'bytes'> {
 export interface Sessions {
   /**
    * Wakes from any state but `deleted`. Throws `gone`, `capacity`, `corrupt`, `missing_file`, `unknown_state`,
-   * `not_found`.
+   * `not_found`. `makesRoom`: false for what nobody waits for; no other sandbox is then suspended for it.
    */
-  resume(id: InstanceId, audit: AuditContext, options?: { policy?: string; force?: boolean }): Promise<ResumeResult>;
+  resume(
+    id: InstanceId,
+    audit: AuditContext,
+    options?: { policy?: string; force?: boolean; makesRoom?: boolean },
+  ): Promise<ResumeResult>;
   /**
    * Brings the file to the live drawer without a process; the state stays. When nothing uses the file, it goes back by
    * itself.

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { REQUEST } from './testing/dock.ts';
+import { observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
 const at = stage();
@@ -22,14 +22,10 @@ afterEach(() => {
 async function idle(id: string): Promise<number> {
   await at.dock.create(id);
   await at.dock.put(id, '/kept', 'kept');
-  const { pool } = at.dock;
-  const open = pool.open.bind(pool);
   let pid = 0;
-  pool.open = (spec) => {
-    const opening = open(spec);
+  observeOpens(at.dock.pool, (opening, spec) => {
     if (spec.id === id) pid = opening.pid;
-    return opening;
-  };
+  });
   await at.dock.sessions.suspend(id, REQUEST);
   await at.dock.run(id, 'echo scratch > /tmp/t');
   return pid;

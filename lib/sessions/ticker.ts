@@ -13,7 +13,7 @@ import { removeSandbox } from './delete.ts';
 import { absolutePath, type Engine, livePath, MEMORY, now, systemAudit } from './engine.ts';
 import { freeze } from './freeze.ts';
 import type { LostFileCheck } from './lost-files.ts';
-import { enforceMemoryLimit } from './memory-limit.ts';
+import { enforceMemoryLimit } from './make-room.ts';
 import { cleanUpAfterOperation } from './orphan-search.ts';
 import { PREFETCH_SECONDS, type PrefetchDeadlines, returnPrefetched } from './prefetch.ts';
 import { deleteMemorySandbox } from './process-death.ts';

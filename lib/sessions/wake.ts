@@ -3,13 +3,15 @@
  * and commits `active`.
  */
 import { isWinterdockError, publicMessage, storageFailure, WinterdockError } from '../base/errors.ts';
-import type { Claim, InstanceProcess } from '../instance/instance.ts';
+import { notePart } from '../base/timing.ts';
+import type { InstanceProcess } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { Fault, Source } from '../lifecycle/words.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import {
+  type Admitted,
   absolutePath,
   type Engine,
   elapsedMs,
@@ -24,7 +26,6 @@ import {
 import { type FileLocation, fetchToLive, fileOf, isSharedCopy, locationOf, SOURCE_OF } from './file-locations.ts';
 import { verifyArchived, verifyForOpening, verifySharedCopy } from './file-verification.ts';
 import { beginOperation } from './intent.ts';
-import { claimProcess, claimProcessBySuspending } from './memory-limit.ts';
 import { removeArchivedFile } from './pass-through.ts';
 import { settleDeadProcess } from './process-death.ts';
 import { startProcess } from './process-start.ts';
@@ -39,6 +40,12 @@ export interface WakeOptions {
   force?: boolean;
   /** Whether an archived sandbox may wake: only by resume and revive. */
   revives: boolean;
+  /** Whether idle sandboxes are suspended for it where there is no room. Default: true. */
+  makesRoom?: boolean;
+  /** The longest that the caller waits for its turn, in milliseconds. Default: the server's limit. */
+  maxWaitMs?: number;
+  /** Ends that wait. */
+  signal?: AbortSignal;
   /** Called as soon as there is a process, before it has the file open: its first call may be sent at once. */
   onProcess?: (process: InstanceProcess) => void;
 }
@@ -79,23 +86,23 @@ export async function wake(
     row = await requireInstance(engine, runtime.id);
   }
   const location = locationOf(engine, row);
-  let claim: Claim | null;
   try {
     admit(row, location, options);
-    claim = claimProcess(engine);
+    engine.admission.requirePatience(options);
   } catch (error) {
     await engine.registry.ledger.append([
       ledgerEntry(engine, row, audit, 'wake.refused', { error: publicMessage(error) }),
     ]);
     throw error;
   }
+  let admitted: Admitted | null = null;
   try {
     await writeIntent(engine, row, location, audit);
     runtime.startOperation(row.state === 'archived' ? 'revive' : 'resume', row);
     engine.failpoint('resume.intent');
     // After the intent, so that a wake beyond the quota of its tenant suspends nobody.
-    claim ??= await claimAfterIntent(engine, row, audit);
-    const granted = { ...options, claim };
+    admitted = await claimAfterIntent(engine, row, audit, options);
+    const granted = { ...options, admitted };
     try {
       return await runtime.exclusive(() => start(engine, runtime, row, location, audit, granted, started));
     } catch (error) {
@@ -104,7 +111,7 @@ export async function wake(
     }
   } finally {
     runtime.endOperation();
-    claim?.release();
+    admitted?.claim.release();
   }
 }
 
@@ -128,10 +135,20 @@ async function writeIntent(
   }
 }
 
-/** Claims memory for the process by suspending others. Throws `capacity`, after removing the intent. */
-async function claimAfterIntent(engine: Engine, row: InstanceRow, audit: AuditContext): Promise<Claim> {
+/** Waits for room and a worker. Throws `capacity`, after removing the intent. */
+async function claimAfterIntent(
+  engine: Engine,
+  row: InstanceRow,
+  audit: AuditContext,
+  { makesRoom, maxWaitMs, signal }: WakeOptions,
+): Promise<Admitted> {
   try {
-    return await claimProcessBySuspending(engine);
+    return await engine.admission.claim({
+      owner: row.tenant,
+      ...(makesRoom === undefined ? {} : { makesRoom }),
+      ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
+      ...(signal === undefined ? {} : { signal }),
+    });
   } catch (error) {
     const refused = ledgerEntry(engine, row, audit, 'wake.refused', { error: publicMessage(error) });
     await runRollback(
@@ -164,9 +181,11 @@ async function start(
   row: InstanceRow,
   location: FileLocation,
   audit: AuditContext,
-  options: WakeOptions & { claim: Claim },
+  options: WakeOptions & { admitted: Admitted },
   started: number,
 ): Promise<WakeOutcome> {
+  const { claim, waitMs, startMs } = options.admitted;
+  const opening = performance.now();
   const target = location === 'memory' ? MEMORY : livePath(row.id);
   const file = target === MEMORY ? MEMORY : absolutePath(engine, target);
   if (location === 'archive') await verifyArchived(engine, row, fileOf(engine, row), options.force ?? false);
@@ -186,7 +205,8 @@ async function start(
     maxFileBytes: engine.config.maxFileBytes,
     mustExist: location !== 'none' && location !== 'memory',
   };
-  const process = await startProcess(engine, spec, options);
+  const process = await startProcess(engine, spec, { ...options, claim });
+  const openMs = elapsedMs(opening);
   try {
     engine.failpoint('resume.opened');
     // Nobody waits for the fsync of a rename: it goes to disk after the commit, when the disk is free. If a power cut
@@ -195,6 +215,7 @@ async function start(
     if (!moved) await makeDurable();
     const source = SOURCE_OF[location];
     const tookMs = elapsedMs(started);
+    const committing = performance.now();
     const active = await engine.registry.instances.commit({
       id: row.id,
       from: row.state,
@@ -210,6 +231,10 @@ async function start(
         ...(row.fault === null ? [] : [ledgerEntry(engine, row, audit, 'fault.cleared', { reason: row.fault })]),
       ],
     });
+    notePart('wait', waitMs);
+    notePart('start', startMs);
+    notePart('open', openMs);
+    notePart('commit', elapsedMs(committing));
     engine.failpoint('resume.committed');
     if (moved) {
       makeDurable().catch((error: unknown) => engine.log.warn({ id: row.id, err: error }, 'a thaw was not synced'));

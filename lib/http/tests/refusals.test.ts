@@ -80,6 +80,7 @@ test.each(REFUSED)(
 
 test('a wake that finds no place or no quota is refused in few lines', async () => {
   await planted('waits', 'suspended', null);
+  await server.call('PATCH', '/api/instances/model', { keep_hot: true });
   await server.call('POST', '/api/instances/model/resume', {});
   const full = await again(() => server.call('POST', '/api/instances/waits/exec', { command: 'true' }));
   expect([[...full.statuses], full.lines.length]).toEqual([[503], 2]);

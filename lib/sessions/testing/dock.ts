@@ -8,7 +8,7 @@ import { type Clock, epochSeconds, FakeClock } from '../../base/clock.ts';
 import { type Config, readConfig } from '../../base/config.ts';
 import { createLogger } from '../../base/log.ts';
 import type { HealthCheckTimes } from '../../instance/health-check.ts';
-import type { InstancePool } from '../../instance/instance.ts';
+import type { InstancePool, InstanceProcess, OpenSpec } from '../../instance/instance.ts';
 import { createPool } from '../../instance/pool.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
@@ -153,6 +153,21 @@ export async function startDock({
       await readers.stop();
       await registry.close();
     },
+  };
+}
+
+/** Calls `listener` with each process of a pool that is handed a file from now on. */
+export function observeOpens(pool: InstancePool, listener: (opening: InstanceProcess, spec: OpenSpec) => void): void {
+  const claim = pool.claim.bind(pool);
+  // What is opened without a claim of its caller gets one from the pool.
+  pool.claim = () => {
+    const claimed = claim();
+    const open = (spec: OpenSpec) => {
+      const opening = claimed.open(spec);
+      listener(opening, spec);
+      return opening;
+    };
+    return { started: claimed.started, open, release: () => claimed.release() };
   };
 }
 

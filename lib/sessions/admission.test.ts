@@ -1,0 +1,82 @@
+import { expect, test, vi } from 'vitest';
+import { withTiming } from '../base/timing.ts';
+import { REQUEST } from './testing/dock.ts';
+import { stage } from './testing/stage.ts';
+
+const at = stage();
+
+/** Creates sandboxes of a tenant and returns their ids. */
+async function create(tenant: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, index) => `${tenant}-${index}`);
+  for (const id of ids) await at.dock.create(id, { tenant });
+  return ids;
+}
+
+test('ten times as many sandboxes as places are all served, four at a time, and there are never more', async () => {
+  await at.restart({ environment: { WB_MAX_ACTIVE: '2' } });
+  const ids = await create('acme', 20);
+  let most = 0;
+  const looking = setInterval(() => {
+    most = Math.max(most, at.dock.pool.active);
+  }, 2);
+  const waiting = [...ids, ...ids];
+  const client = async () => {
+    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await at.dock.run(id, `echo ${id} >> log`);
+  };
+  await Promise.all(Array.from({ length: 4 }, client));
+  clearInterval(looking);
+  expect(most).toBe(2);
+  for (const id of ids) expect(await at.dock.get(id, '/log')).toBe(`${id}\n${id}\n`);
+}, 120_000);
+
+test('tenants take turns: one sandbox of the second is woken before the twelve of the first', async () => {
+  const many = await create('many', 12);
+  const [one = ''] = await create('one', 1);
+  const served: string[] = [];
+  const wake = (id: string) => at.dock.sessions.resume(id, REQUEST).then(() => served.push(id));
+  await Promise.all([...many, one].map(wake));
+  expect(served.indexOf(one)).toBeLessThan(6);
+  // Within a tenant, in the order in which they came.
+  expect(served.filter((id) => id !== one)[0]).toBe(many[0]);
+}, 60_000);
+
+test('a wake that would wait longer than its caller is refused, with when to try again, and leaves no trace', async () => {
+  await at.restart({ environment: { WB_MAX_ACTIVE: '1' } });
+  await create('acme', 2);
+  const call = at.dock.sessions.exec('acme-0', { command: 'sleep 20' }, REQUEST, { signal: AbortSignal.timeout(6000) });
+  await vi.waitFor(() => expect(at.dock.pool.active).toBe(1), { timeout: 20_000 });
+  const refused = at.dock.sessions.exec('acme-1', { command: 'true', timeoutMs: 200 }, REQUEST);
+  await expect(refused).rejects.toMatchObject({ code: 'capacity', retryAfterSeconds: expect.any(Number) });
+  expect(await at.dock.registry.instances.get('acme-1')).toMatchObject({ state: 'created', pending: null });
+  await call;
+}, 60_000);
+
+test('a caller who goes away while it waits gives up its turn', async () => {
+  await at.restart({ environment: { WB_MAX_ACTIVE: '1' } });
+  await create('acme', 3);
+  const busy = new AbortController();
+  const call = at.dock.sessions.exec('acme-0', { command: 'sleep 60' }, REQUEST, { signal: busy.signal });
+  await vi.waitFor(() => expect(at.dock.pool.active).toBe(1), { timeout: 20_000 });
+  const left = new AbortController();
+  const gone = at.dock.sessions.exec('acme-1', { command: 'echo ran > ran' }, REQUEST, { signal: left.signal });
+  const next = at.dock.run('acme-2', 'echo served');
+  left.abort();
+  await expect(gone).rejects.toMatchObject({ code: 'conflict', extra: { cause: 'aborted' } });
+  busy.abort();
+  expect(await next).toBe('served\n');
+  await call;
+  expect(await at.stateOf('acme-1')).toBe('created');
+}, 60_000);
+
+test('the parts of a wake are noted for the answer, and a hot call has its run alone', async () => {
+  await create('acme', 1);
+  const partsOf = () =>
+    withTiming(async (parts) => {
+      await at.dock.run('acme-0', 'true');
+      return [...parts];
+    });
+  const woken = await partsOf();
+  expect(woken.map(([name]) => name)).toEqual(['wait', 'start', 'open', 'commit', 'run']);
+  for (const [, milliseconds] of woken) expect(milliseconds).toBeGreaterThanOrEqual(0);
+  expect((await partsOf()).map(([name]) => name)).toEqual(['run']);
+});
