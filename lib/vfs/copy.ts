@@ -77,7 +77,8 @@ function writeCopy(source: ReadTarget, path: string, volumes: readonly Volume[],
   createFileNow(path);
   const db = new DatabaseSync(path, { ...OPTIONS, limits: { ...OPTIONS.limits, attach: 1 } });
   try {
-    db.exec(`PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+    // No journal in the folder, which a killed process would leave. A defensive connection refuses journal_mode = OFF.
+    db.exec(`PRAGMA page_size = 4096; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
       PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);
     attachReading(db, source);
     db.exec('BEGIN');

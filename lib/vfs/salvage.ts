@@ -76,7 +76,9 @@ export async function salvageVfs(source: string, target: string, options: Salvag
   const db = new DatabaseSync(target, OPTIONS);
   let found: Omit<SalvageResult, 'sha256' | 'bytes'>;
   try {
-    db.exec('PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY');
+    db.exec(
+      'PRAGMA page_size = 4096; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY',
+    );
     found = new Salvage(db, options).run(source, logLost);
   } finally {
     db.close();
