@@ -1,5 +1,5 @@
 'use client';
-/** A submit button whose label changes while the form runs. Meanwhile the buttons of the form do nothing, and say so. */
+/** A submit button with another label while its form runs. Meanwhile the form’s buttons do nothing, and say so. */
 import type { ReactNode } from 'react';
 import { useFormStatus } from 'react-dom';
 

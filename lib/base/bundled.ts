@@ -3,7 +3,7 @@
  * the sources that are here. Without a current bundle the processes load the sources.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -49,10 +49,11 @@ export function currentBundle({ tools = false, root = ROOT } = {}): string | nul
 let bundle: string | null | undefined;
 
 /**
- * The file to start a process with: the bundled entry, or `source` (an absolute path) without a current bundle. The
- * answer stays what it was at the first call: a server never mixes two versions.
+ * The file to start a process with: the bundled entry, or `source` (an absolute path) without a current bundle or when
+ * it was deleted. Which bundle is decided at the first call: a server never runs the bundle of a later version.
  */
 export function entryOf(name: 'worker' | 'reader', source: string): string {
   if (bundle === undefined) bundle = currentBundle();
-  return bundle === null ? source : join(ROOT, bundle, `${name}.cjs`);
+  const entry = bundle === null ? source : join(ROOT, bundle, `${name}.cjs`);
+  return existsSync(entry) ? entry : source;
 }
