@@ -1,7 +1,6 @@
 /** Counts and hashes the bytes of a stream or a file, up to a limit. Knows nothing of the contents. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { Transform } from 'node:stream';
 import { WinterdockError } from '../base/errors.ts';
 
 /** Hash and size of one member, or of a whole bundle. */
@@ -14,19 +13,29 @@ export interface Hashed {
 /** Chunk size for reading and hashing files. */
 export const CHUNK_BYTES = 1024 * 1024;
 
-/** A hashing pass-through. Fails with `too_large` after `limit` bytes; `named` is the subject of that message. */
-export function hashing(limit: number, named: string): { through: Transform; result(): Hashed } {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  const through = new Transform({
-    transform(chunk: Uint8Array, _encoding, done) {
-      bytes += chunk.byteLength;
-      if (bytes > limit) return done(tooLarge(limit, named));
-      hash.update(chunk);
-      done(null, chunk);
-    },
-  });
-  return { through, result: () => ({ sha256: hash.digest('hex'), bytes }) };
+/** Counts and hashes bytes as they pass. */
+export class HashingCounter {
+  readonly #hash = createHash('sha256');
+  readonly #limit: number;
+  readonly #subject: string;
+  bytes = 0;
+
+  /** `subject` is that of the message when there are more than `limit` bytes. */
+  constructor(limit: number, subject: string) {
+    this.#limit = limit;
+    this.#subject = subject;
+  }
+
+  /** Throws `too_large`. */
+  update(piece: Uint8Array): void {
+    this.bytes += piece.byteLength;
+    if (this.bytes > this.#limit) throw tooLarge(this.#limit, this.#subject);
+    this.#hash.update(piece);
+  }
+
+  result(): Hashed {
+    return { sha256: this.#hash.digest('hex'), bytes: this.bytes };
+  }
 }
 
 /** The hash of a file. */

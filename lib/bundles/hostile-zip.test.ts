@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
+import { deflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { ZipFile } from 'yazl';
 import { bytes, vfsPath } from '../vfs/testing/tmp-files.ts';
@@ -141,6 +142,15 @@ test.each<[string, Partial<RawEntry>, RegExp]>([
   expect(await refusal([manifest, page, { ...disk, ...change }])).toMatch(says);
 });
 
+test('12. bytes behind the end of what is deflated in a member are refused', async () => {
+  const [manifest, page, disk] = await members();
+  for (const behind of [HIDDEN, Buffer.alloc(3 * MIB, 7)]) {
+    const compressedSize = deflateRawSync(disk.content).length + behind.length;
+    const entries = [manifest, page, { ...disk, after: behind, says: { compressedSize } }];
+    expect(await refusal(entries)).toContain(`${behind.length} bytes that belong to no member, behind vfs.sqlite`);
+  }
+});
+
 test('12. the same bytes twice, as a second archive behind the first, are refused', async () => {
   const good = rawZip(await members());
   const { says, target } = await unpackFile(fileOf(Buffer.concat([good, good])), {});
@@ -183,6 +193,9 @@ test('13. a bomb is stopped at the limit, whether its header tells the truth or 
   expect(await refusal([manifest, page, bomb], limits)).toContain(`vfs.sqlite is over the limit of ${16 * MIB} bytes`);
   expect(await refusal([manifest, page, { ...bomb, says: { size: 100 } }], limits)).toMatch(
     /does not inflate: too many bytes|over the limit/,
+  );
+  expect(await refusal([manifest, page, { ...bomb, content: bytes('few'), says: { size: 100 } }], limits)).toContain(
+    'does not inflate: not enough bytes',
   );
   const large = { name: MANIFEST, content: Buffer.alloc(MIB, '{') };
   expect(await refusal([large, page, bomb], limits)).toContain('manifest.json is over the limit of 65536 bytes');

@@ -1,15 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, copyFileSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { openPromise } from 'yauzl';
 import { openAtRest } from '../vfs/open.ts';
 import { bytes, codeOf, tmpFile, tmpFolder, vfsPath } from '../vfs/testing/tmp-files.ts';
+import { hashOf } from './hashing.ts';
 import { DISK, MANIFEST, type Manifest, MEMBERS, type Member, PAGE, readManifest, signedBytes } from './manifest.ts';
 import { LIMITS, MIB, makeBundle, unpackFile, vfsFile } from './testing/bundle.ts';
 import { inspectVfs } from './vfs-inspection.ts';
+import { BundleZip } from './zip-reader.ts';
+import { descriptor as descriptorOf, directory, localHeader, STORED, type ZipMember } from './zip-records.ts';
 
 const SECRETS = ['secret-in-memory', 'secret-in-tmp', 'secret-deleted', 'secret-replaced', 'secret-in-a-table'];
 
@@ -51,6 +54,52 @@ describe('what leaves', () => {
       vfsFile((vfs) => vfs.put(vfsPath('/text'), bytes('again and again '.repeat(100_000)))),
     );
     expect(readFileSync(text.file).length).toBeLessThan(text.bytes(DISK).length / 10);
+  });
+
+  test('1. noise beside text costs its own size, and the text shrinks as if it were alone', async () => {
+    const text = 'the work of a week, line by line\n'.repeat(100_000);
+    const { file, bytes: of } = await makeBundle(
+      vfsFile((vfs) => {
+        vfs.put(vfsPath('/a-text'), bytes(text));
+        vfs.put(vfsPath('/b-noise'), randomBytes(4 * MIB));
+        vfs.put(vfsPath('/c-text'), bytes(text));
+      }),
+    );
+    // A block that holds the border of both is packed as one of them.
+    expect(readFileSync(file).length).toBeLessThan(5 * MIB);
+    expect((await unpackFile(file)).members[DISK]).toEqual(await hashOf(join(dirname(file), DISK)));
+    expect(of(DISK).length).toBeGreaterThan(10 * MIB);
+  });
+
+  test('1. every zip tool finds the members of a bundle over 4 GiB', async () => {
+    const file = join(tmpFolder(), 'large.zip');
+    const sizes = [3 * 1024 * MIB, 5 * 1024 * MIB, 1000];
+    const descriptor = openSync(file, 'w');
+    const written: ZipMember[] = [];
+    let at = 0;
+    const write = (piece: Uint8Array) => {
+      writeSync(descriptor, piece, 0, piece.length, at);
+      at += piece.length;
+    };
+    // The contents are holes: they take no room on the disk.
+    for (const [index, name] of MEMBERS.entries()) {
+      const size = sizes[index] ?? 0;
+      const dated = { name, method: STORED, mtime: 1_765_500_000 } as const;
+      const member: ZipMember = { ...dated, start: at, crc: 7, packedBytes: size, bytes: size };
+      write(localHeader(member));
+      at += size;
+      write(descriptorOf(member));
+      written.push(member);
+    }
+    write(directory(written, at));
+    closeSync(descriptor);
+    await expect(BundleZip.open(file)).resolves.toBeInstanceOf(BundleZip);
+    const zip = await openPromise(file);
+    const found: unknown[] = [];
+    for await (const entry of zip.eachEntry()) {
+      found.push([entry.fileName, entry.uncompressedSize, entry.getLastModDate().getTime()]);
+    }
+    expect(found).toEqual(MEMBERS.map((name, index) => [name, sizes[index], 1_765_500_000_000]));
   });
 
   test('2. the manifest has the seed’s fields, the hashes of the members and where it comes from', async () => {

@@ -59,32 +59,28 @@ async function unpackZip(file: string, folder: string, target: string, limits: U
   const { problems, members } = taken;
   const zip = await attempt(problems, () => BundleZip.open(file));
   if (zip === null) return taken;
-  try {
-    const disk = join(folder, DISK);
-    await attempt(problems, async () => {
-      const { content, ...hashed } = await zip.content(MANIFEST, MAX_MANIFEST_BYTES);
-      members[MANIFEST] = hashed;
-      const read = readManifest(content);
-      if ('manifest' in read) taken.manifest = read.manifest;
-      else problems.push(...read.problems.map(problem));
-    });
-    await attempt(problems, async () => {
-      members[PAGE] = await zip.hash(PAGE, MAX_PAGE_BYTES);
-    });
-    await attempt(problems, async () => {
-      members[DISK] = await zip.extract(DISK, disk, limits.maxBytes);
-    });
-    if (taken.manifest !== null) problems.push(...alterations(taken.manifest, members));
-    const { manifest } = taken;
-    if (manifest === null || problems.length > 0) return taken;
-    await attempt(problems, async () => {
-      const options = { declared: manifest.volumes, kept: kept(manifest.volumes), bundled: true, ...limits };
-      taken.rebuilt = await rebuildVfs(disk, target, options);
-    });
-    return taken;
-  } finally {
-    zip.close();
-  }
+  const disk = join(folder, DISK);
+  await attempt(problems, async () => {
+    const { content, ...hashed } = await zip.content(MANIFEST, MAX_MANIFEST_BYTES);
+    members[MANIFEST] = hashed;
+    const read = readManifest(content);
+    if ('manifest' in read) taken.manifest = read.manifest;
+    else problems.push(...read.problems.map(problem));
+  });
+  await attempt(problems, async () => {
+    members[PAGE] = await zip.hash(PAGE, MAX_PAGE_BYTES);
+  });
+  await attempt(problems, async () => {
+    members[DISK] = await zip.extract(DISK, disk, limits.maxBytes);
+  });
+  if (taken.manifest !== null) problems.push(...alterations(taken.manifest, members));
+  const { manifest } = taken;
+  if (manifest === null || problems.length > 0) return taken;
+  await attempt(problems, async () => {
+    const options = { declared: manifest.volumes, kept: kept(manifest.volumes), bundled: true, ...limits };
+    taken.rebuilt = await rebuildVfs(disk, target, options);
+  });
+  return taken;
 }
 
 /** The volumes that survive a resume. tmp is never imported. */

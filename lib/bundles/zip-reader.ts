@@ -4,29 +4,39 @@
  * process.
  */
 
-import { Writable } from 'node:stream';
+import { createReadStream } from 'node:fs';
+import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { createInflateRaw, type InflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { writeStream } from '../base/effects.ts';
 import { isWinterdockError, messageOf } from '../base/errors.ts';
-import { type Hashed, hashing } from './hashing.ts';
+import { CHUNK_BYTES, type Hashed, HashingCounter } from './hashing.ts';
 import { MEMBERS, type Member } from './manifest.ts';
+import { DEFLATED, STORED } from './zip-records.ts';
 import { invalidZip, type MemberSpan, requireNoHiddenBytes, requireSameHeader } from './zip-structure.ts';
 
+/** Inflated bytes that are hashed and written at a time. */
+const INFLATED_BYTES = 256 * 1024;
+
 const FLAG_ENCRYPTED = 0x1 | 0x40 | 0x2000;
-const STORED = 0;
-const DEFLATED = 8;
 const TYPE_MASK = 0o170000;
 const REGULAR = 0o100000;
 const DOS_DIRECTORY = 0x10;
 
-export class BundleZip {
-  readonly #zip: ZipFile;
-  readonly #entries: ReadonlyMap<Member, Entry>;
+/** A member, and where its contents begin in the file. */
+interface Contents {
+  entry: Entry;
+  start: number;
+}
 
-  private constructor(zip: ZipFile, entries: ReadonlyMap<Member, Entry>) {
-    this.#zip = zip;
-    this.#entries = entries;
+export class BundleZip {
+  readonly #file: string;
+  readonly #members: ReadonlyMap<Member, Contents>;
+
+  private constructor(file: string, members: ReadonlyMap<Member, Contents>) {
+    this.#file = file;
+    this.#members = members;
   }
 
   /** Opens a zip and checks everything but the contents. Throws `validation` with the fault in a sentence. */
@@ -35,10 +45,11 @@ export class BundleZip {
       throw invalidZip(`It is no whole zip: ${reasonOf(error)}.`, error);
     });
     try {
-      return new BundleZip(zip, await membersOf(zip, file));
+      return new BundleZip(file, await membersOf(zip, file));
     } catch (error) {
-      zip.close();
       throw isWinterdockError(error) ? error : invalidZip(`It is no sound zip: ${reasonOf(error)}.`, error);
+    } finally {
+      zip.close();
     }
   }
 
@@ -68,40 +79,68 @@ export class BundleZip {
     return { ...hashed, content: Buffer.concat(chunks) };
   }
 
-  close(): void {
-    this.#zip.close();
-  }
-
   async #inflate(member: Member, limit: number, output: Writable): Promise<Hashed> {
-    const entry = this.#entries.get(member);
-    if (entry === undefined) throw invalidZip(`It has no ${member}.`);
-    const counted = hashing(limit, member);
+    const contents = this.#members.get(member);
+    if (contents === undefined) throw invalidZip(`It has no ${member}.`);
+    const { compressedSize, uncompressedSize, compressionMethod } = contents.entry;
+    const packed = this.#packed(contents);
+    const inflate = compressionMethod === STORED ? null : inflating(packed);
+    const hashed = new HashingCounter(limit, member);
     try {
-      // yauzl fails a member whose size is not the one in its header.
-      await pipeline(await this.#zip.openReadStreamPromise(entry), counted.through, output);
+      // A generator, not a Transform: the next piece inflates on another thread while this one is hashed.
+      await pipeline(
+        inflate ?? packed,
+        async function* (pieces: AsyncIterable<Buffer>) {
+          for await (const piece of pieces) {
+            hashed.update(piece);
+            if (hashed.bytes > uncompressedSize) throw new Error('too many bytes: more than its header names');
+            yield piece;
+          }
+        },
+        output,
+      );
     } catch (error) {
       throw isWinterdockError(error) ? error : invalidZip(`${member} does not inflate: ${reasonOf(error)}.`, error);
     }
-    return counted.result();
+    if (hashed.bytes < uncompressedSize) {
+      throw invalidZip(`${member} does not inflate: not enough bytes: fewer than its header names.`);
+    }
+    const behind = inflate === null ? 0 : compressedSize - inflate.bytesWritten;
+    if (behind !== 0) throw invalidZip(`It holds ${behind} bytes that belong to no member, behind ${member}.`);
+    return hashed.result();
+  }
+
+  /** The bytes of a member as they are in the file. */
+  #packed({ entry: { compressedSize }, start }: Contents): Readable {
+    if (compressedSize === 0) return Readable.from([]);
+    return createReadStream(this.#file, { start, end: start + compressedSize - 1, highWaterMark: CHUNK_BYTES });
   }
 }
 
-async function membersOf(zip: ZipFile, file: string): Promise<Map<Member, Entry>> {
+/** Inflates `packed`, whose errors it fails with. Bytes behind the end of the contents are left unread. */
+function inflating(packed: Readable): InflateRaw {
+  const inflate = createInflateRaw({ chunkSize: INFLATED_BYTES });
+  packed.on('error', (error) => inflate.destroy(error));
+  inflate.on('close', () => packed.destroy());
+  return packed.pipe(inflate);
+}
+
+async function membersOf(zip: ZipFile, file: string): Promise<Map<Member, Contents>> {
   if (zip.entryCount !== MEMBERS.length) {
     throw invalidZip(`A bundle holds ${MEMBERS.join(', ')} and nothing else; this zip has ${zip.entryCount} members.`);
   }
   // yauzl's types declare the cursor as a boolean; it is the offset of the central directory.
   const start = Number(zip.readEntryCursor);
-  const entries = new Map<Member, Entry>();
+  const members = new Map<Member, Contents>();
   const spans: MemberSpan[] = [];
   for await (const entry of zip.eachEntry()) {
     const member = MEMBERS.find((name) => name === entry.fileName);
     if (member === undefined) throw invalidZip(`A bundle holds no ${JSON.stringify(entry.fileName.slice(0, 80))}.`);
-    if (entries.has(member)) throw invalidZip(`It has ${member} twice.`);
+    if (members.has(member)) throw invalidZip(`It has ${member} twice.`);
     requirePlain(entry, member);
     const header = await zip.readLocalFileHeaderPromise(entry);
     requireSameHeader(entry, header, member);
-    entries.set(member, entry);
+    members.set(member, { entry, start: header.fileDataStart });
     spans.push({
       start: entry.relativeOffsetOfLocalHeader,
       end: header.fileDataStart + entry.compressedSize,
@@ -109,7 +148,7 @@ async function membersOf(zip: ZipFile, file: string): Promise<Map<Member, Entry>
     });
   }
   requireNoHiddenBytes(file, spans, { start, end: Number(zip.readEntryCursor) });
-  return entries;
+  return members;
 }
 
 function requirePlain(entry: Entry, member: Member): void {

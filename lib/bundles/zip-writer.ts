@@ -1,20 +1,16 @@
 /** Writes the zip of a bundle. Runs in a bundle process; knows nothing of the contents of its members. */
-
+import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { deflateRawSync } from 'node:zlib';
-import { ZipFile } from 'yazl';
+import { crc32 } from 'node:zlib';
 import { writeStream } from '../base/effects.ts';
-import { CHUNK_BYTES, type Hashed, hashing } from './hashing.ts';
+import { deflateBlocks, shrinks } from './deflate-blocks.ts';
+import { CHUNK_BYTES, type Hashed } from './hashing.ts';
 import type { Member } from './manifest.ts';
+import { DEFLATED, descriptor, directory, localHeader, STORED, type ZipMember } from './zip-records.ts';
 
-/** deflate's fastest level: on VFS files it is several times faster at nearly the same ratio. */
-const LEVEL = 1;
 const SAMPLES = 16;
 const SAMPLE_BYTES = 64 * 1024;
-/** A member whose samples do not shrink below this share is stored. */
-const WORTHWHILE = 0.95;
-const FILE_MODE = 0o100644;
 
 /** Writes and hashes a zip of `members` at `target`, in their order, all dated `createdSeconds`. */
 export async function writeZip(
@@ -22,36 +18,63 @@ export async function writeZip(
   members: readonly { name: Member; file: string }[],
   createdSeconds: number,
 ): Promise<Hashed> {
-  const zip = new ZipFile();
-  const failed = new Promise<never>((_resolve, reject) => zip.on('error', reject));
-  const mtime = new Date(createdSeconds * 1000);
-  for (const { name, file } of members) {
-    const compressionLevel = shrinks(file) ? LEVEL : 0;
-    zip.addReadStreamLazy(name, { mtime, mode: FILE_MODE, compressionLevel }, (ready) =>
-      ready(null, createReadStream(file, { highWaterMark: CHUNK_BYTES })),
-    );
+  const hash = createHash('sha256');
+  let bytes = 0;
+  async function* pieces(): AsyncGenerator<Buffer> {
+    for await (const piece of zipOf(members, createdSeconds)) {
+      hash.update(piece);
+      bytes += piece.length;
+      yield piece;
+    }
   }
-  zip.end();
-  const counted = hashing(Number.POSITIVE_INFINITY, 'The bundle');
-  const output = writeStream(target, { flags: 'wx' });
-  await Promise.race([pipeline(zip.outputStream, counted.through, output), failed]);
-  return counted.result();
+  await pipeline(pieces, writeStream(target, { flags: 'wx' }));
+  return { sha256: hash.digest('hex'), bytes };
 }
 
-/** Whether samples from the whole file compress well enough to be worth the time. */
-function shrinks(file: string): boolean {
+async function* zipOf(
+  members: readonly { name: Member; file: string }[],
+  createdSeconds: number,
+): AsyncGenerator<Buffer> {
+  const written: ZipMember[] = [];
+  let at = 0;
+  const count = (piece: Buffer): Buffer => {
+    at += piece.length;
+    return piece;
+  };
+  for (const { name, file } of members) {
+    const method = shrinksAsWhole(file) ? DEFLATED : STORED;
+    const member: ZipMember = { name, method, mtime: createdSeconds, start: at, crc: 0, packedBytes: 0, bytes: 0 };
+    const inspect = (block: Buffer) => {
+      member.crc = crc32(block, member.crc);
+      member.bytes += block.length;
+    };
+    yield count(localHeader(member));
+    const contentAt = at;
+    const content: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: CHUNK_BYTES });
+    if (method === DEFLATED) for await (const packed of deflateBlocks(content, inspect)) yield count(packed);
+    else
+      for await (const block of content) {
+        inspect(block);
+        yield count(block);
+      }
+    member.packedBytes = at - contentAt;
+    yield count(descriptor(member));
+    written.push(member);
+  }
+  yield directory(written, at);
+}
+
+/** Whether samples from the whole file compress. One that does not is stored, so that any tool reads it at once. */
+function shrinksAsWhole(file: string): boolean {
   const descriptor = openSync(file, 'r');
   try {
     const room = Math.max(0, fstatSync(descriptor).size - SAMPLE_BYTES);
-    const sample = Buffer.alloc(SAMPLE_BYTES);
-    let read = 0;
-    let deflated = 0;
-    for (let n = 0; n < SAMPLES; n += 1) {
+    const samples = Array.from({ length: SAMPLES }, (_, n) => {
+      const sample = Buffer.alloc(SAMPLE_BYTES);
       const bytes = readSync(descriptor, sample, 0, SAMPLE_BYTES, Math.floor((room * n) / (SAMPLES - 1)));
-      read += bytes;
-      deflated += deflateRawSync(sample.subarray(0, bytes), { level: LEVEL }).byteLength;
-    }
-    return deflated < read * WORTHWHILE;
+      return sample.subarray(0, bytes);
+    });
+    return shrinks(Buffer.concat(samples));
   } finally {
     closeSync(descriptor);
   }
