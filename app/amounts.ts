@@ -17,6 +17,11 @@ export function parseDuration(text: string): number | null {
   return amountOf(text, SECONDS, 's');
 }
 
+/** Seconds as `parseDuration` reads them; 0 of `never`. */
+export function parsePause(text: string): number | null {
+  return text.trim().toLowerCase() === 'never' ? 0 : parseDuration(text);
+}
+
 /** Bytes of `4096`, `50 MB` or `1.5 GB`, in decimal units; null for anything else. */
 export function parseSize(text: string): number | null {
   return amountOf(text, BYTES, 'b');

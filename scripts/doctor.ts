@@ -69,7 +69,11 @@ async function repair(config: Config, examined: ExaminationResult): Promise<Repa
   const tenants = whoseFrom(registryPath);
   const registry = openSqliteRegistry({
     path: registryPath,
-    thresholds: { idleToSuspendSeconds: config.idleToSuspendSeconds, idleToFreezeSeconds: config.idleToFreezeSeconds },
+    thresholds: {
+      hotToWarmSeconds: config.hotToWarmSeconds,
+      idleToSuspendSeconds: config.idleToSuspendSeconds,
+      idleToFreezeSeconds: config.idleToFreezeSeconds,
+    },
   });
   const readers = createReaders({ maxFileBytes: config.maxFileBytes });
   const drawers = createDrawers(config);

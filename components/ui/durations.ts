@@ -44,6 +44,11 @@ export function thresholdInWords(seconds: number): string {
   return `${seconds} s`;
 }
 
+/** When a process is paused, as a person would say it: `30 s`; `never` for 0. */
+export function pauseInWords(seconds: number): string {
+  return seconds === 0 ? 'never' : thresholdInWords(seconds);
+}
+
 /** A countdown: `14:32`, `23:59:12`, `3 d 04:12:00`; `now` at zero and below. */
 export function countdown(seconds: number): string {
   if (seconds <= 0) return 'now';

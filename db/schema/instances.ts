@@ -44,6 +44,7 @@ export const instances = sqliteTable(
     holdUntil: integer('hold_until'),
     ephemeral: integer('ephemeral', { mode: 'boolean' }).notNull().default(FALSE),
     policy: text('policy').notNull(),
+    hotToWarmSeconds: integer('hot_to_warm_s'),
     idleToSuspendSeconds: integer('idle_to_suspend_s'),
     idleToFreezeSeconds: integer('idle_to_freeze_s'),
     bytes: integer('bytes'),

@@ -6,6 +6,7 @@ import { index, integer, sql, sqliteTable, text, uniqueIndex } from '../drizzle.
 /** A tenant's overrides; null falls back to the global value. A null quota is no limit. */
 export const tenants = sqliteTable('tenants', {
   tenant: text('tenant').primaryKey(),
+  hotToWarmSeconds: integer('hot_to_warm_s'),
   idleToSuspendSeconds: integer('idle_to_suspend_s'),
   idleToFreezeSeconds: integer('idle_to_freeze_s'),
   maxSandboxes: integer('max_sandboxes'),

@@ -23,7 +23,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-auth-'));
   registry = openSqliteRegistry({
     path: join(folder, 'registry.sqlite'),
-    thresholds: { idleToSuspendSeconds: 900, idleToFreezeSeconds: 900 },
+    thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 900, idleToFreezeSeconds: 900 },
   });
   disk = new Database(join(folder, 'registry.sqlite'));
 });

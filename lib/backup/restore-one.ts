@@ -173,7 +173,17 @@ async function landNew(
   registry: Registry,
   { was, name, draft, sha256 }: { was: InstanceRow; name: InstanceId; draft: string; sha256: string },
 ): Promise<InstanceRow> {
-  const { tenant, ephemeral, policy, keepHot, idleToSuspendSeconds, idleToFreezeSeconds, labels, workbook } = was;
+  const {
+    tenant,
+    ephemeral,
+    policy,
+    keepHot,
+    hotToWarmSeconds,
+    idleToSuspendSeconds,
+    idleToFreezeSeconds,
+    labels,
+    workbook,
+  } = was;
   const { lineageBlueprint, lineageSnapshot, lineageParent } = was;
   const instance: Omit<NewInstance, 'vfsPath' | 'file' | 'bytes'> = {
     id: name,
@@ -183,6 +193,7 @@ async function landNew(
     ephemeral,
     policy,
     keepHot,
+    hotToWarmSeconds,
     idleToSuspendSeconds,
     idleToFreezeSeconds,
     labels,

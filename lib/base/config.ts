@@ -1,7 +1,11 @@
 /** Every setting, read from the environment and checked at start. */
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../lifecycle/ladder.ts';
+import {
+  DEFAULT_HOT_TO_WARM_SECONDS,
+  DEFAULT_IDLE_TO_FREEZE_SECONDS,
+  DEFAULT_IDLE_TO_SUSPEND_SECONDS,
+} from '../lifecycle/ladder.ts';
 import { machineMemory, sandboxMemoryShare } from './machine-memory.ts';
 
 const MIB = 1024 * 1024;
@@ -35,6 +39,7 @@ const environmentSchema = z.object({
   WB_REGISTRY: text.optional(),
   WB_CACHE: text.optional(),
   WB_TICK_MS: integer(50, 3_600_000, 5000),
+  WB_HOT_TO_WARM: integer(0, 31_536_000, DEFAULT_HOT_TO_WARM_SECONDS),
   WB_IDLE_TO_SUSPEND: integer(1, 31_536_000, DEFAULT_IDLE_TO_SUSPEND_SECONDS),
   WB_IDLE_TO_FREEZE: integer(1, 31_536_000, DEFAULT_IDLE_TO_FREEZE_SECONDS),
   WB_POOL: integer(0, 64, 2),
@@ -68,6 +73,8 @@ export interface Config {
   /** Absolute path of the workers' compile cache; servers of one user may share it. */
   cacheFolder: string;
   tickMs: number;
+  /** Idle seconds after which a running process is paused; 0: never. */
+  hotToWarmSeconds: number;
   idleToSuspendSeconds: number;
   idleToFreezeSeconds: number;
   poolSize: number;
@@ -123,6 +130,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     registryPath: registry === ':memory:' ? registry : resolve(registry),
     cacheFolder: resolve(env.WB_CACHE ?? join(dataFolder, 'cache')),
     tickMs: env.WB_TICK_MS,
+    hotToWarmSeconds: env.WB_HOT_TO_WARM,
     idleToSuspendSeconds: env.WB_IDLE_TO_SUSPEND,
     idleToFreezeSeconds: env.WB_IDLE_TO_FREEZE,
     poolSize: env.WB_POOL,

@@ -173,6 +173,7 @@ export class Bundles {
           ephemeral: false,
           policy: DEFAULT_POLICY,
           keepHot: false,
+          hotToWarmSeconds: null,
           idleToSuspendSeconds: null,
           idleToFreezeSeconds: null,
           labels: {},

@@ -15,7 +15,7 @@ function stage() {
   mkdirSync(join(dataFolder, 'live'));
   const registry = openSqliteRegistry({
     path: ':memory:',
-    thresholds: { idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 },
+    thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 },
   });
   const file = join(dataFolder, 'rebuilt.sqlite');
   writeFileSync(file, 'the work');

@@ -16,7 +16,7 @@ test('backup works on the data folder of this machine, without a server, and end
   expect(none.exit).toBe(1);
   expect(JSON.parse(none.stderr)).toMatchObject({ error: { detail: expect.stringContaining('There is no registry') } });
   mkdirSync(env.WB_DATA);
-  const thresholds = { idleToSuspendSeconds: 1, idleToFreezeSeconds: 1 };
+  const thresholds = { hotToWarmSeconds: 0, idleToSuspendSeconds: 1, idleToFreezeSeconds: 1 };
   await openSqliteRegistry({ path: join(env.WB_DATA, 'registry.sqlite'), thresholds }).close();
   const made = await cli.run(['backup', 'kept', '--keep', '1', '--json'], { env });
   expect([made.exit, made.stderr]).toEqual([0, '']);

@@ -62,9 +62,12 @@ test('tenants and settings are shown and changed', async () => {
   expect((await cli.run(['create', 'd', '--tenant', 'acme'])).exit).toBe(0);
   expect((await cli.run(['tenants', 'set', 'acme'])).exit).toBe(2);
   expect((await cli.run(['tenants', 'show', 'nobody'])).exit).toBe(4);
-  expect((await cli.run(['settings', 'set', '--idle-to-suspend', '10m', '--json'])).json).toEqual({
-    idle_to_suspend_s: 600,
-    idle_to_freeze_s: 86_400,
-  });
+  expect((await cli.run(['settings', 'set', '--hot-to-warm', '0', '--idle-to-suspend', '10m', '--json'])).json).toEqual(
+    {
+      hot_to_warm_s: 0,
+      idle_to_suspend_s: 600,
+      idle_to_freeze_s: 86_400,
+    },
+  );
   expect((await cli.run(['settings', 'show'])).stdout).toMatch(/^suspended after +10 min idle$/m);
 });

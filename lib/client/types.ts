@@ -58,6 +58,11 @@ export type CreateInput = {
   ephemeral?: boolean | undefined;
   policy?: 'posix' | 'minimal' | undefined;
   keep_hot?: boolean | undefined;
+  /**
+   * Idle seconds after which its process is paused in memory (`warm`), until the next request; 0: never. Changes no
+   * state.
+   */
+  hot_to_warm_s?: number | undefined;
   idle_to_suspend_s?: number | undefined;
   /**
    * Another name of `idle_to_suspend_s`: idle seconds until it is suspended, or, ephemeral, archived and deleted. Both
@@ -339,6 +344,7 @@ export type Instance = {
   hold_until: number | null;
   ephemeral: boolean;
   policy: string;
+  hot_to_warm_s: number | null;
   idle_to_suspend_s: number | null;
   idle_to_freeze_s: number | null;
   attached: number;
@@ -574,6 +580,11 @@ export type PatchInput = {
   labels?: Record<string, string> | undefined;
   keep_hot?: boolean | undefined;
   hold_until?: number | null | undefined;
+  /**
+   * Idle seconds after which its process is paused in memory (`warm`), until the next request; 0: never. Changes no
+   * state.
+   */
+  hot_to_warm_s?: number | null | undefined;
   idle_to_suspend_s?: number | null | undefined;
   /**
    * Another name of `idle_to_suspend_s`: idle seconds until it is suspended, or, ephemeral, archived and deleted. Both
@@ -653,6 +664,7 @@ export type PreviewAnswer = {
 
 export type PreviewInput = {
   tenant?: string | undefined;
+  hot_to_warm_s?: number | null | undefined;
   idle_to_suspend_s?: number | null | undefined;
   idle_to_freeze_s?: number | null | undefined;
 };
@@ -770,11 +782,17 @@ export type Session = {
 };
 
 export type Settings = {
+  hot_to_warm_s: number;
   idle_to_suspend_s: number;
   idle_to_freeze_s: number;
 };
 
 export type SettingsPatchInput = {
+  /**
+   * Idle seconds after which its process is paused in memory (`warm`), until the next request; 0: never. Changes no
+   * state.
+   */
+  hot_to_warm_s?: number | undefined;
   idle_to_suspend_s?: number | undefined;
   idle_to_freeze_s?: number | undefined;
 };
@@ -1031,9 +1049,11 @@ export type Tenant = {
     memory: number;
     tmp: number;
   };
+  hot_to_warm_s: number | null;
   idle_to_suspend_s: number | null;
   idle_to_freeze_s: number | null;
   thresholds: {
+    hot_to_warm_s: number;
     idle_to_suspend_s: number;
     idle_to_freeze_s: number;
   };
@@ -1092,6 +1112,11 @@ export type TenantForgetPlan = {
 };
 
 export type TenantPatchInput = {
+  /**
+   * Idle seconds after which its process is paused in memory (`warm`), until the next request; 0: never. Changes no
+   * state.
+   */
+  hot_to_warm_s?: number | null | undefined;
   idle_to_suspend_s?: number | null | undefined;
   idle_to_freeze_s?: number | null | undefined;
   max_sandboxes?: number | null | undefined;

@@ -9,7 +9,7 @@ import { FAULTS, PENDINGS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycl
 import { parseVfsPath } from '../vfs/paths.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import './schema/words.ts';
-import { oneIdleTime, policySchema, TIMEOUT_WORDS, workbookSchema } from './schema/creation.ts';
+import { oneIdleTime, PAUSE_WORDS, policySchema, TIMEOUT_WORDS, workbookSchema } from './schema/creation.ts';
 import { instanceIdSchema, slugSchema } from './schema/ids.ts';
 import { jobSchema } from './schema/jobs.ts';
 import { salvagedSchema } from './schema/repairs.ts';
@@ -53,6 +53,11 @@ const thresholdSchema = z
   .int()
   .min(1)
   .max(52 * WEEK_SECONDS);
+/** When a running process is paused; 0: never. */
+const pauseSchema = z
+  .int()
+  .min(0)
+  .max(52 * WEEK_SECONDS);
 const epochSchema = z.int().min(0).max(253_402_300_799);
 export const reasonSchema = z.string().trim().max(REASON_LENGTH);
 
@@ -82,6 +87,7 @@ export const instanceSchema = z
     hold_until: epochSchema.nullable(),
     ephemeral: z.boolean(),
     policy: z.string(),
+    hot_to_warm_s: z.int().nullable(),
     idle_to_suspend_s: z.int().nullable(),
     idle_to_freeze_s: z.int().nullable(),
     attached: z.int().min(0),
@@ -212,6 +218,7 @@ export const createSchema = z
       .meta({ description: 'It is never suspended or frozen: once idle for its time it is archived and deleted.' }),
     policy: policySchema.optional(),
     keep_hot: z.boolean().optional(),
+    hot_to_warm_s: pauseSchema.optional().meta(PAUSE_WORDS),
     idle_to_suspend_s: thresholdSchema.optional(),
     timeout_secs: thresholdSchema.optional().meta(TIMEOUT_WORDS),
     idle_to_freeze_s: thresholdSchema.optional(),
@@ -228,6 +235,7 @@ export const patchSchema = z
     labels: labelsSchema.optional(),
     keep_hot: z.boolean().optional(),
     hold_until: epochSchema.nullable().optional(),
+    hot_to_warm_s: pauseSchema.nullable().optional().meta(PAUSE_WORDS),
     idle_to_suspend_s: thresholdSchema.nullable().optional(),
     timeout_secs: thresholdSchema.nullable().optional().meta(TIMEOUT_WORDS),
     idle_to_freeze_s: thresholdSchema.nullable().optional(),
@@ -357,10 +365,11 @@ export const exportQuerySchema = eventsQuerySchema
 export type ExportQuery = z.infer<typeof exportQuerySchema>;
 
 export const settingsSchema = z
-  .object({ idle_to_suspend_s: thresholdSchema, idle_to_freeze_s: thresholdSchema })
+  .object({ hot_to_warm_s: pauseSchema, idle_to_suspend_s: thresholdSchema, idle_to_freeze_s: thresholdSchema })
   .meta({ id: 'Settings' });
 export type Settings = z.infer<typeof settingsSchema>;
 export const settingsPatchSchema = z.strictObject({
+  hot_to_warm_s: pauseSchema.optional().meta(PAUSE_WORDS),
   idle_to_suspend_s: thresholdSchema.optional(),
   idle_to_freeze_s: thresholdSchema.optional(),
 });

@@ -47,6 +47,7 @@ async function prepare(before: (server: TestServer) => Promise<void> = async () 
         ephemeral: false,
         policy: 'posix',
         keepHot: false,
+        hotToWarmSeconds: null,
         idleToSuspendSeconds: null,
         idleToFreezeSeconds: null,
         labels: {},

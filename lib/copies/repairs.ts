@@ -141,6 +141,7 @@ export class Repairs {
         ephemeral: false,
         policy: source.policy,
         keepHot: false,
+        hotToWarmSeconds: null,
         idleToSuspendSeconds: null,
         idleToFreezeSeconds: null,
         labels: {},

@@ -78,6 +78,7 @@ export class Seeding {
       ephemeral: false,
       policy,
       keepHot: false,
+      hotToWarmSeconds: null,
       idleToSuspendSeconds: null,
       idleToFreezeSeconds: null,
       labels: {},

@@ -95,6 +95,7 @@ export async function adoptFile(
       ephemeral: false,
       policy: DEFAULT_POLICY,
       keepHot: false,
+      hotToWarmSeconds: null,
       idleToSuspendSeconds: null,
       idleToFreezeSeconds: null,
       labels: {},

@@ -67,6 +67,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const registry = openSqliteRegistry({
     path: config.registryPath,
     thresholds: {
+      hotToWarmSeconds: config.hotToWarmSeconds,
       idleToSuspendSeconds: config.idleToSuspendSeconds,
       idleToFreezeSeconds: config.idleToFreezeSeconds,
     },

@@ -95,7 +95,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   endSession: { path: { id: 'me' }, query: { session: 'id-of-a-session' } },
   createKey: { body: { name: `Made in the explorer: ${EXAMPLE_ID}`, role: 'viewer' } },
   revokeKey: { path: { id: 'id-of-a-key' } },
-  patchSettings: { body: { idle_to_suspend_s: 900 } },
+  patchSettings: { body: { hot_to_warm_s: 30, idle_to_suspend_s: 900 } },
 };
 
 /** The example of an operation: its own, and what the parameters of its path have in common. */

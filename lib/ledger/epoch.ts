@@ -6,7 +6,11 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { openSigner } from '../base/signing.ts';
-import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../lifecycle/ladder.ts';
+import {
+  DEFAULT_HOT_TO_WARM_SECONDS,
+  DEFAULT_IDLE_TO_FREEZE_SECONDS,
+  DEFAULT_IDLE_TO_SUSPEND_SECONDS,
+} from '../lifecycle/ladder.ts';
 import type { ChainHead } from '../registry/chain.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
@@ -49,6 +53,7 @@ export async function beginEpoch(options: EpochOptions): Promise<Epoch> {
     path: options.registryPath,
     clock: options.clock,
     thresholds: {
+      hotToWarmSeconds: DEFAULT_HOT_TO_WARM_SECONDS,
       idleToSuspendSeconds: DEFAULT_IDLE_TO_SUSPEND_SECONDS,
       idleToFreezeSeconds: DEFAULT_IDLE_TO_FREEZE_SECONDS,
     },

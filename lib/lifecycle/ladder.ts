@@ -1,7 +1,8 @@
 /** The demotion ladder: when an idle sandbox moves by itself, and where to. Pure: the time is an argument. */
 import { HOPS, type LadderTarget, type State } from './states.ts';
 
-/** Defaults: 15 idle minutes to suspended, then 24 hours to frozen. */
+/** Defaults: 30 idle seconds to warm, 15 idle minutes to suspended, then 24 hours to frozen. */
+export const DEFAULT_HOT_TO_WARM_SECONDS = 30;
 export const DEFAULT_IDLE_TO_SUSPEND_SECONDS = 900;
 export const DEFAULT_IDLE_TO_FREEZE_SECONDS = 86_400;
 

@@ -86,6 +86,7 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
     hold_until: row.holdUntil,
     ephemeral: row.ephemeral,
     policy: row.policy,
+    hot_to_warm_s: row.hotToWarmSeconds,
     idle_to_suspend_s: row.idleToSuspendSeconds,
     idle_to_freeze_s: row.idleToFreezeSeconds,
     attached: live.attached,

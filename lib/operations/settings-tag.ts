@@ -9,7 +9,15 @@ import type { InstanceRow } from '../registry/types.ts';
 
 type Changeable = Pick<
   Instance,
-  'name' | 'labels' | 'keep_hot' | 'hold_until' | 'idle_to_suspend_s' | 'idle_to_freeze_s' | 'policy' | 'workbook'
+  | 'name'
+  | 'labels'
+  | 'keep_hot'
+  | 'hold_until'
+  | 'hot_to_warm_s'
+  | 'idle_to_suspend_s'
+  | 'idle_to_freeze_s'
+  | 'policy'
+  | 'workbook'
 >;
 
 /**
@@ -18,12 +26,13 @@ type Changeable = Pick<
  */
 export function settingsTag(of: Changeable): string {
   const labels = Object.entries(of.labels).sort(([a], [b]) => (a < b ? -1 : 1));
-  const { name, keep_hot, hold_until, idle_to_suspend_s, idle_to_freeze_s, policy, workbook } = of;
+  const { name, keep_hot, hold_until, hot_to_warm_s, idle_to_suspend_s, idle_to_freeze_s, policy, workbook } = of;
   const text = JSON.stringify([
     name,
     labels,
     keep_hot,
     hold_until,
+    hot_to_warm_s,
     idle_to_suspend_s,
     idle_to_freeze_s,
     policy,
@@ -38,6 +47,7 @@ export function requireTag(row: InstanceRow, ifMatch: string): void {
     ...row,
     keep_hot: row.keepHot,
     hold_until: row.holdUntil,
+    hot_to_warm_s: row.hotToWarmSeconds,
     idle_to_suspend_s: row.idleToSuspendSeconds,
     idle_to_freeze_s: row.idleToFreezeSeconds,
   });

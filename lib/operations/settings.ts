@@ -1,4 +1,4 @@
-/** Operations on the ladder's thresholds: showing and changing them, and what others would do (preview, simulation). */
+/** Operations on thresholds: showing and changing them, and what others would do (preview, simulation). */
 import type { Caller } from '../auth/caller.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { PreviewAnswer, PreviewInput, SimulateInput, Simulation } from '../contract/schema/tenants.ts';
@@ -85,16 +85,22 @@ export function settingsOperations(parts: { registry: Registry; clock: Clock }):
 }
 
 function settingsOf(thresholds: Thresholds): Settings {
-  return { idle_to_suspend_s: thresholds.idleToSuspendSeconds, idle_to_freeze_s: thresholds.idleToFreezeSeconds };
+  return {
+    hot_to_warm_s: thresholds.hotToWarmSeconds,
+    idle_to_suspend_s: thresholds.idleToSuspendSeconds,
+    idle_to_freeze_s: thresholds.idleToFreezeSeconds,
+  };
 }
 
 /** The thresholds that a patch sets; null takes one back to the global one, where that may be. */
 export function thresholdsPatch<T extends number | null>(patch: {
+  hot_to_warm_s?: T | undefined;
   idle_to_suspend_s?: T | undefined;
   idle_to_freeze_s?: T | undefined;
-}): { idleToSuspendSeconds?: T; idleToFreezeSeconds?: T } {
-  const { idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze } = patch;
+}): { [K in keyof Thresholds]?: T } {
+  const { hot_to_warm_s: toWarm, idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze } = patch;
   return {
+    ...(toWarm === undefined ? {} : { hotToWarmSeconds: toWarm }),
     ...(toSuspend === undefined ? {} : { idleToSuspendSeconds: toSuspend }),
     ...(toFreeze === undefined ? {} : { idleToFreezeSeconds: toFreeze }),
   };

@@ -83,7 +83,7 @@ export function tenantOperations(parts: {
         await registry.thresholds.setOfTenant(
           tenant,
           thresholds,
-          entry(caller, tenant, changesInWords(patch, ['idle_to_suspend_s', 'idle_to_freeze_s'])),
+          entry(caller, tenant, changesInWords(patch, ['hot_to_warm_s', 'idle_to_suspend_s', 'idle_to_freeze_s'])),
         );
       }
       if (maxSandboxes !== undefined || maxActive !== undefined || maxBytes !== undefined) {
@@ -124,7 +124,7 @@ function emptyRow(tenant: string): TenantRow {
     counts: NO_COUNTS,
     bytes: NO_COUNTS,
     volumes: { instances: 0, workspace: 0, memory: 0, tmp: 0 },
-    thresholds: { idleToSuspendSeconds: null, idleToFreezeSeconds: null },
+    thresholds: { hotToWarmSeconds: null, idleToSuspendSeconds: null, idleToFreezeSeconds: null },
     quotas: { maxSandboxes: null, maxActive: null, maxBytes: null },
   };
 }
@@ -147,9 +147,11 @@ function tenantOf(
       none: bytes.created,
     },
     volumes: { sandboxes: volumes.instances, workspace: volumes.workspace, memory: volumes.memory, tmp: volumes.tmp },
+    hot_to_warm_s: thresholds.hotToWarmSeconds,
     idle_to_suspend_s: thresholds.idleToSuspendSeconds,
     idle_to_freeze_s: thresholds.idleToFreezeSeconds,
     thresholds: {
+      hot_to_warm_s: applied.hotToWarmSeconds,
       idle_to_suspend_s: applied.idleToSuspendSeconds,
       idle_to_freeze_s: applied.idleToFreezeSeconds,
     },

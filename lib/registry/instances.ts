@@ -23,6 +23,7 @@ export interface InstancePatch {
   labels?: Record<string, string>;
   keepHot?: boolean;
   holdUntil?: number | null;
+  hotToWarmSeconds?: number | null;
   idleToSuspendSeconds?: number | null;
   idleToFreezeSeconds?: number | null;
   policy?: string;

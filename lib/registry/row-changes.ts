@@ -44,6 +44,7 @@ const SETTINGS = [
   'name',
   'keepHot',
   'holdUntil',
+  'hotToWarmSeconds',
   'idleToSuspendSeconds',
   'idleToFreezeSeconds',
   'policy',

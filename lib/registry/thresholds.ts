@@ -1,4 +1,4 @@
-import { nextMove } from '../lifecycle/ladder.ts';
+import { type LadderPolicy, nextMove } from '../lifecycle/ladder.ts';
 import { isBlocking } from '../lifecycle/words.ts';
 import type { InstanceRow, Thresholds } from './types.ts';
 
@@ -16,10 +16,11 @@ type Subject = Pick<
 >;
 
 /** A row's own thresholds, else those of its tenant. */
-export function effectiveThresholds(
-  row: Pick<InstanceRow, 'idleToSuspendSeconds' | 'idleToFreezeSeconds'>,
-  tenant: Thresholds,
-): Thresholds {
+export function effectiveThresholds(row: Pick<InstanceRow, keyof Thresholds>, tenant: Thresholds): Thresholds {
+  return { ...ladderPolicyOf(row, tenant), hotToWarmSeconds: row.hotToWarmSeconds ?? tenant.hotToWarmSeconds };
+}
+
+function ladderPolicyOf(row: Pick<InstanceRow, keyof LadderPolicy>, tenant: LadderPolicy): LadderPolicy {
   return {
     idleToSuspendSeconds: row.idleToSuspendSeconds ?? tenant.idleToSuspendSeconds,
     idleToFreezeSeconds: row.idleToFreezeSeconds ?? tenant.idleToFreezeSeconds,
@@ -27,7 +28,7 @@ export function effectiveThresholds(
 }
 
 /** Epoch seconds at which a row falls due, or null when it has no automatic move. An intent only suspends this. */
-export function dueAt(row: Subject, tenant: Thresholds): number | null {
+export function dueAt(row: Subject, tenant: LadderPolicy): number | null {
   const { state, updated, created, keepHot, holdUntil, ephemeral } = row;
   const subject = {
     state,
@@ -39,5 +40,5 @@ export function dueAt(row: Subject, tenant: Thresholds): number | null {
     blocked: isBlocking(row.fault),
     attached: 0,
   };
-  return nextMove(subject, effectiveThresholds(row, tenant))?.at ?? null;
+  return nextMove(subject, ladderPolicyOf(row, tenant))?.at ?? null;
 }

@@ -1,6 +1,6 @@
 /** The rows of the registry and their parts, shared by its subjects. Types only; imports nothing from higher layers. */
 import type { InstanceId } from '../base/ids.ts';
-import type { NextMove } from '../lifecycle/ladder.ts';
+import type { LadderPolicy, NextMove } from '../lifecycle/ladder.ts';
 import type { State, Verb } from '../lifecycle/states.ts';
 import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
 
@@ -75,6 +75,7 @@ export interface InstanceRow {
   holdUntil: number | null;
   ephemeral: boolean;
   policy: string;
+  hotToWarmSeconds: number | null;
   idleToSuspendSeconds: number | null;
   idleToFreezeSeconds: number | null;
   /** Size of the file at rest, or as last measured. */
@@ -99,6 +100,7 @@ export interface NewInstance {
   ephemeral: boolean;
   policy: string;
   keepHot: boolean;
+  hotToWarmSeconds: number | null;
   idleToSuspendSeconds: number | null;
   idleToFreezeSeconds: number | null;
   labels: Record<string, string>;
@@ -110,9 +112,10 @@ export interface NewInstance {
   bytes?: number | null;
 }
 
-export interface Thresholds {
-  idleToSuspendSeconds: number;
-  idleToFreezeSeconds: number;
+/** What applies to a sandbox as it idles: the ladder’s thresholds, and when its process is paused. */
+export interface Thresholds extends LadderPolicy {
+  /** Idle seconds after which a running process is paused; 0: never. Moves no sandbox. */
+  hotToWarmSeconds: number;
 }
 
 /** A ledger line before it has its sequence number. */

@@ -43,7 +43,10 @@ export async function measureRegistry(large: number, rounds: number): Promise<Pa
   const open = (rows: number) => {
     const path = join(folder, `${rows}.sqlite`);
     fillRegistry(path, rows);
-    return openSqliteRegistry({ path, thresholds: { idleToSuspendSeconds: 2 * YEAR, idleToFreezeSeconds: 2 * YEAR } });
+    return openSqliteRegistry({
+      path,
+      thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 2 * YEAR, idleToFreezeSeconds: 2 * YEAR },
+    });
   };
   const registries = { small: open(SMALL), large: open(large) };
   const result: PartResult = { rows: [], bars: [] };

@@ -17,11 +17,13 @@ function Entry({ name, children }: { name: string; children: ReactNode }) {
 export function InstanceFacts({
   instance,
   rendered,
+  pauseAfter,
   suspendAfter,
   freezeAfter,
 }: {
   instance: Instance;
   rendered: number;
+  pauseAfter: string;
   suspendAfter: string;
   freezeAfter: string;
 }) {
@@ -37,6 +39,9 @@ export function InstanceFacts({
         <Entry name="Size">{instance.bytes === null ? 'nothing yet' : sizeInWords(instance.bytes)}</Entry>
         <Entry name="Policy">{instance.policy}</Entry>
         <Entry name="Process">{instance.thermal}</Entry>
+        <Entry name="Pauses after">
+          {pauseAfter} <span className="text-small text-ink-3">{own(instance.hot_to_warm_s)}</span>
+        </Entry>
         <Entry name={instance.ephemeral ? 'Ends after' : 'Suspends after'}>
           {suspendAfter} <span className="text-small text-ink-3">{own(instance.idle_to_suspend_s)}</span>
         </Entry>

@@ -26,6 +26,7 @@ const row: Instance = {
   hold_until: null,
   ephemeral: false,
   policy: 'posix',
+  hot_to_warm_s: null,
   idle_to_suspend_s: null,
   idle_to_freeze_s: null,
   attached: 0,

@@ -108,6 +108,10 @@ export function SandboxSettingsForm({
           )}
         </Field>
         {text(
+          'hot_to_warm_s',
+          'After this idle time its process is paused in memory, until the next request; never: not at all. Empty: as for its tenant.',
+        )}
+        {text(
           'idle_to_suspend_s',
           ephemeral
             ? 'After this idle time it is archived and deleted. Empty: as for its tenant.'
@@ -132,7 +136,7 @@ export function SandboxSettingsForm({
             defaultChecked={shownValue('keep_hot') === '1'}
           />
           <span>
-            Keep hot. <span className="text-small text-ink-3">It is never put to sleep by itself.</span>
+            Keep hot. <span className="text-small text-ink-3">It is never paused or put to sleep by itself.</span>
           </span>
         </label>
       </div>

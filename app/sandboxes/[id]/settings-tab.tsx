@@ -1,7 +1,7 @@
 /** The Settings tab: what a person may change, the rest of the row, and delete. */
 import Link from 'next/link';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
-import { thresholdInWords } from '#components/ui/durations.ts';
+import { pauseInWords, thresholdInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RemoveForm } from '#components/ui/remove-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
@@ -62,7 +62,7 @@ export async function SettingsTab({
   const { id, tenant } = instance;
   const { thresholds } = await getHost().operations.getTenant(caller, tenant);
   const against = whyNot(caller, 'patchInstance', { tenant });
-  const asTenant = (seconds: number) => `as for its tenant: ${thresholdInWords(seconds)}`;
+  const asTenant = (words: string) => `as for its tenant: ${words}`;
   return (
     <>
       <PageSection id="settings" name="Settings" note="What a person may change without moving it.">
@@ -73,8 +73,9 @@ export async function SettingsTab({
             policies={policiesFor(instance.policy)}
             placeholders={{
               name: id,
-              idle_to_suspend_s: asTenant(thresholds.idle_to_suspend_s),
-              idle_to_freeze_s: asTenant(thresholds.idle_to_freeze_s),
+              hot_to_warm_s: asTenant(pauseInWords(thresholds.hot_to_warm_s)),
+              idle_to_suspend_s: asTenant(thresholdInWords(thresholds.idle_to_suspend_s)),
+              idle_to_freeze_s: asTenant(thresholdInWords(thresholds.idle_to_freeze_s)),
             }}
             action={saveSettings.bind(null, id)}
           />
@@ -85,6 +86,7 @@ export async function SettingsTab({
       <InstanceFacts
         instance={instance}
         rendered={rendered}
+        pauseAfter={pauseInWords(instance.hot_to_warm_s ?? thresholds.hot_to_warm_s)}
         suspendAfter={thresholdInWords(instance.idle_to_suspend_s ?? thresholds.idle_to_suspend_s)}
         freezeAfter={thresholdInWords(instance.idle_to_freeze_s ?? thresholds.idle_to_freeze_s)}
       />

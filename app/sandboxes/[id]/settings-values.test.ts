@@ -6,6 +6,7 @@ const HELD = {
   name: 'Price watch',
   labels: { env: 'prod', team: 'a: b' },
   policy: 'posix',
+  hot_to_warm_s: 0,
   idle_to_suspend_s: 600,
   idle_to_freeze_s: null,
   hold_until: 1_763_789_400,
@@ -28,11 +29,24 @@ test('unchanged values parse to the current settings', () => {
 test('only changed settings are requested, and errors belong to their fields', () => {
   expect(parseSettings(over({ name: 'x' }), ['name']).patch).toEqual({ name: 'x' });
   const { patch, errors } = parseSettings(
-    over({ labels: 'bad key!: 1', idle_to_suspend_s: 'soon', hold_until: 'tomorrow', idle_to_freeze_s: '400 d' }),
+    over({
+      labels: 'bad key!: 1',
+      idle_to_suspend_s: 'soon',
+      hold_until: 'tomorrow',
+      idle_to_freeze_s: '400 d',
+      hot_to_warm_s: 'always',
+    }),
     SETTING_KEYS,
   );
   expect(patch).toBeNull();
-  expect(Object.keys(errors).sort()).toEqual(['hold_until', 'idle_to_freeze_s', 'idle_to_suspend_s', 'labels']);
+  expect(errors.hot_to_warm_s).toBe('must be a length of time, like 30 s, or never');
+  expect(Object.keys(errors).sort()).toEqual([
+    'hold_until',
+    'hot_to_warm_s',
+    'idle_to_freeze_s',
+    'idle_to_suspend_s',
+    'labels',
+  ]);
 });
 
 test('a concurrent change of another setting stays, and of the same setting is a clash', () => {

@@ -2,9 +2,9 @@
  * Settings as text in a form: formatting the present values, parsing typed ones, and merging them with what somebody
  * else changed meanwhile. Pure.
  */
-import { thresholdInWords } from '#components/ui/durations.ts';
+import { pauseInWords, thresholdInWords } from '#components/ui/durations.ts';
 import { type Instance, type PatchInput, patchSchema } from '#lib/contract/schema.ts';
-import { parseDuration } from '../../amounts.ts';
+import { parseDuration, parsePause } from '../../amounts.ts';
 import { formatLabels, parseLabels } from '../../label-text.ts';
 import { formatMinute, parseMoment } from '../../moments.ts';
 import { SETTING_KEYS, type Setting, type SettingsState, type SettingsText } from './settings-state.ts';
@@ -13,7 +13,14 @@ import { SETTING_KEYS, type Setting, type SettingsState, type SettingsText } fro
 export function settingsAsText(
   instance: Pick<
     Instance,
-    'name' | 'labels' | 'policy' | 'idle_to_suspend_s' | 'idle_to_freeze_s' | 'hold_until' | 'keep_hot'
+    | 'name'
+    | 'labels'
+    | 'policy'
+    | 'hot_to_warm_s'
+    | 'idle_to_suspend_s'
+    | 'idle_to_freeze_s'
+    | 'hold_until'
+    | 'keep_hot'
   >,
 ): SettingsText {
   const length = (seconds: number | null) => (seconds === null ? '' : thresholdInWords(seconds));
@@ -21,6 +28,7 @@ export function settingsAsText(
     name: instance.name ?? '',
     labels: formatLabels(instance.labels),
     policy: instance.policy,
+    hot_to_warm_s: instance.hot_to_warm_s === null ? '' : pauseInWords(instance.hot_to_warm_s),
     idle_to_suspend_s: length(instance.idle_to_suspend_s),
     idle_to_freeze_s: length(instance.idle_to_freeze_s),
     hold_until: instance.hold_until === null ? '' : formatMinute(instance.hold_until),
@@ -47,8 +55,11 @@ export function mergeSettings(
   return { values, changed: changed.filter((name) => !same(now[name], typed[name])), clashes };
 }
 
-function lengthOf(text: string): number | null | undefined {
-  return text === '' ? null : (parseDuration(text) ?? undefined);
+const LIKE = { hot_to_warm_s: '30 s, or never', idle_to_suspend_s: '15 min', idle_to_freeze_s: '24 h' } as const;
+
+function lengthOf(name: keyof typeof LIKE, text: string): number | null | undefined {
+  if (text === '') return null;
+  return (name === 'hot_to_warm_s' ? parsePause(text) : parseDuration(text)) ?? undefined;
 }
 
 /** Parses the changed settings with the API's own schema. Complaints are by field. */
@@ -60,9 +71,9 @@ export function parseSettings(
   const input: Partial<Record<Setting, unknown>> = {};
   for (const name of changed) {
     const text = values[name];
-    if (name === 'idle_to_suspend_s' || name === 'idle_to_freeze_s') {
-      const seconds = lengthOf(text);
-      if (seconds === undefined) errors[name] = 'must be a length of time, like 15 min';
+    if (name === 'hot_to_warm_s' || name === 'idle_to_suspend_s' || name === 'idle_to_freeze_s') {
+      const seconds = lengthOf(name, text);
+      if (seconds === undefined) errors[name] = `must be a length of time, like ${LIKE[name]}`;
       else input[name] = seconds;
     } else if (name === 'hold_until') {
       const moment = text === '' ? null : parseMoment(text, 'first');

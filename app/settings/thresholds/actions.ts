@@ -19,8 +19,8 @@ import {
 async function heldNow(caller: Caller, tenant: string | null): Promise<ThresholdsPatch> {
   const { operations } = getHost();
   if (tenant === null) return operations.getSettings(caller);
-  const { idle_to_suspend_s, idle_to_freeze_s } = await operations.getTenant(caller, tenant);
-  return { idle_to_suspend_s, idle_to_freeze_s };
+  const { hot_to_warm_s, idle_to_suspend_s, idle_to_freeze_s } = await operations.getTenant(caller, tenant);
+  return { hot_to_warm_s, idle_to_suspend_s, idle_to_freeze_s };
 }
 
 async function set(caller: Caller, tenant: string | null, changed: ThresholdsPatch): Promise<void> {
@@ -29,8 +29,9 @@ async function set(caller: Caller, tenant: string | null, changed: ThresholdsPat
     await operations.patchTenant(caller, tenant, changed);
     return;
   }
-  const { idle_to_suspend_s: suspend, idle_to_freeze_s: freeze } = changed;
+  const { hot_to_warm_s: pause, idle_to_suspend_s: suspend, idle_to_freeze_s: freeze } = changed;
   await operations.patchSettings(caller, {
+    ...(typeof pause === 'number' ? { hot_to_warm_s: pause } : {}),
     ...(typeof suspend === 'number' ? { idle_to_suspend_s: suspend } : {}),
     ...(typeof freeze === 'number' ? { idle_to_freeze_s: freeze } : {}),
   });
@@ -65,7 +66,7 @@ export async function setThresholds(
         ...(tenant === null ? {} : { tenant }),
         ...changed,
       });
-      return { values, errors: {}, outcome: null, preview: { key, says: previewInWords(preview) } };
+      return { values, errors: {}, outcome: null, preview: { key, says: previewInWords(preview, changed) } };
     }
     await set(caller, tenant, changed);
     refresh();

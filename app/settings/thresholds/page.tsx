@@ -1,9 +1,9 @@
-/** The thresholds of the ladder, global and per tenant: what a change would do now, and what it would have done. */
+/** The thresholds of the idle, global and per tenant: what a change would do now, and what it would have done. */
 
 import Form from 'next/form';
 import Link from 'next/link';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
-import { thresholdInWords } from '#components/ui/durations.ts';
+import { pauseInWords, thresholdInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
@@ -14,6 +14,7 @@ import { requireCaller } from '../../caller.ts';
 import { type SearchParams, singleValues } from '../../search-params.ts';
 import { setThresholds } from './actions.ts';
 import { Simulator } from './simulator.tsx';
+import { asSetForAll, thresholdsAsText } from './threshold-values.ts';
 import { ThresholdsForm } from './thresholds-form.tsx';
 
 export const dynamic = 'force-dynamic';
@@ -23,6 +24,7 @@ const PATH = '/settings/thresholds';
 const TENANTS_SHOWN = 50;
 
 const MEANS = {
+  hot_to_warm_s: 'After this idle time its process is paused in memory, until the next request; never: not at all.',
   idle_to_suspend_s: 'After this idle time its process ends.',
   idle_to_freeze_s: 'After this time suspended its file goes into the cold drawer.',
 };
@@ -37,6 +39,10 @@ async function scopeOf(caller: Caller, name: string | undefined): Promise<Tenant
     if (isWinterdockError(error) && error.code === 'not_found') return 'unknown';
     throw error;
   }
+}
+
+function pauseSentence(seconds: number): string {
+  return seconds === 0 ? 'Never pauses a process.' : `Pauses a process once idle for ${thresholdInWords(seconds)}.`;
 }
 
 function ScopeForm({ name }: { name: string }) {
@@ -70,6 +76,9 @@ function Overriding({ tenants, more }: { tenants: readonly Tenant[]; more: boole
           <tr>
             <th scope="col">Tenant</th>
             <th scope="col" className="figure">
+              Pauses after
+            </th>
+            <th scope="col" className="figure">
               Suspends after
             </th>
             <th scope="col" className="figure">
@@ -78,12 +87,15 @@ function Overriding({ tenants, more }: { tenants: readonly Tenant[]; more: boole
           </tr>
         </thead>
         <tbody>
-          {tenants.map(({ tenant, thresholds, idle_to_suspend_s, idle_to_freeze_s }) => (
+          {tenants.map(({ tenant, thresholds, hot_to_warm_s, idle_to_suspend_s, idle_to_freeze_s }) => (
             <tr key={tenant}>
               <td className="[overflow-wrap:anywhere]">
                 <Link href={`${PATH}?tenant=${tenant}`} prefetch={false}>
                   {tenant}
                 </Link>
+              </td>
+              <td className={`figure ${hot_to_warm_s === null ? 'text-ink-3' : ''}`}>
+                {pauseInWords(thresholds.hot_to_warm_s)}
               </td>
               <td className={`figure ${idle_to_suspend_s === null ? 'text-ink-3' : ''}`}>
                 {thresholdInWords(thresholds.idle_to_suspend_s)}
@@ -127,8 +139,6 @@ export default async function ThresholdsPage({ searchParams }: { searchParams: P
   }
   const tenant = scope?.tenant ?? null;
   const present = scope?.thresholds ?? global;
-  const typed = (seconds: number | null) => (seconds === null ? '' : thresholdInWords(seconds));
-  const thresholdSource = scope ?? global;
   const against = tenant === null ? whyNot(caller, 'patchSettings') : whyNot(caller, 'patchTenant', { tenant });
   return (
     <>
@@ -150,21 +160,16 @@ export default async function ThresholdsPage({ searchParams }: { searchParams: P
         {against === null ? (
           <ThresholdsForm
             key={tenant}
-            present={{
-              idle_to_suspend_s: typed(thresholdSource.idle_to_suspend_s),
-              idle_to_freeze_s: typed(thresholdSource.idle_to_freeze_s),
-            }}
+            present={thresholdsAsText(scope ?? global)}
             notes={MEANS}
-            empty={{
-              idle_to_suspend_s: `as set for all: ${thresholdInWords(global.idle_to_suspend_s)}`,
-              idle_to_freeze_s: `as set for all: ${thresholdInWords(global.idle_to_freeze_s)}`,
-            }}
+            empty={asSetForAll(global)}
             action={setThresholds.bind(null, tenant)}
           />
         ) : (
           <div className="grid gap-4">
             <p>
-              Suspends once idle for {thresholdInWords(present.idle_to_suspend_s)}, freezes once suspended for{' '}
+              {pauseSentence(present.hot_to_warm_s)} Suspends once idle for{' '}
+              {thresholdInWords(present.idle_to_suspend_s)}, freezes once suspended for{' '}
               {thresholdInWords(present.idle_to_freeze_s)}.
             </p>
             <DisabledAction id="thresholds" label="See what it would do" whyNot={against} />

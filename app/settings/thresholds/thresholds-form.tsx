@@ -7,6 +7,7 @@ import { Submit } from '#components/ui/submit.tsx';
 import { THRESHOLDS, type Threshold, type ThresholdsAction, type ThresholdsState } from './threshold-values.ts';
 
 const TITLES: Readonly<Record<Threshold, string>> = {
+  hot_to_warm_s: 'Pauses after',
   idle_to_suspend_s: 'Suspends after',
   idle_to_freeze_s: 'Freezes after',
 };
@@ -27,7 +28,7 @@ export function ThresholdsForm({
   const [{ values, errors, outcome, preview }, submit] = useActionState(action, BLANK);
   return (
     <form action={submit} className="grid gap-4" noValidate>
-      <div className="grid max-w-2xl items-start gap-x-6 gap-y-4 sm:grid-cols-2">
+      <div className="grid max-w-3xl items-start gap-x-6 gap-y-4 sm:grid-cols-3">
         {THRESHOLDS.map((name) => {
           const value = values[name] ?? present[name] ?? '';
           return (

@@ -1,4 +1,4 @@
-/** When a tenant's sandboxes suspend and freeze, and the form that sets it. */
+/** When a tenant's sandboxes pause, suspend and freeze, and the form that sets it. */
 import Link from 'next/link';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { thresholdInWords } from '#components/ui/durations.ts';
@@ -7,6 +7,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import type { Tenant } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { setThresholds } from '../../settings/thresholds/actions.ts';
+import { asSetForAll, thresholdsAsText } from '../../settings/thresholds/threshold-values.ts';
 import { ThresholdsForm } from '../../settings/thresholds/thresholds-form.tsx';
 
 /** `whyNotSet`: why the visitor may not set them, or null. */
@@ -20,14 +21,16 @@ export async function ThresholdsSection({
   whyNotSet: string | null;
 }) {
   const global = await getHost().operations.getSettings(caller);
-  const { thresholds, idle_to_suspend_s, idle_to_freeze_s } = tenant;
+  const { thresholds, hot_to_warm_s, idle_to_suspend_s, idle_to_freeze_s } = tenant;
   const source = (own: number | null) => (own === null ? 'as set for all' : 'set for it');
-  const text = (own: number | null) => (own === null ? '' : thresholdInWords(own));
+  const pause = thresholds.hot_to_warm_s;
   return (
     <PageSection id="thresholds" name="Thresholds" note="When its sandboxes fall asleep.">
       <div className="grid gap-5">
         <p>
-          Its sandboxes suspend once idle for {thresholdInWords(thresholds.idle_to_suspend_s)}{' '}
+          Its sandboxes {pause === 0 ? 'are never paused' : `pause once idle for ${thresholdInWords(pause)}`}{' '}
+          <span className="text-small text-ink-3">({source(hot_to_warm_s)})</span>, suspend once idle for{' '}
+          {thresholdInWords(thresholds.idle_to_suspend_s)}{' '}
           <span className="text-small text-ink-3">({source(idle_to_suspend_s)})</span> and freeze once suspended for{' '}
           {thresholdInWords(thresholds.idle_to_freeze_s)}{' '}
           <span className="text-small text-ink-3">({source(idle_to_freeze_s)})</span>, unless a sandbox has its own.{' '}
@@ -37,12 +40,13 @@ export async function ThresholdsSection({
         </p>
         {whyNotSet === null ? (
           <ThresholdsForm
-            present={{ idle_to_suspend_s: text(idle_to_suspend_s), idle_to_freeze_s: text(idle_to_freeze_s) }}
-            notes={{ idle_to_suspend_s: 'Empty: as set for all.', idle_to_freeze_s: 'Empty: as set for all.' }}
-            empty={{
-              idle_to_suspend_s: `as set for all: ${thresholdInWords(global.idle_to_suspend_s)}`,
-              idle_to_freeze_s: `as set for all: ${thresholdInWords(global.idle_to_freeze_s)}`,
+            present={thresholdsAsText(tenant)}
+            notes={{
+              hot_to_warm_s: 'Empty: as set for all; never: no pause.',
+              idle_to_suspend_s: 'Empty: as set for all.',
+              idle_to_freeze_s: 'Empty: as set for all.',
             }}
+            empty={asSetForAll(global)}
             action={setThresholds.bind(null, tenant.tenant)}
           />
         ) : (

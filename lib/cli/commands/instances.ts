@@ -64,6 +64,7 @@ interface Changes {
   label?: Record<string, string>;
   keepHot?: boolean;
   holdFor?: number;
+  hotToWarm?: number;
   idleToSuspend?: number;
   idleToFreeze?: number;
 }
@@ -73,7 +74,8 @@ const changeOptions = (command: Command) =>
     .option('--name <name>', 'a name, unique within the tenant')
     .option('--policy <policy>', 'posix (default) or minimal')
     .option('--label <key=value>', 'a label; may come again', parsePairs('='))
-    .option('--keep-hot', 'never suspend it by itself')
+    .option('--keep-hot', 'never pause or suspend it by itself')
+    .option('--hot-to-warm <duration>', 'its own threshold, such as 30s; 0 for never', parseSeconds)
     .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m; an ephemeral one ends then', parseSeconds)
     .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', parseSeconds);
 
@@ -82,6 +84,7 @@ const changesOf = (options: Changes) => ({
   policy: options.policy,
   labels: options.label,
   keep_hot: options.keepHot,
+  hot_to_warm_s: options.hotToWarm,
   idle_to_suspend_s: options.idleToSuspend,
   idle_to_freeze_s: options.idleToFreeze,
 });

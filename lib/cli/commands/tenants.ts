@@ -14,6 +14,7 @@ interface TenantChanges {
   maxSandboxes?: OrNone;
   maxActive?: OrNone;
   maxBytes?: OrNone;
+  hotToWarm?: OrNone;
   idleToSuspend?: OrNone;
   idleToFreeze?: OrNone;
 }
@@ -36,6 +37,11 @@ function thresholdText(own: number | null, applies: number): string {
   return own === null ? `${durationText(applies)}, as for all` : durationText(own);
 }
 
+function pauseText(own: number | null, applies: number): string {
+  if (applies > 0) return thresholdText(own, applies);
+  return own === null ? 'never, as for all' : 'never';
+}
+
 function tenantFacts(tenant: Tenant): string {
   const { counts, quotas, thresholds } = tenant;
   const states = Object.entries(counts).filter(([, count]) => count > 0);
@@ -45,13 +51,15 @@ function tenantFacts(tenant: Tenant): string {
     ['active', usedText(quotas.max_active, String)],
     ['bytes', usedText(quotas.max_bytes, bytesText)],
     ['states', states.map(([state, count]) => `${count} ${state}`).join(', ')],
+    ['paused after', pauseText(tenant.hot_to_warm_s, thresholds.hot_to_warm_s)],
     ['suspended after', thresholdText(tenant.idle_to_suspend_s, thresholds.idle_to_suspend_s)],
     ['frozen after', thresholdText(tenant.idle_to_freeze_s, thresholds.idle_to_freeze_s)],
   ]);
 }
 
-function settingsFacts({ idle_to_suspend_s, idle_to_freeze_s }: Settings): string {
+function settingsFacts({ hot_to_warm_s, idle_to_suspend_s, idle_to_freeze_s }: Settings): string {
   return facts([
+    ['paused after', hot_to_warm_s === 0 ? 'never' : `${durationText(hot_to_warm_s)} idle`],
     ['suspended after', `${durationText(idle_to_suspend_s)} idle`],
     ['frozen after', `${durationText(idle_to_freeze_s)} suspended`],
   ]);
@@ -105,6 +113,7 @@ export function addTenantCommands(program: Command): void {
         .option('--max-sandboxes <count>', 'how many it may have', orNone(parseWholeNumber))
         .option('--max-active <count>', 'how many may be active at once', orNone(parseWholeNumber))
         .option('--max-bytes <bytes>', 'how much all of them may hold', orNone(parseWholeNumber))
+        .option('--hot-to-warm <duration>', 'its own threshold, such as 30s; 0 for never', orNone(parseSeconds))
         .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m', orNone(parseSeconds))
         .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', orNone(parseSeconds)),
     examples: [
@@ -116,6 +125,7 @@ export function addTenantCommands(program: Command): void {
         max_sandboxes: nullForNone(options.maxSandboxes),
         max_active: nullForNone(options.maxActive),
         max_bytes: nullForNone(options.maxBytes),
+        hot_to_warm_s: nullForNone(options.hotToWarm),
         idle_to_suspend_s: nullForNone(options.idleToSuspend),
         idle_to_freeze_s: nullForNone(options.idleToFreeze),
       };
@@ -129,27 +139,30 @@ export function addTenantCommands(program: Command): void {
 
   const settings = program
     .command('settings')
-    .summary('show and change when the idle move')
-    .description('Show and change when the idle move. Tenants and sandboxes may have thresholds of their own.');
+    .summary('show and change when the idle are paused and move')
+    .description(
+      'Show and change when the idle are paused and move. Tenants and sandboxes may have thresholds of their own.',
+    );
 
   addCommand(settings, 'show', {
     summary: 'show the thresholds of all',
-    examples: [['settings show', 'idle for so long, then suspended, then frozen']],
+    examples: [['settings show', 'idle for so long, then paused, suspended, frozen']],
     async run({ client, print, signal }) {
       const found = await client.getSettings({ signal });
       print(found, () => settingsFacts(found));
     },
   });
 
-  addCommand<{ idleToSuspend?: number; idleToFreeze?: number }>(settings, 'set', {
+  addCommand<{ hotToWarm?: number; idleToSuspend?: number; idleToFreeze?: number }>(settings, 'set', {
     summary: 'change the thresholds of all',
     options: (command) =>
       command
+        .option('--hot-to-warm <duration>', 'such as 30s; 0 for never', parseSeconds)
         .option('--idle-to-suspend <duration>', 'such as 15m', parseSeconds)
         .option('--idle-to-freeze <duration>', 'such as 24h', parseSeconds),
     examples: [['settings set --idle-to-suspend 10m', 'from the next round on']],
-    async run({ client, print, signal }, { idleToSuspend, idleToFreeze }) {
-      const changes = { idle_to_suspend_s: idleToSuspend, idle_to_freeze_s: idleToFreeze };
+    async run({ client, print, signal }, { hotToWarm, idleToSuspend, idleToFreeze }) {
+      const changes = { hot_to_warm_s: hotToWarm, idle_to_suspend_s: idleToSuspend, idle_to_freeze_s: idleToFreeze };
       requireChange(changes);
       const found = await client.patchSettings(changes, { signal });
       print(found, () => settingsFacts(found));

@@ -43,3 +43,8 @@ export const TIMEOUT_WORDS = {
   description:
     'Another name of `idle_to_suspend_s`: idle seconds until it is suspended, or, ephemeral, archived and deleted. Both are taken when they say the same.',
 };
+
+export const PAUSE_WORDS = {
+  description:
+    'Idle seconds after which its process is paused in memory (`warm`), until the next request; 0: never. Changes no state.',
+};

@@ -2,11 +2,14 @@
 import { z } from 'zod';
 import { STATES } from '../../lifecycle/states.ts';
 import { SOURCES } from '../../lifecycle/words.ts';
+import { PAUSE_WORDS } from './creation.ts';
 import { slugSchema } from './ids.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 const YEAR_SECONDS = 52 * 7 * 86_400;
 const threshold = z.int().min(1).max(YEAR_SECONDS);
+/** When a running process is paused; 0: never. */
+const pause = z.int().min(0).max(YEAR_SECONDS);
 const limit = z.coerce.number<number | string>().int().min(1).max(500).default(100);
 const cursor = z.string().max(1200).optional();
 
@@ -22,10 +25,11 @@ export const tenantSchema = z
     /** Bytes of the files in each volume, of so many `sandboxes`: each is weighed some seconds after it was filed. */
     volumes: z.object({ sandboxes: count, workspace: count, memory: count, tmp: count }),
     /** What it overrides; null falls back to the global value. */
+    hot_to_warm_s: pause.nullable(),
     idle_to_suspend_s: threshold.nullable(),
     idle_to_freeze_s: threshold.nullable(),
     /** What applies to its sandboxes. */
-    thresholds: z.object({ idle_to_suspend_s: threshold, idle_to_freeze_s: threshold }),
+    thresholds: z.object({ hot_to_warm_s: pause, idle_to_suspend_s: threshold, idle_to_freeze_s: threshold }),
     /** What it may have and has; without a limit nothing binds. */
     quotas: z.object({ max_sandboxes: quota, max_active: quota, max_bytes: quota }),
     /**
@@ -50,6 +54,7 @@ const quotaLimit = z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullable().option
 
 /** Null takes a limit or an override away; what is absent stays. */
 export const tenantPatchSchema = z.strictObject({
+  hot_to_warm_s: pause.nullable().optional().meta(PAUSE_WORDS),
   idle_to_suspend_s: threshold.nullable().optional(),
   idle_to_freeze_s: threshold.nullable().optional(),
   max_sandboxes: quotaLimit,
@@ -170,6 +175,8 @@ const moves = z.object({
 export const previewSchema = z
   .strictObject({
     tenant: slugSchema.optional(),
+    /** Counts nothing: pausing moves no sandbox. */
+    hot_to_warm_s: pause.nullable().optional(),
     idle_to_suspend_s: threshold.nullable().optional(),
     idle_to_freeze_s: threshold.nullable().optional(),
   })

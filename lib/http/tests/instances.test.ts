@@ -19,6 +19,7 @@ test('a created instance shows the whole contract and has neither process nor fi
     tenant: 'acme',
     name: 'First light',
     labels: { team: 'core' },
+    hot_to_warm_s: 5,
     idle_to_suspend_s: 60,
   });
   expect(created.status).toBe(201);
@@ -44,6 +45,7 @@ test('a created instance shows the whole contract and has neither process nor fi
     hold_until: null,
     ephemeral: false,
     policy: 'posix',
+    hot_to_warm_s: 5,
     idle_to_suspend_s: 60,
     idle_to_freeze_s: null,
     attached: 0,
@@ -202,6 +204,7 @@ test('a patch changes what it names and nothing else', async () => {
     name: null,
     keep_hot: true,
     hold_until: 1_800_000_000,
+    hot_to_warm_s: 0,
     idle_to_freeze_s: 100,
     policy: 'minimal',
     workbook: null,
@@ -211,9 +214,16 @@ test('a patch changes what it names and nothing else', async () => {
   const back = await call<Instance>('PATCH', '/api/instances/patched', {
     keep_hot: false,
     labels: {},
+    hot_to_warm_s: null,
     idle_to_freeze_s: null,
   });
-  expect(back.json).toMatchObject({ keep_hot: false, labels: {}, idle_to_freeze_s: null, hold_until: 1_800_000_000 });
+  expect(back.json).toMatchObject({
+    keep_hot: false,
+    labels: {},
+    hot_to_warm_s: null,
+    idle_to_freeze_s: null,
+    hold_until: 1_800_000_000,
+  });
   expect((await call('PATCH', '/api/instances/patched', { state: 'active' })).status).toBe(422);
 });
 

@@ -64,9 +64,9 @@ test('the document has every route of the table and no other', async () => {
 
 test('the settings are shown, changed, used at once, and the change is in the ledger', async () => {
   const settings = await server.call<Settings>('GET', '/api/settings');
-  expect(settings.json).toEqual({ idle_to_suspend_s: 900, idle_to_freeze_s: 86_400 });
-  const changed = await server.call<Settings>('PATCH', '/api/settings', { idle_to_suspend_s: 30 });
-  expect(changed.json).toEqual({ idle_to_suspend_s: 30, idle_to_freeze_s: 86_400 });
+  expect(settings.json).toEqual({ hot_to_warm_s: 30, idle_to_suspend_s: 900, idle_to_freeze_s: 86_400 });
+  const changed = await server.call<Settings>('PATCH', '/api/settings', { hot_to_warm_s: 0, idle_to_suspend_s: 30 });
+  expect(changed.json).toEqual({ hot_to_warm_s: 0, idle_to_suspend_s: 30, idle_to_freeze_s: 86_400 });
   await server.call('POST', '/api/instances', { id: 'idler', tenant: 'acme' });
   await server.call('POST', '/api/instances/idler/resume');
   const now = server.clock.now() / 1000;
@@ -79,7 +79,7 @@ test('the settings are shown, changed, used at once, and the change is in the le
   expect((await server.call<Instance>('GET', '/api/instances/idler')).json.state).toBe('suspended');
   const events = await server.call<Event[]>('GET', '/api/events?type=settings.changed');
   expect(events.json[0]).toMatchObject({ actor: 'key:admin', instance: null });
-  for (const wrong of [{ idle_to_suspend_s: 0 }, { idle_to_suspend_s: '30' }, { other: 1 }]) {
+  for (const wrong of [{ idle_to_suspend_s: 0 }, { hot_to_warm_s: -1 }, { idle_to_suspend_s: '30' }, { other: 1 }]) {
     expect((await server.call('PATCH', '/api/settings', wrong)).status).toBe(422);
   }
 });

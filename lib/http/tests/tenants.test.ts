@@ -145,20 +145,21 @@ test('a guest cannot grow beyond what its tenant has left, and can still delete'
 
 test('thresholds of a tenant apply to its sandboxes and fall back, and the ledger says who changed what', async () => {
   await create('a');
-  const changed = await patch({ idle_to_suspend_s: 60, max_active: 5 });
+  const changed = await patch({ hot_to_warm_s: 0, idle_to_suspend_s: 60, max_active: 5 });
   expect(changed.json).toMatchObject({
+    hot_to_warm_s: 0,
     idle_to_suspend_s: 60,
     idle_to_freeze_s: null,
-    thresholds: { idle_to_suspend_s: 60, idle_to_freeze_s: 86_400 },
+    thresholds: { hot_to_warm_s: 0, idle_to_suspend_s: 60, idle_to_freeze_s: 86_400 },
   });
-  await patch({ idle_to_suspend_s: null, max_active: null });
-  expect((await tenant()).thresholds.idle_to_suspend_s).toBe(900);
+  await patch({ hot_to_warm_s: null, idle_to_suspend_s: null, max_active: null });
+  expect((await tenant()).thresholds).toMatchObject({ hot_to_warm_s: 30, idle_to_suspend_s: 900 });
   const lines = await server.call<{ tenant: string; reason: string }[]>('GET', '/api/events?type=tenant.changed');
   expect(lines.json.map(({ tenant: of, reason }) => [of, reason])).toEqual([
     ['acme', 'max_active=none'],
-    ['acme', 'idle_to_suspend_s=none'],
+    ['acme', 'hot_to_warm_s=none idle_to_suspend_s=none'],
     ['acme', 'max_active=5'],
-    ['acme', 'idle_to_suspend_s=60'],
+    ['acme', 'hot_to_warm_s=0 idle_to_suspend_s=60'],
   ]);
   expect((await server.call('GET', '/api/tenants/nobody')).status).toBe(404);
   expect((await server.call<Tenant[]>('GET', '/api/tenants')).json.map(({ tenant: name }) => name)).toEqual(['acme']);

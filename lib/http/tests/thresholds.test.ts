@@ -38,6 +38,7 @@ test('what other thresholds would do within a minute is counted, and setting the
   const look = async (body: object) => (await server.call<PreviewAnswer>('POST', '/api/settings/preview', body)).json;
   const none = { suspended: 0, frozen: 0, ended: 0 };
   expect(await look({})).toEqual({ within_s: 60, more: none, fewer: none, cut: false });
+  expect(await look({ hot_to_warm_s: 1 })).toMatchObject({ more: none, fewer: none });
   expect(await look({ idle_to_suspend_s: 461 })).toMatchObject({ more: none });
   expect(await look({ idle_to_suspend_s: 460, idle_to_freeze_s: 460 })).toMatchObject({
     more: { suspended: 1, frozen: 1, ended: 1 },
@@ -63,10 +64,11 @@ test('tenants are found by a part of their name, and those with thresholds of th
   for (const name of ['acme', 'acme-labs', 'globex'])
     await server.call('POST', '/api/instances', { id: `of-${name}`, tenant: name });
   await server.call('PATCH', '/api/tenants/globex', { idle_to_freeze_s: 60 });
+  await server.call('PATCH', '/api/tenants/acme-labs', { hot_to_warm_s: 0 });
   const names = async (query: string) =>
     (await server.call<Tenant[]>('GET', `/api/tenants?${query}`)).json.map(({ tenant: name }) => name);
   expect(await names('q=LAB')).toEqual(['acme-labs']);
   expect(await names('q=acme')).toEqual(['acme', 'acme-labs']);
-  expect(await names('own_thresholds=true')).toEqual(['globex']);
-  expect(await names('q=acme&own_thresholds=true')).toEqual([]);
+  expect(await names('own_thresholds=true')).toEqual(['acme-labs', 'globex']);
+  expect(await names('q=glob&own_thresholds=true')).toEqual(['globex']);
 });

@@ -5,6 +5,8 @@ import type { InstanceId } from '../../base/ids.ts';
 import type { InstanceRow } from '../types.ts';
 import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
+import type { RegistryFileReader } from './file-reader.ts';
+import { NULL } from './raw.ts';
 
 const { tombstone: _, words, dueAt, nameKey: __, bytesKey: ___, ...columns } = getTableColumns(instances);
 
@@ -31,10 +33,17 @@ export function findRow(database: RegistryDatabase, id: InstanceId): InstanceRow
   return statement.get({ id }) ?? null;
 }
 
+/** The columns of a row in a file that may be of an older version. Those that it lacks are null: not set. */
+export function columnsIn(file: RegistryFileReader): typeof INSTANCE_COLUMNS {
+  const present = file.present(instances);
+  const fields = Object.entries(INSTANCE_COLUMNS).map(([name, column]) => [name, name in present ? column : NULL]);
+  return Object.fromEntries(fields);
+}
+
 /** Rows in the order of their ids after `after`, tombstones included; at most `limit`. */
-export function rowsAfter(queries: Queries) {
+export function rowsAfter(queries: Queries, fields: typeof INSTANCE_COLUMNS) {
   return queries
-    .select(INSTANCE_COLUMNS)
+    .select(fields)
     .from(instances)
     .where(gt(instances.id, placeholder('after')))
     .orderBy(instances.id)

@@ -9,7 +9,7 @@ import type { ChainHead } from '../chain.ts';
 import { type CopyKind, parseCopyPath } from '../copies.ts';
 import type { InstanceRow } from '../types.ts';
 import { RegistryFileReader } from './file-reader.ts';
-import { INSTANCE_COLUMNS, rowsAfter } from './instance-rows.ts';
+import { columnsIn, rowsAfter } from './instance-rows.ts';
 import { ledgerReader } from './ledger-reader.ts';
 import { selectBy } from './raw.ts';
 
@@ -51,14 +51,15 @@ export function openLiveRegistryReader(path: string): LiveRegistryReader {
   const file = new RegistryFileReader(path, { oneMoment: false });
   try {
     if (!file.has(instances)) throw new Error(`${path} is not the registry of a Winterdock.`);
+    const columns = columnsIn(file);
     const row = file.statement((queries) =>
       queries
-        .select(INSTANCE_COLUMNS)
+        .select(columns)
         .from(instances)
         .where(eq(instances.id, placeholder('id')))
         .prepare(),
     );
-    const rows = file.statement((queries) => rowsAfter(queries).prepare());
+    const rows = file.statement((queries) => rowsAfter(queries, columns).prepare());
     const counted = (table: typeof instances | typeof migrations) =>
       file
         .statement((queries) => queries.select({ n: count() }).from(table).prepare())()

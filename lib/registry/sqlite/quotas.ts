@@ -171,14 +171,14 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
       const known = new Map(counted.map((row) => [row.state, row[column]]));
       return Object.fromEntries(STATES.map((state) => [state, known.get(state) ?? 0])) as Record<State, number>;
     };
-    const { idleToSuspendSeconds = null, idleToFreezeSeconds = null } = own ?? {};
+    const { hotToWarmSeconds = null, idleToSuspendSeconds = null, idleToFreezeSeconds = null } = own ?? {};
     const { maxSandboxes = null, maxActive = null, maxBytes = null } = own ?? {};
     return {
       tenant,
       counts: byState('n'),
       bytes: byState('bytes'),
       volumes: this.#volumes().get({ tenant }) ?? { instances: 0, workspace: 0, memory: 0, tmp: 0 },
-      thresholds: { idleToSuspendSeconds, idleToFreezeSeconds },
+      thresholds: { hotToWarmSeconds, idleToSuspendSeconds, idleToFreezeSeconds },
       quotas: { maxSandboxes, maxActive, maxBytes },
     };
   }
@@ -307,7 +307,13 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
             ownThresholds
               ? inArray(
                   known.tenant,
-                  own().where(or(isNotNull(tenants.idleToSuspendSeconds), isNotNull(tenants.idleToFreezeSeconds))),
+                  own().where(
+                    or(
+                      isNotNull(tenants.hotToWarmSeconds),
+                      isNotNull(tenants.idleToSuspendSeconds),
+                      isNotNull(tenants.idleToFreezeSeconds),
+                    ),
+                  ),
                 )
               : undefined,
           ),

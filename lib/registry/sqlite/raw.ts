@@ -7,7 +7,7 @@ import type { GetColumnData, SQL } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { Column, is, type Queries, sql } from '../../../db/drizzle.ts';
 import { instances, tenants } from '../../../db/schema.ts';
-import type { Thresholds } from '../types.ts';
+import type { LadderPolicy } from '../../lifecycle/ladder.ts';
 
 type Fields = Record<string, SQLiteColumn | SQL>;
 type Written<F extends Fields> = {
@@ -87,6 +87,9 @@ export function hadLabel(names: { key: string; value: string }): SQL {
   return sql`exists (select 1 from json_each(${instances.labels}) as one where one.key = ${sql.placeholder(key)} and one.value = ${sql.placeholder(value)})`;
 }
 
+/** In the place of a column that a table of an older version lacks. */
+export const NULL: SQL<null> = sql`null`;
+
 /** The sum of an integer column, 0 for no rows: drizzle's own is text, and null then. The triggers keep 0. */
 export function sumOrZero(column: SQLiteColumn) {
   return sql<number>`coalesce(sum(${column}), 0)`;
@@ -96,7 +99,7 @@ export function sumOrZero(column: SQLiteColumn) {
  * The time at which a row falls due, by the driver's own function, so that changed thresholds update every row in one
  * statement.
  */
-export function dueAtOfRow(global: Thresholds): SQL<number | null> {
+export function dueAtOfRow(global: LadderPolicy): SQL<number | null> {
   const { state, updated, created, keepHot, holdUntil, ephemeral, fault } = instances;
   return sql`winterdock_due_at(${state}, ${updated}, ${created}, ${keepHot}, ${holdUntil}, ${ephemeral}, ${fault},
     coalesce(${instances.idleToSuspendSeconds}, ${tenants.idleToSuspendSeconds}, ${global.idleToSuspendSeconds}),

@@ -11,7 +11,7 @@ import type { CopyKind } from '../copies.ts';
 import type { Segment } from '../segments.ts';
 import type { FileRecord, InstanceRow } from '../types.ts';
 import { RegistryFileReader } from './file-reader.ts';
-import { rowsAfter } from './instance-rows.ts';
+import { columnsIn, rowsAfter } from './instance-rows.ts';
 import { ledgerReader } from './ledger-reader.ts';
 import { selectBy } from './raw.ts';
 import { wrongCounts } from './recount.ts';
@@ -70,7 +70,7 @@ export function openRegistryFile(path: string): RegistryFile {
   const file = new RegistryFileReader(path, { oneMoment: true });
   try {
     const ledger = ledgerReader(file);
-    const rows = file.statement((queries) => rowsAfter(queries).prepare());
+    const rows = file.statement((queries) => rowsAfter(queries, columnsIn(file)).prepare());
     const tenantInLedger = file.statement((queries) =>
       selectBy(queries, { tenant: events.tenant }, events, 'events_by_instance')
         .where(and(eq(events.instance, placeholder('id')), isNotNull(events.tenant), ne(events.tenant, '')))

@@ -113,7 +113,10 @@ test('cached results of a text search are refreshed when rows gain or lose the w
 test('fills are reproducible, contain nothing due and have correct counts', async () => {
   const again = join(folder, 'again.sqlite');
   fillRegistry(again, 500);
-  const small = openSqliteRegistry({ path: again, thresholds: { idleToSuspendSeconds: 1, idleToFreezeSeconds: 1 } });
+  const small = openSqliteRegistry({
+    path: again,
+    thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 1, idleToFreezeSeconds: 1 },
+  });
   const filled = await everyRow(small);
   expect(await small.instances.due(3_000_000_000, 10)).toEqual([]);
   expect(await small.instances.unsettled()).toEqual([]);

@@ -1,4 +1,7 @@
-/** Thresholds as rows, and the stored time at which each sandbox falls due, which is recomputed when they change. */
+/**
+ * Thresholds as rows, and the stored time at which each sandbox falls due, which is recomputed when those of the ladder
+ * change.
+ */
 import { and, eq, isNotNull, isNull, ne, or, placeholder } from '../../../db/drizzle.ts';
 import { instances, settings, tenants } from '../../../db/schema.ts';
 import { type Clock, epochSeconds } from '../../base/clock.ts';
@@ -29,10 +32,10 @@ export class ThresholdTable {
     this.#database = database;
     this.#defaults = defaults;
     this.#clock = clock;
-    const { tenant, idleToSuspendSeconds, idleToFreezeSeconds } = tenants;
+    const { tenant, hotToWarmSeconds, idleToSuspendSeconds, idleToFreezeSeconds } = tenants;
     this.#own = database.statement((queries) =>
       queries
-        .select({ idleToSuspendSeconds, idleToFreezeSeconds })
+        .select({ hotToWarmSeconds, idleToSuspendSeconds, idleToFreezeSeconds })
         .from(tenants)
         .where(eq(tenant, placeholder('tenant')))
         .prepare(),
@@ -71,21 +74,23 @@ export class ThresholdTable {
     const own = this.#own().get({ tenant });
     const global = this.global();
     return {
+      hotToWarmSeconds: own?.hotToWarmSeconds ?? global.hotToWarmSeconds,
       idleToSuspendSeconds: own?.idleToSuspendSeconds ?? global.idleToSuspendSeconds,
       idleToFreezeSeconds: own?.idleToFreezeSeconds ?? global.idleToFreezeSeconds,
     };
   }
 
-  /** Runs inside a write transaction. Recomputes due times. */
+  /** Runs inside a write transaction. Recomputes due times when the ladder's thresholds change. */
   setGlobal(patch: Partial<Thresholds>): Thresholds {
     const changed = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
     this.#write(GLOBAL, { ...this.#read(GLOBAL), ...changed });
-    this.#recompute();
+    if (isOfLadder(changed)) this.#recompute();
     return this.global();
   }
 
   /**
-   * Runs inside a write transaction. Null falls back to the global value, absent members stay. Recomputes due times.
+   * Runs inside a write transaction. Null falls back to the global value, absent members stay. Recomputes due
+   * times when the ladder's thresholds change.
    */
   setTenant(tenant: string, patch: { [K in keyof Thresholds]?: number | null }): Thresholds {
     const set = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
@@ -94,7 +99,7 @@ export class ThresholdTable {
       ? insert.onConflictDoNothing()
       : insert.onConflictDoUpdate({ target: tenants.tenant, set })
     ).run();
-    this.#recompute(tenant);
+    if (isOfLadder(set)) this.#recompute(tenant);
     return this.ofTenant(tenant);
   }
 
@@ -130,6 +135,11 @@ export class ThresholdTable {
   #write(key: string, value: Partial<Thresholds>): void {
     this.#keep().run({ key, value, updated: epochSeconds(this.#clock) });
   }
+}
+
+/** True for a change that can move due times: when a process is paused moves no sandbox. */
+function isOfLadder(patch: { [K in keyof Thresholds]?: unknown }): boolean {
+  return patch.idleToSuspendSeconds !== undefined || patch.idleToFreezeSeconds !== undefined;
 }
 
 /** `dueAt` over columns, for the one statement that recomputes many rows. */

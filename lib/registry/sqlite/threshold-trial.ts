@@ -1,13 +1,13 @@
 /**
  * Compares thresholds: which further sandboxes would fall due under others, and which no longer. Asks the ladder itself
- * about each candidate; changes nothing.
+ * about each candidate; changes nothing. When a process is paused moves no sandbox, so it is no part of this.
  */
 import { and, isNotNull, isNull, lte, or } from '../../../db/drizzle.ts';
 import { instances, tenants } from '../../../db/schema.ts';
-import { nextMove } from '../../lifecycle/ladder.ts';
+import { type LadderPolicy, nextMove } from '../../lifecycle/ladder.ts';
 import { isBlocking } from '../../lifecycle/words.ts';
 import type { ThresholdTrial, TrialCounts, TrialOutcome } from '../threshold-trial.ts';
-import type { InstanceRow, Thresholds } from '../types.ts';
+import type { InstanceRow } from '../types.ts';
 import type { Query, RegistryDatabase } from './database.ts';
 import { selectBy } from './raw.ts';
 
@@ -29,7 +29,7 @@ const CANDIDATE = {
 };
 type Candidate = Pick<InstanceRow, keyof typeof CANDIDATE>;
 
-type Own = { [K in keyof Thresholds]: number | null };
+type Own = { [K in keyof LadderPolicy]: number | null };
 const NOTHING: Own = { idleToSuspendSeconds: null, idleToFreezeSeconds: null };
 
 /**
@@ -38,7 +38,7 @@ const NOTHING: Own = { idleToSuspendSeconds: null, idleToFreezeSeconds: null };
  */
 export async function compareThresholds(
   database: RegistryDatabase,
-  global: Thresholds,
+  global: LadderPolicy,
   trial: ThresholdTrial,
 ): Promise<TrialOutcome> {
   const { tenant: overridingTenant, idleToSuspendSeconds, idleToFreezeSeconds } = tenants;
@@ -56,7 +56,7 @@ export async function compareThresholds(
     const own = overrides.get(name) ?? NOTHING;
     return applied(name === tenant ? { ...own, ...given(patch) } : own, globalAfter);
   };
-  const shorter = (from: Thresholds, to: Thresholds) =>
+  const shorter = (from: LadderPolicy, to: LadderPolicy) =>
     Math.max(0, from.idleToSuspendSeconds - to.idleToSuspendSeconds, from.idleToFreezeSeconds - to.idleToFreezeSeconds);
   const reach = tenant === null ? shorter(global, globalAfter) : shorter(before(tenant), after(tenant));
   const outcome: TrialOutcome = {
@@ -84,14 +84,14 @@ export async function compareThresholds(
 }
 
 /** What the ladder does to a candidate by then, or null. */
-function moveOf(row: Candidate, thresholds: Thresholds, until: number): keyof TrialCounts | null {
+function moveOf(row: Candidate, thresholds: LadderPolicy, until: number): keyof TrialCounts | null {
   const next = nextMove({ ...row, blocked: isBlocking(row.fault), attached: 0 }, applied(row, thresholds));
   if (next === null || next.at > until) return null;
   if (row.ephemeral) return 'ended';
   return next.state === 'suspended' ? 'suspended' : 'frozen';
 }
 
-function applied(own: Partial<Own>, global: Thresholds): Thresholds {
+function applied(own: Partial<Own>, global: LadderPolicy): LadderPolicy {
   return {
     idleToSuspendSeconds: own.idleToSuspendSeconds ?? global.idleToSuspendSeconds,
     idleToFreezeSeconds: own.idleToFreezeSeconds ?? global.idleToFreezeSeconds,

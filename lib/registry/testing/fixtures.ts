@@ -8,7 +8,11 @@ import type { FileRecord, InstanceRow, Intent, LedgerEntry, NewInstance, Thresho
 /** Epoch seconds at which tests begin. */
 export const START = 1_765_500_000;
 
-export const THRESHOLDS: Thresholds = { idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 };
+export const THRESHOLDS: Thresholds = {
+  hotToWarmSeconds: 30,
+  idleToSuspendSeconds: 900,
+  idleToFreezeSeconds: 86_400,
+};
 
 /** The record of a filed file. Its inode does not fit a double. */
 export const FILE: FileRecord = {
@@ -59,6 +63,7 @@ export function instance(id: string, over: Partial<Plain<NewInstance>> = {}): Ne
     ephemeral: false,
     policy: 'posix',
     keepHot: false,
+    hotToWarmSeconds: null,
     idleToSuspendSeconds: null,
     idleToFreezeSeconds: null,
     labels: {},

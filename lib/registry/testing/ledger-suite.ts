@@ -163,7 +163,10 @@ export function ledgerSuite(driver: RegistryDriver): void {
             for (const holdUntil of [null, START + 10, START + 500_000]) {
               for (const fault of [null, ...FAULTS]) {
                 const id = `r-${n++}`;
-                const own = n % 2 === 0 ? { idleToSuspendSeconds: 100 + n } : { idleToFreezeSeconds: 200 + n };
+                const own =
+                  n % 2 === 0
+                    ? { idleToSuspendSeconds: 100 + n }
+                    : { hotToWarmSeconds: n, idleToFreezeSeconds: 200 + n };
                 await makeInstance(registry, id, state, { ephemeral, keepHot, ...own }, START + (n % 50));
                 if (state !== 'deleted') {
                   if (holdUntil !== null) await registry.instances.patch(id, { holdUntil }, START, entry());
@@ -178,6 +181,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
       }
       const expected = subjects.flatMap((row) => {
         const policy: Thresholds = {
+          hotToWarmSeconds: row.hotToWarmSeconds ?? THRESHOLDS.hotToWarmSeconds,
           idleToSuspendSeconds: row.idleToSuspendSeconds ?? THRESHOLDS.idleToSuspendSeconds,
           idleToFreezeSeconds: row.idleToFreezeSeconds ?? THRESHOLDS.idleToFreezeSeconds,
         };
@@ -251,16 +255,41 @@ export function ledgerSuite(driver: RegistryDriver): void {
       expect((await registry.ledger.page({ type: 'settings.changed' }, 10)).rows).toHaveLength(4);
     });
 
+    test('when a process is paused falls back from sandbox to tenant to all, 0 is kept, and no due time moves', async () => {
+      await makeInstance(registry, 'a', 'active', { hotToWarmSeconds: 0 });
+      await makeInstance(registry, 'b', 'active');
+      await makeInstance(registry, 'c', 'active', { tenant: 'globex' });
+      const line = entry({ type: 'settings.changed' });
+      expect(await registry.thresholds.setGlobal({ hotToWarmSeconds: 60 }, line)).toEqual({
+        ...THRESHOLDS,
+        hotToWarmSeconds: 60,
+      });
+      await registry.thresholds.setOfTenant('globex', { hotToWarmSeconds: 5 }, line);
+      const due = await registry.instances.due(START + THRESHOLDS.idleToSuspendSeconds, 10);
+      expect(due.map(({ row, thresholds }) => [row.id, thresholds.hotToWarmSeconds]).sort()).toEqual([
+        ['a', 0],
+        ['b', 60],
+        ['c', 5],
+      ]);
+      expect(await dueIds(START + THRESHOLDS.idleToSuspendSeconds - 1)).toEqual([]);
+      await registry.thresholds.setOfTenant('globex', { hotToWarmSeconds: null }, line);
+      expect(await registry.thresholds.ofTenant('globex')).toMatchObject({ hotToWarmSeconds: 60 });
+    });
+
     test('a start with other thresholds than the last one applies them to existing rows, unless they were set', async () => {
       await makeInstance(registry, 'a', 'active');
       await makeInstance(registry, 'b', 'suspended');
-      const later = await driver.again({ idleToSuspendSeconds: 5, idleToFreezeSeconds: 7 });
+      const later = await driver.again({ hotToWarmSeconds: 2, idleToSuspendSeconds: 5, idleToFreezeSeconds: 7 });
       expect((await later.instances.due(START + 5, 10)).map(({ row }) => row.id)).toEqual(['a']);
       expect((await later.instances.due(START + 7, 10)).map(({ row }) => row.id)).toEqual(['a', 'b']);
       await later.thresholds.setGlobal({ idleToSuspendSeconds: 100 }, entry());
       await later.close();
-      const again = await driver.again({ idleToSuspendSeconds: 3, idleToFreezeSeconds: 3 });
-      expect(await again.thresholds.global()).toEqual({ idleToSuspendSeconds: 100, idleToFreezeSeconds: 3 });
+      const again = await driver.again({ hotToWarmSeconds: 0, idleToSuspendSeconds: 3, idleToFreezeSeconds: 3 });
+      expect(await again.thresholds.global()).toEqual({
+        hotToWarmSeconds: 0,
+        idleToSuspendSeconds: 100,
+        idleToFreezeSeconds: 3,
+      });
       expect((await again.instances.due(START + 99, 10)).map(({ row }) => row.id)).toEqual(['b']);
       await again.close();
     });

@@ -98,7 +98,7 @@ export function quotaSuite(driver: RegistryDriver): void {
         {
           tenant: 'd',
           quotas: { maxSandboxes: null, maxActive: 3, maxBytes: 9 },
-          thresholds: { idleToSuspendSeconds: 60, idleToFreezeSeconds: null },
+          thresholds: { hotToWarmSeconds: null, idleToSuspendSeconds: 60, idleToFreezeSeconds: null },
         },
       ],
       next: null,
@@ -107,6 +107,8 @@ export function quotaSuite(driver: RegistryDriver): void {
     const named = async (filter: TenantFilter) =>
       (await again.quotas.tenants(filter, 10)).rows.map((row) => row.tenant);
     expect(await named({ ownThresholds: true })).toEqual(['d']);
+    await again.thresholds.setOfTenant('a', { hotToWarmSeconds: 0 }, changed);
+    expect(await named({ ownThresholds: true })).toEqual(['a', 'd']);
     expect(await named({ text: 'b' })).toEqual(['b']);
     expect(await named({ text: '%' })).toEqual([]);
     expect(await again.quotas.tenant('x')).toBeNull();

@@ -87,6 +87,7 @@ export async function startDock({
     openSqliteRegistry({
       path: config.registryPath,
       thresholds: {
+        hotToWarmSeconds: config.hotToWarmSeconds,
         idleToSuspendSeconds: config.idleToSuspendSeconds,
         idleToFreezeSeconds: config.idleToFreezeSeconds,
       },

@@ -2,7 +2,11 @@
  * A registry with many generated rows, for measurements. Fast because it is not durable: indexes, triggers and counts
  * are made at the end. For new files only; a crash leaves an unusable file.
  */
-import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../../../lifecycle/ladder.ts';
+import {
+  DEFAULT_HOT_TO_WARM_SECONDS,
+  DEFAULT_IDLE_TO_FREEZE_SECONDS,
+  DEFAULT_IDLE_TO_SUSPEND_SECONDS,
+} from '../../../lifecycle/ladder.ts';
 import type { State } from '../../../lifecycle/states.ts';
 import { instanceId } from '../../../testing/plain-ids.ts';
 import { CommitEvents } from '../../commit-events.ts';
@@ -34,6 +38,7 @@ const YEAR = 31_536_000;
 const RARE_ROWS = 100;
 const NOUNS = ['atlas', 'borealis', 'cobalt', 'dynamo', 'ember', 'fjord', 'garnet', 'harbour', 'indigo', 'juniper'];
 const THRESHOLDS = {
+  hotToWarmSeconds: DEFAULT_HOT_TO_WARM_SECONDS,
   idleToSuspendSeconds: DEFAULT_IDLE_TO_SUSPEND_SECONDS,
   idleToFreezeSeconds: DEFAULT_IDLE_TO_FREEZE_SECONDS,
 };
@@ -109,6 +114,7 @@ function addRow(database: RegistryDatabase, n: number, rows: number): void {
     holdUntil: HELD_UNTIL,
     ephemeral: false,
     policy: 'posix',
+    hotToWarmSeconds: null,
     idleToSuspendSeconds: null,
     idleToFreezeSeconds: null,
     bytes: state === 'created' ? null : Math.floor(chance() * 1e8),
