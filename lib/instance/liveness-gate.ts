@@ -1,47 +1,54 @@
 /**
- * Holds messages back until the process has answered a ping. A message that was held back has certainly not started
- * when the process turns out to be stuck, so it is safe to repeat. Knows neither the messages nor how a stuck process
- * is ended.
+ * Which messages a process has certainly not started. A message to a process that was idle asks for an acknowledgement,
+ * which the process sends before it does anything else about the message. Without one in time the process is stuck; its
+ * unacknowledged messages are safe to repeat elsewhere once it is dead and its channel is read to the end. Knows
+ * neither what the messages say nor how a stuck process is ended.
  */
 import type { HealthCheck } from './health-check.ts';
+import type { NumberedRequest } from './protocol.ts';
 
 export class LivenessGate {
   readonly #health: HealthCheck;
-  readonly #on: { alive: () => void; silent: () => void };
-  readonly #deferred = new Map<number, () => void>();
-  #asking = false;
+  readonly #onSilent: () => void;
+  readonly #unacknowledged = new Set<number>();
+  #isWatching = false;
 
-  /** `alive` runs after the deferred messages were sent; `silent` when no pong came in time. */
-  constructor(health: HealthCheck, on: { alive: () => void; silent: () => void }) {
+  /** `onSilent` runs when an acknowledgement did not come in time. */
+  constructor(health: HealthCheck, onSilent: () => void) {
     this.#health = health;
-    this.#on = on;
+    this.#onSilent = onSilent;
   }
 
-  /** Whether a message may be sent now. Pings the process first when it is `idle` and sent nothing recently. */
-  isOpen(idle: boolean): boolean {
-    if (this.#asking) return false;
-    if (!idle || this.#health.isFresh) return true;
-    this.#asking = true;
-    void this.#health.isAlive().then((alive) => {
-      this.#asking = false;
-      if (!alive) {
-        this.#on.silent();
-        return;
-      }
-      for (const send of this.#deferred.values()) send();
-      this.#deferred.clear();
-      this.#on.alive();
-    });
-    return false;
+  /**
+   * The message as it is to be sent now. It asks for an acknowledgement when the process is `idle` and sent nothing
+   * recently, and when an earlier message is not acknowledged yet.
+   */
+  pass(message: NumberedRequest, idle: boolean): NumberedRequest {
+    if (this.#unacknowledged.size === 0 && (!idle || this.#health.isFresh)) return message;
+    this.#unacknowledged.add(message.id);
+    if (!this.#isWatching) void this.#watch();
+    return { ...message, acknowledge: true };
   }
 
-  /** Keeps a message until the process answers. */
-  defer(id: number, send: () => void): void {
-    this.#deferred.set(id, send);
+  /** Notes an acknowledgement. False when none was awaited. */
+  acknowledged(id: number): boolean {
+    this.#health.pongReceived();
+    return this.#unacknowledged.delete(id);
   }
 
-  /** Whether this message is still deferred, so the process never got it. */
-  defers(id: number): boolean {
-    return this.#deferred.has(id);
+  /** Whether the process was asked to acknowledge this message and has not: then it has not started it. */
+  neverBegan(id: number): boolean {
+    return this.#unacknowledged.has(id);
+  }
+
+  async #watch(): Promise<void> {
+    this.#isWatching = true;
+    while (this.#unacknowledged.size > 0) {
+      // The pong of an earlier ping is a sign of life, and no acknowledgement: then the wait begins again.
+      if (await this.#health.isAlive({ asked: true })) continue;
+      this.#onSilent();
+      break;
+    }
+    this.#isWatching = false;
   }
 }

@@ -4,7 +4,6 @@
  */
 import { WinterdockError } from '../base/errors.ts';
 import { answerRead } from '../vfs/answer.ts';
-import type { ReadRequest } from '../vfs/types.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { evaluate } from './evaluate.ts';
 import type { WriteOperation, WriteOutcome } from './instance.ts';
@@ -57,7 +56,7 @@ export class OpenSandbox {
         return this.#send({
           type: 'done',
           id: request.id,
-          result: answerRead(this.vfs, request.request as ReadRequest),
+          result: answerRead(this.vfs, request.request),
         });
     }
   }

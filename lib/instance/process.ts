@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { BUNDLES, entryOf } from '../base/bundled.ts';
 import { makeFolderNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { fromInstanceSchema } from './protocol.ts';
+import { parseFromInstance } from './protocol.ts';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = dirname(dirname(HERE));
@@ -72,7 +72,10 @@ export interface Worker {
   readonly pid: number;
   /** Resolves when the worker has loaded everything; rejects when it exits or times out first. */
   readonly ready: Promise<void>;
-  /** Resolves with the exit code or signal. */
+  /**
+   * Resolves with the exit code or signal, after the last message that the worker sent was received: what it did not
+   * acknowledge until then it did not start.
+   */
   readonly exited: Promise<string>;
   /** The end of the worker's stderr. */
   stderr(): string;
@@ -135,17 +138,27 @@ export function startWorker(
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-STDERR_TAIL);
   });
-  const exited = new Promise<string>((resolve) => {
-    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+  const exited = exitOf(child);
+  if (child.pid !== undefined) lowerPriority(child.pid);
+  const ready = readiness(child, exited, maxStartMs, () => tail);
+  ready.catch(() => {});
+  return { child, pid: child.pid ?? 0, ready, exited, stderr: () => tail };
+}
+
+/** How a child with a channel ended: its exit code or signal, after its last message was received. */
+export function exitOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => {
+      const how = signal ?? `exit code ${code}`;
+      // The kernel has closed the child's end of the channel, and no other process has it: its end comes.
+      if (child.connected) child.once('disconnect', () => resolve(how));
+      else resolve(how);
+    });
     child.on('error', (error) => {
       // A process that could not be started never emits `exit`.
       if (child.pid === undefined) resolve(error.message);
     });
   });
-  if (child.pid !== undefined) lowerPriority(child.pid);
-  const ready = readiness(child, exited, maxStartMs, () => tail);
-  ready.catch(() => {});
-  return { child, pid: child.pid ?? 0, ready, exited, stderr: () => tail };
 }
 
 /**
@@ -194,8 +207,7 @@ function readiness(
     }, maxStartMs);
     child.once('message', (message) => {
       clearTimeout(timer);
-      const parsed = fromInstanceSchema.safeParse(message);
-      if (parsed.success && parsed.data.type === 'ready') resolve();
+      if (parseFromInstance(message)?.type === 'ready') resolve();
       else {
         fail('its first message was not "ready"');
         child.kill('SIGKILL');

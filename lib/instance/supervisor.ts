@@ -10,6 +10,7 @@ import { watchCallLimits } from './call-limits.ts';
 import { CallQueue, QueuedCall } from './call-queue.ts';
 import { requireCapability } from './capability-check.ts';
 import { HEALTH_CHECK_TIMES, HealthCheck, KILL_AFTER_CHECKS, SILENT_AFTER_CHECKS } from './health-check.ts';
+import { IdleWaiters } from './idle-waiters.ts';
 import type {
   Death,
   DeathCause,
@@ -31,9 +32,9 @@ import {
   type Call,
   type EvalResult,
   type FromInstance,
-  fromInstanceSchema,
+  type NumberedRequest,
+  parseFromInstance,
   type ToInstance,
-  toInstanceSchema,
 } from './protocol.ts';
 
 /** How long a call may take to stop after an abort, before its process is killed. */
@@ -71,7 +72,7 @@ export class SupervisedInstance implements InstanceProcess {
   /** Resident bytes of the process before its first call. */
   #baselineBytes = 0;
   #stopWatching: () => void = () => {};
-  #idleWaiters: (() => void)[] = [];
+  readonly #idle = new IdleWaiters(() => this.busy);
 
   /** Hands a started (or starting) worker to a file. */
   constructor(worker: Worker, spec: OpenSpec, giveUpAfterMs: number = HEALTH_CHECK_TIMES.giveUpAfterMs) {
@@ -80,7 +81,7 @@ export class SupervisedInstance implements InstanceProcess {
     this.#profile = profileOf(spec.policy);
     this.#policy = spec.policy;
     this.#health = new HealthCheck(() => this.#send({ type: 'ping' }), giveUpAfterMs);
-    this.#gate = new LivenessGate(this.#health, { alive: () => this.#next(), silent: () => void this.#endSilent() });
+    this.#gate = new LivenessGate(this.#health, () => void this.#endSilent());
     const opened = Promise.withResolvers<unknown>();
     this.#opening = opened;
     this.opened = opened.promise.then(() => undefined);
@@ -131,14 +132,14 @@ export class SupervisedInstance implements InstanceProcess {
   async close({ drainMs, force }: { drainMs: number; force: boolean }): Promise<boolean> {
     if (this.#dead) throw this.#goneError(false);
     this.#closing = true;
-    if (!(await this.#idleWithin(drainMs))) {
+    if (!(await this.#idle.wait(drainMs))) {
       if (!force) {
         this.#closing = false;
         return false;
       }
       for (const call of this.#queue.clear()) call.reject(this.#goneError(false));
       this.#stopRunning('closing');
-      if (!(await this.#idleWithin(STOP_MS))) {
+      if (!(await this.#idle.wait(STOP_MS))) {
         await this.kill('killed');
         throw this.#goneError(true);
       }
@@ -172,27 +173,21 @@ export class SupervisedInstance implements InstanceProcess {
     this.#silentListeners.push(listener);
   }
 
-  /** One check of an idle process, to be called every few seconds. */
+  /** One check of an idle process, to be called every few seconds. One that runs a call does not answer at once. */
   check(): void {
-    if (!this.#canCheck) return;
+    if (this.#dead || !this.#isOpen || this.#closing || !this.#queue.empty) return;
     const unanswered = this.#health.check();
     if (unanswered === SILENT_AFTER_CHECKS) for (const listener of this.#silentListeners) listener();
     // Otherwise a pending write would wait for ever.
     if (unanswered >= KILL_AFTER_CHECKS && this.#pending.size > 0) void this.#endSilent();
   }
 
-  /** Whether a check makes sense: a process answers at once only while it runs no call. */
-  get #canCheck(): boolean {
-    return !this.#dead && this.#isOpen && !this.#closing && this.#queue.empty;
-  }
-
   #endSilent(): Promise<Death> {
     return this.kill('silent', 'It did not answer health checks while no call ran, and was ended.');
   }
 
-  /** Whether a message may be sent now. If not, it is sent once the process has answered a ping. */
-  #canSend(): boolean {
-    return this.#gate.isOpen(this.#isOpen && this.#queue.running === null && this.#pending.size === 0);
+  #sendRequest(message: NumberedRequest, idle: boolean): void {
+    this.#send(this.#gate.pass(message, this.#isOpen && idle));
   }
 
   #cappedTimeout(timeoutMs: number | undefined): number {
@@ -201,15 +196,14 @@ export class SupervisedInstance implements InstanceProcess {
 
   #send(message: ToInstance): void {
     // A message that cannot be sent is lost; the process's exit settles its request.
-    if (!this.#dead && this.#worker.child.connected) this.#worker.child.send(toInstanceSchema.parse(message), () => {});
+    if (!this.#dead && this.#worker.child.connected) this.#worker.child.send(message, () => {});
   }
 
-  #request<T>(message: (id: number) => ToInstance): Promise<T> {
+  #request<T>(message: (id: number) => NumberedRequest): Promise<T> {
     if (this.#dead || this.#closing) return Promise.reject(this.#goneError(false));
     const id = this.#nextId++;
     return new Promise<unknown>((resolve, reject) => {
-      if (this.#canSend()) this.#send(message(id));
-      else this.#gate.defer(id, () => this.#send(message(id)));
+      this.#sendRequest(message(id), this.#queue.running === null && this.#pending.size === 0);
       this.#pending.set(id, { resolve, reject });
     }) as Promise<T>;
   }
@@ -228,17 +222,18 @@ export class SupervisedInstance implements InstanceProcess {
 
   #next(): void {
     if (this.#dead) return;
-    if (this.#queue.running === null && !this.#queue.empty && !this.#canSend()) return;
     const call = this.#queue.next();
     if (call) {
-      this.#send({ type: 'call', id: call.id, call: call.call });
-      if (this.#isOpen) this.#startLimits(call);
+      this.#sendRequest({ type: 'call', id: call.id, call: call.call }, this.#pending.size === 0);
+      if (this.#isOpen) this.#startLimits();
     }
-    if (!this.busy) for (const resolve of this.#idleWaiters.splice(0)) resolve();
+    if (!this.busy) this.#idle.release();
   }
 
-  /** Starts the time and memory limits of a call. The process has its file open. */
-  #startLimits(queued: QueuedCall): void {
+  /** Starts the time and memory limits of the running call, if it has begun. The process has its file open. */
+  #startLimits(): void {
+    const queued = this.#queue.running;
+    if (queued === null || this.#gate.neverBegan(queued.id)) return;
     queued.startedAt = performance.now();
     const limits = { timeoutMs: queued.call.timeoutMs, baselineBytes: this.#baselineBytes, profile: this.#profile };
     this.#stopWatching = watchCallLimits(this.pid, limits, (cause, detail) => void this.kill(cause, detail));
@@ -267,27 +262,23 @@ export class SupervisedInstance implements InstanceProcess {
     if (running === null || running.stoppedBy) return;
     running.stoppedBy = by;
     this.#send({ type: 'abort', id: running.id });
-    setTimeout(() => {
-      if (this.#queue.running === running) void this.kill('timeout', 'A call did not stop when it was told to.');
-    }, STOP_MS).unref();
+    this.#requireStop(running);
   }
 
-  #idleWithin(milliseconds: number): Promise<boolean> {
-    if (!this.busy) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(!this.busy), milliseconds);
-      this.#idleWaiters.push(() => {
-        clearTimeout(timer);
-        resolve(true);
-      });
-    });
+  /** Kills the process when the call has not stopped in time. A call that it has not begun costs it nothing. */
+  #requireStop(running: QueuedCall): void {
+    setTimeout(() => {
+      if (this.#queue.running !== running) return;
+      if (this.#gate.neverBegan(running.id)) this.#requireStop(running);
+      else void this.kill('timeout', 'A call did not stop when it was told to.');
+    }, STOP_MS).unref();
   }
 
   /** Every message is validated. A process that breaks the protocol is killed. */
   #receive(raw: unknown): void {
     this.#health.messageReceived();
-    const parsed = fromInstanceSchema.safeParse(raw);
-    if (parsed.success) this.#handle(parsed.data);
+    const message = parseFromInstance(raw);
+    if (message !== null) this.#handle(message);
     else void this.kill('crash', 'Its process broke the protocol.');
   }
 
@@ -297,6 +288,9 @@ export class SupervisedInstance implements InstanceProcess {
         return;
       case 'pong':
         this.#health.pongReceived();
+        return;
+      case 'started':
+        if (this.#gate.acknowledged(message.id) && this.#queue.running?.id === message.id) this.#startLimits();
         return;
       case 'opened':
         this.#fileOpened();
@@ -328,7 +322,7 @@ export class SupervisedInstance implements InstanceProcess {
   #fileOpened(): void {
     this.#isOpen = true;
     this.#baselineBytes = residentBytes(this.pid);
-    if (this.#queue.running) this.#startLimits(this.#queue.running);
+    this.#startLimits();
     this.#opening.resolve(undefined);
   }
 
@@ -382,18 +376,21 @@ export class SupervisedInstance implements InstanceProcess {
     const death = this.#death;
     this.#opening.reject(openFailedError(this.id, death));
     this.#closeReply?.reject(this.#goneError(true));
-    for (const [id, { reject }] of this.#pending) reject(this.#openError ?? this.#goneError(!this.#gate.defers(id)));
+    for (const [id, { reject }] of this.#pending)
+      reject(this.#openError ?? this.#goneError(!this.#gate.neverBegan(id)));
     this.#pending.clear();
     for (const call of this.#queue.clear()) call.reject(this.#openError ?? this.#goneError(false));
     const running = this.#queue.finish();
     if (running) this.#cutOff(running, death.cause);
-    for (const resolve of this.#idleWaiters.splice(0)) resolve();
+    this.#idle.release();
     return death;
   }
 
   /** Settles the call that ran when its process died: a timeout or abort has an outcome, anything else is an error. */
   #cutOff(call: QueuedCall, cause: DeathCause): void {
-    if (call.stoppedBy && cause !== 'memory' && cause !== 'crash') call.resolve(call.cutOffOutcome(call.stoppedBy));
+    if (this.#gate.neverBegan(call.id)) call.reject(this.#openError ?? this.#goneError(false));
+    else if (call.stoppedBy && cause !== 'memory' && cause !== 'crash')
+      call.resolve(call.cutOffOutcome(call.stoppedBy));
     else if (cause === 'timeout') call.resolve(call.cutOffOutcome('timeout'));
     else call.reject(this.#openError ?? this.#goneError(this.#isOpen));
   }

@@ -56,15 +56,12 @@ let served: { sandbox: OpenSandbox; heapTrim: HeapTrim } | null = null;
 /** Set when the file has come: then no further rehearsal begins. */
 let isNeeded = false;
 let rehearsing: Promise<void> = Promise.resolve();
+/** Resolves when every message that has come was begun: they begin in the order in which they came. */
+let begun: Promise<void> = Promise.resolve();
 
 process.on('message', (message: ToInstance) => {
-  const id = 'id' in message ? message.id : null;
   isNeeded = true;
-  rehearsing
-    .then(() => handle(message))
-    .catch((error: unknown) =>
-      send({ type: 'failed', id, failure: serializeError(error, 'The Instance failed unexpectedly.') }),
-    );
+  begun = begun.then(() => begin(message));
 });
 void start();
 
@@ -75,6 +72,17 @@ async function start(): Promise<void> {
   setTimeout(() => {
     if (!isNeeded) rehearsing = rehearse();
   }, REHEARSE_AFTER_MS);
+}
+
+/** Acknowledges a message that asks for it, then begins it. */
+async function begin(message: ToInstance): Promise<void> {
+  await rehearsing;
+  // Only once the server is certain to receive it: a message without this answer counts as not begun.
+  if ('acknowledge' in message && message.acknowledge) await delivered({ type: 'started', id: message.id });
+  const id = 'id' in message ? message.id : null;
+  handle(message).catch((error: unknown) =>
+    send({ type: 'failed', id, failure: serializeError(error, 'The Instance failed unexpectedly.') }),
+  );
 }
 
 async function handle(message: ToInstance): Promise<void> {
@@ -111,8 +119,15 @@ function prepare(vfs: Vfs): void {
 }
 
 function send(message: FromInstance): void {
-  // When the server is gone the message is lost, and `disconnect` ends this process.
-  process.send?.(message, undefined, undefined, () => {});
+  void delivered(message);
+}
+
+/**
+ * Sends a message. Resolves when it is in the channel, from where the server receives it even if this process dies.
+ * When the server is gone the message is lost, and `disconnect` ends this process.
+ */
+function delivered(message: FromInstance): Promise<void> {
+  return new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
 }
 
 /**
