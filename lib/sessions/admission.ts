@@ -18,6 +18,7 @@ import {
   serverStopping,
 } from './engine.ts';
 import { suspendLeastRecentlyUsed } from './make-room.ts';
+import { WakeDemand } from './wake-demand.ts';
 
 /** Wakes that are given room and a worker at the same time: more would share the same processors. */
 const PARALLEL = availableParallelism();
@@ -44,6 +45,8 @@ export class WakeAdmission implements Admission {
   #serving = 0;
   /** Moving average of the milliseconds that serving one waiter takes. */
   #serveMs = FIRST_GUESS_MS;
+
+  #demand: WakeDemand | null = null;
 
   constructor(engineOf: () => Engine) {
     this.#engineOf = engineOf;
@@ -113,6 +116,14 @@ export class WakeAdmission implements Admission {
     );
   }
 
+  async followDemand(): Promise<void> {
+    const { clock, config, pool, registry } = this.#engineOf();
+    // Without workers in waiting there is nothing to keep.
+    if (config.poolSize === 0) return;
+    this.#demand ??= new WakeDemand(registry.ledger);
+    pool.keepReady(await this.#demand.readyCount(clock.now(), config.poolSize));
+  }
+
   #serve(engine: Engine): void {
     while (this.#serving < PARALLEL && this.#queue.length > 0) {
       const waiter = this.#queue.take();
@@ -136,6 +147,7 @@ export class WakeAdmission implements Admission {
       await Promise.race([claim.started, rejection(over)]);
       if (over.aborted) throw over.reason;
       this.#serveMs += WEIGHT * (performance.now() - began - this.#serveMs);
+      this.#demand?.noteWake(engine.clock.now());
       settled.resolve({ claim, waitMs, startMs: elapsedMs(claimed) });
     } catch (error) {
       claim?.release();

@@ -47,6 +47,8 @@ export interface Admission {
    * suspended, and when the server stops; then nothing is claimed.
    */
   claim(options: AdmissionOptions): Promise<Admitted>;
+  /** Keeps as many workers started as demand suggests; called every tick. */
+  followDemand(): Promise<void>;
 }
 
 export interface Engine {

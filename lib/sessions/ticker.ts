@@ -71,6 +71,7 @@ export async function runLadderRound(
   await correctFutureActivity(engine);
   await flushActivity(engine);
   await enforceMemoryLimit(engine);
+  await engine.admission.followDemand();
   await discardLeft();
   await settleInterruptedRows(engine);
   await lostFiles.check(engine);

@@ -24,7 +24,7 @@ const states = async () =>
 test('a wake suspends the sandbox that was used longest ago, and the ledger names the budget', async () => {
   for (const id of ['a', 'b', 'c']) expect((await exec(id, `echo of ${id} > note`)).status).toBe(200);
   expect(await states()).toEqual(['a suspended', 'b active', 'c active']);
-  const [line] = (await server.call<Event[]>('GET', '/api/events?trigger=memory')).json;
+  const [line] = (await server.call<Event[]>('GET', '/api/events?trigger=pressure')).json;
   expect(line).toMatchObject({ instance: 'a', from: 'active', to: 'suspended', actor: 'system' });
   expect(line?.reason).toContain('64 MiB of memory (WB_MEMORY)');
 }, 60_000);
@@ -59,5 +59,5 @@ test('operators see what the processes count, and of how much', async () => {
   const { text } = await server.call('GET', '/metrics');
   expect(text).toMatch(/^winterdock_memory_bytes\{processes="serving"\} \d{8}$/m);
   expect(text).toContain(`winterdock_memory_limit_bytes ${64 * MIB}\n`);
-  expect(text).toMatch(/winterdock_transition_total\{from="active",to="suspended",trigger="memory"\} 2/);
+  expect(text).toMatch(/winterdock_transition_total\{from="active",to="suspended",trigger="pressure"\} 2/);
 });
