@@ -1,19 +1,23 @@
 /**
- * `npm run bench [-- --only part,part] [--check] [--quick]`: measures every number that the documents claim. What is
- * compared alternates in one run, and the result is a ratio. Prints tables, writes docs/bench.json, and fills the
- * tables of docs/performance.md and README.md from it.
+ * `npm run bench [-- --only part,part] [--check] [--quick] [--draw]`: measures every number that the documents claim.
+ * What is compared has its turns in one run. Prints tables, writes docs/bench.json, and sets the tables and pictures of
+ * docs/performance.md and the README from it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { failures } from './bench/check.ts';
 import { HEADLINES } from './bench/headlines.ts';
-import { type BenchOptions, PART_NAMES, PARTS, parseOptions, USAGE } from './bench/parts.ts';
-import { barTable, type Kept, keep, merge, missed, timeTable, withHeadlines, withSections } from './bench/result.ts';
-import { ROOT } from './build.ts';
-import { ensurePeers } from './peers.ts';
+import { type BenchOptions, PART_NAMES, PARTS, type Part, parseOptions, USAGE } from './bench/parts.ts';
+import { plotOf } from './bench/plot.ts';
+import { type Kept, keep, merge } from './bench/result.ts';
+import { figureTable, picturePath, seriesTable, withHeadlines, withSections } from './bench/tables.ts';
+import { ensureWorkerBundle, ROOT } from './build.ts';
+import { BENCH_PEERS, ensurePeers } from './peers.ts';
 
-const RESULTS = join(ROOT, 'docs', 'bench.json');
-const PERFORMANCE = join(ROOT, 'docs', 'performance.md');
+const DOCS = join(ROOT, 'docs');
+const RESULTS = join(DOCS, 'bench.json');
+const PERFORMANCE = join(DOCS, 'performance.md');
 const README = join(ROOT, 'README.md');
 
 function readOptions(): BenchOptions {
@@ -25,33 +29,56 @@ function readOptions(): BenchOptions {
   }
 }
 
-const { parts, quick, check, help } = readOptions();
-if (help) {
+const readKept = () => JSON.parse(readFileSync(RESULTS, 'utf8')) as Kept;
+
+/** Sets tables and pictures from what is kept. */
+function draw(kept: Kept): void {
+  for (const [name, { series }] of Object.entries(kept)) {
+    const plot = plotOf(name, series);
+    if (plot !== null) writeFileSync(join(DOCS, picturePath(name)), plot.svg);
+  }
+  writeFileSync(PERFORMANCE, withSections(readFileSync(PERFORMANCE, 'utf8'), kept, PART_NAMES));
+  writeFileSync(README, withHeadlines(readFileSync(README, 'utf8'), kept, HEADLINES));
+}
+
+const options = readOptions();
+if (options.help) {
   process.stdout.write(USAGE);
+  process.exit(0);
+}
+if (options.draw) {
+  draw(readKept());
   process.exit(0);
 }
 
 ensurePeers();
+ensurePeers(BENCH_PEERS);
+ensureWorkerBundle();
 const cpu = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`;
 const taken: Kept = {};
-for (const name of parts) {
-  process.stderr.write(`${name}: ${PARTS[name].about}…\n`);
-  taken[name] = keep(await PARTS[name].measure(quick), {
-    taken: new Date().toISOString(),
-    node: process.version,
-    cpu,
-  });
+const failed: string[] = [];
+for (const name of options.parts) {
+  const part: Part = PARTS[name];
+  process.stderr.write(`${name}: ${part.about}…\n`);
+  const result = await part.measure(options.quick);
+  if (result === null) {
+    process.stderr.write(`${name}: this engine has nothing of it to measure.\n`);
+    if (name in readKept()) failed.push(`${name}: was measured before and no longer can be`);
+    continue;
+  }
+  taken[name] = keep(result, { taken: new Date().toISOString(), node: process.version, cpu });
   // Each part as it ends: what a later one fails by does not lose what was measured.
-  if (!quick) {
-    const kept = merge(JSON.parse(readFileSync(RESULTS, 'utf8')), taken, PART_NAMES);
+  if (!options.quick) {
+    const kept = merge(readKept(), taken, PART_NAMES);
     writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
-    writeFileSync(PERFORMANCE, withSections(readFileSync(PERFORMANCE, 'utf8'), kept));
-    writeFileSync(README, withHeadlines(readFileSync(README, 'utf8'), kept, HEADLINES));
+    draw(kept);
   }
 }
 
-const found = Object.values(taken);
-process.stdout.write(`\n${cpu}, Node ${process.version}\n\n${timeTable(found)}\n\n${barTable(found)}\n`);
-const over = missed(found);
-for (const { what } of over) process.stderr.write(`Over the bar: ${what}\n`);
-if (check && over.length > 0) process.exit(1);
+process.stdout.write(`\n${cpu}, Node ${process.version}\n`);
+for (const [name, { figures, series }] of Object.entries(taken)) {
+  process.stdout.write(`\n${name}\n\n${figureTable(figures)}\n\n${seriesTable(series)}\n`);
+}
+failed.push(...failures(taken));
+for (const sentence of failed) process.stderr.write(`Worse than recorded: ${sentence}\n`);
+if (options.check && failed.length > 0) process.exit(1);

@@ -7,7 +7,10 @@ import { expect, test } from 'vitest';
 import { unsupportedReason } from '../bin/supported-node.cjs';
 import { ROOT } from './build.ts';
 import { completed, isInstalled, type Lock } from './install/lock.ts';
-import { PEERS } from './peers.ts';
+import { BENCH_PEERS, PEERS } from './peers.ts';
+
+/** Folders with a manifest and a lock of their own. */
+const FOLDERS = [ROOT, PEERS, BENCH_PEERS];
 
 interface Manifest {
   dependencies: Record<string, string>;
@@ -45,7 +48,7 @@ function isForLinux({ os = 'linux', cpu = ['x64', 'arm64'], libc = ['glibc'] }: 
   return [os].flat().includes('linux') && ['x64', 'arm64'].some((one) => cpu.includes(one)) && libc.includes('glibc');
 }
 
-test.each([ROOT, PEERS])('every package of %s has a hash, and the lock says what npm cannot know', (folder) => {
+test.each(FOLDERS)('every package of %s has a hash, and the lock says what npm cannot know', (folder) => {
   const lock = lockOf(folder);
   expect(completed(lock, manifestOf(folder).allowScripts)).toEqual(lock);
   for (const [path, entry] of Object.entries(lock.packages)) {
@@ -78,7 +81,7 @@ function wouldRun(folder: string): boolean {
   );
 }
 
-test.each([ROOT, PEERS])('no package of %s runs anything when it is installed, whichever npm installs it', (folder) => {
+test.each(FOLDERS)('no package of %s runs anything when it is installed, whichever npm installs it', (folder) => {
   const { allowScripts } = manifestOf(folder);
   expect(Object.values(allowScripts).every((allowed) => !allowed)).toBe(true);
   for (const [path, entry] of Object.entries(lockOf(folder).packages)) {

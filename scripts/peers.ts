@@ -1,29 +1,32 @@
 /**
- * The room of what only some tests, checks and measurements need: testing/peers, with a lock of its own. Knows nothing
- * of what is in it.
+ * The packages that only some tests, checks and measurements need, in folders with locks of their own: testing/peers,
+ * and testing/bench-peers for the bench alone. Knows nothing of what is in them.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { ROOT } from './build.ts';
 import { isInstalled, type Lock } from './install/lock.ts';
 
 export const PEERS = join(ROOT, 'testing', 'peers');
+/** What the bench measures beside this: too large for every run of the tests. */
+export const BENCH_PEERS = join(ROOT, 'testing', 'bench-peers');
 
-/** Whether what lies there is what the lock says. */
-function areInstalled(): boolean {
-  const noted = join(PEERS, 'node_modules', '.package-lock.json');
+/** Whether what lies in a folder is what its lock says. */
+export function areInstalled(folder: string): boolean {
+  const noted = join(folder, 'node_modules', '.package-lock.json');
   const read = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Lock;
-  return existsSync(noted) && isInstalled(read(join(PEERS, 'package-lock.json')), read(noted));
+  return existsSync(noted) && isInstalled(read(join(folder, 'package-lock.json')), read(noted));
 }
 
-/** Installs what is missing. Throws when npm cannot. */
-export function ensurePeers(): void {
-  if (areInstalled()) return;
-  process.stderr.write('Installing what tests and checks need beside the rest (testing/peers)…\n');
+/** Installs what is missing in a folder. Throws when npm cannot. */
+export function ensurePeers(folder = PEERS): void {
+  if (areInstalled(folder)) return;
+  const name = relative(ROOT, folder);
+  process.stderr.write(`Installing what is needed beside the rest (${name})…\n`);
   const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
-    cwd: PEERS,
+    cwd: folder,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  if (npm.status !== 0) throw new Error('npm could not install testing/peers; its words are above.');
+  if (npm.status !== 0) throw new Error(`npm could not install ${name}; its words are above.`);
 }

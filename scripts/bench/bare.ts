@@ -17,6 +17,8 @@ const server = createServer((incoming, outgoing) => {
     outgoing.end('{"exit_code":0,"stdout":"","stderr":""}');
   });
 });
+// As long as the server that it stands beside keeps an idle connection.
+server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`ready http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
 });

@@ -6,14 +6,17 @@ import { randomBytes } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { copyFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { figures, must, timed } from './measure.ts';
-import type { PartResult } from './result.ts';
+import { must, timed } from './measure.ts';
+import { figureOf, type PartResult, seriesOf, single } from './result.ts';
 import { KEY, startWinterdock } from './server.ts';
+import { percentile } from './statistics.ts';
 import { download, longestSilence, peakOf, upload } from './watch.ts';
 
 const MIB = 1024 * 1024;
 const MB = 1e6;
 const FILE_MIB = 50;
+const FLOOR = 'cp and fsync of its file';
+const EXCLUDES = 'a network, a sandbox of many small files, or content that is all noise or all text.';
 
 /** Half noise and half text that deflates, as work is. */
 function content(): Buffer {
@@ -63,7 +66,7 @@ export async function measureBundles(mebibytes: number, rounds: number): Promise
         await handle.sync();
         await handle.close();
       });
-      add('cp and fsync of its file', copied);
+      add(FLOOR, copied);
       rmSync(target);
       await sample('a ship', () => download('POST', `${api}/instances/large/ship`, zip));
       await sample('an inspection', () => upload(`${api}/bundles/inspect`, zip, 200));
@@ -71,23 +74,31 @@ export async function measureBundles(mebibytes: number, rounds: number): Promise
       await sample('a checkout', () => download('GET', `${api}/instances/large/checkout`, tree));
     }
     const size = `${mebibytes} MB`;
-    const speeds = Object.entries(samples).map(([what, found]) => ({
-      what: `${what}, ${size}`,
-      measured: bytes / MB / (figures(found).p50 / 1000),
-      limit: null,
-      unit: 'MB/s',
-    }));
+    const floor = `${FLOOR}, ${size}`;
     return {
-      rows: Object.entries(samples).map(([what, found]) => ({ what: `${what}, ${size}`, figures: figures(found) })),
-      bars: [
-        ...speeds,
-        {
-          what: `growth of the server’s memory during bundles, ${size}`,
-          measured: growth / MB,
-          limit: 100,
+      series: Object.entries(samples).map(([what, found]) =>
+        seriesOf(
+          `${what}, ${size}`,
+          found.map((took) => [took]),
+          { floor: what === FLOOR ? null : floor, excludes: EXCLUDES },
+        ),
+      ),
+      figures: [
+        ...Object.entries(samples).map(([what, found]) =>
+          figureOf(`${what}, ${size}`, single(bytes / MB / (percentile(found, 0.5) / 1000)), {
+            unit: 'MB/s',
+            excludes: EXCLUDES,
+          }),
+        ),
+        figureOf(`growth of the server’s memory during bundles, ${size}`, single(growth / MB), {
           unit: 'MB',
-        },
-        { what: `longest wait for another answer during bundles, ${size}`, measured: silence, limit: null, unit: 'ms' },
+          bar: 'bundles: growth',
+          excludes: 'memory of workers and readers, or of the page cache.',
+        }),
+        figureOf(`longest wait for another answer during bundles, ${size}`, single(silence), {
+          unit: 'ms',
+          excludes: 'silences that fall between two questions.',
+        }),
       ],
     };
   } finally {

@@ -6,15 +6,18 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { copyFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { figures, must, timed } from './measure.ts';
-import type { PartResult } from './result.ts';
+import { must, timed } from './measure.ts';
+import { figureOf, type PartResult, seriesOf, single } from './result.ts';
 import { KEY, startWinterdock } from './server.ts';
+import { estimateOf, percentile } from './statistics.ts';
 import { longestSilence, peakOf, upload } from './watch.ts';
 
 const MIB = 1024 * 1024;
 const MB = 1e6;
 const FILE_MIB = 50;
 const CLONES = 100;
+const FLOOR = 'cp and fsync of its file';
+const EXCLUDES = 'a copy to another file system, a sandbox of many small files, or two copies at the same time.';
 
 /** Measures with one sandbox of `mebibytes`, `rounds` times each. */
 export async function measureCopies(mebibytes: number, rounds: number): Promise<PartResult> {
@@ -65,7 +68,7 @@ export async function measureCopies(mebibytes: number, rounds: number): Promise<
         await handle.sync();
         await handle.close();
       });
-      samples['cp and fsync of its file'] = [...(samples['cp and fsync of its file'] ?? []), copied];
+      samples[FLOOR] = [...(samples[FLOOR] ?? []), copied];
       await sample(`a restore of ${CLONES}`, () => post(`/snapshots/${snapshot}/restore`, { count: CLONES }));
       const [clone] = await post(`/snapshots/${snapshot}/restore`);
       await sample('the first resume of a clone', () => post(`/instances/${clone.id}/resume`));
@@ -76,21 +79,38 @@ export async function measureCopies(mebibytes: number, rounds: number): Promise<
       rmSync(target);
     }
     const size = `${mebibytes} MB`;
-    const medians = Object.fromEntries(Object.entries(samples).map(([what, found]) => [what, figures(found).p50]));
-    const restored = medians[`a restore of ${CLONES}`] ?? Number.NaN;
-    const speeds = Object.entries(medians).filter(([what]) => !what.startsWith('a restore'));
+    const floor = `${FLOOR}, ${size}`;
+    const restored = samples[`a restore of ${CLONES}`] ?? [];
+    const speeds = Object.entries(samples).filter(([what]) => !what.startsWith('a restore'));
     return {
-      rows: Object.entries(samples).map(([what, found]) => ({ what: `${what}, ${size}`, figures: figures(found) })),
-      bars: [
-        ...speeds.map(([what, took]) => ({
-          what: `${what}, ${size}`,
-          measured: bytes / MB / (took / 1000),
-          limit: null,
-          unit: 'MB/s',
-        })),
-        { what: `${CLONES} sandboxes from a snapshot of ${size}`, measured: restored / 1000, limit: 2, unit: 's' },
-        { what: `growth of the server’s memory during them, ${size}`, measured: growth / MB, limit: 100, unit: 'MB' },
-        { what: `longest wait for another answer during them, ${size}`, measured: silence, limit: null, unit: 'ms' },
+      series: Object.entries(samples).map(([what, found]) =>
+        seriesOf(
+          `${what}, ${size}`,
+          found.map((took) => [took]),
+          { floor: what === FLOOR ? null : floor, excludes: EXCLUDES },
+        ),
+      ),
+      figures: [
+        ...speeds.map(([what, found]) =>
+          figureOf(`${what}, ${size}`, single(bytes / MB / (percentile(found, 0.5) / 1000)), {
+            unit: 'MB/s',
+            excludes: EXCLUDES,
+          }),
+        ),
+        figureOf(`${CLONES} sandboxes from a snapshot of ${size}`, estimateOf(restored.map((ms) => ms / 1000)), {
+          unit: 's',
+          bar: 'copies: a hundred clones',
+          excludes: 'the first wake of each clone, which brings its file.',
+        }),
+        figureOf(`growth of the server’s memory during them, ${size}`, single(growth / MB), {
+          unit: 'MB',
+          bar: 'copies: growth',
+          excludes: 'memory of workers and readers, or of the page cache.',
+        }),
+        figureOf(`longest wait for another answer during them, ${size}`, single(silence), {
+          unit: 'ms',
+          excludes: 'silences that fall between two questions.',
+        }),
       ],
     };
   } finally {

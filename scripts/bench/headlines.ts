@@ -1,5 +1,5 @@
 /** The few figures that the README shows, each from docs/bench.json. Everything else is in docs/performance.md. */
-import type { Headline } from './result.ts';
+import type { Headline } from './tables.ts';
 
 const ms = (figure: number) => `${figure.toFixed(1)} ms`;
 const times = (figure: number) => `${figure.toFixed(2)} ×`;
@@ -25,7 +25,7 @@ export const HEADLINES: readonly Headline[] = [
   },
   { part: 'wakes', what: 'first exec of a frozen 500 MB sandbox', words: 'the same of 500 MB', as: ms },
   {
-    part: 'wakes',
+    part: 'burst',
     what: 'sustained wakes, first exec and suspension each',
     words: 'wakes that it keeps up, each with a command and a suspension',
     as: (figure) => `${figure.toFixed(1)} a second`,

@@ -7,8 +7,9 @@ import { setTimeout } from 'node:timers/promises';
 import type { Browser, Page } from '#peers/playwright.ts';
 import { ensureBuilt } from '../build.ts';
 import { must } from './measure.ts';
-import type { PartResult } from './result.ts';
+import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { KEY, type Running, startWinterdock } from './server.ts';
+import { estimateOf } from './statistics.ts';
 
 const BROWSERS = 10;
 const PER_SECOND = 200;
@@ -19,6 +20,8 @@ const WARM_UP_MS = 3000;
 const KEPT_UP_MS = 60_000;
 const WINDOW = { width: 1280, height: 300 };
 const TICKS_PER_SECOND = 100;
+const FLOOR = 'the same lines without a browser';
+const EXCLUDES = 'what the browsers themselves take, or pages other than the overview and the list.';
 
 /** CPU seconds that a process has used, its threads included, user and system. */
 function cpuSeconds(pid: number): number {
@@ -78,8 +81,6 @@ async function watch(browser: Browser, server: Running, path: string): Promise<P
   return page;
 }
 
-const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-
 /** Measures `rounds` times for `ms` each, with and without browsers. */
 export async function measureLive(ms: number, rounds: number): Promise<PartResult> {
   ensureBuilt();
@@ -92,6 +93,7 @@ export async function measureLive(ms: number, rounds: number): Promise<PartResul
   });
   const extra: number[] = [];
   const rates: number[] = [];
+  const shares: Record<'alone' | 'watched', number[][]> = { alone: [], watched: [] };
   try {
     for (let n = 0; n < SANDBOXES; n += 1) {
       const body = JSON.stringify({ id: `steady-${n}`, tenant: 'bench' });
@@ -112,6 +114,8 @@ export async function measureLive(ms: number, rounds: number): Promise<PartResul
       for (const page of pages) await page.context().close();
       // A busy machine brings fewer lines: what they themselves cost is taken for as many.
       extra.push((watched.share - alone.share * (watched.rate / alone.rate)) * 100);
+      shares.alone.push([alone.share * 100]);
+      shares.watched.push([watched.share * 100]);
       rates.push(Math.min(alone.rate, watched.rate));
       process.stderr.write(
         `${PER_SECOND} lines a second: ${(alone.share * 100).toFixed(1)} % of a core alone, ${(watched.share * 100).toFixed(1)} % watched\n`,
@@ -122,20 +126,20 @@ export async function measureLive(ms: number, rounds: number): Promise<PartResul
     await server.stop();
   }
   return {
-    rows: [],
-    bars: [
-      {
-        what: `share of a core that ${BROWSERS} browsers cost the server at ${PER_SECOND} lines a second`,
-        measured: median(extra),
-        limit: 10,
-        unit: '%',
-      },
-      {
-        what: 'lines a second meanwhile, the least of all rounds',
-        measured: Math.min(...rates),
-        limit: null,
+    series: [
+      seriesOf(FLOOR, shares.alone, { unit: '% of a core', excludes: EXCLUDES }),
+      seriesOf('with browsers', shares.watched, { unit: '% of a core', floor: FLOOR, excludes: EXCLUDES }),
+    ],
+    figures: [
+      figureOf(
+        `share of a core that ${BROWSERS} browsers cost the server at ${PER_SECOND} lines a second`,
+        estimateOf(extra),
+        { unit: '%', bar: 'live: share of a core', excludes: EXCLUDES },
+      ),
+      figureOf('lines a second meanwhile, the least of all rounds', estimateOf(rates, 0), {
         unit: '/s',
-      },
+        excludes: EXCLUDES,
+      }),
     ],
   };
 }

@@ -1,42 +1,60 @@
-/** Proportional set size of the processes of hot sandboxes that have each run a command, in MB (10^6 bytes). */
-import { readFileSync } from 'node:fs';
-import { figures, must } from './measure.ts';
-import type { PartResult } from './result.ts';
+/** Memory of the processes of hot sandboxes, before their first command and after it, beside a bare Node child. */
+
+import { must } from './measure.ts';
+import { killChild, pssOf, startBareChild, workersOf } from './processes.ts';
+import { figureOf, type PartResult, seriesOf } from './result.ts';
+import { exec, resume } from './sandboxes.ts';
 import { KEY, startWinterdock } from './server.ts';
+import { percentileOf } from './statistics.ts';
 
-const HOT = 20;
-const LIMIT_MB = 27;
-const MB_PER_KIB = 1.024e-3;
+const FLOOR = 'a bare Node child';
+const EXCLUDES = {
+  floor: 'what anything but an empty program takes.',
+  hot: 'Python, JavaScript or large files in use, which grow a process, or the page cache of its file.',
+};
 
-export async function measureMemory(): Promise<PartResult> {
-  const server = await startWinterdock({ WB_POOL: '0' });
-  const api = `${server.url}/api/instances`;
+/** PSS of `count` hot sandboxes, and of a tenth as many bare children, all at the same time. */
+export async function measureMemory(count: number): Promise<PartResult> {
+  const server = await startWinterdock({ WB_POOL: '0', WB_MAX_ACTIVE: String(count + 1) });
+  const bare = await Promise.all(Array.from({ length: Math.ceil(count / 10) }, startBareChild));
+  const ids = Array.from({ length: count }, (_, n) => `hot-${n}`);
+  const workers = () => {
+    const found = workersOf(server.pid);
+    if (found.length !== count) throw new Error(`${found.length} workers instead of ${count}`);
+    return found.map(pssOf);
+  };
   try {
-    for (let n = 0; n < HOT; n += 1) {
-      await must('POST', api, KEY, JSON.stringify({ id: `hot-${n}`, tenant: 'bench' }));
-      await must('POST', `${api}/hot-${n}/exec`, KEY, JSON.stringify({ command: 'echo hello > note; cat note' }));
+    for (const id of ids) {
+      await must('POST', `${server.url}/api/instances`, KEY, JSON.stringify({ id, tenant: 'bench' }));
+      await resume(server, id);
     }
-    const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').trim().split(' ');
-    const workers = children.filter((pid) =>
-      readFileSync(`/proc/${pid}/cmdline`, 'utf8').match(/\/worker\.(?:ts|cjs)\0/),
-    );
-    if (workers.length !== HOT) throw new Error(`${workers.length} workers instead of ${HOT}`);
-    const pss = workers.map(
-      (pid) => Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) * MB_PER_KIB,
-    );
+    const unused = workers().map((pss) => [pss]);
+    for (const id of ids) await exec(server, id, 'echo hello > note; cat note');
+    const used = workers().map((pss) => [pss]);
+    const floor = bare.map(({ pid }) => [pssOf(pid)]);
+    const options = { unit: 'MB', floor: FLOOR, excludes: EXCLUDES.hot };
     return {
-      rows: [],
-      bars: [
-        {
-          what: `PSS of the largest of ${HOT} hot sandboxes`,
-          measured: Math.max(...pss),
-          limit: LIMIT_MB,
+      series: [
+        seriesOf(FLOOR, floor, { unit: 'MB', excludes: EXCLUDES.floor }),
+        seriesOf(`PSS of ${count} hot sandboxes before their first command`, unused, options),
+        seriesOf(`PSS of ${count} hot sandboxes with the shell in use`, used, options),
+      ],
+      figures: [
+        figureOf('PSS of a hot sandbox, median', percentileOf(used, 0.5), {
           unit: 'MB',
-        },
-        { what: 'PSS of a hot sandbox, median', measured: figures(pss).p50, limit: null, unit: 'MB' },
+          bar: 'memory: PSS in use',
+          excludes: EXCLUDES.hot,
+        }),
+        figureOf('PSS of a hot sandbox before its first command, median', percentileOf(unused, 0.5), {
+          unit: 'MB',
+          bar: 'memory: PSS before use',
+          excludes: EXCLUDES.hot,
+        }),
+        figureOf('PSS of the largest of them', percentileOf(used, 1), { unit: 'MB', excludes: EXCLUDES.hot }),
       ],
     };
   } finally {
+    await Promise.all(bare.map(killChild));
     await server.stop();
   }
 }

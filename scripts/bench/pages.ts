@@ -8,12 +8,14 @@ import { dirname, join } from 'node:path';
 import { FILLED, FILLED_ACTORS, fillLedger, fillRegistry } from '../../lib/registry/sqlite/testing/fill.ts';
 import { spawnServer } from '../../lib/testing/process.ts';
 import { ensureBuilt } from '../build.ts';
-import { alternate, must, timed } from './measure.ts';
-import type { PartResult } from './result.ts';
-import { KEY } from './server.ts';
+import { must, timed } from './measure.ts';
+import { figureOf, type PartResult, seriesOf } from './result.ts';
+import { once, roundRobin } from './round-robin.ts';
+import { FLOOR, KEY, type Running, startBare } from './server.ts';
+import { ratioOf } from './statistics.ts';
 
 const SMALL = 1000;
-const LIMIT = 1.3;
+const EXCLUDES = 'what a browser does with a page, or the first page after a start.';
 /** Rows of a page. */
 const ROWS = 100;
 /** Pages that are passed on the way to the deep one. */
@@ -82,35 +84,44 @@ export async function measurePages(large: number, rounds: number): Promise<PartR
     fillLedger(path, rows);
     return openSite(dirname(path));
   };
-  const sites = { small: await open(SMALL), large: await open(large) };
+  const sites = { small: await open(SMALL), large: await open(large), bare: await startBare() };
   try {
     return await comparePages(sites, large, rounds);
   } finally {
     await sites.small.stop();
     await sites.large.stop();
+    await sites.bare.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 async function comparePages(
-  sites: Record<'small' | 'large', Site>,
-  large: number,
+  { small, large, bare }: { small: Site; large: Site; bare: Running },
+  rows: number,
   rounds: number,
 ): Promise<PartResult> {
-  const result: PartResult = { rows: [], bars: [] };
+  const result: PartResult = { series: [], figures: [] };
   for (const [what, path] of PAGES) {
     const paths =
       what === DEEP_PAGE
-        ? { small: await deepPath(sites.small, path), large: await deepPath(sites.large, path) }
+        ? { small: await deepPath(small, path), large: await deepPath(large, path) }
         : { small: path, large: path };
-    const found = await alternate(rounds, {
-      small: () => timed(() => pageOf(sites.small, paths.small)),
-      large: () => timed(() => pageOf(sites.large, paths.large)),
+    const found = await roundRobin(rounds, {
+      floor: once(() => timed(() => must('POST', bare.url, KEY, '{}'))),
+      small: once(() => timed(() => pageOf(small, paths.small))),
+      large: once(() => timed(() => pageOf(large, paths.large))),
     });
-    result.rows.push({ what: `${what} as a page, ${SMALL} rows`, figures: found.small });
-    result.rows.push({ what: `${what} as a page, ${large} rows`, figures: found.large });
-    const measured = found.large.p50 / found.small.p50;
-    result.bars.push({ what: `${what} as a page: ${large} rows / ${SMALL}`, measured, limit: LIMIT, unit: '×' });
+    if (result.series.length === 0) result.series.push(seriesOf(FLOOR, found.floor, { excludes: EXCLUDES }));
+    const options = { floor: FLOOR, excludes: EXCLUDES };
+    result.series.push(seriesOf(`${what} as a page, ${SMALL} rows`, found.small, options));
+    result.series.push(seriesOf(`${what} as a page, ${rows} rows`, found.large, options));
+    result.figures.push(
+      figureOf(`${what} as a page: ${rows} rows / ${SMALL}`, ratioOf(found.large, found.small), {
+        unit: '×',
+        bar: 'pages: million over thousand',
+        excludes: EXCLUDES,
+      }),
+    );
   }
   return result;
 }

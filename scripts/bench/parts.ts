@@ -4,17 +4,25 @@
  */
 import { parseArgs } from 'node:util';
 import { measureBundles } from './bundles.ts';
+import { measureBurst } from './burst.ts';
 import { measureCopies } from './copies.ts';
+import { measureFiles } from './files.ts';
 import { measureLive } from './live.ts';
 import { measureMemory } from './memory.ts';
 import { measurePages } from './pages.ts';
 import { measureRegistry } from './registry.ts';
+import { measureRestarts } from './restarts.ts';
 import type { PartResult } from './result.ts';
+import { measureSpaced } from './spaced.ts';
+import { measureStarts } from './starts.ts';
+import { measureThroughput } from './throughput.ts';
 import { measureWakes } from './wakes.ts';
+import { measureWarm } from './warm.ts';
 
-interface Part {
+export interface Part {
   about: string;
-  measure(quick: boolean): Promise<PartResult>;
+  /** Null when there is nothing of it to measure. */
+  measure(quick: boolean): Promise<PartResult | null>;
 }
 
 /** Mebibytes of the large sandbox. */
@@ -25,11 +33,47 @@ const many = (quick: boolean) => (quick ? 20_000 : 1_000_000);
 
 export const PARTS = {
   wakes: {
-    about: 'first commands of frozen sandboxes beside a hot one and a bare server; sustained wakes',
-    measure: (quick) =>
-      measureWakes({ rounds: rounds(quick), largeMebibytes: large(quick), sustained: quick ? 12 : 60 }),
+    about: 'first commands of frozen sandboxes beside a hot one and a bare server',
+    measure: (quick) => measureWakes({ rounds: rounds(quick), largeMebibytes: large(quick) }),
   },
-  memory: { about: 'memory of hot sandboxes', measure: () => measureMemory() },
+  burst: {
+    about: 'many frozen sandboxes asked at once beside workerd; sustained wakes',
+    measure: (quick) =>
+      measureBurst({
+        rounds: quick ? 1 : 3,
+        few: { sandboxes: 60, clients: 16 },
+        many: { sandboxes: quick ? 60 : 200 },
+        sustained: { wakes: quick ? 12 : 40, clients: 4 },
+      }),
+  },
+  spaced: {
+    about: 'calls as people make them, with pauses, beside workerd',
+    measure: (quick) => measureSpaced(quick ? 4 : 30, 700),
+  },
+  warm: {
+    about: 'first results of paused sandboxes, and their memory',
+    measure: (quick) => measureWarm(quick ? 5 : 30, quick ? 5 : 50),
+  },
+  starts: {
+    about: 'processor time of a worker’s start beside a bare child',
+    measure: (quick) => measureStarts(quick ? 5 : 20, 1000),
+  },
+  throughput: {
+    about: 'hot calls of sixteen clients beside workerd',
+    measure: (quick) => measureThroughput(quick ? 1 : 5, quick ? 500 : 1500),
+  },
+  restarts: {
+    about: 'a start of the server and the first call after it beside workerd',
+    measure: (quick) => measureRestarts(quick ? 2 : 8),
+  },
+  files: {
+    about: 'files of a hot sandbox beside agentfs-sdk',
+    measure: (quick) => measureFiles(rounds(quick)),
+  },
+  memory: {
+    about: 'memory of hot sandboxes beside a bare child',
+    measure: (quick) => measureMemory(quick ? 10 : 50),
+  },
   copies: {
     about: 'snapshots, restores and blueprints of a large sandbox beside cp',
     measure: (quick) => measureCopies(large(quick), quick ? 1 : 2),
@@ -44,7 +88,7 @@ export const PARTS = {
   },
   live: {
     about: 'what ten browsers cost that watch 200 lines a second',
-    measure: (quick) => measureLive(quick ? 10_000 : 30_000, quick ? 1 : 3),
+    measure: (quick) => measureLive(quick ? 10_000 : 20_000, quick ? 1 : 3),
   },
   pages: {
     about: 'pages of the console out of a million rows and out of a thousand',
@@ -59,16 +103,18 @@ export interface BenchOptions {
   parts: PartName[];
   quick: boolean;
   check: boolean;
+  draw: boolean;
   help: boolean;
 }
 
 export const USAGE = [
-  'npm run bench [-- --only part,part] [--check] [--quick]',
+  'npm run bench [-- --only part,part] [--check] [--quick] [--draw]',
   '',
   '  --only   measures these parts alone; what is kept of the others stays, with its own time:',
-  ...PART_NAMES.map((name) => `             ${name.padEnd(9)} ${PARTS[name].about}`),
-  '  --check  exits with 1 when a bar is missed by what was measured',
+  ...PART_NAMES.map((name) => `             ${name.padEnd(10)} ${PARTS[name].about}`),
+  '  --check  exits with 1 and names each figure that is worse than its bar in scripts/bench/bars.ts',
   '  --quick  takes fewer samples and writes nothing',
+  '  --draw   measures nothing: draws tables and pictures again from docs/bench.json',
   '',
 ].join('\n');
 
@@ -80,6 +126,7 @@ export function parseOptions(args: string[]): BenchOptions {
       only: { type: 'string', multiple: true },
       check: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
+      draw: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });

@@ -9,13 +9,16 @@ import type { ListFilter } from '../../lib/registry/instances.ts';
 import type { Registry } from '../../lib/registry/registry.ts';
 import { openSqliteRegistry } from '../../lib/registry/sqlite/open.ts';
 import { FILLED, FILLED_AT, fillRegistry } from '../../lib/registry/sqlite/testing/fill.ts';
-import { alternate, timed } from './measure.ts';
-import type { PartResult } from './result.ts';
+import { timed } from './measure.ts';
+import { figureOf, type PartResult, seriesOf } from './result.ts';
+import { once, roundRobin } from './round-robin.ts';
+import { ratioOf } from './statistics.ts';
 
 const SMALL = 1000;
 const PAGE = 100;
 const COUNT_CAP = 10_000;
-const LIMIT = 1.3;
+const FLOOR = 'one row by its id, 1000 rows';
+const EXCLUDES = 'HTTP, a page’s HTML, or a registry that does not fit into memory.';
 const YEAR = 31_536_000;
 
 async function page(registry: Registry, filter: ListFilter): Promise<void> {
@@ -49,21 +52,28 @@ export async function measureRegistry(large: number, rounds: number): Promise<Pa
     });
   };
   const registries = { small: open(SMALL), large: open(large) };
-  const result: PartResult = { rows: [], bars: [] };
+  const result: PartResult = { series: [], figures: [] };
   try {
+    const { rows: firstRows } = await registries.small.instances.list({ sort: 'updated', reverse: false, limit: 1 });
+    const [first] = firstRows;
+    if (first === undefined) throw new Error('The small registry has no row.');
     for (const [what, ask] of Object.entries(ASKED)) {
-      const found = await alternate(rounds, {
-        small: () => timed(() => ask(registries.small)),
-        large: () => timed(() => ask(registries.large)),
+      const found = await roundRobin(rounds, {
+        floor: once(() => timed(() => registries.small.instances.get(first.id))),
+        small: once(() => timed(() => ask(registries.small))),
+        large: once(() => timed(() => ask(registries.large))),
       });
-      result.rows.push({ what: `${what}, ${SMALL} rows`, figures: found.small });
-      result.rows.push({ what: `${what}, ${large} rows`, figures: found.large });
-      result.bars.push({
-        what: `${what}: ${large} rows / ${SMALL}`,
-        measured: found.large.p50 / found.small.p50,
-        limit: LIMIT,
-        unit: '×',
-      });
+      if (result.series.length === 0) result.series.push(seriesOf(FLOOR, found.floor, { excludes: EXCLUDES }));
+      const options = { floor: FLOOR, excludes: EXCLUDES };
+      result.series.push(seriesOf(`${what}, ${SMALL} rows`, found.small, options));
+      result.series.push(seriesOf(`${what}, ${large} rows`, found.large, options));
+      result.figures.push(
+        figureOf(`${what}: ${large} rows / ${SMALL}`, ratioOf(found.large, found.small), {
+          unit: '×',
+          bar: 'registry: million over thousand',
+          excludes: EXCLUDES,
+        }),
+      );
     }
   } finally {
     await registries.small.close();

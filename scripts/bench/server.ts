@@ -1,7 +1,4 @@
-/**
- * What is measured: the real server on a throwaway data folder, and a bare Node HTTP server that fsyncs once per
- * request.
- */
+/** What is measured, as processes: the real server on a throwaway data folder, the floor beside it, and AgentFS. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,6 +11,10 @@ import { ROOT } from '../build.ts';
 
 export const KEY = TEST_KEY;
 
+/** The floor's name in every table. */
+export const FLOOR = 'bare Node HTTP + one fsync';
+
+/** A server that runs, of any make. */
 export interface Running {
   url: string;
   pid: number;
@@ -21,6 +22,20 @@ export interface Running {
   folder: string;
   /** `keep` leaves the folder for another start. */
   stop(options?: { keep?: boolean }): Promise<void>;
+}
+
+/** Settings with which a key asks as often as it likes. Its requests are counted all the same: that is part of the cost. */
+export const UNLIMITED = { WB_RATE_KEY: '10000000', WB_RATE_ADDRESS: '10000000' };
+
+/** Waits for all that start. When one does not, the others are stopped before this throws. */
+export async function startAll<const T extends readonly Promise<Running>[]>(
+  starting: T,
+): Promise<{ -readonly [K in keyof T]: Running }> {
+  const settled = await Promise.allSettled(starting);
+  const failed = settled.find((each) => each.status === 'rejected');
+  if (failed === undefined) return (await Promise.all(starting)) as { -readonly [K in keyof T]: Running };
+  await Promise.all(settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value.stop()] : [])));
+  throw failed.reason;
 }
 
 /**
@@ -48,21 +63,33 @@ export async function startWinterdock(
   };
 }
 
-/** A bare Node HTTP server that reads the body, appends 4 kB to a file, fsyncs it and answers. */
-export async function startBare(): Promise<Running> {
+/** Starts a Node script that prints `ready URL`. It is given a path in a folder of its own, which goes when it stops. */
+async function startScript(script: string): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-bare-'));
-  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'bench', 'bare.ts'), join(folder, 'log')], {
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'bench', script), join(folder, 'file')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [text] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const exited = once(child, 'exit');
+  const [text] = (await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line'),
+    exited.then(([code]) => {
+      throw new Error(`${script} ended before it was ready: ${code}`);
+    }),
+  ])) as [string];
   return {
     url: text.replace('ready ', ''),
     pid: child.pid ?? 0,
     folder,
     async stop() {
       child.kill();
-      await once(child, 'exit');
+      await exited;
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
+
+/** The floor: a bare Node HTTP server that reads the body, appends 4 kB to a file, fsyncs it and answers. */
+export const startBare = () => startScript('bare.ts');
+
+/** AgentFS behind a bare Node HTTP server. */
+export const startAgentFs = () => startScript('agentfs-server.ts');

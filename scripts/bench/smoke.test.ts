@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { areInstalled, BENCH_PEERS } from '../peers.ts';
+import { measureBurst } from './burst.ts';
+import { measureFiles } from './files.ts';
+import { measureMemory } from './memory.ts';
+import { measureRestarts } from './restarts.ts';
+import type { PartResult } from './result.ts';
+import { measureSpaced } from './spaced.ts';
+import { measureStarts } from './starts.ts';
+import { measureThroughput } from './throughput.ts';
+import { measureWakes } from './wakes.ts';
+import { measureWarm } from './warm.ts';
+
+/** A part as small as it gets, for real: processes, HTTP, files. */
+const LONGEST_MS = 120_000;
+
+/** What must hold of any result: every series is positive and beside its floor, and every sentence is there. */
+function expectWhole({ series, figures }: PartResult): void {
+  const names = series.map(({ what }) => what);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { what, samples, p50, floor, excludes } of series) {
+    expect(samples, what).toBeGreaterThan(0);
+    expect(p50, what).toBeGreaterThan(0);
+    if (floor !== null) expect(names).toContain(floor);
+    expect(excludes, what).toMatch(/\.$/);
+  }
+  expect(series.some(({ floor }) => floor === null)).toBe(true);
+  for (const { what, measured, excludes } of figures) {
+    expect(measured, what).toBeGreaterThan(0);
+    expect(excludes, what).toMatch(/\.$/);
+  }
+}
+
+test('a wake beside a hot exec and the floor', { timeout: LONGEST_MS }, async () => {
+  expectWhole(await measureWakes({ rounds: 1, largeMebibytes: 2 }));
+});
+
+test('the processor time of a start', { timeout: LONGEST_MS }, async () => {
+  expectWhole(await measureStarts(1, 10));
+});
+
+test('the memory of hot sandboxes', { timeout: LONGEST_MS }, async () => {
+  expectWhole(await measureMemory(2));
+});
+
+test('the first result of a warm sandbox, or nothing where no process is paused', { timeout: LONGEST_MS }, async () => {
+  const result = await measureWarm(1, 2);
+  if (result !== null) expectWhole(result);
+});
+
+// The peers are two hundred megabytes, which `npm run bench` installs and `npm test` does not.
+describe.runIf(existsSync(join(BENCH_PEERS, 'node_modules')) && areInstalled(BENCH_PEERS))('beside peers', () => {
+  test('a burst', { timeout: LONGEST_MS }, async () => {
+    const size = { rounds: 1, few: { sandboxes: 3, clients: 2 }, many: { sandboxes: 3 } };
+    expectWhole(await measureBurst({ ...size, sustained: { wakes: 2, clients: 2 } }));
+  });
+
+  test('calls with pauses', { timeout: LONGEST_MS }, async () => {
+    expectWhole(await measureSpaced(1, 200));
+  });
+
+  test('many clients', { timeout: LONGEST_MS }, async () => {
+    expectWhole(await measureThroughput(1, 50));
+  });
+
+  test('restarts', { timeout: LONGEST_MS }, async () => {
+    expectWhole(await measureRestarts(1));
+  });
+
+  test('files', { timeout: LONGEST_MS }, async () => {
+    expectWhole(await measureFiles(1));
+  });
+});
