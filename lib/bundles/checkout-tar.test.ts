@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { createWriteStream, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -77,6 +78,24 @@ test('23. names of 1 024 bytes come out', async () => {
   });
   expect(readFileSync(join(out, LONG), 'utf8')).toBe('far down');
   expect(readlinkSync(join(out, 'short'))).toBe(LONG.slice(1));
+});
+
+test('23. many small files and large ones between them come out, and a time beyond what a tar can say', async () => {
+  const large = randomBytes(300_000);
+  const out = await checkout((vfs) => {
+    const overlay = vfs.overlay();
+    for (let n = 0; n < 3000; n += 1) {
+      overlay.put(vfsPath(`/many/${n % 7}/${n}`), n % 1000 === 500 ? large : bytes('x'.repeat(n)));
+    }
+    overlay.put(vfsPath('/late'), bytes('late'));
+    overlay.commit();
+    vfs.utimes(vfsPath('/late'), 9_000_000_000_000);
+  });
+  for (let n = 0; n < 3000; n += 1) {
+    const content = readFileSync(join(out, `many/${n % 7}/${n}`));
+    expect(n % 1000 === 500 ? content.equals(large) : content.toString('latin1') === 'x'.repeat(n)).toBe(true);
+  }
+  expect(readFileSync(join(out, 'late'), 'utf8')).toBe('late');
 });
 
 test('23. a file of the seed is a tree too', async () => {

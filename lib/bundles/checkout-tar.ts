@@ -3,10 +3,12 @@
  * unpacked in. Reads a VFS file at rest, one file at a time; knows nothing of compression or HTTP.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { type Header, type Pack, pack } from 'tar-stream';
 import { contentBytes } from '../vfs/table-reader.ts';
 import { IGNORE_FILE, ignoreFile } from './gitignore.ts';
+import { TAR_END, tarEntry } from './tar-records.ts';
 
+/** Entries are joined up to this size. */
+const PIECE_BYTES = 128 * 1024;
 const FILE_MODE = 0o644;
 const DIRECTORY_MODE = 0o755;
 const PERMISSIONS = 0o777;
@@ -22,82 +24,87 @@ interface Row {
   path: string;
   kind: 'file' | 'dir' | 'link';
   mode: number | null;
+  /** Null for a file: its time lies behind its content, and comes with it. */
   mtime: number | null;
   target: string | null;
 }
 
-/** The tar of the workspace as a stream. Destroying it stops the reading. */
-export function checkoutTar(db: DatabaseSync): Pack {
-  const tar = pack();
-  void fill(tar, db).then(
-    () => tar.finalize(),
-    (error: unknown) => tar.destroy(error instanceof Error ? error : new Error(String(error))),
-  );
-  return tar;
+interface Content {
+  bytes: Buffer;
+  mtime: number | null;
 }
 
-async function fill(tar: Pack, db: DatabaseSync): Promise<void> {
-  const content = db.prepare("SELECT content FROM vfs WHERE volume = 'workspace' AND path = ?");
-  const read = (path: string) => {
-    const { buffer, byteOffset, byteLength } = contentBytes(content.get(path)?.content ?? null);
-    return Buffer.from(buffer, byteOffset, byteLength);
+/**
+ * The tar of the workspace in pieces, each made when it is asked for. Small entries come together in one piece: 20 000 of
+ * them would else cross every stream behind this one by themselves.
+ */
+export function* checkoutTar(db: DatabaseSync): Generator<Buffer> {
+  let pieces: Buffer[] = [];
+  let size = 0;
+  for (const piece of entriesOf(db)) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size < PIECE_BYTES) continue;
+    // A large content goes on as it is; what came before it is joined.
+    const last = piece.length < PIECE_BYTES ? null : (pieces.pop() ?? null);
+    if (pieces.length > 0) yield Buffer.concat(pieces);
+    if (last !== null) yield last;
+    pieces = [];
+    size = 0;
+  }
+  yield Buffer.concat([...pieces, TAR_END]);
+}
+
+function* entriesOf(db: DatabaseSync): Generator<Buffer> {
+  const file = db.prepare("SELECT content, mtime FROM vfs WHERE volume = 'workspace' AND path = ?");
+  const read = (path: string): Content => {
+    const { content, mtime } = file.get(path) ?? {};
+    const { buffer, byteOffset, byteLength } = contentBytes(content ?? null);
+    return { bytes: Buffer.from(buffer, byteOffset, byteLength), mtime: typeof mtime === 'number' ? mtime : null };
   };
   const own = db.prepare("SELECT 1 FROM vfs WHERE volume = 'workspace' AND path = ?").get(`/${IGNORE_FILE}`);
   const taken = topFolders(db);
   for (const row of rowsOf(db)) {
-    if (tar.destroyed) return;
     if (GIT_FOLDER.test(row.path)) continue;
     if (row.path === `/${IGNORE_FILE}` && row.kind !== 'dir') continue;
-    await add(tar, row, read);
+    yield* entryOf(row, read);
   }
   if (taken.has(IGNORE_FILE)) return;
-  const text = ignoreFile(own === undefined ? null : read(`/${IGNORE_FILE}`), taken);
-  await entry(tar, { name: IGNORE_FILE, mode: FILE_MODE, mtime: new Date(0), type: 'file' }, text);
+  const text = ignoreFile(own === undefined ? null : read(`/${IGNORE_FILE}`).bytes, taken);
+  yield* tarEntry({ name: IGNORE_FILE, mode: FILE_MODE, mtime: 0, kind: 'file' }, text);
 }
 
-async function add(tar: Pack, row: Row, read: (path: string) => Buffer): Promise<void> {
+function* entryOf(row: Row, read: (path: string) => Content): Generator<Buffer> {
   const name = row.path.slice(1);
-  const mtime = new Date(Math.max(0, Math.floor(row.mtime ?? 0)) * 1000);
   const permissions = (fallback: number) => (row.mode ?? fallback) & PERMISSIONS;
+  const mtime = seconds(row.mtime);
   if (row.kind === 'dir') {
-    if (name !== '')
-      await entry(tar, { name: `${name}/`, mode: permissions(DIRECTORY_MODE), mtime, type: 'directory' });
+    if (name !== '') yield* tarEntry({ name: `${name}/`, mode: permissions(DIRECTORY_MODE), mtime, kind: 'directory' });
     return;
   }
   if (row.kind === 'file') {
-    await entry(tar, { name, mode: permissions(FILE_MODE), mtime, type: 'file' }, read(row.path));
+    const content = read(row.path);
+    const entry = { name, mode: permissions(FILE_MODE), mtime: seconds(content.mtime), kind: 'file' } as const;
+    yield* tarEntry(entry, content.bytes);
     return;
   }
-  const linkname = safeLinkTarget(row.path, row.target ?? '');
-  if (linkname !== null) await entry(tar, { name, mode: PERMISSIONS, mtime, type: 'symlink', linkname });
+  const target = safeLinkTarget(row.path, row.target ?? '');
+  if (target !== null) yield* tarEntry({ name, mode: PERMISSIONS, mtime, kind: 'link', target });
   // A link out of the tree becomes a file with its target, as git makes one where there are no links.
-  else await entry(tar, { name, mode: FILE_MODE, mtime, type: 'file' }, Buffer.from(row.target ?? ''));
+  else yield* tarEntry({ name, mode: FILE_MODE, mtime, kind: 'file' }, Buffer.from(row.target ?? ''));
 }
 
-/** Writes one entry; resolves when the reader has taken it. */
-function entry(
-  tar: Pack,
-  header: Partial<Header> & { name: string },
-  content: Buffer = Buffer.alloc(0),
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const gone = () => reject(new Error('The reader of the checkout has gone.'));
-    tar.once('close', gone);
-    tar.entry({ ...header, uid: 0, gid: 0, size: content.byteLength }, content, (error) => {
-      tar.off('close', gone);
-      if (error) reject(error);
-      else resolve();
-    });
-  });
+function seconds(mtime: number | null): number {
+  return Math.max(0, Math.floor(mtime ?? 0));
 }
 
 /** All entries of the workspace in path order, so that a directory precedes its contents. */
 function rowsOf(db: DatabaseSync): Iterable<Row> {
   const nodes = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vfs_node'").get() !== undefined;
   const files = nodes
-    ? `SELECT v.path AS path, 'file' AS kind, n.mode AS mode, v.mtime AS mtime, NULL AS target FROM vfs v
+    ? `SELECT v.path AS path, 'file' AS kind, n.mode AS mode, NULL AS mtime, NULL AS target FROM vfs v
        LEFT JOIN vfs_node n ON n.volume = v.volume AND n.path = v.path AND n.kind = 'file' WHERE v.volume = 'workspace'`
-    : "SELECT path, 'file' AS kind, NULL AS mode, mtime, NULL AS target FROM vfs WHERE volume = 'workspace'";
+    : "SELECT path, 'file' AS kind, NULL AS mode, NULL AS mtime, NULL AS target FROM vfs WHERE volume = 'workspace'";
   const others =
     "SELECT path, kind, mode, mtime, target FROM vfs_node WHERE volume = 'workspace' AND kind IN ('dir', 'link')";
   return db

@@ -28,7 +28,7 @@ const deflated = promisify<Buffer, { level: number; finishFlush: number; chunkSi
 
 /** Compresses `source` as it is read, and shows each uncompressed block to `inspect` in order. */
 export async function* deflateBlocks(
-  source: AsyncIterable<Buffer>,
+  source: AsyncIterable<Buffer> | Iterable<Buffer>,
   inspect: (block: Buffer) => void,
 ): AsyncGenerator<Buffer> {
   const underWay: Promise<Buffer>[] = [];
@@ -75,7 +75,7 @@ function stored(block: Buffer): Buffer {
 }
 
 /** The same bytes in blocks of equal size; the last may be smaller. Copies only what is not whole in one chunk. */
-async function* blocksOf(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* blocksOf(source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
   let kept: Buffer[] = [];
   let size = 0;
   for await (const chunk of source) {

@@ -6,7 +6,7 @@ import { deflateBlocks } from './deflate-blocks.ts';
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff]);
 
 /** Compresses `source` into one gzip member, as it is read. */
-export async function* gzipped(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* gzipped(source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
   let crc = 0;
   let size = 0;
   yield HEADER;

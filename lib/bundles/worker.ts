@@ -143,7 +143,7 @@ async function checkout({ disk, maxFileBytes }: Extract<BundleTask, { kind: 'che
   const vfs = openAtRest(disk);
   try {
     send({ begun: true });
-    await pipeline(Readable.from(gzipped(Readable.from(checkoutTar(vfs.db)))), stdout);
+    await pipeline(Readable.from(gzipped(checkoutTar(vfs.db))), stdout);
   } finally {
     vfs.close();
   }
