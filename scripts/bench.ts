@@ -60,7 +60,9 @@ const failed: string[] = [];
 for (const name of options.parts) {
   const part: Part = PARTS[name];
   process.stderr.write(`${name}: ${part.about}…\n`);
+  const started = performance.now();
   const result = await part.measure(options.quick);
+  process.stderr.write(`${name}: ${Math.round((performance.now() - started) / 1000)} s\n`);
   if (result === null) {
     process.stderr.write(`${name}: this engine has nothing of it to measure.\n`);
     if (name in readKept()) failed.push(`${name}: was measured before and no longer can be`);

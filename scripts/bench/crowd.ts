@@ -1,4 +1,5 @@
 /** Many clients at once, each with a connection of its own. */
+import { setTimeout } from 'node:timers/promises';
 import { type Ask, createClient, timed } from './measure.ts';
 
 /** Clients to use again in each turn, so that connecting is not what is measured. */
@@ -45,4 +46,28 @@ export async function loopFor(
     ),
   );
   return { samples, perSecond: samples.length / (took / 1000) };
+}
+
+/**
+ * Calls come at a rate, whether or not earlier ones are answered, and go out on the connection of the client whose turn
+ * it is. Each is timed from when it was due, so that a server that stalls is charged for all that wait.
+ */
+export async function paceFor(
+  crowd: readonly Ask[],
+  ms: number,
+  perSecond: number,
+  call: (client: number, ask: Ask) => Promise<unknown>,
+): Promise<number[]> {
+  const started = performance.now();
+  return Promise.all(
+    Array.from({ length: Math.max(1, Math.floor((ms * perSecond) / 1000)) }, async (_, n) => {
+      const due = started + (n * 1000) / perSecond;
+      await setTimeout(Math.max(0, due - performance.now()));
+      const client = n % crowd.length;
+      const ask = crowd[client];
+      if (ask === undefined) throw new Error('A crowd without clients.');
+      await call(client, ask);
+      return performance.now() - due;
+    }),
+  );
 }

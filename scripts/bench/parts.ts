@@ -9,6 +9,7 @@ import { measureCopies } from './copies.ts';
 import { measureFiles } from './files.ts';
 import { measureLive } from './live.ts';
 import { measureMemory } from './memory.ts';
+import { measureNeighbours } from './neighbours.ts';
 import { measurePages } from './pages.ts';
 import { measureRegistry } from './registry.ts';
 import { measureRestarts } from './restarts.ts';
@@ -48,7 +49,7 @@ export const PARTS = {
   },
   spaced: {
     about: 'calls as people make them, with pauses, beside workerd',
-    measure: (quick) => measureSpaced(quick ? 4 : 30, 700),
+    measure: (quick) => measureSpaced(quick ? 4 : 25, 700),
   },
   warm: {
     about: 'first results of paused sandboxes, and their memory',
@@ -60,7 +61,11 @@ export const PARTS = {
   },
   throughput: {
     about: 'hot calls of sixteen clients beside workerd',
-    measure: (quick) => measureThroughput(quick ? 1 : 5, quick ? 500 : 1500),
+    measure: (quick) => measureThroughput(quick ? 1 : 5, quick ? 500 : 1200),
+  },
+  neighbours: {
+    about: 'calls of one tenant while eight sandboxes of another keep the processors busy',
+    measure: (quick) => measureNeighbours(quick ? 2 : 5, quick ? 1000 : 3000),
   },
   restarts: {
     about: 'a start of the server and the first call after it beside workerd',
@@ -88,7 +93,7 @@ export const PARTS = {
   },
   live: {
     about: 'what ten browsers cost that watch 200 lines a second',
-    measure: (quick) => measureLive(quick ? 10_000 : 20_000, quick ? 1 : 3),
+    measure: (quick) => measureLive(quick ? 10_000 : 15_000, quick ? 1 : 3),
   },
   pages: {
     about: 'pages of the console out of a million rows and out of a thousand',
@@ -111,7 +116,7 @@ export const USAGE = [
   'npm run bench [-- --only part,part] [--check] [--quick] [--draw]',
   '',
   '  --only   measures these parts alone; what is kept of the others stays, with its own time:',
-  ...PART_NAMES.map((name) => `             ${name.padEnd(10)} ${PARTS[name].about}`),
+  ...PART_NAMES.map((name) => `             ${name.padEnd(11)} ${PARTS[name].about}`),
   '  --check  exits with 1 and names each figure that is worse than its bar in scripts/bench/bars.ts',
   '  --quick  takes fewer samples and writes nothing',
   '  --draw   measures nothing: draws tables and pictures again from docs/bench.json',

@@ -28,6 +28,9 @@ const STYLE = `
 
 const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
+/** Three digits, and never an exponent. */
+const digits = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+
 const at = (value: number) => value.toFixed(1);
 
 /** Round numbers that cover everything from `least` to `most`. */
@@ -79,12 +82,12 @@ export function plotOf(name: string, all: readonly Series[]): Plot | null {
     const isFloor = floors.has(what);
     return [
       ...(isFloor ? [line('floor', x(p50), TOP - 6, x(p50), bottom)] : []),
-      text(what, LABELS - 12, y + 4, 'end'),
+      text(what.replaceAll('`', ''), LABELS - 12, y + 4, 'end'),
       line('tail', x(p50), y, x(Math.max(p50, p95 ?? p50, p99 ?? p50)), y),
       ...(low !== null && high !== null ? [line('spread', x(low), y, x(high), y)] : []),
       ...[p95, p99].flatMap((value) => (value === null ? [] : [line('tick', x(value), y - 5, x(value), y + 5)])),
       `<circle class="${isFloor ? 'floor-dot' : 'dot'}" cx="${at(x(p50))}" cy="${at(y)}" r="4"/>`,
-      text(`${p50.toPrecision(3)} ${unit}`, WIDTH - 4, y + 4, 'end'),
+      text(`${digits(p50)} ${unit}`, WIDTH - 4, y + 4, 'end'),
     ];
   });
   const title = `${name}: median and tail of ${series.length} series in ${unit}`;

@@ -35,8 +35,12 @@ export async function exec(server: Running, id: string, command: string, ask = m
 export const fileUrl = (server: Running, id: string, path: string) => at(server, `/${id}/volumes/workspace/${path}`);
 
 /** A sandbox with a note and so many mebibytes of noise. It is active afterwards. */
-export async function makeSandbox(server: Running, id: string, mebibytes = 0): Promise<void> {
-  await must('POST', at(server, ''), KEY, JSON.stringify({ id, tenant: 'bench' }));
+export async function makeSandbox(
+  server: Running,
+  id: string,
+  { mebibytes = 0, tenant = 'bench' }: { mebibytes?: number; tenant?: string } = {},
+): Promise<void> {
+  await must('POST', at(server, ''), KEY, JSON.stringify({ id, tenant }));
   await must('PUT', fileUrl(server, id, 'note'), KEY, Buffer.from(NOTE));
   for (let written = 0, n = 0; written < mebibytes; n += 1) {
     const size = Math.min(FILE_MIB, mebibytes - written);

@@ -5,6 +5,7 @@ import { areInstalled, BENCH_PEERS } from '../peers.ts';
 import { measureBurst } from './burst.ts';
 import { measureFiles } from './files.ts';
 import { measureMemory } from './memory.ts';
+import { measureNeighbours } from './neighbours.ts';
 import { measureRestarts } from './restarts.ts';
 import type { PartResult } from './result.ts';
 import { measureSpaced } from './spaced.ts';
@@ -43,6 +44,10 @@ test('the processor time of a start', { timeout: LONGEST_MS }, async () => {
 
 test('the memory of hot sandboxes', { timeout: LONGEST_MS }, async () => {
   expectWhole(await measureMemory(2));
+});
+
+test('calls beside a busy tenant', { timeout: LONGEST_MS }, async () => {
+  expectWhole(await measureNeighbours(1, 200));
 });
 
 test('the first result of a warm sandbox, or nothing where no process is paused', { timeout: LONGEST_MS }, async () => {

@@ -46,6 +46,7 @@ test('a ratio draws both contenders from the same turns, so that noise which hit
     noise.map((n) => [n]),
   );
   expect(ratio).toEqual({ measured: 2, low: 2, high: 2 });
+  expect(ratioOf([upTo(100)], [upTo(10)], 0.99).measured).toBe(99 / 5);
   expect(() => ratioOf([[1]], [[1], [2]])).toThrow('1 slices over 2: not the same turns.');
 });
 

@@ -92,13 +92,13 @@ export interface Estimate extends Spread {
 }
 
 /**
- * A percentile of one contender over that of another from the same turns. Slices of the same turn are drawn together,
- * so that noise which hit both cancels out.
+ * A percentile of one contender, the median unless `share` says another, over the median of another from the same
+ * turns. Slices of the same turn are drawn together, so that noise which hit both cancels out.
  */
 export function ratioOf(over: Slices, under: Slices, share = 0.5): Estimate {
   if (over.length !== under.length) throw new Error(`${over.length} slices over ${under.length}: not the same turns.`);
   const all = over.map((_, index) => index);
-  const ratio = (indexes: number[]) => percentile(pick(over, indexes), share) / percentile(pick(under, indexes), share);
+  const ratio = (indexes: number[]) => percentile(pick(over, indexes), share) / median(pick(under, indexes));
   const samples = over.flat().length + under.flat().length;
   return { measured: ratio(all), ...spreadOf(over.length, samples, ratio) };
 }

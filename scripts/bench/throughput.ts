@@ -1,14 +1,17 @@
 /** What many clients get out of hot sandboxes, one each, beside workerd and the floor in turns of some seconds. */
-import { createCrowd, loopFor } from './crowd.ts';
+import { createCrowd, loopFor, paceFor } from './crowd.ts';
 import { type Ask, must } from './measure.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { roundRobin } from './round-robin.ts';
 import { exec, fileUrl, makeSandbox } from './sandboxes.ts';
 import { FLOOR, KEY, startAll, startBare, startWinterdock, UNLIMITED } from './server.ts';
-import { estimateOf } from './statistics.ts';
+import { estimateOf, ratioOf } from './statistics.ts';
 import { startWorkerd } from './workerd.ts';
 
 const CLIENTS = 16;
+const HALF_LOAD = 'hot exec of `true` at half load';
+/** Execs a second that half load is taken of before any were counted. */
+const FIRST_RATE = 400;
 const PAGE = Buffer.alloc(4096, 'x');
 const EXCLUDES = {
   floor: 'a server that does anything, or one that shares an fsync between requests.',
@@ -40,6 +43,10 @@ export async function measureThroughput(rounds: number, sliceMs: number): Promis
       'write of a 4 kB file': turn('writes', (n, ask) => ask('PUT', fileUrl(server, `hot-${n}`, 'page'), KEY, PAGE)),
       'workerd: read of 4 kB': turn('theirReads', (n, ask) => ask('GET', `${workerd.url}/hot-${n}`, '')),
       'workerd: write of 4 kB': turn('theirWrites', (n, ask) => ask('PUT', `${workerd.url}/hot-${n}`, '', PAGE)),
+      [HALF_LOAD]: () =>
+        paceFor(crowd, sliceMs, (rates.execs?.at(-1) ?? FIRST_RATE) / 2, (n, ask) =>
+          exec(server, `hot-${n}`, 'true', ask),
+        ),
       healthz: turn('healthz', (_, ask) => ask('GET', `${server.url}/healthz`, KEY)),
     };
     const found = await roundRobin(rounds, contenders);
@@ -59,6 +66,15 @@ export async function measureThroughput(rounds: number, sliceMs: number): Promis
       figures: [
         rate('floor: answers a second', 'floor', EXCLUDES.floor),
         rate('execs a second', 'execs', EXCLUDES.ours, 'execs'),
+        figureOf(
+          'p99 of an exec at half load / its p50',
+          ratioOf(found[HALF_LOAD] ?? [], found[HALF_LOAD] ?? [], 0.99),
+          {
+            unit: '×',
+            bar: 'throughput: p99 at half load',
+            excludes: EXCLUDES.ours,
+          },
+        ),
         rate('`cat` a second', 'cats', EXCLUDES.ours),
         rate('reads of 4 kB a second', 'reads', EXCLUDES.ours, 'reads'),
         rate('workerd: reads of 4 kB a second', 'theirReads', EXCLUDES.theirs),

@@ -24,9 +24,9 @@ export async function measureWakes(size: { rounds: number; largeMebibytes: numbe
   const [server, bare] = await startAll([startWinterdock({ WB_POOL: String(SPARE_WORKERS) }), startBare()]);
   const large = `${size.largeMebibytes} MB`;
   try {
-    await makeSandbox(server, 'hot', 1);
-    await makeSandbox(server, 'small', 1);
-    await makeSandbox(server, 'large', size.largeMebibytes);
+    await makeSandbox(server, 'hot', { mebibytes: 1 });
+    await makeSandbox(server, 'small', { mebibytes: 1 });
+    await makeSandbox(server, 'large', { mebibytes: size.largeMebibytes });
     for (const id of ['hot', 'small', 'large']) await exec(server, id, 'true');
     const found = await roundRobin(size.rounds, {
       bare: once(() => timed(() => must('POST', bare.url, KEY, '{"command":"true"}'))),
@@ -54,7 +54,7 @@ export async function measureWakes(size: { rounds: number; largeMebibytes: numbe
           bar: 'wakes: first exec over the floor, p50',
           excludes: EXCLUDES.wake,
         }),
-        figureOf(`p99 of a ${wake} / p99 of the floor`, ratioOf(found.small, found.bare, 0.99), {
+        figureOf(`p99 of a ${wake} / p50 of the floor`, ratioOf(found.small, found.bare, 0.99), {
           unit: '×',
           bar: 'wakes: first exec over the floor, p99',
           excludes: EXCLUDES.wake,
