@@ -17,7 +17,7 @@ import { type Answer, json } from './answer.ts';
 import { type BodySource, parseJson, readBody, uploadOf } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
 import { toProblem } from './problem.ts';
-import { stopAnswerOnRevocation, stopBodyOnRevocation } from './revocation.ts';
+import { firstToAbort, stopAnswerOnRevocation, stopBodyOnRevocation } from './revocation.ts';
 import type { Route, Services } from './route.ts';
 import { type RouteMatch, RouteMatcher } from './route-matcher.ts';
 import { decodeSegment, filePathOf, parseTarget, type Target } from './target.ts';
@@ -222,7 +222,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
           search: target.search,
           header: (name) => headerOf(incoming.headers, name),
           get signal() {
-            return allowed === null ? incoming.signal() : AbortSignal.any([incoming.signal(), allowed]);
+            return allowed === null ? incoming.signal() : firstToAbort(incoming.signal(), allowed);
           },
         });
       } finally {

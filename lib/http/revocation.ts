@@ -19,6 +19,19 @@ const REVOCATION_ERROR: Readonly<Record<AccessChange, () => WinterdockError>> = 
     }),
 };
 
+/**
+ * A signal that aborts with the first of two signals of one request. `AbortSignal.any` is for signals that outlive it:
+ * its weak references and their clean-up took a tenth of a call's time in the server.
+ */
+export function firstToAbort(one: AbortSignal, other: AbortSignal): AbortSignal {
+  const either = new AbortController();
+  for (const signal of [one, other]) {
+    if (signal.aborted) either.abort(signal.reason);
+    else signal.addEventListener('abort', () => either.abort(signal.reason), { once: true });
+  }
+  return either.signal;
+}
+
 /** Wraps a body so that reading it stops once `allowed` aborts. Throws the reason of `allowed`. */
 export function stopBodyOnRevocation(source: BodySource, allowed: AbortSignal): BodySource {
   const require = () => {

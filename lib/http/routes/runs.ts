@@ -13,6 +13,7 @@ import {
 import { type Answer, eventStream, eventText, json, type StreamSink } from '../answer.ts';
 import { route } from '../operation-route.ts';
 import { toProblem } from '../problem.ts';
+import { firstToAbort } from '../revocation.ts';
 import { customRoute, type Route, type RouteContext } from '../route.ts';
 import { idParams } from './instances.ts';
 
@@ -105,7 +106,7 @@ function execAsStream(context: RouteContext<{ id: InstanceId }, unknown, ExecInp
     };
     services.operations
       .exec(caller, params.id, body, {
-        signal: AbortSignal.any([signal, left.signal]),
+        signal: firstToAbort(signal, left.signal),
         onWoke: ({ woke, wokeMs, from }) => send('woke', { woke, from, took_ms: wokeMs }),
         onOutput: ({ stream, ...piece }) => send(stream, piece),
       })
