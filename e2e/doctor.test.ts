@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Finding } from '../lib/doctor/findings.ts';
+import { headPathOf } from '../lib/ledger/head-file.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 
 /** Each test starts several processes. */
@@ -105,6 +106,8 @@ test('a healthy folder has no findings, stopped and beside a server, and the exa
 test('with the registry lost every sandbox gets its row back from its file, and wakes with its bytes', async () => {
   await makeFour();
   await call('POST', '/instances/rest/snapshots');
+  // The head is signed a moment after the lines that it names.
+  await expect.poll(() => existsSync(headPathOf(registry()) ?? '')).toBe(true);
   await server?.end('SIGKILL');
   for (const suffix of ['', '-wal', '-shm']) rmSync(registry(suffix), { force: true });
   await expect(spawnServer({ folder })).rejects.toThrow(/npm run doctor/);
