@@ -1,4 +1,7 @@
-/** `agentfs-sdk` behind Node's own HTTP server: PUT writes a file, GET reads it, or lists a folder with a last slash. */
+/**
+ * `agentfs-sdk` behind Node's own HTTP server: PUT writes a file, GET reads it, or lists a folder whose path ends with a
+ * slash.
+ */
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +15,7 @@ interface AgentFs {
   fs: {
     writeFile(path: string, data: Buffer): Promise<void>;
     readFile(path: string): Promise<Buffer>;
-    readdir(path: string): Promise<string[]>;
+    readdirPlus(path: string): Promise<object[]>;
   };
 }
 
@@ -30,7 +33,7 @@ const server = createServer(async (incoming, outgoing) => {
     if (incoming.method === 'PUT') {
       await fs.writeFile(target, await buffer(incoming));
       outgoing.end();
-    } else if (target.endsWith('/')) outgoing.end(JSON.stringify(await fs.readdir(target.slice(0, -1))));
+    } else if (target.endsWith('/')) outgoing.end(JSON.stringify(await fs.readdirPlus(target.slice(0, -1))));
     else outgoing.end(await fs.readFile(target));
   } catch (error) {
     outgoing.statusCode = 500;

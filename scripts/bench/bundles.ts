@@ -19,9 +19,10 @@ const FLOOR = 'cp and fsync of its file';
 const EXCLUDES = 'a network, a sandbox of many small files, or content that is all noise or all text.';
 
 /** Half noise and half text that deflates, as work is. */
-function content(): Buffer {
-  const text = Buffer.from('the work of a week, line by line, again and again\n'.repeat((FILE_MIB * MIB) / 2 / 50));
-  return Buffer.concat([randomBytes((FILE_MIB * MIB) / 2), text]);
+function content(mebibytes: number): Buffer {
+  const half = (mebibytes * MIB) / 2;
+  const text = Buffer.from('the work of a week, line by line, again and again\n'.repeat(half / 50));
+  return Buffer.concat([randomBytes(half), text]);
 }
 
 /** Measures with one sandbox of `mebibytes`, `rounds` times each. */
@@ -37,7 +38,12 @@ export async function measureBundles(mebibytes: number, rounds: number): Promise
   try {
     await must('POST', `${api}/instances`, KEY, JSON.stringify({ id: 'large', tenant: 'bench' }));
     for (let n = 0; n < mebibytes / FILE_MIB; n += 1) {
-      await must('PUT', `${api}/instances/large/volumes/workspace/data-${n}`, KEY, content());
+      await must(
+        'PUT',
+        `${api}/instances/large/volumes/workspace/data-${n}`,
+        KEY,
+        content(Math.min(FILE_MIB, mebibytes - n * FILE_MIB)),
+      );
     }
     await must('POST', `${api}/instances/large/suspend`, KEY, '{}');
     const live = join(server.folder, 'live', 'large', 'vfs.sqlite');

@@ -32,7 +32,8 @@ export async function measureCopies(mebibytes: number, rounds: number): Promise<
   try {
     await post('/instances', { id: 'large', tenant: 'bench' });
     for (let n = 0; n < mebibytes / FILE_MIB; n += 1) {
-      await must('PUT', `${api}/instances/large/volumes/workspace/data-${n}`, KEY, randomBytes(FILE_MIB * MIB));
+      const size = Math.min(FILE_MIB, mebibytes - n * FILE_MIB);
+      await must('PUT', `${api}/instances/large/volumes/workspace/data-${n}`, KEY, randomBytes(size * MIB));
     }
     // What filling it took of memory is not to hide what copies take.
     await server.stop({ keep: true });

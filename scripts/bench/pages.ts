@@ -101,6 +101,7 @@ async function comparePages(
   rounds: number,
 ): Promise<PartResult> {
   const result: PartResult = { series: [], figures: [] };
+  const floor: (readonly number[])[] = [];
   for (const [what, path] of PAGES) {
     const paths =
       what === DEEP_PAGE
@@ -111,7 +112,7 @@ async function comparePages(
       small: once(() => timed(() => pageOf(small, paths.small))),
       large: once(() => timed(() => pageOf(large, paths.large))),
     });
-    if (result.series.length === 0) result.series.push(seriesOf(FLOOR, found.floor, { excludes: EXCLUDES }));
+    floor.push(...found.floor);
     const options = { floor: FLOOR, excludes: EXCLUDES };
     result.series.push(seriesOf(`${what} as a page, ${SMALL} rows`, found.small, options));
     result.series.push(seriesOf(`${what} as a page, ${rows} rows`, found.large, options));
@@ -123,5 +124,6 @@ async function comparePages(
       }),
     );
   }
+  result.series.unshift(seriesOf(FLOOR, floor, { excludes: EXCLUDES }));
   return result;
 }

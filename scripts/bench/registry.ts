@@ -53,6 +53,7 @@ export async function measureRegistry(large: number, rounds: number): Promise<Pa
   };
   const registries = { small: open(SMALL), large: open(large) };
   const result: PartResult = { series: [], figures: [] };
+  const floor: (readonly number[])[] = [];
   try {
     const { rows: firstRows } = await registries.small.instances.list({ sort: 'updated', reverse: false, limit: 1 });
     const [first] = firstRows;
@@ -63,7 +64,7 @@ export async function measureRegistry(large: number, rounds: number): Promise<Pa
         small: once(() => timed(() => ask(registries.small))),
         large: once(() => timed(() => ask(registries.large))),
       });
-      if (result.series.length === 0) result.series.push(seriesOf(FLOOR, found.floor, { excludes: EXCLUDES }));
+      floor.push(...found.floor);
       const options = { floor: FLOOR, excludes: EXCLUDES };
       result.series.push(seriesOf(`${what}, ${SMALL} rows`, found.small, options));
       result.series.push(seriesOf(`${what}, ${large} rows`, found.large, options));
@@ -75,6 +76,7 @@ export async function measureRegistry(large: number, rounds: number): Promise<Pa
         }),
       );
     }
+    result.series.unshift(seriesOf(FLOOR, floor, { excludes: EXCLUDES }));
   } finally {
     await registries.small.close();
     await registries.large.close();

@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { areInstalled, BENCH_PEERS } from '../peers.ts';
+import { measureBundles } from './bundles.ts';
 import { measureBurst } from './burst.ts';
+import { measureCopies } from './copies.ts';
 import { measureFiles } from './files.ts';
 import { measureMemory } from './memory.ts';
 import { measureNeighbours } from './neighbours.ts';
+import { measureRegistry } from './registry.ts';
 import { measureRestarts } from './restarts.ts';
 import type { PartResult } from './result.ts';
 import { measureSpaced } from './spaced.ts';
@@ -44,6 +47,15 @@ test('the processor time of a start', { timeout: LONGEST_MS }, async () => {
 
 test('the memory of hot sandboxes', { timeout: LONGEST_MS }, async () => {
   expectWhole(await measureMemory(2));
+});
+
+test('copies and bundles of a large sandbox beside cp', { timeout: LONGEST_MS }, async () => {
+  expectWhole(await measureCopies(2, 1));
+  expectWhole(await measureBundles(2, 1));
+});
+
+test('a registry beside a smaller one', { timeout: LONGEST_MS }, async () => {
+  expectWhole(await measureRegistry(2000, 1));
 });
 
 test('calls beside a busy tenant', { timeout: LONGEST_MS }, async () => {

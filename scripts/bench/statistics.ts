@@ -54,14 +54,15 @@ function createRandom(): () => number {
 }
 
 /**
- * 95 % interval of an estimate by a bootstrap over slices. With fewer than five slices it is the least and the greatest
- * of the slices' own estimates. `estimate` is given the indexes of the slices to use.
+ * 95 % interval of an estimate by a bootstrap over slices. With fewer than five slices it reaches from the least to the
+ * greatest of their own estimates and that of all together. `estimate` is given the indexes of the slices to use.
  */
 function spreadOf(slices: number, samples: number, estimate: (indexes: number[]) => number): Spread {
   if (slices < 2) return { low: null, high: null };
   if (slices < FEWEST_FOR_BOOTSTRAP) {
     const each = Array.from({ length: slices }, (_, index) => estimate([index]));
-    return { low: Math.min(...each), high: Math.max(...each) };
+    const whole = estimate(each.map((_, index) => index));
+    return { low: Math.min(whole, ...each), high: Math.max(whole, ...each) };
   }
   const resamples = Math.max(RESAMPLES.least, Math.min(RESAMPLES.most, Math.floor(DRAWN / samples)));
   const random = createRandom();

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { measurePages } from '../scripts/bench/pages.ts';
+
+test('the bench measures every page beside the floor, small as it gets', { timeout: 120_000 }, async () => {
+  const { series, figures } = await measurePages(1500, 1);
+  const [floor, ...pages] = series;
+  expect(floor?.floor).toBeNull();
+  expect(pages).toHaveLength(2 * figures.length);
+  for (const { what, p50, floor: below } of pages) {
+    expect(p50, what).toBeGreaterThan(0);
+    expect(below).toBe(floor?.what);
+  }
+  for (const { what, measured } of figures) expect(measured, what).toBeGreaterThan(0);
+});
