@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-export type TimingPart = 'wait' | 'start' | 'open' | 'commit' | 'run';
+export type TimingPart = 'wait' | 'start' | 'open' | 'thaw' | 'commit' | 'run';
 
 const current = new AsyncLocalStorage<Map<TimingPart, number>>();
 

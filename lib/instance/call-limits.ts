@@ -3,6 +3,8 @@
  * is exceeded.
  */
 
+import { residentBytes } from '../base/resident-memory.ts';
+import type { QueuedCall } from './call-queue.ts';
 import type { PolicyProfile } from './policies.ts';
 import { maxGrowthBytes, watchMemory } from './process-memory.ts';
 
@@ -13,7 +15,7 @@ const OVERTIME_MS = 500;
  * Watches a call that was just sent. Calls `onExceeded` at most once, with one sentence. Returns the function that ends
  * the watch.
  */
-export function watchCallLimits(
+function watchCallLimits(
   pid: number,
   limits: { timeoutMs: number; baselineBytes: number; profile: PolicyProfile & { name: string } },
   onExceeded: (cause: 'timeout' | 'memory', detail: string) => void,
@@ -34,4 +36,46 @@ export function watchCallLimits(
     clearTimeout(overtime);
     unwatch();
   };
+}
+
+/** How long a call may take: what it asks for, at most what its profile allows. */
+export function cappedTimeout(timeoutMs: number | undefined, { timeMs }: PolicyProfile): number {
+  return Math.max(0, Math.min(timeoutMs ?? timeMs, timeMs));
+}
+
+/** Watches the running call of one process, one after the other. */
+export class CallWatch {
+  readonly #pid: number;
+  readonly #profile: PolicyProfile & { name: string };
+  readonly #onExceeded: (cause: 'timeout' | 'memory', detail: string) => void;
+  /** Resident bytes of the process before its first call. */
+  #baselineBytes = 0;
+  #stop: () => void = () => {};
+
+  constructor(
+    pid: number,
+    profile: PolicyProfile & { name: string },
+    onExceeded: (cause: 'timeout' | 'memory', detail: string) => void,
+  ) {
+    this.#pid = pid;
+    this.#profile = profile;
+    this.#onExceeded = onExceeded;
+  }
+
+  /** Takes the memory of the process as it is now for that of the idle one. */
+  measure(): void {
+    this.#baselineBytes = residentBytes(this.#pid);
+  }
+
+  /** Starts the limits of a call that was just sent to a process with its file open. */
+  start(queued: QueuedCall): void {
+    queued.startedAt = performance.now();
+    const { timeoutMs } = queued.call;
+    const limits = { timeoutMs, baselineBytes: this.#baselineBytes, profile: this.#profile };
+    this.#stop = watchCallLimits(this.#pid, limits, this.#onExceeded);
+  }
+
+  stop(): void {
+    this.#stop();
+  }
 }

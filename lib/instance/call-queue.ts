@@ -4,7 +4,7 @@
  */
 import { WinterdockError } from '../base/errors.ts';
 import { bytesOfText } from './byte-text.ts';
-import type { EvalOutcome, ExecOutcome, OutputChunk } from './instance.ts';
+import type { DeathCause, EvalOutcome, ExecOutcome, OutputChunk } from './instance.ts';
 import { joinStream, MAX_STREAM_BYTES } from './output.ts';
 import type { Call, EvalResult, ExecResult } from './protocol.ts';
 
@@ -90,6 +90,13 @@ export class QueuedCall {
     const cwd = this.call.cwd ?? '/workspace';
     const truncated = [stdout, stderr].some((text) => bytesOfText(text).byteLength >= MAX_STREAM_BYTES);
     return { exitCode, stdout, stderr: `${stderr}winterdock: ${why}\n`, cwd, timedOut, truncated, tookMs };
+  }
+
+  /** Settles it when its process died: a timeout or abort has an outcome, anything else is an error. */
+  cutOff(cause: DeathCause, error: () => unknown): void {
+    if (this.stoppedBy && cause !== 'memory' && cause !== 'crash') this.resolve(this.cutOffOutcome(this.stoppedBy));
+    else if (cause === 'timeout') this.resolve(this.cutOffOutcome('timeout'));
+    else this.reject(error());
   }
 
   #output(): { stdout: string; stderr: string } {

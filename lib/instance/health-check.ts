@@ -10,26 +10,33 @@
 const FRESH_MS = 20;
 /** The shortest wait for a pong, in milliseconds, however long the process has been silent. */
 const MIN_WAIT_MS = 1000;
-/** Unanswered checks in a row after which a process is reported as silent. */
-export const SILENT_AFTER_CHECKS = 10;
 /**
- * Unanswered checks in a row after which a process is killed although a write or read is pending. On a slow disk the
- * largest file takes a minute, and the process answers nothing meanwhile.
+ * Unanswered checks in a row after which a process is killed although a write or read is pending: two minutes. On a
+ * slow disk the largest file takes one, and the process answers nothing meanwhile.
  */
-export const KILL_AFTER_CHECKS = 40;
+export const KILL_AFTER_CHECKS = 12;
 
 export interface HealthCheckTimes {
   /** Milliseconds between two checks of an idle process. */
   checkEveryMs: number;
+  /** Unanswered checks in a row after which a process that runs nothing is paused. */
+  silentAfterChecks: number;
   /** Milliseconds without an answer after which a process that has work to do is given up. */
   giveUpAfterMs: number;
+  /** Milliseconds that a process paused for its silence has to answer when it is needed again. */
+  readyMs: number;
 }
 
 /**
- * Ten checks of three seconds are half a minute, and 200 idle processes cost 70 small messages a second. A process that
- * has work to do gets ten seconds: one that is merely slow on a busy machine must not lose its tmp.
+ * Ten checks of ten seconds are 100 seconds, and 200 idle processes cost 20 small messages a second. A process that has
+ * work to do gets ten seconds: one that is merely slow on a busy machine must not lose its tmp.
  */
-export const HEALTH_CHECK_TIMES: HealthCheckTimes = { checkEveryMs: 3000, giveUpAfterMs: 10_000 };
+export const HEALTH_CHECK_TIMES: HealthCheckTimes = {
+  checkEveryMs: 10_000,
+  silentAfterChecks: 10,
+  giveUpAfterMs: 10_000,
+  readyMs: 30_000,
+};
 
 export class HealthCheck {
   readonly #sendPing: () => void;
@@ -38,17 +45,32 @@ export class HealthCheck {
   #pingSentAt: number | null = null;
   #lastMessageAt = Number.NEGATIVE_INFINITY;
   #unanswered = 0;
+  /** Milliseconds that the answer to the open ping may take. */
+  #patienceMs: number;
   #waiters: ((alive: boolean) => void)[] = [];
 
   /** `sendPing` sends a ping. The owner reports the answer through `pongReceived`. */
   constructor(sendPing: () => void, giveUpAfterMs: number) {
     this.#sendPing = sendPing;
     this.#giveUpAfterMs = giveUpAfterMs;
+    this.#patienceMs = giveUpAfterMs;
   }
 
   /** Whether a message came so recently that no ping is needed. */
   get isFresh(): boolean {
     return performance.now() - this.#lastMessageAt < FRESH_MS;
+  }
+
+  /** Whether a ping, or a message instead of one, has no answer yet. */
+  get isAsking(): boolean {
+    return this.#pingSentAt !== null;
+  }
+
+  /** Forgets the open ping and the silence until now. The next answer may take `patienceMs`. */
+  startAnew(patienceMs: number): void {
+    this.#pingSentAt = null;
+    this.#unanswered = 0;
+    this.#patienceMs = patienceMs;
   }
 
   /** Notes a message of any kind. */
@@ -60,6 +82,7 @@ export class HealthCheck {
   pongReceived(): void {
     this.#pingSentAt = null;
     this.#unanswered = 0;
+    this.#patienceMs = this.#giveUpAfterMs;
     for (const resolve of this.#waiters.splice(0)) resolve(true);
   }
 
@@ -83,7 +106,7 @@ export class HealthCheck {
     if (asked) this.#pingSentAt ??= performance.now();
     else this.#pingOnce();
     const silentMs = performance.now() - (this.#pingSentAt ?? 0);
-    const waitMs = hurried ? MIN_WAIT_MS : Math.max(MIN_WAIT_MS, this.#giveUpAfterMs - silentMs);
+    const waitMs = hurried ? MIN_WAIT_MS : Math.max(MIN_WAIT_MS, this.#patienceMs - silentMs);
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), waitMs);
       this.#waiters.push((alive) => {

@@ -51,6 +51,12 @@ export class HeapTrim {
     }
   }
 
+  /** Collects everything at once, however little has grown. */
+  collectNow(): void {
+    this.#memory.collect();
+    this.#baselineBytes = this.#memory.resident();
+  }
+
   #workEnded(): void {
     if (this.#checkIsDue && this.#running === 0) {
       this.#checkIsDue = false;

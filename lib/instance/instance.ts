@@ -97,6 +97,22 @@ export interface OutputChunk {
   text: string;
 }
 
+/** Private memory of a process before and after it gave memory back, in bytes. */
+export interface PauseReport {
+  beforeBytes: number;
+  afterBytes: number;
+}
+
+export interface ProcessWatcher {
+  /**
+   * The process left ten checks in a row unanswered while no call ran. `paused`: it was paused, because it had nothing
+   * to do; else a write or read is pending. It gets no request until it answers again.
+   */
+  onSilent(silence: { paused: boolean }): void;
+  /** A request has continued the paused process, which answered after `tookMs` milliseconds. */
+  onThawed(tookMs: number): void;
+}
+
 export interface InstanceProcess {
   readonly id: string;
   readonly pid: number;
@@ -106,6 +122,8 @@ export interface InstanceProcess {
   readonly ended: Promise<Death>;
   /** True while a call, write or read runs or waits. */
   readonly busy: boolean;
+  /** `warm`: paused in memory. Whatever is sent to it continues it first. */
+  readonly thermal: 'hot' | 'warm';
   /**
    * The identity of the file, which tells it from every other. Null until the process is closed, and for a file that
    * was never written.
@@ -137,10 +155,17 @@ export interface InstanceProcess {
    */
   close(options: { drainMs: number; force: boolean }): Promise<boolean>;
   /**
-   * Calls `listener` when the process left ten checks in a row unanswered while no call ran. The process gets no call
-   * until it answers again.
+   * Lets an idle process give memory back, then pauses it. Null when it was not paused: it is busy, or holds a
+   * transaction, or was needed meanwhile, or did not answer.
    */
-  whenSilent(listener: () => void): void;
+  pause(): Promise<PauseReport | null>;
+  /**
+   * Continues a paused process. Resolves with the milliseconds until it answered, 0 when it was not paused, null when
+   * it did not answer in time: then it is killed (cause `silent`). Every request does this by itself.
+   */
+  thaw(): Promise<number | null>;
+  /** Tells `watcher` what happens to the process from now on. */
+  watch(watcher: ProcessWatcher): void;
   /** Sends SIGKILL. Idempotent. Committed data stays. */
   kill(cause: DeathCause): Promise<Death>;
 }

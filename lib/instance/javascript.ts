@@ -77,6 +77,12 @@ async function newInstance(maximum: number): Promise<QuickJSWASMModule> {
   return newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmModule, wasmMemory }));
 }
 
+/** Drops the idle interpreter; the next run loads another. Call it only while none runs. */
+export function dropInterpreter(): void {
+  instance = null;
+  compiledModule = null;
+}
+
 /**
  * Runs code and its pending jobs until its last expression is settled, if that is a promise. Frees its memory
  * afterwards, so that the next run does not grow on top of it.

@@ -36,7 +36,7 @@ async function idle(habit: keyof typeof HABITS): Promise<SupervisedInstance> {
   );
   const child = fork(script, [], { serialization: 'advanced', execArgv: [] });
   const worker = { child, pid: child.pid ?? 0, ready: Promise.resolve(), exited: exitOf(child), stderr: () => '' };
-  const instance = new SupervisedInstance(worker, SPEC, 1200);
+  const instance = new SupervisedInstance(worker, SPEC, { giveUpAfterMs: 1200 });
   await instance.opened;
   await new Promise((resolve) => setTimeout(resolve, 40));
   return instance;

@@ -21,10 +21,10 @@ export class LivenessGate {
 
   /**
    * The message as it is to be sent now. It asks for an acknowledgement when the process is `idle` and sent nothing
-   * recently, and when an earlier message is not acknowledged yet.
+   * recently, and when an earlier message is not acknowledged yet. `doubtful`: also when it sent something recently.
    */
-  pass(message: NumberedRequest, idle: boolean): NumberedRequest {
-    if (this.#unacknowledged.size === 0 && (!idle || this.#health.isFresh)) return message;
+  pass(message: NumberedRequest, idle: boolean, { doubtful = false } = {}): NumberedRequest {
+    if (this.#unacknowledged.size === 0 && (!idle || (this.#health.isFresh && !doubtful))) return message;
     this.#unacknowledged.add(message.id);
     if (!this.#isWatching) void this.#watch();
     return { ...message, acknowledge: true };

@@ -7,13 +7,14 @@ import { answerRead } from '../vfs/answer.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { evaluate } from './evaluate.ts';
 import type { WriteOperation, WriteOutcome } from './instance.ts';
+import { dropInterpreter } from './javascript.ts';
 import { elapsedSince, monotonicMs } from './monotonic.ts';
 import { DEFAULT_POLICY, type PolicyProfile } from './policies.ts';
 import type { Call, EvalCall, ExecCall, FromInstance, ToInstance } from './protocol.ts';
 import { Run } from './run.ts';
 import { Shell } from './shell.ts';
 
-type Request = Exclude<ToInstance, { type: 'open' | 'close' | 'ping' }>;
+type Request = Exclude<ToInstance, { type: 'open' | 'close' | 'ping' | 'trim' }>;
 
 export class OpenSandbox {
   readonly vfs: Vfs;
@@ -59,6 +60,17 @@ export class OpenSandbox {
           result: answerRead(this.vfs, request.request),
         });
     }
+  }
+
+  /** What it holds at this moment, so that its process must not be paused; null when nothing. */
+  get holds(): string | null {
+    return this.#running === null ? this.vfs.holds : 'a call';
+  }
+
+  /** Drops what the next call can make again. Call it only while nothing is held. */
+  shrink(): void {
+    dropInterpreter();
+    this.vfs.shrink();
   }
 
   async #call(id: number, call: Call): Promise<void> {

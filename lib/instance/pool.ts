@@ -33,7 +33,7 @@ export interface PoolOptions {
   maxStartMs?: number;
   log?: Logger;
   /** How often idle processes are checked, and how long a process that is needed may take to answer. */
-  healthCheckTimes?: HealthCheckTimes;
+  healthCheckTimes?: Partial<HealthCheckTimes>;
 }
 
 const MIB = 1024 * 1024;
@@ -97,7 +97,7 @@ class Pool implements InstancePool {
     const { dataFolder, cacheFolder = join(dataFolder, 'cache'), maxStartMs = MAX_START_MS } = options;
     this.#options = options;
     this.#target = options.size;
-    this.#healthCheckTimes = options.healthCheckTimes ?? HEALTH_CHECK_TIMES;
+    this.#healthCheckTimes = { ...HEALTH_CHECK_TIMES, ...options.healthCheckTimes };
     this.#budget = new MemoryBudget(options.memoryBytes ?? null, this.#serving);
     makeFolderNow(join(dataFolder, 'live'));
     const spillFolder = join(dataFolder, 'spill');
@@ -164,7 +164,7 @@ class Pool implements InstancePool {
   #hand(claim: PoolClaim, spec: OpenSpec): InstanceProcess {
     this.#forget(claim);
     const worker = claim.worker ?? this.#takeStartingWorker() ?? this.#startWorker();
-    const instance = new SupervisedInstance(worker, spec, this.#healthCheckTimes.giveUpAfterMs);
+    const instance = new SupervisedInstance(worker, spec, this.#healthCheckTimes);
     this.#serving.add(instance);
     this.#dropSpares();
     this.#healthTimer ??= setInterval(() => {

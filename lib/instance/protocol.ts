@@ -11,6 +11,7 @@ import { MAX_STREAM_BYTES } from './output.ts';
 /** Most pieces of output in one message. */
 const MAX_CHUNKS = 1000;
 const MAX_IDENTITY_LENGTH = 64;
+const MAX_HOLDS_LENGTH = 64;
 
 export interface ExecCall extends Omit<ExecRequest, 'timeoutMs'> {
   kind: 'exec';
@@ -50,7 +51,9 @@ export type ToInstance =
   | { type: 'abort'; id: number }
   | { type: 'close' }
   /** Answered at once by a responsive process; sent only while no call runs. */
-  | { type: 'ping' };
+  | { type: 'ping' }
+  /** Gives back what memory it can; sent only to an idle process. */
+  | { type: 'trim'; id: number };
 
 export interface ExecResult {
   exitCode: number;
@@ -80,7 +83,9 @@ export type FromInstance =
   | { type: 'evaluated'; id: number; result: EvalResult }
   | { type: 'done'; id: number; result: unknown }
   | { type: 'failed'; id: number | null; failure: SerializedError }
-  | { type: 'closed'; identity: string | null };
+  | { type: 'closed'; identity: string | null }
+  /** What it holds, so that it must not be paused; null when nothing: then it has given memory back. */
+  | { type: 'trimmed'; id: number; holds: string | null };
 
 type Fields = Record<string, unknown>;
 
@@ -117,6 +122,11 @@ export function parseFromInstance(raw: unknown): FromInstance | null {
       const { identity } = raw;
       const isIdentity = typeof identity === 'string' && identity.length <= MAX_IDENTITY_LENGTH;
       return isIdentity || identity === null ? { type, identity } : null;
+    }
+    case 'trimmed': {
+      const { holds } = raw;
+      const isHeld = typeof holds === 'string' && holds.length <= MAX_HOLDS_LENGTH;
+      return isId(id) && (isHeld || holds === null) ? { type, id, holds } : null;
     }
     default:
       return null;

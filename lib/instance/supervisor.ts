@@ -3,13 +3,12 @@
  * cause of death wins. Knows nothing of rows, drawers or HTTP.
  */
 import { WinterdockError } from '../base/errors.ts';
-import { residentBytes } from '../base/resident-memory.ts';
 import { deserializeError } from '../base/serialized-error.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
-import { watchCallLimits } from './call-limits.ts';
+import { CallWatch, cappedTimeout } from './call-limits.ts';
 import { CallQueue, QueuedCall } from './call-queue.ts';
 import { requireCapability } from './capability-check.ts';
-import { HEALTH_CHECK_TIMES, HealthCheck, KILL_AFTER_CHECKS, SILENT_AFTER_CHECKS } from './health-check.ts';
+import type { HealthCheckTimes } from './health-check.ts';
 import { IdleWaiters } from './idle-waiters.ts';
 import type {
   Death,
@@ -21,10 +20,11 @@ import type {
   InstanceProcess,
   OpenSpec,
   OutputChunk,
+  ProcessWatcher,
   WriteOperation,
   WriteOutcome,
 } from './instance.ts';
-import { LivenessGate } from './liveness-gate.ts';
+import { Liveness } from './liveness.ts';
 import { profileOf } from './policies.ts';
 import type { Worker } from './process.ts';
 import { openFailedError, processGoneError } from './process-gone-error.ts';
@@ -50,6 +50,11 @@ export class SupervisedInstance implements InstanceProcess {
   readonly opened: Promise<void>;
   readonly ended: Promise<Death>;
   identity: string | null = null;
+  readonly pause = () => this.#liveness.pause();
+  readonly thaw = () => this.#liveness.thaw();
+  readonly watch = (watcher: ProcessWatcher) => this.#liveness.watch(watcher);
+  /** One check of an idle process, to be called every few seconds. */
+  readonly check = () => this.#liveness.check();
   readonly #worker: Worker;
   readonly #profile: ReturnType<typeof profileOf>;
   /** The requested policy. An unknown one runs with the profile `compute`. */
@@ -57,9 +62,7 @@ export class SupervisedInstance implements InstanceProcess {
   readonly #queue = new CallQueue();
   /** Writes and reads under way. */
   readonly #pending = new Map<number, Pending>();
-  readonly #health: HealthCheck;
-  readonly #gate: LivenessGate;
-  #silentListeners: (() => void)[] = [];
+  readonly #liveness: Liveness;
   #nextId = 1;
   #opening: Pending = { resolve: () => {}, reject: () => {} };
   #isOpen = false;
@@ -69,19 +72,25 @@ export class SupervisedInstance implements InstanceProcess {
   #closing = false;
   #death: Death | null = null;
   #dead = false;
-  /** Resident bytes of the process before its first call. */
-  #baselineBytes = 0;
-  #stopWatching: () => void = () => {};
+  readonly #callWatch: CallWatch;
   readonly #idle = new IdleWaiters(() => this.busy);
 
   /** Hands a started (or starting) worker to a file. */
-  constructor(worker: Worker, spec: OpenSpec, giveUpAfterMs: number = HEALTH_CHECK_TIMES.giveUpAfterMs) {
+  constructor(worker: Worker, spec: OpenSpec, times: Partial<HealthCheckTimes> = {}) {
     this.id = spec.id;
     this.#worker = worker;
     this.#profile = profileOf(spec.policy);
     this.#policy = spec.policy;
-    this.#health = new HealthCheck(() => this.#send({ type: 'ping' }), giveUpAfterMs);
-    this.#gate = new LivenessGate(this.#health, () => void this.#endSilent());
+    this.#callWatch = new CallWatch(worker.pid, this.#profile, (cause, detail) => void this.kill(cause, detail));
+    const watched = {
+      pid: worker.pid,
+      send: (message: ToInstance) => this.#send(message),
+      signal: (name: NodeJS.Signals) => void worker.child.kill(name),
+      isQuiet: () => !this.#dead && this.#isOpen && !this.#closing && this.#queue.empty,
+      isPending: () => this.#pending.size > 0,
+      onSilent: () => void this.#endSilent(),
+    };
+    this.#liveness = new Liveness(watched, times);
     const opened = Promise.withResolvers<unknown>();
     this.#opening = opened;
     this.opened = opened.promise.then(() => undefined);
@@ -102,13 +111,25 @@ export class SupervisedInstance implements InstanceProcess {
     return !this.#queue.empty || this.#pending.size > 0;
   }
 
+  get thermal(): 'hot' | 'warm' {
+    return this.#liveness.thermal;
+  }
+
   async exec(
     { command, cwd, env, stdin, timeoutMs }: ExecRequest,
     { onOutput, signal }: { onOutput?: (chunk: OutputChunk) => void; signal?: AbortSignal } = {},
   ): Promise<ExecOutcome> {
     requireCapability(this.#profile, 'shell', { id: this.id, policy: this.#policy });
     const streaming = onOutput !== undefined;
-    const call: Call = { kind: 'exec', command, cwd, env, stdin, timeoutMs: this.#cappedTimeout(timeoutMs), streaming };
+    const call: Call = {
+      kind: 'exec',
+      command,
+      cwd,
+      env,
+      stdin,
+      timeoutMs: cappedTimeout(timeoutMs, this.#profile),
+      streaming,
+    };
     return this.#call(call, signal, onOutput) as Promise<ExecOutcome>;
   }
 
@@ -117,7 +138,7 @@ export class SupervisedInstance implements InstanceProcess {
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<EvalOutcome> {
     requireCapability(this.#profile, language, { id: this.id, policy: this.#policy });
-    const call: Call = { kind: 'eval', language, code, timeoutMs: this.#cappedTimeout(timeoutMs) };
+    const call: Call = { kind: 'eval', language, code, timeoutMs: cappedTimeout(timeoutMs, this.#profile) };
     return this.#call(call, signal) as Promise<EvalOutcome>;
   }
 
@@ -144,7 +165,7 @@ export class SupervisedInstance implements InstanceProcess {
         throw this.#goneError(true);
       }
     }
-    if (!(await this.#health.isAlive({ hurried: force }))) {
+    if (!(await this.#liveness.isAlive({ hurried: force }))) {
       await this.#endSilent();
       throw this.#goneError(false);
     }
@@ -169,34 +190,19 @@ export class SupervisedInstance implements InstanceProcess {
     return this.ended;
   }
 
-  whenSilent(listener: () => void): void {
-    this.#silentListeners.push(listener);
-  }
-
-  /** One check of an idle process, to be called every few seconds. One that runs a call does not answer at once. */
-  check(): void {
-    if (this.#dead || !this.#isOpen || this.#closing || !this.#queue.empty) return;
-    const unanswered = this.#health.check();
-    if (unanswered === SILENT_AFTER_CHECKS) for (const listener of this.#silentListeners) listener();
-    // Otherwise a pending write would wait for ever.
-    if (unanswered >= KILL_AFTER_CHECKS && this.#pending.size > 0) void this.#endSilent();
-  }
-
   #endSilent(): Promise<Death> {
     return this.kill('silent', 'It did not answer health checks while no call ran, and was ended.');
   }
 
   #sendRequest(message: NumberedRequest, idle: boolean): void {
-    this.#send(this.#gate.pass(message, this.#isOpen && idle));
-  }
-
-  #cappedTimeout(timeoutMs: number | undefined): number {
-    return Math.max(0, Math.min(timeoutMs ?? this.#profile.timeMs, this.#profile.timeMs));
+    this.#send(this.#liveness.pass(message, this.#isOpen && idle));
   }
 
   #send(message: ToInstance): void {
     // A message that cannot be sent is lost; the process's exit settles its request.
-    if (!this.#dead && this.#worker.child.connected) this.#worker.child.send(message, () => {});
+    if (this.#dead || !this.#worker.child.connected) return;
+    this.#liveness.beforeMessage();
+    this.#worker.child.send(message, () => {});
   }
 
   #request<T>(message: (id: number) => NumberedRequest): Promise<T> {
@@ -233,15 +239,13 @@ export class SupervisedInstance implements InstanceProcess {
   /** Starts the time and memory limits of the running call, if it has begun. The process has its file open. */
   #startLimits(): void {
     const queued = this.#queue.running;
-    if (queued === null || this.#gate.neverBegan(queued.id)) return;
-    queued.startedAt = performance.now();
-    const limits = { timeoutMs: queued.call.timeoutMs, baselineBytes: this.#baselineBytes, profile: this.#profile };
-    this.#stopWatching = watchCallLimits(this.pid, limits, (cause, detail) => void this.kill(cause, detail));
+    if (queued === null || this.#liveness.neverBegan(queued.id)) return;
+    this.#callWatch.start(queued);
   }
 
   #finish(id: number): QueuedCall | null {
     if (this.#queue.running?.id !== id) return null;
-    this.#stopWatching();
+    this.#callWatch.stop();
     return this.#queue.finish();
   }
 
@@ -269,14 +273,14 @@ export class SupervisedInstance implements InstanceProcess {
   #requireStop(running: QueuedCall): void {
     setTimeout(() => {
       if (this.#queue.running !== running) return;
-      if (this.#gate.neverBegan(running.id)) this.#requireStop(running);
+      if (this.#liveness.neverBegan(running.id)) this.#requireStop(running);
       else void this.kill('timeout', 'A call did not stop when it was told to.');
     }, STOP_MS).unref();
   }
 
   /** Every message is validated. A process that breaks the protocol is killed. */
   #receive(raw: unknown): void {
-    this.#health.messageReceived();
+    this.#liveness.messageReceived();
     const message = parseFromInstance(raw);
     if (message !== null) this.#handle(message);
     else void this.kill('crash', 'Its process broke the protocol.');
@@ -287,10 +291,13 @@ export class SupervisedInstance implements InstanceProcess {
       case 'ready':
         return;
       case 'pong':
-        this.#health.pongReceived();
+        this.#liveness.pongReceived();
         return;
       case 'started':
-        if (this.#gate.acknowledged(message.id) && this.#queue.running?.id === message.id) this.#startLimits();
+        if (this.#liveness.acknowledged(message.id) && this.#queue.running?.id === message.id) this.#startLimits();
+        return;
+      case 'trimmed':
+        this.#liveness.trimmed(message.id, message.holds);
         return;
       case 'opened':
         this.#fileOpened();
@@ -321,7 +328,7 @@ export class SupervisedInstance implements InstanceProcess {
 
   #fileOpened(): void {
     this.#isOpen = true;
-    this.#baselineBytes = residentBytes(this.pid);
+    this.#callWatch.measure();
     this.#startLimits();
     this.#opening.resolve(undefined);
   }
@@ -369,29 +376,22 @@ export class SupervisedInstance implements InstanceProcess {
 
   #exited(how: string): Death {
     this.#dead = true;
-    this.#stopWatching();
-    this.#health.processExited();
+    this.#callWatch.stop();
+    this.#liveness.processExited();
     const stderrTail = this.#worker.stderr().trim();
     this.#death ??= { cause: 'crash', detail: `Its process ended with ${how}.`, stderrTail };
     const death = this.#death;
     this.#opening.reject(openFailedError(this.id, death));
     this.#closeReply?.reject(this.#goneError(true));
     for (const [id, { reject }] of this.#pending)
-      reject(this.#openError ?? this.#goneError(!this.#gate.neverBegan(id)));
+      reject(this.#openError ?? this.#goneError(!this.#liveness.neverBegan(id)));
     this.#pending.clear();
     for (const call of this.#queue.clear()) call.reject(this.#openError ?? this.#goneError(false));
     const running = this.#queue.finish();
-    if (running) this.#cutOff(running, death.cause);
+    const error = (begun: boolean) => () => this.#openError ?? this.#goneError(begun);
+    if (running && this.#liveness.neverBegan(running.id)) running.reject(error(false)());
+    else running?.cutOff(death.cause, error(this.#isOpen));
     this.#idle.release();
     return death;
-  }
-
-  /** Settles the call that ran when its process died: a timeout or abort has an outcome, anything else is an error. */
-  #cutOff(call: QueuedCall, cause: DeathCause): void {
-    if (this.#gate.neverBegan(call.id)) call.reject(this.#openError ?? this.#goneError(false));
-    else if (call.stoppedBy && cause !== 'memory' && cause !== 'crash')
-      call.resolve(call.cutOffOutcome(call.stoppedBy));
-    else if (cause === 'timeout') call.resolve(call.cutOffOutcome('timeout'));
-    else call.reject(this.#openError ?? this.#goneError(this.#isOpen));
   }
 }

@@ -56,8 +56,17 @@ let served: { sandbox: OpenSandbox; heapTrim: HeapTrim } | null = null;
 /** Set when the file has come: then no further rehearsal begins. */
 let isNeeded = false;
 let rehearsing: Promise<void> = Promise.resolve();
+/** Threads that run: those of Python. */
+let threads = 0;
 /** Resolves when every message that has come was begun: they begin in the order in which they came. */
 let begun: Promise<void> = Promise.resolve();
+
+process.on('worker', (thread) => {
+  threads += 1;
+  thread.once('exit', () => {
+    threads -= 1;
+  });
+});
 
 process.on('message', (message: ToInstance) => {
   isNeeded = true;
@@ -101,8 +110,18 @@ async function handle(message: ToInstance): Promise<void> {
   if (message.type === 'ping') return send({ type: 'pong' });
   if (served === null) throw new Error(`It was told to ${message.type} before it had a file.`);
   const { sandbox, heapTrim } = served;
+  if (message.type === 'trim') return send({ type: 'trimmed', id: message.id, holds: trim(sandbox, heapTrim) });
   if (message.type !== 'close') return heapTrim.run(() => sandbox.handle(message));
   send({ type: 'closed', identity: closeToRest(sandbox.vfs) });
+}
+
+/** Gives back what memory it can, unless something is held: returns what. */
+function trim(sandbox: OpenSandbox, heapTrim: HeapTrim): string | null {
+  const holds = threads > 0 ? 'a thread' : sandbox.holds;
+  if (holds !== null) return holds;
+  sandbox.shrink();
+  heapTrim.collectNow();
+  return null;
 }
 
 /**

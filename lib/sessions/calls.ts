@@ -30,6 +30,11 @@ type Send<T> = (process: InstanceProcess) => Promise<T>;
 
 const HOT: WakeReport = { woke: 'hot', wokeMs: 0, from: null };
 
+function warmWake(thawMs: number): WakeReport {
+  notePart('thaw', thawMs);
+  return { woke: 'warm', wokeMs: thawMs, from: null };
+}
+
 /**
  * Sends a message to the process of a sandbox, waking it first when it sleeps. The message follows the wake without
  * waiting for it, and the answer waits for both: nothing is answered before `active` is committed. `onWoken` runs at
@@ -73,8 +78,19 @@ async function sendOrWake<T>(
     return answer;
   };
   if (runtime.process !== null && runtime.pending === null) {
-    onWoken(HOT);
-    return { answer: counted(runtime.process), woken: HOT };
+    const { process } = runtime;
+    if (process.thermal === 'hot') {
+      onWoken(HOT);
+      return { answer: counted(process), woken: HOT };
+    }
+    // The message itself continues the process.
+    const answer = counted(process);
+    const thawMs = await process.thaw();
+    // Without an answer it is replaced, and the call is sent again.
+    if (thawMs === null) return { answer, woken: HOT };
+    const woken = warmWake(thawMs);
+    onWoken(woken);
+    return { answer, woken };
   }
   return runtime.verbs.runExclusive(async () => {
     const sent: { answer?: Promise<T> } = {};
@@ -85,7 +101,12 @@ async function sendOrWake<T>(
         sent.answer = counted(process);
       },
     });
-    const woken: WakeReport = woke.source === null ? HOT : { woke: 'cold', wokeMs: woke.tookMs, from: woke.from };
+    const woken: WakeReport =
+      woke.source !== null
+        ? { woke: 'cold', wokeMs: woke.tookMs, from: woke.from }
+        : woke.thawMs === null
+          ? HOT
+          : warmWake(woke.thawMs);
     onWoken(woken);
     if (sent.answer === undefined) throw new Error('A wake handed out no process.');
     return { answer: sent.answer, woken };

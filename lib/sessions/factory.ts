@@ -40,6 +40,7 @@ import type { LiveStatus, ResumeResult, Sessions } from './sessions.ts';
 import { suspendAll } from './shutdown.ts';
 import { withStorageErrors } from './storage-errors.ts';
 import { suspend } from './suspend.ts';
+import { forgetChangedThresholds } from './thermal.ts';
 import { flushActivity, type LadderRound, runLadderRound } from './ticker.ts';
 import { wake } from './wake.ts';
 
@@ -92,6 +93,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     stop: stopping.signal,
   };
   const { runtimes } = engine;
+  const stopForgetting = forgetChangedThresholds(engine);
   const attachments = new Attachments(runtimes);
   const locked = <T>(id: InstanceId, work: (runtime: SandboxRuntime) => Promise<T>): Promise<T> =>
     runtimes.use(id, (runtime) => runtime.verbs.runExclusive(() => work(runtime)));
@@ -218,13 +220,14 @@ export function createSessions(options: SessionsOptions): Sessions {
     await suspendAll(engine, drainUntil);
     await checks.finish(engine, Math.min(drainUntil, performance.now() + HASH_AT_STOP_MS));
     await reading.expansions.stop();
+    stopForgetting();
   }
 }
 
 /** What is in memory about a sandbox, as callers see it. */
 function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): LiveStatus {
   return {
-    thermal: row.state === 'active' ? 'hot' : 'cold',
+    thermal: row.state === 'active' ? (runtime?.process?.thermal ?? 'hot') : 'cold',
     updated: Math.max(row.updated, runtime?.activity ?? 0),
     attached: runtime?.attached ?? 0,
     calls: runtime?.calls ?? 0,

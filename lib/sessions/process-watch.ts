@@ -2,23 +2,37 @@
 import { messageOf } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
+import type { LedgerEntry } from '../registry/types.ts';
 import { type Engine, ledgerEntry, MEMORY, systemAudit } from './engine.ts';
 import { locationOf } from './file-locations.ts';
 import { settleDeadProcess } from './process-death.ts';
+import type { AuditContext } from './sessions.ts';
 
-/** Records that a process does not answer, though no call runs. */
-async function recordSilence(engine: Engine, id: InstanceId): Promise<void> {
-  engine.log.warn({ id }, 'a process answers nothing while no call runs');
-  const row = await engine.registry.instances.get(id);
-  if (row?.state !== 'active') return;
-  const reason = 'its process left ten checks unanswered while no call ran';
-  await engine.registry.ledger.append([ledgerEntry(engine, row, systemAudit('crash'), 'process.silent', { reason })]);
+/** Adds a line to the ledger of an active sandbox. */
+async function record(
+  engine: Engine,
+  id: InstanceId,
+  type: string,
+  audit: AuditContext,
+  extra: Partial<LedgerEntry>,
+): Promise<void> {
+  try {
+    const row = await engine.registry.instances.get(id);
+    if (row?.state === 'active') await engine.registry.ledger.append([ledgerEntry(engine, row, audit, type, extra)]);
+  } catch (error) {
+    engine.log.error({ id, type, error: messageOf(error) }, 'a line of the ledger');
+  }
 }
 
 /** Watches the process of a sandbox: when it ends without being asked, its sandbox is suspended. */
 export function watchProcess(engine: Engine, id: InstanceId, process: InstanceProcess): void {
-  process.whenSilent(() => {
-    recordSilence(engine, id).catch((error) => engine.log.error({ id, error: messageOf(error) }, 'a silent process'));
+  process.watch({
+    onSilent: ({ paused }) => {
+      engine.log.warn({ id, paused }, 'a process answers nothing while no call runs');
+      const reason = 'its process left ten checks in a row unanswered while no call ran';
+      void record(engine, id, paused ? 'thermal.force_pause' : 'process.silent', systemAudit('crash'), { reason });
+    },
+    onThawed: (tookMs) => void record(engine, id, 'thermal.wake', systemAudit('request'), { tookMs }),
   });
   void process.ended.then((death) => {
     const runtime = engine.runtimes.peek(id);

@@ -23,6 +23,10 @@ export class SandboxRuntime {
   activity = 0;
   attached = 0;
   calls = 0;
+  /** Epoch seconds of the last activity; also when that is in the registry. */
+  usedAt = 0;
+  /** Idle seconds after which it goes warm, or never (null); null itself while that is not known. */
+  hotToWarm: { seconds: number | null } | null = null;
   /** The number of its last use among all uses: the runtime with the lowest was used longest ago. */
   lastUse = 0;
   /** Bytes of writes under way: taken from the quota of the tenant, and perhaps not in the file yet. */
@@ -73,10 +77,12 @@ export class SandboxRuntime {
   /** Marks it used at `now` (epoch seconds): its idle clock starts again. */
   markUsed(now: number): void {
     this.activity = Math.max(this.activity, now);
-    this.noteUse();
+    this.noteUse(now);
   }
 
-  noteUse(): void {
+  /** Notes a use that is no activity of the ladder. */
+  noteUse(now: number): void {
+    this.usedAt = now;
     uses += 1;
     this.lastUse = uses;
   }

@@ -41,9 +41,9 @@ export interface ResumeResult {
 
 export interface WakeReport {
   woke: Thermal;
-  /** Milliseconds that the wake took; 0 when it was hot. */
+  /** Milliseconds that the wake took, or continuing a paused process; 0 when it was hot. */
   wokeMs: number;
-  /** The state that it was woken from; null when it was hot. */
+  /** The state that it was woken from; null when its process was there. */
   from: State | null;
 }
 

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { SupervisedInstance } from '../instance/supervisor.ts';
+import { hangingInstance } from '../instance/testing/hanging-instance.ts';
 import { observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
@@ -31,6 +33,32 @@ async function idle(id: string): Promise<number> {
   return pid;
 }
 
+/** Wakes a sandbox on a process of its own, outside the pool, that burns its processor and is checked as by the pool. */
+async function burning(id: string): Promise<{ instance: SupervisedInstance; stop: () => void }> {
+  await at.dock.create(id);
+  const claim = at.dock.pool.claim.bind(at.dock.pool);
+  const opened: SupervisedInstance[] = [];
+  at.dock.pool.claim = () => {
+    at.dock.pool.claim = claim;
+    return {
+      started: Promise.resolve(),
+      release: () => {},
+      open(spec) {
+        const instance = hangingInstance(spec, { hangsOn: 'signal', readyMs: 300 });
+        opened.push(instance);
+        return instance;
+      },
+    };
+  };
+  await at.dock.put(id, '/kept', 'kept');
+  const [instance] = opened;
+  if (instance === undefined) throw new Error('It got a process of the pool.');
+  process.kill(instance.pid, 'SIGUSR2');
+  await pause(50);
+  const timer = setInterval(() => instance.check(), 20);
+  return { instance, stop: () => clearInterval(timer) };
+}
+
 function freeze(pid: number): void {
   stopped.push(pid);
   process.kill(pid, 'SIGSTOP');
@@ -50,31 +78,55 @@ const isThere = (pid: number) => {
   }
 };
 
-test('ten unanswered checks of an idle process make a line of the ledger, and the next request gets another process', async () => {
+test('ten unanswered checks of an idle process pause it, and the next request continues it with its tmp', async () => {
   const pid = await idle('a');
   freeze(pid);
-  await expect.poll(() => typesOf('a')).toContain('process.silent');
+  await expect.poll(() => typesOf('a')).toContain('thermal.force_pause');
   expect(await at.stateOf('a')).toBe('active');
+  expect(await at.thermalOf('a')).toBe('warm');
+  expect(await at.dock.run('a', 'echo once >> kept; cat kept /tmp/t')).toBe('keptonce\nscratch\n');
+  expect(isThere(pid)).toBe(true);
+  await expect.poll(async () => (await typesOf('a')).slice(-2)).toEqual(['thermal.force_pause', 'thermal.wake']);
+  expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null });
+});
+
+test('one that burns its processor is paused too, and the next request gets another process', async () => {
+  const { instance, stop } = await burning('a');
+  await expect.poll(() => typesOf('a')).toContain('thermal.force_pause');
   const started = performance.now();
   expect(await at.dock.run('a', 'echo once >> kept; cat kept')).toBe('keptonce\n');
-  expect(performance.now() - started).toBeGreaterThan(900);
-  expect(isThere(pid)).toBe(false);
+  expect(performance.now() - started).toBeGreaterThan(300);
+  stop();
+  expect(isThere(instance.pid)).toBe(false);
   expect((await typesOf('a')).slice(-3)).toEqual([
-    'process.silent',
+    'thermal.force_pause',
     'active suspended crash',
     'suspended active request',
   ]);
   expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null });
-});
+}, 30_000);
 
-test('one that answers again before it is needed keeps its tmp', async () => {
-  const pid = await idle('a');
-  freeze(pid);
-  await expect.poll(() => typesOf('a')).toContain('process.silent');
-  process.kill(pid, 'SIGCONT');
-  expect(await at.dock.run('a', 'cat /tmp/t')).toBe('scratch\n');
-  expect((await typesOf('a')).filter((type) => type === 'process.silent')).toHaveLength(1);
-});
+test('a sandbox gets the fault error only when another process fails as well', async () => {
+  const { stop } = await burning('a');
+  await expect.poll(() => typesOf('a')).toContain('thermal.force_pause');
+  const claim = at.dock.pool.claim.bind(at.dock.pool);
+  at.dock.pool.claim = () => {
+    const claimed = claim();
+    return {
+      started: claimed.started,
+      release: () => claimed.release(),
+      open: (spec) => claimed.open({ ...spec, file: `${spec.file}/of-nothing` }),
+    };
+  };
+  await expect(at.dock.run('a', 'true')).rejects.toMatchObject({});
+  stop();
+  expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'suspended' });
+  const faults = ['error', 'missing', 'corrupt'];
+  expect(faults).toContain((await at.dock.registry.instances.get('a'))?.fault);
+  at.dock.pool.claim = claim;
+  await at.dock.sessions.resume('a', REQUEST, { force: true });
+  expect(await at.dock.get('a', '/kept')).toBe('kept');
+}, 30_000);
 
 test('a call and a write that reach a stuck process before the tenth check are done once, by another', async () => {
   await at.restart({ healthCheckTimes: { checkEveryMs: 60_000, giveUpAfterMs: 3000 } });
@@ -86,7 +138,7 @@ test('a call and a write that reach a stuck process before the tenth check are d
   expect(await call).toBe('once\n');
   await write;
   expect(await at.dock.get('a', '/written')).toBe('written');
-  expect(await typesOf('a')).not.toContain('process.silent');
+  expect(await typesOf('a')).not.toContain('thermal.force_pause');
   expect(isThere(pid)).toBe(false);
 });
 
@@ -95,9 +147,9 @@ test('a process that runs a call is not checked, although it blocks', async () =
   const command = 'awk "BEGIN { while (1) x = 1 }"';
   const call = at.dock.sessions.exec('a', { command, timeoutMs: 2000 }, REQUEST);
   await pause(1500);
-  expect(await typesOf('a')).not.toContain('process.silent');
+  expect(await typesOf('a')).not.toContain('thermal.force_pause');
   expect(await call).toMatchObject({ timedOut: true });
-  expect(await typesOf('a')).not.toContain('process.silent');
+  expect(await typesOf('a')).not.toContain('thermal.force_pause');
 });
 
 test.each([false, true])(

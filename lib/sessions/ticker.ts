@@ -21,6 +21,7 @@ import { settleIfInterrupted } from './reconcile.ts';
 import type { RetryDelays } from './retry-delays.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import { suspend } from './suspend.ts';
+import { pauseIdleProcesses } from './thermal.ts';
 
 /** Sandboxes moved at the same time. */
 const CONCURRENCY = 4;
@@ -97,6 +98,7 @@ export async function runLadderRound(
     }
   }
   await returnDuePrefetched(engine, prefetched);
+  await pauseIdleProcesses(engine);
   return round;
 }
 

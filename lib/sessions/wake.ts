@@ -55,6 +55,8 @@ export interface WakeOutcome {
   row: InstanceRow;
   /** Null when the process was there already. */
   source: Source | null;
+  /** Milliseconds that continuing a paused process took; null when none was paused. */
+  thawMs: number | null;
   /** The state that it was woken from; null when the process was there already. */
   from: State | null;
   tookMs: number;
@@ -76,8 +78,16 @@ export async function wake(
   const started = performance.now();
   let row = await requireInstance(engine, runtime.id);
   if (runtime.process !== null) {
-    options.onProcess?.(runtime.process);
-    return { process: runtime.process, row, source: null, from: null, tookMs: elapsedMs(started) };
+    const { process } = runtime;
+    const wasWarm = process.thermal === 'warm';
+    const thawMs = await process.thaw();
+    if (thawMs !== null) {
+      options.onProcess?.(process);
+      return { process, row, source: null, thawMs: wasWarm ? thawMs : null, from: null, tookMs: elapsedMs(started) };
+    }
+    // It does not answer and is replaced from the file.
+    await process.ended;
+    runtime.process = null;
   }
   if (engine.stop.aborted) throw serverStopping();
   row = await settleIfInterrupted(engine, runtime, row);
@@ -240,11 +250,11 @@ async function start(
       makeDurable().catch((error: unknown) => engine.log.warn({ id: row.id, err: error }, 'a thaw was not synced'));
     }
     runtime.process = process;
-    runtime.noteUse();
+    runtime.noteUse(now(engine));
     engine.watchProcess(row.id, process);
     if (row.state === 'archived') await runCleanup(engine, row.id, () => removeArchivedFile(engine, row.id));
     if (location === 'cold' && !moved) await runCleanup(engine, row.id, () => engine.drawers.cold.at(row.id).remove());
-    return { process, row: active, source, from: row.state, tookMs };
+    return { process, row: active, source, thawMs: null, from: row.state, tookMs };
   } catch (error) {
     await process.kill('killed');
     throw error;

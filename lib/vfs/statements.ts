@@ -40,6 +40,11 @@ export class Statements {
     return this.#db.isTransaction;
   }
 
+  /** Drops the cache. Garbage collection frees the statements. */
+  clear(): void {
+    this.#prepared.clear();
+  }
+
   #statement(sql: string): StatementSync {
     const known = this.#prepared.get(sql);
     if (known) return known;

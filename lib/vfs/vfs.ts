@@ -130,6 +130,25 @@ export class Vfs extends Tree {
     return this.#pending.inUse;
   }
 
+  /** What the handle holds at this moment: a transaction, or a statement that runs; null when nothing. */
+  get holds(): string | null {
+    if (this.hasUncommitted) return 'uncommitted changes';
+    if (this.db.isTransaction) return 'a transaction';
+    try {
+      // Checkpoints nothing, and is refused while a statement of this handle runs.
+      this.db.prepare('PRAGMA wal_checkpoint(NOOP)').get();
+      return null;
+    } catch {
+      return 'a statement';
+    }
+  }
+
+  /** Gives back the memory of caches. */
+  shrink(): void {
+    this.#statements.clear();
+    this.db.exec('PRAGMA shrink_memory');
+  }
+
   /** Closes the handle without a checkpoint; a live file stays in WAL mode (see `closeToRest`). Idempotent. */
   close(): void {
     if (this.db.isOpen) this.db.close();

@@ -58,7 +58,7 @@ export interface DockOptions {
   clock?: FakeClock;
   failpoint?: (step: Failpoint) => void;
   scrub?: Partial<ScrubPace>;
-  healthCheckTimes?: HealthCheckTimes;
+  healthCheckTimes?: Partial<HealthCheckTimes>;
   /** Default: those on disk. */
   drawers?: Drawers;
 }

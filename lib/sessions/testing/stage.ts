@@ -11,6 +11,8 @@ export interface Stage {
   /** Stops the engine and starts another on the same folder. */
   restart(options?: Omit<DockOptions, 'dataFolder'>): Promise<Dock>;
   stateOf(id: string): Promise<string | undefined>;
+  /** As the API shows it. */
+  thermalOf(id: string): Promise<string | undefined>;
   /** `from to trigger` of every hop of a sandbox, oldest first. */
   transitionsOf(id: string): Promise<string[]>;
   /** The path of a sandbox in the cold drawer. */
@@ -42,6 +44,10 @@ export function stage(): Stage {
       return dock;
     },
     stateOf: async (id) => (await dock.registry.instances.get(id))?.state,
+    async thermalOf(id) {
+      const row = await dock.registry.instances.get(id);
+      return row === null ? undefined : dock.sessions.live(row).thermal;
+    },
     transitionsOf: async (id) =>
       (await dock.registry.ledger.page({ instance: id, type: 'transition' }, 500)).rows
         .reverse()

@@ -1,0 +1,80 @@
+/**
+ * Hot to warm: pauses the processes of sandboxes that nobody uses. The next request continues them. Knows nothing of
+ * how a process is paused.
+ */
+import { messageOf } from '../base/errors.ts';
+import type { PauseReport } from '../instance/instance.ts';
+import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
+import { type Engine, ledgerEntry, now, systemAudit } from './engine.ts';
+import type { SandboxRuntime } from './runtimes.ts';
+
+const MIB = 1024 * 1024;
+/** Processes that give memory back at the same time. */
+const CONCURRENCY = 4;
+/** The longest that one round pauses processes, in milliseconds; the next round goes on. */
+const ROUND_MS = 2000;
+
+/** Idle seconds after which a sandbox goes warm; null: never. */
+async function hotToWarmOf(engine: Engine, row: InstanceRow): Promise<number | null> {
+  if (row.keepHot) return null;
+  const seconds = engine.config.hotToWarmSeconds;
+  return seconds === 0 ? null : seconds;
+}
+
+/** Forgets what is known of the settings of sandboxes whenever the ledger says that they may have changed. */
+export function forgetChangedThresholds({ registry, runtimes }: Pick<Engine, 'registry' | 'runtimes'>): () => void {
+  return registry.commitEvents.onLedgerAppend((lines) => {
+    for (const { instance } of lines) {
+      const changed = instance === null ? runtimes.values() : [runtimes.peek(instance)];
+      for (const runtime of changed) if (runtime !== undefined) runtime.hotToWarm = null;
+    }
+  });
+}
+
+/** Pauses the processes that have idled long enough, those used longest ago first. */
+export async function pauseIdleProcesses(engine: Engine): Promise<void> {
+  const started = performance.now();
+  const due: SandboxRuntime[] = [];
+  for (const runtime of engine.runtimes.values()) if (await isDue(engine, runtime)) due.push(runtime);
+  due.sort((one, other) => one.lastUse - other.lastUse);
+  while (due.length > 0 && performance.now() - started < ROUND_MS && !engine.stop.aborted) {
+    const few = await Promise.all(due.splice(0, CONCURRENCY).map((runtime) => pauseOne(engine, runtime)));
+    const lines = few.filter((line) => line !== null);
+    if (lines.length > 0) await engine.registry.ledger.append(lines);
+  }
+}
+
+async function isDue(engine: Engine, runtime: SandboxRuntime): Promise<boolean> {
+  const isCandidate = () => runtime.isIdle && runtime.process?.thermal === 'hot';
+  if (!isCandidate()) return false;
+  if (runtime.hotToWarm === null) {
+    const row = await engine.registry.instances.get(runtime.id);
+    if (row?.state !== 'active') return false;
+    runtime.hotToWarm = { seconds: await hotToWarmOf(engine, row) };
+  }
+  const { seconds } = runtime.hotToWarm;
+  return seconds !== null && now(engine) - runtime.usedAt >= seconds && isCandidate();
+}
+
+/** Pauses one process. Returns its line for the ledger; null when it was needed meanwhile, or holds something. */
+async function pauseOne(engine: Engine, runtime: SandboxRuntime): Promise<LedgerEntry | null> {
+  try {
+    const started = performance.now();
+    const idleSeconds = now(engine) - runtime.usedAt;
+    const report = await runtime.process?.pause();
+    if (!report) return null;
+    const row = await engine.registry.instances.get(runtime.id);
+    if (row === null) return null;
+    const tookMs = Math.round(performance.now() - started);
+    const reason = `idle for ${idleSeconds} s; ${memoryInWords(report)}`;
+    return ledgerEntry(engine, row, systemAudit('idle', 'ticker'), 'thermal.warm', { reason, tookMs });
+  } catch (error) {
+    engine.log.warn({ id: runtime.id, error: messageOf(error) }, 'not paused');
+    return null;
+  }
+}
+
+function memoryInWords({ beforeBytes, afterBytes }: PauseReport): string {
+  const [before, after] = [beforeBytes, afterBytes].map((bytes) => (bytes / MIB).toFixed(1));
+  return `its process had ${before} MiB of its own and gave back all but ${after} MiB`;
+}
