@@ -46,6 +46,9 @@ const environmentSchema = z.object({
   WB_MAX_ACTIVE: integer(1, 10_000, 200),
   WB_MEMORY: z.string().regex(/^\d+$/, MEMORY_RANGE).transform(Number).refine(isMemory, MEMORY_RANGE).optional(),
   WB_WAKE_WAIT_MS: integer(0, 600_000, 15_000),
+  WB_CHECK_MS: integer(100, 3_600_000, 10_000),
+  WB_CHECKS_TO_PAUSE: integer(1, 1000, 10),
+  WB_READY_MS: integer(1000, 600_000, 30_000),
   WB_DRAIN_MS: integer(0, 600_000, 5000),
   WB_MAX_BODY: integer(1024, 1024 * MIB, 100 * MIB),
   WB_MAX_FILE: integer(1024, 256 * MIB, 64 * MIB),
@@ -83,6 +86,12 @@ export interface Config {
   memoryBytes: number | null;
   /** The longest that a wake waits for its turn, in milliseconds. */
   wakeWaitMs: number;
+  /** Milliseconds between two health checks of an idle process. */
+  checkEveryMs: number;
+  /** Unanswered checks in a row after which an idle process is paused. */
+  silentAfterChecks: number;
+  /** Milliseconds that a process may take to start, and to answer after it was paused for its silence. */
+  readyMs: number;
   drainMs: number;
   maxBodyBytes: number;
   maxFileBytes: number;
@@ -137,6 +146,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     maxActive: env.WB_MAX_ACTIVE,
     memoryBytes: env.WB_MEMORY === 0 ? null : (env.WB_MEMORY ?? sandboxMemoryShare(machineMemory())),
     wakeWaitMs: env.WB_WAKE_WAIT_MS,
+    checkEveryMs: env.WB_CHECK_MS,
+    silentAfterChecks: env.WB_CHECKS_TO_PAUSE,
+    readyMs: env.WB_READY_MS,
     drainMs: env.WB_DRAIN_MS,
     maxBodyBytes: env.WB_MAX_BODY,
     maxFileBytes: env.WB_MAX_FILE,

@@ -83,6 +83,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     memoryBytes: config.memoryBytes,
     dataFolder: config.dataFolder,
     cacheFolder: config.cacheFolder,
+    maxStartMs: config.readyMs,
+    healthCheckTimes: config,
     log,
   });
   await Promise.all(Object.values(drawers).map((drawer) => drawer.prepare()));

@@ -226,8 +226,9 @@ export function createSessions(options: SessionsOptions): Sessions {
 
 /** What is in memory about a sandbox, as callers see it. */
 function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): LiveStatus {
+  const warmSince = row.state === 'active' ? (runtime?.warmSince ?? null) : null;
   return {
-    thermal: row.state === 'active' ? (runtime?.process?.thermal ?? 'hot') : 'cold',
+    thermal: row.state !== 'active' ? 'cold' : warmSince === null ? 'hot' : 'warm',
     updated: Math.max(row.updated, runtime?.activity ?? 0),
     attached: runtime?.attached ?? 0,
     calls: runtime?.calls ?? 0,

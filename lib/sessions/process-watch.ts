@@ -3,7 +3,7 @@ import { messageOf } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import type { LedgerEntry } from '../registry/types.ts';
-import { type Engine, ledgerEntry, MEMORY, systemAudit } from './engine.ts';
+import { type Engine, ledgerEntry, MEMORY, now, systemAudit } from './engine.ts';
 import { locationOf } from './file-locations.ts';
 import { settleDeadProcess } from './process-death.ts';
 import type { AuditContext } from './sessions.ts';
@@ -28,6 +28,8 @@ async function record(
 export function watchProcess(engine: Engine, id: InstanceId, process: InstanceProcess): void {
   process.watch({
     onSilent: ({ paused }) => {
+      const runtime = engine.runtimes.peek(id);
+      if (paused && runtime?.process === process) runtime.pausedAt = now(engine);
       engine.log.warn({ id, paused }, 'a process answers nothing while no call runs');
       const reason = 'its process left ten checks in a row unanswered while no call ran';
       void record(engine, id, paused ? 'thermal.force_pause' : 'process.silent', systemAudit('crash'), { reason });

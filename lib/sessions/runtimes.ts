@@ -23,6 +23,8 @@ export class SandboxRuntime {
   activity = 0;
   attached = 0;
   calls = 0;
+  /** Epoch seconds at which its process was last paused. */
+  pausedAt = 0;
   /** Epoch seconds of the last activity; also when that is in the registry. */
   usedAt = 0;
   /** Idle seconds after which it goes warm, or never (null); null itself while that is not known. */
@@ -72,6 +74,11 @@ export class SandboxRuntime {
   /** Runs `work` while no one reads the file. */
   exclusive<T>(work: () => Promise<T>): Promise<T> {
     return this.#leases.runExclusive(work, LEASES);
+  }
+
+  /** Epoch seconds since when its process is paused in memory; null while it is not. */
+  get warmSince(): number | null {
+    return this.process?.thermal === 'warm' ? this.pausedAt : null;
   }
 
   /** Marks it used at `now` (epoch seconds): its idle clock starts again. */

@@ -137,10 +137,27 @@ test('the row of a sandbox that is kept hot is read once, and again when its set
   await at.dock.sessions.tick();
   await at.dock.sessions.tick();
   expect(looks).toEqual([]);
-  const changed = ledgerEntry(at.dock, { id: instanceId('a'), tenant: 'default' }, REQUEST, 'settings.changed');
+  const changed = ledgerEntry(at.dock, { id: instanceId('a'), tenant: 'acme' }, REQUEST, 'settings.changed');
   await instances.patch('a', { keepHot: false }, epochSeconds(at.dock.clock), changed);
   await at.dock.sessions.tick();
   expect(await at.thermalOf('a')).toBe('warm');
+});
+
+test('the seconds of a sandbox go before those of its tenant, and 0 is never', async () => {
+  const { thresholds } = at.dock.registry;
+  await hot('own', { hotToWarmSeconds: 5 });
+  await hot('never', { hotToWarmSeconds: 0 });
+  await hot('tenant');
+  at.dock.clock.advance(5);
+  await at.dock.sessions.tick();
+  const thermals = () => Promise.all(['own', 'never', 'tenant'].map((id) => at.thermalOf(id)));
+  expect(await thermals()).toEqual(['warm', 'hot', 'hot']);
+  await thresholds.setOfTenant('acme', { hotToWarmSeconds: 4 }, ledgerEntry(at.dock, null, REQUEST, 'tenant.changed'));
+  await at.dock.sessions.tick();
+  expect(await thermals()).toEqual(['warm', 'hot', 'warm']);
+  at.dock.clock.advance(600);
+  await at.dock.sessions.tick();
+  expect(await thermals()).toEqual(['warm', 'hot', 'warm']);
 });
 
 test('with WB_HOT_TO_WARM=0 nothing goes warm', async () => {

@@ -4,6 +4,7 @@
  */
 import { messageOf } from '../base/errors.ts';
 import type { PauseReport } from '../instance/instance.ts';
+import { effectiveThresholds } from '../registry/thresholds.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { type Engine, ledgerEntry, now, systemAudit } from './engine.ts';
 import type { SandboxRuntime } from './runtimes.ts';
@@ -14,11 +15,11 @@ const CONCURRENCY = 4;
 /** The longest that one round pauses processes, in milliseconds; the next round goes on. */
 const ROUND_MS = 2000;
 
-/** Idle seconds after which a sandbox goes warm; null: never. */
+/** Idle seconds after which a sandbox goes warm, by its own settings or those of its tenant; null: never. */
 async function hotToWarmOf(engine: Engine, row: InstanceRow): Promise<number | null> {
   if (row.keepHot) return null;
-  const seconds = engine.config.hotToWarmSeconds;
-  return seconds === 0 ? null : seconds;
+  const { hotToWarmSeconds } = effectiveThresholds(row, await engine.registry.thresholds.ofTenant(row.tenant));
+  return hotToWarmSeconds === 0 ? null : hotToWarmSeconds;
 }
 
 /** Forgets what is known of the settings of sandboxes whenever the ledger says that they may have changed. */
@@ -63,6 +64,7 @@ async function pauseOne(engine: Engine, runtime: SandboxRuntime): Promise<Ledger
     const idleSeconds = now(engine) - runtime.usedAt;
     const report = await runtime.process?.pause();
     if (!report) return null;
+    runtime.pausedAt = now(engine);
     const row = await engine.registry.instances.get(runtime.id);
     if (row === null) return null;
     const tookMs = Math.round(performance.now() - started);
