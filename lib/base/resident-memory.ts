@@ -9,7 +9,7 @@ export function residentBytes(pid: number | undefined): number {
 }
 
 /** Private bytes of a process: resident memory minus memory shared with files. */
-export function privateBytes(pid: number): number {
+export function privateBytes(pid: number | undefined): number {
   const { resident, shared } = pagesOf(pid);
   return Math.max(0, resident - shared) * PAGE_BYTES;
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { WinterdockError } from '../base/errors.ts';
-import { residentBytes } from '../base/resident-memory.ts';
+import { privateBytes } from '../base/resident-memory.ts';
 import { deserializeError } from '../base/serialized-error.ts';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from '../instance/process.ts';
 import { type BundleAnswerTo, type BundleMessage, type BundleTask, parseBundleMessage } from './messages.ts';
@@ -33,7 +33,7 @@ export interface BundleProcessOptions {
   dataFolder: string;
   /** Absolute path of the folder of the server's compile caches. */
   cacheFolder: string;
-  /** The process is ended above this resident memory, in bytes. */
+  /** The process is ended above this memory, in bytes, files that it maps aside. */
   memoryBytes: number;
   /** When one of them is aborted, the process is ended and its task fails. */
   signals: readonly AbortSignal[];
@@ -68,7 +68,7 @@ export class BundleProcess {
     });
     child.on('message', (message) => this.#take(message));
     this.#memory = setInterval(() => {
-      if (residentBytes(child.pid) > memoryBytes) this.kill(tooMuchMemory());
+      if (privateBytes(child.pid) > memoryBytes) this.kill(tooMuchMemory());
     }, MEMORY_INTERVAL_MS);
     this.#memory.unref();
     if (signals.some(({ aborted }) => aborted)) abort();

@@ -77,10 +77,13 @@ export class Bundles {
         const share = await this.#recordingFailure(row, audit, 'bundle.failed', () =>
           this.#transfers.withProcess(signal, async (startProcess) => {
             const volumes = shippedVolumes(includePrivate);
-            const { sha256, bytes } = await sessions.copyOut(row.id, join(folder, DISK), { volumes });
+            const starting = startProcess();
+            // Its failure is thrown below: the copy must have ended before the folder is removed.
+            starting.catch(() => undefined);
+            const { sha256, bytes } = await sessions.copyOut(row.id, join(folder, DISK), { volumes, durable: false });
             const { actor, requestId } = audit;
             const source = { row, includePrivate, folder, disk: { sha256, bytes }, actor, requestId };
-            return packBundle({ signer, clock, maxFileBytes: config.maxFileBytes }, await startProcess(), source);
+            return packBundle({ signer, clock, maxFileBytes: config.maxFileBytes }, await starting, source);
           }),
         );
         await this.#options.registry.shares.add(share, this.#shipEntries(row, share, audit));
@@ -96,7 +99,7 @@ export class Bundles {
         const disk = join(folder, DISK);
         const stream = await this.#recordingFailure(row, audit, 'checkout.failed', async () => {
           await this.#transfers.withSlot(() =>
-            this.#options.sessions.copyOut(row.id, disk, { volumes: shippedVolumes(false) }),
+            this.#options.sessions.copyOut(row.id, disk, { volumes: shippedVolumes(false), durable: false }),
           );
           const process = await this.#transfers.startProcess(signal);
           try {

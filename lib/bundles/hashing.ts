@@ -1,6 +1,5 @@
 /** Counts and hashes the bytes of a stream or a file, up to a limit. Knows nothing of the contents. */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { WinterdockError } from '../base/errors.ts';
 
 /** Hash and size of one member, or of a whole bundle. */
@@ -36,17 +35,6 @@ export class HashingCounter {
   result(): Hashed {
     return { sha256: this.#hash.digest('hex'), bytes: this.bytes };
   }
-}
-
-/** The hash of a file. */
-export async function hashOf(file: string): Promise<Hashed> {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
-    hash.update(chunk);
-    bytes += chunk.byteLength;
-  }
-  return { sha256: hash.digest('hex'), bytes };
 }
 
 function tooLarge(limit: number, named: string): WinterdockError {

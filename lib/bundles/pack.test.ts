@@ -5,9 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { openPromise } from 'yauzl';
+import { hashFile } from '../base/hash-file.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { bytes, codeOf, tmpFile, tmpFolder, vfsPath } from '../vfs/testing/tmp-files.ts';
-import { hashOf } from './hashing.ts';
 import { DISK, MANIFEST, type Manifest, MEMBERS, type Member, PAGE, readManifest, signedBytes } from './manifest.ts';
 import { LIMITS, MIB, makeBundle, unpackFile, vfsFile } from './testing/bundle.ts';
 import { inspectVfs } from './vfs-inspection.ts';
@@ -67,7 +67,7 @@ describe('what leaves', () => {
     );
     // A block that holds the border of both is packed as one of them.
     expect(readFileSync(file).length).toBeLessThan(5 * MIB);
-    expect((await unpackFile(file)).members[DISK]).toEqual(await hashOf(join(dirname(file), DISK)));
+    expect((await unpackFile(file)).members[DISK]).toEqual(await hashFile(join(dirname(file), DISK)));
     expect(of(DISK).length).toBeGreaterThan(10 * MIB);
   });
 

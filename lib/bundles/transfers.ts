@@ -92,14 +92,16 @@ export class Transfers {
     work: (start: () => Promise<BundleProcess>) => Promise<T>,
   ): Promise<T> {
     return this.withSlot(async () => {
-      let started: BundleProcess | null = null;
+      let starting: Promise<BundleProcess> | null = null;
       try {
-        return await work(async () => {
-          started = await this.startProcess(signal);
-          return started;
+        return await work(() => {
+          starting = this.startProcess(signal);
+          return starting;
         });
       } finally {
-        await (started as BundleProcess | null)?.end();
+        // It may still be starting when the work fails; its own failure is the caller's.
+        const started = await (starting as Promise<BundleProcess> | null)?.catch(() => null);
+        await started?.end();
       }
     });
   }

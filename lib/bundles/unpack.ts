@@ -5,8 +5,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWinterdockError, type WinterdockError } from '../base/errors.ts';
+import { hashFile } from '../base/hash-file.ts';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '../vfs/volumes.ts';
-import { hashOf } from './hashing.ts';
 import { DISK, MANIFEST, MAX_MANIFEST_BYTES, type Manifest, type Member, PAGE, readManifest } from './manifest.ts';
 import type { BundleProblem, UnpackLimits, UnpackResult } from './messages.ts';
 import { rebuildVfs } from './vfs-inspection.ts';
@@ -30,16 +30,20 @@ export async function unpack(
   target: string,
   limits: UnpackLimits,
 ): Promise<UnpackResult> {
-  const whole = await hashOf(file);
-  const magic = magicOf(file);
-  if (magic === SQLITE_MAGIC) return { ...(await unpackVfs(file, target, limits)), whole };
-  if (ZIP_MAGICS.some((start) => magic.startsWith(start)))
-    return { ...(await unpackZip(file, folder, target, limits)), whole };
-  const problems = [problem('It is neither a bundle nor a VFS file.')];
-  return { kind: 'unknown', whole, manifest: null, members: {}, rebuilt: null, problems };
+  // The whole is hashed while its members inflate on other threads.
+  const [whole, parts] = await Promise.all([hashFile(file), unpackParts(file, folder, target, limits)]);
+  return { ...parts, whole };
 }
 
 type UnpackedParts = Omit<UnpackResult, 'whole'>;
+
+async function unpackParts(file: string, folder: string, target: string, limits: UnpackLimits): Promise<UnpackedParts> {
+  const magic = magicOf(file);
+  if (magic === SQLITE_MAGIC) return unpackVfs(file, target, limits);
+  if (ZIP_MAGICS.some((start) => magic.startsWith(start))) return unpackZip(file, folder, target, limits);
+  const problems = [problem('It is neither a bundle nor a VFS file.')];
+  return { kind: 'unknown', manifest: null, members: {}, rebuilt: null, problems };
+}
 
 async function unpackVfs(file: string, target: string, limits: UnpackLimits): Promise<UnpackedParts> {
   const taken: UnpackedParts = { kind: 'vfs', manifest: null, members: {}, rebuilt: null, problems: [] };

@@ -49,7 +49,7 @@ export async function rebuildVfs(source: string, target: string, options: Rebuil
 
 /** Inspects all rows of a rebuilt or copied file. Throws `corrupt`, `too_large`. */
 export function inspectVfs(file: string, maxFileBytes: number): void {
-  const vfs = openAtRest(file);
+  const vfs = openAtRest(file, { mapped: true });
   try {
     requireHealthy(vfs.db);
     const nodes = vfs.db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vfs_node'").get() !== undefined;
@@ -82,7 +82,7 @@ function isWal(file: string): boolean {
 
 /** Refuses rows of undeclared and of unknown volumes, which a copy would drop silently. */
 function refuseUndeclared(source: string, { declared }: RebuildOptions): void {
-  const vfs = openAtRest(source);
+  const vfs = openAtRest(source, { mapped: true });
   try {
     const names = declared.map((volume) => `'${volume}'`).join(', ');
     const row = vfs.db.prepare(`SELECT volume FROM vfs NOT INDEXED WHERE volume NOT IN (${names}) LIMIT 1`).get();

@@ -11,12 +11,12 @@ import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import { writeStream } from '../base/effects.ts';
+import { hashFile } from '../base/hash-file.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { salvageVfs } from '../vfs/salvage.ts';
 import { checkoutTar } from './checkout-tar.ts';
 import { gzipped } from './gzip.ts';
-import { hashOf } from './hashing.ts';
 import { DISK, MANIFEST, type Member, PAGE } from './manifest.ts';
 import { type BundleMessage, type BundleTask, type BundleTaskAnswer, parseBundleTask } from './messages.ts';
 import { bundlePage } from './page.ts';
@@ -54,14 +54,18 @@ async function run(task: BundleTask): Promise<BundleTaskAnswer> {
         { name: PAGE, file: page },
         { name: DISK, file: disk },
       ];
-      return { kind: 'zip', whole: await writeZip(target, members, createdSeconds), manifest: await hashOf(manifest) };
+      return {
+        kind: 'zip',
+        whole: await writeZip(target, members, createdSeconds),
+        manifest: await hashFile(manifest),
+      };
     }
     case 'unpack':
       return { kind: 'unpack', unpacked: await unpack(task.file, task.folder, task.target, task.limits) };
     case 'salvage':
       return salvage(task);
     case 'hash':
-      return { kind: 'hash', hashed: await hashOf(task.file) };
+      return { kind: 'hash', hashed: await hashFile(task.file) };
     case 'checkout':
       return checkout(task);
   }
@@ -75,14 +79,14 @@ async function page({
   maxFileBytes,
 }: Extract<BundleTask, { kind: 'page' }>): Promise<BundleTaskAnswer> {
   inspectVfs(disk, maxFileBytes);
-  const vfs = openAtRest(disk);
+  const vfs = openAtRest(disk, { mapped: true });
   try {
     const pieces = Readable.from(bundlePage(vfs.db, { manifest, disk: hashed }));
     await pipeline(pieces, writeStream(page, { flags: 'wx' }));
   } finally {
     vfs.close();
   }
-  return { kind: 'page', page: await hashOf(page) };
+  return { kind: 'page', page: await hashFile(page) };
 }
 
 async function salvage({
@@ -140,7 +144,7 @@ async function expand(file: string, target: string, end?: number): Promise<boole
 
 async function checkout({ disk, maxFileBytes }: Extract<BundleTask, { kind: 'checkout' }>): Promise<BundleTaskAnswer> {
   inspectVfs(disk, maxFileBytes);
-  const vfs = openAtRest(disk);
+  const vfs = openAtRest(disk, { mapped: true });
   try {
     send({ begun: true });
     await pipeline(Readable.from(gzipped(checkoutTar(vfs.db))), stdout);

@@ -163,7 +163,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       runtimes.use(id, (runtime) => evaluateInSandbox(engine, runtime, request, audit, callOptions)),
     write: (id, operation, audit) => runtimes.use(id, (runtime) => write(engine, runtime, operation, audit)),
     read: (id, request) => runtimes.use(id, (runtime) => read(engine, reading, runtime, request)),
-    copyOut: (id, path, { volumes }) => runtimes.use(id, (runtime) => copyOut(engine, reading, runtime, path, volumes)),
+    copyOut: (id, path, options) => runtimes.use(id, (runtime) => copyOut(engine, reading, runtime, path, options)),
     restore: (id, snapshot, audit) => locked(id, (runtime) => restore(engine, prefetched, runtime, snapshot, audit)),
     copyRaw: (id, folder) => runtimes.use(id, (runtime) => copyRaw(engine, runtime, folder)),
     async attach(id, attachment) {

@@ -8,13 +8,13 @@ import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from '../vfs/types.ts';
-import type { Volume } from '../vfs/volumes.ts';
 import type { CopyQueue } from './copy-queue.ts';
 import { absolutePath, type Engine, MEMORY, requireInstance } from './engine.ts';
 import { fileOf, locationOf } from './file-locations.ts';
 import { verifyArchived, verifyForReading } from './file-verification.ts';
 import { readListing } from './listing.ts';
 import type { SandboxRuntime } from './runtimes.ts';
+import type { CopyOutOptions } from './sessions.ts';
 
 /** How long an expanded archived file is kept for further reads. */
 const EXPANDED_MS = 60_000;
@@ -105,7 +105,8 @@ export function read<R extends ReadRequest>(
 
 /**
  * Writes `volumes` of a sandbox into a new file at `path` (absolute, on any filesystem), in any state, waking nothing.
- * Calls and writes go on; filing and waking wait. When this resolves the file is durable, its name is not. Throws
+ * Calls and writes go on; filing and waking wait. When this resolves the file is durable, unless it is not to be, and
+ * its name is not. Throws
  * `not_found`, `gone`, `missing_file`, `corrupt`, `storage_unavailable`, and `conflict` for a sandbox that lives only
  * in its process. After a failure there is no file at `path`.
  */
@@ -114,7 +115,7 @@ export async function copyOut(
   reading: ReadContext,
   runtime: SandboxRuntime,
   path: string,
-  volumes: readonly Volume[],
+  { volumes, durable = true }: CopyOutOptions,
 ): Promise<VfsCopy> {
   const copy = async () => {
     const row = await requireInstance(engine, runtime.id);
@@ -124,7 +125,9 @@ export async function copyOut(
         `The sandbox "${row.id}" lives only in its process: it has no file to copy.`,
       );
     }
-    return withTarget(engine, reading, row, (target, sha256) => engine.readers.copy(target, path, { volumes, sha256 }));
+    return withTarget(engine, reading, row, (target, sha256) =>
+      engine.readers.copy(target, path, { volumes, durable, sha256 }),
+    );
   };
   const { tenant } = await requireInstance(engine, runtime.id);
   return reading.copyQueue.run(tenant, () => leased(runtime, copy));

@@ -73,6 +73,12 @@ export interface RawCopy {
   log: { suffix: '-wal' | '-journal'; file: string; bytes: number } | null;
 }
 
+export interface CopyOutOptions {
+  volumes: readonly Volume[];
+  /** Default: yes. False for a file that no restart needs, which then waits for no disk. */
+  durable?: boolean;
+}
+
 /** The snapshot to restore. The ledger calls it `name`. */
 export interface SnapshotToRestore extends Pick<CopyContent, 'hash' | 'bytes'> {
   name: string;
@@ -139,10 +145,10 @@ export interface Sessions {
   /**
    * Writes `volumes` of a sandbox into a new file at `path` (absolute), as one consistent copy, in any state but
    * `deleted`. Nothing is stopped or woken: calls and writes go on, filing and waking wait. The same content gives the
-   * same bytes. When this resolves the bytes are durable, the name is not. Throws `not_found`, `gone`, `missing_file`,
+   * same bytes. When this resolves the bytes are durable (if asked for), the name is not. Throws `not_found`, `gone`, `missing_file`,
    * `corrupt`, `storage_unavailable`; `conflict` for a `:memory:` sandbox. After a failure there is no file at `path`.
    */
-  copyOut(id: InstanceId, path: string, options: { volumes: readonly Volume[] }): Promise<VfsCopy>;
+  copyOut(id: InstanceId, path: string, options: CopyOutOptions): Promise<VfsCopy>;
 
   /**
    * Copies the file of a sandbox without a process, and the log beside it, byte for byte into `folder` (absolute), even

@@ -2,13 +2,14 @@
  * Durable file work: stamps, folder fsyncs, renames that survive power loss and fall back to verified copies across
  * filesystems.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as effects from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { hashFile } from '../base/hash-file.ts';
 import type { Placed } from './drawer.ts';
 import { type DrawerStat, type FileStamp, tagOf } from './stamp.ts';
 
@@ -35,11 +36,9 @@ export function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
-/** The lower-case hex SHA-256 of a file, read as a stream. */
+/** The lower-case hex SHA-256 of a file. */
 export async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
+  return (await hashFile(path)).sha256;
 }
 
 /**

@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } fr
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { observeEffects } from '../base/effects.ts';
+import { copyVfs } from './copy.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
 import { createReaders } from './readers.ts';
 import { bytes, liveVfs, MIB, otherTool, SEED_TABLE, seedFile, text, tmpFolder, vfsPath } from './testing/tmp-files.ts';
@@ -288,4 +290,17 @@ test('54. an aborted copy leaves nothing', { timeout: 30_000 }, async () => {
   await readers.stop();
   expect(await code).toBe('storage_unavailable');
   expect(readdirSync(folder)).toEqual(['a.sqlite']);
+});
+
+test('53. a copy is on disk before it is answered, unless no restart needs it', async () => {
+  const folder = tmpFolder();
+  const source = resting(folder, 'source', (vfs) => vfs.put(vfsPath('/work'), bytes('work')));
+  const synced: string[] = [];
+  observeEffects({ after: ({ kind, path }) => void (kind === 'sync' && synced.push(path)) });
+  onTestFinished(() => observeEffects(null));
+  const at = (name: string) => join(folder, name);
+  const kept = await copyVfs({ path: source, mode: 'rest' }, at('kept'), KEPT);
+  const sent = await copyVfs({ path: source, mode: 'rest' }, at('sent'), KEPT, { durable: false });
+  expect(synced).toEqual([at('kept')]);
+  expect(sent).toEqual(kept);
 });

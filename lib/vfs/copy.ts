@@ -7,12 +7,12 @@
  * and writer never block each other. `VACUUM INTO` guarantees none of this: it copies every volume and changes a
  * counter in the header.
  */
-import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
-import { createFileNow, syncFileNow, unlinkFileNow } from '../base/effects.ts';
+import { createFileNow, syncFile, unlinkFileNow } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
+import { hashFile } from '../base/hash-file.ts';
 import { asksForLog, attachReading, OPTIONS } from './handles.ts';
 import { createTables, inspectSchema } from './schema.ts';
 import { corruptFile, resultCodeOf, translateSqliteError } from './sqlite-errors.ts';
@@ -21,7 +21,6 @@ import type { ReadTarget, VfsCopy } from './types.ts';
 import { volumeSizes } from './volume-listing.ts';
 import { VOLUMES, type Volume } from './volumes.ts';
 
-const HASH_CHUNK_BYTES = 1024 * 1024;
 const CACHE_KIB = 16 * 1024;
 const CONSTRAINT = 19;
 /**
@@ -32,7 +31,7 @@ const ENTER_WAL_STEP_MS = 5;
 
 /**
  * Copies `volumes` of the file at `source` into a new file at `path`. When this resolves, its contents are synced to
- * disk, but its directory entry is not. With `strict`, a source with a foreign table or volume is refused. The version
+ * disk (unless it is not to be `durable`), but its directory entry is not. With `strict`, a source with a foreign table or volume is refused. The version
  * counter is set to the highest version copied, so that it reveals nothing of excluded rows. `sha256` is the expected
  * hash of a source at rest: a copy of damaged bytes would get a valid hash of its own. Throws `missing_file`, `corrupt`
  * (also when `quick_check` finds a fault), `conflict`, `storage_unavailable`, and then removes the unfinished copy.
@@ -41,15 +40,20 @@ export async function copyVfs(
   source: ReadTarget,
   path: string,
   volumes: readonly Volume[],
-  { strict = false, sha256 = null }: { strict?: boolean; sha256?: string | null } = {},
+  {
+    strict = false,
+    sha256 = null,
+    durable = true,
+  }: { strict?: boolean; sha256?: string | null; durable?: boolean } = {},
 ): Promise<VfsCopy> {
   if (existsSync(path)) throw new WinterdockError('internal', 'There is a file already where a copy was to be made.');
   try {
     if (source.mode === 'live') await untilInWal(source.path);
     else await requireBytes(source.path, sha256);
     const sizes = writeCopy(source, path, volumes, strict);
-    syncFileNow(path);
-    return { sha256: await hashOf(path), bytes: statSync(path).size, volumes: sizes };
+    // The disk writes while the processor hashes.
+    const [copy] = await Promise.all([hashFile(path), durable ? syncFile(path) : null]);
+    return { ...copy, volumes: sizes };
   } catch (error) {
     unlinkFileNow(path);
     if (resultCodeOf(error) === CONSTRAINT) throw corruptFile('two of its rows are the same file', error);
@@ -60,7 +64,7 @@ export async function copyVfs(
 }
 
 async function requireBytes(path: string, sha256: string | null): Promise<void> {
-  if (sha256 === null || !existsSync(path) || (await hashOf(path)) === sha256) return;
+  if (sha256 === null || !existsSync(path) || (await hashFile(path)).sha256 === sha256) return;
   throw corruptFile('its bytes are not those that were filed');
 }
 
@@ -113,10 +117,4 @@ function refuseStrangers(db: DatabaseSync): void {
 
 function quoted(volumes: readonly Volume[]): string {
   return volumes.map((volume) => `'${volume}'`).join(', ');
-}
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { highWaterMark: HASH_CHUNK_BYTES })) hash.update(chunk);
-  return hash.digest('hex');
 }

@@ -12,7 +12,15 @@ export type ReaderJob =
   | { kind: 'read'; target: ReadTarget; request: ReadRequest }
   | { kind: 'check'; path: string; packed: boolean }
   | { kind: 'settle'; path: string }
-  | { kind: 'copy'; target: ReadTarget; path: string; volumes: Volume[]; strict: boolean; sha256: string | null };
+  | {
+      kind: 'copy';
+      target: ReadTarget;
+      path: string;
+      volumes: Volume[];
+      strict: boolean;
+      durable: boolean;
+      sha256: string | null;
+    };
 
 export interface FileCheck {
   sha256: string;
@@ -40,12 +48,12 @@ type Fields = Record<string, unknown>;
 /** Parses a message of the server, including its volumes and paths. Throws `validation` when it is invalid. */
 export function parseToReader(message: unknown): ToReader {
   const { id, job } = fields(message, 'message');
-  const { kind, target, request, path, packed, volumes, strict, sha256 } = fields(job, 'job');
+  const { kind, target, request, path, packed, volumes, strict, durable, sha256 } = fields(job, 'job');
   if (kind === 'check')
     return { id: whole(id, 'id'), job: { kind, path: text(path, 'path'), packed: packed === true } };
   if (kind === 'settle') return { id: whole(id, 'id'), job: { kind, path: text(path, 'path') } };
   if (kind === 'copy') {
-    if (!Array.isArray(volumes) || typeof strict !== 'boolean' || !orNull(sha256))
+    if (!Array.isArray(volumes) || typeof strict !== 'boolean' || typeof durable !== 'boolean' || !orNull(sha256))
       throw unfit('job', 'must say what to copy');
     const copied = volumes.map((volume) => parseVolume(text(volume, 'volume')));
     return {
@@ -56,6 +64,7 @@ export function parseToReader(message: unknown): ToReader {
         path: text(path, 'path'),
         volumes: copied,
         strict,
+        durable,
         sha256: sha256 as string | null,
       },
     };

@@ -69,8 +69,8 @@ export function identityAtRest(vfs: Vfs): string | null {
 }
 
 /** Opens a file at rest for reading; creates no file beside it. Close it with `close`. See `openRestingFile`. */
-export function openAtRest(file: string): Vfs {
-  const { db, schema } = openRestingFile(file);
+export function openAtRest(file: string, options: { mapped?: boolean } = {}): Vfs {
+  const { db, schema } = openRestingFile(file, options);
   return new Vfs(db, { maxFileBytes: 0 }, schema);
 }
 

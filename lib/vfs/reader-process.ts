@@ -7,7 +7,7 @@ import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { entryOf } from '../base/bundled.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { residentBytes } from '../base/resident-memory.ts';
+import { privateBytes } from '../base/resident-memory.ts';
 import { deserializeError } from '../base/serialized-error.ts';
 import { parseFromReader, type ReaderJob, type ReaderJobResult } from './messages.ts';
 
@@ -26,7 +26,7 @@ export class ReaderDeath extends Error {
 
 export interface JobLimits {
   timeoutMs: number;
-  /** Resident memory at which the process is ended. */
+  /** Memory at which the process is ended, files that it maps aside. */
   memoryBytes: number;
 }
 
@@ -108,7 +108,7 @@ export class ReaderProcess {
     this.#nextId += 1;
     const timeout = setTimeout(() => this.kill('timeout'), limits.timeoutMs);
     const memory = setInterval(() => {
-      if (residentBytes(this.#child.pid) > limits.memoryBytes) this.kill('memory');
+      if (privateBytes(this.#child.pid) > limits.memoryBytes) this.kill('memory');
     }, MEMORY_INTERVAL_MS);
     const answered = new Promise<ReaderJobResult>((resolve, reject) => {
       this.#pending = { id, resolve, reject };

@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
 import { createZstdDecompress } from 'node:zlib';
 import { isWinterdockError, messageOf, storageFailure, WinterdockError } from '../base/errors.ts';
+import { hashFile } from '../base/hash-file.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import { answerRead } from './answer.ts';
 import { copyVfs } from './copy.ts';
@@ -43,7 +44,8 @@ async function run(job: ReaderJob): Promise<ReaderJobResult> {
   }
   if (job.kind === 'copy') {
     await startWatch();
-    return copyVfs(job.target, job.path, job.volumes, { strict: job.strict, sha256: job.sha256 });
+    const { strict, sha256, durable } = job;
+    return copyVfs(job.target, job.path, job.volumes, { strict, sha256, durable });
   }
   if (job.request.op === 'query') await startWatch();
   return read(job.target, job.request);
@@ -65,9 +67,9 @@ function read(target: ReadTarget, request: ReadRequest): ReadAnswer {
  * error.
  */
 async function check(path: string): Promise<FileCheck> {
-  const hash = createHash('sha256');
+  let sha256: string;
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: HASH_CHUNK_BYTES })) hash.update(chunk);
+    ({ sha256 } = await hashFile(path));
   } catch (error) {
     throw (
       storageFailure(error) ??
@@ -76,7 +78,7 @@ async function check(path: string): Promise<FileCheck> {
       })
     );
   }
-  return { sha256: hash.digest('hex'), ...structure(path) };
+  return { sha256, ...structure(path) };
 }
 
 /**

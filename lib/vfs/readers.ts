@@ -113,15 +113,16 @@ class ReaderPool implements Readers {
     {
       volumes,
       strict = false,
+      durable = true,
       sha256 = null,
-    }: { volumes: readonly Volume[]; strict?: boolean; sha256?: string | null },
+    }: { volumes: readonly Volume[]; strict?: boolean; durable?: boolean; sha256?: string | null },
   ): Promise<VfsCopy> {
     if (this.#stopped) throw stopping();
     const [queue] = this.#copies.toSorted((a, b) => a.load - b.load);
     if (queue === undefined) throw new WinterdockError('internal', 'There is no process for copies.');
     try {
       const answer = await performing({ kind: 'delegate', path }, () =>
-        queue.run({ kind: 'copy', target, path, volumes: [...volumes], strict, sha256 }),
+        queue.run({ kind: 'copy', target, path, volumes: [...volumes], strict, durable, sha256 }),
       );
       if ('volumes' in answer && 'sha256' in answer) return answer;
       throw new WinterdockError('internal', 'A reader did not answer a copy.');

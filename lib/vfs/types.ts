@@ -127,13 +127,13 @@ export interface Readers {
    * Copies `volumes` of a file into a new file at `path`, in a process of its own: the same rows give the same bytes,
    * deleted rows leave none, and a concurrent write is in the copy as a whole or not at all. The caller holds the
    * lease. `strict` refuses a file with a foreign table. `sha256` is the expected hash of a file at rest; another file
-   * is `corrupt`. Throws `missing_file`, `corrupt`, `conflict`, `storage_unavailable`, and then leaves nothing at
+   * is `corrupt`. A copy that is not `durable` (default: it is) is not synced, for files that no restart needs. Throws `missing_file`, `corrupt`, `conflict`, `storage_unavailable`, and then leaves nothing at
    * `path`.
    */
   copy(
     target: ReadTarget,
     path: string,
-    options: { volumes: readonly Volume[]; strict?: boolean; sha256?: string | null },
+    options: { volumes: readonly Volume[]; strict?: boolean; durable?: boolean; sha256?: string | null },
   ): Promise<VfsCopy>;
   /** Aborts every copy for good; current and later callers get `storage_unavailable`. Idempotent. */
   breakOffCopies(): Promise<void>;

@@ -3,11 +3,11 @@ import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { hashFile } from '../../base/hash-file.ts';
 import { copyVfs } from '../../vfs/copy.ts';
 import { closeToRest, openAtRest, openLive } from '../../vfs/open.ts';
 import { tmpFolder } from '../../vfs/testing/tmp-files.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
-import { hashOf } from '../hashing.ts';
 import { DISK, FORMAT, MANIFEST, type Manifest, type Member, manifestText, PAGE, shippedVolumes } from '../manifest.ts';
 import type { UnpackResult } from '../messages.ts';
 import { bundlePage } from '../page.ts';
@@ -60,7 +60,7 @@ export async function makeBundle(
     instance: 'sb-1',
     ...options.manifest,
   };
-  const disk = await hashOf(at(DISK));
+  const disk = await hashFile(at(DISK));
   if (options.strip ?? true) {
     const vfs = openAtRest(at(DISK));
     await pipeline(Readable.from(bundlePage(vfs.db, { manifest: draft, disk })), createWriteStream(at(PAGE)));
@@ -70,7 +70,7 @@ export async function makeBundle(
   }
   const manifest: Manifest = {
     ...draft,
-    members: { [PAGE]: await hashOf(at(PAGE)), [DISK]: disk },
+    members: { [PAGE]: await hashFile(at(PAGE)), [DISK]: disk },
     ...options.manifest,
   };
   writeFileSync(at(MANIFEST), manifestText(manifest));

@@ -6,7 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verify } from '../../base/signing.ts';
 import { DISK, MANIFEST, PAGE, readManifest, signedBytes } from '../../bundles/manifest.ts';
 import type { Instance, Share } from '../../contract/schema.ts';
-import { type BundleServer, membersOf, startBundleServer } from '../../testing/bundle-server.ts';
+import {
+  type BundleServer,
+  bundleProcesses,
+  eventually,
+  membersOf,
+  startBundleServer,
+} from '../../testing/bundle-server.ts';
 import { TEST_KEY } from '../../testing/server.ts';
 
 let server: BundleServer;
@@ -160,5 +166,7 @@ describe('ships', () => {
     expect(await server.linesOf(`instance=${id}&type=bundle.failed`)).toHaveLength(1);
     expect(await server.linesOf(`instance=${id}&type=bundle.shipped`)).toHaveLength(0);
     expect(await server.files()).toEqual(before);
+    // Its bundle process was started beside the copy that failed.
+    await eventually(() => bundleProcesses(server.folder).length === 0);
   });
 });
