@@ -10,7 +10,7 @@ import { failures } from './bench/check.ts';
 import { HEADLINES } from './bench/headlines.ts';
 import { type BenchOptions, PART_NAMES, PARTS, type Part, parseOptions, USAGE } from './bench/parts.ts';
 import { plotOf } from './bench/plot.ts';
-import { type Kept, keep, merge } from './bench/result.ts';
+import { type Kept, keep, merge, type PartResult } from './bench/result.ts';
 import { figureTable, picturePath, seriesTable, withHeadlines, withSections } from './bench/tables.ts';
 import { ensureWorkerBundle, ROOT } from './build.ts';
 import { BENCH_PEERS, ensurePeers } from './peers.ts';
@@ -57,11 +57,20 @@ ensureWorkerBundle();
 const cpu = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`;
 const taken: Kept = {};
 const failed: string[] = [];
+const broken: string[] = [];
 for (const name of options.parts) {
   const part: Part = PARTS[name];
   process.stderr.write(`${name}: ${part.about}…\n`);
   const started = performance.now();
-  const result = await part.measure(options.quick);
+  let result: PartResult | null;
+  try {
+    result = await part.measure(options.quick);
+  } catch (error) {
+    // The others are still worth their time.
+    process.stderr.write(`${name}: ${error instanceof Error ? error.stack : error}\n`);
+    broken.push(name);
+    continue;
+  }
   process.stderr.write(`${name}: ${Math.round((performance.now() - started) / 1000)} s\n`);
   if (result === null) {
     process.stderr.write(`${name}: this engine has nothing of it to measure.\n`);
@@ -83,4 +92,5 @@ for (const [name, { figures, series }] of Object.entries(taken)) {
 }
 failed.push(...failures(taken));
 for (const sentence of failed) process.stderr.write(`Worse than recorded: ${sentence}\n`);
-if (options.check && failed.length > 0) process.exit(1);
+if (broken.length > 0) process.stderr.write(`Not measured, because they failed: ${broken.join(', ')}\n`);
+if (broken.length > 0 || (options.check && failed.length > 0)) process.exit(1);
