@@ -32,7 +32,7 @@ const WAKE_DAYS = 30;
 /** The counts, and by them the stuck operations and the faulty sandboxes to show. */
 async function readAttention(caller: Caller) {
   const { operations } = getHost();
-  const { states, faults, stuck } = await operations.counts(caller);
+  const { states, faults, warm, stuck } = await operations.counts(caller);
   const faultCounts = FAULTS.map((fault): [Fault, number] => [fault, faults[fault] ?? 0]).filter(
     ([, count]) => count > 0,
   );
@@ -42,6 +42,7 @@ async function readAttention(caller: Caller) {
   ]);
   return {
     states,
+    warm,
     stuckCount: stuck,
     stuck: stuckPage?.items ?? [],
     faultCounts,
@@ -53,7 +54,7 @@ export default async function Overview() {
   const caller = await requireCaller('/');
   const asOf = await ledgerSeq();
   const { operations } = getHost();
-  const [{ states, stuckCount, stuck, faultCounts, faulty }, spans, first, jobs, ledger, wakes, names] =
+  const [{ states, warm, stuckCount, stuck, faultCounts, faulty }, spans, first, jobs, ledger, wakes, names] =
     await Promise.all([
       readAttention(caller),
       operations.dueCounts(caller, { seconds: SPAN_SECONDS, slots: HOUR / SPAN_SECONDS }),
@@ -101,7 +102,7 @@ export default async function Overview() {
         <LiveDockWords states={states} />
       </h1>
       <div className="pb-12">
-        <LiveDiagram states={states} rendered={rendered} />
+        <LiveDiagram states={states} warm={warm} rendered={rendered} />
       </div>
       {empty ? (
         <PageSection id="begin" name="Begin">

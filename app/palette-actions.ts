@@ -17,9 +17,9 @@ export async function sandboxForPalette(id: string): Promise<SandboxChoice | nul
   try {
     const instance = await getHost().operations.getInstance(caller, id);
     if (instance.state === 'deleted') return null;
-    const { name, tenant, state, fault, fault_reason, state_since, pending, interrupted } = instance;
+    const { name, tenant, state, fault, fault_reason, state_since, warm_since, pending, interrupted } = instance;
     return {
-      sandbox: { id, name, tenant, state, fault, fault_reason, state_since, pending, interrupted },
+      sandbox: { id, name, tenant, state, fault, fault_reason, state_since, warm_since, pending, interrupted },
       parts: TABS.map(({ name, key }) => ({ name, href: tabAddress(id, key) })),
       offers: moveOffers(instance, caller),
     };

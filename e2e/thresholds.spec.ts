@@ -74,14 +74,16 @@ async function editSandbox(page: Page, id: string): Promise<void> {
   await part.getByRole('button', { name: 'Save' }).click();
   await expect(part.getByText('must be a length of time, like 15 min')).toBeVisible();
   await expect(name).toHaveValue(`Called ${id}`);
+  await part.getByLabel('Pauses after').fill('never');
   await part.getByLabel('Suspends after').fill('5 min');
   await part.getByLabel('Keep hot.').check();
   await part.getByRole('button', { name: 'Save' }).click();
-  await expect(part.getByText('Saved: name, labels, suspends after, keep hot.')).toBeVisible();
+  await expect(part.getByText('Saved: name, labels, pauses after, suspends after, keep hot.')).toBeVisible();
   await expect(page.getByRole('heading', { level: 1 })).toContainText(`Called ${id}`);
   expect((await call('GET', at)).json).toMatchObject({
     name: `Called ${id}`,
     labels: { env: 'prod', team: 'harbour' },
+    hot_to_warm_s: 0,
     idle_to_suspend_s: 300,
     keep_hot: true,
   });

@@ -1,7 +1,7 @@
 /** The filters of the list of sandboxes, as fields of a plain GET form. */
 import Link from 'next/link';
 import { STATES } from '#lib/lifecycle/states.ts';
-import { FAULTS } from '#lib/lifecycle/words.ts';
+import { FAULTS, THERMALS } from '#lib/lifecycle/words.ts';
 
 const SORT_WORDS: readonly [value: string, label: string][] = [
   ['updated', 'Last active first'],
@@ -94,7 +94,7 @@ export function SandboxFilters({
   filtered: boolean;
 }) {
   return (
-    <div className="grid grid-cols-2 items-start gap-x-4 gap-y-3 sm:grid-cols-3 lg:grid-cols-[1.6fr_1fr_1fr_1fr_1.2fr_1.3fr_auto]">
+    <div className="grid grid-cols-2 items-start gap-x-4 gap-y-3 sm:grid-cols-3 lg:grid-cols-[1.75fr_0.95fr_1fr_1fr_0.95fr_1fr_1.25fr_auto]">
       <div className="col-span-2 sm:col-span-3 lg:col-span-1">
         <Text name="q" title="Find" placeholder="id, name, tenant or label" values={values} complaints={complaints} />
       </div>
@@ -104,6 +104,13 @@ export function SandboxFilters({
         any="any"
         options={STATES.map((state) => [state, state] as const)}
         value={values.state}
+      />
+      <Choice
+        name="thermal"
+        title="Process"
+        any="any"
+        options={THERMALS.map((thermal) => [thermal, thermal] as const)}
+        value={values.thermal}
       />
       <Choice
         name="fault"

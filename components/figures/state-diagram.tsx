@@ -5,6 +5,7 @@
 import { HOPS, hopsFrom, mayReach, STATES, type State } from '#lib/lifecycle/states.ts';
 import { StateMark } from '../sandbox/state-mark.tsx';
 import { type Box, type DiagramLayout, type Edge, edgesOf, TALL, WIDE } from './diagram-layout.ts';
+import { type Temperature, TemperatureCounts, TemperatureScale } from './temperature.tsx';
 
 /** Where the file of each state lies. */
 const WHERE: Readonly<Record<State, string>> = {
@@ -24,6 +25,10 @@ const HOUR = 3600;
 interface DiagramProps {
   counts?: Readonly<Record<State, number>>;
   current?: State;
+  /** How many of the active are warm; with `counts`. */
+  warm?: number;
+  /** Whether the process of the one that is active runs or is paused; with `current`. */
+  temperature?: Temperature;
   /** The sandbox is ephemeral: it has fewer hops. */
   ephemeral?: boolean;
   /** The server's time in epoch seconds. With it, the hops link to lists. */
@@ -158,7 +163,15 @@ function Words({
   );
 }
 
-function Node({ state, layout, counts, current, ephemeral }: { state: State; layout: DiagramLayout } & DiagramProps) {
+function Node({
+  state,
+  layout,
+  counts,
+  warm,
+  temperature,
+  current,
+  ephemeral,
+}: { state: State; layout: DiagramLayout } & DiagramProps) {
   const box = layout.nodes[state];
   const lit = current === undefined || current === state;
   const reachable = current !== undefined && hopsFrom(current, { ephemeral }).includes(state);
@@ -166,7 +179,7 @@ function Node({ state, layout, counts, current, ephemeral }: { state: State; lay
   const label =
     count === undefined
       ? `${state}${current === state ? ', where it is now' : reachable ? ', may go here' : ''}`
-      : `${state}: ${count.toLocaleString('en')} ${count === 1 ? 'sandbox' : 'sandboxes'}`;
+      : `${state}: ${count.toLocaleString('en')} ${count === 1 ? 'sandbox' : 'sandboxes'}${state === 'active' && warm ? `, ${warm.toLocaleString('en')} warm` : ''}`;
   const body = (
     <>
       <rect
@@ -177,6 +190,12 @@ function Node({ state, layout, counts, current, ephemeral }: { state: State; lay
         strokeDasharray={state === 'created' || state === 'deleted' ? '4 3' : undefined}
       />
       <Words box={box} state={state} lit={lit} count={count} wide={layout === WIDE} />
+      {state === 'active' && current === 'active' && temperature !== undefined && (
+        <TemperatureScale box={box} current={temperature} />
+      )}
+      {state === 'active' && count !== undefined && count > 0 && warm !== undefined && (
+        <TemperatureCounts box={box} active={count} warm={warm} wide={layout === WIDE} />
+      )}
     </>
   );
   if (current !== undefined) {
@@ -208,6 +227,8 @@ function Waterline({ width, y }: { width: number; y: number }) {
 function Drawing({
   layout,
   counts,
+  warm,
+  temperature,
   current,
   ephemeral,
   rendered,
@@ -217,7 +238,7 @@ function Drawing({
   const label =
     current === undefined
       ? 'The states of a sandbox and how many are in each'
-      : `The states of a sandbox; this one is ${current}`;
+      : `The states of a sandbox; this one is ${current}${current === 'active' && temperature !== undefined ? `, ${temperature}` : ''}`;
   return (
     <svg
       viewBox={`0 0 ${layout.width} ${layout.height}`}
@@ -237,7 +258,16 @@ function Drawing({
         />
       ))}
       {STATES.map((state) => (
-        <Node key={state} state={state} layout={layout} counts={counts} current={current} ephemeral={ephemeral} />
+        <Node
+          key={state}
+          state={state}
+          layout={layout}
+          counts={counts}
+          warm={warm}
+          temperature={temperature}
+          current={current}
+          ephemeral={ephemeral}
+        />
       ))}
     </svg>
   );
@@ -261,25 +291,36 @@ function HopsInWords({ current, ephemeral }: { current: State; ephemeral: boolea
 /** The diagram of all sandboxes, with counts: horizontal on a wide page, vertical on a narrow one. */
 export function StateDiagram({
   counts,
+  warm,
   rendered,
 }: {
   counts: Readonly<Record<State, number>>;
+  /** How many of the active are warm. */
+  warm: number;
   /** The server's time in epoch seconds. */
   rendered: number;
 }) {
   return (
     <div>
-      <Drawing layout={WIDE} counts={counts} rendered={rendered} className="max-md:hidden" />
-      <Drawing layout={TALL} counts={counts} rendered={rendered} className="mx-auto max-w-96 md:hidden" />
+      <Drawing layout={WIDE} counts={counts} warm={warm} rendered={rendered} className="max-md:hidden" />
+      <Drawing layout={TALL} counts={counts} warm={warm} rendered={rendered} className="mx-auto max-w-96 md:hidden" />
     </div>
   );
 }
 
-/** The diagram of one sandbox: its node lit, its open hops emphasised. */
-export function SandboxDiagram({ current, ephemeral }: { current: State; ephemeral: boolean }) {
+/** The diagram of one sandbox: its node lit, its open hops emphasised, its temperature while it is active. */
+export function SandboxDiagram({
+  current,
+  temperature,
+  ephemeral,
+}: {
+  current: State;
+  temperature: Temperature;
+  ephemeral: boolean;
+}) {
   return (
     <div>
-      <Drawing layout={TALL} current={current} ephemeral={ephemeral} className="max-w-96" />
+      <Drawing layout={TALL} current={current} temperature={temperature} ephemeral={ephemeral} className="max-w-96" />
       <HopsInWords current={current} ephemeral={ephemeral} />
     </div>
   );

@@ -29,7 +29,7 @@ function row(id: string, state: Instance['state']): Instance {
 function changed(seq: number, ...rows: Instance[]): Changes {
   const states = { ...none, active: seq };
   const tenants = [{ tenant: 'acme', states }];
-  return { seq, rows, more: false, states, faults: noFaults, tenants, jobs: [], starts: [] };
+  return { seq, rows, more: false, states, faults: noFaults, warm: 0, tenants, jobs: [], starts: [] };
 }
 
 function line(seq: number, time_ms = seq): Event {

@@ -16,7 +16,7 @@ export interface CachedValue<T> {
 }
 
 export type States = Changes['states'];
-export type Counts = Pick<Changes, 'states' | 'faults'>;
+export type Counts = Pick<Changes, 'states' | 'faults' | 'warm'>;
 
 /** Rows that no component shows yet: a page that is still loading may show them. */
 const LOOSE_ROWS = 1000;
@@ -83,7 +83,7 @@ function keep<T>(queries: QueryClient, key: readonly string[], next: CachedValue
 
 /** Applies changes to every value they name. */
 export function applyChanges(queries: QueryClient, changes: Changes, at: number): void {
-  const { seq, rows, states, faults, tenants, jobs, starts } = changes;
+  const { seq, rows, states, faults, warm, tenants, jobs, starts } = changes;
   const loose = looseRows(queries);
   for (const value of rows) {
     const next = { seq, at, value };
@@ -96,7 +96,7 @@ export function applyChanges(queries: QueryClient, changes: Changes, at: number)
     if (loose.size <= LOOSE_ROWS) break;
     loose.delete(id);
   }
-  keep<Counts>(queries, countsKey, { seq, at, value: { states, faults } });
+  keep<Counts>(queries, countsKey, { seq, at, value: { states, faults, warm } });
   for (const { tenant, states: value } of tenants) keep(queries, tenantKey(tenant), { seq, at, value });
   for (const job of jobs) queries.setQueryData<Job>(jobKey(job.id), (kept) => laterJob(kept, job));
   for (const { request_id, started } of starts) {

@@ -4,7 +4,7 @@ import { StateDiagram } from '../figures/state-diagram.tsx';
 import { dockInWords } from '../sandbox/state-words.ts';
 /** Live counts of the whole server and of one tenant. */
 import type { States } from './cache.ts';
-import { useStateCounts, useTenantStateCounts } from './live-data.tsx';
+import { useStateCounts, useTenantStateCounts, useWarmCount } from './live-data.tsx';
 
 /** The headline of the overview: how many are awake, asleep and archived. */
 export function LiveDockWords({ states }: { states: States }) {
@@ -12,8 +12,8 @@ export function LiveDockWords({ states }: { states: States }) {
 }
 
 /** The state diagram with live counts. */
-export function LiveDiagram({ states, rendered }: { states: States; rendered: number }) {
-  return <StateDiagram counts={useStateCounts(states)} rendered={rendered} />;
+export function LiveDiagram({ states, warm, rendered }: { states: States; warm: number; rendered: number }) {
+  return <StateDiagram counts={useStateCounts(states)} warm={useWarmCount(warm)} rendered={rendered} />;
 }
 
 /** The counts of a tenant by state, with their bar. */

@@ -7,8 +7,9 @@ import { useNow } from '../ui/use-now.ts';
 /** The second half of the headline, as a time element with the exact moment on hover. `rendered` in epoch seconds. */
 export function HeadlineDetail({ instance, rendered }: { instance: HeadlineFields; rendered: number }) {
   const now = useNow(rendered);
+  const since = instance.warm_since ?? instance.state_since;
   return (
-    <time dateTime={new Date(instance.state_since * 1000).toISOString()} title={exactMoment(instance.state_since)}>
+    <time dateTime={new Date(since * 1000).toISOString()} title={exactMoment(since)}>
       {headlineDetail(instance, now)}
     </time>
   );

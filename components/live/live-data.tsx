@@ -77,6 +77,13 @@ export function useStateCounts(states: States): States {
   return valueToShow(data && { ...data, value: data.value.states }, states, asOf, rendered * 1000);
 }
 
+/** How many are warm, of everything that the visitor may see. */
+export function useWarmCount(warm: number): number {
+  const { data } = useQuery<CachedValue<Counts>>({ queryKey: countsKey, queryFn: skipToken });
+  const { asOf, rendered } = use(MomentContext);
+  return valueToShow(data && { ...data, value: data.value.warm }, warm, asOf, rendered * 1000);
+}
+
 /** Counts by state, of one tenant. */
 export function useTenantStateCounts(tenant: string, states: States): States {
   return useKept(tenantKey(tenant), states);

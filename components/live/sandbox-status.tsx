@@ -4,6 +4,7 @@ import type { Instance } from '#lib/contract/schema.ts';
 import { SandboxDiagram } from '../figures/state-diagram.tsx';
 import { StateMark } from '../sandbox/state-mark.tsx';
 import { headlineWord } from '../sandbox/state-words.ts';
+import { exactMoment, timeOfDay } from '../ui/durations.ts';
 import { Headline, HeadlineDetail } from './headline.tsx';
 import { useStreamedInstance } from './live-data.tsx';
 
@@ -18,7 +19,13 @@ export function RowStatus({ instance, rendered }: Props) {
   const row = useStreamedInstance(instance, rendered);
   return (
     <span className="inline-flex items-baseline gap-2">
-      <StateMark state={row.state} fault={row.fault} size={15} className="flex-none translate-y-[0.1875rem]" />
+      <StateMark
+        state={row.state}
+        fault={row.fault}
+        warm={row.thermal === 'warm'}
+        size={15}
+        className="flex-none translate-y-[0.1875rem]"
+      />
       <span>
         <Headline instance={row} rendered={rendered} />
       </span>
@@ -29,7 +36,9 @@ export function RowStatus({ instance, rendered }: Props) {
 /** The state mark alone. */
 export function RowMark({ instance, rendered, size, className }: Props & { size: number; className: string }) {
   const row = useStreamedInstance(instance, rendered);
-  return <StateMark state={row.state} fault={row.fault} size={size} className={className} />;
+  return (
+    <StateMark state={row.state} fault={row.fault} warm={row.thermal === 'warm'} size={size} className={className} />
+  );
 }
 
 /** The headline of a page. */
@@ -40,6 +49,7 @@ export function TitleStatus({ instance, rendered }: Props) {
       <StateMark
         state={row.state}
         fault={row.fault}
+        warm={row.thermal === 'warm'}
         size={36}
         className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]"
       />
@@ -52,8 +62,23 @@ export function TitleStatus({ instance, rendered }: Props) {
   );
 }
 
+/** That its process is paused, and what continues it; nothing while it is not. */
+export function WarmNote({ instance, rendered }: Props) {
+  const { warm_since: since } = useStreamedInstance(instance, rendered);
+  if (since === null) return null;
+  return (
+    <p className="mt-1 max-w-2xl text-ink-2">
+      Its process is paused in memory since{' '}
+      <time dateTime={new Date(since * 1000).toISOString()} title={exactMoment(since)}>
+        {timeOfDay(since)}
+      </time>
+      : it takes no processor time, and the next request continues it in about a millisecond.
+    </p>
+  );
+}
+
 /** The diagram of one sandbox. */
 export function LiveSandboxDiagram({ instance, rendered }: Props) {
-  const { state, ephemeral } = useStreamedInstance(instance, rendered);
-  return <SandboxDiagram current={state} ephemeral={ephemeral} />;
+  const { state, thermal, ephemeral } = useStreamedInstance(instance, rendered);
+  return <SandboxDiagram current={state} temperature={thermal === 'warm' ? 'warm' : 'hot'} ephemeral={ephemeral} />;
 }

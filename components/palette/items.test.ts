@@ -9,6 +9,7 @@ const sandbox = {
   fault: null,
   fault_reason: null,
   state_since: 0,
+  warm_since: null,
   pending: null,
   interrupted: false,
 } as const;

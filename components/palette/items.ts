@@ -7,7 +7,7 @@ import { MAIN_NAV, OTHER_PAGES, SETTINGS_NAV, TOOL_NAV } from '../ui/nav-items.t
 /** A sandbox as the palette shows it. */
 export type PaletteSandbox = { id: string } & Pick<
   Instance,
-  'name' | 'tenant' | 'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending' | 'interrupted'
+  'name' | 'tenant' | 'state' | 'fault' | 'fault_reason' | 'state_since' | 'warm_since' | 'pending' | 'interrupted'
 >;
 
 /** A sandbox with the moves that are open to it now. */

@@ -9,12 +9,17 @@ import type { Fault } from '#lib/lifecycle/words.ts';
 const outline = { stroke: 'currentColor', strokeWidth: 1.25 } as const;
 const inside = { stroke: 'var(--on-colour)', strokeWidth: 1.25 } as const;
 
-function shape(state: State) {
+function shape(state: State, warm: boolean) {
   switch (state) {
     case 'created':
       return <circle cx="8" cy="8" r="6" fill="none" strokeDasharray="2.6 2.1" {...outline} />;
     case 'active':
-      return <circle cx="8" cy="8" r="6" fill="var(--active)" {...outline} />;
+      return (
+        <>
+          <circle cx="8" cy="8" r="6" fill="var(--active)" {...outline} />
+          {warm && <path d="M6.4 5.4v5.2M9.6 5.4v5.2" {...inside} strokeWidth={1.5} />}
+        </>
+      );
     case 'suspended':
       return (
         <>
@@ -54,6 +59,7 @@ function shape(state: State) {
 export function StateMark({
   state,
   fault = null,
+  warm = false,
   size = 16,
   x,
   y,
@@ -61,6 +67,8 @@ export function StateMark({
 }: {
   state: State;
   fault?: Fault | null;
+  /** The process of an active one is paused: two bars inside. */
+  warm?: boolean;
   /** Pixels, or units of the drawing that contains it. */
   size?: number;
   x?: number;
@@ -79,7 +87,7 @@ export function StateMark({
       focusable="false"
     >
       {fault === null ? (
-        shape(state)
+        shape(state, warm)
       ) : (
         <>
           <path d="M8 1.8 15 14H1z" fill="var(--fault)" strokeLinejoin="round" {...outline} />

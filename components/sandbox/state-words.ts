@@ -35,7 +35,7 @@ const PENDING: Readonly<Record<string, string>> = {
 
 export type HeadlineFields = Pick<
   Instance,
-  'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending' | 'interrupted'
+  'state' | 'fault' | 'fault_reason' | 'state_since' | 'warm_since' | 'pending' | 'interrupted'
 >;
 
 /** The first word of the headline: `Awake`, `Asleep`, `Damaged`. */
@@ -53,6 +53,9 @@ export function headlineDetail(instance: HeadlineFields, now: number): string {
   if (instance.fault === 'missing') return `${instance.state}, but its file is not in its drawer`;
   if (instance.fault === 'unknown') return `${instance.state}, filing failed three times`;
   if (instance.state === 'created') return agoInWords(seconds);
+  if (instance.warm_since !== null) {
+    return `warm, paused for ${lengthInWords(Math.max(0, now - instance.warm_since))}`;
+  }
   if (instance.state === 'active') return `for ${lengthInWords(seconds)}`;
   return `${instance.state} ${agoInWords(seconds)}`;
 }

@@ -66,6 +66,11 @@ export function exactMoment(epoch: number): string {
   return `${new Date(epoch * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
+/** A time of day, in UTC: `12:03 UTC`. `epoch` in seconds. */
+export function timeOfDay(epoch: number): string {
+  return `${new Date(epoch * 1000).toISOString().slice(11, 16)} UTC`;
+}
+
 /** A size: `812 B`, `4.2 kB`, `17 MB`. Decimal units. */
 export function sizeInWords(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

@@ -11,8 +11,10 @@ import {
   daysInWords,
   exactMoment,
   lengthInWords,
+  pauseInWords,
   sizeInWords,
   thresholdInWords,
+  timeOfDay,
   tookInWords,
 } from './durations.ts';
 
@@ -47,10 +49,12 @@ test('sizes, measured times and moments have their usual forms', () => {
   expect(tookInWords(0.62)).toBe('0.6 ms');
   expect(tookInWords(1234)).toBe('1.2 s');
   expect(exactMoment(0)).toBe('1970-01-01 00:00:00 UTC');
+  expect(timeOfDay(43_380)).toBe('12:03 UTC');
+  expect([0, 30, 3600].map(pauseInWords)).toEqual(['never', '30 s', '1 h']);
 });
 
 test('every state and every fault has a headline with its time or reason', () => {
-  const row = { fault_reason: null, state_since: 1000, pending: null, interrupted: false };
+  const row = { fault_reason: null, state_since: 1000, warm_since: null, pending: null, interrupted: false };
   const headlines = STATES.map((state) => {
     const instance = { ...row, state, fault: null };
     return `${headlineWord(instance)} · ${headlineDetail(instance, 1000 + 3 * 86_400)}`;
@@ -66,6 +70,8 @@ test('every state and every fault has a headline with its time or reason', () =>
   const faulty = FAULTS.map((fault) => headlineWord({ ...row, state: 'frozen', fault }));
   expect(new Set(faulty).size).toBe(FAULTS.length);
   expect(headlineDetail({ ...row, state: 'frozen', fault: null, pending: 'resume' }, 2000)).toBe('waking now');
+  const warm = { ...row, state: 'active', fault: null, warm_since: 4000 } as const;
+  expect(`${headlineWord(warm)} · ${headlineDetail(warm, 4130)}`).toBe('Awake · warm, paused for 2 minutes');
 });
 
 test('the last move is one sentence: who, from where, why, and how long it took', () => {

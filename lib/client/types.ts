@@ -325,6 +325,7 @@ export type Instance = {
   name: string | null;
   state: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
   thermal: 'hot' | 'warm' | 'cold';
+  warm_since: number | null;
   fault: 'error' | 'unknown' | 'corrupt' | 'missing' | null;
   fault_reason: string | null;
   pending: string | null;

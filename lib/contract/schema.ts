@@ -70,6 +70,8 @@ export const instanceSchema = z
     name: z.string().nullable(),
     state: stateSchema,
     thermal: thermalSchema,
+    /** Since when its process is paused in memory; null when it is not warm. */
+    warm_since: epochSchema.nullable(),
     fault: faultSchema.nullable(),
     fault_reason: z.string().nullable(),
     pending: z.string().nullable(),
@@ -151,6 +153,8 @@ export const changesSchema = z
     more: z.boolean(),
     states: countsSchema,
     faults: z.record(faultSchema, z.int().min(0)),
+    /** How many of the active ones have a paused process. */
+    warm: z.int().min(0),
     /** One for each tenant with changes. */
     tenants: z.array(z.object({ tenant: slugSchema, states: countsSchema })),
     /** Jobs that began, moved on or ended. */

@@ -26,11 +26,14 @@ export interface Metrics {
 /** Seconds. A wake costs milliseconds, so the buckets start there. */
 const RESUME_BUCKETS = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 2, 4, 8];
 
+/** What the types of lines about pausing begin with. */
+const THERMAL = 'thermal.';
+
 /** Makes the metrics of a host; each host has its own. */
 export function createMetrics(options: {
   registry: Pick<Registry, 'commitEvents' | 'instances' | 'wakeTimes'>;
   pool: Pick<InstancePool, 'ready' | 'memory'>;
-  sessions: Pick<Sessions, 'callsRunning'>;
+  sessions: Pick<Sessions, 'callsRunning' | 'warmIds'>;
   clock: Clock;
   log: Logger;
   /** Open streams of the ledger. */
@@ -55,6 +58,22 @@ export function createMetrics(options: {
     async collect() {
       const counts = await registry.instances.countsByState();
       for (const state of STATES) this.set({ state }, counts[state]);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_instances_thermal',
+    help: 'Instances by thermal state: hot has a process, warm a paused one, cold none.',
+    labelNames: ['thermal'],
+    registers,
+    async collect() {
+      const { active, deleted, ...counts } = await registry.instances.countsByState();
+      const warm = Math.min(active, sessions.warmIds.length);
+      this.set({ thermal: 'hot' }, active - warm);
+      this.set({ thermal: 'warm' }, warm);
+      this.set(
+        { thermal: 'cold' },
+        Object.values(counts).reduce((sum, n) => sum + n, 0),
+      );
     },
   });
   new Gauge({
@@ -136,6 +155,19 @@ export function createMetrics(options: {
     registers,
   });
 
+  const thermalMoves = new Counter({
+    name: 'winterdock_thermal_total',
+    help: 'Processes paused (warm), continued (wake) and paused for their silence (force_pause).',
+    labelNames: ['move'],
+    registers,
+  });
+  const thermalWakeSeconds = new Histogram({
+    name: 'winterdock_thermal_wake_seconds',
+    help: 'Time from the request to the first answer of a process that was paused.',
+    buckets: RESUME_BUCKETS,
+    registers,
+  });
+
   const resumedCold = (source: Source, seconds: number | null) => {
     resumes.inc({ path: 'cold' });
     coldResumes.inc({ source });
@@ -145,6 +177,10 @@ export function createMetrics(options: {
   };
   const stopListening = registry.commitEvents.onLedgerAppend((lines) => {
     for (const { type, from, to, trigger, source, tookMs } of lines) {
+      if (type.startsWith(THERMAL)) {
+        thermalMoves.inc({ move: type.slice(THERMAL.length) });
+        if (type === 'thermal.wake' && tookMs !== null) thermalWakeSeconds.observe(tookMs / 1000);
+      }
       if (type !== 'transition' || from === null || to === null) continue;
       transitions.inc({ from, to, trigger });
       if (to === 'active' && source !== null) resumedCold(source, tookMs === null ? null : tookMs / 1000);

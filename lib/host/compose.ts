@@ -34,6 +34,7 @@ import { createGuard } from '../operations/guard.ts';
 import { createOperations } from '../operations/operations.ts';
 import { createRefusalRecorder } from '../operations/refusals.ts';
 import { createInstanceSerializer, eventOf } from '../operations/serializer.ts';
+import { warmCount } from '../operations/warm-count.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { createSessions } from '../sessions/factory.ts';
 import { createReaders } from '../vfs/readers.ts';
@@ -125,6 +126,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     registry,
     seeding,
     serializer: createInstanceSerializer({ registry, sessions, clock }),
+    countWarm: (tenants) => warmCount({ registry, sessions }, tenants),
   });
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
   const transfers = new Transfers(config);

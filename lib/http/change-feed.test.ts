@@ -68,6 +68,7 @@ function feedOf(dropped = 0, last = 100) {
       serialize: async (row) => row as unknown as Instance,
       serializeAll: async (rows) => rows as unknown as Instance[],
     },
+    countWarm: async () => 0,
     everyMs: 20,
   });
   const append = (...ids: string[]) =>

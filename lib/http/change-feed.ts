@@ -61,9 +61,11 @@ export function createChangeFeed(parts: {
   };
   seeding: Pick<Seeding, 'onProgress'>;
   serializer: InstanceSerializer;
+  /** How many sandboxes of these tenants (null: all) are warm. */
+  countWarm: (tenants: Scope) => Promise<number>;
   everyMs?: number;
 }): ChangeFeed {
-  const { events, registry, seeding, serializer, everyMs = EVERY_MS } = parts;
+  const { events, registry, seeding, serializer, countWarm, everyMs = EVERY_MS } = parts;
   const groups = new Map<string, Group>();
   let leaves: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -110,6 +112,7 @@ export function createChangeFeed(parts: {
         more,
         states: await registry.instances.countsByState(...counted),
         faults: await registry.instances.countsByFault(...counted),
+        warm: await countWarm(scope),
         ...its,
       };
       const piece = Buffer.from(eventText('changes', changes));

@@ -17,6 +17,7 @@ import { listFilterOf, stuckSince } from './list-filter.ts';
 import type { ListPage } from './list-page.ts';
 import { createInstanceSerializer } from './serializer.ts';
 import { requireTag } from './settings-tag.ts';
+import { warmCount } from './warm-count.ts';
 
 /** How many sandboxes move by themselves in a span of time (epoch seconds, both ends inclusive), by target state. */
 interface DueSpan {
@@ -42,11 +43,12 @@ export interface InstanceOperations {
   ): Promise<Instance>;
   /**
    * The overview's counts of what the caller may see: sandboxes by state and by fault, which the registry maintains,
-   * and operations under way, the stuck ones apart (each up to 10 001).
+   * how many of the active ones are warm, and operations under way, the stuck ones apart (each up to 10 001).
    */
   counts(caller: Caller): Promise<{
     states: Record<State, number>;
     faults: Record<string, number>;
+    warm: number;
     pending: number;
     stuck: number;
   }>;
@@ -60,16 +62,16 @@ const COUNT_CAP = 10_000;
 
 export function instanceOperations(parts: {
   registry: Registry;
-  sessions: Pick<Sessions, 'live'>;
+  sessions: Pick<Sessions, 'live' | 'warmIds'>;
   clock: Clock;
 }): InstanceOperations {
-  const { registry, clock } = parts;
+  const { registry, sessions, clock } = parts;
   const { serialize, serializeAll } = createInstanceSerializer(parts);
   const now = () => epochSeconds(clock);
 
   return {
     async listInstances({ tenants }, query) {
-      const filter = listFilterOf(query, tenants, now());
+      const filter = listFilterOf(query, { tenants, now: now(), warmIds: sessions.warmIds });
       if (filter === null) return { items: [], next: null, total: 0, totalIsExact: true };
       const reverse = query.sort.startsWith('-');
       const page = await registry.instances.list({
@@ -149,6 +151,7 @@ export function instanceOperations(parts: {
       return {
         states: await registry.instances.countsByState(among),
         faults: await registry.instances.countsByFault(among),
+        warm: await warmCount(parts, tenants),
         pending: await registry.instances.count({ ...theirs, pending: {} }, COUNT_CAP),
         stuck: await registry.instances.count({ ...theirs, pending: { until: stuckSince(now()) } }, COUNT_CAP),
       };

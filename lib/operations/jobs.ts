@@ -8,6 +8,7 @@ import { type JobRunner, jobLine } from '../jobs/runner.ts';
 import { eachOf } from '../registry/each-of.ts';
 import type { InstanceSelection, JobResultRow, JobRow, NewJob, SelectedInstance } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import { auditContextOf } from './audit-context.ts';
 import { DryRunTally } from './dry-run.ts';
 import { listFilterOf } from './list-filter.ts';
@@ -24,8 +25,13 @@ export interface JobOperations {
   jobResults(caller: Caller, id: string, query: JobResultsQuery): Promise<ListPage<JobResult>>;
 }
 
-export function jobOperations(parts: { registry: Registry; runner: JobRunner; clock: Clock }): JobOperations {
-  const { registry, runner, clock } = parts;
+export function jobOperations(parts: {
+  registry: Registry;
+  runner: JobRunner;
+  sessions: Pick<Sessions, 'warmIds'>;
+  clock: Clock;
+}): JobOperations {
+  const { registry, runner, sessions, clock } = parts;
 
   const rowOfJob = async (id: string): Promise<JobRow> => {
     const job = await registry.jobs.get(id);
@@ -39,7 +45,7 @@ export function jobOperations(parts: { registry: Registry; runner: JobRunner; cl
 
   return {
     async startJob(caller, input) {
-      const selection = selectionOf(caller, input, epochSeconds(clock));
+      const selection = selectionOf(caller, input, epochSeconds(clock), sessions.warmIds);
       if (input.dry_run === true) {
         const tally = new DryRunTally(input.verb);
         for await (const one of selected(selection)) tally.add(one);
@@ -99,14 +105,19 @@ export function jobOperations(parts: { registry: Registry; runner: JobRunner; cl
  * The sandboxes that a job is about, narrowed to the caller's tenants; null when no sandbox can match. Throws
  * `forbidden` for a tenant that is not the caller's.
  */
-function selectionOf(caller: Caller, { filter, ids }: StartJobInput, now: number): InstanceSelection | null {
+function selectionOf(
+  caller: Caller,
+  { filter, ids }: StartJobInput,
+  now: number,
+  warmIds: readonly InstanceId[],
+): InstanceSelection | null {
   const { tenants } = caller;
   if (ids !== undefined) return { ids, tenants };
   const query = filter ?? {};
   if (tenants !== null && query.tenant !== undefined && !tenants.includes(query.tenant)) {
     throw new WinterdockError('forbidden', `You may not act for the tenant "${query.tenant}".`);
   }
-  const wanted = listFilterOf(query, tenants, now);
+  const wanted = listFilterOf(query, { tenants, now, warmIds });
   return wanted === null ? null : { filter: wanted };
 }
 

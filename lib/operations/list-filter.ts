@@ -1,12 +1,23 @@
 /** What a list or a job asks for, as a filter of the registry. Pure. */
 
+import type { InstanceId } from '../base/ids.ts';
 import type { JobFilter } from '../contract/schema/jobs.ts';
 import { STUCK_SECONDS } from '../lifecycle/words.ts';
 import type { ListFilter } from '../registry/instances.ts';
 
-/** The filter, narrowed to a caller's tenants (null: all), or null when nothing can match. `now` in epoch seconds. */
-export function listFilterOf(query: JobFilter, tenants: readonly string[] | null, now: number): ListFilter | null {
-  const where = thermalFilter(query);
+/** What a filter refers to that is not in the query. */
+interface FilterContext {
+  /** The caller's tenants; null: all. */
+  tenants: readonly string[] | null;
+  /** Epoch seconds. */
+  now: number;
+  /** The sandboxes that are warm now. */
+  warmIds: readonly InstanceId[];
+}
+
+/** The filter, narrowed to the caller's tenants, or null when nothing can match. */
+export function listFilterOf(query: JobFilter, { tenants, now, warmIds }: FilterContext): ListFilter | null {
+  const where = thermalFilter(query, warmIds);
   if (where === null) return null;
   const { tenant, fault, name, label, since, until, pending, due_since: dueSince, due_until: dueUntil, q } = query;
   return {
@@ -29,12 +40,22 @@ export function stuckSince(now: number): number {
   return (now - STUCK_SECONDS) * 1000;
 }
 
-/** A thermal state as a filter of the registry, or null when no row can match. Nothing is ever warm at rest. */
-function thermalFilter({ state, thermal }: JobFilter): Pick<ListFilter, 'state' | 'notState'> | null {
+/**
+ * A thermal state as a filter of the registry, or null when no row can match. The registry does not know which of the
+ * active ones are warm: they are named by their ids.
+ */
+function thermalFilter(
+  { state, thermal }: JobFilter,
+  warmIds: readonly InstanceId[],
+): Pick<ListFilter, 'state' | 'notState' | 'ids' | 'notIds'> | null {
   if (thermal === undefined) return state === undefined ? {} : { state };
-  if (thermal === 'hot') return state === undefined || state === 'active' ? { state: 'active' } : null;
-  if (thermal === 'warm' || state === 'active') return null;
-  return state === undefined ? { notState: 'active' } : { state };
+  if (thermal === 'cold') {
+    if (state === 'active') return null;
+    return state === undefined ? { notState: 'active' } : { state };
+  }
+  if (state !== undefined && state !== 'active') return null;
+  if (thermal === 'warm') return warmIds.length === 0 ? null : { state: 'active', ids: warmIds };
+  return { state: 'active', ...(warmIds.length === 0 ? {} : { notIds: warmIds }) };
 }
 
 function labelFilter(label: string): { key: string; value: string } {

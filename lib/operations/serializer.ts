@@ -71,6 +71,7 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
     name: row.name,
     state: row.state,
     thermal: live.thermal,
+    warm_since: live.warmSince,
     fault: row.fault,
     fault_reason: row.faultReason,
     pending: live.pending ?? row.pending?.verb ?? null,

@@ -60,6 +60,9 @@ export interface ListFilter {
   state?: State;
   /** Excludes one state: `thermal=cold` needs it. */
   notState?: State;
+  /** Only these ids, or none of these. They are few: a list scans the rows of the other criteria. */
+  ids?: readonly InstanceId[];
+  notIds?: readonly InstanceId[];
   fault?: Fault;
   name?: string;
   label?: { key: string; value: string };

@@ -177,6 +177,9 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
     detach: (id, attachment) => attachments.release(id, attachment, now(engine)),
     live: (row) => statusOf(runtimes.peek(row.id), row),
+    get warmIds() {
+      return runtimes.values().flatMap(({ id, warmSince }) => (warmSince === null ? [] : [id]));
+    },
     get callsRunning() {
       return runtimes.values().reduce((sum, runtime) => sum + runtime.calls, 0);
     },
@@ -229,6 +232,7 @@ function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): LiveSt
   const warmSince = row.state === 'active' ? (runtime?.warmSince ?? null) : null;
   return {
     thermal: row.state !== 'active' ? 'cold' : warmSince === null ? 'hot' : 'warm',
+    warmSince,
     updated: Math.max(row.updated, runtime?.activity ?? 0),
     attached: runtime?.attached ?? 0,
     calls: runtime?.calls ?? 0,

@@ -50,6 +50,8 @@ export interface WakeReport {
 /** Facts about one sandbox that are in memory alone. */
 export interface LiveStatus {
   thermal: Thermal;
+  /** Epoch seconds since when its process is paused in memory; null when it is not. */
+  warmSince: number | null;
   /** Epoch seconds of the last activity, flushed or not: the idle clock. */
   updated: number;
   attached: number;
@@ -172,6 +174,8 @@ export interface Sessions {
   /** Detaches a terminal; the idle clock starts then. An attachment that has ended already changes nothing. */
   detach(id: InstanceId, attachment: string): void;
   live(row: InstanceRow): LiveStatus;
+  /** The sandboxes whose process is paused in memory. */
+  readonly warmIds: readonly InstanceId[];
   readonly callsRunning: number;
 
   /**

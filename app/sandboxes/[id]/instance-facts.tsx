@@ -5,6 +5,12 @@ import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Instance } from '#lib/contract/schema.ts';
 
+const PROCESS_WORDS: Readonly<Record<Instance['thermal'], string>> = {
+  hot: 'hot: it runs',
+  warm: 'warm: paused in memory',
+  cold: 'cold: none',
+};
+
 function Entry({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="border-b border-rule pb-1.5">
@@ -38,7 +44,7 @@ export function InstanceFacts({
         </Entry>
         <Entry name="Size">{instance.bytes === null ? 'nothing yet' : sizeInWords(instance.bytes)}</Entry>
         <Entry name="Policy">{instance.policy}</Entry>
-        <Entry name="Process">{instance.thermal}</Entry>
+        <Entry name="Process">{PROCESS_WORDS[instance.thermal]}</Entry>
         <Entry name="Pauses after">
           {pauseAfter} <span className="text-small text-ink-3">{own(instance.hot_to_warm_s)}</span>
         </Entry>

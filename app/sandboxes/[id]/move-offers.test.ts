@@ -11,6 +11,7 @@ const row: Instance = {
   name: null,
   state: 'active',
   thermal: 'hot',
+  warm_since: null,
   fault: null,
   fault_reason: null,
   pending: null,

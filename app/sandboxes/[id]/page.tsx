@@ -5,7 +5,7 @@ import { cache } from 'react';
 import { HoldForm } from '#app/sandboxes/[id]/hold-form.tsx';
 import { IdleClock } from '#components/figures/idle-clock.tsx';
 import { AsOf } from '#components/live/live-data.tsx';
-import { LiveSandboxDiagram } from '#components/live/sandbox-status.tsx';
+import { LiveSandboxDiagram, WarmNote } from '#components/live/sandbox-status.tsx';
 import { RememberVisit } from '#components/palette/recent-visits.tsx';
 import { Moves } from '#components/sandbox/moves.tsx';
 import { Tabs } from '#components/ui/tabs.tsx';
@@ -100,6 +100,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
         <div className="lg:col-start-2 lg:row-start-1">
           <Block id="why" name="Why it is here">
             <WhyHere caller={caller} instance={instance} />
+            <WarmNote instance={instance} rendered={rendered} />
           </Block>
           <Block id="next" name="What happens next">
             <div className="flex flex-wrap items-start justify-between gap-x-10 gap-y-4">

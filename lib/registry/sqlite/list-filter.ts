@@ -10,13 +10,14 @@ import {
   isNull,
   lte,
   ne,
+  not,
   placeholder,
   type Queries,
 } from '../../../db/drizzle.ts';
 import { instances, labels } from '../../../db/schema.ts';
 import type { ListFilter } from '../instances.ts';
 import { queryWords } from '../search-words.ts';
-import { contains, hadLabel, jsonMember, rowid } from './raw.ts';
+import { contains, hadLabel, inBoundList, jsonMember, rowid } from './raw.ts';
 
 /** A filter in normal form: deleted rows are never listed together with others, and absent criteria are left out. */
 export interface NormalFilter extends Pick<ListFilter, 'tenant' | 'fault' | 'name' | 'label' | 'since' | 'until'> {
@@ -25,6 +26,9 @@ export interface NormalFilter extends Pick<ListFilter, 'tenant' | 'fault' | 'nam
   /** Never `deleted`. */
   state?: ListFilter['state'];
   notState?: ListFilter['notState'];
+  ids?: ListFilter['ids'];
+  /** Never empty. */
+  notIds?: ListFilter['notIds'];
   pending?: ListFilter['pending'];
   due?: ListFilter['due'];
   /** Never empty. */
@@ -35,13 +39,15 @@ export type Criterion = keyof NormalFilter;
 
 /** The filter in normal form, or null when nothing can match it. */
 export function normalizeFilter(filter: ListFilter): NormalFilter | null {
-  const { state, notState, tenant, fault, name, label, since, until, pending, due, text } = filter;
-  if (state !== undefined && state === notState) return null;
+  const { state, notState, ids, notIds = [], tenant, fault, name, label, since, until, pending, due, text } = filter;
+  if ((state !== undefined && state === notState) || ids?.length === 0) return null;
   const words = queryWords(text ?? '');
   return given({
     deleted: state === 'deleted',
     state: state === 'deleted' ? undefined : state,
     notState: state !== undefined || notState === 'deleted' ? undefined : notState,
+    ids,
+    notIds: notIds.length === 0 ? undefined : notIds,
     tenant,
     fault,
     name,
@@ -57,6 +63,8 @@ export function normalizeFilter(filter: ListFilter): NormalFilter | null {
 /** The values that `conditionOf` binds, by name. */
 export function filterBindings({
   label,
+  ids,
+  notIds,
   pending,
   due,
   words = [],
@@ -65,6 +73,8 @@ export function filterBindings({
 }: NormalFilter): Record<string, unknown> {
   return given({
     ...wanted,
+    ids: ids && JSON.stringify(ids),
+    notIds: notIds && JSON.stringify(notIds),
     labelKey: label?.key,
     labelValue: label?.value,
     startedUntil: pending?.until,
@@ -91,6 +101,10 @@ export function conditionOf(queries: Queries, wanted: NormalFilter, aspect: Crit
       return eq(instances[aspect], placeholder(aspect));
     case 'notState':
       return ne(instances.state, placeholder('notState'));
+    case 'ids':
+      return inBoundList(instances.id, 'ids');
+    case 'notIds':
+      return not(inBoundList(instances.id, 'notIds'));
     case 'name':
       return eq(instances.nameKey, placeholder('name'));
     case 'since':

@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import { STATES } from '../../lifecycle/states.ts';
 import { FAULTS } from '../../lifecycle/words.ts';
+import { instanceId } from '../../testing/plain-ids.ts';
 import type { ListFilter, ListRequest } from '../instances.ts';
 import type { Registry } from '../registry.ts';
 import { dueAt } from '../thresholds.ts';
@@ -19,7 +20,7 @@ export function dice(seed: number): (n: number) => number {
 
 /** A plain reference implementation of a filter. */
 export function matches(row: InstanceRow, filter: ListFilter): boolean {
-  const { tenant, state, notState, fault, name, label, since, until, pending, due, text } = filter;
+  const { tenant, state, notState, ids, notIds, fault, name, label, since, until, pending, due, text } = filter;
   if (
     pending !== undefined &&
     (row.pending?.startedMs ?? Number.POSITIVE_INFINITY) > (pending.until ?? Number.MAX_VALUE)
@@ -31,6 +32,7 @@ export function matches(row: InstanceRow, filter: ListFilter): boolean {
   }
   if (state === undefined ? row.state === 'deleted' : row.state !== state) return false;
   if (notState !== undefined && row.state === notState) return false;
+  if (ids?.includes(row.id) === false || notIds?.includes(row.id) === true) return false;
   if (tenant !== undefined && row.tenant !== tenant) return false;
   if (fault !== undefined && row.fault !== fault) return false;
   if (name !== undefined && row.name !== name) return false;
@@ -82,6 +84,10 @@ export const FILTERS: readonly ListFilter[] = [
   { state: 'frozen' },
   { state: 'deleted' },
   { notState: 'active' },
+  { state: 'active', ids: ['r-1', 'r-2', 'r-3', 'r-4', 'r-5', 'r-6', 'nobody'].map(instanceId) },
+  { state: 'active', notIds: ['r-1', 'r-2', 'r-3', 'nobody'].map(instanceId), tenant: 'acme', text: 'atl' },
+  { ids: [] },
+  { notIds: [], fault: 'error' },
   { fault: 'corrupt' },
   { name: 'atlas 7' },
   { label: { key: 'env', value: 'prod' } },
