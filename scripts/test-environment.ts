@@ -8,6 +8,6 @@ export const TEST_ENVIRONMENT = {
   // They share compiled code, as they do under one server.
   NODE_COMPILE_CACHE: cache('winterdock'),
   WB_CACHE: cache('winterdock-workers'),
-  // Without rehearsals a worker that waits costs a third. Tests of workers as in production unset it.
+  // Without rehearsals a worker that waits costs a third.
   WB_TEST_REHEARSALS: '0',
 };

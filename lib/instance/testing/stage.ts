@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, vi } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import type { InstancePool, InstanceProcess, OpenSpec } from '../instance.ts';
 import { createPool } from '../pool.ts';
 
@@ -24,8 +24,6 @@ export function stage(options: { size?: number; maxActive?: number } = {}): Stag
   let folder = '';
   let pool: InstancePool;
   beforeAll(async () => {
-    // These tests need workers that are as warm as in production.
-    vi.stubEnv('WB_TEST_REHEARSALS', undefined);
     folder = mkdtempSync(join(tmpdir(), 'winterdock-instance-'));
     pool = createPool({
       size: options.size ?? 1,
@@ -36,7 +34,6 @@ export function stage(options: { size?: number; maxActive?: number } = {}): Stag
     await pool.start();
   }, 60_000);
   afterAll(async () => {
-    vi.unstubAllEnvs();
     await pool.stop();
     rmSync(folder, { recursive: true, force: true });
   });
