@@ -143,6 +143,11 @@ export interface InstanceProcess {
   /** Writes do not wait for a running call, unless its interpreter blocks the thread. Durable when resolved. */
   write(operation: WriteOperation): Promise<WriteOutcome>;
   /**
+   * Reads one small file as last committed, without waiting for anything. Null when it cannot do that now, and when the
+   * content is large: read the file in a reader process then. Never throws.
+   */
+  peek(request: import('../vfs/types.ts').ReadRequest): Promise<import('../vfs/types.ts').ReadAnswer | null>;
+  /**
    * Reads from a `:memory:` sandbox, which no other process can open. Same operations and answers as a reader process.
    */
   read(request: import('../vfs/types.ts').ReadRequest): Promise<import('../vfs/types.ts').ReadAnswer>;

@@ -3,7 +3,7 @@
  * not the channel.
  */
 import { WinterdockError } from '../base/errors.ts';
-import { answerRead } from '../vfs/answer.ts';
+import { answerPeek, answerRead } from '../vfs/answer.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { evaluate } from './evaluate.ts';
 import type { WriteOperation, WriteOutcome } from './instance.ts';
@@ -53,6 +53,10 @@ export class OpenSandbox {
           id: request.id,
           result: applyWrite(this.vfs, request.operation),
         });
+      case 'peek': {
+        const result = answerPeek(this.vfs, request.request, request.maxBytes);
+        return this.#send({ type: 'done', id: request.id, result });
+      }
       case 'read':
         return this.#send({
           type: 'done',

@@ -4,7 +4,7 @@
  * sends is held by the types alone. The check is written by hand: a schema library took a tenth of a call's time.
  */
 import { isSerializedError, type SerializedError } from '../base/serialized-error.ts';
-import type { ReadRequest } from '../vfs/types.ts';
+import type { PeekRequest, ReadRequest } from '../vfs/types.ts';
 import type { EvalRequest, ExecRequest, OpenSpec, OutputChunk, WriteOperation } from './instance.ts';
 import { MAX_STREAM_BYTES } from './output.ts';
 
@@ -48,6 +48,8 @@ export type NumberedRequest = Numbered &
 export type ToInstance =
   | { type: 'open'; spec: Omit<OpenSpec, 'id'> }
   | NumberedRequest
+  /** A read between calls, of at most `maxBytes` of content: answered with `done`, null when there is more. */
+  | { type: 'peek'; id: number; request: PeekRequest; maxBytes: number }
   | { type: 'abort'; id: number }
   | { type: 'close' }
   /** Answered at once by a responsive process; sent only while no call runs. */

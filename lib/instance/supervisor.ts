@@ -9,6 +9,7 @@ import { CallWatch, cappedTimeout } from './call-limits.ts';
 import { CallQueue, QueuedCall } from './call-queue.ts';
 import { requireCapability } from './capability-check.ts';
 import type { HealthCheckTimes } from './health-check.ts';
+import { HotReads, isSmallRead } from './hot-reads.ts';
 import { IdleWaiters } from './idle-waiters.ts';
 import type {
   Death,
@@ -62,6 +63,7 @@ export class SupervisedInstance implements InstanceProcess {
   readonly #queue = new CallQueue();
   /** Writes and reads under way. */
   readonly #pending = new Map<number, Pending>();
+  readonly #hotReads = new HotReads((message) => this.#send(message));
   readonly #liveness: Liveness;
   #nextId = 1;
   #opening: Pending = { resolve: () => {}, reject: () => {} };
@@ -86,7 +88,7 @@ export class SupervisedInstance implements InstanceProcess {
       pid: worker.pid,
       send: (message: ToInstance) => this.#send(message),
       signal: (name: NodeJS.Signals) => void worker.child.kill(name),
-      isQuiet: () => !this.#dead && this.#isOpen && !this.#closing && this.#queue.empty,
+      isQuiet: () => this.#isQuiet,
       isPending: () => this.#pending.size > 0,
       onSilent: () => void this.#endSilent(),
     };
@@ -108,7 +110,11 @@ export class SupervisedInstance implements InstanceProcess {
   }
 
   get busy(): boolean {
-    return !this.#queue.empty || this.#pending.size > 0;
+    return !this.#queue.empty || this.#pending.size > 0 || this.#hotReads.underWay;
+  }
+
+  get #isQuiet(): boolean {
+    return !this.#dead && this.#isOpen && !this.#closing && this.#queue.empty;
   }
 
   get thermal(): 'hot' | 'warm' {
@@ -120,16 +126,8 @@ export class SupervisedInstance implements InstanceProcess {
     { onOutput, signal }: { onOutput?: (chunk: OutputChunk) => void; signal?: AbortSignal } = {},
   ): Promise<ExecOutcome> {
     requireCapability(this.#profile, 'shell', { id: this.id, policy: this.#policy });
-    const streaming = onOutput !== undefined;
-    const call: Call = {
-      kind: 'exec',
-      command,
-      cwd,
-      env,
-      stdin,
-      timeoutMs: cappedTimeout(timeoutMs, this.#profile),
-      streaming,
-    };
+    const limits = { timeoutMs: cappedTimeout(timeoutMs, this.#profile), streaming: onOutput !== undefined };
+    const call: Call = { kind: 'exec', command, cwd, env, stdin, ...limits };
     return this.#call(call, signal, onOutput) as Promise<ExecOutcome>;
   }
 
@@ -148,6 +146,11 @@ export class SupervisedInstance implements InstanceProcess {
 
   read(request: ReadRequest): Promise<ReadAnswer> {
     return this.#request<ReadAnswer>((id) => ({ type: 'read', id, request }));
+  }
+
+  async peek(request: ReadRequest): Promise<ReadAnswer | null> {
+    if (!this.#isQuiet || this.thermal !== 'hot' || !isSmallRead(request)) return null;
+    return this.#hotReads.ask(this.#nextId++, request);
   }
 
   async close({ drainMs, force }: { drainMs: number; force: boolean }): Promise<boolean> {
@@ -239,8 +242,7 @@ export class SupervisedInstance implements InstanceProcess {
   /** Starts the time and memory limits of the running call, if it has begun. The process has its file open. */
   #startLimits(): void {
     const queued = this.#queue.running;
-    if (queued === null || this.#liveness.neverBegan(queued.id)) return;
-    this.#callWatch.start(queued);
+    if (queued !== null && !this.#liveness.neverBegan(queued.id)) this.#callWatch.start(queued);
   }
 
   #finish(id: number): QueuedCall | null {
@@ -300,7 +302,10 @@ export class SupervisedInstance implements InstanceProcess {
         this.#liveness.trimmed(message.id, message.holds);
         return;
       case 'opened':
-        this.#fileOpened();
+        this.#isOpen = true;
+        this.#callWatch.measure();
+        this.#startLimits();
+        this.#opening.resolve(undefined);
         return;
       case 'output':
         if (this.#queue.running?.id === message.id) this.#takeOutput(this.#queue.running, message.chunks);
@@ -312,7 +317,7 @@ export class SupervisedInstance implements InstanceProcess {
         this.#endCall(message.id, message.result.rest, (call) => this.#evalOutcome(call, message.result));
         return;
       case 'done':
-        this.#pending.get(message.id)?.resolve(message.result);
+        if (!this.#hotReads.settle(message.id, message.result)) this.#pending.get(message.id)?.resolve(message.result);
         this.#pending.delete(message.id);
         this.#next();
         return;
@@ -324,13 +329,6 @@ export class SupervisedInstance implements InstanceProcess {
         this.#closeReply?.resolve(undefined);
         return;
     }
-  }
-
-  #fileOpened(): void {
-    this.#isOpen = true;
-    this.#callWatch.measure();
-    this.#startLimits();
-    this.#opening.resolve(undefined);
   }
 
   #takeOutput(call: QueuedCall, chunks: OutputChunk[]): boolean {
@@ -355,6 +353,7 @@ export class SupervisedInstance implements InstanceProcess {
 
   #requestFailed(id: number | null, error: WinterdockError): void {
     if (id !== null) {
+      this.#hotReads.settle(id, null);
       this.#pending.get(id)?.reject(error);
       this.#pending.delete(id);
       this.#finish(id)?.reject(error);
@@ -386,6 +385,7 @@ export class SupervisedInstance implements InstanceProcess {
     for (const [id, { reject }] of this.#pending)
       reject(this.#openError ?? this.#goneError(!this.#liveness.neverBegan(id)));
     this.#pending.clear();
+    this.#hotReads.end();
     for (const call of this.#queue.clear()) call.reject(this.#openError ?? this.#goneError(false));
     const running = this.#queue.finish();
     const error = (begun: boolean) => () => this.#openError ?? this.#goneError(begun);

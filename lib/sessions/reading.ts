@@ -1,6 +1,7 @@
 /**
  * Reads of a sandbox in any state, without waking it. Each read holds a lease, so that nobody moves or opens the file
- * meanwhile. A file at rest is read where it is; the file of a process is read as last committed.
+ * meanwhile. A file at rest is read where it is; the file of a process is read as last committed, a small one by the
+ * process itself while it runs no call.
  */
 import { join } from 'node:path';
 import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
@@ -92,6 +93,9 @@ export function read<R extends ReadRequest>(
 ): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
   type Wanted = Extract<ReadAnswer, { op: R['op'] }>;
   return leased(runtime, async () => {
+    // A process that no verb works on has the file open: its row is active.
+    const seen = runtime.pending === null ? await runtime.process?.peek(request) : null;
+    if (seen) return seen as Wanted;
     const row = await requireInstance(engine, runtime.id);
     const location = locationOf(engine, row);
     if (location === 'memory' && runtime.process !== null) return (await runtime.process.read(request)) as Wanted;

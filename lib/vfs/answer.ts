@@ -3,7 +3,7 @@
  */
 import { folderPage } from './folder.ts';
 import { runQuery } from './query.ts';
-import type { ReadAnswer, ReadRequest } from './types.ts';
+import type { PeekRequest, ReadAnswer, ReadRequest } from './types.ts';
 import type { Vfs } from './vfs.ts';
 
 /** One request, one answer. Throws what the operations of Vfs and `runQuery` throw. */
@@ -24,18 +24,26 @@ export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
       return { op: 'stat', stat: vfs.stat(request.path, request.volume) };
     case 'get': {
       const stat = vfs.stat(request.path, request.volume);
-      if (!stat) return { op: 'get', stat: null, content: null };
-      const { range } = request;
-      const content = range
-        ? vfs.slice(request.path, request.volume, range.start, range.end)
-        : vfs.get(request.path, request.volume);
-      return { op: 'get', stat, content };
+      return { op: 'get', stat, content: stat && contentOf(vfs, request) };
     }
     case 'search':
       return { op: 'search', ...vfs.search(request) };
     case 'query':
       return { op: 'query', ...runQuery(vfs.db, request.sql, request.params) };
   }
+}
+
+/** Answers a read of one file. Null when that would give more than `maxBytes` of its content. */
+export function answerPeek(vfs: Vfs, request: PeekRequest, maxBytes: number): ReadAnswer | null {
+  const stat = vfs.stat(request.path, request.volume);
+  if (request.op === 'stat') return { op: 'stat', stat };
+  const { range } = request;
+  const bytes = range ? range.end - range.start + 1 : (stat?.size ?? 0);
+  return bytes > maxBytes ? null : { op: 'get', stat, content: stat && contentOf(vfs, request) };
+}
+
+function contentOf(vfs: Vfs, { path, volume, range }: Extract<ReadRequest, { op: 'get' }>): Uint8Array | null {
+  return range ? vfs.slice(path, volume, range.start, range.end) : vfs.get(path, volume);
 }
 
 function nameOf(path: string): string {

@@ -24,6 +24,9 @@ export type ReadRequest =
   | { op: 'search'; text: string; in: 'name' | 'content'; volume?: Volume; limit: number }
   | { op: 'query'; sql: string; params?: (string | number | null)[] | Record<string, string | number | null> };
 
+/** A read of one file, which takes a few statements. */
+export type PeekRequest = Extract<ReadRequest, { op: 'stat' | 'get' }>;
+
 export interface VfsStat {
   path: string;
   /** Bytes. */
