@@ -1,6 +1,7 @@
 /** What keeps a page live: the shared stream, the ticking clock, and what happens when the line breaks. */
 import type { Page } from '#peers/playwright.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
+import { flaws } from './axe.ts';
 import { expect, openSession, test, visited } from './visited.ts';
 
 const ID = 'live-test';
@@ -89,6 +90,27 @@ test('a sandbox that falls asleep by itself is seen to do so', async ({ page }) 
   await call('POST', '/api/instances/sleepy/exec', { command: 'true' });
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Asleep · suspended');
   await expect(page.getByText(/The ladder suspended it because it was idle/)).toBeVisible();
+});
+
+test('a sandbox that goes warm is seen to do so, and to be hot again with its next command', async ({ page }) => {
+  const { call } = visited();
+  await call('POST', '/api/instances', { id: 'cooling', tenant: 'harbour', hot_to_warm_s: 1 });
+  await openSession(page);
+  await page.goto('/sandboxes/cooling');
+  await expect(alive(page)).toBeVisible();
+  await call('POST', '/api/instances/cooling/exec', { command: 'echo kept > /tmp/kept' });
+  const title = page.getByRole('heading', { level: 1 });
+  await expect(title).toContainText('Awake · warm, paused for');
+  await expect(page.getByText(/^Its process is paused in memory since \d\d:\d\d UTC: it takes no/)).toBeVisible();
+  await expect(page.getByRole('img', { name: 'this one is active, warm' })).toBeVisible();
+  expect(await flaws(page)).toEqual([]);
+  const [row] = (await call<{ id: string }[]>('GET', '/api/instances?thermal=warm&tenant=harbour&q=cooling')).json;
+  expect(row).toMatchObject({ id: 'cooling', state: 'active' });
+  await call('PATCH', '/api/instances/cooling', { hot_to_warm_s: 0 });
+  const { json } = await call('POST', '/api/instances/cooling/exec', { command: 'cat /tmp/kept' });
+  expect(json).toMatchObject({ stdout: 'kept\n', woke: 'warm' });
+  await expect(title).toContainText(/Awake · for /);
+  await expect(page.getByRole('img', { name: 'this one is active, hot' })).toBeVisible();
 });
 
 /** Open streams, as the server counts them. */

@@ -19,6 +19,11 @@ function nextText({ next }: Instance): string {
   return `${next.state} ${inSeconds <= 0 ? 'now' : `in ${durationText(inSeconds)}`}`;
 }
 
+function processText({ thermal, warm_since }: Instance): string {
+  if (warm_since !== null) return `${thermal}, paused since ${timeText(warm_since)}`;
+  return thermal === 'cold' ? 'none' : thermal;
+}
+
 /** Everything about one sandbox, as text. */
 function instanceFacts(instance: Instance): string {
   const { lineage, labels } = instance;
@@ -29,7 +34,7 @@ function instanceFacts(instance: Instance): string {
     ['name', instance.name],
     ['state', `${stateText(instance)} since ${timeText(instance.state_since)}`],
     ['fault', instance.fault_reason],
-    ['process', instance.thermal === 'cold' ? 'none' : instance.thermal],
+    ['process', processText(instance)],
     ['idle', durationText(instance.idle_seconds)],
     ['next', instance.next === null ? 'nothing by itself' : `${nextText(instance)}: ${instance.next.because}`],
     ['kept hot', instance.keep_hot ? 'yes' : null],
@@ -109,6 +114,7 @@ export function addInstanceCommands(program: Command): void {
     examples: [
       ['list', 'the hundred that did something last'],
       ['list --state frozen --tenant acme', 'what sleeps in the cold drawer'],
+      ['list --thermal warm', 'what is paused in memory'],
       ['list --label team=red --all --json', 'all of them, as a JSON array'],
     ],
     async run(context, options) {

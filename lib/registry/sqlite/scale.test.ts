@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Statement } from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PlainIds, withPlainIds } from '../../testing/plain-ids.ts';
+import { instanceId, type PlainIds, withPlainIds } from '../../testing/plain-ids.ts';
 import { LIST_SORTS, type ListFilter } from '../instances.ts';
 import type { Registry } from '../registry.ts';
 import { entry, everyRow, makeInstance, THRESHOLDS, transitionTo } from '../testing/fixtures.ts';
@@ -62,6 +62,8 @@ const FILTERS: readonly ListFilter[] = [
   { state: 'suspended', fault: 'unknown' },
   { tenant, state, label, text: rareWord },
   { name: 'atlas run 9' },
+  { state: 'active', ids: ['nobody', 'beacon'].map(instanceId) },
+  { state: 'active', notIds: ['nobody'].map(instanceId), tenant },
 ];
 
 test('among many rows every access path finds the same ones', async () => {
