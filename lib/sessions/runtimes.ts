@@ -2,12 +2,10 @@
  * What the server keeps in memory about one sandbox: its process, its locks, its unflushed activity. A runtime exists
  * only while something is going on; a sandbox at rest costs a row and a file. Knows nothing of drawers or verbs.
  */
-import { Mutex, Semaphore } from 'async-mutex';
+import { Mutex } from 'async-mutex';
 import type { InstanceId } from '../base/ids.ts';
+import { ReadWriteLock } from '../base/read-write-lock.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
-
-/** Readers of one file at a time. Filing and waking take all of these places. */
-const LEASES = 1024;
 
 /** Counts uses of all sandboxes: finer than seconds, to find the one that was used longest ago. */
 let uses = 0;
@@ -16,7 +14,8 @@ export class SandboxRuntime {
   readonly id: InstanceId;
   /** One verb at a time. */
   readonly verbs = new Mutex();
-  readonly #leases = new Semaphore(LEASES);
+  /** Reads hold it together; filing and waking hold it alone. */
+  readonly #leases = new ReadWriteLock();
   process: InstanceProcess | null = null;
   #pending: { verb: string; generation: number } | null = null;
   /** Epoch seconds of the last activity that is not in the registry yet, or 0. */
@@ -68,12 +67,12 @@ export class SandboxRuntime {
 
   /** Runs `read` while no one moves or opens the file. */
   lease<T>(read: () => Promise<T>): Promise<T> {
-    return this.#leases.runExclusive(read);
+    return this.#leases.read(read);
   }
 
   /** Runs `work` while no one reads the file. */
   exclusive<T>(work: () => Promise<T>): Promise<T> {
-    return this.#leases.runExclusive(work, LEASES);
+    return this.#leases.write(work);
   }
 
   /** Epoch seconds since when its process is paused in memory; null while it is not. */
@@ -107,7 +106,7 @@ export class SandboxRuntime {
       this.pending === null &&
       this.settling === null &&
       !this.verbs.isLocked() &&
-      this.#leases.getValue() === LEASES
+      this.#leases.isFree
     );
   }
 
