@@ -35,7 +35,7 @@ const many = (quick: boolean) => (quick ? 20_000 : 1_000_000);
 export const PARTS = {
   wakes: {
     about: 'first commands of frozen sandboxes beside a hot one and a bare server',
-    measure: (quick) => measureWakes({ rounds: rounds(quick), largeMebibytes: large(quick) }),
+    measure: (quick) => measureWakes({ rounds: quick ? 30 : 150, largeMebibytes: large(quick) }),
   },
   burst: {
     about: 'many frozen sandboxes asked at once beside workerd; sustained wakes',
@@ -118,7 +118,7 @@ export const USAGE = [
   '  --only   measures these parts alone; what is kept of the others stays, with its own time:',
   ...PART_NAMES.map((name) => `             ${name.padEnd(11)} ${PARTS[name].about}`),
   '  --check  exits with 1 and names each figure that is worse than its bar in scripts/bench/bars.ts',
-  '  --quick  takes fewer samples and writes nothing',
+  '  --quick  takes fewer samples, too few for a 99th percentile, and writes nothing',
   '  --draw   measures nothing: draws tables and pictures again from docs/bench.json',
   '',
 ].join('\n');
