@@ -46,7 +46,7 @@ test('the processor time of a start', { timeout: LONGEST_MS }, async () => {
 });
 
 test('the memory of hot sandboxes', { timeout: LONGEST_MS }, async () => {
-  expectWhole(await measureMemory(2));
+  expectWhole(await measureMemory(2, 0));
 });
 
 test('copies and bundles of a large sandbox beside cp', { timeout: LONGEST_MS }, async () => {
