@@ -28,6 +28,9 @@ import type { UnpackResult } from './messages.ts';
 import type { OutgoingStream, Transfers } from './transfers.ts';
 import { type BundleVerification, importRefusal, matchShare, type ShareMatch, verifyBundle } from './verification.ts';
 
+/** What a download reads at a time: each read crosses the server's thread. */
+const SENT_BYTES = 256 * 1024;
+
 export interface BundlesOptions {
   config: Config;
   clock: Clock;
@@ -87,7 +90,11 @@ export class Bundles {
           }),
         );
         await this.#options.registry.shares.add(share, this.#shipEntries(row, share, audit));
-        return { result: share, stream: createReadStream(join(folder, ZIP)), bytes: share.bytes };
+        return {
+          result: share,
+          stream: createReadStream(join(folder, ZIP), { highWaterMark: SENT_BYTES }),
+          bytes: share.bytes,
+        };
       })
       .then(({ result, outgoing }) => ({ share: result, outgoing }));
   }
