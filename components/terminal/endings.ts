@@ -53,9 +53,10 @@ function evaluatedLines(evaluated: EvalAnswer, binary: boolean): TerminalLine[] 
   const { ok, woke } = evaluated;
   const value = resultOf(evaluated);
   const result = value === null ? [] : [{ line: valueLine(ok, printable(value)), spoken: value }];
-  const words = [endInWords({ ...evaluated, truncated: false, binary }), ...(woke === 'hot' ? [] : ['woke it'])].join(
-    ' · ',
-  );
+  const words = [
+    endInWords({ ...evaluated, truncated: false, binary }),
+    ...(woke === 'hot' ? [] : [woke === 'warm' ? 'continued it' : 'woke it']),
+  ].join(' · ');
   const end = ok ? `${good}done` : `${bad}failed`;
   return [...result, { line: `${end}${quiet} · ${words}${plain}`, spoken: `${ok ? 'done' : 'failed'} · ${words}` }];
 }

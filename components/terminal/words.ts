@@ -5,7 +5,7 @@ import { tookInWords } from '../ui/durations.ts';
 export interface WakeResult {
   /** How the sandbox was found: `hot`, `warm` or `cold`. */
   woke: string;
-  /** The state that it was woken from; null when it was hot. */
+  /** The state that it was woken from; null when its process was there. */
   from: Instance['state'] | null;
   took_ms: number;
 }
@@ -15,10 +15,11 @@ export interface RunEnd extends Pick<ExecAnswer, 'exit_code' | 'took_ms' | 'time
   binary: boolean;
 }
 
-/** What was woken and how long that took; null when it was awake. */
+/** What was woken or continued and how long that took; null when it ran already. */
 export function wakeInWords({ woke, from, took_ms }: WakeResult): string | null {
   if (woke === 'hot') return null;
   const took = tookInWords(took_ms);
+  if (woke === 'warm') return `continued it in ${took}`;
   return from === null || from === 'created'
     ? `woke it for the first time, in ${took}`
     : `woke it from ${from} in ${took}`;

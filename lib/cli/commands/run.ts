@@ -26,9 +26,11 @@ function scriptOf(words: readonly string[]): string {
     .join(' ');
 }
 
-/** How a call woke the sandbox, as a sentence. */
+/** How a call found the sandbox, as a sentence. */
 export function wokeText(id: string, woke: string, tookMs: number): string {
-  return woke === 'hot' ? `${id} was awake.` : `${id} woke from ${woke} in ${millisecondsText(tookMs)}.`;
+  if (woke === 'hot') return `${id} was awake.`;
+  if (woke === 'warm') return `${id} was paused and runs again after ${millisecondsText(tookMs)}.`;
+  return `${id} woke from ${woke} in ${millisecondsText(tookMs)}.`;
 }
 
 /** Our stdin, for the command. Throws a usage error when it is larger than the limit. */
