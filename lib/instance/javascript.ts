@@ -77,10 +77,12 @@ async function newInstance(maximum: number): Promise<QuickJSWASMModule> {
   return newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmModule, wasmMemory }));
 }
 
-/** Drops the idle interpreter; the next run loads another. Call it only while none runs. */
+/**
+ * Drops the idle interpreter; the next run makes another. Call it only while none runs. Its compiled code stays: 0.7 MB,
+ * and making it again takes 20 ms of processor time.
+ */
 export function dropInterpreter(): void {
   instance = null;
-  compiledModule = null;
 }
 
 /**

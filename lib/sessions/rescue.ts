@@ -79,7 +79,8 @@ export async function rescue(
       absolutePath(engine, livePath(row.id)),
     );
   } catch (error) {
-    process.kill(worker.pid, 'SIGCONT');
+    // One that is paused is continued by the next request.
+    if (worker.thermal === 'hot') process.kill(worker.pid, 'SIGCONT');
     throw error;
   }
   await worker.kill('killed');

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { beforeEach, expect, test } from 'vitest';
 import { epochSeconds } from '../base/clock.ts';
 import { withTiming } from '../base/timing.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import { instanceId } from '../testing/plain-ids.ts';
 import { ledgerEntry } from './engine.ts';
-import { observeOpens, REQUEST } from './testing/dock.ts';
+import { liveFile, observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
 const at = stage();
@@ -205,6 +205,13 @@ test('a warm process that is killed from outside is settled as any other, and th
   expect(await at.thermalOf('a')).toBe('warm');
   process.kill(processes.get('a')?.pid ?? 0, 'SIGKILL');
   expect(await at.dock.run('a', 'cat kept more; ls /tmp')).toBe('kept\nmore');
+});
+
+test('a live file that was removed under a warm process is saved from what the process has open', async () => {
+  await warm('a');
+  rmSync(liveFile(at.dock, 'a'));
+  await at.dock.sessions.suspend('a', REQUEST);
+  expect(await at.dock.get('a', '/kept')).toBe('kept\n');
 });
 
 test('calls that come while sandboxes go warm are all answered, in their order', async () => {
