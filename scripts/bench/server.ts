@@ -1,5 +1,5 @@
 /** What is measured, as processes: the real server on a throwaway data folder, the floor beside it, and AgentFS. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,12 +63,25 @@ export async function startWinterdock(
   };
 }
 
+/** Kills a child when this process exits before it stopped it. Returns what stops it. */
+export function stopsWithUs(child: ChildProcess): () => Promise<void> {
+  const exited = once(child, 'exit');
+  const kill = () => void child.kill();
+  process.once('exit', kill);
+  return async () => {
+    process.off('exit', kill);
+    child.kill();
+    await exited;
+  };
+}
+
 /** Starts a Node script that prints `ready URL`. It is given a path in a folder of its own, which goes when it stops. */
 async function startScript(script: string): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-bare-'));
   const child = spawn(process.execPath, [join(ROOT, 'scripts', 'bench', script), join(folder, 'file')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const end = stopsWithUs(child);
   const exited = once(child, 'exit');
   const [text] = (await Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),
@@ -81,8 +94,7 @@ async function startScript(script: string): Promise<Running> {
     pid: child.pid ?? 0,
     folder,
     async stop() {
-      child.kill();
-      await exited;
+      await end();
       rmSync(folder, { recursive: true, force: true });
     },
   };

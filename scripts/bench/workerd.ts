@@ -10,7 +10,7 @@ import type { Readable } from 'node:stream';
 import { ROOT } from '../build.ts';
 import { BENCH_PEERS } from '../peers.ts';
 import { must } from './measure.ts';
-import type { Running } from './server.ts';
+import { type Running, stopsWithUs } from './server.ts';
 
 /** Milliseconds without a request after which workerd evicts an object, with some to spare. */
 export const EVICTED_AFTER_MS = 12_000;
@@ -41,6 +41,7 @@ export async function startWorkerd(folder = mkdtempSync(join(tmpdir(), 'workerd-
     cwd: folder,
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
   });
+  const end = stopsWithUs(child);
   const exited = once(child, 'exit');
   const listening = once(createInterface({ input: child.stdio[3] as Readable }), 'line');
   const [line] = (await Promise.race([
@@ -55,8 +56,7 @@ export async function startWorkerd(folder = mkdtempSync(join(tmpdir(), 'workerd-
     pid: child.pid ?? 0,
     folder,
     async stop({ keep = false } = {}) {
-      child.kill();
-      await exited;
+      await end();
       if (!keep) rmSync(folder, { recursive: true, force: true });
     },
   };
