@@ -25,7 +25,7 @@ const READABLE_CODE = [
 ];
 /** Added to the server's niceness, so that a busy sandbox never starves the server. */
 const NICENESS = 10;
-const LOWEST_PRIORITY = 19;
+export const LOWEST_PRIORITY = 19;
 const STDERR_TAIL = 2000;
 /** Part of util-linux: makes the kernel kill a process when the thread that started it is gone. */
 const SETPRIV = '/usr/bin/setpriv';
@@ -220,9 +220,14 @@ function readiness(
   });
 }
 
+/** The niceness of a worker that need not give way. */
+export function workerNiceness(): number {
+  return Math.min(LOWEST_PRIORITY, getPriority() + NICENESS);
+}
+
 function lowerPriority(pid: number): void {
   try {
-    setPriority(pid, Math.min(LOWEST_PRIORITY, getPriority() + NICENESS));
+    setPriority(pid, workerNiceness());
   } catch {
     // It has already exited, which `exited` reports.
   }

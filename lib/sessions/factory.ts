@@ -20,6 +20,7 @@ import { BackgroundChecks } from './background-checks.ts';
 import { evaluateInSandbox, exec, write } from './calls.ts';
 import { correctFutureActivity } from './clock-jumps.ts';
 import { CopyQueue } from './copy-queue.ts';
+import { CpuFairness } from './cpu-fairness.ts';
 import { removeSandbox } from './delete.ts';
 import { type Engine, livePath, now, requireInstance } from './engine.ts';
 import type { Failpoint } from './failpoints.ts';
@@ -95,6 +96,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   const { runtimes } = engine;
   const stopForgetting = forgetChangedThresholds(engine);
   const attachments = new Attachments(runtimes);
+  const cpuFairness = new CpuFairness(engine);
   const locked = <T>(id: InstanceId, work: (runtime: SandboxRuntime) => Promise<T>): Promise<T> =>
     runtimes.use(id, (runtime) => runtime.verbs.runExclusive(() => work(runtime)));
 
@@ -201,6 +203,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     start() {
       if (timer !== null) return;
       schedule();
+      cpuFairness.start();
       scrubbing = scrubForever(engine, engine.stop, { ...SCRUB_PACE, ...options.scrub });
       orphanSearch = searchDrawers(engine).catch((error) => log.error({ error: messageOf(error) }, 'orphan search'));
     },
@@ -213,6 +216,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   async function stop(): Promise<void> {
     stopping.abort();
     if (timer !== null) clearTimeout(timer);
+    cpuFairness.stop();
     // A suspension would wait for copies.
     reading.copyQueue.stop();
     await readers.breakOffCopies();
