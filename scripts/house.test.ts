@@ -24,6 +24,7 @@ const PRINTED: Readonly<Record<string, string>> = {
 /** Files that may be longer than `MAX_LINES`, with the reason. */
 const LONG: Readonly<Record<string, string>> = {
   ...PRINTED,
+  'lib/instance/testing/contract-suite.ts': 'a case for each promise of an isolation backend, on one pool',
   'app/explorer/explorer.css': 'the styles of a page that a library draws: its class names are given',
 };
 /** Paths that documents name and that are not in the repository: a placeholder, and a file of the package. */

@@ -35,8 +35,8 @@ interface Content {
 }
 
 /**
- * The tar of the workspace in pieces, each made when it is asked for. Small entries come together in one piece: 20 000 of
- * them would else cross every stream behind this one by themselves.
+ * The tar of the workspace in pieces, each made when it is asked for. Small entries come together in one piece: 20 000
+ * of them would else cross every stream behind this one by themselves.
  */
 export function* checkoutTar(db: DatabaseSync): Generator<Buffer> {
   let pieces: Buffer[] = [];

@@ -13,7 +13,9 @@ const BLOCK_BYTES = 512 * 1024;
 const AHEAD = 4;
 /** Output is collected in pieces of this size: text shrinks to a quarter or less. */
 const OUTPUT_BYTES = 128 * 1024;
-/** Parts of a block, evenly spaced, whose compression decides. Noise costs 23 ms per MiB, so a sample is 1.5 % of it. */
+/**
+ * Parts of a block, evenly spaced, whose compression decides. Noise costs 23 ms per MiB, so a sample is 1.5 % of it.
+ */
 const SAMPLES = 4;
 const SAMPLE_BYTES = 2 * 1024;
 /** A sample that does not shrink below this share is not worth the time. */

@@ -1,6 +1,6 @@
 /**
- * The records of a tar: POSIX ustar headers, and pax records before an entry whose name, target or size does not fit into
- * one. Knows nothing of where the entries come from.
+ * The records of a tar: POSIX ustar headers, and pax records before an entry whose name, target or size does not fit
+ * into one. Knows nothing of where the entries come from.
  */
 
 const BLOCK_BYTES = 512;

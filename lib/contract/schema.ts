@@ -9,7 +9,16 @@ import { FAULTS, PENDINGS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycl
 import { parseVfsPath } from '../vfs/paths.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import './schema/words.ts';
-import { oneIdleTime, PAUSE_WORDS, policySchema, TIMEOUT_WORDS, workbookSchema } from './schema/creation.ts';
+import {
+  labelsSchema,
+  oneIdleTime,
+  PAUSE_WORDS,
+  pauseSchema,
+  policySchema,
+  TIMEOUT_WORDS,
+  thresholdSchema,
+  workbookSchema,
+} from './schema/creation.ts';
 import { instanceIdSchema, slugSchema } from './schema/ids.ts';
 import { jobSchema } from './schema/jobs.ts';
 import { salvagedSchema } from './schema/repairs.ts';
@@ -32,10 +41,7 @@ const triggerSchema = z.enum(TRIGGERS);
 const viaSchema = z.enum(VIAS);
 
 const NAME_LENGTH = 200;
-const LABEL_LENGTH = 256;
-const LABEL_COUNT = 32;
 const REASON_LENGTH = 1000;
-const WEEK_SECONDS = 7 * 86_400;
 
 const nameSchema = z
   .string()
@@ -43,21 +49,6 @@ const nameSchema = z
   .min(1)
   .max(NAME_LENGTH)
   .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters');
-const labelKeySchema = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/, 'must be 1 to 63 of letters, digits, . _ / and -');
-const labelsSchema = z
-  .record(labelKeySchema, z.string().max(LABEL_LENGTH))
-  .refine((labels) => Object.keys(labels).length <= LABEL_COUNT, `at most ${LABEL_COUNT} labels`);
-const thresholdSchema = z
-  .int()
-  .min(1)
-  .max(52 * WEEK_SECONDS);
-/** When a running process is paused; 0: never. */
-const pauseSchema = z
-  .int()
-  .min(0)
-  .max(52 * WEEK_SECONDS);
 const epochSchema = z.int().min(0).max(253_402_300_799);
 export const reasonSchema = z.string().trim().max(REASON_LENGTH);
 

@@ -78,8 +78,8 @@ async function newInstance(maximum: number): Promise<QuickJSWASMModule> {
 }
 
 /**
- * Drops the idle interpreter; the next run makes another. Call it only while none runs. Its compiled code stays: 0.7 MB,
- * and making it again takes 20 ms of processor time.
+ * Drops the idle interpreter; the next run makes another. Call it only while none runs. Its compiled code stays: 0.7
+ * MB, and making it again takes 20 ms of processor time.
  */
 export function dropInterpreter(): void {
   instance = null;

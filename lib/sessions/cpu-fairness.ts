@@ -3,8 +3,8 @@
  * all others, by their priority. What a process wants is what it runs and what it waits for a processor, so it does not
  * depend on its priority or on what else runs. Owns who gives way; knows nothing of calls.
  *
- * Any user may lower the priority of a process, but only a privileged server may raise it again. Elsewhere a process that
- * gave way does so until it ends, that is until its sandbox is suspended.
+ * Any user may lower the priority of a process, but only a privileged server may raise it again. Elsewhere a process
+ * that gave way does so until it ends, that is until its sandbox is suspended.
  */
 import { availableParallelism } from 'node:os';
 import { cpuTimeOf, setNiceness } from '../instance/cpu-use.ts';

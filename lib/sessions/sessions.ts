@@ -147,8 +147,9 @@ export interface Sessions {
   /**
    * Writes `volumes` of a sandbox into a new file at `path` (absolute), as one consistent copy, in any state but
    * `deleted`. Nothing is stopped or woken: calls and writes go on, filing and waking wait. The same content gives the
-   * same bytes. When this resolves the bytes are durable (if asked for), the name is not. Throws `not_found`, `gone`, `missing_file`,
-   * `corrupt`, `storage_unavailable`; `conflict` for a `:memory:` sandbox. After a failure there is no file at `path`.
+   * same bytes. When this resolves the bytes are durable (if asked for), the name is not. Throws `not_found`, `gone`,
+   * `missing_file`, `corrupt`, `storage_unavailable`; `conflict` for a `:memory:` sandbox. After a failure there is no
+   * file at `path`.
    */
   copyOut(id: InstanceId, path: string, options: CopyOutOptions): Promise<VfsCopy>;
 

@@ -33,7 +33,9 @@ async function idle(id: string): Promise<number> {
   return pid;
 }
 
-/** Wakes a sandbox on a process of its own, outside the pool, that burns its processor and is checked as by the pool. */
+/**
+ * Wakes a sandbox on a process of its own, outside the pool, that burns its processor and is checked as by the pool.
+ */
 async function burning(id: string): Promise<{ instance: SupervisedInstance; stop: () => void }> {
   await at.dock.create(id);
   const claim = at.dock.pool.claim.bind(at.dock.pool);

@@ -31,10 +31,11 @@ const ENTER_WAL_STEP_MS = 5;
 
 /**
  * Copies `volumes` of the file at `source` into a new file at `path`. When this resolves, its contents are synced to
- * disk (unless it is not to be `durable`), but its directory entry is not. With `strict`, a source with a foreign table or volume is refused. The version
- * counter is set to the highest version copied, so that it reveals nothing of excluded rows. `sha256` is the expected
- * hash of a source at rest: a copy of damaged bytes would get a valid hash of its own. Throws `missing_file`, `corrupt`
- * (also when `quick_check` finds a fault), `conflict`, `storage_unavailable`, and then removes the unfinished copy.
+ * disk (unless it is not to be `durable`), but its directory entry is not. With `strict`, a source with a foreign table
+ * or volume is refused. The version counter is set to the highest version copied, so that it reveals nothing of
+ * excluded rows. `sha256` is the expected hash of a source at rest: a copy of damaged bytes would get a valid hash of
+ * its own. Throws `missing_file`, `corrupt` (also when `quick_check` finds a fault), `conflict`, `storage_unavailable`,
+ * and then removes the unfinished copy.
  */
 export async function copyVfs(
   source: ReadTarget,

@@ -35,8 +35,8 @@ const ENTER_BUSY_MS = 35_000;
 const LOG_BYTES = 4 * 1024 * 1024;
 
 /**
- * Address space for a file that is read as a whole while nobody can change it: a quarter of the system's time. Where the
- * disk fails under a mapping the process is killed, so only processes that may be killed map files.
+ * Address space for a file that is read as a whole while nobody can change it: a quarter of the system's time. Where
+ * the disk fails under a mapping the process is killed, so only processes that may be killed map files.
  */
 const MAPPED_BYTES = 2_147_418_112;
 

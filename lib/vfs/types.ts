@@ -130,8 +130,8 @@ export interface Readers {
    * Copies `volumes` of a file into a new file at `path`, in a process of its own: the same rows give the same bytes,
    * deleted rows leave none, and a concurrent write is in the copy as a whole or not at all. The caller holds the
    * lease. `strict` refuses a file with a foreign table. `sha256` is the expected hash of a file at rest; another file
-   * is `corrupt`. A copy that is not `durable` (default: it is) is not synced, for files that no restart needs. Throws `missing_file`, `corrupt`, `conflict`, `storage_unavailable`, and then leaves nothing at
-   * `path`.
+   * is `corrupt`. A copy that is not `durable` (default: it is) is not synced, for files that no restart needs. Throws
+   * `missing_file`, `corrupt`, `conflict`, `storage_unavailable`, and then leaves nothing at `path`.
    */
   copy(
     target: ReadTarget,

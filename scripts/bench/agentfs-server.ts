@@ -1,6 +1,6 @@
 /**
- * `agentfs-sdk` behind Node's own HTTP server: PUT writes a file, GET reads it, or lists a folder whose path ends with a
- * slash.
+ * `agentfs-sdk` behind Node's own HTTP server: PUT writes a file, GET reads it, or lists a folder whose path ends with
+ * a slash.
  */
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';

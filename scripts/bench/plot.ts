@@ -56,7 +56,9 @@ export interface Plot {
   svg: string;
 }
 
-/** Draws the series of a part; null when there are none with a size. Series of another unit than the first are left out. */
+/**
+ * Draws the series of a part; null when there are none with a size. Series of another unit than the first are left out.
+ */
 export function plotOf(name: string, all: readonly Series[]): Plot | null {
   const unit = all[0]?.unit;
   const series = all.filter((each) => each.unit === unit && startOf(each) > 0);

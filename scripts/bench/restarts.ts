@@ -1,4 +1,6 @@
-/** A stop and a start of the whole server, then the first call to what was there before, beside workerd and the floor. */
+/**
+ * A stop and a start of the whole server, then the first call to what was there before, beside workerd and the floor.
+ */
 import { must, timed } from './measure.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { roundRobin } from './round-robin.ts';

@@ -1,4 +1,6 @@
-/** Turns of the contenders of one run: round robin of short slices, so that a noisy machine is noisy for all of them. */
+/**
+ * Turns of the contenders of one run: round robin of short slices, so that a noisy machine is noisy for all of them.
+ */
 import type { Slices } from './statistics.ts';
 
 /**

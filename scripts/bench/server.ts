@@ -24,7 +24,9 @@ export interface Running {
   stop(options?: { keep?: boolean }): Promise<void>;
 }
 
-/** Settings with which a key asks as often as it likes. Its requests are counted all the same: that is part of the cost. */
+/**
+ * Settings with which a key asks as often as it likes. Its requests are counted all the same: that is part of the cost.
+ */
 export const UNLIMITED = { WB_RATE_KEY: '10000000', WB_RATE_ADDRESS: '10000000' };
 
 /** Waits for all that start. When one does not, the others are stopped before this throws. */
@@ -75,7 +77,9 @@ export function stopsWithUs(child: ChildProcess): () => Promise<void> {
   };
 }
 
-/** Starts a Node script that prints `ready URL`. It is given a path in a folder of its own, which goes when it stops. */
+/**
+ * Starts a Node script that prints `ready URL`. It is given a path in a folder of its own, which goes when it stops.
+ */
 async function startScript(script: string): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-bare-'));
   const child = spawn(process.execPath, [join(ROOT, 'scripts', 'bench', script), join(folder, 'file')], {

@@ -1,4 +1,6 @@
-/** Paused processes: what they keep of memory, and the first result of a warm sandbox beside a hot one and the floor. */
+/**
+ * Paused processes: what they keep of memory, and the first result of a warm sandbox beside a hot one and the floor.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { must, timed } from './measure.ts';
 import { pssOf, workersOf } from './processes.ts';

@@ -1,4 +1,6 @@
-/** What `workerd` serves in the bench: a Durable Object with SQLite that keeps one note. Plain JavaScript, as it runs. */
+/**
+ * What `workerd` serves in the bench: a Durable Object with SQLite that keeps one note. Plain JavaScript, as it runs.
+ */
 import { DurableObject } from 'cloudflare:workers';
 
 export class Sandbox extends DurableObject {

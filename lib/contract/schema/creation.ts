@@ -44,7 +44,23 @@ export const TIMEOUT_WORDS = {
     'Another name of `idle_to_suspend_s`: idle seconds until it is suspended, or, ephemeral, archived and deleted. Both are taken when they say the same.',
 };
 
+const YEAR_SECONDS = 52 * 7 * 86_400;
+/** Seconds of idleness after which the ladder moves a sandbox. */
+export const thresholdSchema = z.int().min(1).max(YEAR_SECONDS);
+/** When a running process is paused, in seconds of idleness; 0: never. */
+export const pauseSchema = z.int().min(0).max(YEAR_SECONDS);
+
 export const PAUSE_WORDS = {
   description:
     'Idle seconds after which its process is paused in memory (`warm`), until the next request; 0: never. Changes no state.',
 };
+
+const LABEL_LENGTH = 256;
+const LABEL_COUNT = 32;
+
+const labelKeySchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/, 'must be 1 to 63 of letters, digits, . _ / and -');
+export const labelsSchema = z
+  .record(labelKeySchema, z.string().max(LABEL_LENGTH))
+  .refine((labels) => Object.keys(labels).length <= LABEL_COUNT, `at most ${LABEL_COUNT} labels`);
