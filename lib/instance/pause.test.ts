@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { openAtRest, recoverToRest } from '../vfs/open.ts';
+import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import type { OpenSpec } from './instance.ts';
 import { endLeftoverWorkers } from './leftover-workers.ts';
 import { FOLDER_MARK, SERVER_MARK } from './process.ts';
@@ -120,6 +122,10 @@ test('a paused process goes with a server that is killed', async () => {
   await expect.poll(() => stateOf(pid)).toBe('T');
   server.kill('SIGKILL');
   await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+  recoverToRest(file);
+  const resting = openAtRest(file);
+  expect(Buffer.from(resting.get(vfsPath('/w')) ?? []).toString()).toBe('w\n');
+  resting.close();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 

@@ -214,6 +214,27 @@ test('a live file that was removed under a warm process is saved from what the p
   expect(await at.dock.get('a', '/kept')).toBe('kept\n');
 });
 
+test('after the clock was set back a sandbox goes warm 30 seconds after that', async () => {
+  await hot('a');
+  at.dock.clock.advance(-3600);
+  await at.dock.sessions.tick();
+  expect(await at.thermalOf('a')).toBe('hot');
+  at.dock.clock.advance(30);
+  await at.dock.sessions.tick();
+  expect(await at.thermalOf('a')).toBe('warm');
+});
+
+test('while a wake is under way nothing is paused', async () => {
+  await hot('a');
+  at.dock.clock.advance(30);
+  const claim = at.dock.pool.claim();
+  await at.dock.sessions.tick();
+  expect(await at.thermalOf('a')).toBe('hot');
+  claim.release();
+  await at.dock.sessions.tick();
+  expect(await at.thermalOf('a')).toBe('warm');
+});
+
 test('calls that come while sandboxes go warm are all answered, in their order', async () => {
   await hot('a');
   for (let round = 0; round < 10; round += 1) {

@@ -32,13 +32,17 @@ export function forgetChangedThresholds({ registry, runtimes }: Pick<Engine, 're
   });
 }
 
-/** Pauses the processes that have idled long enough, those used longest ago first. */
+/**
+ * Pauses the processes that have idled long enough, those used longest ago first. While a wake is under way the
+ * processors are its own.
+ */
 export async function pauseIdleProcesses(engine: Engine): Promise<void> {
   const started = performance.now();
   const due: SandboxRuntime[] = [];
   for (const runtime of engine.runtimes.values()) if (await isDue(engine, runtime)) due.push(runtime);
   due.sort((one, other) => one.lastUse - other.lastUse);
-  while (due.length > 0 && performance.now() - started < ROUND_MS && !engine.stop.aborted) {
+  const mayGoOn = () => performance.now() - started < ROUND_MS && engine.pool.claimed === 0 && !engine.stop.aborted;
+  while (due.length > 0 && mayGoOn()) {
     const few = await Promise.all(due.splice(0, CONCURRENCY).map((runtime) => pauseOne(engine, runtime)));
     const lines = few.filter((line) => line !== null);
     if (lines.length > 0) await engine.registry.ledger.append(lines);
@@ -54,6 +58,8 @@ async function isDue(engine: Engine, runtime: SandboxRuntime): Promise<boolean> 
     runtime.hotToWarm = { seconds: await hotToWarmOf(engine, row) };
   }
   const { seconds } = runtime.hotToWarm;
+  // When the clock was set back, it is idle from now on.
+  runtime.usedAt = Math.min(runtime.usedAt, now(engine));
   return seconds !== null && now(engine) - runtime.usedAt >= seconds && isCandidate();
 }
 

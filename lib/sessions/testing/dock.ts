@@ -150,9 +150,10 @@ export async function startDock({
       await registry.close();
     },
     async abandon() {
+      // First, so that nobody records the end of the processes.
+      await registry.close();
       await pool.stop();
       await readers.stop();
-      await registry.close();
     },
   };
 }
