@@ -160,6 +160,8 @@ export class Shell {
   }
 
   async #directory(path: string): Promise<string> {
+    // The root of a volume cannot be removed.
+    if (path === HOME) return path;
     if (path.startsWith('/') && (await this.#isDirectory(path))) return this.#files.resolvePath('/', path);
     throw new WinterdockError('validation', `There is no directory ${JSON.stringify(path.slice(0, 200))} to run in.`, {
       hint: 'Give an absolute path of a directory, like /workspace.',
