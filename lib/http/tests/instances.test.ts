@@ -30,6 +30,7 @@ test('a created instance shows the whole contract and has neither process nor fi
     name: 'First light',
     state: 'created',
     thermal: 'cold',
+    warm_since: null,
     fault: null,
     fault_reason: null,
     pending: null,
