@@ -24,7 +24,9 @@ export function ensurePeers(folder = PEERS): void {
   if (areInstalled(folder)) return;
   const name = relative(ROOT, folder);
   process.stderr.write(`Installing what is needed beside the rest (${name})…\n`);
-  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
+  // A registry may lack a peer's binaries for other systems; `npm ci` then refuses the lock, which cannot name them.
+  const verb = folder === BENCH_PEERS ? ['install', '--no-save'] : ['ci'];
+  const npm = spawnSync('npm', [...verb, '--no-audit', '--no-fund'], {
     cwd: folder,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
