@@ -4,7 +4,17 @@
  * processor time (docs/performance.md). Knows the two entries; lib/base/bundled.ts says whether a bundle is current.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
@@ -16,7 +26,7 @@ const ENTRIES = { worker: 'lib/instance/worker.ts', reader: 'lib/vfs/reader.ts' 
 const BASH = join(ROOT, 'lib/instance/bash.ts');
 const BASH_BUNDLE = '/node_modules/just-bash/dist/bundle/';
 const NAME_LENGTH = 16;
-/** How long the bundle of another version is kept, in milliseconds: a week. */
+/** How long a bundle is kept after a newer one took its place, in milliseconds: a week. */
 const KEEP_MS = 7 * 86_400_000;
 /** Loaded from node_modules when a guest uses them: WebAssembly and the code around it. */
 const EXTERNAL = /^(?:node:|quickjs-emscripten$|sql\.js$|seek-bzip$|@mongodb-js\/zstd$|node-liblzma$)/;
@@ -127,13 +137,24 @@ export async function bundleWorkers(): Promise<void> {
   // A server that runs the bundle of this name goes on with it.
   if (existsSync(join(parent, folder))) rmSync(making, { recursive: true });
   else renameSync(making, join(parent, folder));
+  noteSuperseded(parent);
   const list: BundleList = { folder, sources, tools };
   writeFileSync(`${making}.json`, `${JSON.stringify(list, null, 1)}\n`);
   renameSync(`${making}.json`, join(parent, BUNDLE_LIST));
   removeOld(parent, folder);
 }
 
-/** A server of an earlier version may still run its bundle. */
+/** Dates the bundle that was the newest until now: a server may have started on it long after it was made. */
+function noteSuperseded(parent: string): void {
+  try {
+    const { folder } = JSON.parse(readFileSync(join(parent, BUNDLE_LIST), 'utf8')) as BundleList;
+    utimesSync(join(parent, folder), new Date(), new Date());
+  } catch {
+    // There is none, or its list is damaged: nothing runs it.
+  }
+}
+
+/** Removes bundles that nobody can still run. */
 function removeOld(parent: string, newest: string): void {
   for (const name of readdirSync(parent)) {
     const path = join(parent, name);

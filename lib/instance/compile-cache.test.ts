@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { compileCacheFolder, isEmptyFolder } from './compile-cache.ts';
 import { createPool } from './pool.ts';
+import { startWorker } from './process.ts';
 
 let folder: string;
 
@@ -53,4 +55,21 @@ test('a worker starts although the compile cache was deleted while its server ra
   const a = pool.open({ id: 'a', file, policy: 'minimal', maxBytes: 1e7, maxFileBytes: 1e6, mustExist: false });
   expect(await a.exec({ command: 'echo up' })).toMatchObject({ stdout: 'up\n' });
   await pool.stop();
+}, 60_000);
+
+test('a worker that cannot rehearse waits for its file all the same', async () => {
+  vi.stubEnv('WB_TEST_REHEARSALS', undefined);
+  const cacheFolder = join(folder, 'cache');
+  const spillFolder = join(folder, 'spill');
+  const worker = startWorker({ dataFolder: folder, spillFolder, cacheFolder, maxStartMs: 30_000 });
+  try {
+    await worker.ready;
+    // Before the first rehearsal, whose file would lie there.
+    rmSync(cacheFolder, { recursive: true });
+    expect(await Promise.race([worker.exited, pause(1000, 'it waits')])).toBe('it waits');
+  } finally {
+    vi.unstubAllEnvs();
+    worker.child.kill('SIGKILL');
+    await worker.exited;
+  }
 }, 60_000);

@@ -78,7 +78,8 @@ async function start(): Promise<void> {
   if (mode === 'compile') await rehearse();
   send({ type: 'ready' });
   setTimeout(() => {
-    if (!isNeeded) rehearsing = rehearse();
+    // What spoils a rehearsal, a full disk for example, costs only what it would have saved.
+    if (!isNeeded) rehearsing = rehearse().catch(() => {});
   }, REHEARSE_AFTER_MS);
 }
 

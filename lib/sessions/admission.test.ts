@@ -80,3 +80,9 @@ test('the parts of a wake are noted for the answer, and a hot call has its run a
   for (const [, milliseconds] of woken) expect(milliseconds).toBeGreaterThanOrEqual(0);
   expect((await partsOf()).map(([name]) => name)).toEqual(['run']);
 });
+
+test('a script that may take little time waits for its sandbox to wake all the same', async () => {
+  await create('acme', 1);
+  const answer = await at.dock.sessions.exec('acme-0', { command: 'true', timeoutMs: 20 }, REQUEST);
+  expect(answer.woke).toBe('cold');
+});

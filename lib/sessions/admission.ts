@@ -26,6 +26,11 @@ const PARALLEL = availableParallelism();
 const FIRST_GUESS_MS = 100;
 /** The weight of the latest measurement in the moving average. */
 const WEIGHT = 0.2;
+/**
+ * A caller's limit below this is about its script and not about the wait, in milliseconds: a start of a worker alone
+ * takes a tenth of it.
+ */
+const LEAST_PATIENCE_MS = 1000;
 /** How often a wake without room looks for a sandbox that has become idle, in milliseconds. */
 const LOOK_EVERY_MS = 20;
 
@@ -45,7 +50,6 @@ export class WakeAdmission implements Admission {
   #serving = 0;
   /** Moving average of the milliseconds that serving one waiter takes. */
   #serveMs = FIRST_GUESS_MS;
-
   #demand: WakeDemand | null = null;
 
   constructor(engineOf: () => Engine) {
@@ -183,7 +187,7 @@ function mayBecomeIdle({ runtimes, pool }: Engine): boolean {
 }
 
 function limitOf({ config }: Engine, maxWaitMs: number = Number.POSITIVE_INFINITY): number {
-  return Math.min(config.wakeWaitMs, maxWaitMs);
+  return Math.min(config.wakeWaitMs, Math.max(LEAST_PATIENCE_MS, maxWaitMs));
 }
 
 function rejection(signal: AbortSignal): Promise<never> {
