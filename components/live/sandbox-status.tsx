@@ -72,7 +72,7 @@ export function WarmNote({ instance, rendered }: Props) {
       <time dateTime={new Date(since * 1000).toISOString()} title={exactMoment(since)}>
         {timeOfDay(since)}
       </time>
-      : it takes no processor time, and the next request continues it in about a millisecond.
+      : it takes no processor time, and the next request continues it in a few milliseconds.
     </p>
   );
 }
