@@ -8,6 +8,8 @@ const config: NextConfig = {
   htmlLimitedBots: /.*/,
   // `npm run check` type-checks everything once; a build does not do it again.
   typescript: { ignoreBuildErrors: true },
+  // Writing what the next build could use takes more processor time than that build saves by it.
+  experimental: { turbopackFileSystemCacheForBuild: false },
   serverExternalPackages: ['better-sqlite3', 'better-auth', 'drizzle-orm', 'just-bash', 'quickjs-emscripten', 'pino'],
 };
 

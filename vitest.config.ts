@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { TEST_ENVIRONMENT } from './scripts/test-environment.ts';
 import { LONGEST, sortTests } from './scripts/test-projects.ts';
+import { TEST_TIMES } from './scripts/test-times.ts';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 
@@ -13,8 +14,19 @@ const literally = (path: string) => path.replaceAll(/[[\]()]/g, '\\$&');
 
 const { unit, engine, isolated, slow } = sortTests(ROOT);
 
-/** One project after the other, because its files share a process only while no file of another comes between them. */
-const ORDER = ['slow', 'isolated', 'engine', 'unit'];
+/**
+ * One project after the other, because its files share a process only while no file of another comes between them.
+ * `slow` comes after the one with the longest file, and while it waits for the build; the shortest files end the run.
+ */
+const ORDER = ['isolated', 'slow', 'engine', 'unit'];
+
+/**
+ * How many files run at a time, for the two processors that the suite is measured on: a test waits for more than half
+ * of its time. The first two projects run beside the build and the browser's tests, the others after them. Another
+ * number for all is VITEST_MAX_WORKERS; the option of the command line does not reach a project's own number.
+ */
+const BESIDE_BROWSER = { maxWorkers: 3, sequence: { groupOrder: 0 } };
+const AFTER_BROWSER = { maxWorkers: 5, sequence: { groupOrder: 1 } };
 
 /** Orders the files of a project by chance, to prove that none needs another. Vitest's own option would drop ORDER. */
 const SEED = process.env.WB_TEST_SHUFFLE;
@@ -36,20 +48,23 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     globalSetup: './scripts/test-setup.ts',
+    setupFiles: process.env[TEST_TIMES] === undefined ? [] : ['./scripts/test-times-setup.ts'],
     env: TEST_ENVIRONMENT,
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
     // A busy machine is no failure: what is waited for comes, or never does.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
     projects: [
       // Nothing that these reach outlives a file, so they share their processes.
-      { extends: true, test: { name: 'unit', include: unit.map(literally), isolate: false, pool: 'threads' } },
-      { extends: true, test: { name: 'engine', include: engine.map(literally), isolate: false } },
-      { extends: true, test: { name: 'isolated', include: isolated.map(literally) } },
-      { extends: true, test: { name: 'slow', include: slow.map(literally) } },
+      {
+        extends: true,
+        test: { ...AFTER_BROWSER, name: 'unit', include: unit.map(literally), isolate: false, pool: 'threads' },
+      },
+      { extends: true, test: { ...AFTER_BROWSER, name: 'engine', include: engine.map(literally), isolate: false } },
+      { extends: true, test: { ...BESIDE_BROWSER, name: 'isolated', include: isolated.map(literally) } },
+      { extends: true, test: { ...BESIDE_BROWSER, name: 'slow', include: slow.map(literally), isolate: false } },
     ],
   },
 });

@@ -5,8 +5,9 @@
 import type { UploadAnswer } from '#components/files/upload-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { getHost } from '#lib/host/host.ts';
-import { readBody } from '#lib/http/body.ts';
+import { readBody, uploadOf } from '#lib/http/body.ts';
 import { readFormUpload } from '#lib/http/form-upload.ts';
+import type { UploadStream } from '#lib/operations/streams.ts';
 import { currentCaller } from './caller.ts';
 import { keepFlash } from './flash.ts';
 import { problemInWords, problemOf } from './problem.ts';
@@ -24,8 +25,18 @@ export function readUpload(request: Request) {
   return readFormUpload(piecesOf(request), request.headers.get('content-type'), getHost().config.maxSandboxBytes);
 }
 
-/** A form without a file, of at most 64 KiB. */
-export async function readFields(request: Request): Promise<URLSearchParams> {
+/** A text as the body that an operation takes. */
+export function textUpload(text: string, type: string): UploadStream {
+  const bytes = Buffer.from(text);
+  return uploadOf(
+    { length: bytes.byteLength, read: async (onChunk) => void (await onChunk(bytes)) },
+    type,
+    Math.max(1, bytes.byteLength),
+  );
+}
+
+/** A body of text, of at most `mostBytes`. Throws `too_large`. */
+export async function readText(request: Request, mostBytes: number): Promise<string> {
   const body = await readBody(
     {
       length: null,
@@ -33,9 +44,14 @@ export async function readFields(request: Request): Promise<URLSearchParams> {
         for await (const piece of piecesOf(request)) await onChunk(piece);
       },
     },
-    SMALL_FORM_BYTES,
+    mostBytes,
   );
-  return new URLSearchParams(body.toString('utf8'));
+  return body.toString('utf8');
+}
+
+/** A form without a file, of at most 64 KiB. */
+export async function readFields(request: Request): Promise<URLSearchParams> {
+  return new URLSearchParams(await readText(request, SMALL_FORM_BYTES));
 }
 
 /** Sends the visitor to the page with the result: by a redirect, or as JSON for the form's own script. */

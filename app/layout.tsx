@@ -5,9 +5,12 @@ import { GeistSans } from 'geist/font/sans';
 import type { Metadata, Viewport } from 'next';
 import { cookies } from 'next/headers';
 import type { ReactNode } from 'react';
+import { ActGuard } from '#components/live/act-guard.tsx';
 import { JobNotifier } from '#components/live/job-notifier.tsx';
 import { LiveProvider } from '#components/live/live-provider.tsx';
+import { DropGuard } from '#components/ui/drop-guard.tsx';
 import { Toasts } from '#components/ui/toasts.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { cookieRules } from '#lib/auth/cookies.ts';
 import { getHost } from '#lib/host/host.ts';
 import { currentCaller, ledgerSeq, renderedAt } from './caller.ts';
@@ -43,6 +46,12 @@ export const viewport: Viewport = {
   ],
 };
 
+/** The name of who is signed in. */
+async function visitorName(caller: Caller): Promise<string> {
+  const { person, key } = await getHost().operations.me(caller);
+  return person?.name ?? key?.name ?? 'Admin key';
+}
+
 export default async function Layout({ children }: { children: ReactNode }) {
   const chosen = (await cookies()).get(themeCookie(cookieRules(getHost().config)))?.value;
   const theme = isTheme(chosen) ? chosen : undefined;
@@ -59,8 +68,9 @@ export default async function Layout({ children }: { children: ReactNode }) {
           </main>
         ) : (
           <LiveProvider after={newestLine}>
+            <ActGuard />
             <JobNotifier actor={caller.actor} since={renderedAt()} />
-            <Masthead actor={caller.actor} />
+            <Masthead actor={caller.actor} name={await visitorName(caller)} />
             <main id="main" className="page flex-1" tabIndex={-1}>
               {children}
             </main>
@@ -68,6 +78,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
         )}
         <Footer theme={theme} shortcuts={caller !== null} />
         <Toasts />
+        <DropGuard />
       </body>
     </html>
   );

@@ -5,6 +5,7 @@ const LIBRARY_PAGES = [
   ['Snapshots', '/snapshots'],
   ['Blueprints', '/blueprints'],
   ['Shares', '/shares'],
+  ['Workbooks', '/workbooks'],
 ] as const;
 
 export type LibraryPage = (typeof LIBRARY_PAGES)[number][0];

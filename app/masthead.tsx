@@ -11,7 +11,7 @@ import { MAIN_NAV, type NavItem, TOOL_NAV } from '#components/ui/nav-items.ts';
 import { NavLink } from '#components/ui/nav-link.tsx';
 import { signOut } from './actions.ts';
 import { renderedAt } from './caller.ts';
-import { sandboxForPalette } from './palette-actions.ts';
+import { sandboxForPalette, sandboxForTerminal } from './palette-actions.ts';
 import { moveSandbox } from './sandboxes/[id]/actions.ts';
 
 const MENU = 'menu';
@@ -29,7 +29,7 @@ function Places({ label, places }: { label: string; places: readonly NavItem[] }
 }
 
 /** Rendered twice, at the end of the row and of the menu; the width decides which one is visible. */
-function SignOut({ className }: { className: string }) {
+function SignOut({ className }: { className?: string }) {
   return (
     <form action={signOut} className={className}>
       <button type="submit" className="button button-quiet">
@@ -39,8 +39,18 @@ function SignOut({ className }: { className: string }) {
   );
 }
 
-/** `actor`: the visitor, as the ledger names them. */
-export function Masthead({ actor }: { actor: string }) {
+/** The visitor by name, as a link to their account; rendered twice, as the way out is. */
+function Visitor({ name, className }: { name: string; className: string }) {
+  return (
+    <Link href="/settings" prefetch={false} className={className} title={`Signed in as ${name}`}>
+      <span className="sr-only">Signed in as </span>
+      {name}
+    </Link>
+  );
+}
+
+/** `actor`: the visitor, as the ledger names them. `name`: as people do. */
+export function Masthead({ actor, name }: { actor: string; name: string }) {
   return (
     <header className="page">
       <div className="masthead">
@@ -54,12 +64,16 @@ export function Masthead({ actor }: { actor: string }) {
         <div id={MENU} popover="auto" className="masthead-menu">
           <Places label="Places" places={MAIN_NAV} />
           <Places label="Tools" places={TOOL_NAV} />
-          <SignOut className="masthead-out" />
+          <div className="masthead-out">
+            <Visitor name={name} className="mb-2 block max-w-48 truncate" />
+            <SignOut />
+          </div>
         </div>
-        <PaletteTrigger actor={actor} ask={sandboxForPalette} move={moveSandbox} />
+        <PaletteTrigger actor={actor} ask={sandboxForPalette} move={moveSandbox} terminal={sandboxForTerminal} />
         <div className="masthead-live">
           <ConnectionStatus rendered={exactMoment(renderedAt()).slice(11)} />
         </div>
+        <Visitor name={name} className="masthead-end max-w-24 flex-none truncate text-small text-ink-2" />
         <SignOut className="masthead-end" />
         <button type="button" className="button button-quiet masthead-fold" popoverTarget={MENU}>
           Menu

@@ -1,6 +1,8 @@
 /** The overview: counts by state, what is due, what needs a person, the last ledger lines. */
-import Link from 'next/link';
 import { WakePlot } from '#app/overview/wake-plot.tsx';
+import { StateDiagram } from '#components/figures/state-diagram.tsx';
+import { Week } from '#components/figures/week.tsx';
+import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
 import { LiveDiagram, LiveDockWords } from '#components/live/counts.tsx';
 import { AsOf } from '#components/live/live-data.tsx';
 import { LiveLedger } from '#components/live/live-ledger.tsx';
@@ -9,10 +11,11 @@ import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo } from '#lib/contract/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { FAULTS, type Fault } from '#lib/lifecycle/words.ts';
-import { actorNames } from './actor-names.ts';
+import { lineNames } from './actor-names.ts';
 import { ledgerSeq, renderedAt, requireCaller } from './caller.ts';
 import { Faults, StuckOperations } from './overview/attention.tsx';
 import { Due } from './overview/due.tsx';
+import { FirstUse } from './overview/first-use.tsx';
 import { RunningJobs } from './overview/jobs.tsx';
 
 export const dynamic = 'force-dynamic';
@@ -54,7 +57,7 @@ export default async function Overview() {
   const caller = await requireCaller('/');
   const asOf = await ledgerSeq();
   const { operations } = getHost();
-  const [{ states, warm, stuckCount, stuck, faultCounts, faulty }, spans, first, jobs, ledger, wakes, names] =
+  const [{ states, warm, stuckCount, stuck, faultCounts, faulty }, spans, first, jobs, ledger, wakes, week] =
     await Promise.all([
       readAttention(caller),
       operations.dueCounts(caller, { seconds: SPAN_SECONDS, slots: HOUR / SPAN_SECONDS }),
@@ -62,8 +65,9 @@ export default async function Overview() {
       operations.listJobs(caller, { state: 'running', limit: JOBS_SHOWN }),
       operations.events(caller, { limit: LINES_SHOWN }),
       mayDo(caller, 'wakeTimes') ? operations.wakeTimes(caller, { days: WAKE_DAYS }) : null,
-      actorNames(),
+      mayDo(caller, 'serverUsage') ? operations.serverUsage(caller, {}) : null,
     ]);
+  const names = await lineNames(ledger.items);
   const rendered = renderedAt();
   const empty = Object.values(states).every((count) => count === 0);
   const quiet = jobs.items.length === 0 && stuckCount === 0 && faultCounts.length === 0;
@@ -102,22 +106,12 @@ export default async function Overview() {
         <LiveDockWords states={states} />
       </h1>
       <div className="pb-12">
-        <LiveDiagram states={states} warm={warm} rendered={rendered} />
+        <LiveDiagram states={states} warm={warm} rendered={rendered}>
+          <StateDiagram counts={states} warm={warm} rendered={rendered} />
+        </LiveDiagram>
       </div>
       {empty ? (
-        <PageSection id="begin" name="Begin">
-          <p className="max-w-xl">
-            No sandbox has been created yet.{' '}
-            {mayDo(caller, 'createInstance') && (
-              <>
-                <Link href="/sandboxes#new" className="font-[520]">
-                  Create the first one
-                </Link>{' '}
-                and run a command in it; a quarter of an hour after the last one it falls asleep by itself.
-              </>
-            )}
-          </p>
-        </PageSection>
+        <FirstUse caller={caller} />
       ) : (
         <div className="grid gap-x-16 lg:grid-cols-2">
           {!quiet && (
@@ -136,8 +130,19 @@ export default async function Overview() {
         </div>
       )}
       {quiet && !empty && attention}
+      {week !== null && !empty && (
+        <PageSection id="week" name="Last seven days" note="By the hour, all sandboxes together.">
+          <Week usage={week} linesOf={(since, until) => `/audit?since=${since}&until=${until}`} />
+        </PageSection>
+      )}
       <PageSection id="ledger" name="Ledger" note="The last lines. Nothing in it is ever changed.">
-        <LiveLedger events={ledger.items} limit={LINES_SHOWN} rendered={rendered} names={names} />
+        <LiveLedger events={ledger.items} limit={LINES_SHOWN} rendered={rendered} names={names}>
+          {ledger.items.length === 0 ? (
+            <p className="text-ink-2">Nothing has happened yet.</p>
+          ) : (
+            <LedgerLines events={ledger.items} rendered={rendered} names={names} />
+          )}
+        </LiveLedger>
       </PageSection>
     </AsOf>
   );

@@ -11,6 +11,11 @@ export function singleValues(search: SearchParams): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
+/** False for an address with an empty or a repeated parameter: it says the same as one without. */
+export function isCanonical(search: SearchParams): boolean {
+  return Object.values(search).every((value) => typeof value === 'string' && value.trim() !== '');
+}
+
 /** The address of a page with these parameters. */
 export function addressWith(path: string, values: Readonly<Record<string, string>>): string {
   const search = new URLSearchParams(values).toString();

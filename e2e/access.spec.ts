@@ -1,7 +1,7 @@
 /** People of every role in the browser: how they come in, what they see, what they are offered. */
 import type { Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
-import { expect, test, visited } from './visited.ts';
+import { expect, openDoor, test, visited } from './visited.ts';
 
 const PASSWORD = 'a long winter, said the dock';
 
@@ -66,6 +66,7 @@ test('a viewer sees states and the ledger of the own tenant, and is told why not
   await expect(page.getByText('Of beta')).toHaveCount(0);
   await expect(page.getByText('New sandbox')).toHaveCount(0);
   await page.goto('/sandboxes/access-alpha');
+  await openDoor(page, 'More');
   for (const verb of ['Resume', 'Suspend', 'Freeze', 'Archive', 'Delete'])
     await expect(button(page, verb)).toBeDisabled();
   await expect(page.getByText('A viewer may not do this.').first()).toBeVisible();
@@ -73,10 +74,13 @@ test('a viewer sees states and the ledger of the own tenant, and is told why not
   await expect(button(page, 'Keep hot')).toHaveCount(0);
   await expect(page.getByText('plan.txt')).toHaveCount(0);
   await page.goto('/sandboxes/access-alpha?tab=terminal');
-  await expect(button(page, 'Run')).toBeDisabled();
-  await expect(page.getByText('A viewer may not do this.').last()).toBeVisible();
+  await expect(page.getByText('Commands are for operators and admins')).toBeVisible();
   await page.goto('/sandboxes/access-alpha?tab=ledger');
   await expect(page.getByRole('table').last()).toContainText('registered');
+  await button(page, 'Jump to anything').focus();
+  await page.keyboard.press('Control+Backquote');
+  const drawer = page.getByRole('region', { name: 'Terminal of Of alpha' });
+  await expect(drawer).toContainText('Commands are for operators and admins');
   expect(await flaws(page)).toEqual([]);
 });
 
@@ -101,18 +105,91 @@ test('support reads the workspace only, and revives with a reason', async ({ pag
   await page.goto('/sandboxes/access-beta');
   // A link, which the page's script makes an item of a tree.
   const plan = page.getByRole('link', { name: 'plan.txt' });
-  await plan.or(page.getByRole('treeitem', { name: /^plan\.txt/ })).click();
+  await plan
+    .or(page.getByRole('treeitem', { name: /^plan\.txt/ }))
+    .first()
+    .click();
   await expect(page.locator('figure')).toContainText('work for everyone');
   await expect(page.getByText('Support reads workspace only.').first()).toBeVisible();
   await page.goto('/sandboxes/access-beta?volume=memory&path=/diary.txt');
   await expect(page.getByText('Support reads workspace only.').first()).toBeVisible();
   await expect(page.getByText('for the agent alone')).toHaveCount(0);
+  await openDoor(page, 'More');
   await expect(button(page, 'Delete')).toBeDisabled();
   await page.getByLabel('Reason, for the ledger').fill('ticket 41');
   await button(page, 'Revive').click();
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Awake');
+  await expect(page.getByText(/^You revived it/)).toBeVisible();
+  await expect(page.getByRole('banner').getByRole('link', { name: 'Signed in as Sue' })).toBeVisible();
   await page.goto('/sandboxes/access-beta?tab=ledger');
-  await expect(page.getByRole('table').last()).toContainText('ticket 41');
+  await expect(page.getByRole('row', { name: /ticket 41/ })).toContainText('You revived it');
+  expect(await page.locator('main').textContent()).not.toMatch(/user:|A person/);
+});
+
+/** Pages on which an act of a person is told. `ID`: a sandbox. */
+const TOLD = [
+  ...[
+    '/',
+    '/sandboxes',
+    '/archive',
+    '/snapshots',
+    '/blueprints',
+    '/shares',
+    '/workbooks',
+    '/tenants',
+    '/audit',
+    '/jobs',
+  ],
+  ...['', '?tab=terminal', '?tab=ledger', '?tab=time', '?tab=snapshots', '?tab=shares', '?tab=workbook'].map(
+    (tab) => `/sandboxes/access-told${tab}`,
+  ),
+  ...['schedules', 'settings'].map((tab) => `/sandboxes/access-told?tab=${tab}`),
+  ...['/tenants/alpha', '/settings', '/settings/people', '/settings/keys', '/settings/webhooks', '/settings/storage'],
+  ...['/settings/thresholds', '/settings/ledger', '/explorer'],
+];
+
+/** What a page shows as text: without tags, so without the values of links and fields, and without scripts. */
+const shownText = (html: string) => html.replaceAll(/<script.*?<\/script>|<[^>]*>/gs, ' ');
+
+test('no page shows the id of a person', async ({ page }) => {
+  await join(page, await invite({ email: 'ida@example.com', role: 'admin' }), 'Ida');
+  const { url } = visited();
+  const act = async (path: string, data: object): Promise<{ id: string }> => {
+    const answer = await page.request.post(path, { data, headers: { origin: url } });
+    expect([path, answer.status()]).toEqual([path, expect.any(Number)]);
+    expect([path, answer.ok(), answer.ok() ? '' : await answer.text()]).toEqual([path, true, '']);
+    return answer.json();
+  };
+  const at = '/api/instances/access-told';
+  await act('/api/instances', { id: 'access-told', tenant: 'alpha' });
+  await act(`${at}/exec`, { command: 'echo told > plan' });
+  await act(`${at}/runs`, { command: 'true' });
+  await act(`${at}/terminals`, {});
+  const schedule = await act(`${at}/schedules`, { command: 'true', cron: '0 3 * * *' });
+  await act(`${at}/schedules/${schedule.id}/run`, {});
+  const snapshot = await act(`${at}/snapshots`, { tag: 'told' });
+  await page.request.post(`${at}/ship`, { data: {}, headers: { origin: url } });
+  await act('/api/blueprints', { name: 'told', from_instance: 'access-told' });
+  await act('/api/keys', { name: 'told', role: 'viewer' });
+  const hook = await act('/api/webhooks', { name: 'told', url: 'https://example.com/hook' });
+  const job = await act('/api/jobs', { verb: 'label', ids: ['access-told'], labels: { told: 'yes' } });
+  const person = await page.request.get('/api/me').then(async (answer) => (await answer.json()).person.id as string);
+  await page.request.patch(`/api/people/${person}`, { data: { name: 'Ida I.' }, headers: { origin: url } });
+  const pages = [
+    ...TOLD,
+    `/snapshots/${snapshot.id}`,
+    '/blueprints/told',
+    `/jobs/${job.id}`,
+    `/settings/people/${person}`,
+    `/settings/webhooks/${hook.id}`,
+    `/sandboxes/access-told?tab=schedules&schedule=${schedule.id}`,
+  ];
+  for (const path of pages) {
+    const answer = await page.request.get(path);
+    const text = shownText(await answer.text());
+    expect([path, answer.status(), /.{0,60}user:[\w-]{4,}.{0,20}/s.exec(text)?.[0]]).toEqual([path, 200, undefined]);
+    expect([path, text.includes(person)]).toEqual([path, false]);
+  }
 });
 
 test('a role that changes holds with the next page, and a disabled account is out', async ({ page, complaints }) => {
@@ -135,10 +212,12 @@ test('a role that changes holds with the next page, and a disabled account is ou
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('a person joins, signs in by password, and is slowed down after wrong ones', async ({ page }) => {
+  test('a person joins, signs in by password, and is slowed down after wrong ones', async ({ page, complaints }) => {
+    complaints.expected.push(/403/);
     await join(page, await invite({ email: 'pina@example.com', role: 'viewer' }), 'Pina');
     const signIn = async (password: string) => {
       await page.goto('/signin?to=/sandboxes');
+      await expect(page.getByLabel('E-mail')).toBeFocused();
       await page.getByLabel('E-mail').fill('Pina@example.com');
       await page.getByLabel('Password', { exact: true }).fill(password);
       await button(page, 'Sign in').click();
@@ -150,10 +229,23 @@ test.describe('without JavaScript', () => {
     await signOut();
     await signIn(PASSWORD);
     await expect(page).toHaveURL(/\/sandboxes$/);
+
+    // What the role does not open is refused in words, and with the status of a refusal.
+    const { call } = visited();
+    await call('POST', '/api/instances', { id: 'looked-at', tenant: 'acme' });
+    expect((await page.goto('/settings/keys'))?.status()).toBe(403);
+    await expect(page.getByText('A viewer may not do this.')).toBeVisible();
+    expect((await page.goto('/settings/thresholds'))?.status()).toBe(200);
+    await page.goto('/sandboxes/looked-at?tab=terminal');
+    await expect(page.getByText('Commands are for operators and admins')).toBeVisible();
+
+    await page.goto('/sandboxes');
     await signOut();
     for (let n = 0; n < 5; n += 1) {
       await signIn(`a guess of a password ${n}`);
       await expect(page.getByRole('alert').getByText(/do not belong together/)).toBeVisible();
+      await expect(page.getByLabel('E-mail')).toHaveValue('Pina@example.com');
+      await expect(page.getByLabel('Password', { exact: true })).toBeFocused();
     }
     await signIn(PASSWORD);
     await expect(page.getByRole('alert').getByText('There were too many attempts to sign in.')).toBeVisible();

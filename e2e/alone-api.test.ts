@@ -50,10 +50,11 @@ test('the suite of the API passes where Next is started alone', { timeout: 900_0
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-report-'));
   const path = join(folder, 'report.json');
   const files = FILES.map((name) => `lib/http/tests/${name}.test.ts`);
-  const args = [VITEST, 'run', ...files, '--maxWorkers=1', '--reporter=json', `--outputFile=${path}`];
+  const args = [VITEST, 'run', ...files, '--reporter=json', `--outputFile=${path}`];
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    env: { ...process.env, WB_TEST_TARGET: 'next' },
+    // Each file starts a whole Next, beside the other tests.
+    env: { ...process.env, WB_TEST_TARGET: 'next', VITEST_MAX_WORKERS: '2', WB_TEST_TIMES: undefined },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let complaints = '';

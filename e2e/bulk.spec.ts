@@ -7,7 +7,7 @@ import { fillRegistry } from '../lib/registry/sqlite/testing/fill.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { flaws } from './axe.ts';
-import { expect, openSession, test, visited } from './visited.ts';
+import { expect, openDoor, openSession, test, visited } from './visited.ts';
 
 const FLEET = 40_000;
 
@@ -117,6 +117,37 @@ test('a tick in the head ticks every row, and labels are set and taken away', as
   expect(await labels('tick-2')).toEqual({ old: 'x' });
 });
 
+/** Freezes what is kept hot and what is not: the first only when it is included. */
+async function freezeHeld(page: Page, tenant: string): Promise<void> {
+  for (const name of ['plain', 'hot']) {
+    await must('POST', '/api/instances', { id: `${tenant}-${name}`, tenant, keep_hot: name === 'hot' });
+    await must('POST', `/api/instances/${tenant}-${name}/resume`, {});
+  }
+  await openSession(page);
+  await page.goto(`/jobs/new?verb=freeze&all=1&tenant=${tenant}`);
+  await expect(headline(page)).toHaveText('Freeze 1 sandbox of 2 chosen');
+  await expect(part(page, 'Set apart').getByRole('row', { name: `${tenant}-hot` })).toContainText('It is kept hot.');
+  await expect(part(page, 'Rows').getByRole('row', { name: `${tenant}-plain` })).toContainText('frozen');
+  const include = page.getByLabel('Include 1 sandbox that is kept hot or held');
+  await expect(include).not.toBeChecked();
+  await include.check();
+  await page.getByLabel('Reason, for the ledger').fill('the quay is full');
+  await page.getByRole('button', { name: /^Freeze/ }).click();
+  await expect(page).toHaveURL(/\/jobs\/job-/);
+  await ended(page, 'all done');
+  const job = page.url();
+  await page.goto(`/sandboxes/${tenant}-hot`);
+  await expect(page.locator('main')).toContainText('the quay is full');
+  await expect(page.locator('main')).not.toContainText('Kept hot: no automatic move');
+  await page.getByRole('link', { name: 'Freeze 2 sandboxes' }).click();
+  await expect(page).toHaveURL(job);
+  await expect(page.locator('main')).toContainText('included');
+}
+
+test('what is kept hot is set apart, frozen when it is included, and its page names the job', async ({ page }) => {
+  await freezeHeld(page, 'held-script');
+});
+
 /** Deletes a suspended sandbox and freezes an active one by plans. */
 async function runPlans(page: Page, tenant: string): Promise<void> {
   for (const n of ['asleep', 'awake']) {
@@ -128,6 +159,7 @@ async function runPlans(page: Page, tenant: string): Promise<void> {
   await openSession(page);
 
   await page.goto(`/sandboxes/${tenant}-asleep`);
+  await openDoor(page, 'More');
   await page.getByRole('link', { name: 'Delete in three steps' }).click();
   await expect(headline(page)).toHaveText('From suspended to deleted in 3 steps');
   await expect(part(page, 'The steps').getByRole('listitem')).toHaveCount(3);
@@ -142,6 +174,7 @@ async function runPlans(page: Page, tenant: string): Promise<void> {
   await expect(headline(page)).toContainText('Deleted');
 
   await page.goto(`/sandboxes/${tenant}-awake`);
+  await openDoor(page, 'More');
   await page.getByRole('link', { name: 'Freeze in two steps' }).click();
   await expect(part(page, 'What is lost')).toContainText('tmp');
   await page.getByLabel('Reason, for the ledger').fill('until the spring');
@@ -188,6 +221,10 @@ test.describe('without JavaScript', () => {
 
   test('the same is done by plain forms', async ({ page }) => {
     await freezeAndDelete(page, 'fleet-plain');
+  });
+
+  test('what is kept hot is set apart in plain forms too', async ({ page }) => {
+    await freezeHeld(page, 'held-plain');
   });
 });
 

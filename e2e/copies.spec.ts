@@ -10,7 +10,7 @@ import type { Locator, Page } from '#peers/playwright.ts';
 import type { Invited } from '../lib/contract/schema/access.ts';
 import type { Instance, Share, Snapshot } from '../lib/contract/schema.ts';
 import { flaws } from './axe.ts';
-import { expect, openSession, test, visited } from './visited.ts';
+import { expect, openDoor, openSession, test, visited } from './visited.ts';
 import { membersOf, zipOf } from './zips.ts';
 
 const NOTE = 'the work that leaves\n';
@@ -276,6 +276,7 @@ test('who may only look is told at each button why it may not be pressed', async
   ];
   for (const [path, name] of disabled) {
     await page.goto(path);
+    if (name === 'Resume') await openDoor(page, 'More');
     const button = page.getByRole('button', { name, exact: true });
     await expect(button, path).toBeDisabled();
     await expect(button, path).toHaveAccessibleDescription(/^A viewer /);

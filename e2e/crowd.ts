@@ -174,6 +174,7 @@ export async function trouble(folder: string, tenant: string, nowMs: number): Pr
         reason: 'the season is over, and nobody has asked for any of this since the great migration',
         labels: n === 0 ? null : { season: 'over' },
         request: { filter: { tenant } },
+        includeHeld: false,
         tenants: [tenant],
         actor: 'key:admin',
         via: 'console' as const,

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContextOptions, Locator, Page } from '#peers/playwright.ts';
 import type { Event, Instance } from '../lib/contract/schema.ts';
 import { flaws } from './axe.ts';
-import { expect, openSession, signInByKey, test, visited } from './visited.ts';
+import { expect, openDoor, openSession, signInByKey, test, visited } from './visited.ts';
 
 const PASSWORD = 'a long enough password';
 const TENANT = 'desk';
@@ -116,26 +116,30 @@ async function desk(page: Page, id: string, name: string): Promise<void> {
   await openSession(page);
   await page.goto('/');
   await place(page, 'Archive');
-  await page.getByLabel('Find', { exact: true }).fill(name.slice(0, 5));
-  await page.getByLabel('Label', { exact: true }).fill(`season:${id}`);
-  await page.getByLabel('Filed since').fill(new Date().toISOString().slice(0, 10));
+  const today = new Date().toISOString().slice(0, 10);
+  await page.getByLabel('What does the customer say?').fill(`igure season:${id} ${today}`);
   await page.getByRole('button', { name: 'Find', exact: true }).click();
   await expect(headline(page)).toHaveText('1 sandbox filed away, as filtered');
   await expect(page.getByRole('row', { name: new RegExp(name) })).toContainText(`the season of ${name} is over`);
+  await expect(page.getByText(`the label season:${id}, filed on ${today}`)).toBeVisible();
+  await expect(page.getByRole('row', { name: new RegExp(name) })).toContainText('workspace 1 file (35 B)');
   await page.getByRole('link', { name }).click();
   await expect(headline(page)).toContainText('Filed away');
 
   await part(page, 'Inside').locator('.tree').getByText('report.md').click();
   await expect(part(page, 'Inside')).toContainText('Everything is in it.');
-  await expect(page).toHaveURL(new RegExp(`/archive/${id}\\?`));
+  await expect(page).toHaveURL(new RegExp(`/sandboxes/${id}\\?`));
   expect(await stateOf(id)).toBe('archived');
 
+  const card = page.locator('#moves');
+  await expect(card).toContainText('Comes back: workspace 1 file (35 B), memory 1 file (16 B).');
   const reason = `they ask for ${name} again`;
   await page.getByLabel('Reason, for the ledger').fill(reason);
   await page.getByRole('button', { name: 'Revive', exact: true }).click();
   await expect(page.getByText('It is awake again.')).toBeVisible();
   await expect(headline(page)).toContainText('Awake');
-  await expect(page.getByRole('link', { name: 'Go to its page' })).toBeVisible();
+  await expect(card.getByRole('link', { name: 'Files' })).toBeVisible();
+  await expect(card.getByRole('link', { name: 'Open terminal' })).toHaveAttribute('href', /tab=terminal/);
   expect((await revivalOf(id))?.reason).toBe(reason);
 }
 
@@ -156,6 +160,7 @@ test.describe('without JavaScript', () => {
 
   test('an archived sandbox is found, looked into and revived', async ({ page }) => {
     await desk(page, 'desk-may', 'May figures');
+    await reviveFromList(page, 'desk-september', 'September figures');
   });
 });
 
@@ -192,6 +197,27 @@ test('what matches leaves as a file of either kind, and each export is a line', 
   await expect(page.getByRole('row', { name: /exported lines of the ledger/ }).first()).toContainText('jsonl:');
 });
 
+async function reviveFromList(page: Page, id: string, name: string): Promise<void> {
+  await filed(id, name);
+  await openSession(page);
+  await page.goto(`/archive?q=${id}`);
+  await page.locator('summary', { hasText: 'Revive…' }).click();
+  await page.getByLabel('Reason, for the ledger').fill('a customer asks');
+  await page.getByRole('button', { name: `Revive ${name}` }).click();
+  const card = page.locator('#revived');
+  await expect(card).toContainText(`${name} is back. It woke from the archive in`);
+  await expect(card.locator('code')).toHaveText(`${visited().url}/sandboxes/${id}`);
+  expect((await revivalOf(id))?.reason).toBe('a customer asks');
+  await page.goto('/archive');
+  const row = part(page, 'Revived lately').getByRole('row', { name: new RegExp(name) });
+  await expect(row).toContainText(/“a customer asks”.*Awake/);
+}
+
+test('a sandbox is revived from the list, with a link to send back and what happened afterwards', async ({ page }) => {
+  await reviveFromList(page, 'desk-august', 'August figures');
+  expect(await flaws(page)).toEqual([]);
+});
+
 test('what is not in the archive is looked for elsewhere', async ({ page }) => {
   await openSession(page);
   await page.goto('/archive?q=busy&tenant=desk');
@@ -206,8 +232,8 @@ test('an id that nobody has is said not to be there', async ({ page, complaints 
   complaints.expected.push(/404/);
   await openSession(page);
   expect((await page.goto('/archive/never-was'))?.status()).toBe(404);
-  await expect(headline(page)).toContainText('Nothing is filed');
-  await page.getByLabel('Find in the archive').fill('march');
+  await expect(headline(page)).toContainText('No such sandbox');
+  await page.getByLabel('Find a sandbox').fill('march');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('link', { name: 'March figures' })).toBeVisible();
 });
@@ -216,7 +242,7 @@ test('the desk is worked with the keyboard alone', async ({ page }) => {
   await filed('desk-june', 'June figures');
   await openSession(page);
   await page.goto('/archive');
-  await tabTo(page, page.getByLabel('Find', { exact: true }));
+  await tabTo(page, page.getByLabel('What does the customer say?'));
   await page.keyboard.type('june');
   await page.keyboard.press('Enter');
   const link = page.getByRole('link', { name: 'June figures' });
@@ -258,8 +284,10 @@ test('support looks into the work, not into what is private, and revives with a 
 test('a viewer reads the ledger and proves it, and is told why nothing else', async ({ browser }) => {
   const page = await someone(browser, 'viewer');
   await page.goto('/archive/desk-march');
-  await expect(part(page, 'Revive').getByRole('button', { name: 'Revive' })).toBeDisabled();
-  await expect(part(page, 'Revive')).toContainText('A viewer may not do this.');
+  await expect(page).toHaveURL(/\/sandboxes\/desk-march$/);
+  await openDoor(page, 'More');
+  await expect(page.getByRole('button', { name: 'Revive', exact: true })).toBeDisabled();
+  await expect(page.locator('#moves')).toContainText('A viewer may not do this.');
   await expect(part(page, 'Inside')).toContainText('A viewer may not do this.');
   await page.goto('/audit?tenant=desk');
   await expect(page.getByRole('link', { name: 'Export CSV' })).toBeVisible();

@@ -18,11 +18,12 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Finding } from '../lib/doctor/findings.ts';
 import { headPathOf } from '../lib/ledger/head-file.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
+import { programOf } from '../lib/testing/program.ts';
 
 /** Each test starts several processes. */
 vi.setConfig({ testTimeout: 180_000 });
 
-const script = (name: string) => fileURLToPath(new URL(`../scripts/${name}.ts`, import.meta.url));
+const script = (name: string) => programOf(fileURLToPath(new URL(`../scripts/${name}.ts`, import.meta.url)));
 
 let folder: string;
 let server: ServerProcess | null;

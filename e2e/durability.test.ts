@@ -54,7 +54,7 @@ test('kill -9 with ten sandboxes being written to loses no answered write, leave
   expect(await server.end('SIGKILL')).toBe('SIGKILL');
   going = false;
   await Promise.all(writers);
-  await expect.poll(() => processesOf(folder), { timeout: 5000 }).toEqual([]);
+  await expect.poll(() => processesOf(folder), { timeout: 30_000 }).toEqual([]);
 
   server = await spawnServer({ folder });
   const instances = (await (await call('GET', '/instances?tenant=acme')).json()) as Instance[];

@@ -2,39 +2,13 @@
 import type { Page } from '#peers/playwright.ts';
 import type { Event, Instance } from '../lib/contract/schema.ts';
 import { flaws } from './axe.ts';
+import { LONG, MAKE_MANY, MARKUP, ODD, SAMPLES } from './file-samples.ts';
 import { expect, openSession, test, visited } from './visited.ts';
 
 const TENANT = 'paperwork';
 const ASLEEP = 'files-asleep';
 const AWAKE = 'files-awake';
 const PLAIN = 'files-plain';
-const LONG = `${'a-name-that-goes-on-and-on-'.repeat(8)}end.txt`;
-const MARKUP = '<img src=x onerror=pwned=1>.txt';
-const ODD = 'a b #1?=%41 é .txt';
-
-const HOSTILE = `# Fine <b onclick="pwned=2">words</b>
-
-<script>window.pwned = 3</script><img src=x onerror="window.pwned = 4">
-
-[run](javascript:window.pwned=5) [data](data:text/html,<script>pwned=6</script>) [out](https://example.invalid/) [beside](src/index.ts)
-
-![remote](https://example.invalid/pixel.png) ![inside](data/pixel.png)
-
-| left | right |
-|:-----|------:|
-| 1    | 2     |
-
-- [x] done
-
-\`\`\`js
-const shown = 'as code';
-\`\`\`
-`;
-
-const PIXEL = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAGUlEQVR4nGNk+M9AEmAiTfmohlENQ0kDALJ4Ah+Xw2/LAAAAAElFTkSuQmCC',
-  'base64',
-);
 
 // Many files are made before the first test: one worker makes them.
 test.describe.configure({ mode: 'default' });
@@ -60,23 +34,13 @@ async function make(id: string, files: Readonly<Record<string, string | Uint8Arr
 
 test.beforeAll(async () => {
   const { call } = visited();
-  const many = `mkdir -p many nothing && for i in $(seq 1000 1620); do echo $i > many/$i.txt; done`;
-  await make(ASLEEP, {
-    'README.md': HOSTILE,
-    'src/index.ts': "import { a } from './a.ts';\n\n// the needle\nexport const b = a('<i>');\n",
-    'data/pixel.png': PIXEL,
-    'data/table.csv': 'name,size\n"one, two",1\n<b>three</b>,2\n',
-    'data/tree.json': '{"digits":12345678901234567890,"list":[1,{"deep":"<b>"}]}',
-    'data/model.bin': Uint8Array.from({ length: 10_000 }, (_, index) => (index * 7) % 256),
-    'data/long.log': Array.from({ length: 9000 }, (_, line) => `line ${line + 1} of a long log\n`).join(''),
-    [LONG]: 'long',
-    [MARKUP]: 'markup',
-    [ODD]: 'odd',
-  });
+  await make(ASLEEP, SAMPLES);
   await make(AWAKE, { 'notes.txt': 'the first notes\n', 'taken.txt': 'was here\n' });
   await make(PLAIN, { 'kept.txt': 'kept\r\nwith care\r\n' });
   if ((await call<Instance>('GET', box(ASLEEP))).json.state === 'active') {
-    await call('POST', `${box(ASLEEP)}/exec`, { command: many });
+    await call('POST', `${box(ASLEEP)}/snapshots`, { tag: 'as it began' });
+    await call('PUT', bytesOf(ASLEEP, 'data/added since.txt'), 'new');
+    await call('POST', `${box(ASLEEP)}/exec`, { command: MAKE_MANY });
     await call('PUT', `${box(ASLEEP)}/volumes/memory/diary/one.md`, 'private');
     for (const id of [ASLEEP, PLAIN])
       for (const verb of ['suspend', 'freeze']) await call('POST', `${box(id)}/${verb}`, {});
@@ -138,6 +102,12 @@ test('a frozen sandbox is looked through by the keyboard alone, and searched, an
   await visit.getByRole('link', { name: 'Next part' }).click();
   await expect(visit.locator('#L2001')).toContainText('line 2001 of a long log');
 
+  await visit.getByRole('button', { name: 'Compare /workspace' }).click();
+  const compared = visit.locator('#compare');
+  await expect(compared.getByRole('status')).toHaveText(/^622 added, 0 removed, 0 changed; \d+ as they were\.$/);
+  await expect(tree).toBeVisible();
+  await compared.getByRole('link', { name: '/data/added since.txt', exact: true }).click();
+  await expect(visit.locator('figure pre')).toContainText('new');
   await visit.getByLabel('Search the files').fill('NEEDLE');
   await visit.getByLabel('Where to search').selectOption('content');
   await visit.getByRole('button', { name: 'Search', exact: true }).click();
@@ -225,9 +195,24 @@ test('files are sent with their progress, decided on, dropped, deleted and broug
     data.items.add(new File(['out of the blue'], 'dropped here.txt'));
     return data;
   });
-  await visit.locator('.desk').dispatchEvent('drop', { dataTransfer: dropped });
-  await tree.getByRole('treeitem', { name: 'dropped here.txt' }).click();
-  await expect(visit.locator('figure pre')).toContainText('out of the blue');
+  // Beside the box: on the page's heading.
+  await visit.locator('h1').first().dispatchEvent('drop', { dataTransfer: dropped });
+  await visit.getByRole('link', { name: '/dropped here.txt', exact: true }).click();
+  await expect(visit.locator('figure pre').first()).toContainText('out of the blue');
+  await expect(visit.locator('figcaption time')).toHaveAttribute('datetime', /^20\d\d-/);
+  await visit.getByRole('button', { name: 'Follow its end' }).click();
+  const end = visit.getByRole('log', { name: 'The end of dropped here.txt' });
+  await expect(end).toHaveText('out of the blue');
+  await call('PUT', bytesOf(AWAKE, 'dropped here.txt'), 'out of the blue\nand more of it');
+  await expect(end).toHaveText(/out of the blue\s+and more of it/);
+  await visit.getByRole('button', { name: 'Stop following' }).click();
+  await visit.getByLabel('Line', { exact: true }).fill('2');
+  await visit.getByLabel('Line', { exact: true }).press('Enter');
+  await expect(visit.locator('.line-found')).toHaveText('and more of it');
+  await visit.getByLabel('Wrap lines').check();
+  await expect(visit.locator('figure pre')).toHaveCSS('white-space-collapse', 'preserve');
+  await expect(visit.locator('figure pre')).toHaveCSS('text-wrap-mode', 'wrap');
+  await visit.goto(page(AWAKE));
 
   await tree.getByRole('treeitem', { name: 'notes.txt' }).click();
   await expect(visit.locator('figure pre')).toContainText('the first notes');
@@ -259,6 +244,32 @@ test('a text that somebody else changed meanwhile is not written over, and nothi
   await visit.goto(page(AWAKE, '/shared.md'));
   await visit.getByRole('link', { name: 'Edit', exact: true }).click();
   const text = visit.getByLabel('/workspace/shared.md');
+  await expect(text).toBeFocused();
+  await visit.keyboard.press('Control+End');
+  await visit.keyboard.type('note, and gone');
+  await expect(text).toHaveValue('# Ours\nnote, and gone');
+  await visit.keyboard.press('Control+s');
+  await expect(visit.getByText('It is saved.')).toBeVisible();
+  expect(await textOf(AWAKE, 'shared.md')).toBe('# Ours\nnote, and gone');
+  await visit.keyboard.type('!');
+  const questions: string[] = [];
+  visit.on('dialog', (dialog) => {
+    questions.push(dialog.message());
+    void (questions.length < 4 ? dialog.dismiss() : dialog.accept());
+  });
+  await visit.evaluate(() => history.back());
+  await expect.poll(() => questions.length).toBe(1);
+  await visit.keyboard.press('Control+k');
+  await visit.getByPlaceholder('Find a sandbox, a tenant or a page').fill('storage');
+  await visit.getByRole('option', { name: /^Storage/ }).click();
+  await expect.poll(() => questions.length).toBe(2);
+  await visit.keyboard.press('Escape');
+  await visit.getByRole('link', { name: 'Back to the file' }).click();
+  await expect(text).toHaveValue('# Ours\nnote, and gone!');
+  await visit.getByRole('link', { name: 'Back to the file' }).click();
+  await visit.getByRole('link', { name: 'Edit', exact: true }).click();
+  expect(questions).toEqual(Array(4).fill('What you have typed is not saved. Leave it all the same?'));
+  await expect(text).toHaveValue('# Ours\nnote, and gone');
   await text.fill('# Mine\n');
   await call('PUT', bytesOf(AWAKE, 'shared.md'), '# Theirs\n');
   await visit.getByRole('button', { name: 'Save', exact: true }).click();
@@ -273,6 +284,24 @@ test('a text that somebody else changed meanwhile is not written over, and nothi
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
+  test('a database is read as tables by links alone, and nothing of it is markup', async ({ page: visit }) => {
+    await openSession(visit);
+    await visit.goto(page(ASLEEP, '/data/fruit.db'));
+    const shown = visit.locator('figure');
+    const rows = shown.getByRole('region', { name: /^Rows of/ });
+    await expect(rows.getByRole('cell', { name: '<img src=x onerror=pwned=7>' })).toBeVisible();
+    await shown.getByRole('link', { name: 'apples', exact: true }).click();
+    await expect(rows).toContainText('Rows 1 to 50 of 60.');
+    await expect(rows.getByRole('row', { name: 'sort 50 75' })).toContainText('50 bytes');
+    await rows.getByRole('link', { name: 'Next rows' }).click();
+    await expect(rows).toContainText('Rows 51 to 60 of 60.');
+    await shown.getByRole('link', { name: 'heavy', exact: true }).click();
+    await expect(rows.getByRole('cell', { name: 'sort 60' })).toBeVisible();
+    await shown.getByRole('link', { name: 'Bytes', exact: true }).click();
+    await expect(shown).toContainText('SQLite format 3');
+    expect((await visited().call<Instance>('GET', box(ASLEEP))).json.state).toBe('frozen');
+  });
+
   test('files are made, sent, edited, moved and deleted by plain forms, which say that they wake the sandbox', async ({
     page: visit,
   }) => {
@@ -280,7 +309,7 @@ test.describe('without JavaScript', () => {
     const state = async () => (await call<Instance>('GET', box(PLAIN))).json.state;
     await openSession(visit);
     await visit.goto(page(PLAIN));
-    await visit.getByRole('link', { name: 'kept.txt' }).click();
+    await visit.getByRole('link', { name: 'kept.txt', exact: true }).click();
     await expect(visit.locator('figure pre')).toContainText('with care');
     await expect(visit.getByText('It is frozen: writing wakes it.')).toBeVisible();
     expect(await state()).toBe('frozen');
@@ -350,7 +379,16 @@ test.describe('without JavaScript', () => {
 
 test('axe finds nothing in the file manager, in either theme', async ({ page: visit }) => {
   await openSession(visit);
-  for (const path of ['/README.md', '/src/index.ts', '/data/tree.json', '/data/table.csv', '/README.md&find=a']) {
+  const taken = await visited().call<{ id: string }[]>('GET', `/api/snapshots?source=${ASLEEP}`);
+  const compared = `/README.md&compare=${taken.json[0]?.id}`;
+  for (const path of [
+    compared,
+    '/data/fruit.db',
+    '/src/index.ts',
+    '/data/tree.json',
+    '/data/table.csv',
+    '/README.md&find=a',
+  ]) {
     await visit.goto(`/sandboxes/${ASLEEP}?volume=workspace&path=${path}`);
     await expect(visit.getByRole('tree')).toBeVisible();
     expect(await flaws(visit), path).toEqual([]);

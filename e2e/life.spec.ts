@@ -1,7 +1,7 @@
 /** A sandbox's whole life, by clicking, with JavaScript and without. */
 import type { Page } from '#peers/playwright.ts';
 import { runCommand } from './typing.ts';
-import { expect, signInByKey, test, visited } from './visited.ts';
+import { expect, openDoor, signInByKey, test, visited } from './visited.ts';
 
 function headline(page: Page) {
   return page.getByRole('heading', { level: 1 });
@@ -19,11 +19,11 @@ async function create(page: Page, name: string): Promise<string> {
   if (!(await tenant.isVisible())) await page.getByText('New sandbox', { exact: true }).click();
   await tenant.fill('Not A Tenant');
   await page.getByLabel('Name', { exact: true }).fill(name);
-  await page.getByLabel('Labels').fill('kind: test\nseason: winter');
+  await page.getByRole('textbox', { name: 'Labels' }).fill('kind: test\nseason: winter');
   await press(page, 'Create sandbox');
   await expect(page.getByText('must be 1 to 63 of a-z')).toBeVisible();
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue(name);
-  await expect(page.getByLabel('Labels')).toHaveValue('kind: test\nseason: winter');
+  await expect(page.getByRole('textbox', { name: 'Labels' })).toHaveValue('kind: test\nseason: winter');
   await tenant.fill('harbour');
   await press(page, 'Create sandbox');
   await expect(headline(page)).toContainText('Registered');
@@ -49,12 +49,24 @@ async function live(page: Page, name: string, { plain = false } = {}): Promise<v
   await press(page, 'Suspend');
   await expect(headline(page)).toContainText('Asleep · suspended');
   await expect(page.getByRole('status').getByText(/It is suspended/)).toBeVisible();
+  await openDoor(page, 'More');
   await expect(page.getByRole('button', { name: 'Suspend', exact: true })).toBeDisabled();
 
   await page.locator('.tree').getByText('note.txt').click();
   await expect(page.locator('figure')).toContainText('kept through the winter');
   await expect(headline(page)).toContainText('Asleep · suspended');
   expect(await state()).toBe('suspended');
+
+  // A part of its life is chosen with the keyboard; the address keeps it, and the lines below are of that part.
+  await parts.getByRole('link', { name: 'Time' }).click();
+  await expect(page.getByRole('img', { name: /active/ })).toBeVisible();
+  await page.getByRole('navigation', { name: 'Parts of this time' }).getByRole('link').first().press('Enter');
+  await expect(page).toHaveURL(/tab=time&from=\d+&to=\d+/);
+  await expect(page.getByRole('table')).toContainText('created');
+  await page.getByRole('link', { name: 'Show it larger' }).click();
+  await expect(page).toHaveURL(/begin=\d+&end=\d+/);
+  await parts.getByRole('link', { name: 'Files' }).click();
+  await page.locator('.tree').getByText('note.txt').click();
 
   await press(page, 'Freeze');
   await expect(headline(page)).toContainText('Asleep · frozen');
@@ -76,6 +88,7 @@ async function live(page: Page, name: string, { plain = false } = {}): Promise<v
 
   await press(page, 'Archive');
   await expect(headline(page)).toContainText('Filed away');
+  await openDoor(page, 'Delete…');
   await page.getByLabel(/to confirm/).fill('something-else');
   await press(page, 'Delete');
   await expect(page.getByRole('alert').getByText(/Nothing was deleted/)).toBeVisible();

@@ -1,5 +1,6 @@
 /** What keeps a page live: the shared stream, the ticking clock, and what happens when the line breaks. */
 import type { Page } from '#peers/playwright.ts';
+import type { Instance } from '../lib/contract/schema.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { flaws } from './axe.ts';
 import { expect, openSession, test, visited } from './visited.ts';
@@ -71,7 +72,7 @@ test('a page that shows private files reads them when something happens, and not
   const before = await reads();
   await openSession(page);
   await page.goto(`/sandboxes/${ID}?volume=memory`);
-  await expect(page.getByText('diary.txt')).toBeVisible();
+  await expect(page.getByText('diary.txt').first()).toBeVisible();
   await expect(page.getByText('live', { exact: true })).toBeVisible();
   await page.waitForTimeout(4000);
   const shown = await reads();
@@ -79,7 +80,7 @@ test('a page that shows private files reads them when something happens, and not
   expect(shown).toBeLessThanOrEqual(before + 2);
   await call('PUT', `/api/instances/${ID}/volumes/memory/second.txt`, 'more');
   await call('PATCH', `/api/instances/${ID}`, { name: 'Live test' });
-  await expect(page.getByText('second.txt')).toBeVisible();
+  await expect(page.getByText('second.txt').first()).toBeVisible();
 });
 
 test('a sandbox that falls asleep by itself is seen to do so', async ({ page }) => {
@@ -92,6 +93,29 @@ test('a sandbox that falls asleep by itself is seen to do so', async ({ page }) 
   await expect(page.getByText(/The ladder suspended it because it was idle/)).toBeVisible();
 });
 
+test('a verb that is refused leaves no trace of itself on a page that is open', async ({ page }) => {
+  const { call } = visited();
+  await call('POST', '/api/instances', { id: 'held-up', tenant: 'harbour' });
+  await call('POST', '/api/instances/held-up/resume', {});
+  await openSession(page);
+  await page.goto('/sandboxes/held-up');
+  await expect(alive(page)).toBeVisible();
+  const title = page.getByRole('heading', { level: 1 });
+  const running = call('POST', '/api/instances/held-up/exec', { command: 'sleep 8' });
+  const refused = call('POST', '/api/instances/held-up/archive', {});
+  await expect(title).toContainText('being archived now');
+  await expect(page.getByText('Wait a moment: archive is under way.')).toBeVisible();
+  await Promise.all([running, refused]);
+  await expect(title).not.toContainText('now');
+  await expect(page.getByText('Wait a moment: archive is under way.')).toBeHidden();
+  await page.getByRole('button', { name: 'Archive', exact: true }).click();
+  await expect(title).toContainText('Filed away · archived');
+  await page.getByLabel('Reason, for the ledger').fill('once more');
+  await page.getByRole('button', { name: 'Revive', exact: true }).click();
+  await expect(title).toContainText('Awake');
+  await expect(title).not.toContainText('being revived');
+});
+
 test('a sandbox that goes warm is seen to do so, and to be hot again with its next command', async ({ page }) => {
   const { call } = visited();
   await call('POST', '/api/instances', { id: 'cooling', tenant: 'harbour', hot_to_warm_s: 1 });
@@ -101,7 +125,8 @@ test('a sandbox that goes warm is seen to do so, and to be hot again with its ne
   await call('POST', '/api/instances/cooling/exec', { command: 'echo kept > /tmp/kept' });
   const title = page.getByRole('heading', { level: 1 });
   await expect(title).toContainText('Awake · warm, paused for');
-  await expect(page.getByText(/^Its process is paused in memory since \d\d:\d\d UTC: it takes no/)).toBeVisible();
+  await expect(page.getByText(/^Its process is paused in memory since \d\d:\d\d UTC: the next request/)).toBeVisible();
+  await page.locator('#map summary').click();
   await expect(page.getByRole('img', { name: 'this one is active, warm' })).toBeVisible();
   expect(await flaws(page)).toEqual([]);
   const [row] = (await call<{ id: string }[]>('GET', '/api/instances?thermal=warm&tenant=harbour&q=cooling')).json;
@@ -177,22 +202,26 @@ test('what moved is patched at once, without another word of the server', async 
   await expect(overview.getByRole('row', { name: /woke live-patched/ })).toBeVisible();
 });
 
-test('a line that has gone silent is noticed and said, and what was missed is there afterwards', async ({ page }) => {
-  const { call } = visited();
-  await page.clock.install();
-  await openSession(page);
-  await page.goto(`/sandboxes/${ID}`);
-  await expect(alive(page)).toBeVisible();
-  let cut = true;
-  await page.route('**/api/events/stream*', (route) => (cut ? undefined : route.continue()));
-  await page.clock.fastForward(30_000);
-  await expect(page.getByText(/behind, reconnecting since \d\d:\d\d:\d\d UTC/)).toBeVisible();
-  await call('PATCH', `/api/instances/${ID}`, { name: 'Renamed in silence' });
-  cut = false;
-  await page.clock.fastForward(30_000);
-  await expect(alive(page)).toBeVisible();
-  await expect(page.getByRole('heading', { level: 1 })).toContainText('Renamed in silence');
-  await call('PATCH', `/api/instances/${ID}`, { name: 'Live test' });
+test.describe('with a clock of its own', () => {
+  test.use({ ownContext: true });
+
+  test('a line that has gone silent is noticed and said, and what was missed is there afterwards', async ({ page }) => {
+    const { call } = visited();
+    await page.clock.install();
+    await openSession(page);
+    await page.goto(`/sandboxes/${ID}`);
+    await expect(alive(page)).toBeVisible();
+    let cut = true;
+    await page.route('**/api/events/stream*', (route) => (cut ? undefined : route.continue()));
+    await page.clock.fastForward(30_000);
+    await expect(page.getByText(/behind, reconnecting since \d\d:\d\d:\d\d UTC/)).toBeVisible();
+    await call('PATCH', `/api/instances/${ID}`, { name: 'Renamed in silence' });
+    cut = false;
+    await page.clock.fastForward(30_000);
+    await expect(alive(page)).toBeVisible();
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('Renamed in silence');
+    await call('PATCH', `/api/instances/${ID}`, { name: 'Live test' });
+  });
 });
 
 test('who signs out elsewhere is told so in every tab, and nobody listens any more', async ({ page, context }) => {
@@ -213,4 +242,50 @@ test('who signs out elsewhere is told so in every tab, and nobody listens any mo
   await expect(page.getByRole('heading', { level: 1, name: /Tenants/ })).toBeVisible();
   for (const tab of [page, second]) await expect(alive(tab)).toBeVisible();
   await expect.poll(streams).toBe(1);
+});
+
+test('a button whose server goes away keeps the page, says whether it was done, and repeats it only when asked', async ({
+  page: visit,
+  complaints,
+}) => {
+  complaints.expected.push(/Failed to load resource|net::ERR/);
+  const { call } = visited();
+  const at = '/api/instances/pressed';
+  await call('POST', '/api/instances', { id: 'pressed', tenant: 'acme' });
+  const state = async () => (await call<Instance>('GET', at)).json.state;
+  await call('POST', `${at}/resume`, {});
+  await openSession(visit);
+  await visit.goto('/sandboxes/pressed');
+  const isAct = (headers: Record<string, string>) => headers['next-action'] !== undefined;
+  let lost: 'request' | 'answer' | null = 'request';
+  await visit.route('**/*', async (route) => {
+    if (lost === null || !isAct(route.request().headers())) return route.fallback();
+    if (lost === 'answer') await route.fetch();
+    lost = null;
+    await route.abort('connectionreset');
+  });
+  const suspend = visit.getByRole('button', { name: 'Suspend', exact: true });
+  await suspend.click();
+  const alert = visit.getByRole('alert').filter({ hasText: 'server' });
+  await expect(alert).toContainText('it is not known to have happened');
+  expect(await state()).toBe('active');
+  await expect(visit.getByRole('button', { name: 'Suspending…' })).toBeVisible();
+  await alert.getByRole('button', { name: 'Do it again' }).click();
+  await expect.poll(state).toBe('suspended');
+  await expect(alert).toHaveCount(0);
+  await call('POST', `${at}/resume`, {});
+  await visit.reload();
+  lost = 'answer';
+  await suspend.click();
+  await expect(visit.getByText('It was done before the server went away')).toBeVisible();
+  expect(await state()).toBe('suspended');
+  await call('POST', `${at}/resume`, {});
+  // Where nothing takes a file, dropping one does not leave the page.
+  const kept = await visit.evaluate(() => {
+    const data = new DataTransfer();
+    data.items.add(new File(['x'], 'stray.txt'));
+    const drop = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
+    return !document.body.dispatchEvent(drop);
+  });
+  expect(kept).toBe(true);
 });

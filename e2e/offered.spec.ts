@@ -1,7 +1,7 @@
 /** What the console offers, and what not: policies that are there, moves that an ephemeral sandbox may make. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, openSession, test, visited } from './visited.ts';
+import { expect, openDoor, openSession, test, visited } from './visited.ts';
 
 const ID = 'brief-one';
 
@@ -11,6 +11,7 @@ test('an ephemeral sandbox is made by the form, is not put to sleep, and says wh
   expect(await page.getByLabel('Policy', { exact: true }).locator('option').allTextContents()).toEqual([
     'posix',
     'minimal',
+    'compute',
   ]);
   await page.locator('#create-tenant').fill('harbour');
   await page.getByLabel('Id', { exact: true }).fill(ID);
@@ -19,6 +20,7 @@ test('an ephemeral sandbox is made by the form, is not put to sleep, and says wh
   await expect(page).toHaveURL(new RegExp(`/sandboxes/${ID}$`));
   await page.getByRole('button', { name: 'Resume', exact: true }).click();
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Awake');
+  await openDoor(page, 'More');
   for (const name of ['Suspend', 'Freeze']) {
     const button = page.getByRole('button', { name, exact: true });
     await expect(button).toBeDisabled();

@@ -96,6 +96,37 @@ test('the palette finds a sandbox by a few letters, moves it, and a message says
   await page.getByRole('link', { name: 'Open it' }).press('Enter');
   await expect(page).toHaveURL(/\/sandboxes\/palette-lantern$/);
   await expect.poll(kept).toHaveLength(1);
+
+  // On its page a typed line acts on it; a command answers in place; what is not there is said.
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('hold 3d');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('palette-lantern: It is held for 3 days')).toBeVisible();
+  const held = (await call<{ hold_until: number }>('GET', '/api/instances/palette-lantern')).json.hold_until;
+  expect(held - Date.now() / 1000).toBeGreaterThan(2.9 * 86_400);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('exec echo from the palette');
+  await page.keyboard.press('Enter');
+  await expect(palette(page).getByRole('figure', { name: 'What it printed' })).toHaveText('from the palette');
+  expect(await flaws(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('snapshot as by-palette');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Its snapshot is taken as “by-palette”')).toBeVisible();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('tenant nobody-of-this-name');
+  await expect(palette(page).getByText('No tenant of yours is called “nobody-of-this-name”.')).toBeVisible();
+  await page.keyboard.press('Escape');
+
+  // A button shows the call that it makes.
+  await page.getByRole('button', { name: 'Suspend', exact: true }).focus();
+  await page.keyboard.press('c');
+  const panel = page.getByRole('region', { name: 'The call of a button' });
+  await expect(panel).toContainText('/api/instances/palette-lantern/suspend');
+  await expect(panel).toContainText('$WINTERDOCK_KEY');
+  expect(await flaws(page)).toEqual([]);
+  await panel.getByRole('button', { name: /^Close/ }).press('Enter');
   await page.keyboard.press('Control+k');
   await page.keyboard.type('audit');
   await page.keyboard.press('Enter');
@@ -114,7 +145,7 @@ test('shortcuts lead to the pages and through the rows, and take nothing from a 
   await page.keyboard.press('s');
   await expect(page).toHaveURL(/\/sandboxes$/);
   await page.keyboard.press('/');
-  const field = page.getByLabel('Find', { exact: true });
+  const field = page.getByRole('searchbox', { name: 'Find, or type a filter' });
   await expect(field).toBeFocused();
   await page.keyboard.type('palette row ?gt/nxj');
   await expect(field).toHaveValue('palette row ?gt/nxj');
@@ -218,6 +249,8 @@ test('a sandbox lives its whole life by the keyboard alone', async ({ page }) =>
   await expect(headline).toContainText('Awake');
   await pressOn(page, 'Archive');
   await expect(headline).toContainText('Filed away');
+  await tabTo(page, page.locator('#moves summary').filter({ hasText: 'Delete…' }));
+  await page.keyboard.press('Enter');
   await tabTo(page, page.getByLabel(`Type ${id} to confirm`));
   await page.keyboard.type(id);
   await page.keyboard.press('Enter');

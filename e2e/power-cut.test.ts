@@ -18,9 +18,19 @@ const whyNot = whyNoLoopDisk();
 if (whyNot !== null)
   process.stderr.write(`Power cuts were NOT tried: no loop device can be mounted here (${whyNot}).\n`);
 
-const SETTINGS = { WB_POOL: '1', WB_LOG: 'error', WB_TICK_MS: '3600000', WB_RATE_KEY: '0', WB_RATE_ADDRESS: '0' };
+const SETTINGS = {
+  WB_POOL: '1',
+  WB_LOG: 'error',
+  // Only what asks for it is paused, and then soon.
+  WB_TICK_MS: '200',
+  WB_HOT_TO_WARM: '0',
+  WB_RATE_KEY: '0',
+  WB_RATE_ADDRESS: '0',
+};
 /** Copies that are started at the same time. */
 const AT_ONCE = 3;
+/** Sandboxes of a burst. */
+const BURST = 8;
 const BIG = Buffer.alloc(3_000_001, 'a page is not the whole of it, ');
 
 type Book = Map<string, Kept>;
@@ -33,6 +43,8 @@ class Life {
   readonly book: Book = new Map();
   readonly facts = new Map<string, Fact>();
   readonly call: Call;
+  /** What was asked and not answered yet. */
+  underWay: Promise<void>[] = [];
 
   constructor(call: Call) {
     this.call = call;
@@ -248,6 +260,28 @@ const CUTS: Record<string, (life: Life) => Promise<void>> = {
       return json.done === 2 ? null : JSON.stringify(json);
     });
   },
+  'one is paused after its writes': async (life) => {
+    await life.bring('paused', 'active');
+    await life.ask('PATCH', '/instances/paused', { hot_to_warm_s: 1 });
+    await expect
+      .poll(async () => (await life.ask('GET', '/instances/paused')).json.thermal, { timeout: 20_000, interval: 50 })
+      .toBe('warm');
+  },
+  'a paused one is written to': (life) => life.put('paused', 'workspace/kept', 'written after the pause'),
+  'a burst of commands to frozen ones is under way': async (life) => {
+    const ids = Array.from({ length: BURST }, (_, n) => `burst-${n}`);
+    for (const id of ids) await life.bring(id, 'frozen');
+    life.underWay = ids.map((id) => life.exec(id, 'printf came > came', { 'workspace/came': 'came' }));
+    // What is not answered may have happened or not.
+    for (const id of ids) {
+      const files = new Map(life.of(id)).set('workspace/came', new Set([ABSENT, ...only('came')]));
+      life.book.set(id, { states: new Set(['frozen', 'suspended', 'active']), files });
+    }
+    await Promise.race(life.underWay);
+  },
+  'the burst is answered': async (life) => {
+    await Promise.all(life.underWay);
+  },
   'an archived one is deleted': async (life) => {
     await life.bring('deleted', 'archived');
     await life.ask('DELETE', '/instances/deleted', {});
@@ -321,7 +355,7 @@ async function boot({ name, image, book, facts }: Cut, folder: string): Promise<
 // Where nobody may mount a loop device there is no power to cut: the line above says so.
 test.runIf(whyNot === null)(
   'a power cut after any answer loses nothing of what was answered',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'winterdock-power-'));
     const image = join(folder, 'image');

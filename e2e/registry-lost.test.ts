@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
+import { programOf } from '../lib/testing/program.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 
 /** Each test starts several processes. */
 vi.setConfig({ testTimeout: 120_000 });
 
-const DOCTOR = fileURLToPath(new URL('../scripts/doctor.ts', import.meta.url));
-const SERVER = fileURLToPath(new URL('../lib/front/server.ts', import.meta.url));
+const DOCTOR = programOf(fileURLToPath(new URL('../scripts/doctor.ts', import.meta.url)));
+const SERVER = programOf(fileURLToPath(new URL('../lib/front/server.ts', import.meta.url)));
 
 let folder: string;
 let server: ServerProcess | null;

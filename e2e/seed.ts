@@ -176,4 +176,19 @@ export async function stock(call: Call): Promise<void> {
   await must(call, 'POST', '/api/instances/support-triage/ship', {});
   await must(call, 'POST', '/api/instances/support-triage/ship', { include_private: true });
   await must(call, 'POST', `/api/instances/${long}/ship`, {});
+  await must(call, 'POST', '/api/instances/support-triage/schedules', {
+    cron: '0 3 * * 1-5',
+    timezone: 'Europe/Berlin',
+    command: 'find inbox -mtime +30 -delete',
+  });
+  const orders = readFileSync(new URL('../examples/orders/workbook.org', import.meta.url));
+  await must(call, 'PUT', '/api/workbooks/orders?tenant=acme', orders);
+  await must(call, 'PATCH', '/api/instances/support-triage', { workbook: 'orders' });
+  await must(call, 'PUT', '/api/workbooks/orders?tenant=acme', `${orders}\n* later :workflow:\n`);
+  await must(
+    call,
+    'PUT',
+    '/api/workbooks/orders-draft?tenant=acme',
+    String(orders).replace(':deps check,shipping', ':deps chekc'),
+  );
 }

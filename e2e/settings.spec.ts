@@ -174,6 +174,37 @@ async function keys(page: Page, name: string): Promise<void> {
   expect((await call('GET', '/api/me', undefined, { key })).status).toBe(401);
 }
 
+async function webhooks(page: Page, name: string): Promise<void> {
+  await page.goto('/settings/webhooks');
+  const form = page.locator('#make');
+  await form.getByLabel('Name').fill(name);
+  await form.getByLabel('Address').fill('https://127.0.0.1/hook');
+  await press(form, 'Set up a webhook');
+  await expect(form.getByText('must have a public address, not a loopback one')).toBeVisible();
+  await form.getByLabel('Address').fill('https://receiver.invalid/hook');
+  await press(form, 'Set up a webhook');
+  const secret = (await form.locator('.outcome code').textContent()) ?? '';
+  expect(secret).toMatch(/^whsec_/);
+  await page.getByRole('link', { name }).click();
+  await expect(headline(page)).toContainText('faults and refusals');
+  await press(page, 'Send a test');
+  await expect(page.getByText(/^Not taken after \d+ ms: /)).toBeVisible();
+  await expect(page.locator('#deliveries').getByRole('row', { name: /a test/ })).toBeVisible();
+  await press(page, 'Turn off');
+  await expect(page.getByText('It is off.', { exact: true })).toBeVisible();
+  await press(page, 'Turn on from now');
+  await expect(page.getByText('It is on.', { exact: true })).toBeVisible();
+  await page.locator('summary', { hasText: 'Remove…' }).click();
+  await page.getByRole('button', { name: `Remove for good the webhook ${name}` }).click();
+  await expect(page).toHaveURL(/\/settings\/webhooks$/);
+  await expect(page.getByRole('link', { name })).toHaveCount(0);
+}
+
+test('a webhook is set up, tried, turned off and on, and removed', async ({ page }) => {
+  await openSession(page);
+  await webhooks(page, 'on call');
+});
+
 test('an admin invites someone, changes the role, ends the sessions and disables the account', async ({
   page,
   browser,
@@ -215,6 +246,7 @@ test.describe('without JavaScript', () => {
   test('people, keys and the proof work by plain forms', async ({ page, browser }) => {
     await people(page, browser, { javaScriptEnabled: false }, 'grace@harbour.example', 'Grace');
     await keys(page, 'paper key');
+    await webhooks(page, 'paper hook');
     await page.goto('/settings/ledger');
     await press(page, 'Check the ledger');
     await expect(page.getByRole('status').getByText('lines are proven')).toBeVisible();
@@ -258,6 +290,13 @@ test('axe finds nothing in the settings, and nothing scrolls sideways', async ({
   await press(page, 'Make a key');
   await expect(page.getByText('Copy the key now')).toBeVisible();
   await look(page, 'keys');
+  const told = { name: 'for looks', url: 'https://receiver.invalid/hook', types: ['problems'] };
+  const { id } = (await visited().call<{ id: string }>('POST', '/api/webhooks', told)).json;
+  await visited().call('POST', `/api/webhooks/${id}/test`);
+  await page.goto('/settings/webhooks');
+  await look(page, 'webhooks');
+  await page.goto(`/settings/webhooks/${id}`);
+  await look(page, 'a webhook');
   await page.goto('/settings/ledger');
   await press(page, 'Check the ledger');
   await expect(page.getByText('lines are proven')).toBeVisible();

@@ -1,8 +1,9 @@
 /**
- * The terminal of a sandbox: what is typed is run, what runs can be stopped, what it shows is ours, and it holds the
- * sandbox awake.
+ * The terminal of a sandbox: what is typed is run, what runs can be stopped, what it shows is ours, and it stays on the
+ * server.
  */
 import type { Instance } from '../lib/contract/schema.ts';
+import { flaws } from './axe.ts';
 import { commandLine, openTerminal, rows, runCommand, seeRow } from './typing.ts';
 import { expect, openSession, test, visited } from './visited.ts';
 
@@ -46,8 +47,8 @@ test('a frozen sandbox is woken by the first command and not by the tab, its dir
   await page.keyboard.press('ArrowUp');
   await seeRow(page, /^\/workspace \$ mkdir .* false$/);
   await page.keyboard.press('Control+c');
-  await page.keyboard.type('ls de\t');
-  await seeRow(page, /\$ ls deep\/$/);
+  await page.keyboard.type('ls ../de\t');
+  await seeRow(page, /\$ ls \.\.\/deep\/$/);
 });
 
 test('control C ends what runs, on the server too, and the sandbox answers at once', async ({ page }) => {
@@ -154,40 +155,121 @@ test('colours are ours in both themes, a selection is copied, a paste runs nothi
   await seeRow(page, '= [42]');
 });
 
-test('an open terminal is attached while the sandbox is awake, and lets go when its tab is closed or left', async ({
+test('a reload in the middle of a command loses nothing, and a second browser shows the same and may type', async ({
   page,
-  context,
+  browser,
 }) => {
-  await moor('attached', 'resume', 'suspend');
+  await moor('stays', 'resume');
   await openSession(page);
-  await openTerminal(page, 'attached');
-  expect(await seen('attached')).toMatchObject({ state: 'suspended', attached: 0 });
-  await runCommand(page, 'true');
-  await expect(page.getByText(/^In use:/)).toBeVisible();
-  expect(await seen('attached')).toMatchObject({ state: 'active', attached: 1, next: null });
-  const second = await context.newPage();
-  await second.goto('/sandboxes/attached?tab=terminal');
-  await expect.poll(async () => (await seen('attached')).attached).toBe(2);
-  await second.close({ runBeforeUnload: true });
-  await expect.poll(async () => (await seen('attached')).attached).toBe(1);
-  await page.getByRole('navigation', { name: 'Parts of this sandbox' }).getByRole('link', { name: 'Files' }).click();
-  await expect.poll(async () => (await seen('attached')).attached).toBe(0);
-  await expect(page.getByRole('timer')).toBeVisible();
+  await openTerminal(page, 'stays');
+  await runCommand(page, 'mkdir -p here; cd here; echo first');
+  await page.keyboard.type('echo begun; sleep 2; echo later');
+  await page.keyboard.press('Enter');
+  await seeRow(page, 'begun');
+  expect(await seen('stays')).toMatchObject({ attached: 1, next: null });
+  await page.reload();
+  await seeRow(page, 'first');
+  await seeRow(page, 'later');
+  await seeRow(page, '/workspace/here $');
+  const other = await (await browser.newContext({ baseURL: visited().url })).newPage();
+  await openSession(other);
+  await openTerminal(other, 'stays');
+  await seeRow(other, 'later');
+  await runCommand(other, 'echo from the other');
+  await seeRow(page, 'from the other');
+  await page.getByRole('button', { name: 'New terminal' }).click();
+  await expect(page.getByRole('button', { name: 'Terminal 2' })).toHaveAttribute('aria-pressed', 'true');
+  await seeRow(page, '/workspace $');
+  await page.getByRole('button', { name: 'Terminal 1' }).click();
+  await seeRow(page, 'from the other');
+  await commandLine(page).focus();
+  await page.keyboard.type('gre\t');
+  await seeRow(page, /\$ grep$/);
+  await page.keyboard.press('Control+u');
+  await page.keyboard.type('cat <<END');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('two words');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('END');
+  await page.keyboard.press('Enter');
+  await seeRow(page, 'two words');
+  await other.context().close();
 });
 
-test('a forgotten terminal lets go and says so, and the next key holds again', async ({ page }) => {
-  await moor('forgotten', 'resume');
+test('the drawer opens over any page, outlives a link, is there after a reload with its lines and height, and gives the keyboard back', async ({
+  page,
+}) => {
+  await moor('drawn', 'resume');
   await openSession(page);
-  await page.clock.install();
-  await openTerminal(page, 'forgotten');
-  await expect.poll(async () => (await seen('forgotten')).attached).toBe(1);
-  await page.clock.fastForward('31:00');
-  const said = page.getByText(/^It let go .* after 30 min without a key or output/);
-  await expect(said).toBeVisible();
-  await expect.poll(async () => (await seen('forgotten')).attached).toBe(0);
-  await page.keyboard.type('e');
-  await expect.poll(async () => (await seen('forgotten')).attached).toBe(1);
-  await expect(said).toBeHidden();
+  await openTerminal(page, 'drawn');
+  await seeRow(page, '/workspace $');
+  await page.goto('/sandboxes');
+  const jump = page.getByRole('button', { name: 'Jump to anything' });
+  const drawer = page.getByRole('region', { name: 'Terminal of Terminal, drawn' });
+  await jump.focus();
+  await page.keyboard.press('Control+Backquote');
+  await expect(drawer).toBeVisible();
+  await expect(commandLine(page)).toBeFocused();
+  await runCommand(page, 'cd /memory; echo over the list');
+  await seeRow(page, 'over the list');
+  expect(await flaws(page)).toEqual([]);
+  await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Tenants' }).click();
+  await expect(page).toHaveURL(/\/tenants$/);
+  await seeRow(page, 'over the list');
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await drawer.boundingBox()).toMatchObject({ x: 0, y: 0, width: 390, height: 844 });
+  expect(await flaws(page)).toEqual([]);
+  // What it covers is out of reach: of the keyboard, of a screen reader, of a click by its place.
+  expect(
+    await page
+      .locator('body > header, main')
+      .evaluateAll((parts) => parts.map((part) => part.closest('[inert]') !== null)),
+  ).toEqual([true, true]);
+  await commandLine(page).focus();
+  await page.keyboard.press('Escape');
+  for (let presses = 0; presses < 12; presses += 1) {
+    await page.keyboard.press('Tab');
+    const place = await page.evaluate(
+      () => document.activeElement?.closest('.terminal-drawer, header, main, footer')?.className ?? 'none',
+    );
+    expect(['none', 'terminal-drawer no-print']).toContain(place);
+  }
+  await commandLine(page).focus();
+  await page.keyboard.press('Control+Backquote');
+  await expect(drawer).toHaveCount(0);
+  await expect(page.locator('[inert]')).toHaveCount(0);
+  await expect(jump).toBeFocused();
+
+  await page.keyboard.press('Control+Backquote');
+  await seeRow(page, 'over the list');
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect(page.locator('[inert]')).toHaveCount(0);
+  const edge = drawer.getByRole('separator', { name: 'Height of the terminal' });
+  await edge.focus();
+  await page.keyboard.press('ArrowUp');
+  await expect(edge).toHaveAttribute('aria-valuenow', '55');
+  const { x = 0, y = 0 } = (await edge.boundingBox()) ?? {};
+  await page.mouse.move(x + 200, y + 4);
+  await page.mouse.down();
+  await page.mouse.move(x + 200, 240);
+  await page.mouse.up();
+  expect((await drawer.boundingBox())?.height).toBe(560);
+
+  // A reload finds it open, as high and with its lines.
+  await page.reload();
+  await seeRow(page, 'over the list');
+  await seeRow(page, '/memory $');
+  expect((await drawer.boundingBox())?.height).toBe(560);
+  await drawer.getByRole('button', { name: 'Full height' }).click();
+  await expect(page.locator('main[inert]')).toHaveCount(1);
+  await drawer.getByRole('button', { name: 'Full height' }).click();
+  await drawer.getByRole('button', { name: 'Clear', exact: true }).click();
+  await expect.poll(async () => (await rows(page)).includes('over the list')).toBe(false);
+  await drawer.getByRole('button', { name: /^Close the panel/ }).click();
+  await expect(drawer).toHaveCount(0);
+  await page.reload();
+  await expect(jump).toBeVisible();
+  await expect(drawer).toHaveCount(0);
 });
 
 test('the keyboard is not trapped, and what forbids a command is said', async ({ page }) => {

@@ -4,11 +4,14 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { test as base, expect, type Page } from '#peers/playwright.ts';
 import { type Call, caller } from '../lib/testing/call.ts';
 import { spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
+import { ROOT } from '../scripts/build.ts';
+import { noteTestTime, TEST_TIMES } from '../scripts/test-times.ts';
+import { createSharedContexts, type SharedContexts } from './shared-contexts.ts';
 
 export { expect } from '#peers/playwright.ts';
 
@@ -56,8 +59,24 @@ interface Complaints {
   expected: RegExp[];
 }
 
+interface PerTest {
+  complaints: Complaints;
+  /** Notes what the test took, with the browser and the server of its worker, where times are asked for. */
+  times: undefined;
+  /**
+   * `test.use({ ownContext: true })`: for a test of a first visit, or one that sets the clock of its context, which
+   * cannot be taken back.
+   */
+  ownContext: boolean;
+}
+
+interface PerWorker {
+  server: Visited;
+  sharedContexts: SharedContexts;
+}
+
 /** Tests whose pages come from the server, with a console that has to stay silent. */
-export const test = base.extend<{ complaints: Complaints }, { server: Visited }>({
+export const test = base.extend<PerTest, PerWorker>({
   server: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures that it needs from the pattern.
     async ({}, use) => {
@@ -69,7 +88,34 @@ export const test = base.extend<{ complaints: Complaints }, { server: Visited }>
     },
     { scope: 'worker', auto: true, timeout: 120_000 },
   ],
+  times: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures that it needs from the pattern.
+    async ({}, use, { file }) => {
+      const begun = performance.now();
+      await use(undefined);
+      const path = process.env[TEST_TIMES];
+      if (path !== undefined) noteTestTime(path, relative(ROOT, file), begun);
+    },
+    { auto: true },
+  ],
   baseURL: async ({ server }, use) => use(server.url),
+  ownContext: [false, { option: true }],
+  sharedContexts: [
+    async ({ browser, server }, use) => use(createSharedContexts(browser, `${server.url}/healthz`)),
+    { scope: 'worker' },
+  ],
+  context: async ({ browser, sharedContexts, ownContext, javaScriptEnabled, viewport }, use) => {
+    if (ownContext) {
+      const context = await browser.newContext();
+      await use(context);
+      await context.close();
+      return;
+    }
+    const context = await sharedContexts.take({ javaScriptEnabled, viewport });
+    await use(context);
+    await sharedContexts.giveBack(context);
+  },
+  page: async ({ context }, use) => use(await context.newPage()),
   complaints: [
     async ({ context }, use) => {
       const errors: string[] = [];
@@ -87,6 +133,11 @@ export const test = base.extend<{ complaints: Complaints }, { server: Visited }>
     { auto: true },
   ],
 });
+
+/** Opens a door beside the moves of a sandbox, which stands open afterwards: `More`, `Delete…`. */
+export async function openDoor(page: Page, name: 'More' | 'Delete…'): Promise<void> {
+  await page.locator('#moves summary').filter({ hasText: name }).click();
+}
 
 /** Signs in by the admin key, through the form. Leaves the page on the overview. */
 export async function signInByKey(page: Page): Promise<void> {

@@ -9,6 +9,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const LAYERS = [
   ['lib/lifecycle/'],
   ['lib/base/'],
+  ['lib/workbooks/', 'lib/outgoing/'],
   ['lib/vfs/'],
   ['lib/client/'],
   ['db/', 'lib/registry/'],
@@ -17,7 +18,17 @@ const LAYERS = [
   ['lib/sessions/'],
   ['lib/bundles/'],
   ['lib/copies/'],
-  ['lib/auth/', 'lib/ledger/', 'lib/jobs/', 'lib/health/', 'lib/backup/'],
+  [
+    'lib/auth/',
+    'lib/ledger/',
+    'lib/jobs/',
+    'lib/runs/',
+    'lib/terminals/',
+    'lib/schedules/',
+    'lib/webhooks/',
+    'lib/health/',
+    'lib/backup/',
+  ],
   ['lib/doctor/'],
   ['lib/contract/'],
   ['lib/operations/'],
@@ -29,7 +40,7 @@ const LAYERS = [
 
 /** What the command line may know of the rest: the contract, the state map, and their words. */
 const CLI_KNOWS =
-  /^lib\/(cli\/|lifecycle\/|base\/errors\.ts$|vfs\/volumes\.ts$|client\/client\.ts$|contract\/schema\.ts$)/;
+  /^lib\/(cli\/|lifecycle\/|base\/errors\.ts$|vfs\/volumes\.ts$|client\/client\.ts$|contract\/(?:schema|typed-filter)\.ts$)/;
 /** What runs in other projects and in browsers: nothing but itself, for its types neither. */
 const CLIENT_KNOWS = /^lib\/(client\/|base\/errors\.ts$|vfs\/volumes\.ts$)/;
 
@@ -66,7 +77,7 @@ function forbidden(file: string, target: string): string | null {
   }
   if (file.startsWith('components/')) {
     if (target.startsWith('components/') || target.startsWith('lib/lifecycle/')) return null;
-    if (/^lib\/(contract\/(schema|access)|client\/client)\.ts$/.test(target)) return null;
+    if (/^lib\/(contract\/(schema|access)|client\/(client|call-text|command-lines))\.ts$/.test(target)) return null;
     return /^(lib|db|app|node:|better-sqlite3|drizzle-orm)/.test(target)
       ? 'components know only the contract and the state map'
       : null;

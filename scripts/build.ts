@@ -3,7 +3,7 @@
  * it builds but where it lies.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { currentBundle } from '../lib/base/bundled.ts';
@@ -48,9 +48,27 @@ export function ensureWorkerBundle(): void {
   if (status !== 0) process.stderr.write(`The workers start from their sources, which takes longer: ${stderr}\n`);
 }
 
-/** Builds what is needed. Throws when the console does not build. */
+/** Set for processes that run beside a build: the path of a file that is there once the build has ended. */
+export const BUILD_ENDED = 'WB_TEST_BUILD_ENDED';
+/** Its content when the build is good. */
+export const BUILD_PASSED = 'passed';
+const LOOK_MS = 100;
+const MAX_BUILD_MS = 600_000;
+
+/** Blocks until the build that runs beside this process has ended. Throws when that one failed, or takes too long. */
+function awaitBuild(ended: string): void {
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  for (let waited = 0; !existsSync(ended) && waited < MAX_BUILD_MS; waited += LOOK_MS) {
+    Atomics.wait(sleeper, 0, 0, LOOK_MS);
+  }
+  if (readFileSync(ended, 'utf8') !== BUILD_PASSED) throw new Error('The console did not build.');
+}
+
+/** Builds what is needed, or waits for the build that runs beside. Throws when the console does not build. */
 export function ensureBuilt(): void {
   ensureWorkerBundle();
+  const ended = process.env[BUILD_ENDED];
+  if (ended !== undefined) awaitBuild(ended);
   if (isBuilt()) return;
   process.stderr.write('Building the console: a minute or two, once per change of its sources…\n');
   const build = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'next', 'dist', 'bin', 'next'), 'build'], {

@@ -7,10 +7,14 @@ import { parseArgs } from 'node:util';
 import { FAILURES } from '../lib/testing/faults/fault.ts';
 import { CUTS, type Report, runScenario } from '../lib/testing/faults/run.ts';
 import { SCENARIOS } from '../lib/testing/faults/scenarios.ts';
+import { TEST_ENVIRONMENT } from './test-environment.ts';
 
 const REPORT = new URL('../docs/reliability.md', import.meta.url);
 const BEGIN = '<!-- faults: written by npm run faults -->';
 const END = '<!-- faults: end -->';
+
+// Outside of the data folder: a copy of that folder must not run into a worker that rehearses in its cache.
+process.env.WB_CACHE = TEST_ENVIRONMENT.WB_CACHE;
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
 const wanted = new RegExp(values.only ?? '');

@@ -19,13 +19,12 @@ const CODE = FILES.filter((path) => /^(lib|app|components|db)\/.*\.tsx?$/.test(p
 const PRINTED: Readonly<Record<string, string>> = {
   'lib/client/calls.ts': 'npm run client:calls',
   'lib/client/types.ts': 'npm run client:calls',
+  'lib/client/types.test.ts': 'npm run client:calls',
 };
 
 /** Files that may be longer than `MAX_LINES`, with the reason. */
 const LONG: Readonly<Record<string, string>> = {
   ...PRINTED,
-  'lib/instance/testing/contract-suite.ts': 'a case for each promise of an isolation backend, on one pool',
-  'app/explorer/explorer.css': 'the styles of a page that a library draws: its class names are given',
 };
 /** Paths that documents name and that are not in the repository: a placeholder, and a file of the package. */
 const NOT_HERE = /^(app\/NAME\/page\.tsx|bin\/winterdock)$/;

@@ -1,17 +1,20 @@
 /**
- * `node scripts/screenshots.ts [--out FOLDER] [--all] [--crowd]`: takes the pictures of the console for the documents.
- * It first fills a temporary server with a history, by starting it several times with clocks set back. --all takes
- * every page at every width in both themes; --crowd does so with ten thousand sandboxes, long names, faults,
- * interrupted operations and running jobs.
+ * `node scripts/screenshots.ts [--out FOLDER] [--only NAME,…] [--all] [--crowd]`: takes the pictures of the console for
+ * the documents. It first fills a temporary server with a history, by starting it several times with clocks set back.
+ * --only takes those of these names; --all takes every page at every width in both themes; --crowd does so with ten
+ * thousand sandboxes, long names, faults, interrupted operations and running jobs.
  */
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from '#peers/playwright.ts';
 import { crowd, trouble } from '../e2e/crowd.ts';
 import { type Berth, HARBOUR, harm, moor, stock } from '../e2e/seed.ts';
-import { runCommand } from '../e2e/typing.ts';
+import { commandLine, runCommand, seeRow } from '../e2e/typing.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { chromium, ensureBrowser } from './browser.ts';
@@ -20,6 +23,7 @@ import { ensureBuilt, ROOT } from './build.ts';
 const { values: flags } = parseArgs({
   options: {
     out: { type: 'string', default: join(ROOT, 'docs', 'images') },
+    only: { type: 'string' },
     all: { type: 'boolean', default: false },
     crowd: { type: 'boolean', default: false },
   },
@@ -48,6 +52,32 @@ async function openFirst(page: Page): Promise<void> {
   await page.getByRole('heading', { name: /Snapshot/ }).waitFor();
 }
 
+/** Opens the terminal over the list, and runs something in it. */
+async function openDrawer(page: Page): Promise<void> {
+  await page.keyboard.press('Control+Backquote');
+  await commandLine(page).focus();
+  await seeRow(page, /\$ *$/);
+  await page.keyboard.type('wc -c README.md; ls /memory');
+  await page.keyboard.press('Enter');
+  await seeRow(page, /README\.md$/);
+}
+
+/** Opens the webhook with its deliveries. */
+async function openWebhook(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'on call' }).click();
+  await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+}
+
+/** Runs a call of the explorer. */
+async function runCall(page: Page): Promise<void> {
+  const cell = page.locator('[data-call-name="getInstance"]');
+  await cell.locator('summary').click();
+  await cell.getByLabel('id in the path').fill('support-triage');
+  await cell.getByRole('button', { name: 'Run', exact: true }).click();
+  await cell.getByRole('figure', { name: 'The answer' }).waitFor();
+  await cell.locator('summary').scrollIntoViewIfNeeded();
+}
+
 /** Those in README.md are wanted in both themes, those in docs/console.md in the light one. */
 const README_SHOTS: readonly Shot[] = [
   { name: 'overview', path: '/' },
@@ -59,12 +89,21 @@ const TOUR_SHOTS: readonly Shot[] = [
   { name: 'files', path: '/sandboxes/support-triage?volume=workspace&path=/src/index.js#inside' },
   { name: 'terminal', path: '/sandboxes/release-notes-writer?tab=terminal', act: runThree },
   { name: 'plan', path: '/sandboxes/support-triage/plan?to=deleted' },
+  { name: 'workbook', path: '/workbooks/orders?tenant=acme' },
+  { name: 'docked', path: '/sandboxes/support-triage?tab=workbook#parts' },
+  { name: 'schedules', path: '/sandboxes/support-triage?tab=schedules#parts' },
+  { name: 'explorer', path: '/explorer?q=getInstance', act: runCall },
   { name: 'archive', path: '/archive' },
   { name: 'snapshot', path: '/snapshots', act: openFirst },
   { name: 'tenant', path: '/tenants/northwind' },
+  { name: 'week', path: '/#week' },
+  { name: 'time', path: '/sandboxes/support-triage?tab=time#parts' },
+  { name: 'webhooks', path: '/settings/webhooks', act: openWebhook },
   { name: 'audit', path: '/audit' },
   { name: 'thresholds', path: '/settings/thresholds' },
   { name: 'storage', path: '/settings/storage' },
+  // It stays open on every page that comes after.
+  { name: 'drawer', path: '/sandboxes/release-notes-writer?tab=ledger', act: openDrawer },
 ];
 
 const ALL_SHOTS: readonly Shot[] = [
@@ -85,7 +124,7 @@ const ALL_SHOTS: readonly Shot[] = [
   { name: 'missing', path: '/sandboxes/intern-project', whole: true },
   { name: 'deleted', path: '/sandboxes/old-experiment', whole: true },
   { name: 'archive', path: '/archive', whole: true },
-  { name: 'desk', path: '/archive/batch-worker-01?volume=workspace&path=/src/index.js', whole: true },
+  { name: 'desk', path: '/sandboxes/batch-worker-01?volume=workspace&path=/src/index.js', whole: true },
   { name: 'tenants', path: '/tenants', whole: true },
   { name: 'tenant', path: '/tenants/northwind', whole: true },
   { name: 'audit', path: '/audit', whole: true },
@@ -101,6 +140,21 @@ const ALL_SHOTS: readonly Shot[] = [
   { name: 'blueprints', path: '/blueprints', whole: true },
   { name: 'blueprint', path: '/blueprints/release-notes', whole: true },
   { name: 'shares', path: '/shares', whole: true },
+  { name: 'workbooks', path: '/workbooks', whole: true },
+  { name: 'workbook', path: '/workbooks/orders?tenant=acme', whole: true },
+  { name: 'docked', path: '/sandboxes/support-triage?tab=workbook', whole: true },
+  { name: 'schedules', path: '/sandboxes/support-triage?tab=schedules', whole: true },
+  { name: 'explorer', path: '/explorer?q=getInstance', act: runCall, whole: true },
+  { name: 'time', path: '/sandboxes/support-triage?tab=time', whole: true },
+  { name: 'webhooks', path: '/settings/webhooks', whole: true },
+  { name: 'webhook', path: '/settings/webhooks', act: openWebhook, whole: true },
+  { name: 'people', path: '/settings/people', whole: true },
+  { name: 'keys', path: '/settings/keys', whole: true },
+  { name: 'own', path: '/settings', whole: true },
+  { name: 'many', path: '/jobs/new?verb=freeze&all=1&tenant=northwind', whole: true },
+  { name: 'forget', path: '/tenants/northwind/forget', whole: true },
+  // It stays open on every page that comes after.
+  { name: 'drawer', path: '/sandboxes/release-notes-writer?tab=ledger', act: openDrawer },
 ];
 
 /** Among so many, and a tenant in trouble. */
@@ -137,6 +191,18 @@ const SCENE: readonly Berth[] = [
   ...HARBOUR,
 ];
 
+/** Somebody who is told: the first message finds them busy. */
+async function listener(): Promise<{ url: string; stop: () => void }> {
+  let heard = 0;
+  const server = createServer((request, response) => {
+    heard += 1;
+    request.resume().on('end', () => response.writeHead(heard === 1 ? 503 : 204).end());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, stop: () => server.close() };
+}
+
 /** What has just happened when the picture is taken. */
 async function bustle({ call }: ServerProcess): Promise<void> {
   await call('POST', '/api/instances/price-watch/exec', { command: 'ls' });
@@ -145,10 +211,19 @@ async function bustle({ call }: ServerProcess): Promise<void> {
 }
 
 /** A server on `folder` whose clock is `hours` behind. */
-function serverOf(folder: string, hours: number, args: string[]): Promise<ServerProcess> {
+function serverOf(
+  folder: string,
+  hours: number,
+  args: string[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
   const behind = `const now = Date.now; Date.now = () => now() - ${Math.round(hours * 3_600_000)};`;
   const options = hours === 0 ? '' : `--import=data:text/javascript,${encodeURIComponent(behind)}`;
-  return spawnServer({ folder, args, settings: { NODE_ENV: 'production', WB_LOG: 'warn', NODE_OPTIONS: options } });
+  return spawnServer({
+    folder,
+    args,
+    settings: { NODE_ENV: 'production', WB_LOG: 'warn', NODE_OPTIONS: options, ...more },
+  });
 }
 
 async function fillThePast(folder: string): Promise<void> {
@@ -194,7 +269,13 @@ const folder = mkdtempSync(join(tmpdir(), 'winterdock-pictures-'));
 try {
   if (flags.crowd) await crowd(folder, CROWD, Math.floor(Date.now() / 1000));
   await fillThePast(folder);
-  const server = await serverOf(folder, 0, []);
+  const told = await listener();
+  const server = await serverOf(folder, 0, [], { WB_OUTGOING_ALLOWED: told.url });
+  await server.call('POST', '/api/webhooks', {
+    name: 'on call',
+    url: `${told.url}/on-call`,
+    types: ['problems', 'transition'],
+  });
   for (const berth of SCENE.filter(({ hoursAgo }) => hoursAgo === 0)) await moor(server.call, berth);
   await harm(server.call, folder);
   await bustle(server);
@@ -207,13 +288,17 @@ try {
   const every = flags.crowd ? [...ALL_SHOTS, ...CROWD_SHOTS] : ALL_SHOTS;
   for (const theme of ['light', 'dark'] as const) {
     const few = theme === 'light' ? [...README_SHOTS, ...TOUR_SHOTS] : README_SHOTS;
-    const shots = flags.all || flags.crowd ? every : few;
+    const only = flags.only?.split(',');
+    const shots = (flags.all || flags.crowd ? every : few).filter(
+      ({ name }) => only === undefined || only.includes(name),
+    );
     for (const width of flags.all || flags.crowd ? [390, 1280, 1920] : [1280]) {
       await picture(browser, server.url, shots, width, theme);
     }
   }
   await browser.close();
   await server.end('SIGTERM');
+  told.stop();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

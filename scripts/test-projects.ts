@@ -2,7 +2,8 @@
  * Sorts Vitest's test files into projects by what they import, so that a new file lands in the right one by itself.
  *
  * - `unit`: reaches no process, thread, socket, database or temporary folder, by any chain of imports;
- * - `slow`: what is in e2e/, whole servers as processes, and the package: they need the build;
+ * - `slow`: what is in e2e/, whole servers as processes, and the package: some wait for the build. Its files share
+ *   processes, as those of `engine` do;
  * - `isolated`: looks at its own process, or changes something in it that other tests would see;
  * - `engine`: the rest: an engine, a worker, a thread or a database inside the test's own process.
  */
@@ -25,7 +26,7 @@ const IMPURE = new Set([
   'node:worker_threads',
 ]);
 
-/** Whole servers as processes of their own, and what needs the build. */
+/** Whole servers as processes of their own, and what waits for the build. */
 const SLOW = /^e2e\/|^scripts\/package\.test\.ts$/;
 
 /**
@@ -45,16 +46,37 @@ const ISOLATED = [
  */
 export const LONGEST: readonly string[] = [
   'lib/sessions/slow-registry.test.ts',
-  'lib/sessions/kill.test.ts',
-  'lib/registry/delayed-registry.test.ts',
-  'lib/instance/bash-truncation.test.ts',
-  'e2e/alone-api.test.ts',
+  'lib/sessions/copy-out.test.ts',
+  'lib/vfs/readers.test.ts',
   'e2e/faults-odd.test.ts',
   'e2e/faults-even.test.ts',
-  'scripts/package.test.ts',
-  'e2e/door.test.ts',
+  'e2e/alone-api.test.ts',
   'e2e/doctor.test.ts',
+  'e2e/power-cut.test.ts',
+  'e2e/random-life.test.ts',
+  'e2e/door.test.ts',
+  'e2e/alone.test.ts',
+  'scripts/package.test.ts',
+  'e2e/registry-lost.test.ts',
+  'scripts/bench/smoke.test.ts',
+  'lib/sessions/kill.test.ts',
+  'lib/instance/bash-truncation.test.ts',
+  'lib/copies/copies.test.ts',
+  'lib/sessions/restore.test.ts',
+  'lib/instance/javascript-bridge.test.ts',
+  'lib/sessions/make-room.test.ts',
+  'lib/cli/commands.test.ts',
+  'lib/sessions/stray-files.test.ts',
+  'lib/http/tests/export.test.ts',
+  'lib/registry/delayed-registry.test.ts',
+  'lib/backup/restore.test.ts',
+  'lib/http/tests/blueprints.test.ts',
 ];
+
+/** Whether a test file with this text must have a process to itself. */
+export function needsOwnProcess(text: string): boolean {
+  return ISOLATED.some((pattern) => pattern.test(text));
+}
 
 /** An import or export that exists at run time, with its specifier. */
 const IMPORT =
@@ -90,8 +112,7 @@ export function sortTests(root: string): Record<Project, string[]> {
   const projectOf = (file: string): Project => {
     if (SLOW.test(file)) return 'slow';
     if (![...reach(file)].some((path) => IMPURE.has(path))) return 'unit';
-    const text = readFileSync(join(root, file), 'utf8');
-    return ISOLATED.some((pattern) => pattern.test(text)) ? 'isolated' : 'engine';
+    return needsOwnProcess(readFileSync(join(root, file), 'utf8')) ? 'isolated' : 'engine';
   };
   const sorted: Record<Project, string[]> = { unit: [], engine: [], isolated: [], slow: [] };
   const files = TEST_FOLDERS.flatMap((folder) =>

@@ -1,7 +1,8 @@
 /**
- * Bundles the code of the processes that the server starts again and again – workers and readers – into `dist/workers`:
- * few files instead of hundreds, of which a process loads what it uses. Starting a worker takes a third of the
- * processor time (docs/performance.md). Knows the two entries; lib/base/bundled.ts says whether a bundle is current.
+ * Bundles the code of the processes that the server starts again and again – workers, readers and those that make and
+ * open bundles – into `dist/workers`: few files instead of hundreds, of which a process loads what it uses. Starting a
+ * worker takes a third of the processor time (docs/performance.md), a bundle process less than half. Knows the entries;
+ * lib/base/bundled.ts says whether a bundle is current.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -17,19 +18,33 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Plugin, rolldown } from 'rolldown';
+import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 import { BUNDLE_LIST, BUNDLES, type BundleList, sourceHash } from '../lib/base/bundled.ts';
 import { patchedSource } from '../lib/instance/bash-patches.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const ENTRIES = { worker: 'lib/instance/worker.ts', reader: 'lib/vfs/reader.ts' };
+const ENTRIES = {
+  worker: 'lib/instance/worker.ts',
+  reader: 'lib/vfs/reader.ts',
+  bundle: 'lib/bundles/worker.ts',
+  'python-thread': 'lib/instance/components/python-thread.ts',
+  'wasm-thread': 'lib/instance/components/wasm-thread.ts',
+  'sqlite-thread': 'lib/instance/sqlite/sqlite-thread.ts',
+};
 const BASH = join(ROOT, 'lib/instance/bash.ts');
 const BASH_BUNDLE = '/node_modules/just-bash/dist/bundle/';
 const NAME_LENGTH = 16;
 /** How long a bundle is kept after a newer one took its place, in milliseconds: a week. */
 const KEEP_MS = 7 * 86_400_000;
 /** Loaded from node_modules when a guest uses them: WebAssembly and the code around it. */
-const EXTERNAL = /^(?:node:|quickjs-emscripten$|sql\.js$|seek-bzip$|@mongodb-js\/zstd$|node-liblzma$)/;
+const EXTERNAL =
+  /^(?:node:|@sqlite\.org\/sqlite-wasm$|quickjs-emscripten$|sql\.js$|seek-bzip$|@mongodb-js\/zstd$|node-liblzma$)/;
+
+/** How each file of just-bash begins. Few use it, and making a `require` takes a quarter of a millisecond. */
+const REQUIRE = 'const require=createRequire(import.meta.url);';
+/** Made when it is first called, and left out where it never is. */
+const LATE_REQUIRE =
+  'const require=/*@__PURE__*/(()=>{let made;return(id)=>(made??=createRequire(import.meta.url))(id)})();';
 
 /** What bash.ts does with a loader hook while a process loads, done once here. */
 function patchBash(): Plugin {
@@ -38,7 +53,8 @@ function patchBash(): Plugin {
     transform(code, id) {
       if (id === BASH) return exportsOf(code);
       const at = id.indexOf(BASH_BUNDLE);
-      return at < 0 ? null : patchedSource(id.slice(at + BASH_BUNDLE.length), () => code);
+      if (at < 0) return null;
+      return (patchedSource(id.slice(at + BASH_BUNDLE.length), () => code) ?? code).replace(REQUIRE, LATE_REQUIRE);
     },
   };
 }
@@ -103,30 +119,73 @@ function asciiOf(code: string): string {
   return code.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Bundles both entries into a folder of this version, unless that is there. Throws what the bundler throws. */
-export async function bundleWorkers(): Promise<void> {
-  const parent = join(ROOT, BUNDLES);
+/** They change what is bundled, and are no part of it. */
+const PATCHES = readdirSync(join(ROOT, 'lib', 'instance'))
+  .filter((name) => /^bash-(?:.*-)?patch(?:es)?\.ts$/.test(name))
+  .map((name) => `lib/instance/${name}`);
+
+/** Characters up to which what several parts share is loaded at once. */
+const SMALL = 8000;
+
+/** Bundles one entry; the modules of `first` are in its own file. */
+async function bundleOnce([name, path]: [string, string], first: ReadonlySet<string>): Promise<OutputChunk[]> {
   const bundle = await rolldown({
     cwd: ROOT,
-    input: ENTRIES,
+    input: { [name]: path },
     platform: 'node',
     external: (id) => EXTERNAL.test(id) && !LATE.has(id),
     resolve: { conditionNames: ['node', 'import'] },
+    preserveEntrySignatures: false,
     plugins: [patchBash(), hostModules()],
   });
   const { output } = await bundle.generate({
     format: 'cjs',
     minify: true,
     entryFileNames: '[name].cjs',
-    chunkFileNames: '[name]-[hash].cjs',
+    chunkFileNames: `${name}-[name]-[hash].cjs`,
+    ...(first.size > 0 && {
+      codeSplitting: {
+        includeDependenciesRecursively: false,
+        groups: [{ name: 'first', test: (id) => first.has(id) }],
+      },
+    }),
   });
   await bundle.close();
-  const chunks = output.filter((file) => file.type === 'chunk');
+  return output.filter((file) => file.type === 'chunk');
+}
+
+/** The modules that an entry loads at once, and small ones that several of its later parts share. */
+function firstModules(chunks: readonly OutputChunk[]): Set<string> {
+  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  const small = chunks.filter((chunk) => !chunk.isDynamicEntry && chunk.code.length < SMALL);
+  const first = new Set(chunks.filter((chunk) => chunk.isEntry).concat(small));
+  // A set is walked on to what is added meanwhile.
+  for (const { imports } of first) {
+    for (const name of imports) {
+      const chunk = byName.get(name);
+      if (chunk !== undefined) first.add(chunk);
+    }
+  }
+  return new Set([...first].flatMap(({ moduleIds }) => moduleIds));
+}
+
+/**
+ * Bundles one entry. A file for each thing that two parts share would be thirty for a worker's start and first command,
+ * and finding them takes more processor time than their code: Node's own search becomes hot enough to be optimised.
+ */
+async function bundleEntry(entry: [string, string]): Promise<OutputChunk[]> {
+  return bundleOnce(entry, firstModules(await bundleOnce(entry, new Set())));
+}
+
+/** Bundles the entries into a folder of this version, unless that is there. Throws what the bundler throws. */
+export async function bundleWorkers(): Promise<void> {
+  const parent = join(ROOT, BUNDLES);
+  const chunks = (await Promise.all(Object.entries(ENTRIES).map(bundleEntry))).flat();
   const modules = new Set(chunks.flatMap(({ moduleIds }) => moduleIds.map((id) => relative(ROOT, id))));
   const hashes = (paths: string[]) =>
     Object.fromEntries(paths.sort().map((path) => [path, sourceHash(join(ROOT, path))]));
   const sources = hashes([...modules].filter((path) => path.startsWith('lib/')));
-  const tools = hashes(['package-lock.json', relative(ROOT, fileURLToPath(import.meta.url))]);
+  const tools = hashes(['package-lock.json', relative(ROOT, fileURLToPath(import.meta.url)), ...PATCHES]);
   const folder = createHash('sha256')
     .update(JSON.stringify([sources, tools]))
     .digest('hex')

@@ -1,17 +1,32 @@
-/** Archived sandboxes in rows: when, by whom and why each was archived. Cards on a narrow page. */
+/**
+ * Archived sandboxes in rows: when, by whom and why each was archived, what is inside, and the form that revives it.
+ * Cards on a narrow page.
+ */
 import Link from 'next/link';
-import { type ActorNames, actorInWords } from '#components/ledger/event-words.ts';
+import { WithCall } from '#components/calls/with-call.tsx';
+import { type ActorNames, actorInWords, withinSentence } from '#components/ledger/event-words.ts';
 import { StateMark } from '#components/sandbox/state-mark.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Event, Instance } from '#lib/contract/schema.ts';
+import { reviveAtDesk } from './actions.ts';
+import type { Inside } from './inside.ts';
+import { ReviveForm } from './revive-form.tsx';
 
 const LABELS_SHOWN = 3;
+
+/** What every row's form needs: whether the visitor may revive, and what was searched for. */
+interface Desk {
+  whyNot: (instance: Instance) => string | null;
+  q: string;
+}
 
 export interface FiledSandbox {
   instance: Instance;
   /** The line that archived it; undefined when its month was dropped from the ledger. */
   line: Event | undefined;
+  /** What is inside; null where it is not shown. */
+  inside: Inside | null;
 }
 
 function Labels({ labels }: { labels: Instance['labels'] }) {
@@ -34,16 +49,23 @@ function Labels({ labels }: { labels: Instance['labels'] }) {
   );
 }
 
-function Row({ instance, line, names, rendered }: FiledSandbox & { names: ActorNames; rendered: number }) {
+function Row({
+  instance,
+  line,
+  inside,
+  names,
+  rendered,
+  desk,
+}: FiledSandbox & { names: ActorNames; rendered: number; desk: Desk }) {
   const { id, name, tenant, state, fault, state_since, labels, bytes } = instance;
   return (
     <tr>
-      <td className="whole md:w-[28%] md:max-w-80">
+      <td className="max-md:col-span-full md:w-[28%] md:max-w-80">
         <span className="flex items-baseline gap-2">
           <StateMark state={state} fault={fault} size={15} className="flex-none translate-y-[0.1875rem]" />
           <span className="min-w-0">
             <Link
-              href={`/archive/${id}`}
+              href={`/sandboxes/${id}`}
               prefetch={false}
               className="line-clamp-2 font-[540] [overflow-wrap:anywhere]"
               title={name ?? undefined}
@@ -54,26 +76,43 @@ function Row({ instance, line, names, rendered }: FiledSandbox & { names: ActorN
               <code className="mt-0.5 block text-[0.75rem] text-ink-3 [overflow-wrap:anywhere]">{id}</code>
             )}
             {fault !== null && <span className="block text-small text-fault-ink">fault: {fault}</span>}
+            {inside !== null && (
+              <span className="mt-1 block text-small text-ink-2 [overflow-wrap:anywhere]">
+                {inside.volumes}
+                {inside.files.length > 0 && <code className="block text-ink-3">{inside.files.join('  ')}</code>}
+              </span>
+            )}
           </span>
         </span>
       </td>
-      <td className="whole">
+      <td className="max-md:col-span-full">
         <RelativeTime at={state_since} rendered={rendered} />
         {line !== undefined && (
           <span className="text-ink-2">
             {' '}
-            by {actorInWords(line, names).replace(/^(The|A|Somebody)\b/, (word) => word.toLowerCase())}
+            by {withinSentence(actorInWords(line, names))}
             {line.reason !== null && <span className="block text-small [overflow-wrap:anywhere]">“{line.reason}”</span>}
           </span>
         )}
       </td>
-      <td className="left text-small max-md:order-5">
+      <td className="max-md:col-start-1 text-small max-md:order-5">
         <Link href={`/archive?tenant=${tenant}`} prefetch={false} className="font-mono text-[0.8125rem]">
           {tenant}
         </Link>
       </td>
-      <td className="whole max-md:order-6">{Object.keys(labels).length > 0 && <Labels labels={labels} />}</td>
-      <td className="figure right text-small text-ink-2 max-md:order-4">{bytes === null ? '' : sizeInWords(bytes)}</td>
+      <td className="max-md:col-span-full max-md:order-6">
+        {Object.keys(labels).length > 0 && <Labels labels={labels} />}
+      </td>
+      <td className="text-right whitespace-nowrap max-md:col-start-2 text-small text-ink-2 max-md:order-4">
+        {bytes === null ? '' : sizeInWords(bytes)}
+      </td>
+      <td className="max-md:col-span-full max-md:order-7 md:min-w-32">
+        {desk.whyNot(instance) === null && (
+          <WithCall name="reviveInstance" path={{ id }} fields={{ reason: 'text' }}>
+            <ReviveForm action={reviveAtDesk.bind(null, id)} name={name ?? id} q={desk.q} />
+          </WithCall>
+        )}
+      </td>
     </tr>
   );
 }
@@ -83,10 +122,12 @@ export function FiledTable({
   filed,
   names,
   rendered,
+  desk,
 }: {
   filed: readonly FiledSandbox[];
   names: ActorNames;
   rendered: number;
+  desk: Desk;
 }) {
   return (
     <table className="ledger ledger-cards">
@@ -96,14 +137,17 @@ export function FiledTable({
           <th scope="col">Filed away</th>
           <th scope="col">Tenant</th>
           <th scope="col">Labels</th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Size
+          </th>
+          <th scope="col">
+            <span className="sr-only">Revive it</span>
           </th>
         </tr>
       </thead>
       <tbody>
-        {filed.map(({ instance, line }) => (
-          <Row key={instance.id} instance={instance} line={line} names={names} rendered={rendered} />
+        {filed.map((one) => (
+          <Row key={one.instance.id} {...one} names={names} rendered={rendered} desk={desk} />
         ))}
       </tbody>
     </table>

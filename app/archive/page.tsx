@@ -1,46 +1,59 @@
-/** The support desk: a searchable list of archived sandboxes, with who archived each and why. */
-import Form from 'next/form';
+/** The support desk: one box that finds archived sandboxes, what is inside each, and what came of those revived. */
 import Link from 'next/link';
-import { redirect } from 'next/navigation';
+import { AsOf } from '#components/live/live-data.tsx';
+import { FilterForm } from '#components/ui/filter-form.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
+import { whyNot } from '#lib/contract/access.ts';
 import type { ListQuery } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { actorNames } from '../actor-names.ts';
-import { renderedAt, requireCaller } from '../caller.ts';
+import { lineNames } from '../actor-names.ts';
+import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
+import { listValues, pageLinks, readListPage } from '../list-page.ts';
 import { problemInWords, problemOf } from '../problem.ts';
-import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
+import { addressWith, type SearchParams } from '../search-params.ts';
+import type { DeskReading } from './desk-text.ts';
 import { type FiledSandbox, FiledTable } from './filed-table.tsx';
 import { ArchiveFilters } from './filters.tsx';
+import { readInside } from './inside.ts';
 import { parseArchiveQuery } from './query.ts';
+import { LastRevivals, RevivedCard, readRevivals, readRevived } from './revived.tsx';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Archive' };
 
 const PATH = '/archive';
 const PAGE_SIZE = 50;
+/** Rows that say what is inside: each reads the listing beside a file. */
+const OPENED = 12;
 
-/** A page of the list, or the refusal in words; null for a page that no longer exists. */
+/** A page of the list, or the refusal in words. */
 async function read(caller: Caller, query: ListQuery) {
   try {
     return await getHost().operations.listInstances(caller, query);
   } catch (error) {
-    if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
     if (isWinterdockError(error) && error.code === 'forbidden')
       return { refusal: problemInWords(problemOf(error, caller)) };
     throw error;
   }
 }
 
-/** Each sandbox with the line that archived it: one index look-up per row. */
-async function withLines(caller: Caller, instances: FiledSandbox['instance'][]): Promise<FiledSandbox[]> {
+/** Each sandbox with the line that archived it, one index look-up per row, and the first ones with what is inside. */
+async function filedSandboxes(
+  caller: Caller,
+  instances: FiledSandbox['instance'][],
+  opened: number,
+): Promise<FiledSandbox[]> {
   const { operations } = getHost();
   return Promise.all(
-    instances.map(async (instance) => {
-      const { items } = await operations.instanceEvents(caller, instance.id, { type: 'transition', limit: 1 });
-      return { instance, line: items.find(({ to }) => to === 'archived') };
+    instances.map(async (instance, at) => {
+      const [{ items }, inside] = await Promise.all([
+        operations.instanceEvents(caller, instance.id, { type: 'transition', limit: 1 }),
+        at < opened ? readInside(caller, instance) : null,
+      ]);
+      return { instance, line: items.find(({ to }) => to === 'archived'), inside };
     }),
   );
 }
@@ -50,7 +63,7 @@ async function countedTotal(caller: Caller, filtered: boolean): Promise<number |
   return filtered ? undefined : (await getHost().operations.counts(caller)).states.archived;
 }
 
-function Nothing({ filters }: { filters: Record<string, string> }) {
+function Nothing({ filters, reading }: { filters: Record<string, string>; reading: DeskReading }) {
   if (Object.keys(filters).every((name) => name === 'sort')) {
     return (
       <p className="max-w-2xl">
@@ -59,7 +72,8 @@ function Nothing({ filters }: { filters: Record<string, string> }) {
       </p>
     );
   }
-  const { q, tenant, label } = filters;
+  const { q } = reading;
+  const { tenant, label } = { ...reading, ...filters };
   const same = Object.entries({ q, tenant, label }).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, value]],
   );
@@ -73,48 +87,58 @@ function Nothing({ filters }: { filters: Record<string, string> }) {
 }
 
 export default async function Archive({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const values = singleValues(await searchParams);
+  const values = await listValues(PATH, searchParams);
   const caller = await requireCaller(addressWith(PATH, values));
-  const parsed = parseArchiveQuery(values, PAGE_SIZE);
+  const asOf = await ledgerSeq();
+  const rendered = renderedAt();
+  const parsed = parseArchiveQuery(values, PAGE_SIZE, rendered);
   const { query, filters } = parsed;
   const filtered = Object.keys(filters).some((name) => name !== 'sort');
-  const [page, exactTotal, names] = await Promise.all([
-    query === null ? undefined : read(caller, query),
+  const place = { path: PATH, filters, cursor: values.cursor };
+  const [page, exactTotal, revived, revivals] = await Promise.all([
+    query === null ? undefined : readListPage(place, () => read(caller, query)),
     query === null ? undefined : countedTotal(caller, filtered),
-    actorNames(),
+    readRevived(caller, values.revived),
+    // Beside what somebody searches for they would only stand in the way.
+    filtered ? [] : readRevivals(caller),
   ]);
-  if (page === null) redirect(addressWith(PATH, filters));
   const list = page !== undefined && 'items' in page ? page : null;
-  const filed = list === null ? [] : await withLines(caller, list.items);
-  const rendered = renderedAt();
+  const filed = list === null ? [] : await filedSandboxes(caller, list.items, filtered ? OPENED : 0);
+  const lines = [...filed.map(({ line }) => line), ...revivals.flatMap(({ line, last }) => [line, last])];
+  const names = await lineNames(lines.flatMap((line) => line ?? []));
   const total = list === null || list.totalIsExact ? list?.total : exactTotal;
   const figure = list === null ? '' : `${(total ?? list.total).toLocaleString('en')}${total === undefined ? '+' : ''} `;
   return (
-    <>
+    <AsOf asOf={asOf} rendered={rendered}>
       <h1 className="headline pt-8 pb-6 sm:pt-12">
         {figure}
         {list === null ? 'Sandboxes ' : list.total === 1 ? 'sandbox ' : 'sandboxes '}
         <span className="quiet">{filtered ? 'filed away, as filtered' : 'filed away'}</span>
       </h1>
-      <Form action={PATH} className="pb-6">
+      <FilterForm action={PATH} className="pb-6">
         <ArchiveFilters parsed={parsed} />
-      </Form>
+      </FilterForm>
+      {revived !== null && <RevivedCard revival={revived} rendered={rendered} />}
       {filed.length > 0 ? (
-        <FiledTable filed={filed} names={names} rendered={rendered} />
+        <FiledTable
+          filed={filed}
+          names={names}
+          rendered={rendered}
+          desk={{ whyNot: ({ tenant }) => whyNot(caller, 'revive', { tenant }), q: filters.q ?? '' }}
+        />
       ) : (
         <div className="border-t border-ink py-10">
           {query === null && <p>Nothing is shown: a filter above is not valid.</p>}
           {page !== undefined && 'refusal' in page && <Outcome outcome={{ ok: false, ...page.refusal }} />}
-          {list !== null && <Nothing filters={filters} />}
+          {list !== null && revived !== null && <p>Nothing else in the archive matches.</p>}
+          {list !== null && revived === null && <Nothing filters={filters} reading={parsed.reading} />}
         </div>
       )}
-      {list !== null && (
-        <Pagination
-          first={query?.cursor === undefined ? null : addressWith(PATH, filters)}
-          next={list.next === null ? null : addressWith(PATH, { ...filters, cursor: list.next })}
-        />
-      )}
+      {list !== null && <Pagination {...pageLinks(place, list.next)} />}
+      <div className="pt-12">
+        <LastRevivals revivals={revivals} names={names} rendered={rendered} />
+      </div>
       <div className="pb-12" />
-    </>
+    </AsOf>
   );
 }

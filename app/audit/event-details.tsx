@@ -1,6 +1,7 @@
 /** All fields of one ledger line, in a disclosure below its sentence. Each field links to the lines that share it. */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
+import { type ActorNames, mentionsInWords, nameOfActor } from '#components/ledger/event-words.ts';
 import type { Event } from '#lib/contract/schema.ts';
 import { addressWith } from '../search-params.ts';
 import type { AuditFilter } from './query.ts';
@@ -14,19 +15,21 @@ function Fact({ name, wide = false, children }: { name: string; wide?: boolean; 
   );
 }
 
-function Same({ filter, value }: { filter: AuditFilter; value: string }) {
+/** `says`: the text of the link, where it is not the value. */
+function Same({ filter, value, says = value }: { filter: AuditFilter; value: string; says?: string }) {
   return (
     <Link
       href={addressWith('/audit', { [filter]: value })}
       prefetch={false}
       className="inline-block font-mono text-[0.75rem]"
     >
-      {value}
+      {says}
     </Link>
   );
 }
 
-export function EventDetails({ event }: { event: Event }) {
+/** `names`: what to call who acted. */
+export function EventDetails({ event, names }: { event: Event; names: ActorNames }) {
   const { seq, time_ms, type, actor, via, tenant, instance, trigger, request_id, address, reason } = event;
   return (
     <details className="unfold group text-small">
@@ -41,7 +44,13 @@ export function EventDetails({ event }: { event: Event }) {
           <code className="text-[0.75rem]">{new Date(time_ms).toISOString()}</code>
         </Fact>
         <Fact name="Who">
-          <Same filter="actor" value={actor} /> <span className="text-ink-3">by {via}</span>
+          <Same
+            filter="actor"
+            value={actor}
+            // An id of a person says nothing to anybody.
+            says={actor.startsWith('user:') ? nameOfActor(actor, names, event.actor_name) : actor}
+          />{' '}
+          <span className="text-ink-3">by {via}</span>
         </Fact>
         <Fact name="What">
           <Same filter="type" value={type} />
@@ -61,7 +70,7 @@ export function EventDetails({ event }: { event: Event }) {
         )}
         {reason !== null && (
           <Fact name="Reason" wide>
-            {reason}
+            {mentionsInWords(reason, event, names)}
           </Fact>
         )}
         {address !== null && (
@@ -71,7 +80,7 @@ export function EventDetails({ event }: { event: Event }) {
         )}
         {request_id !== null && (
           <Fact name="Request">
-            <code className="text-[0.75rem]">{request_id}</code>
+            <Same filter="request_id" value={request_id} />
           </Fact>
         )}
       </dl>

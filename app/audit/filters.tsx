@@ -1,9 +1,9 @@
 /** The filters of the ledger, as fields of a plain GET form. */
 import Link from 'next/link';
-import { type ActorNames, EVENT_TYPES } from '#components/ledger/event-words.ts';
+import { EVENT_TYPES } from '#components/ledger/event-words.ts';
+import { formatMinute, parseMoment } from '#components/ui/moments.ts';
 import { TRIGGERS } from '#lib/lifecycle/words.ts';
 import type { ParsedFilters } from '../filter-parser.ts';
-import { formatMinute, parseMoment } from '../moments.ts';
 import { addressWith } from '../search-params.ts';
 import type { AuditFilter } from './query.ts';
 
@@ -40,19 +40,16 @@ function Text({
   name,
   title,
   placeholder,
-  list,
   parsed,
 }: {
   name: AuditFilter;
   title: string;
   placeholder: string;
-  /** Id of a list of suggestions. */
-  list?: string;
   parsed: ParsedState;
 }) {
   const value = parsed.filters[name];
   return (
-    <label className="field">
+    <label className="block min-w-0">
       <span className="field-name">{title}</span>
       <input
         className="input"
@@ -60,7 +57,6 @@ function Text({
         key={value}
         defaultValue={value}
         placeholder={placeholder}
-        list={list}
         autoCapitalize="none"
         autoComplete="off"
         spellCheck={false}
@@ -79,13 +75,16 @@ function Choice({
 }: {
   name: AuditFilter;
   title: string;
-  options: readonly string[];
+  /** Values, each with what to call it where that is something else. */
+  options: readonly (string | readonly [value: string, says: string])[];
   parsed: ParsedState;
 }) {
   const value = parsed.filters[name];
-  const known = value === undefined || options.includes(value) ? options : [value, ...options];
+  const named = options.map((option) => (typeof option === 'string' ? ([option, option] as const) : option));
+  const isKnown = value === undefined || named.some(([option]) => option === value);
+  const known = isKnown ? named : [[value, value] as const, ...named];
   return (
-    <label className="field">
+    <label className="block min-w-0">
       <span className="field-name">{title}</span>
       <select
         className="input"
@@ -95,9 +94,9 @@ function Choice({
         {...described(name, parsed.complaints)}
       >
         <option value="">any</option>
-        {known.map((option) => (
+        {known.map(([option, says]) => (
           <option key={option} value={option}>
-            {option}
+            {says}
           </option>
         ))}
       </select>
@@ -110,7 +109,7 @@ function Moment({ name, title, parsed }: { name: 'since' | 'until'; title: strin
   const value = parsed.filters[name];
   const moment = value === undefined ? null : parseMoment(value, 'first');
   return (
-    <label className="field">
+    <label className="block min-w-0">
       <span className="field-name">{title}</span>
       <input
         type="datetime-local"
@@ -125,14 +124,14 @@ function Moment({ name, title, parsed }: { name: 'since' | 'until'; title: strin
   );
 }
 
-/** `rendered`: the server's time in epoch seconds. */
+/** `actors`: whom to filter by, each with a name. `rendered`: the server's time in epoch seconds. */
 export function AuditFilters({
   parsed,
-  names,
+  actors,
   rendered,
 }: {
   parsed: ParsedFilters<AuditFilter, unknown>;
-  names: ActorNames;
+  actors: readonly (readonly [actor: string, name: string])[];
   rendered: number;
 }) {
   const { since: _since, until: _until, ...others } = parsed.filters;
@@ -144,13 +143,11 @@ export function AuditFilters({
         <Choice name="type" title="What happened" options={EVENT_TYPES} parsed={parsed} />
         <Choice name="trigger" title="What triggered it" options={TRIGGERS} parsed={parsed} />
         <div className="col-span-2 lg:col-span-1">
-          <Text name="actor" title="Who" placeholder="an actor, like key:admin" parsed={parsed} list="audit-actors" />
-          <datalist id="audit-actors">
-            {[...names].map(([actor, name]) => (
-              <option key={actor} value={actor} label={name} />
-            ))}
-          </datalist>
+          <Choice name="actor" title="Who" options={actors} parsed={parsed} />
         </div>
+        {parsed.filters.request_id !== undefined && (
+          <Text name="request_id" title="Request or job" placeholder="any" parsed={parsed} />
+        )}
         <div className="max-sm:col-span-2">
           <Moment name="since" title="Since (UTC)" parsed={parsed} />
         </div>

@@ -1,4 +1,6 @@
 /** The proof of the ledger: its check, its signed head, and its sealed months with downloads. */
+import { callMark } from '#components/calls/call-mark.ts';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
@@ -28,7 +30,7 @@ function Segments({
       <thead>
         <tr>
           <th scope="col">Month</th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Lines
           </th>
           <th scope="col">Sealed</th>
@@ -41,20 +43,24 @@ function Segments({
       <tbody>
         {segments.map((segment) => (
           <tr key={segment.id}>
-            <td className="left font-[520]">{segment.id}</td>
-            <td className="figure right">
+            <td className="max-md:col-start-1 font-[520]">{segment.id}</td>
+            <td className="text-right whitespace-nowrap max-md:col-start-2">
               {segment.lines.toLocaleString('en')}{' '}
               <span className="text-small text-ink-3">
                 {segment.first_seq.toLocaleString('en')}–{segment.last_seq.toLocaleString('en')}
               </span>
             </td>
-            <td className="left text-small text-ink-2">
+            <td className="max-md:col-start-1 text-small text-ink-2">
               <RelativeTime at={segment.sealed} rendered={rendered} />
             </td>
-            <td className="right text-small text-ink-2">{becameOf(segment)}</td>
-            <td className="whole text-small">
+            <td className="max-md:col-start-2 max-md:text-right text-small text-ink-2">{becameOf(segment)}</td>
+            <td className="max-md:col-span-full text-small">
               {segment.dropped === null && whyNotTake === null && (
-                <a href={`/api/events/segments/${segment.id}`} download>
+                <a
+                  href={`/api/events/segments/${segment.id}`}
+                  download
+                  {...callMark({ name: 'exportLedgerSegment', path: { id: segment.id } })}
+                >
                   Download<span className="sr-only"> {segment.id}</span>
                 </a>
               )}
@@ -91,7 +97,9 @@ export function LedgerProofSections({
         note="Each line holds the hash of the one before it. Whoever changes, removes or reorders one breaks the chain."
       >
         {refusal === null ? (
-          <ProveForm action={proveLedger} />
+          <WithCall name="verifyLedger">
+            <ProveForm action={proveLedger} />
+          </WithCall>
         ) : (
           <DisabledAction id="prove" label="Check the ledger" whyNot={refusal} />
         )}
@@ -102,7 +110,12 @@ export function LedgerProofSections({
           name="Head"
           note="Keep a copy elsewhere: it proves later that nothing before it was changed."
         >
-          <a href="/api/events/head" download="winterdock-ledger-head.json" className="button">
+          <a
+            href="/api/events/head"
+            download="winterdock-ledger-head.json"
+            className="button"
+            {...callMark({ name: 'getLedgerHead' })}
+          >
             Download the signed head
           </a>
         </PageSection>

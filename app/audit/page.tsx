@@ -2,11 +2,12 @@
  * The ledger of everything: filters and pages in the URL, exports of what matches, and the proof that nothing was
  * changed.
  */
-import Form from 'next/form';
+
 import Link from 'next/link';
-import { redirect } from 'next/navigation';
 import type { ReactNode } from 'react';
+import { callMark } from '#components/calls/call-mark.ts';
 import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
+import { FilterForm } from '#components/ui/filter-form.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
@@ -14,14 +15,15 @@ import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { EventsQuery } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { actorNames } from '../actor-names.ts';
+import { lineNames, listedActors } from '../actor-names.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
+import { listValues, pageLinks, readListPage } from '../list-page.ts';
 import { problemInWords, problemOf } from '../problem.ts';
-import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
+import { addressWith, type SearchParams } from '../search-params.ts';
 import { EventDetails } from './event-details.tsx';
 import { AuditFilters } from './filters.tsx';
 import { LedgerProofSections, readSegments } from './ledger-proof.tsx';
-import { exportAddress, parseAuditQuery } from './query.ts';
+import { actorChoices, exportAddress, exportCall, parseAuditQuery } from './query.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Audit' };
@@ -29,12 +31,11 @@ export const metadata = { title: 'Audit' };
 const PATH = '/audit';
 const PAGE_SIZE = 50;
 
-/** A page of lines, or the refusal in words; null for a page that no longer exists. */
+/** A page of lines, or the refusal in words. */
 async function read(caller: Caller, query: EventsQuery) {
   try {
     return await getHost().operations.events(caller, query);
   } catch (error) {
-    if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
     if (isWinterdockError(error) && error.code === 'forbidden')
       return { refusal: problemInWords(problemOf(error, caller)) };
     throw error;
@@ -52,10 +53,22 @@ function Exports({ query, refusal }: { query: EventsQuery; refusal: string | nul
       <span className="text-small text-ink-3" id="export-note">
         Everything that matches; the export is itself a line
       </span>
-      <a href={exportAddress(query, 'csv')} className="button button-quiet" download aria-describedby="export-note">
+      <a
+        href={exportAddress(query, 'csv')}
+        {...callMark(exportCall(query, 'csv'))}
+        className="button button-quiet"
+        download
+        aria-describedby="export-note"
+      >
         Export CSV
       </a>
-      <a href={exportAddress(query, 'jsonl')} className="button button-quiet" download aria-describedby="export-note">
+      <a
+        href={exportAddress(query, 'jsonl')}
+        {...callMark(exportCall(query, 'jsonl'))}
+        className="button button-quiet"
+        download
+        aria-describedby="export-note"
+      >
         Export JSON lines
       </a>
     </div>
@@ -63,28 +76,31 @@ function Exports({ query, refusal }: { query: EventsQuery; refusal: string | nul
 }
 
 export default async function Audit({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const values = singleValues(await searchParams);
+  const values = await listValues(PATH, searchParams);
   const caller = await requireCaller(addressWith(PATH, values));
   const parsed = parseAuditQuery(values, PAGE_SIZE);
   const { query, filters } = parsed;
-  const [page, names, segments] = await Promise.all([
-    query === null ? undefined : read(caller, query),
-    actorNames(),
+  const place = { path: PATH, filters, cursor: values.cursor };
+  const [page, suggestions, segments] = await Promise.all([
+    query === null ? undefined : readListPage(place, () => read(caller, query)),
+    listedActors(),
     readSegments(caller),
   ]);
-  if (page === null) redirect(addressWith(PATH, filters));
   const rendered = renderedAt();
   const filtered = Object.keys(filters).length > 0;
   const lines = page !== undefined && 'items' in page ? page : null;
+  const chosen = filters.actor === undefined ? [] : [{ actor: filters.actor, reason: null }];
+  const names = await lineNames([...(lines?.items ?? []), ...chosen]);
+  const actors = actorChoices(suggestions, lines?.items ?? [], names, filters.actor);
   const later = query?.cursor !== undefined;
   return (
     <>
       <h1 className="headline pt-8 pb-6 sm:pt-12">
         The ledger <span className="quiet">{filtered ? 'as filtered' : 'of everything'}</span>
       </h1>
-      <Form action={PATH} className="pb-6">
-        <AuditFilters parsed={parsed} names={names} rendered={rendered} />
-      </Form>
+      <FilterForm action={PATH} className="pb-6">
+        <AuditFilters parsed={parsed} actors={actors} rendered={rendered} />
+      </FilterForm>
       {query === null && (
         <Nothing>
           <p>No line is shown: a filter above is not valid.</p>
@@ -108,7 +124,7 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
               events={lines.items}
               rendered={rendered}
               names={names}
-              more={(event) => <EventDetails event={event} />}
+              more={(event) => <EventDetails event={event} names={names} />}
             />
           ) : (
             <p className="py-8">
@@ -124,10 +140,7 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
               )}
             </p>
           )}
-          <Pagination
-            first={later ? addressWith(PATH, filters) : null}
-            next={lines.next === null ? null : addressWith(PATH, { ...filters, cursor: lines.next })}
-          />
+          <Pagination {...pageLinks(place, lines.next)} />
         </>
       )}
       <div className="pt-12">

@@ -26,16 +26,16 @@ export function BlueprintTable({ blueprints, rendered }: { blueprints: readonly 
         <tr>
           <th scope="col">Blueprint</th>
           <th scope="col">Made of</th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Files
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Size
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Clones
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Made
           </th>
         </tr>
@@ -45,7 +45,7 @@ export function BlueprintTable({ blueprints, rendered }: { blueprints: readonly 
           const files = blueprint.contents.reduce((sum, part) => sum + part.files, 0);
           return (
             <tr key={blueprint.name}>
-              <td className="whole md:w-[36%]">
+              <td className="max-md:col-span-full md:w-[36%]">
                 <span className="inline-flex items-baseline gap-2">
                   <CopyMark kind="blueprint" size={15} className="flex-none translate-y-[0.1875rem]" />
                   <Link
@@ -57,19 +57,21 @@ export function BlueprintTable({ blueprints, rendered }: { blueprints: readonly 
                   </Link>
                 </span>
               </td>
-              <td className="whole text-small">
+              <td className="max-md:col-span-full text-small">
                 <Origin source={blueprint.source} />
               </td>
-              <td className="figure left text-small text-ink-2 max-md:!text-left">
+              <td className="text-right whitespace-nowrap max-md:col-start-1 text-small text-ink-2 max-md:!text-left">
                 {files.toLocaleString('en')}
                 <span className="md:sr-only"> {files === 1 ? 'file' : 'files'}</span>
               </td>
-              <td className="figure right text-small text-ink-2">{sizeInWords(blueprint.bytes)}</td>
-              <td className="figure left text-small text-ink-2 max-md:!text-left">
+              <td className="text-right whitespace-nowrap max-md:col-start-2 text-small text-ink-2">
+                {sizeInWords(blueprint.bytes)}
+              </td>
+              <td className="text-right whitespace-nowrap max-md:col-start-1 text-small text-ink-2 max-md:!text-left">
                 {blueprint.instances.toLocaleString('en')}
                 <span className="md:sr-only"> {blueprint.instances === 1 ? 'clone' : 'clones'}</span>
               </td>
-              <td className="figure right text-small text-ink-2">
+              <td className="text-right whitespace-nowrap max-md:col-start-2 text-small text-ink-2 [&_time]:inline-block [&_time]:min-w-28">
                 <RelativeTime at={blueprint.created} rendered={rendered} />
               </td>
             </tr>

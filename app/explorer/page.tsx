@@ -5,17 +5,20 @@ import { ERROR_WORDS } from '#lib/contract/error-words.ts';
 import { getHost } from '#lib/host/host.ts';
 import { EXAMPLE_ID } from '#lib/http/examples.ts';
 import { requireCaller } from '../caller.ts';
-import { type OpenApiDocument, operationsByTag } from './document.ts';
+import { type SearchParams, singleValues } from '../search-params.ts';
+import { type OpenApiDocument, operationGroups, withOwnSandbox } from './document.ts';
 import { Explorer } from './explorer.tsx';
-import { Prose, Reference } from './reference.tsx';
-import './explorer.css';
+import { Prose } from './prose.tsx';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Explorer' };
 
-export default async function ExplorerPage() {
-  await requireCaller('/explorer');
-  const document = JSON.parse(getHost().openapi()) as OpenApiDocument;
+export default async function ExplorerPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const { actor } = await requireCaller('/explorer');
+  const { q = '' } = singleValues(await searchParams);
+  const { openapi, config, clock } = getHost();
+  const own = `try-${clock.now().toString(36)}`;
+  const document = JSON.parse(withOwnSandbox(openapi(), EXAMPLE_ID, own)) as OpenApiDocument;
   return (
     <div className="pb-8">
       <div className="pt-10 pb-10">
@@ -24,16 +27,18 @@ export default async function ExplorerPage() {
         </h1>
         <p className="mt-4 max-w-[44rem] text-ink-2">
           What you run here really happens: it goes out with your session, and what your role lacks answers{' '}
-          <code>403</code>. The examples stand as they are: create, exec and files work on one sandbox of your own. From
-          elsewhere the same calls need a key in <code>Authorization: Bearer</code>. The whole document:{' '}
+          <code>403</code>. The examples stand as they are: create, exec and files work on one sandbox of your own. A
+          call is kept in the notebook, and copied as curl, as a command line or as TypeScript; from elsewhere it needs
+          a key, which all three read from <code>WINTERDOCK_KEY</code>. The whole document:{' '}
           <a href="/openapi.json">/openapi.json</a>.
         </p>
       </div>
-      <PageSection id="calls" name="Calls" margin={false}>
-        <Explorer example={EXAMPLE_ID}>
-          <Reference tags={operationsByTag(document)} />
-        </Explorer>
-      </PageSection>
+      <Explorer
+        actor={actor}
+        groups={operationGroups(document)}
+        origin={config.publicUrl ?? `http://localhost:${config.port}`}
+        search={q}
+      />
       <PageSection
         id="errors"
         name="Errors"
@@ -50,11 +55,11 @@ export default async function ExplorerPage() {
           <tbody>
             {(Object.keys(ERROR_STATUS) as ErrorCode[]).map((code) => (
               <tr key={code}>
-                <td className="left">
+                <td className="max-md:col-start-1">
                   <code>{code}</code>
                 </td>
-                <td className="right">{ERROR_STATUS[code]}</td>
-                <td className="whole">
+                <td className="max-md:col-start-2 max-md:text-right">{ERROR_STATUS[code]}</td>
+                <td className="max-md:col-span-full">
                   <Prose text={ERROR_WORDS[code]} />
                 </td>
               </tr>

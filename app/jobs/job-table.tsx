@@ -1,7 +1,7 @@
 /** Jobs in rows: what each does to how many, its progress, who started it and when. */
 import Link from 'next/link';
+import { ActorName } from '#app/actor-name.tsx';
 import type { Job } from '#lib/contract/schema.ts';
-import { nameOfActor } from '../../components/ledger/event-words.ts';
 import { LiveJobHeadline, LiveJobStatus } from '../../components/live/job.tsx';
 import { RelativeTime } from '../../components/ui/relative-time.tsx';
 
@@ -15,7 +15,7 @@ export function JobTable({ jobs, rendered }: { jobs: readonly Job[]; rendered: n
           <th scope="col">How far</th>
           <th scope="col">Reason</th>
           <th scope="col">Who</th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             When
           </th>
         </tr>
@@ -23,17 +23,19 @@ export function JobTable({ jobs, rendered }: { jobs: readonly Job[]; rendered: n
       <tbody>
         {jobs.map((job) => (
           <tr key={job.id}>
-            <td className="left md:whitespace-nowrap">
+            <td className="max-md:col-start-1 md:whitespace-nowrap">
               <Link href={`/jobs/${job.id}`} prefetch={false} className="font-[540]">
                 <LiveJobHeadline job={job} />
               </Link>
             </td>
-            <td className="whole md:whitespace-nowrap">
+            <td className="max-md:col-span-full md:whitespace-nowrap">
               <LiveJobStatus job={job} marked />
             </td>
-            <td className="whole text-ink-2 md:w-full">{job.reason}</td>
-            <td className="left text-small text-ink-2 md:whitespace-nowrap">{nameOfActor(job.actor)}</td>
-            <td className="figure right text-small text-ink-2">
+            <td className="max-md:col-span-full text-ink-2 md:w-full">{job.reason}</td>
+            <td className="max-md:col-start-1 text-small text-ink-2 md:whitespace-nowrap">
+              <ActorName actor={job.actor} />
+            </td>
+            <td className="text-right whitespace-nowrap max-md:col-start-2 text-small text-ink-2 [&_time]:inline-block [&_time]:min-w-28">
               <RelativeTime at={job.created} rendered={rendered} />
             </td>
           </tr>

@@ -1,13 +1,12 @@
 /** All jobs, running and ended, newest first. */
 import Link from 'next/link';
-import { redirect } from 'next/navigation';
 import { JobTable } from '#app/jobs/job-table.tsx';
 import { AutoRefresh } from '#components/ui/auto-refresh.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
-import { isWinterdockError } from '#lib/base/errors.ts';
 import { getHost } from '#lib/host/host.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
-import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
+import { listValues, pageLinks, readListPage } from '../list-page.ts';
+import type { SearchParams } from '../search-params.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Jobs' };
@@ -17,17 +16,12 @@ const PAGE_SIZE = 50;
 const LOOK_MS = 10_000;
 
 export default async function JobsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const { cursor } = singleValues(await searchParams);
+  const { cursor } = await listValues(PATH, searchParams);
   const caller = await requireCaller(PATH);
   // What ends after this line reaches the page through the stream.
   await ledgerSeq();
-  const page = await getHost()
-    .operations.listJobs(caller, { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) })
-    .catch((error: unknown) => {
-      if (isWinterdockError(error) && error.code === 'validation' && cursor !== undefined) return null;
-      throw error;
-    });
-  if (page === null) redirect(PATH);
+  const place = { path: PATH, filters: {}, cursor };
+  const page = await readListPage(place, () => getHost().operations.listJobs(caller, { limit: PAGE_SIZE, cursor }));
   const running = page.items.filter(({ state }) => state === 'running').length;
   return (
     <>
@@ -42,10 +36,7 @@ export default async function JobsPage({ searchParams }: { searchParams: Promise
       ) : (
         <JobTable jobs={page.items} rendered={renderedAt()} />
       )}
-      <Pagination
-        first={cursor === undefined ? null : PATH}
-        next={page.next === null ? null : addressWith(PATH, { cursor: page.next })}
-      />
+      <Pagination {...pageLinks(place, page.next)} />
       <div className="pb-12" />
     </>
   );

@@ -1,6 +1,8 @@
 /** What needs a person: stuck operations and sandboxes with a fault, each with its safe way out. */
+
 import Link from 'next/link';
 import type { ReactNode } from 'react';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { StateMark } from '#components/sandbox/state-mark.tsx';
 import { FAULT_MEANS } from '#components/sandbox/state-words.ts';
 import { stuckInWords } from '#components/sandbox/stuck-words.ts';
@@ -79,11 +81,13 @@ function FaultWayOut({ instance, caller }: { instance: Instance; caller: Caller 
     );
   }
   return (
-    <RetryForm
-      label={isBlocking(instance.fault) ? 'Try again with force' : 'Wake it'}
-      name={instance.name ?? instance.id}
-      action={retryWake.bind(null, instance.id)}
-    />
+    <WithCall name="resumeInstance" path={{ id: instance.id }} body={{ force: true }}>
+      <RetryForm
+        label={isBlocking(instance.fault) ? 'Try again with force' : 'Wake it'}
+        name={instance.name ?? instance.id}
+        action={retryWake.bind(null, instance.id)}
+      />
+    </WithCall>
   );
 }
 

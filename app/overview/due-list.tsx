@@ -1,6 +1,6 @@
 /** Sandboxes by name, each with the clock of its next move. */
 import { RowClock } from '#components/figures/idle-clock.tsx';
-import { RowMark } from '#components/live/sandbox-status.tsx';
+import { RowMark } from '#components/live/row-mark.tsx';
 import type { Instance } from '#lib/contract/schema.ts';
 import { SandboxLink } from './sandbox-link.tsx';
 

@@ -1,11 +1,14 @@
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { retryFor, stuckInWords } from '../../components/sandbox/stuck-words.ts';
-import { dueInWords, shortFigure } from './due-strip.tsx';
+import { DueStrip, dueInWords, shortFigure } from './due-strip.tsx';
 
-const span = (to: Partial<Record<'suspended' | 'frozen' | 'archived' | 'deleted', number>>) => ({
+const span = (to: Partial<Record<'suspended' | 'frozen' | 'archived' | 'deleted', number>>, isCut = false) => ({
   from: 0,
   until: 299,
   to: { suspended: 0, frozen: 0, archived: 0, deleted: 0, ...to },
+  isCut,
 });
 
 test('due moves are described by target state, each once and in singular or plural', () => {
@@ -16,6 +19,10 @@ test('due moves are described by target state, each once and in singular or plur
     { to: 'deleted', words: '1 is deleted' },
   ]);
   expect(dueInWords([span({})])).toEqual([]);
+  expect(dueInWords([span({ frozen: 2000 }, true), span({ suspended: 1 })])).toEqual([
+    { to: 'suspended', words: '1 suspends' },
+    { to: 'frozen', words: '2,000 or more freeze' },
+  ]);
 });
 
 test('a figure above a narrow bar has at most four characters', () => {
@@ -40,4 +47,16 @@ test('a stuck operation names its verb, its time and whether anybody carries it 
   expect(retryFor({ ...stuck, ephemeral: false })?.verb).toBe('freeze');
   expect(retryFor({ ...stuck, ephemeral: true })).toBeNull();
   expect(retryFor({ pending: 'delete', ephemeral: false })).toBeNull();
+});
+
+test('a few are a dot each with their number above; many are bars', () => {
+  const drawn = (...spans: ReturnType<typeof span>[]) =>
+    renderToStaticMarkup(createElement(DueStrip, { spans })).replace(/^.*?<svg class="due-strip"/, '');
+  const few = drawn(span({ suspended: 1 }), span({}), span({ frozen: 2, deleted: 1 }));
+  expect(few.match(/<circle[^>]*fill="var\(--\w+\)"/g)).toHaveLength(4);
+  expect(few).not.toMatch(/<rect[^>]*fill="var\(--/);
+  expect(few.match(/<text[^>]*text-anchor="middle"[^>]*>\d/g)).toHaveLength(2);
+  const many = drawn(span({ suspended: 6 }), span({ frozen: 1 }));
+  expect(many).not.toContain('<circle');
+  expect(many.match(/<rect[^>]*fill="var\(--/g)).toHaveLength(2);
 });

@@ -1,6 +1,6 @@
 /**
- * Automatic moves over the coming time: a bar for each span, in the colours of the target states, linking to the list
- * of sandboxes that move.
+ * Automatic moves over the coming time: a bar for each span, or a dot for each sandbox where they are few, in the
+ * colours of the target states, linking to the list of sandboxes that move.
  */
 import type { State } from '#lib/lifecycle/states.ts';
 import { StateMark } from '../../components/sandbox/state-mark.tsx';
@@ -12,6 +12,8 @@ export interface DueSpan {
   from: number;
   until: number;
   to: Readonly<Record<DueTo, number>>;
+  /** More move than were counted. */
+  isCut: boolean;
 }
 
 const KINDS: readonly [to: DueTo, one: string, many: string][] = [
@@ -27,12 +29,17 @@ const TOP = 18;
 const BASE = HEIGHT - 20;
 /** The least height of a bar. */
 const LEAST = 4;
+/** Up to so many in a span each is a dot: a bar of the whole height would look like many. */
+const FEW = 5;
+const DOT = { radius: 5, step: 13 };
 
-/** How many move in these spans, by target: `412 suspend, 37 freeze`. */
+/** How many move in these spans, by target: `412 suspend, 37 freeze`; `2,000 or more suspend` when cut. */
 export function dueInWords(spans: readonly DueSpan[]): { to: State; words: string }[] {
   return KINDS.flatMap(([to, one, many]) => {
     const count = spans.reduce((sum, span) => sum + span.to[to], 0);
-    return count === 0 ? [] : [{ to, words: `${count.toLocaleString('en')} ${count === 1 ? one : many}` }];
+    const isCut = spans.some((span) => span.isCut && span.to[to] > 0);
+    const figure = `${count.toLocaleString('en')}${isCut ? ' or more' : ''}`;
+    return count === 0 ? [] : [{ to, words: `${figure} ${count === 1 && !isCut ? one : many}` }];
   });
 }
 
@@ -51,12 +58,27 @@ function clock(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(11, 16);
 }
 
+/** The dots of a span, one on the other, in the colours of the target states. */
+function Dots({ span, x }: { span: DueSpan; x: string }) {
+  const each = KINDS.flatMap(([to]) => Array.from({ length: span.to[to] }, () => to));
+  return each.map((to, nth) => {
+    const place = { cx: x, cy: BASE - DOT.step * (nth + 0.5), r: DOT.radius };
+    return (
+      <g key={nth}>
+        <circle {...place} fill={`var(--${to})`} />
+        <circle {...place} className="due-frame" />
+      </g>
+    );
+  });
+}
+
 function Bar({ span, at, of, most }: { span: DueSpan; at: number; of: number; most: number }) {
   const total = totalOf(span);
   const x = `${(at / of) * 100 + 0.5}%`;
   const width = `${100 / of - 1}%`;
   if (total === 0) return <rect className="due-none" x={x} y={BASE - 1} width={width} height={1} />;
-  const height = Math.max(LEAST, ((BASE - TOP) * total) / most);
+  const isFew = most <= FEW;
+  const height = isFew ? DOT.step * total : Math.max(LEAST, ((BASE - TOP) * total) / most);
   let top = BASE - height;
   const parts = KINDS.flatMap(([to]) => {
     if (span.to[to] === 0) return [];
@@ -70,12 +92,19 @@ function Bar({ span, at, of, most }: { span: DueSpan; at: number; of: number; mo
     <a href={`/sandboxes?${at === 0 ? '' : `due_since=${span.from}&`}due_until=${span.until}`} aria-label={says}>
       <title>{says}</title>
       <rect x={`${(at / of) * 100}%`} y={0} width={`${100 / of}%`} height={HEIGHT} fill="transparent" />
-      {parts.map((part) => (
-        <rect key={part.to} x={x} y={part.y} width={width} height={part.height} fill={`var(--${part.to})`} />
-      ))}
-      <rect className="due-frame" x={x} y={BASE - height} width={width} height={height} />
+      {isFew ? (
+        <Dots span={span} x={`${((at + 0.5) / of) * 100}%`} />
+      ) : (
+        <>
+          {parts.map((part) => (
+            <rect key={part.to} x={x} y={part.y} width={width} height={part.height} fill={`var(--${part.to})`} />
+          ))}
+          <rect className="due-frame" x={x} y={BASE - height} width={width} height={height} />
+        </>
+      )}
       <text x={`${((at + 0.5) / of) * 100}%`} y={BASE - height - 5} textAnchor="middle">
         {shortFigure(total)}
+        {span.isCut && '+'}
       </text>
     </a>
   );

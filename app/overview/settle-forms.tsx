@@ -1,5 +1,6 @@
 /** The ways out of an interrupted operation: settle it, or settle it and try it again where that is safe. */
 
+import { WithCall } from '#components/calls/with-call.tsx';
 import { retryFor } from '#components/sandbox/stuck-words.ts';
 import { RetryForm } from '#components/ui/retry-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
@@ -14,7 +15,9 @@ export function SettleForms({ instance, caller }: { instance: Instance; caller: 
   const again = retryFor(instance);
   return (
     <div className="flex flex-wrap gap-x-2 gap-y-1.5">
-      <RetryForm label="Settle it" name={name} action={settleOperation.bind(null, instance.id, null)} />
+      <WithCall name="settleInstance" path={{ id: instance.id }}>
+        <RetryForm label="Settle it" name={name} action={settleOperation.bind(null, instance.id, null)} />
+      </WithCall>
       {again !== null && mayDo(caller, again.verb, { tenant: instance.tenant }) && (
         <RetryForm label={again.label} name={name} action={settleOperation.bind(null, instance.id, again.verb)} />
       )}

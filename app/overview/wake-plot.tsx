@@ -34,14 +34,18 @@ function Grid({ height }: { height: number }) {
   ));
 }
 
+/** Percent of the scale. Nearer together, p99 is no mark of its own: after few wakes it is p50. */
+const APART = 2;
+
 function Span({ time: { p50_ms, p99_ms } }: { time: WakeTime }) {
+  const isSpread = scalePosition(p99_ms) - scalePosition(p50_ms) >= APART;
   const from = `${scalePosition(p50_ms)}%`;
   const to = `${scalePosition(p99_ms)}%`;
   return (
     <svg className="plot" height="20" aria-hidden="true" focusable="false">
       <Grid height={20} />
-      <line className="span" x1={from} x2={to} y1="10" y2="10" />
-      <line className="end" x1={to} x2={to} y1="4" y2="16" />
+      {isSpread && <line className="span" x1={from} x2={to} y1="10" y2="10" />}
+      {isSpread && <line className="end" x1={to} x2={to} y1="4" y2="16" />}
       <circle cx={from} cy="10" r="5" fill="var(--active)" stroke="var(--ink)" strokeWidth="1.25" />
     </svg>
   );
@@ -76,13 +80,13 @@ export function WakePlot({ times }: { times: readonly WakeTime[] }) {
             <span className="sr-only">Plot</span>
             <Scale />
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             p50
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             p99
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Wakes
           </th>
         </tr>
@@ -98,9 +102,9 @@ export function WakePlot({ times }: { times: readonly WakeTime[] }) {
             <td className="!align-middle max-sm:hidden">
               <Span time={time} />
             </td>
-            <td className="figure">{tookInWords(time.p50_ms)}</td>
-            <td className="figure">{tookInWords(time.p99_ms)}</td>
-            <td className="figure text-ink-2">{time.count.toLocaleString('en')}</td>
+            <td className="text-right whitespace-nowrap">{tookInWords(time.p50_ms)}</td>
+            <td className="text-right whitespace-nowrap">{tookInWords(time.p99_ms)}</td>
+            <td className="text-right whitespace-nowrap text-ink-2">{time.count.toLocaleString('en')}</td>
           </tr>
         ))}
       </tbody>

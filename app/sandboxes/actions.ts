@@ -2,11 +2,11 @@
 /** The server action that creates a sandbox. The API's own schema validates the form. */
 import { redirect } from 'next/navigation';
 import type { CreateField, CreateState } from '#app/sandboxes/create-form.tsx';
+import { parseLabels } from '#components/ui/label-text.ts';
 import { createSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../caller.ts';
 import { textField } from '../form-values.ts';
-import { parseLabels } from '../label-text.ts';
 import { problemInWords, problemOf } from '../problem.ts';
 
 const FIELDS: readonly CreateField[] = ['tenant', 'name', 'id', 'policy', 'labels', 'ephemeral', 'keep_hot'];

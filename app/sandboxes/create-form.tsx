@@ -34,7 +34,7 @@ function Field({
 }) {
   const id = `create-${name}`;
   return (
-    <div className={`field ${className ?? ''}`}>
+    <div className={`block min-w-0 ${className ?? ''}`}>
       <label className="field-name" htmlFor={id}>
         {title}
       </label>
@@ -49,7 +49,13 @@ function Field({
 function Tick({ name, checked, title, note }: { name: CreateField; checked: boolean; title: string; note: string }) {
   return (
     <label className="flex items-baseline gap-2.5">
-      <input type="checkbox" className="check translate-y-0.5" name={name} value="1" defaultChecked={checked} />
+      <input
+        type="checkbox"
+        className="size-4 flex-none accent-ink translate-y-0.5"
+        name={name}
+        value="1"
+        defaultChecked={checked}
+      />
       <span>
         {title} <span className="text-small text-ink-3">{note}</span>
       </span>

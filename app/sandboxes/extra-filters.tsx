@@ -1,39 +1,39 @@
 /**
  * Filters without a field of their own, which come with a link such as those of the overview. They are shown in words,
- * kept by the form, and removed by a link.
+ * and each is removed by a link.
  */
 import Link from 'next/link';
 import { EXTRA_FILTERS, extraFilterInWords } from '#components/jobs/filter-words.ts';
 import { addressWith } from '../search-params.ts';
+import { LIST_PATH } from './list-path.ts';
 
 export function ExtraFilters({
   values,
   complaints,
 }: {
   values: Readonly<Record<string, string>>;
-  complaints: Readonly<Record<string, string>>;
+  complaints: Readonly<Partial<Record<string, string>>>;
 }) {
   const present = EXTRA_FILTERS.flatMap((name) => {
     const value = values[name];
-    return value === undefined ? [] : [{ name, value, says: extraFilterInWords(name, value) ?? value }];
+    return value === undefined ? [] : [{ name, says: extraFilterInWords(name, value) ?? value }];
   });
   if (present.length === 0) return null;
   return (
     <ul className="flex flex-wrap gap-2 pt-3" aria-label="Other filters">
-      {present.map(({ name, value, says }) => {
-        const { [name]: _gone, cursor: _cursor, ...rest } = values;
+      {present.map(({ name, says }) => {
+        const { [name]: _gone, ...rest } = values;
         return (
           <li
             key={name}
             className="inline-flex max-w-full items-baseline gap-2 rounded-[3px] border border-rule-2 px-2 py-0.5 text-small"
           >
-            <input type="hidden" name={name} value={value} />
             <span className="min-w-0 [overflow-wrap:anywhere]">
               {says}
               {complaints[name] !== undefined && <span className="text-fault-ink"> ({complaints[name]})</span>}
             </span>
             <Link
-              href={addressWith('/sandboxes', rest)}
+              href={addressWith(LIST_PATH, rest)}
               className="-my-0.5 px-1 no-underline hover:underline"
               aria-label={`Without: ${says}`}
             >

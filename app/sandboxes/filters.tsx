@@ -1,10 +1,16 @@
-/** The filters of the list of sandboxes, as fields of a plain GET form. */
+/** The filters of the list of sandboxes as fields of a plain GET form. On a narrow page they are folded. */
 import Link from 'next/link';
+import { FilterForm } from '#components/ui/filter-form.tsx';
 import { STATES } from '#lib/lifecycle/states.ts';
 import { FAULTS, THERMALS } from '#lib/lifecycle/words.ts';
+import { extraFilterInWords } from '../../components/jobs/filter-words.ts';
+import { FilterField } from '../filter-fields.tsx';
+import { ExtraFilters } from './extra-filters.tsx';
+import { narrowing } from './list-address.ts';
+import { LIST_PATH } from './list-path.ts';
 
-const SORT_WORDS: readonly [value: string, label: string][] = [
-  ['updated', 'Last active first'],
+const SORT_WORDS: readonly (readonly [value: string, label: string])[] = [
+  ['', 'Last active first'],
   ['-updated', 'Longest idle first'],
   ['created', 'Newest first'],
   ['-created', 'Oldest first'],
@@ -14,47 +20,13 @@ const SORT_WORDS: readonly [value: string, label: string][] = [
   ['-bytes', 'Smallest first'],
 ];
 
-function Complaint({ name, text }: { name: string; text: string | undefined }) {
-  if (text === undefined) return null;
-  return (
-    <span className="complaint mt-1 block" id={`filter-${name}-complaint`}>
-      {text}
-    </span>
-  );
-}
+/** Idle times to choose from, in seconds. Any other one is typed. */
+const IDLE_CHOICES = ['300', '900', '3600', '21600', '86400', '604800', '2592000'];
 
-function Text({
-  name,
-  title,
-  placeholder,
-  values,
-  complaints,
-}: {
-  name: string;
-  title: string;
-  placeholder: string;
-  values: Record<string, string>;
-  complaints: Record<string, string>;
-}) {
-  const complaint = complaints[name];
-  return (
-    <label className="field">
-      <span className="field-name">{title}</span>
-      <input
-        className="input"
-        name={name}
-        key={values[name]}
-        defaultValue={values[name]}
-        placeholder={placeholder}
-        autoCapitalize="none"
-        spellCheck={false}
-        aria-invalid={complaint === undefined ? undefined : true}
-        aria-describedby={complaint === undefined ? undefined : `filter-${name}-complaint`}
-      />
-      <Complaint name={name} text={complaint} />
-    </label>
-  );
-}
+/** Parameters with a field of their own here; the form passes the others on. */
+const FIELDS: readonly string[] = ['state', 'idle_over', 'thermal', 'fault', 'tenant', 'label', 'sort'];
+
+type Values = Readonly<Record<string, string>>;
 
 function Choice({
   name,
@@ -67,12 +39,13 @@ function Choice({
   title: string;
   any?: string;
   options: readonly (readonly [value: string, label: string])[];
-  value: string | undefined;
+  /** Empty for the first option. */
+  value: string;
 }) {
   return (
-    <label className="field">
+    <label className="block min-w-0">
       <span className="field-name">{title}</span>
-      <select className="input" name={name} key={value} defaultValue={value ?? ''}>
+      <select className="input" name={name} defaultValue={value}>
         {any !== undefined && <option value="">{any}</option>}
         {options.map(([option, label]) => (
           <option key={option} value={option}>
@@ -84,54 +57,71 @@ function Choice({
   );
 }
 
-export function SandboxFilters({
-  values,
-  complaints,
-  filtered,
-}: {
-  values: Record<string, string>;
-  complaints: Record<string, string>;
-  filtered: boolean;
-}) {
+function same(words: readonly string[]): (readonly [string, string])[] {
+  return words.map((word) => [word, word]);
+}
+
+export function SandboxFilters({ filters, complaints }: { filters: Values; complaints: Partial<Values> }) {
+  const idle = filters.idle_over;
+  const idleChoices = idle === undefined || IDLE_CHOICES.includes(idle) ? IDLE_CHOICES : [...IDLE_CHOICES, idle];
+  const others = Object.entries(filters).filter(([name]) => !FIELDS.includes(name));
+  const chosen = Object.keys(narrowing(filters)).length;
   return (
-    <div className="grid grid-cols-2 items-start gap-x-4 gap-y-3 sm:grid-cols-3 lg:grid-cols-[1.75fr_0.95fr_1fr_1fr_0.95fr_1fr_1.25fr_auto]">
-      <div className="col-span-2 sm:col-span-3 lg:col-span-1">
-        <Text name="q" title="Find" placeholder="id, name, tenant or label" values={values} complaints={complaints} />
-      </div>
-      <Choice
-        name="state"
-        title="State"
-        any="any"
-        options={STATES.map((state) => [state, state] as const)}
-        value={values.state}
-      />
-      <Choice
-        name="thermal"
-        title="Process"
-        any="any"
-        options={THERMALS.map((thermal) => [thermal, thermal] as const)}
-        value={values.thermal}
-      />
-      <Choice
-        name="fault"
-        title="Fault"
-        any="any or none"
-        options={FAULTS.map((fault) => [fault, fault] as const)}
-        value={values.fault}
-      />
-      <Text name="tenant" title="Tenant" placeholder="any" values={values} complaints={complaints} />
-      <Text name="label" title="Label" placeholder="key:value" values={values} complaints={complaints} />
-      <Choice name="sort" title="Order" options={SORT_WORDS} value={values.sort ?? 'updated'} />
-      <div className="beside-fields flex items-center gap-4">
-        <button type="submit" className="button">
-          Show
-        </button>
-        {filtered && (
-          <Link href="/sandboxes" className="text-small">
-            Clear
-          </Link>
-        )}
-      </div>
-    </div>
+    <details className="mt-3 md:[&::details-content]:[content-visibility:visible]">
+      <summary className="inline-flex cursor-pointer items-center gap-2 py-1 text-small md:hidden">
+        <span aria-hidden="true">+</span> Filters and order{chosen === 0 ? '' : ` (${chosen})`}
+      </summary>
+      <FilterForm action={LIST_PATH} label="Filters" live={filters} className="max-md:pt-2">
+        {others.map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        <div className="grid grid-cols-2 items-start gap-x-4 gap-y-3 sm:grid-cols-4 xl:grid-cols-[0.9fr_1.3fr_0.8fr_0.95fr_1fr_1fr_1.25fr_auto]">
+          <Choice name="state" title="State" any="any" options={same(STATES)} value={filters.state ?? ''} />
+          <Choice
+            name="idle_over"
+            title="Idle"
+            any="any time"
+            options={idleChoices.map((seconds) => [
+              seconds,
+              (extraFilterInWords('idle_over', seconds) ?? seconds).replace(/^idle for /, ''),
+            ])}
+            value={idle ?? ''}
+          />
+          <Choice name="thermal" title="Process" any="any" options={same(THERMALS)} value={filters.thermal ?? ''} />
+          <Choice name="fault" title="Fault" any="any or none" options={same(FAULTS)} value={filters.fault ?? ''} />
+          <FilterField
+            name="tenant"
+            title="Tenant"
+            placeholder="any"
+            value={filters.tenant}
+            complaint={complaints.tenant}
+          />
+          <FilterField
+            name="label"
+            title="Label"
+            placeholder="key:value"
+            value={filters.label}
+            complaint={complaints.label}
+          />
+          <Choice
+            name="sort"
+            title="Order"
+            options={SORT_WORDS}
+            value={filters.sort === 'updated' ? '' : (filters.sort ?? '')}
+          />
+          <div className="beside-fields flex items-center gap-4">
+            <button type="submit" className="button">
+              Show
+            </button>
+            {chosen > 0 && (
+              <Link href={LIST_PATH} className="text-small">
+                Clear
+              </Link>
+            )}
+          </div>
+        </div>
+      </FilterForm>
+      <ExtraFilters values={filters} complaints={complaints} />
+    </details>
   );
 }

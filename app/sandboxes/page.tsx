@@ -1,26 +1,35 @@
-/** The list: filters, sorts and pages in the URL, an idle clock in each row, and the form that creates a sandbox. */
-
-import Form from 'next/form';
+/**
+ * The list of sandboxes: filters, sort and pages in the address, columns as the visitor chose them, and the form that
+ * creates a sandbox.
+ */
+import { cookies } from 'next/headers';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import { CreateForm, type CreateState } from '#app/sandboxes/create-form.tsx';
 import { SandboxTable } from '#app/sandboxes/sandbox-table.tsx';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { AsOf } from '#components/live/live-data.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
-import { isWinterdockError } from '#lib/base/errors.ts';
+import { cookieRules } from '#lib/auth/cookies.ts';
 import { mayDo } from '#lib/contract/access.ts';
-import { type ListQuery, listQuerySchema } from '#lib/contract/schema.ts';
+import type { ListQuery } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { STATES } from '#lib/lifecycle/states.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
-import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
+import { listValues, pageLinks, readListPage } from '../list-page.ts';
+import { addressWith, type SearchParams } from '../search-params.ts';
 import { createSandbox } from './actions.ts';
-import { ExtraFilters } from './extra-filters.tsx';
+import { ColumnForm } from './column-form.tsx';
 import { SandboxFilters } from './filters.tsx';
+import { narrowing, parseListAddress, untyped } from './list-address.ts';
+import { LIST_PATH } from './list-path.ts';
+import { listCookie, parseListSettings } from './list-settings.ts';
 import { POLICY_CHOICES } from './policies.ts';
+import { SavedFilters } from './saved-filters.tsx';
 import { listFilters } from './selection.ts';
 import { SELECTION_FORM, SelectionBar } from './selection-bar.tsx';
+import { TypedBox } from './typed-box.tsx';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Sandboxes' };
@@ -53,8 +62,7 @@ function Nothing({ wrong, filtered, mayCreate }: { wrong: boolean; filtered: boo
 
 /** How many match, from the counters of all and of each state; null for filters that have no counter. */
 async function countedTotal(caller: Caller, filters: Readonly<Record<string, string>>): Promise<number | null> {
-  const narrowing = Object.keys(filters).filter((key) => key !== 'sort' && key !== 'limit');
-  if (narrowing.some((key) => key !== 'state')) return null;
+  if (Object.keys(narrowing(filters)).some((key) => key !== 'state')) return null;
   const { states } = await getHost().operations.counts(caller);
   const state = STATES.find((known) => known === filters.state);
   if (state !== undefined) return states[state];
@@ -62,77 +70,92 @@ async function countedTotal(caller: Caller, filters: Readonly<Record<string, str
 }
 
 export default async function Sandboxes({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const values = singleValues(await searchParams);
-  const caller = await requireCaller(addressWith('/sandboxes', values));
-  const parsed = listQuerySchema.safeParse({ limit: String(PAGE_SIZE), ...values });
-  const complaints: Record<string, string> = {};
-  for (const issue of parsed.error?.issues ?? []) {
-    const key = String(issue.path[0] ?? '');
-    if (key in values) complaints[key] = issue.message;
-  }
-  const query: ListQuery = parsed.success
-    ? { ...parsed.data, limit: Math.min(parsed.data.limit, LARGEST_PAGE) }
-    : { sort: 'updated', limit: PAGE_SIZE };
+  const values = await listValues(LIST_PATH, searchParams);
+  const caller = await requireCaller(addressWith(LIST_PATH, values));
+  const { query: asked, filters, complaints, typed, typedComplaints, meant } = parseListAddress(values, PAGE_SIZE);
+  if (meant !== null) redirect(addressWith(LIST_PATH, meant));
+  const query: ListQuery | null = asked && { ...asked, limit: Math.min(asked.limit, LARGEST_PAGE) };
   const asOf = await ledgerSeq();
-  const { operations } = getHost();
+  const { operations, config } = getHost();
+  const place = { path: LIST_PATH, filters, cursor: values.cursor };
   // With an invalid filter nothing is shown: bulk actions would apply to everything that is listed.
-  const wrong = Object.keys(complaints).length > 0;
-  const { cursor: _cursor, ...filters } = values;
-  const [page, exactTotal] = wrong
-    ? [NO_PAGE, null]
-    : await Promise.all([
-        operations.listInstances(caller, query).catch((error: unknown) => {
-          // The page no longer exists, or the cursor is mangled: start again with the same filters.
-          if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
-          throw error;
-        }),
-        countedTotal(caller, filters),
-      ]);
-  if (page === null) redirect(addressWith('/sandboxes', filters));
-  const filtered = Object.keys(filters).some((key) => key !== 'sort' && key !== 'limit');
+  const wrong = query === null;
+  const [page, exactTotal, jar] = await Promise.all([
+    query === null ? NO_PAGE : readListPage(place, () => operations.listInstances(caller, query)),
+    wrong ? null : countedTotal(caller, filters),
+    cookies(),
+  ]);
+  const settings = parseListSettings(jar.get(listCookie(cookieRules(config)))?.value);
+  const filtered = Object.keys(narrowing(filters)).length > 0;
   const total = page.totalIsExact ? page.total : exactTotal;
   const words = total === null ? `${page.total.toLocaleString('en')}+` : total.toLocaleString('en');
   const mayChoose = mayDo(caller, 'startJob');
   const mayCreate = mayDo(caller, 'createInstance');
-  const empty = page.items.length === 0 && !filtered && query.cursor === undefined;
+  const empty = page.items.length === 0 && !filtered && !wrong && query.cursor === undefined;
   const rendered = renderedAt();
+  const { limit: _limit, ...kept } = filters;
   return (
     <AsOf asOf={asOf} rendered={rendered}>
-      <div className="pt-8 pb-6 sm:pt-12">
+      <div className="wide-list pt-8 pb-6 sm:pt-12">
         <h1 className="headline">
           {wrong ? 'Sandboxes' : `${words} ${page.total === 1 ? 'sandbox' : 'sandboxes'}`}
           {filtered && !wrong && <span className="quiet"> that {page.total === 1 ? 'matches' : 'match'}</span>}
         </h1>
       </div>
       {mayCreate && (
-        <CreateForm
-          action={createSandbox}
-          policies={POLICY_CHOICES}
-          start={{ ...START, values: { tenant: parsed.success ? (parsed.data.tenant ?? '') : '' } }}
-          open={empty}
-          tenants={caller.tenants}
-        />
+        <WithCall
+          name="createInstance"
+          fields={{
+            tenant: 'text',
+            name: 'text',
+            id: 'text',
+            policy: 'text',
+            labels: 'labels',
+            keep_hot: 'true',
+            ephemeral: 'true',
+          }}
+        >
+          <CreateForm
+            action={createSandbox}
+            policies={POLICY_CHOICES}
+            start={{ ...START, values: { tenant: query?.tenant ?? '' } }}
+            open={empty}
+            tenants={caller.tenants}
+          />
+        </WithCall>
       )}
       {!empty && (
-        <Form action="/sandboxes" className="pb-6">
-          <SandboxFilters values={values} complaints={complaints} filtered={filtered} />
-          <ExtraFilters values={values} complaints={complaints} />
-        </Form>
+        <div className="pb-6">
+          <TypedBox typed={typed} kept={untyped(filters)} complaints={typedComplaints} />
+          <SandboxFilters filters={filters} complaints={complaints} />
+          <SavedFilters
+            saved={settings.saved}
+            search={filtered && !wrong ? new URLSearchParams(kept).toString() : null}
+          />
+        </div>
       )}
       {page.items.length === 0 ? (
         <Nothing wrong={wrong} filtered={filtered} mayCreate={mayCreate} />
       ) : (
         <>
-          {mayChoose && (
-            <SelectionBar filter={listFilters(filters)} total={total ?? page.total} exact={total !== null} />
-          )}
-          <SandboxTable instances={page.items} rendered={rendered} choose={mayChoose ? SELECTION_FORM : undefined} />
+          <div className="flex flex-wrap items-start justify-between gap-x-5 gap-y-3 border-t border-ink py-3">
+            {mayChoose && (
+              <SelectionBar filter={listFilters(filters)} total={total ?? page.total} exact={total !== null} />
+            )}
+            <div className="ml-auto">
+              <ColumnForm settings={settings} />
+            </div>
+          </div>
+          <SandboxTable
+            instances={page.items}
+            rendered={rendered}
+            columns={settings.columns.flatMap(({ name, shown }) => (shown ? [name] : []))}
+            density={settings.density}
+            choose={mayChoose ? SELECTION_FORM : undefined}
+          />
         </>
       )}
-      <Pagination
-        first={query.cursor === undefined ? null : addressWith('/sandboxes', filters)}
-        next={page.next === null ? null : addressWith('/sandboxes', { ...filters, cursor: page.next })}
-      />
+      <Pagination {...pageLinks(place, page.next)} />
       <div className="pb-12" />
     </AsOf>
   );

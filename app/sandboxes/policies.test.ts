@@ -12,14 +12,17 @@ test.each(['posix', 'minimal', 'network', 'compute', 'never-heard-of'])(
 );
 
 test('only implemented policies are offered, and a sandbox with another one gets a notice', () => {
-  expect(POLICY_CHOICES.map(({ name }) => name)).toEqual(['posix', 'minimal']);
-  for (const { name } of POLICY_CHOICES) expect(notOffered({ policy: name, workbook: null })).toEqual([]);
-  expect(notOffered({ policy: 'network', workbook: null })).toEqual([
+  expect(POLICY_CHOICES.map(({ name }) => name)).toEqual(['posix', 'minimal', 'compute']);
+  for (const { name } of POLICY_CHOICES)
+    expect(notOffered({ policy: name, workbook: null, workbook_version: null })).toEqual([]);
+  expect(notOffered({ policy: 'network', workbook: null, workbook_version: null })).toEqual([
     'Its policy “network” is not offered: it reaches no network. It keeps what that gives: its files, a shell and JavaScript.',
   ]);
-  expect(notOffered({ policy: 'compute', workbook: 'book' })).toEqual([
-    expect.stringContaining('its files, and no commands'),
-    'Its workbook “book” is a name and no more: there are no workbooks yet.',
+  expect(notOffered({ policy: 'compute', workbook: 'book', workbook_version: null })).toEqual([
+    'Its workbook “book” is a name and no more: dock it to one of its tenant’s workbooks, or to none.',
   ]);
-  expect(notOffered({ policy: 'constructor', workbook: null })).toEqual([expect.stringContaining('is not known here')]);
+  expect(notOffered({ policy: 'posix', workbook: 'book', workbook_version: 2 })).toEqual([]);
+  expect(notOffered({ policy: 'constructor', workbook: null, workbook_version: null })).toEqual([
+    expect.stringContaining('its files, and no commands'),
+  ]);
 });

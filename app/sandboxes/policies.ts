@@ -8,7 +8,11 @@ import { type Instance, OFFERED_POLICIES, whyNotOffered } from '#lib/contract/sc
 /** The policies to choose from, the default first, and what each allows. */
 export const POLICY_CHOICES: readonly { name: string; says: string }[] = OFFERED_POLICIES.map((name) => ({
   name,
-  says: { posix: 'shell, JavaScript, Python, archives', minimal: 'shell and JavaScript' }[name],
+  says: {
+    posix: 'shell, JavaScript, Python, archives',
+    minimal: 'shell and JavaScript',
+    compute: 'components of its workbook alone',
+  }[name],
 }));
 
 const LANGUAGES: Readonly<Record<string, readonly Language[]>> = {
@@ -23,11 +27,17 @@ export function languagesOf(policy: string): readonly Language[] {
 }
 
 /** What a sandbox has that is no longer offered, one sentence each: it keeps it. */
-export function notOffered({ policy, workbook }: Pick<Instance, 'policy' | 'workbook'>): string[] {
+export function notOffered({
+  policy,
+  workbook,
+  workbook_version: version,
+}: Pick<Instance, 'policy' | 'workbook' | 'workbook_version'>): string[] {
   const why = whyNotOffered(policy);
   const given = languagesOf(policy).length === 0 ? 'its files, and no commands' : 'its files, a shell and JavaScript';
   return [
     ...(why === null ? [] : [`Its policy “${policy}” ${why}. It keeps what that gives: ${given}.`]),
-    ...(workbook === null ? [] : [`Its workbook “${workbook}” is a name and no more: there are no workbooks yet.`]),
+    ...(workbook === null || version !== null
+      ? []
+      : [`Its workbook “${workbook}” is a name and no more: dock it to one of its tenant’s workbooks, or to none.`]),
   ];
 }

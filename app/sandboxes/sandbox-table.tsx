@@ -1,10 +1,13 @@
-/** The rows of the list: each with its state, since when, and its next move. Cards on a narrow page. */
+/** The rows of the list, with the columns that the visitor chose. Cards on a narrow page. */
 import Link from 'next/link';
+import type { ReactNode } from 'react';
 import type { Instance } from '#lib/contract/schema.ts';
-import { RowClock } from '../../components/figures/idle-clock.tsx';
+import { RowClock, RowIdle } from '../../components/figures/idle-clock.tsx';
 import { RowStatus } from '../../components/live/sandbox-status.tsx';
 import { sizeInWords } from '../../components/ui/durations.ts';
-import { SelectAll } from './select-all.tsx';
+import { RelativeTime } from '../../components/ui/relative-time.tsx';
+import { COLUMNS, type ColumnName, type Density } from './list-settings.ts';
+import { SelectAll } from './select-rows.tsx';
 
 const LABELS_SHOWN = 3;
 
@@ -28,36 +31,102 @@ function Labels({ labels }: { labels: Readonly<Record<string, string>> }) {
   );
 }
 
-function Who({ instance }: { instance: Instance }) {
+/** `compact`: name and id on one line, where there is room. */
+function Who({ instance, compact }: { instance: Instance; compact: boolean }) {
   return (
     <>
       <Link
         href={`/sandboxes/${instance.id}`}
         prefetch={false}
-        className={`line-clamp-2 font-[540] [overflow-wrap:anywhere] ${instance.state === 'deleted' ? 'line-through' : ''}`}
+        className={`${compact ? 'max-xl:line-clamp-2' : 'line-clamp-2'} font-[540] [overflow-wrap:anywhere] ${instance.state === 'deleted' ? 'line-through' : ''}`}
         title={instance.name ?? undefined}
       >
         {instance.name ?? instance.id}
       </Link>
       {instance.name !== null && (
-        <code className="mt-0.5 block text-[0.75rem] text-ink-3 [overflow-wrap:anywhere]">{instance.id}</code>
+        <code
+          className={`text-[0.75rem] text-ink-3 [overflow-wrap:anywhere] ${compact ? 'block xl:ml-2 xl:inline' : 'mt-0.5 block'}`}
+        >
+          {instance.id}
+        </code>
       )}
     </>
   );
 }
 
-/** `rendered`: the server's time in epoch seconds. `choose`: the id of the form that the rows' checkboxes belong to. */
+interface Column {
+  /** Classes of its cells. On a narrow page a row is a card: `left`, `right` and `whole` are places in it. */
+  className: string;
+  headClassName?: string;
+  /** `rendered`: the server's time in epoch seconds. */
+  cell(instance: Instance, rendered: number): ReactNode;
+}
+
+const CELLS: Readonly<Record<ColumnName, Column>> = {
+  where: {
+    className: 'max-md:col-span-full',
+    cell: (instance, rendered) => <RowStatus instance={instance} rendered={rendered} />,
+  },
+  idle: {
+    className: 'max-md:col-start-2 max-md:text-right text-small text-ink-2 max-md:order-4 md:whitespace-nowrap',
+    cell: (instance, rendered) => <RowIdle instance={instance} rendered={rendered} />,
+  },
+  next: {
+    className: 'max-md:col-start-1 text-small max-md:order-3 md:whitespace-nowrap',
+    cell: (instance, rendered) => <RowClock instance={instance} rendered={rendered} />,
+  },
+  tenant: {
+    className: 'max-md:col-start-1 text-small max-md:order-5 md:min-w-28',
+    cell: ({ tenant }) => (
+      <Link href={`/sandboxes?tenant=${tenant}`} prefetch={false} className="font-mono text-[0.8125rem]">
+        {tenant}
+      </Link>
+    ),
+  },
+  labels: {
+    className: 'max-md:col-span-full max-md:order-6 md:max-lg:hidden',
+    headClassName: 'md:max-lg:hidden',
+    cell: ({ labels }) => Object.keys(labels).length > 0 && <Labels labels={labels} />,
+  },
+  size: {
+    className: 'text-right whitespace-nowrap max-md:col-start-2 text-small text-ink-2 max-md:order-5',
+    headClassName: 'text-right whitespace-nowrap',
+    cell: ({ bytes }) => (bytes === null ? '' : sizeInWords(bytes)),
+  },
+  process: {
+    className: 'max-md:col-start-1 text-small text-ink-2 max-md:hidden',
+    cell: ({ thermal }) => (thermal === 'cold' ? 'none' : thermal),
+  },
+  created: {
+    className: 'max-md:col-start-1 text-small text-ink-2 max-md:hidden md:whitespace-nowrap',
+    cell: ({ created }, rendered) => <RelativeTime at={created} rendered={rendered} />,
+  },
+  policy: { className: 'max-md:col-start-1 text-small text-ink-2 max-md:hidden', cell: ({ policy }) => policy },
+  workbook: {
+    className: 'max-md:col-start-1 text-small text-ink-2 max-md:hidden [overflow-wrap:anywhere]',
+    cell: ({ workbook }) => workbook,
+  },
+};
+
+/**
+ * `rendered`: the server's time in epoch seconds. `columns`: those beside the sandbox itself, in their order. `choose`:
+ * the id of the form that the rows' checkboxes belong to.
+ */
 export function SandboxTable({
   instances,
   rendered,
+  columns,
+  density,
   choose,
 }: {
   instances: readonly Instance[];
   rendered: number;
+  columns: readonly ColumnName[];
+  density: Density;
   choose?: string;
 }) {
   return (
-    <table className="ledger ledger-cards">
+    <table className={`ledger ledger-cards ${density === 'compact' ? 'md:[&_td]:py-1' : ''}`}>
       <thead>
         <tr>
           {choose !== undefined && (
@@ -66,25 +135,21 @@ export function SandboxTable({
             </th>
           )}
           <th scope="col">Sandbox</th>
-          <th scope="col">Where it is</th>
-          <th scope="col">Next, by itself</th>
-          <th scope="col">Tenant</th>
-          <th scope="col" className="md:max-lg:hidden">
-            Labels
-          </th>
-          <th scope="col" className="figure">
-            Size
-          </th>
+          {columns.map((name) => (
+            <th key={name} scope="col" className={CELLS[name].headClassName}>
+              {COLUMNS[name].title}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
         {instances.map((instance) => (
           <tr key={instance.id} className={instance.state === 'deleted' ? 'text-ink-3' : undefined}>
             {choose !== undefined && (
-              <td className="right max-md:order-first md:w-9">
+              <td className="max-md:col-start-2 max-md:text-right max-md:order-first md:w-9">
                 <input
                   type="checkbox"
-                  className="check translate-y-0.5"
+                  className="size-4 flex-none accent-ink translate-y-0.5"
                   name="id"
                   value={instance.id}
                   form={choose}
@@ -92,30 +157,16 @@ export function SandboxTable({
                 />
               </td>
             )}
-            <td className={`${choose === undefined ? 'whole' : 'left'} max-md:order-first md:w-[24%] md:max-w-80`}>
-              <Who instance={instance} />
+            <td
+              className={`${choose === undefined ? 'max-md:col-span-full' : 'max-md:col-start-1'} max-md:order-first md:w-[22%] md:max-w-80`}
+            >
+              <Who instance={instance} compact={density === 'compact'} />
             </td>
-            <td className="whole md:w-[27%]">
-              <RowStatus instance={instance} rendered={rendered} />
-            </td>
-            <td className="left text-small max-md:order-3 md:whitespace-nowrap">
-              <RowClock instance={instance} rendered={rendered} />
-            </td>
-            <td className="left text-small max-md:order-5 md:min-w-28">
-              <Link
-                href={`/sandboxes?tenant=${instance.tenant}`}
-                prefetch={false}
-                className="font-mono text-[0.8125rem]"
-              >
-                {instance.tenant}
-              </Link>
-            </td>
-            <td className="whole max-md:order-6 md:max-lg:hidden">
-              {Object.keys(instance.labels).length > 0 && <Labels labels={instance.labels} />}
-            </td>
-            <td className="figure right text-small text-ink-2 max-md:order-4">
-              {instance.bytes === null ? '' : sizeInWords(instance.bytes)}
-            </td>
+            {columns.map((name) => (
+              <td key={name} className={CELLS[name].className}>
+                {CELLS[name].cell(instance, rendered)}
+              </td>
+            ))}
           </tr>
         ))}
       </tbody>

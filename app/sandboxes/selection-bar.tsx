@@ -5,6 +5,7 @@
 import Link from 'next/link';
 import { JOB_WORDS, sandboxesInWords } from '#components/jobs/job-words.ts';
 import { JOB_VERBS } from '#lib/lifecycle/verb-plan.ts';
+import { TickedCount } from './select-rows.tsx';
 
 export const SELECTION_FORM = 'choose';
 
@@ -24,19 +25,19 @@ export function SelectionBar({
     <form
       id={SELECTION_FORM}
       action="/jobs/new"
-      className="flex flex-wrap items-center gap-x-5 gap-y-3 border-t border-ink py-3"
+      className="flex flex-wrap items-center gap-x-5 gap-y-3"
       aria-label="Do something to many"
     >
       {Object.entries(filter).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
       <label className="flex items-center gap-2 text-small">
-        <input type="checkbox" className="check" name="all" value="1" />
+        <input type="checkbox" className="size-4 flex-none accent-ink" name="all" value="1" />
         <span>
           {filtered ? 'All that match' : 'All there are'} <span className="text-ink-3">({count})</span>
         </span>
       </label>
-      <span className="text-small text-ink-3">or the rows ticked below</span>
+      <TickedCount form={SELECTION_FORM} />
       <label>
         <span className="sr-only">What to do</span>
         <select className="input w-32" name="verb" defaultValue="suspend">
@@ -50,7 +51,7 @@ export function SelectionBar({
       <button type="submit" className="button">
         Show what it would do
       </button>
-      <Link href="/jobs" prefetch={false} className="text-small sm:ml-auto">
+      <Link href="/jobs" prefetch={false} className="text-small">
         Jobs
       </Link>
     </form>

@@ -9,10 +9,10 @@ import type { SearchParams } from '../search-params.ts';
 /** The filters that a job can select by. */
 const FILTER_NAMES = [
   ...['tenant', 'state', 'thermal', 'fault', 'name', 'label', 'q', 'pending'],
-  ...['since', 'until', 'due_since', 'due_until'],
+  ...['since', 'until', 'due_since', 'due_until', 'idle_over', 'idle_under'],
 ];
-/** Filters that are moments, in epoch seconds. */
-const MOMENTS: readonly string[] = ['since', 'until', 'due_since', 'due_until'];
+/** Filters that are numbers: moments in epoch seconds, and lengths of time in seconds. */
+const NUMBERS: readonly string[] = ['since', 'until', 'due_since', 'due_until', 'idle_over', 'idle_under'];
 
 export interface Selection {
   verb: JobVerb;
@@ -44,7 +44,7 @@ export function parseSelection(search: SearchParams): Selection | null {
 
 /** A filter as the engine takes it. What should be a number and is not stays text, for the engine to refuse. */
 function filterOf(filter: Record<string, string>): Record<string, unknown> {
-  const values = Object.entries(filter).map(([name, value]) => [name, MOMENTS.includes(name) ? Number(value) : value]);
+  const values = Object.entries(filter).map(([name, value]) => [name, NUMBERS.includes(name) ? Number(value) : value]);
   return Object.fromEntries(values);
 }
 

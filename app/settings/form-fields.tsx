@@ -25,7 +25,7 @@ interface Labelled {
 
 export function InputField({ id, label, note, error, ...input }: Labelled & ComponentProps<'input'>) {
   return (
-    <div className="field">
+    <div className="block min-w-0">
       <label className="field-name" htmlFor={id}>
         {label}
       </label>
@@ -50,7 +50,7 @@ export function SelectField({
   ...select
 }: Labelled & ComponentProps<'select'> & { options: readonly { value: string; label: string }[] }) {
   return (
-    <div className="field">
+    <div className="block min-w-0">
       <label className="field-name" htmlFor={id}>
         {label}
       </label>

@@ -1,4 +1,5 @@
 /** The visitor's own account: name and rights, password, open sessions. */
+import { WithCall } from '#components/calls/with-call.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { mayDo } from '#lib/contract/access.ts';
 import { PASSWORD_LENGTH } from '#lib/contract/schema/access.ts';
@@ -34,11 +35,14 @@ export default async function Account() {
       </div>
       {person !== null && mayDo(caller, 'changePassword') && (
         <PageSection id="password" name="Password" note="Changing it ends all your other sessions.">
-          <PasswordForm action={changePassword} email={person.email} shortest={PASSWORD_LENGTH.min} />
+          <WithCall name="changePassword" body={{ current: '…', next: '…' }}>
+            <PasswordForm action={changePassword} email={person.email} shortest={PASSWORD_LENGTH.min} />
+          </WithCall>
         </PageSection>
       )}
       <PageSection id="sessions" name="Sessions" note="Where you are signed in. A session ends after thirty days.">
         <SessionList
+          person="me"
           sessions={sessions}
           rendered={renderedAt()}
           endOf={(session) => endSession.bind(null, 'me', session)}

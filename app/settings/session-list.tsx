@@ -1,15 +1,19 @@
 /** The open sessions of a person, each with a button that ends it. */
+import { WithCall } from '#components/calls/with-call.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { PersonSession } from '#lib/contract/schema.ts';
 import { type ConfirmAction, ConfirmButton } from './confirm-button.tsx';
 import { browserInWords } from './words.ts';
 
 export function SessionList({
+  person,
   sessions,
   rendered,
   endOf,
   endAll,
 }: {
+  /** The id of whose they are, or `me`. */
+  person: string;
   sessions: readonly PersonSession[];
   rendered: number;
   endOf: (session: string) => ConfirmAction;
@@ -32,34 +36,38 @@ export function SessionList({
         <tbody>
           {sessions.map(({ id, agent, address, created, current }) => (
             <tr key={id}>
-              <td className="whole" title={agent ?? undefined}>
+              <td className="max-md:col-span-full" title={agent ?? undefined}>
                 {browserInWords(agent)}
                 {current && <span className="text-ink-3"> · this one</span>}
               </td>
-              <td className="left">{address === null ? 'unknown' : <code>{address}</code>}</td>
-              <td className="left">
+              <td className="max-md:col-start-1">{address === null ? 'unknown' : <code>{address}</code>}</td>
+              <td className="max-md:col-start-1">
                 <RelativeTime at={created} rendered={rendered} />
               </td>
-              <td className="right">
-                <ConfirmButton
-                  action={endOf(id)}
-                  button="End"
-                  doing="Ending…"
-                  label={`the session in ${browserInWords(agent)}${current ? ', which is this one' : ''}`}
-                />
+              <td className="max-md:col-start-2 max-md:text-right">
+                <WithCall name="endSession" path={{ id: person }} query={{ session: id }}>
+                  <ConfirmButton
+                    action={endOf(id)}
+                    button="End"
+                    doing="Ending…"
+                    label={`the session in ${browserInWords(agent)}${current ? ', which is this one' : ''}`}
+                  />
+                </WithCall>
               </td>
             </tr>
           ))}
         </tbody>
       </table>
       <div className="mt-4">
-        <ConfirmButton
-          action={endAll}
-          button="End them all"
-          doing="Ending…"
-          label=""
-          ask={{ open: 'End all sessions…', says: 'Everyone who is signed in by this account has to sign in again.' }}
-        />
+        <WithCall name="endSession" path={{ id: person }}>
+          <ConfirmButton
+            action={endAll}
+            button="End them all"
+            doing="Ending…"
+            label=""
+            ask={{ open: 'End all sessions…', says: 'Everyone who is signed in by this account has to sign in again.' }}
+          />
+        </WithCall>
       </div>
     </>
   );

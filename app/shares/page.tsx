@@ -1,30 +1,38 @@
 /** The shares, the form that inspects a bundle, and the form that imports one. */
-import Form from 'next/form';
+
 import Link from 'next/link';
-import { redirect } from 'next/navigation';
 import { InspectionResult } from '#app/shares/inspection.tsx';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { UploadForm } from '#components/files/upload-form.tsx';
 import { ShareTable } from '#components/sandbox/share-table.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { Field } from '#components/ui/field.tsx';
+import { FilterForm } from '#components/ui/filter-form.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
-import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import { sharesQuerySchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
+import { actorNames } from '../actor-names.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
+import { FilterFields } from '../filter-fields.tsx';
+import { readFilters } from '../filter-parser.ts';
 import { readFlash } from '../flash.ts';
 import { FlashRefusal } from '../flash-refusal.tsx';
 import { LibraryNav, LibraryTitle } from '../library-header.tsx';
-import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
+import { listValues, pageLinks, readListPage } from '../list-page.ts';
+import { addressWith, type SearchParams } from '../search-params.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Shares' };
 
 const PATH = '/shares';
 const PAGE_SIZE = 50;
+const FILTERS = [['tenant', 'Tenant', 'any']] as const;
+const FILTER_NAMES = FILTERS.map(([name]) => name);
+/** The result for an invalid filter. */
+const NO_PAGE = { items: [], next: null };
 
 function ImportFields({ tenant }: { tenant: string }) {
   return (
@@ -52,18 +60,14 @@ function ImportFields({ tenant }: { tenant: string }) {
 }
 
 export default async function SharesPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const { flash: key, form, ...values } = singleValues(await searchParams);
-  const caller = await requireCaller(addressWith(PATH, values));
-  const parsed = sharesQuerySchema.safeParse({ limit: String(PAGE_SIZE), ...values });
-  const complaint = parsed.error?.issues.find(({ path }) => path[0] === 'tenant')?.message;
-  const query = parsed.success ? parsed.data : { limit: PAGE_SIZE };
+  const values = await listValues(PATH, searchParams);
+  const { flash: key, form } = values;
+  const parsed = readFilters(values, FILTER_NAMES, { schema: sharesQuerySchema, fixed: { limit: String(PAGE_SIZE) } });
+  const { query, filters } = parsed;
+  const caller = await requireCaller(addressWith(PATH, filters));
   const { operations, config } = getHost();
-  const page = await operations.shares(caller, query).catch((error: unknown) => {
-    if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
-    throw error;
-  });
-  const { cursor: _cursor, ...filters } = values;
-  if (page === null) redirect(addressWith(PATH, filters));
+  const place = { path: PATH, filters, cursor: values.cursor };
+  const page = query === null ? NO_PAGE : await readListPage(place, () => operations.shares(caller, query));
   const flash = readFlash(caller, key);
   const noInspect = whyNot(caller, 'inspectBundle');
   const noImport = whyNot(caller, 'importBundle');
@@ -74,45 +78,27 @@ export default async function SharesPage({ searchParams }: { searchParams: Promi
       <LibraryNav current="Shares" />
       <LibraryTitle name="Shares" says="are what left the building" />
       <PageSection id="shares" name="What left" note="Each bundle that was shipped, newest first.">
-        <Form action={PATH} className="mb-6 flex max-w-md items-start gap-4">
-          <label className="field flex-1">
-            <span className="field-name">Tenant</span>
-            <input
-              key={values.tenant}
-              className="input"
-              name="tenant"
-              defaultValue={values.tenant}
-              placeholder="any"
-              autoCapitalize="none"
-              spellCheck={false}
-              aria-invalid={complaint === undefined ? undefined : true}
-              aria-describedby={complaint === undefined ? undefined : 'filter-tenant-complaint'}
-            />
-            {complaint !== undefined && (
-              <span className="complaint mt-1 block" id="filter-tenant-complaint">
-                {complaint}
-              </span>
-            )}
-          </label>
-          <button type="submit" className="button beside-fields">
-            Show
-          </button>
-        </Form>
+        <FilterForm action={PATH} className="mb-6 max-w-md">
+          <FilterFields fields={FILTERS} parsed={parsed} clear={PATH} className="sm:grid-cols-[1fr_auto]" />
+        </FilterForm>
         {page.items.length > 0 ? (
-          <ShareTable shares={page.items} rendered={renderedAt()} />
-        ) : values.tenant === undefined ? (
+          <ShareTable
+            shares={page.items}
+            names={await actorNames(page.items.map(({ actor }) => actor))}
+            rendered={renderedAt()}
+          />
+        ) : query === null ? (
+          <p>Nothing is shown: the filter above is not valid.</p>
+        ) : query.tenant === undefined ? (
           <p className="max-w-2xl text-ink-2">
             Nothing has left the building. <Link href="/sandboxes">Open a sandbox</Link> and ship it in its tab Shares.
           </p>
         ) : (
           <p>
-            Nothing of {values.tenant} has left. <Link href={PATH}>Show all shares</Link>.
+            Nothing of {query.tenant} has left. <Link href={PATH}>Show all shares</Link>.
           </p>
         )}
-        <Pagination
-          first={query.cursor === undefined ? null : addressWith(PATH, filters)}
-          next={page.next === null ? null : addressWith(PATH, { ...filters, cursor: page.next })}
-        />
+        <Pagination {...pageLinks(place, page.next)} />
       </PageSection>
       <PageSection
         id="inspect"
@@ -122,13 +108,15 @@ export default async function SharesPage({ searchParams }: { searchParams: Promi
         <div className="grid gap-x-16 gap-y-8 lg:grid-cols-2">
           <div>
             {noInspect === null ? (
-              <UploadForm
-                id="inspect-form"
-                action="/shares/inspect"
-                file="A bundle"
-                note={`A .zip that was shipped, or a bare VFS file; at most ${limit}.`}
-                button="Inspect"
-              />
+              <WithCall name="inspectBundle">
+                <UploadForm
+                  id="inspect-form"
+                  action="/shares/inspect"
+                  file="A bundle"
+                  note={`A .zip or .html that was shipped, or a bare VFS file; at most ${limit}.`}
+                  button="Inspect"
+                />
+              </WithCall>
             ) : (
               <DisabledAction id="inspect" label="Inspect" whyNot={noInspect} />
             )}
@@ -148,15 +136,20 @@ export default async function SharesPage({ searchParams }: { searchParams: Promi
           <div>
             {form === 'import' && <FlashRefusal flash={flash} />}
             {noImport === null ? (
-              <UploadForm
-                id="import-form"
-                action="/shares/import"
-                file="A bundle or a VFS file"
-                note={`At most ${limit}. What is hostile or damaged is refused before anything is written.`}
-                button="Import"
+              <WithCall
+                name="importBundle"
+                fields={{ tenant: { to: 'tenant', in: 'query' }, name: { to: 'name', in: 'query' } }}
               >
-                <ImportFields tenant={own} />
-              </UploadForm>
+                <UploadForm
+                  id="import-form"
+                  action="/shares/import"
+                  file="A bundle or a VFS file"
+                  note={`At most ${limit}. What is hostile or damaged is refused before anything is written.`}
+                  button="Import"
+                >
+                  <ImportFields tenant={own} />
+                </UploadForm>
+              </WithCall>
             ) : (
               <DisabledAction id="import" label="Import" whyNot={noImport} />
             )}

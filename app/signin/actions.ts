@@ -13,6 +13,7 @@ import { currentAddress } from '../caller.ts';
 import { passOnCookies } from '../cookies.ts';
 import { rawField, textField } from '../form-values.ts';
 import type { JoinField, JoinState } from './join-form.tsx';
+import type { EnterOutcome } from './key-form.tsx';
 import { safePath } from './safe-path.ts';
 
 type Entered = { setCookie: string[] } | null;
@@ -46,7 +47,7 @@ async function attempt(
 }
 
 /** Signs in with the form's password, `token` or `key` and redirects, or returns the refusal. */
-export async function signIn(_previous: ActionOutcome | null, form: FormData): Promise<ActionOutcome | null> {
+export async function signIn(_previous: EnterOutcome | null, form: FormData): Promise<EnterOutcome | null> {
   const { signIns } = getHost().auth;
   const token = textField(form, 'token');
   const key = textField(form, 'key');
@@ -69,7 +70,7 @@ export async function signIn(_previous: ActionOutcome | null, form: FormData): P
   } else if (rawField(form, 'key') !== null) {
     return { ok: false, says: 'Paste the admin key first.' };
   } else if (email === '' || password === '') {
-    return { ok: false, says: 'Give your e-mail address and your password.' };
+    return { ok: false, says: 'Give your e-mail address and your password.', email };
   } else {
     answer = await attempt((from) => signIns.signIn({ email, password }, from), {
       ok: false,
@@ -77,7 +78,7 @@ export async function signIn(_previous: ActionOutcome | null, form: FormData): P
       hint: 'Whoever forgot the password asks an admin for a new invitation, or uses the link that the server prints.',
     });
   }
-  if (answer === null || 'ok' in answer) return answer;
+  if (answer === null || 'ok' in answer) return answer === null ? null : { ...answer, email };
   await passOnCookies(answer.setCookie);
   redirect(safePath(textField(form, 'to')));
 }

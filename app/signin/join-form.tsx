@@ -44,7 +44,7 @@ export function JoinForm({
     <form action={submit} className="mt-6 grid gap-4">
       <Outcome outcome={problem} />
       <input type="hidden" name="token" value={token} />
-      <div className="field">
+      <div className="block min-w-0">
         <label className="field-name" htmlFor="join-email">
           E-mail
         </label>
@@ -63,7 +63,7 @@ export function JoinForm({
         />
         <Complaint id="join-email-note" says={errors.email} note="What you sign in with. Nothing is sent there." />
       </div>
-      <div className="field">
+      <div className="block min-w-0">
         <label className="field-name" htmlFor="join-name">
           Name
         </label>
@@ -80,7 +80,7 @@ export function JoinForm({
         />
         <Complaint id="join-name-note" says={errors.name} />
       </div>
-      <div className="field">
+      <div className="block min-w-0">
         <label className="field-name" htmlFor="join-password">
           Password
         </label>

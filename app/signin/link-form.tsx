@@ -28,7 +28,7 @@ export function LinkForm({
       <input type="hidden" name="to" value={to} />
       <details>
         <summary className="text-small">Set a new password</summary>
-        <label className="field mt-3">
+        <label className="block min-w-0 mt-3">
           <span className="field-name">New password</span>
           <input className="input" name="new-password" type="password" autoComplete="new-password" maxLength={128} />
         </label>

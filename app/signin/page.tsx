@@ -59,7 +59,7 @@ function headlineOf(offer: AccountOffer | null, isSpent: boolean): string {
   return offer.first ? 'The first admin' : 'Join';
 }
 
-function ByKey({ to }: { to: string }) {
+function ByKey({ to, first }: { to: string; first: boolean }) {
   return (
     <div className="mt-8 border-t border-rule-2 pt-5">
       <h2 className="part-name">By the admin key</h2>
@@ -74,7 +74,7 @@ function ByKey({ to }: { to: string }) {
           </>
         )}
       </p>
-      <SignInKeyForm action={signIn} to={to} />
+      <SignInKeyForm action={signIn} to={to} first={first} />
     </div>
   );
 }
@@ -140,7 +140,7 @@ export default async function SignIn({ searchParams }: { searchParams: Promise<S
           </p>
         </div>
       )}
-      {offer === null && spent === null && <ByKey to={to} />}
+      {offer === null && spent === null && <ByKey to={to} first={!hasPeople} />}
     </div>
   );
 }

@@ -1,16 +1,17 @@
 /** Every snapshot, newest first: filters and pages in the URL. */
-import Form from 'next/form';
 import Link from 'next/link';
-import { redirect } from 'next/navigation';
 import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
 import { EmptyState } from '#components/ui/empty-state.tsx';
+import { FilterForm } from '#components/ui/filter-form.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
-import { isWinterdockError } from '#lib/base/errors.ts';
-import { type SnapshotsQuery, snapshotsQuerySchema } from '#lib/contract/schema.ts';
+import { snapshotsQuerySchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
+import { FilterFields } from '../filter-fields.tsx';
+import { readFilters } from '../filter-parser.ts';
 import { LibraryNav, LibraryTitle } from '../library-header.tsx';
-import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
+import { listValues, pageLinks, readListPage } from '../list-page.ts';
+import { addressWith, type SearchParams } from '../search-params.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Snapshots' };
@@ -22,81 +23,39 @@ const FILTERS = [
   ['source', 'Of the sandbox', 'its id'],
   ['tenant', 'Tenant', 'any'],
 ] as const;
-
-function Filters({ values, complaints }: { values: Record<string, string>; complaints: Record<string, string> }) {
-  const filtered = FILTERS.some(([name]) => name in values);
-  return (
-    <div className="grid items-start gap-x-4 gap-y-3 sm:grid-cols-3 lg:grid-cols-[1.4fr_1.4fr_1fr_auto]">
-      {FILTERS.map(([name, title, placeholder]) => (
-        <label key={name} className="field">
-          <span className="field-name">{title}</span>
-          <input
-            key={values[name]}
-            className="input"
-            name={name}
-            defaultValue={values[name]}
-            placeholder={placeholder}
-            autoCapitalize="none"
-            spellCheck={false}
-            aria-invalid={complaints[name] === undefined ? undefined : true}
-            aria-describedby={complaints[name] === undefined ? undefined : `filter-${name}-complaint`}
-          />
-          {complaints[name] !== undefined && (
-            <span className="complaint mt-1 block" id={`filter-${name}-complaint`}>
-              {complaints[name]}
-            </span>
-          )}
-        </label>
-      ))}
-      <div className="flex items-center gap-4 lg:beside-fields">
-        <button type="submit" className="button">
-          Show
-        </button>
-        {filtered && (
-          <Link href={PATH} className="text-small">
-            Clear
-          </Link>
-        )}
-      </div>
-    </div>
-  );
-}
+const FILTER_NAMES = FILTERS.map(([name]) => name);
+/** The result for an invalid filter. */
+const NO_PAGE = { items: [], next: null };
 
 export default async function SnapshotsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const values = singleValues(await searchParams);
+  const values = await listValues(PATH, searchParams);
   const caller = await requireCaller(addressWith(PATH, values));
-  const parsed = snapshotsQuerySchema.safeParse({ limit: String(PAGE_SIZE), ...values });
-  const complaints: Record<string, string> = {};
-  for (const issue of parsed.error?.issues ?? []) {
-    const key = String(issue.path[0] ?? '');
-    if (key in values) complaints[key] = issue.message;
-  }
-  const query: SnapshotsQuery = parsed.success ? parsed.data : { limit: PAGE_SIZE };
-  const { cursor: _cursor, ...filters } = values;
-  const wrong = Object.keys(complaints).length > 0;
-  const page = wrong
-    ? { items: [], next: null }
-    : await getHost()
-        .operations.listSnapshots(caller, query)
-        .catch((error: unknown) => {
-          // The cursor is mangled: start again with the same filters.
-          if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
-          throw error;
-        });
-  if (page === null) redirect(addressWith(PATH, filters));
-  const filtered = FILTERS.some(([name]) => name in values);
+  const parsed = readFilters(values, FILTER_NAMES, {
+    schema: snapshotsQuerySchema,
+    fixed: { limit: String(PAGE_SIZE) },
+  });
+  const { query, filters } = parsed;
+  const place = { path: PATH, filters, cursor: values.cursor };
+  const page =
+    query === null ? NO_PAGE : await readListPage(place, () => getHost().operations.listSnapshots(caller, query));
+  const filtered = Object.keys(filters).length > 0;
   return (
     <>
       <LibraryNav current="Snapshots" />
       <LibraryTitle name="Snapshots" says="are save files that outlive their sandbox" />
-      <Form action={PATH} className="pb-6">
-        <Filters values={values} complaints={complaints} />
-      </Form>
+      <FilterForm action={PATH} className="pb-6">
+        <FilterFields
+          fields={FILTERS}
+          parsed={parsed}
+          clear={PATH}
+          className="sm:grid-cols-3 lg:grid-cols-[1.4fr_1.4fr_1fr_auto]"
+        />
+      </FilterForm>
       {page.items.length > 0 ? (
         <SnapshotTable snapshots={page.items} rendered={renderedAt()} />
       ) : (
         <EmptyState>
-          {wrong ? (
+          {query === null ? (
             <p>Nothing is shown: a filter above is not valid.</p>
           ) : filtered ? (
             <p>
@@ -110,10 +69,7 @@ export default async function SnapshotsPage({ searchParams }: { searchParams: Pr
           )}
         </EmptyState>
       )}
-      <Pagination
-        first={query.cursor === undefined ? null : addressWith(PATH, filters)}
-        next={page.next === null ? null : addressWith(PATH, { ...filters, cursor: page.next })}
-      />
+      <Pagination {...pageLinks(place, page.next)} />
       <div className="pb-12" />
     </>
   );

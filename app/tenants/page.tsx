@@ -1,18 +1,18 @@
 /** The tenants: each with its counts by state, its size and its quotas. */
 
-import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
-import { LiveTenantStates } from '#components/live/counts.tsx';
 import { AsOf } from '#components/live/live-data.tsx';
+import { LiveTenantStates } from '#components/live/tenant-counts.tsx';
+import { exactDuration } from '#components/ui/amounts.ts';
 import { sizeInWords } from '#components/ui/durations.ts';
+import { FilterForm } from '#components/ui/filter-form.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
-import type { Caller } from '#lib/auth/caller.ts';
-import { isWinterdockError } from '#lib/base/errors.ts';
-import { type Tenant, tenantsQuerySchema } from '#lib/contract/schema.ts';
+import type { Tenant } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
-import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
+import { listValues, pageLinks, readListPage } from '../list-page.ts';
+import type { SearchParams } from '../search-params.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Tenants' };
@@ -27,6 +27,7 @@ const QUOTA_WORDS: readonly [name: keyof Tenant['quotas'], what: string, words: 
   ['max_sandboxes', 'sandboxes', (amount) => amount.toLocaleString('en')],
   ['max_active', 'awake', (amount) => amount.toLocaleString('en')],
   ['max_bytes', '', sizeInWords],
+  ['max_daily_cpu_s', 'of processor time today', exactDuration],
 ];
 
 /** The quotas that have a limit, each with its use. */
@@ -61,10 +62,10 @@ function Table({ tenants }: { tenants: readonly Tenant[] }) {
         <tr>
           <th scope="col">Tenant</th>
           <th scope="col">By state</th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Sandboxes
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Size
           </th>
           <th scope="col">Quotas</th>
@@ -73,20 +74,22 @@ function Table({ tenants }: { tenants: readonly Tenant[] }) {
       <tbody>
         {tenants.map(({ tenant, counts, bytes, quotas }) => (
           <tr key={tenant}>
-            <td className="whole md:w-[18%]">
+            <td className="max-md:col-span-full md:w-[18%]">
               <Link href={`${PATH}/${tenant}`} prefetch={false} className="font-[540] [overflow-wrap:anywhere]">
                 {tenant}
               </Link>
             </td>
-            <td className="whole">
+            <td className="max-md:col-span-full">
               <LiveTenantStates tenant={tenant} states={counts} />
             </td>
-            <td className="figure left text-small max-md:!text-left">
+            <td className="text-right whitespace-nowrap max-md:col-start-1 text-small max-md:!text-left">
               {quotas.max_sandboxes.used.toLocaleString('en')}
               <span className="md:sr-only"> {quotas.max_sandboxes.used === 1 ? 'sandbox' : 'sandboxes'}</span>
             </td>
-            <td className="figure right text-small text-ink-2">{sizeInWords(bytes.total)}</td>
-            <td className="whole text-small md:whitespace-nowrap">
+            <td className="text-right whitespace-nowrap max-md:col-start-2 text-small text-ink-2">
+              {sizeInWords(bytes.total)}
+            </td>
+            <td className="max-md:col-span-full text-small md:whitespace-nowrap">
               <Quotas quotas={quotas} />
             </td>
           </tr>
@@ -96,37 +99,25 @@ function Table({ tenants }: { tenants: readonly Tenant[] }) {
   );
 }
 
-/** A page of tenants; null for a page that no longer exists. */
-async function read(caller: Caller, { q, cursor }: Readonly<Record<string, string>>) {
-  const query = tenantsQuerySchema.safeParse({
-    limit: PAGE_SIZE,
-    ...(q === undefined ? {} : { q: q.slice(0, NAME_LENGTH) }),
-    ...(cursor === undefined ? {} : { cursor }),
-  });
-  if (!query.success) return null;
-  try {
-    return await getHost().operations.listTenants(caller, query.data);
-  } catch (error) {
-    if (isWinterdockError(error) && error.code === 'validation' && cursor !== undefined) return null;
-    throw error;
-  }
-}
-
 export default async function Tenants({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const search = singleValues(await searchParams);
-  const { tenant, q, cursor } = search;
+  const values = await listValues(PATH, searchParams);
+  const { tenant, cursor } = values;
   const caller = await requireCaller(PATH);
   if (tenant !== undefined) redirect(`${PATH}/${encodeURIComponent(tenant.toLowerCase())}`);
   const asOf = await ledgerSeq();
-  const page = await read(caller, search);
-  if (page === null) redirect(PATH);
+  const q = values.q?.slice(0, NAME_LENGTH).toLowerCase();
+  const filters: Record<string, string> = q === undefined ? {} : { q };
+  const place = { path: PATH, filters, cursor };
+  const page = await readListPage(place, () =>
+    getHost().operations.listTenants(caller, { limit: PAGE_SIZE, q, cursor }),
+  );
   return (
     <AsOf asOf={asOf} rendered={renderedAt()}>
       <div className="flex flex-wrap items-end justify-between gap-x-10 gap-y-5 pt-8 pb-8 sm:pt-12">
         <h1 className="headline">
           Tenants <span className="quiet">and what they have</span>
         </h1>
-        <Form action={PATH} className="flex w-full gap-3 sm:max-w-xs">
+        <FilterForm action={PATH} className="flex w-full gap-3 sm:max-w-xs">
           <label className="flex-1">
             <span className="sr-only">Find a tenant</span>
             <input
@@ -144,7 +135,7 @@ export default async function Tenants({ searchParams }: { searchParams: Promise<
           <button type="submit" className="button">
             Find
           </button>
-        </Form>
+        </FilterForm>
       </div>
       {page.items.length > 0 ? (
         <Table tenants={page.items} />
@@ -158,10 +149,7 @@ export default async function Tenants({ searchParams }: { searchParams: Promise<
           <Link href="/sandboxes#new">create one</Link> and say whose it is.
         </p>
       )}
-      <Pagination
-        first={cursor === undefined ? null : addressWith(PATH, q === undefined ? {} : { q })}
-        next={page.next === null ? null : addressWith(PATH, { ...(q === undefined ? {} : { q }), cursor: page.next })}
-      />
+      <Pagination {...pageLinks(place, page.next)} />
       <div className="pb-12" />
     </AsOf>
   );

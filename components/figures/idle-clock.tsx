@@ -4,9 +4,9 @@
  * so a page polls the row while use can set its clock back.
  */
 import type { Instance } from '#lib/contract/schema.ts';
+import type { State } from '#lib/lifecycle/states.ts';
 import { useInstance } from '../live/live-data.tsx';
-import { MOVE_WORDS } from '../sandbox/state-words.ts';
-import { countdown, exactMoment, thresholdInWords } from '../ui/durations.ts';
+import { countdown, exactMoment, lengthInWords, thresholdInWords } from '../ui/durations.ts';
 import { useNow } from '../ui/use-now.ts';
 
 type Clocked = Pick<
@@ -14,15 +14,30 @@ type Clocked = Pick<
   'id' | 'state' | 'fault' | 'next' | 'keep_hot' | 'hold_until' | 'attached' | 'pending' | 'ephemeral' | 'updated'
 >;
 
+/** What the ladder will do, as a verb: `suspends`, `freezes`. */
+const MOVE_WORDS: Readonly<Record<State, string>> = {
+  created: 'returns to created',
+  active: 'wakes',
+  suspended: 'suspends',
+  frozen: 'freezes',
+  archived: 'is archived',
+  deleted: 'is deleted',
+};
+
 const WATCHED_MS = 15_000;
 const RAN_OUT_MS = 3000;
+
+/** Whether the setting keeps a sandbox where it is: one that was filed all the same has no process to keep. */
+function keepsIt({ keep_hot, state }: Pick<Clocked, 'keep_hot' | 'state'>): boolean {
+  return keep_hot && (state === 'active' || state === 'suspended');
+}
 
 /** Why it will make no automatic move. */
 function whyStill(instance: Clocked, now: number): string {
   if (instance.state === 'deleted') return 'Nothing happens to it any more.';
   if (instance.fault !== null && instance.fault !== 'error') return 'Its fault stops every automatic move.';
   if (instance.pending !== null) return 'An operation is under way: no automatic move before it ends.';
-  if (instance.keep_hot) return 'Kept hot: no automatic move.';
+  if (keepsIt(instance)) return 'Kept hot: no automatic move.';
   if (instance.attached > 0) return 'In use: the clock starts when the last terminal or call ends.';
   if (instance.hold_until !== null && instance.hold_until > now) return 'Held.';
   if (instance.state === 'created') return 'It waits for its first resume.';
@@ -36,7 +51,7 @@ function stillInShort(instance: Clocked): string {
   if (instance.state === 'deleted') return '';
   if (instance.fault !== null && instance.fault !== 'error') return 'stopped by its fault';
   if (instance.pending !== null) return 'held by an operation';
-  if (instance.keep_hot) return 'kept hot';
+  if (keepsIt(instance)) return 'kept hot';
   if (instance.attached > 0) return 'in use';
   if (instance.state === 'created') return 'waits for its first resume';
   return instance.state === 'archived' ? 'stays filed' : `stays ${instance.state}`;
@@ -63,25 +78,42 @@ const inPassing = everyMs(false);
 export function IdleClock({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
   const now = useNow(rendered);
   const instance = useInstance(initial, rendered, whileWatched);
-  if (instance.next === null) return <p className="max-w-xl text-ink-2">{whyStill(instance, now)}</p>;
+  if (instance.next === null) return <p className="text-ink-2">{whyStill(instance, now)}</p>;
   const left = instance.next.at - now;
   return (
-    <div>
-      <p>
-        It {MOVE_WORDS[instance.next.state]} by itself{left > 0 ? ' in' : ''}
-      </p>
-      <p className="my-1 text-[2.5rem] leading-none tracking-[-0.03em]" role="timer">
-        <time dateTime={new Date(instance.next.at * 1000).toISOString()} title={exactMoment(instance.next.at)}>
-          {countdown(left)}
-        </time>
-      </p>
-      <p className="text-small text-ink-2">
-        {becauseInWords(instance.next.because)}
+    <p className="text-ink-2">
+      It {MOVE_WORDS[instance.next.state]} by itself{left > 0 ? ' in ' : ' '}
+      <time
+        className="font-[580] text-ink tabular-nums"
+        role="timer"
+        dateTime={new Date(instance.next.at * 1000).toISOString()}
+        title={exactMoment(instance.next.at)}
+      >
+        {countdown(left)}
+      </time>
+      <span className="text-small">
+        <span className="max-sm:hidden">, {becauseInWords(instance.next.because)}</span>
         {instance.hold_until !== null &&
           instance.hold_until > now &&
           `, held until ${exactMoment(instance.hold_until)}`}
-      </p>
-    </div>
+      </span>
+    </p>
+  );
+}
+
+/** How long nothing has used it, in a row; nothing for what was deleted. */
+export function RowIdle({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
+  const now = useNow(rendered);
+  const { state, attached, updated } = useInstance(initial, rendered, inPassing);
+  if (state === 'deleted') return null;
+  if (attached > 0) return <span className="text-ink-3">in use</span>;
+  return (
+    <>
+      <span className="md:sr-only">idle for </span>
+      <time dateTime={new Date(updated * 1000).toISOString()} title={`Last used ${exactMoment(updated)}`}>
+        {lengthInWords(Math.max(0, now - updated))}
+      </time>
+    </>
   );
 }
 

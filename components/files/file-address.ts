@@ -4,10 +4,9 @@ import { folderOf } from './file-tree.ts';
 
 export type VolumeName = VolumeInfo['volume'];
 
-/** The page that shows a sandbox's files: its own, or that of the support desk. */
+/** Whose files a page shows. */
 export interface FilesPage {
   id: string;
-  at: '/sandboxes' | '/archive';
 }
 
 export interface FileView {
@@ -20,10 +19,14 @@ export interface FileView {
   edit?: boolean;
   /** How many items of a folder to list. */
   shown?: number;
+  /** Of a database: the table to show, where its page begins, and where the list of tables begins. */
+  table?: string;
+  rows?: string;
+  tables?: string;
 }
 
 /** The page of a sandbox with a folder or a file open. */
-export function fileAddress({ id, at }: FilesPage, volume: VolumeName, path = '/', look: FileView = {}): string {
+export function fileAddress({ id }: FilesPage, volume: VolumeName, path = '/', look: FileView = {}): string {
   const search = new URLSearchParams({ volume });
   if (path !== '/') search.set('path', path);
   if (look.from !== undefined && look.from > 0) search.set('from', String(look.from));
@@ -31,7 +34,10 @@ export function fileAddress({ id, at }: FilesPage, volume: VolumeName, path = '/
   if (look.source) search.set('as', 'source');
   if (look.edit) search.set('edit', '1');
   if (look.shown !== undefined) search.set('shown', String(look.shown));
-  return `${at}/${id}?${search}#${look.line === undefined ? 'inside' : `L${look.line}`}`;
+  if (look.tables !== undefined) search.set('tables', look.tables);
+  if (look.table !== undefined) search.set('table', look.table);
+  if (look.rows !== undefined) search.set('rows', look.rows);
+  return `/sandboxes/${id}?${search}#${look.line === undefined ? 'inside' : `L${look.line}`}`;
 }
 
 /** The API route of a file's content. */

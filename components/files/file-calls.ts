@@ -128,3 +128,49 @@ export async function undoDelete(id: string, { volume, path, content }: DeletedF
     return LOST;
   }
 }
+
+/** The end of a followed file. */
+export interface FileTail {
+  text: string;
+  /** The offset after what was read; null before the first answer. */
+  end: number | null;
+  /** The version that was read. */
+  etag: string | null;
+  /** Why nothing was read. */
+  says: string | null;
+}
+
+export const NO_TAIL: FileTail = { text: '', end: null, etag: null, says: null };
+
+const TAIL_BYTES = 16 * 1024;
+/** Characters of a followed file that are kept. */
+const TAIL_LENGTH = 256 * 1024;
+
+/** Reads what was added to a file since `before`; the same object when nothing was. A shorter file is read anew. */
+export async function readTail(
+  address: string,
+  before: FileTail,
+  size: number,
+  signal: AbortSignal,
+): Promise<FileTail> {
+  const from = before.end ?? Math.max(0, size - TAIL_BYTES);
+  try {
+    const answer = await fetch(address, {
+      cache: 'no-store',
+      signal,
+      headers: {
+        ...(from > 0 ? { range: `bytes=${from}-` } : {}),
+        ...(before.etag === null ? {} : { 'if-none-match': before.etag }),
+      },
+    });
+    if (answer.status === 304) return before;
+    if (answer.status === 416) return { ...NO_TAIL, text: `${before.text}\n… the file became shorter …\n`, end: 0 };
+    if (!answer.ok) return { ...before, says: (await refusalIn(answer)).says };
+    const bytes = await answer.arrayBuffer();
+    const text = before.text + new TextDecoder().decode(bytes);
+    const end = from + bytes.byteLength;
+    return { text: text.slice(-TAIL_LENGTH), end, etag: answer.headers.get('etag'), says: null };
+  } catch {
+    return signal.aborted ? before : { ...before, says: LOST.says };
+  }
+}

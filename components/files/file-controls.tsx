@@ -1,6 +1,8 @@
 'use client';
-/** The controls of one file or folder: rename or move, and delete, with undo where the file is small enough. */
 import { useActionState, useState } from 'react';
+import { callMark, type MarkedCall } from '../calls/call-mark.ts';
+/** The controls of one file or folder: rename or move, and delete, with undo where the file is small enough. */
+import { WithCall } from '../calls/with-call.tsx';
 import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
 import { Submit } from '../ui/submit.tsx';
 import { type EntryAction, EntryForm } from './entry-form.tsx';
@@ -16,12 +18,14 @@ export interface FileActions {
 }
 
 export function FileControls({
+  id,
   volume,
   path,
   size,
   etag,
   actions,
 }: {
+  id: string;
   volume: VolumeName;
   /** A folder's ends with a slash. */
   path: string;
@@ -35,24 +39,32 @@ export function FileControls({
   const [outcome, submit] = useActionState(actions.remove, null);
   const [busy, setBusy] = useState(false);
   const folder = size === null;
+  const bare = path.replace(/\/$/, '');
+  const removal: MarkedCall =
+    etag === null
+      ? { name: 'deleteFolder', path: { id, volume }, query: { path: bare, recursive: 'true' } }
+      : { name: 'deleteFile', path: { id, volume, path }, headers: { 'if-match': etag } };
   const undoable = ready && !folder && size <= UNDO_BYTES;
   return (
     <>
-      <EntryForm
-        id="rename"
-        name="Rename or move"
-        field="Its new path"
-        value={path.replace(/\/$/, '')}
-        note={`From the top of ${volume}. Nothing is overwritten.`}
-        button="Move it"
-        doing="Moving it…"
-        action={actions.rename}
-        group="do"
-      />
+      <WithCall name="moveFile" path={{ id, volume }} body={{ from: bare }} fields={{ value: { to: 'to' } }}>
+        <EntryForm
+          id="rename"
+          name="Rename or move"
+          field="Its new path"
+          value={bare}
+          note={`From the top of ${volume}. Nothing is overwritten.`}
+          button="Move it"
+          doing="Moving it…"
+          action={actions.rename}
+          group="do"
+        />
+      </WithCall>
       {undoable ? (
         <button
           type="button"
           className="button button-quiet"
+          {...callMark(removal)}
           aria-busy={busy}
           onClick={async () => {
             if (busy) return;
@@ -66,19 +78,21 @@ export function FileControls({
       ) : (
         <details className="unfold act" name="do" open={outcome !== null || undefined}>
           <summary>Delete…</summary>
-          <form action={submit} className="my-3 grid gap-3">
-            {etag !== null && <input type="hidden" name="etag" value={etag} />}
-            <p>
-              {folder ? 'The folder and everything in it will be gone.' : 'The file will be gone.'} This cannot be
-              undone.
-            </p>
-            <div>
-              <Submit className="button button-fault" doing="Deleting it…">
-                {folder ? 'Delete the folder' : 'Delete the file'}
-              </Submit>
-            </div>
-            <Outcome outcome={outcome} />
-          </form>
+          <WithCall {...removal}>
+            <form action={submit} className="my-3 grid gap-3">
+              {etag !== null && <input type="hidden" name="etag" value={etag} />}
+              <p>
+                {folder ? 'The folder and everything in it will be gone.' : 'The file will be gone.'} This cannot be
+                undone.
+              </p>
+              <div>
+                <Submit className="button button-fault" doing="Deleting it…">
+                  {folder ? 'Delete the folder' : 'Delete the file'}
+                </Submit>
+              </div>
+              <Outcome outcome={outcome} />
+            </form>
+          </WithCall>
         </details>
       )}
     </>

@@ -4,9 +4,10 @@
  * typed.
  */
 import Link from 'next/link';
-import { useActionState } from 'react';
+import { type KeyboardEvent, useActionState, useEffect, useRef } from 'react';
 import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
 import { Submit } from '../ui/submit.tsx';
+import { useUnsavedQuestion } from '../ui/use-unsaved-question.ts';
 
 export interface EditState {
   text: string;
@@ -37,8 +38,19 @@ export function FileEditor({
   done: string;
 }) {
   const [state, submit] = useActionState(action, { text, etag, newer: null, outcome: null });
+  const area = useRef<HTMLTextAreaElement>(null);
+  const save = useRef<HTMLButtonElement>(null);
+  const saved = useRef(text);
+  if (state.outcome?.ok) saved.current = state.text;
+  useUnsavedQuestion(() => area.current !== null && area.current.value !== saved.current);
+  useEffect(() => area.current?.focus({ preventScroll: true }), []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key.toLowerCase() !== 's' || event.altKey || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    save.current?.click();
+  };
   return (
-    <form action={submit} className="min-w-0 rounded border border-rule-2 bg-sheet">
+    <form action={submit} onKeyDown={onKeyDown} className="min-w-0 rounded border border-rule-2 bg-sheet">
       <div className="border-b border-rule px-4 py-2">
         <label htmlFor="edit-text" className="text-[0.8125rem] font-[560] [overflow-wrap:anywhere]">
           <code>{title}</code>
@@ -47,6 +59,7 @@ export function FileEditor({
       <input type="hidden" name="etag" value={state.etag} />
       {lineEnd === '\r\n' && <input type="hidden" name="windows" value="1" />}
       <textarea
+        ref={area}
         id="edit-text"
         name="text"
         className="block min-h-[26rem] w-full resize-y bg-sheet px-4 py-3 font-mono text-[0.8125rem] leading-[1.55]"
@@ -58,7 +71,7 @@ export function FileEditor({
       <div className="grid gap-3 border-t border-rule px-4 py-3">
         <Outcome outcome={state.outcome} />
         <div className="flex flex-wrap items-center gap-3">
-          <Submit className="button button-ink" doing="Saving it…" name="over" value="">
+          <Submit ref={save} className="button button-ink" doing="Saving it…" name="over" value="">
             Save
           </Submit>
           {state.newer !== null && (

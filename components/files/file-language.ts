@@ -34,6 +34,7 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
   mk: 'makefile',
   mts: 'typescript',
   ndjson: 'json',
+  org: 'org',
   patch: 'diff',
   php: 'php',
   pl: 'perl',

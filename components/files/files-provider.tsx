@@ -1,10 +1,11 @@
 'use client';
+import { useRouter } from 'next/navigation';
+import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useState } from 'react';
 /**
  * The context of a sandbox's file pages: it uploads dropped files, keeps deleted ones for undo until the page is left,
  * and tells the tree which folders changed. It stays mounted while the visitor moves between files.
  */
-import { useRouter } from 'next/navigation';
-import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useState } from 'react';
+import { callMark } from '../calls/call-mark.ts';
 import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
 import { type ChosenFile, droppedFiles } from './dropped-files.ts';
 import { type FilesPage, fileAddress, type VolumeName } from './file-address.ts';
@@ -73,7 +74,7 @@ export function FilesProvider({
   const [over, setOver] = useState(false);
   const count = useRef(0);
   const box = useRef<HTMLDivElement>(null);
-  const { id, at } = place;
+  const { id } = place;
   useEffect(() => setReady(true), []);
 
   const changed = (where: VolumeName, paths: readonly string[]) => {
@@ -82,21 +83,22 @@ export function FilesProvider({
     setChange({ volume: where, folders: [...new Set([...folders].flatMap(foldersAbove))] });
     router.refresh();
   };
-  const uploads = useUploads(id, (paths) => changed(volume, paths));
+  const uploads = useUploads(place, (paths) => changed(volume, paths));
   const target = useRef({ volume, folder, add: uploads.add });
   target.current = { volume, folder, add: uploads.add };
 
   useEffect(() => {
-    const element = box.current;
-    if (element === null || blocked) return;
+    if (blocked) return;
     const files = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
     const onOver = (event: DragEvent) => {
       if (!files(event)) return;
       event.preventDefault();
+      if (event.dataTransfer !== null) event.dataTransfer.dropEffect = 'copy';
       setOver(true);
     };
     const onLeave = (event: DragEvent) => {
-      if (!(event.relatedTarget instanceof Node && element.contains(event.relatedTarget))) setOver(false);
+      // Out of the window.
+      if (event.relatedTarget === null) setOver(false);
     };
     const onDrop = async (event: DragEvent) => {
       if (!files(event) || event.dataTransfer === null) return;
@@ -109,13 +111,14 @@ export function FilesProvider({
         setOutcome({ ok: false, says: 'What was dropped could not be read.', hint: 'Choose the files with “Upload”.' });
       }
     };
-    element.addEventListener('dragover', onOver);
-    element.addEventListener('dragleave', onLeave);
-    element.addEventListener('drop', onDrop);
+    // Anywhere on the page, and before the guard that keeps other drops from leaving the console.
+    document.addEventListener('dragover', onOver);
+    document.addEventListener('dragleave', onLeave);
+    document.addEventListener('drop', onDrop);
     return () => {
-      element.removeEventListener('dragover', onOver);
-      element.removeEventListener('dragleave', onLeave);
-      element.removeEventListener('drop', onDrop);
+      document.removeEventListener('dragover', onOver);
+      document.removeEventListener('dragleave', onLeave);
+      document.removeEventListener('drop', onDrop);
     };
   }, [blocked]);
 
@@ -130,7 +133,7 @@ export function FilesProvider({
     const fresh = { key: count.current, deletedFile: result, outcome: null, busy: false };
     setDeleted((before) => [...before, fresh].slice(-KEPT));
     changed(where, [path]);
-    router.push(fileAddress({ id, at }, where, folderOf(path)), { scroll: false });
+    router.push(fileAddress(place, where, folderOf(path)), { scroll: false });
   };
 
   // The delete button is gone with its file: the focus moves to Undo.
@@ -152,7 +155,7 @@ export function FilesProvider({
     setOutcome(became);
     box.current?.focus({ preventScroll: true });
     changed(deletedFile.volume, [deletedFile.path]);
-    router.push(fileAddress({ id, at }, deletedFile.volume, deletedFile.path), { scroll: false });
+    router.push(fileAddress(place, deletedFile.volume, deletedFile.path), { scroll: false });
   };
 
   const act = useRef({ remove, upload: uploads.add });
@@ -179,6 +182,11 @@ export function FilesProvider({
                 <button
                   type="button"
                   className="button button-quiet"
+                  {...callMark({
+                    name: 'putFile',
+                    path: { id, volume: one.deletedFile.volume, path: one.deletedFile.path },
+                    headers: { 'if-none-match': '*' },
+                  })}
                   data-undo={one.key}
                   aria-label={`Undo: put ${one.deletedFile.path} back`}
                   aria-busy={one.busy}
@@ -199,7 +207,7 @@ export function FilesProvider({
             <Outcome outcome={outcome} />
           </div>
         )}
-        <UploadList uploads={uploads} />
+        <UploadList place={place} uploads={uploads} />
         {children}
       </div>
     </DeskContext>

@@ -90,7 +90,7 @@ test('keys move through the tree, open and close folders, and names are found by
 
 test('names with odd characters survive in addresses', () => {
   const odd = '/a b/<img onerror>?#%41é.txt';
-  const address = fileAddress({ id: 'x', at: '/sandboxes' }, 'workspace', odd, { line: 7 });
+  const address = fileAddress({ id: 'x' }, 'workspace', odd, { line: 7 });
   expect(new URL(address, 'http://x').searchParams.get('path')).toBe(odd);
   expect(new URL(address, 'http://x').hash).toBe('#L7');
   const raw = bytesAddress('x', 'tmp', odd);
@@ -195,7 +195,14 @@ test('only text with uniform line ends is edited in place', () => {
 });
 
 test('uploads go two at a time; one whose name is taken waits for a decision and loses nothing', () => {
-  const files = ['a', 'b', 'c'].map((key) => ({ key, path: `/${key}`, address: `/${key}`, size: 10 }));
+  const files = ['a', 'b', 'c'].map((key) => ({
+    key,
+    volume: 'workspace' as const,
+    path: `/${key}`,
+    address: `/${key}`,
+    page: '',
+    size: 10,
+  }));
   let queue = uploadQueue([], { type: 'add', files });
   expect(toBegin(queue).map(({ key }) => key)).toEqual(['a', 'b']);
   queue = uploadQueue(queue, { type: 'start', key: 'a' });

@@ -1,5 +1,6 @@
 /**
- * Chooses how a part of a file is shown, from its bytes and its name: code, Markdown, JSON, table, image or hex. Pure.
+ * Chooses how a part of a file is shown, from its bytes and its name: code, Markdown, JSON, table,
+ * database, image or hex. Pure.
  */
 import papaparse from 'papaparse';
 import { extensionOf, languageOf } from './file-language.ts';
@@ -24,6 +25,7 @@ export interface TablePreview {
 type Shown =
   | { kind: 'empty' }
   | { kind: 'image' }
+  | { kind: 'database' }
   | { kind: 'code'; text: string; language: string | null }
   | { kind: 'markdown'; text: string }
   | { kind: 'json'; root: JsonNode }
@@ -53,6 +55,11 @@ const IMAGES: readonly string[] = ['avif', 'gif', 'jpeg', 'jpg', 'png', 'webp'];
 
 export function isImage(path: string): boolean {
   return IMAGES.includes(extensionOf(path));
+}
+
+/** Whether a file that begins with these bytes is a SQLite database. */
+function isDatabase(bytes: Uint8Array): boolean {
+  return new TextDecoder('latin1').decode(bytes.subarray(0, 16)) === 'SQLite format 3\0';
 }
 
 /** Bytes at the end that begin a character that the part does not complete. */
@@ -140,13 +147,15 @@ export function previewOf(part: PreviewPart): PreviewKind {
   const { path, from, size, source } = part;
   if (size === 0) return { kind: 'empty', bytes: 0, twofold: false };
   if (isImage(path)) return { kind: 'image', bytes: size, twofold: false };
+  const database = from === 0 && isDatabase(part.bytes);
+  if (database && !source) return { kind: 'database', bytes: size, twofold: true };
   const last = from + part.bytes.length >= size;
   const skipped = from > 0 ? headless(part.bytes) : 0;
   const bytes = part.bytes.subarray(0, part.bytes.length - (last ? 0 : cutSign(part.bytes)));
   const text = decodeText(bytes.subarray(skipped));
   if (text === null) {
     const seen = part.bytes.subarray(0, HEX_BYTES);
-    return { kind: 'hex', rows: hexRows(seen, from), bytes: seen.length, twofold: false };
+    return { kind: 'hex', rows: hexRows(seen, from), bytes: seen.length, twofold: database };
   }
   const shown = wholeLines(text, last);
   const all = shown.length === text.length;

@@ -1,12 +1,17 @@
 /** Shows a part of one file safely: text escaped, Markdown without HTML, images inert, binary data as hex. */
+
 import Link from 'next/link';
 import type { ReactNode } from 'react';
-import { exactMoment, sizeInWords } from '../ui/durations.ts';
+import { callMark } from '../calls/call-mark.ts';
+import { sizeInWords } from '../ui/durations.ts';
+import { LocalTime } from '../ui/local-time.tsx';
 import { SCROLLABLE } from '../ui/scrollable.ts';
 import { Code } from './code.tsx';
 import { bytesAddress, type FilesPage, fileAddress, type VolumeName } from './file-address.ts';
 import { nameOf } from './file-tree.ts';
+import { FollowFile } from './follow-file.tsx';
 import { JsonView } from './json-view.tsx';
+import { LogTools, WRAPPING } from './log-tools.tsx';
 import { Markdown } from './markdown.tsx';
 import { type PreviewKind, partBefore, type TablePreview } from './preview-kind.ts';
 
@@ -28,7 +33,7 @@ function TableView({ head, rows, rowsThere, columnsThere }: TablePreview) {
   return (
     <>
       <div className="max-h-[44rem] overflow-auto px-4 py-3" {...SCROLLABLE}>
-        <table className="ledger sheet">
+        <table className="ledger cells">
           <thead>
             <tr>
               {head.map((name, index) => (
@@ -59,9 +64,21 @@ function TableView({ head, rows, rowsThere, columnsThere }: TablePreview) {
   );
 }
 
-function Body({ place, volume, opened }: { place: FilesPage; volume: VolumeName; opened: PreviewedPart }) {
+function Body({
+  place,
+  volume,
+  opened,
+  tables,
+}: {
+  place: FilesPage;
+  volume: VolumeName;
+  opened: PreviewedPart;
+  tables: ReactNode;
+}) {
   const { path, preview, firstLine, marked } = opened;
   switch (preview.kind) {
+    case 'database':
+      return tables;
     case 'empty':
       return <p className="px-4 py-3 text-ink-3">The file is empty.</p>;
     case 'image':
@@ -101,7 +118,7 @@ function Body({ place, volume, opened }: { place: FilesPage; volume: VolumeName;
 function Parts({ place, volume, opened }: { place: FilesPage; volume: VolumeName; opened: PreviewedPart }) {
   const { path, size, from, preview } = opened;
   const end = from + preview.bytes;
-  if (preview.kind === 'image' || (from === 0 && end >= size)) return null;
+  if (preview.kind === 'image' || preview.kind === 'database' || (from === 0 && end >= size)) return null;
   const part = (start: number) => fileAddress(place, volume, path, { from: start });
   return (
     <nav
@@ -129,48 +146,60 @@ function Parts({ place, volume, opened }: { place: FilesPage; volume: VolumeName
   );
 }
 
-/** `children`: the controls of the file. */
+/** `children`: the controls of the file. `tables`: what a database holds. */
 export function Preview({
   place,
   volume,
   opened,
+  tables,
   children,
 }: {
   place: FilesPage;
   volume: VolumeName;
   opened: PreviewedPart;
+  tables?: ReactNode;
   children?: ReactNode;
 }) {
   const { path, size, mtime, preview, from } = opened;
   const source = preview.kind === 'code';
+  const unrendered = source || preview.kind === 'hex';
   return (
-    <figure className="min-w-0 rounded border border-rule-2 bg-sheet">
+    <figure className={`min-w-0 rounded border border-rule-2 bg-sheet ${source ? WRAPPING : ''}`}>
       <figcaption className="grid gap-2 border-b border-rule px-4 py-2">
         <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-1">
           <code className="min-w-0 text-[0.8125rem] font-[560] [overflow-wrap:anywhere]">{`/${volume}${path}`}</code>
           <span className="flex flex-wrap items-center gap-x-4 gap-y-1 text-small text-ink-3">
-            <time dateTime={new Date(mtime * 1000).toISOString()} title={exactMoment(mtime)}>
-              {sizeInWords(size)}
-            </time>
+            <span>{sizeInWords(size)}</span>
+            {mtime > 0 && <LocalTime at={mtime} />}
             {preview.twofold && (
               <Link
-                href={fileAddress(place, volume, path, { source: !source, from })}
+                href={fileAddress(place, volume, path, { source: !unrendered, from })}
                 prefetch={false}
                 scroll={false}
                 className="text-ink"
               >
-                {source ? 'As it is meant' : 'Source'}
+                {unrendered ? 'As it is meant' : preview.kind === 'database' ? 'Bytes' : 'Source'}
               </Link>
             )}
-            <a href={bytesAddress(place.id, volume, path)} download={nameOf(path)} className="text-ink">
+            <a
+              href={bytesAddress(place.id, volume, path)}
+              download={nameOf(path)}
+              className="text-ink"
+              {...callMark({ name: 'getFile', path: { id: place.id, volume, path } })}
+            >
               Download
             </a>
           </span>
         </div>
         {children}
+        {source && <LogTools place={place} volume={volume} path={path} size={size} />}
       </figcaption>
-      <Body place={place} volume={volume} opened={opened} />
+      <Body place={place} volume={volume} opened={opened} tables={tables} />
       <Parts place={place} volume={volume} opened={opened} />
+      {/* Each read of private files is a line of the ledger. */}
+      {source && volume !== 'memory' && (
+        <FollowFile key={path} address={bytesAddress(place.id, volume, path)} name={nameOf(path)} size={size} />
+      )}
     </figure>
   );
 }

@@ -96,7 +96,7 @@ export function UploadForm({
   return (
     <form action={action} method="post" encType="multipart/form-data" onSubmit={onSubmit} className="grid gap-4">
       {children}
-      <label className="field">
+      <label className="block min-w-0">
         <span className="field-name">{file}</span>
         <input className="input" type="file" name="file" required aria-describedby={`${id}-note`} />
         <span className="mt-1 block text-small text-ink-3" id={`${id}-note`}>

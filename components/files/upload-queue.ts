@@ -1,12 +1,16 @@
 /** The queue of uploads: which one runs, its progress, what stopped it. Pure. */
+import type { VolumeName } from './file-address.ts';
 
 interface Waiting {
   /** Unique. */
   key: string;
+  volume: VolumeName;
   /** The target path inside the volume. */
   path: string;
   /** The API address that it is sent to. */
   address: string;
+  /** The address of its page. */
+  page: string;
   /** Bytes. */
   size: number;
 }

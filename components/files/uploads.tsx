@@ -1,9 +1,11 @@
 'use client';
-/** Uploads files into a sandbox, two at a time: the queue and the state of each. */
+import Link from 'next/link';
 import { useEffect, useReducer, useRef } from 'react';
+/** Uploads files into a sandbox, two at a time: the queue and the state of each. */
+import { callMark, type MarkedCall } from '../calls/call-mark.ts';
 import { sizeInWords } from '../ui/durations.ts';
 import type { ChosenFile } from './dropped-files.ts';
-import { bytesAddress, type VolumeName } from './file-address.ts';
+import { bytesAddress, type FilesPage, fileAddress, type VolumeName } from './file-address.ts';
 import { sendFile } from './file-calls.ts';
 import { type QueuedUpload, queueInWords, toBegin, uploadQueue } from './upload-queue.ts';
 
@@ -18,7 +20,7 @@ export interface Uploads {
 }
 
 /** Calls `onChanged` with the folders that have new files once the queue is empty. */
-export function useUploads(id: string, onChanged: (paths: readonly string[]) => void): Uploads {
+export function useUploads(place: FilesPage, onChanged: (paths: readonly string[]) => void): Uploads {
   const [queue, act] = useReducer(uploadQueue, []);
   const files = useRef(new Map<string, File>());
   const running = useRef(new Map<string, AbortController>());
@@ -65,7 +67,8 @@ export function useUploads(id: string, onChanged: (paths: readonly string[]) => 
         const key = String(count.current);
         const path = folder + relativePath;
         files.current.set(key, file);
-        return { key, path, address: bytesAddress(id, volume, path), size: file.size };
+        const page = fileAddress(place, volume, path);
+        return { key, volume, path, page, address: bytesAddress(place.id, volume, path), size: file.size };
       });
       act({ type: 'add', files: waiting });
     },
@@ -84,20 +87,39 @@ export function useUploads(id: string, onChanged: (paths: readonly string[]) => 
   };
 }
 
-function Button({ name, path, onClick }: { name: string; path: string; onClick: () => void }) {
+function Button({ name, path, call, onClick }: { name: string; path: string; call?: MarkedCall; onClick: () => void }) {
   return (
-    <button type="button" className="button button-quiet" aria-label={`${name}: ${path}`} onClick={onClick}>
+    <button
+      type="button"
+      className="button button-quiet"
+      aria-label={`${name}: ${path}`}
+      {...(call === undefined ? {} : callMark(call))}
+      onClick={onClick}
+    >
       {name}
     </button>
   );
 }
 
-function Line({ upload, uploads }: { upload: QueuedUpload; uploads: Uploads }) {
-  const { key, path, size, sent, state, says } = upload;
+function Line({ place, upload, uploads }: { place: FilesPage; upload: QueuedUpload; uploads: Uploads }) {
+  const { key, volume, path, page, size, sent, state, says, replace } = upload;
+  const put = (over: boolean): MarkedCall => ({
+    name: 'putFile',
+    path: { id: place.id, volume, path },
+    headers: over ? {} : { 'if-none-match': '*' },
+  });
   return (
     <li className="grid gap-1 border-b border-rule py-2">
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
-        <code className="min-w-0 text-[0.8125rem] [overflow-wrap:anywhere]">{path}</code>
+        <code className="min-w-0 text-[0.8125rem] [overflow-wrap:anywhere]">
+          {state === 'done' ? (
+            <Link href={page} prefetch={false} scroll={false}>
+              {path}
+            </Link>
+          ) : (
+            path
+          )}
+        </code>
         <span className="flex items-center gap-2 text-small text-ink-2">
           {state === 'waiting' && 'waits'}
           {state === 'sending' && `${sizeInWords(sent)} of ${sizeInWords(size)}`}
@@ -108,7 +130,7 @@ function Line({ upload, uploads }: { upload: QueuedUpload; uploads: Uploads }) {
           )}
           {(state === 'failed' || state === 'stopped') && (
             <>
-              <Button name="Try again" path={path} onClick={() => uploads.again(key)} />
+              <Button name="Try again" path={path} call={put(replace)} onClick={() => uploads.again(key)} />
               <Button name="Leave it" path={path} onClick={() => uploads.dismiss(key)} />
             </>
           )}
@@ -121,7 +143,7 @@ function Line({ upload, uploads }: { upload: QueuedUpload; uploads: Uploads }) {
       {state === 'exists' && (
         <div className="flex flex-wrap items-center gap-2 text-small">
           <span>There is a file of that name already.</span>
-          <Button name="Replace it" path={path} onClick={() => uploads.replace(key)} />
+          <Button name="Replace it" path={path} call={put(true)} onClick={() => uploads.replace(key)} />
           <Button name="Leave it" path={path} onClick={() => uploads.dismiss(key)} />
         </div>
       )}
@@ -140,7 +162,7 @@ const URGENCY: Readonly<Record<QueuedUpload['state'], number>> = {
   done: 3,
 };
 
-export function UploadList({ uploads }: { uploads: Uploads }) {
+export function UploadList({ place, uploads }: { place: FilesPage; uploads: Uploads }) {
   const { queue } = uploads;
   const lines = [...queue].sort((a, b) => URGENCY[a.state] - URGENCY[b.state]).slice(0, SHOWN);
   return (
@@ -152,7 +174,7 @@ export function UploadList({ uploads }: { uploads: Uploads }) {
         <div className="mb-4">
           <ul aria-label="Files on their way" className="border-t border-rule">
             {lines.map((upload) => (
-              <Line key={upload.key} upload={upload} uploads={uploads} />
+              <Line key={upload.key} place={place} upload={upload} uploads={uploads} />
             ))}
           </ul>
           <div className="mt-2 flex flex-wrap items-center gap-4 text-small text-ink-3">

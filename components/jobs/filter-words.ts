@@ -1,7 +1,9 @@
 /** Filters in words that say more than their names. Pure. */
-import { exactMoment } from '../ui/durations.ts';
+import { exactMoment, thresholdInWords } from '../ui/durations.ts';
 
 const moment = (value: string) => (/^\d{1,11}$/.test(value) ? exactMoment(Number(value)) : value);
+
+const lasting = (value: string) => (/^\d{1,11}$/.test(value) ? thresholdInWords(Number(value)) : value);
 
 const THERMAL_WORDS: Readonly<Record<string, string>> = {
   hot: 'with a running process',
@@ -15,12 +17,16 @@ const WORDS: Readonly<Record<string, (value: string) => string>> = {
   due_until: (value) => `moving by itself until ${moment(value)}`,
   since: (value) => `last active since ${moment(value)}`,
   until: (value) => `last active until ${moment(value)}`,
+  idle_over: (value) => `idle for more than ${lasting(value)}`,
+  idle_under: (value) => `idle for less than ${lasting(value)}`,
   thermal: (value) => THERMAL_WORDS[value] ?? value,
   name: (value) => `named “${value}”`,
 };
 
 /** Those without a field. */
-export const EXTRA_FILTERS: readonly string[] = Object.keys(WORDS).filter((name) => name !== 'thermal');
+export const EXTRA_FILTERS: readonly string[] = Object.keys(WORDS).filter(
+  (name) => name !== 'thermal' && name !== 'idle_over',
+);
 
 /** `moving by itself until 2026-…`; null for a filter whose name and value say it. */
 export function extraFilterInWords(name: string, value: string): string | null {

@@ -10,11 +10,11 @@ const LIB = join(import.meta.dirname, '../../lib');
 /** Verbs whose filing can fail or be refused; those types are composed at run time. */
 const FILINGS = ['suspend', 'freeze', 'archive', 'delete'];
 /**
- * Literals with a dot that are not types: names of files, of columns, of a symbol; steps of copies; findings of the
- * doctor.
+ * Literals with a dot that are not types: names of files, of columns, of control files, of a symbol; steps of copies;
+ * findings of the doctor; what a test of a webhook says; settings of git.
  */
 const ELSE =
-  /\.(?:sqlite|json|js|py|key|secret|ts|html|txt|zip|gz|tar|rowid|instance_row)$|^(?:instances|n|v|fs|copy|winterdock|row|staging)\.|^hello\./;
+  /\.(?:sqlite|json|js|py|key|secret|ts|html|txt|zip|gz|tar|rowid|instance_row|org)$|^(?:instances|n|v|fs|vfs|python|copy|winterdock|row|staging|cgroup|cpu|usage)\.|^hello\.|^webhook\.ping$|^(?:user|init)\.(?:name|email|defaultbranch)$/;
 /** Every literal in the engine that has the form of a line's type. */
 function emitted(): string[] {
   const sources = readdirSync(LIB, { recursive: true, encoding: 'utf8' }).filter(
@@ -22,6 +22,8 @@ function emitted(): string[] {
   );
   const found = sources.flatMap((name) => {
     const text = readFileSync(join(LIB, name), 'utf8');
+    // Settings of git have the same form.
+    if (name.startsWith('instance/commands/git/')) return [];
     // Findings of the doctor have the same form and are not types; its repairs write lines.
     if (name.startsWith('doctor/') && name !== 'doctor/repair.ts') return [];
     return text.match(/'[a-z]+\.[a-z_]+'/g) ?? [];
@@ -44,6 +46,7 @@ const sealed: Event = {
   to: null,
   trigger: 'schedule',
   actor: 'system',
+  actor_name: null,
   via: 'system',
   source: null,
   took_ms: null,
@@ -92,4 +95,16 @@ test('a line without a sandbox ends without a dangling preposition', () => {
 test('a wake is described with its source and duration', () => {
   expect(wakeEventInWords({ source: 'cold', took_ms: 34.2 })).toBe('It woke from the cold drawer in 34 ms.');
   expect(wakeEventInWords({ took_ms: 2 })).toBe('It woke in 2.0 ms.');
+});
+
+test('a reason names the people that it mentions, and shows no id of them', () => {
+  const changed = { ...sealed, type: 'person.changed', actor: 'user:ada', actor_name: 'Ada' };
+  const names = new Map([
+    ['user:ada', 'You'],
+    ['user:eve-2', 'Eve'],
+  ]);
+  expect(reasonInWords({ ...changed, reason: 'user:eve-2: viewer → operator' }, names)).toBe('Eve: viewer → operator');
+  expect(reasonInWords({ ...changed, reason: 'user:ada, 2 of them' }, names)).toBe('you, 2 of them');
+  expect(reasonInWords({ ...changed, reason: 'user:ada, 2 of them' })).toBe('Ada, 2 of them');
+  expect(reasonInWords({ ...changed, reason: 'user:gone: name' })).toBe('a person: name');
 });

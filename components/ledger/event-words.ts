@@ -39,6 +39,17 @@ const TYPES: Readonly<Record<string, string>> = {
   'tenant.forgotten': 'forgot a tenant',
   'fault.raised': 'found a fault in',
   'fault.cleared': 'cleared the fault of',
+  'exec.refused': 'was refused a call in',
+  'workbook.put': 'stored a workbook',
+  'workbook.deleted': 'deleted a workbook',
+  'instance.docked': 'docked a workbook in',
+  'component.called': 'called a component of',
+  'component.failed': 'called a component, which failed, of',
+  'terminal.opened': 'opened a terminal of',
+  'terminal.cleared': 'cleared the scrollback of a terminal of',
+  'terminal.closed': 'closed a terminal of',
+  'run.stopped': 'had a run stopped in',
+  'run.lost': 'lost a run in',
   'exec.timed_out': 'ended a call for time in',
   'clock.set_back': 'found the clock set back',
   'thermal.warm': 'paused the idle process of',
@@ -74,6 +85,14 @@ const TYPES: Readonly<Record<string, string>> = {
   'job.started': 'started a job',
   'job.done': 'finished a job',
   'job.cancelled': 'cancelled a job',
+  'schedule.created': 'scheduled something in',
+  'schedule.changed': 'changed a schedule of',
+  'schedule.removed': 'removed a schedule of',
+  'schedule.synchronised': 'took over the schedules of the workbook of',
+  'schedule.refused': 'could not take over the schedules of the workbook of',
+  'schedule.fired': 'ran as planned in',
+  'schedule.failed': 'failed as planned in',
+  'schedule.skipped': 'passed over a missed time in',
   'ledger.exported': 'exported lines of the ledger',
   'ledger.sealed': 'sealed a month of the ledger',
   'ledger.dropped': 'dropped a month of the ledger',
@@ -118,6 +137,13 @@ const TYPES: Readonly<Record<string, string>> = {
   'signin.failed': 'failed to sign in',
   'key.created': 'made a key',
   'key.revoked': 'revoked a key',
+  'webhook.created': 'set up a webhook',
+  'webhook.changed': 'changed a webhook',
+  'webhook.removed': 'removed a webhook',
+  'webhook.secret_rotated': 'replaced the secret of a webhook',
+  'webhook.tested': 'sent a test to a webhook',
+  'webhook.resent': 'sent again what a webhook was told',
+  'webhook.turned_off': 'turned off a webhook',
   'access.refused': 'was refused',
   'reconcile.rolled_back': 'took back what was half done to',
   'reconcile.rolled_forward': 'finished what was half done to',
@@ -143,23 +169,48 @@ const TRIGGERS: Readonly<Record<Event['trigger'], { short: string; because: stri
   stop: { short: 'server stop', because: 'the server stopped' },
 };
 
-/** Actors by name, as far as the visitor may know them. */
+/** What to call actors on a page: their names, and `You` for the visitor. */
 export type ActorNames = ReadonlyMap<string, string>;
 
 /** Who did it: the ladder, the server, or the actor by name. */
-export function actorInWords(event: Pick<Event, 'actor' | 'via' | 'trigger'>, names?: ActorNames): string {
+export function actorInWords(
+  event: Pick<Event, 'actor' | 'actor_name' | 'via' | 'trigger'>,
+  names?: ActorNames,
+): string {
   if (event.via === 'ticker' || event.trigger === 'idle') return 'The ladder';
   if (event.via === 'system') return 'The server';
   if (event.via === 'schedule') return 'A schedule';
-  return names?.get(event.actor) ?? nameOfActor(event.actor);
+  return nameOfActor(event.actor, names, event.actor_name);
 }
 
-/** The ledger's name of an actor in words. */
-export function nameOfActor(actor: string): string {
+/** An actor in words: as the page calls it, else by the name that came with the act, else by what the ledger has. */
+export function nameOfActor(actor: string, names?: ActorNames, actorName: string | null = null): string {
+  const called = names?.get(actor);
+  if (called !== undefined) return called;
+  if (actorName !== null) return actor.startsWith('key:') ? `The key ${actorName}` : actorName;
   if (actor === 'key:admin') return 'The admin key';
   if (actor === 'nobody') return 'Somebody';
   if (actor.startsWith('key:')) return `The key wd_${actor.slice('key:'.length)}`;
   return actor.startsWith('user:') ? 'A person' : actor;
+}
+
+/** The words of an actor in the middle of a sentence: `the ladder`, `you`. */
+export function withinSentence(name: string): string {
+  return name.replace(/^(?:The|A|You|Somebody)\b/, (word) => word.toLowerCase());
+}
+
+/** A person in a reason, by the ledger's id. */
+const MENTIONED = /\buser:[\w-]+/g;
+
+/** A text of a line with the people that it mentions by their names. */
+export function mentionsInWords(
+  text: string,
+  event: Pick<Event, 'actor' | 'actor_name'>,
+  names: ActorNames | undefined,
+): string {
+  const nameOf = (actor: string) =>
+    withinSentence(nameOfActor(actor, names, actor === event.actor ? event.actor_name : null));
+  return text.replace(MENTIONED, nameOf);
 }
 
 /** The reason of a line about a month: `2026-10: lines 1 to 31, kept for 90 days`. */
@@ -193,14 +244,18 @@ function monthInWords(reason: string | null): string | null {
 const HASH = /\b(sha256:[0-9a-f]{12})[0-9a-f]{52}\b/g;
 
 /**
- * The reason of a line, with hashes shortened; null when there is none, or when the rest of the sentence says it
- * already.
+ * The reason of a line, with people by their names and hashes shortened; null when there is none, or when the rest of
+ * the sentence says it already.
  */
-export function reasonInWords(event: Pick<Event, 'type' | 'reason' | 'actor'>): string | null {
+export function reasonInWords(
+  event: Pick<Event, 'type' | 'reason' | 'actor' | 'actor_name'>,
+  names?: ActorNames,
+): string | null {
   const isRedundant =
     ((event.type === 'ledger.sealed' || event.type === 'ledger.dropped') && monthInWords(event.reason) !== null) ||
     (event.type === 'person.signed_in' && event.actor === 'key:admin' && event.reason === 'by the admin key');
-  return isRedundant || event.reason === null ? null : event.reason.replace(HASH, '$1…');
+  if (isRedundant || event.reason === null) return null;
+  return mentionsInWords(event.reason.replace(HASH, '$1…'), event, names);
 }
 
 /** Whether the console has words for a type of line. */

@@ -34,7 +34,7 @@ function Move({ from, to }: { from: State | null; to: State | null }) {
 
 function What({ event, showInstance, names }: { event: Event; showInstance: boolean; names?: ActorNames }) {
   const source = sourceInWords(event);
-  const reason = reasonInWords(event);
+  const reason = reasonInWords(event, names);
   return (
     <>
       <span className="font-[520]">{actorInWords(event, names)}</span> {actionInWords(event)}{' '}
@@ -82,10 +82,10 @@ export function LedgerLines({
           <th scope="col">What happened</th>
           <th scope="col">Move</th>
           <th scope="col">Why</th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Took
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             When
           </th>
         </tr>
@@ -93,7 +93,7 @@ export function LedgerLines({
       <tbody>
         {events.map((event) => (
           <tr key={event.seq} title={event.request_id === null ? undefined : `request ${event.request_id}`}>
-            <td className="whole md:w-full">
+            <td className="max-md:col-span-full md:w-full">
               {more === undefined ? (
                 <What event={event} showInstance={showInstance} names={names} />
               ) : (
@@ -105,14 +105,16 @@ export function LedgerLines({
                 </div>
               )}
             </td>
-            <td className="left">
+            <td className="max-md:col-start-1">
               <Move from={event.from} to={event.to} />
             </td>
-            <td className="text-small whitespace-nowrap text-ink-2 left max-md:order-4">{triggerInWords(event)}</td>
-            <td className="figure text-small text-ink-2 right max-md:order-5">
+            <td className="text-small whitespace-nowrap text-ink-2 max-md:col-start-1 max-md:order-4">
+              {triggerInWords(event)}
+            </td>
+            <td className="text-right whitespace-nowrap text-small text-ink-2 max-md:col-start-2 max-md:order-5">
               {event.took_ms === null ? '' : tookInWords(event.took_ms)}
             </td>
-            <td className="figure text-small text-ink-2 right max-md:order-3">
+            <td className="text-right whitespace-nowrap text-small text-ink-2 max-md:col-start-2 max-md:order-3 [&_time]:inline-block [&_time]:min-w-28">
               <RelativeTime at={event.time} rendered={rendered} />
             </td>
           </tr>

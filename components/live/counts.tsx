@@ -1,30 +1,34 @@
 'use client';
-import { StateBar, StateCounts } from '../figures/state-bar.tsx';
-import { StateDiagram } from '../figures/state-diagram.tsx';
-import { dockInWords } from '../sandbox/state-words.ts';
-/** Live counts of the whole server and of one tenant. */
+import type { ReactNode } from 'react';
+import { STATES } from '#lib/lifecycle/states.ts';
+import { dockInWords } from '../sandbox/count-words.ts';
+/** Live counts of the whole server. */
 import type { States } from './cache.ts';
-import { useStateCounts, useTenantStateCounts, useWarmCount } from './live-data.tsx';
+import { useStateCounts, useWarmCount } from './live-data.tsx';
+import { useLoaded } from './use-loaded.ts';
+
+const loadDiagram = async () => (await import('../figures/state-diagram.tsx')).StateDiagram;
 
 /** The headline of the overview: how many are awake, asleep and archived. */
 export function LiveDockWords({ states }: { states: States }) {
   return dockInWords(useStateCounts(states));
 }
 
-/** The state diagram with live counts. */
-export function LiveDiagram({ states, warm, rendered }: { states: States; warm: number; rendered: number }) {
-  return <StateDiagram counts={useStateCounts(states)} warm={useWarmCount(warm)} rendered={rendered} />;
-}
-
-/** The counts of a tenant by state, with their bar. */
-export function LiveTenantStates({ tenant, states, all = false }: { tenant: string; states: States; all?: boolean }) {
-  const counts = useTenantStateCounts(tenant, states);
-  const bar = <StateBar counts={counts} className={all ? 'mb-3' : 'mt-2'} />;
-  return (
-    <>
-      {all && bar}
-      <StateCounts counts={counts} tenant={tenant} all={all} />
-      {!all && bar}
-    </>
-  );
+/** The state diagram with live counts. `children`: as the server rendered it, which stands until a count changes. */
+export function LiveDiagram({
+  states,
+  warm,
+  rendered,
+  children,
+}: {
+  states: States;
+  warm: number;
+  rendered: number;
+  children: ReactNode;
+}) {
+  const counts = useStateCounts(states);
+  const warmCount = useWarmCount(warm);
+  const changed = warmCount !== warm || STATES.some((state) => counts[state] !== states[state]);
+  const Diagram = useLoaded(changed, loadDiagram);
+  return Diagram === null ? children : <Diagram counts={counts} warm={warmCount} rendered={rendered} />;
 }

@@ -6,7 +6,6 @@
 import { usePathname } from 'next/navigation';
 import { useEffect, useRef } from 'react';
 import type { Event, Job } from '#lib/contract/schema.ts';
-import { jobHeadline, jobStatusInWords } from '../jobs/job-words.ts';
 import { toast } from '../ui/toasts.tsx';
 import { onLedgerLine } from './ledger-listener.ts';
 
@@ -23,7 +22,8 @@ async function endedJobs(actor: string): Promise<Job[]> {
 }
 
 /** A toast for a job that ended. A job that skipped or failed some is not a success. */
-function sayJob(job: Job): void {
+async function sayJob(job: Job): Promise<void> {
+  const { jobHeadline, jobStatusInWords } = await import('../jobs/job-words.ts');
   toast({
     key: `job ${job.id}`,
     ok: job.state === 'done' && job.failed === 0,
@@ -60,7 +60,10 @@ export function JobNotifier({ actor, since }: { actor: string; since: number }) 
             for (const job of jobs) {
               if ((job.finished ?? 0) < from.current || reported.current.has(job.id)) continue;
               reported.current.add(job.id);
-              if (here.current !== `/jobs/${job.id}`) sayJob(job);
+              if (here.current !== `/jobs/${job.id}`) {
+                // The words did not come: the job's page says how it went.
+                sayJob(job).catch(() => {});
+              }
             }
           },
           // No answer just now: the job's page and the ledger show the result anyway.

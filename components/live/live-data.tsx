@@ -3,8 +3,7 @@
  * Hooks for the client components of a page: each returns what the server rendered, or what the event stream delivered
  * since. Without JavaScript the page stays as it was rendered.
  */
-import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, use } from 'react';
+import { createContext, type ReactNode, use, useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
 import type { Event, Instance, Job } from '#lib/contract/schema.ts';
 import {
   type CachedValue,
@@ -19,9 +18,9 @@ import {
   type States,
   startedKey,
   tenantKey,
-  unshownInstance,
   valueToShow,
 } from './cache.ts';
+import { LiveCache } from './live-cache.ts';
 
 interface Moment {
   /** The ledger's newest line before the page was read; -1: unknown, so everything that arrives counts as newer. */
@@ -29,6 +28,9 @@ interface Moment {
   /** The server's time at rendering, epoch seconds. */
   rendered: number;
 }
+
+/** The cache of a signed-in visit. Where nobody is signed in nothing is live. */
+export const CacheContext = createContext(new LiveCache());
 
 const MomentContext = createContext<Moment>({ asOf: -1, rendered: 0 });
 
@@ -40,21 +42,39 @@ export function AsOf({ asOf, rendered, children }: Moment & { children: ReactNod
   return <MomentContext value={{ asOf, rendered }}>{children}</MomentContext>;
 }
 
+const atFirst = () => undefined;
+
+/** What is kept by a key; undefined until something is, and while the page takes over what the server rendered. */
+function useCached<T>(key: string): T | undefined {
+  const cache = use(CacheContext);
+  const subscribe = useCallback((tell: () => void) => cache.subscribe(key, tell), [cache, key]);
+  return useSyncExternalStore(subscribe, () => cache.get<T>(key), atFirst);
+}
+
 /** The current row of a sandbox. `everyMs`: polls it too, because activity resets its clock without a ledger line. */
 export function useInstance(initial: Instance, rendered: number, everyMs: (row: Instance) => number | false): Instance {
-  const queries = useQueryClient();
+  const cache = use(CacheContext);
   const { asOf } = use(MomentContext);
   const { id } = initial;
-  const { data } = useQuery<CachedValue<Instance>>({
-    queryKey: instanceKey(id),
-    queryFn: ({ signal }) => readInstance(queries, id, asOf, signal),
-    initialData: () => unshownInstance(queries, id) ?? { seq: asOf, at: rendered * 1000, value: initial },
-    staleTime: Number.POSITIVE_INFINITY,
-    refetchInterval: ({ state }) => everyMs(valueToShow(state.data, initial, asOf, rendered * 1000)),
-    refetchOnWindowFocus: false,
-    refetchOnReconnect: false,
-  });
-  return valueToShow(data, initial, asOf, rendered * 1000);
+  const row = valueToShow(useCached<CachedValue<Instance>>(instanceKey(id)), initial, asOf, rendered * 1000);
+  const poll = useRef({ row, asOf, everyMs });
+  poll.current = { row, asOf, everyMs };
+  const pause = everyMs(row);
+  useEffect(() => {
+    if (pause === false) return;
+    const left = new AbortController();
+    const timer = setInterval(() => {
+      const { row: shown, asOf: known, everyMs: still } = poll.current;
+      if (document.visibilityState === 'visible' && still(shown) !== false) {
+        void readInstance(cache, id, known, left.signal);
+      }
+    }, pause);
+    return () => {
+      left.abort();
+      clearInterval(timer);
+    };
+  }, [cache, id, pause]);
+  return row;
 }
 
 const never = () => false as const;
@@ -64,22 +84,22 @@ export function useStreamedInstance(initial: Instance, rendered: number): Instan
   return useInstance(initial, rendered, never);
 }
 
-function useKept<T>(key: readonly string[], initial: T): T {
+function useKept<T>(key: string, initial: T): T {
   const { asOf, rendered } = use(MomentContext);
-  const { data } = useQuery<CachedValue<T>>({ queryKey: key, queryFn: skipToken });
+  const data = useCached<CachedValue<T>>(key);
   return valueToShow(data, initial, asOf, rendered * 1000);
 }
 
 /** Counts by state, of everything that the visitor may see. */
 export function useStateCounts(states: States): States {
-  const { data } = useQuery<CachedValue<Counts>>({ queryKey: countsKey, queryFn: skipToken });
+  const data = useCached<CachedValue<Counts>>(countsKey);
   const { asOf, rendered } = use(MomentContext);
   return valueToShow(data && { ...data, value: data.value.states }, states, asOf, rendered * 1000);
 }
 
 /** How many are warm, of everything that the visitor may see. */
 export function useWarmCount(warm: number): number {
-  const { data } = useQuery<CachedValue<Counts>>({ queryKey: countsKey, queryFn: skipToken });
+  const data = useCached<CachedValue<Counts>>(countsKey);
   const { asOf, rendered } = use(MomentContext);
   return valueToShow(data && { ...data, value: data.value.warm }, warm, asOf, rendered * 1000);
 }
@@ -91,18 +111,18 @@ export function useTenantStateCounts(tenant: string, states: States): States {
 
 /** The current state of a job: the later of what was rendered and what the stream delivered. */
 export function useJob(initial: Job): Job {
-  const { data } = useQuery<Job>({ queryKey: jobKey(initial.id), queryFn: skipToken });
+  const data = useCached<Job>(jobKey(initial.id));
   return data === undefined ? initial : laterJob(data, initial);
 }
 
 /** How many sandboxes of one batch have started: the larger of what was rendered and what the stream delivered. */
 export function useStartedCount(requestId: string, started: number): number {
-  const { data = 0 } = useQuery<number>({ queryKey: startedKey(requestId), queryFn: skipToken });
+  const data = useCached<number>(startedKey(requestId)) ?? 0;
   return Math.max(data, started);
 }
 
 /** The last ledger lines that `fits` accepts, newest first, at most `limit`. */
 export function useLedgerLines(initial: readonly Event[], limit: number, fits: (event: Event) => boolean): Event[] {
-  const { data } = useQuery<Event[]>({ queryKey: linesKey, queryFn: skipToken });
+  const data = useCached<Event[]>(linesKey);
   return data === undefined ? [...initial] : mergeLines(initial, data.filter(fits), limit);
 }

@@ -1,15 +1,16 @@
 'use client';
 /**
- * Keeps a page live. Events are patched into React Query's cache, which client components show at once; the server
- * renders the rest of the page again when a line makes it stale.
+ * Keeps a page live. Events are put into its cache, which client components show at once; the server renders the rest
+ * of the page again when a line makes it stale.
  */
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { usePathname, useSearchParams } from 'next/navigation';
 import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react';
 import type { Event, Job } from '#lib/contract/schema.ts';
 import { exactMoment } from '../ui/durations.ts';
-import { addLines, applyChanges, isShown, jobKey } from './cache.ts';
+import { addLines, applyChanges, instanceKey, jobKey } from './cache.ts';
 import { emitLedgerLine } from './ledger-listener.ts';
+import { LiveCache } from './live-cache.ts';
+import { CacheContext } from './live-data.tsx';
 import { jobUrgency, urgencyOf } from './refresh-urgency.ts';
 import { openSharedStream } from './shared-stream.ts';
 import type { StreamListener, StreamStatus } from './stream.ts';
@@ -45,14 +46,14 @@ function gathering<T>(everyMs: number, act: (items: T[]) => void): { add(items: 
 
 /** `after`: the ledger's last line when the page was rendered. */
 export function LiveProvider({ after, children }: { after: number; children: ReactNode }) {
-  const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1 } } }));
+  const [cache] = useState(() => new LiveCache());
   const [status, setStatus] = useState<StreamStatus>(CONNECTING);
-  const [lines] = useState(() => gathering<Event>(LINES_EVERY_MS, (events) => addLines(queries, events)));
+  const [lines] = useState(() => gathering<Event>(LINES_EVERY_MS, (events) => addLines(cache, events)));
   const render = useRefresh();
   const pathname = usePathname();
   const search = useSearchParams();
   const listener = useRef<StreamListener>(undefined);
-  const page = { pathname, search, shows: (id: string) => isShown(queries, id) };
+  const page = { pathname, search, shows: (id: string) => cache.isShown(instanceKey(id)) };
   listener.current = {
     onEvents(events) {
       lines.add(events);
@@ -60,8 +61,8 @@ export function LiveProvider({ after, children }: { after: number; children: Rea
       render(events.map((event) => urgencyOf(event, page)));
     },
     onChanges(changes) {
-      const jobs = changes.jobs.map((job) => jobUrgency(job, queries.getQueryData<Job>(jobKey(job.id)), page));
-      applyChanges(queries, changes, Date.now());
+      const jobs = changes.jobs.map((job) => jobUrgency(job, cache.get<Job>(jobKey(job.id)), page));
+      applyChanges(cache, changes, Date.now());
       render(changes.more ? [...jobs, 'later'] : jobs);
     },
     onStatus: (next) => setStatus((old) => (same(old, next) ? old : next)),
@@ -83,7 +84,7 @@ export function LiveProvider({ after, children }: { after: number; children: Rea
 
   return (
     <StatusContext value={status}>
-      <QueryClientProvider client={queries}>{children}</QueryClientProvider>
+      <CacheContext value={cache}>{children}</CacheContext>
     </StatusContext>
   );
 }

@@ -19,9 +19,10 @@ type Rule = (event: Event, page: OpenPage) => Urgency;
 const BEGINS = /^(?:instance\.(?:created|imported)|snapshot\.restored|blueprint\.cloned|bundle\.imported)$/;
 const TROUBLE = /^fault\.|^reconcile\.|^orphan\.|\.failed$/;
 const LADDER = /^(?:settings|tenant)\.changed$/;
+const WORKBOOKS = /^workbook\./;
 const COPIES = /^(?:snapshot|blueprint|start|bundle|checkout|import)\./;
 const JOB = /^job\./;
-const RIGHTS = /^(?:settings|tenant|person|invitation|password|session|key|ledger|registry|signin|access)\./;
+const RIGHTS = /^(?:settings|tenant|person|invitation|password|session|key|webhook|ledger|registry|signin|access)\./;
 
 const filters = ['tenant', 'instance', 'type', 'actor', 'trigger'] as const;
 /** Filters of the list that no change of a row affects. (A state changes only by a transition.) */
@@ -84,12 +85,13 @@ const only =
 const RULES: readonly (readonly [RegExp, Rule])[] = [
   [/^\/$/, overview],
   [/^\/sandboxes$/, sandboxes],
-  [/^\/(?:sandboxes|archive)\/[^/]+/, sandbox],
+  [/^\/sandboxes\/[^/]+/, sandbox],
   [/^\/archive$/, archive],
   [/^\/tenants$/, tenants],
   [/^\/tenants\/[^/]+$/, tenantPage],
   [/^\/audit$/, audit],
   [/^\/(?:snapshots|blueprints|shares)(?:\/|$)/, only(COPIES)],
+  [/^\/workbooks(?:\/|$)/, only(WORKBOOKS)],
   // The page shows a dry run over all sandboxes: a person decides on it, so it does not change under them.
   [/^\/jobs\/new$/, () => null],
   [/^\/jobs(?:\/|$)/, only(JOB)],

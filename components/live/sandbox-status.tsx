@@ -1,7 +1,9 @@
 'use client';
-/** The live status of a sandbox: in a row, in its page's headline, in its diagram. */
+/** The live status of a sandbox: in a row and in its page's headline. */
+import { useRouter } from 'next/navigation';
+import { useEffect } from 'react';
 import type { Instance } from '#lib/contract/schema.ts';
-import { SandboxDiagram } from '../figures/state-diagram.tsx';
+import { isBlocking } from '#lib/lifecycle/words.ts';
 import { StateMark } from '../sandbox/state-mark.tsx';
 import { headlineWord } from '../sandbox/state-words.ts';
 import { exactMoment, timeOfDay } from '../ui/durations.ts';
@@ -33,52 +35,65 @@ export function RowStatus({ instance, rendered }: Props) {
   );
 }
 
-/** The state mark alone. */
-export function RowMark({ instance, rendered, size, className }: Props & { size: number; className: string }) {
-  const row = useStreamedInstance(instance, rendered);
-  return (
-    <StateMark state={row.state} fault={row.fault} warm={row.thermal === 'warm'} size={size} className={className} />
-  );
-}
-
-/** The headline of a page. */
+/** The state as a chip, with its running clock. */
 export function TitleStatus({ instance, rendered }: Props) {
   const row = useStreamedInstance(instance, rendered);
   return (
-    <span className="headline mt-1.5 block">
+    <span
+      className={`inline-flex items-center gap-1.5 rounded-full border px-2.5 py-0.5 text-[0.9375rem] leading-[1.4] font-[520] tracking-normal ${
+        row.fault === null ? 'border-ink bg-sheet' : 'border-fault bg-fault-wash text-fault-ink'
+      }`}
+    >
       <StateMark
         state={row.state}
         fault={row.fault}
         warm={row.thermal === 'warm'}
-        size={36}
-        className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]"
+        size={16}
+        className="flex-none text-ink"
       />
-      {headlineWord(row)}{' '}
-      <span className="quiet quiet-half">
-        <span className="dot">· </span>
-        <HeadlineDetail instance={row} rendered={rendered} />
+      <span>
+        {headlineWord(row)} {/* On a phone a fault has no room for its sentence here; the notice below has it. */}
+        <span className={isBlocking(row.fault) ? 'max-sm:hidden' : ''}>
+          <span aria-hidden="true">·</span>{' '}
+          <span className={row.fault === null ? 'font-[420] text-ink-2' : 'font-[420]'}>
+            <HeadlineDetail instance={row} rendered={rendered} />
+          </span>
+        </span>
       </span>
     </span>
   );
 }
 
-/** That its process is paused, and what continues it; nothing while it is not. */
-export function WarmNote({ instance, rendered }: Props) {
-  const { warm_since: since } = useStreamedInstance(instance, rendered);
-  if (since === null) return null;
+/**
+ * Whether the process of an active sandbox runs or is paused; nothing of another one. What is said of a running one has
+ * the room of the longer sentence, so that nothing moves when the process is paused. On a phone it is left out.
+ */
+export function ProcessNote({ instance, rendered }: Props) {
+  const { state, warm_since: since } = useStreamedInstance(instance, rendered);
+  if (state !== 'active') return null;
+  const isPaused = since !== null;
+  const sinceOrNow = since ?? rendered;
   return (
-    <p className="mt-1 max-w-2xl text-ink-2">
-      Its process is paused in memory since{' '}
-      <time dateTime={new Date(since * 1000).toISOString()} title={exactMoment(since)}>
-        {timeOfDay(since)}
-      </time>
-      : it takes no processor time, and the next request continues it in a few milliseconds.
-    </p>
+    <div className={`grid text-ink-2 *:col-start-1 *:row-start-1 ${isPaused ? '' : 'max-sm:hidden'}`}>
+      <p className={isPaused ? '' : 'invisible'}>
+        Its process is paused in memory since{' '}
+        <time dateTime={new Date(sinceOrNow * 1000).toISOString()} title={exactMoment(sinceOrNow)}>
+          {timeOfDay(sinceOrNow)}
+        </time>
+        : the next request continues it in a few milliseconds.
+      </p>
+      {!isPaused && <p>Its process runs: the next request is answered at once.</p>}
+    </div>
   );
 }
 
-/** The diagram of one sandbox. */
-export function LiveSandboxDiagram({ instance, rendered }: Props) {
-  const { state, thermal, ephemeral } = useStreamedInstance(instance, rendered);
-  return <SandboxDiagram current={state} temperature={thermal === 'warm' ? 'warm' : 'hot'} ephemeral={ephemeral} />;
+/** Has the server render the page again when a verb began or ended since: which moves are open depends on it. */
+export function FollowOperation({ instance, rendered }: Props) {
+  const { pending } = useStreamedInstance(instance, rendered);
+  const router = useRouter();
+  const stale = pending !== instance.pending;
+  useEffect(() => {
+    if (stale) router.refresh();
+  }, [stale, router]);
+  return null;
 }

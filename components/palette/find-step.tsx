@@ -1,40 +1,74 @@
 'use client';
+/** The palette's first step: find anything that has a name or an address, or act on the sandbox of the open page. */
 import { useState } from 'react';
 import { Skeleton } from '../ui/skeleton.tsx';
-/** The palette's first step: find anything that has a name or an address. */
+import { parseAct } from './acts.ts';
 import { Chooser, KeyHints } from './chooser.tsx';
 import { useNames, useSandboxes } from './data.ts';
 import { type PaletteAction, type PaletteItem, pageItems, recentItems, sandboxItems } from './items.ts';
 import { readRecent } from './recent.ts';
 
+/** The tenant that `tenant acme` or `go to tenant acme` asks for. */
+function tenantIn(typed: string): string | null {
+  return /^(?:go\s+to\s+)?tenant\s+(\S.*)$/i.exec(typed.trim())?.[1] ?? null;
+}
+
+/** What was not found, in words; null when there is something of everything that was asked for. */
+function missing(typed: string, tenant: string | null, shown: { names: number; sandboxes: number; all: number }) {
+  const text = typed.trim();
+  if (text === '') return null;
+  if (tenant !== null) return shown.names === 0 ? `No tenant of yours is called “${tenant}”.` : null;
+  if (shown.sandboxes > 0) return null;
+  if (parseAct(text) !== null) {
+    return shown.all > 0 ? null : `“${text}” is done to a sandbox: find it first, or type this on its page.`;
+  }
+  return shown.all > 0
+    ? `No sandbox matches “${text}”.`
+    : `Nothing matches “${text}”: no sandbox by id, name, tenant or label, no tenant, snapshot, blueprint or page.`;
+}
+
 export function FindStep({
   actor,
+  here,
   typed,
   entered,
+  forTerminal,
   onType,
   onAction,
 }: {
   /** The visitor, as the ledger names them. */
   actor: string;
+  /** The sandbox of the open page. */
+  here: string | null;
   typed: string;
   /** Enter was pressed before the list was there. */
   entered: boolean;
+  /** A sandbox is chosen for its terminal. */
+  forTerminal: boolean;
   onType: (typed: string) => void;
   onAction: (action: PaletteAction, directly: boolean) => void;
 }) {
   const [recent] = useState(() => readRecent(actor));
   const { found, more, readMore, fresh, failed } = useSandboxes(typed);
-  const names = useNames(typed);
+  const tenant = tenantIn(typed);
+  const names = useNames(tenant ?? typed).filter(
+    ({ detail }) => !forTerminal && (tenant === null || detail === 'tenant'),
+  );
   const recents = recentItems(recent, typed).map((item) => {
     const known = found.find(({ id }) => `recent ${id}` === item.value);
     return known === undefined ? item : { ...item, sandbox: known };
   });
   const others = found.filter(({ id }) => !recents.some(({ value }) => value === `recent ${id}`));
-  const pages = pageItems(typed);
+  const pages = forTerminal ? [] : pageItems(typed, here);
   const begun =
     typed.trim() !== '' && pages.some(({ name }) => name.toLowerCase().startsWith(typed.trim().toLowerCase()));
   const places = { name: 'Places', items: pages };
+  const acts: PaletteItem[] =
+    forTerminal || here === null || parseAct(typed) === null
+      ? []
+      : [{ value: 'here', name: typed.trim(), detail: here, action: { kind: 'choose', id: here, typed } }];
   const groups = [
+    { name: 'Do to this sandbox', items: acts },
     ...(begun ? [places] : []),
     { name: 'Looked at before', items: recents },
     { name: 'Sandboxes', items: sandboxItems(others, more) },
@@ -46,11 +80,13 @@ export function FindStep({
     },
     ...(begun ? [] : [places]),
   ].filter(({ items }) => items.length > 0);
+  const shown = { names: names.length, sandboxes: recents.length + found.length, all: groups.length };
+  const says = fresh && !failed ? missing(typed, tenant, shown) : null;
   return (
     <Chooser
       typed={typed}
       onType={onType}
-      placeholder="Find a sandbox, a tenant or a page"
+      placeholder={forTerminal ? 'Find the sandbox whose terminal to open' : 'Find a sandbox, a tenant or a page'}
       groups={groups}
       fresh={fresh}
       entered={entered}
@@ -62,9 +98,9 @@ export function FindStep({
           The search did not answer. You can also search in the list of sandboxes.
         </p>
       )}
-      {fresh && groups.length === 0 && (
+      {says !== null && (
         <p className="palette-says" role="status">
-          Nothing matches “{typed.trim()}”. Ids, names, tenants and labels are searched by how their words begin.
+          {says}
         </p>
       )}
       <KeyHints>

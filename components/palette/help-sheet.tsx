@@ -50,7 +50,7 @@ export function HelpSheet({ onClose }: { onClose: () => void }) {
       <label className="mt-6 flex items-baseline gap-2.5">
         <input
           type="checkbox"
-          className="check translate-y-0.5"
+          className="size-4 flex-none accent-ink translate-y-0.5"
           checked={on}
           onChange={({ target }) => {
             setLetterShortcuts(target.checked);

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { matches, moveGroups, pageItems, recentItems, type SandboxChoice, sandboxItems } from './items.ts';
+import { parseAct, parseLength } from './acts.ts';
+import { moveGroups } from './choice-items.ts';
+import { matches, pageItems, recentItems, type SandboxChoice, sandboxItems } from './items.ts';
 
 const sandbox = {
   id: 'night-crawler',
@@ -12,11 +14,14 @@ const sandbox = {
   warm_since: null,
   pending: null,
   interrupted: false,
+  keep_hot: false,
+  held: false,
 } as const;
 
 const offer = { whyNot: null, force: null, hops: null };
 const chosen = {
   sandbox,
+  refusals: { change: null, snapshot: 'It has no file yet: wake it once first.', run: null },
   parts: [{ name: 'Ledger', href: '/sandboxes/night-crawler?tab=ledger' }],
   offers: [
     { ...offer, verb: 'resume' },
@@ -58,7 +63,42 @@ test('every typed word must match', () => {
   expect(recentItems([{ id: 'night-crawler', name: null }], 'craw')).toHaveLength(1);
 });
 
+test('the terminal of a sandbox opens over the page, where commands may be run', () => {
+  const mayRun = itemsOf('terminal of').find(({ value }) => value === 'act terminal');
+  expect(mayRun).toMatchObject({ name: 'Terminal of Night crawler', action: { kind: 'terminal' } });
+  const viewer = { ...chosen, refusals: { ...chosen.refusals, run: 'A viewer may not do this.' } };
+  const [group] = moveGroups(viewer, 'terminal of');
+  expect(group).toMatchObject({ name: 'Not now', items: [{ action: null, detail: 'A viewer may not do this.' }] });
+  expect(pageItems('terminal', 'night-crawler')).toMatchObject([{ name: 'Terminal of night-crawler' }]);
+  expect(pageItems('terminal')).toMatchObject([{ name: 'Terminal', action: { kind: 'terminal' } }]);
+});
+
 test('every item has a unique value', () => {
   const all = [...sandboxItems([sandbox], true), ...recentItems([sandbox], ''), ...pageItems(''), ...itemsOf('')];
   expect(new Set(all.map(({ value }) => value)).size).toBe(all.length);
+});
+
+test('an act is typed with its argument, and comes first', () => {
+  const first = (typed: string) => itemsOf(typed)[0];
+  expect(first('hold 3d')).toMatchObject({
+    name: 'Hold for 3 days',
+    action: { kind: 'act', act: { kind: 'hold', seconds: 259_200 } },
+  });
+  expect(first('exec ls -la /workspace')).toMatchObject({ action: { kind: 'run', command: 'ls -la /workspace' } });
+  expect(first('revive the lights are needed')).toMatchObject({
+    action: { kind: 'reason', reason: 'the lights are needed' },
+  });
+  expect(first('keep hot')).toMatchObject({ action: { kind: 'act', act: { kind: 'keep-hot', keep: true } } });
+  expect(first('snapshot as before-upgrade')).toMatchObject({
+    name: 'Take a snapshot as “before-upgrade”',
+    action: null,
+    detail: 'It has no file yet: wake it once first.',
+  });
+  expect(first('go to its tenant')).toMatchObject({ action: { kind: 'go', href: '/tenants/acme' } });
+});
+
+test('a line that names no act is none', () => {
+  expect(['hold', 'hold tight', 'holding 2h', 'keep', 'executive', 'snap'].map(parseAct)).toEqual(Array(6).fill(null));
+  expect(['2h', '90 min', '1 day', '0h', '2 fortnights'].map(parseLength)).toEqual([7200, 5400, 86_400, null, null]);
+  expect(parseAct('$ ls')).toEqual({ kind: 'run', command: 'ls' });
 });

@@ -1,8 +1,8 @@
-/** The palette's items: pages, sandboxes, and what can be done with one sandbox. Pure. */
+/** The palette's items: pages and sandboxes. Pure. */
 import type { Instance } from '#lib/contract/schema.ts';
 import type { MoveOffer } from '../sandbox/moves.tsx';
-import { numberInWords, VERB_WORDS } from '../sandbox/state-words.ts';
 import { MAIN_NAV, OTHER_PAGES, SETTINGS_NAV, TOOL_NAV } from '../ui/nav-items.ts';
+import type { ActRefusals, SandboxAct } from './acts.ts';
 
 /** A sandbox as the palette shows it. */
 export type PaletteSandbox = { id: string } & Pick<
@@ -12,7 +12,12 @@ export type PaletteSandbox = { id: string } & Pick<
 
 /** A sandbox with the moves that are open to it now. */
 export interface SandboxChoice {
-  sandbox: PaletteSandbox;
+  sandbox: PaletteSandbox & {
+    keep_hot: boolean;
+    /** It makes no move by itself now. */
+    held: boolean;
+  };
+  refusals: ActRefusals;
   /** The tabs of its page. */
   parts: readonly { name: string; href: string }[];
   offers: readonly MoveOffer[];
@@ -26,9 +31,17 @@ export interface RecentSandbox {
 
 export type PaletteAction =
   | { kind: 'go'; href: string }
-  | { kind: 'choose'; id: string }
+  /** `typed`: an act that is chosen at once. */
+  | { kind: 'choose'; id: string; typed?: string }
   | { kind: 'move'; offer: MoveOffer }
-  | { kind: 'reason'; offer: MoveOffer }
+  /** `reason`: one that was typed already. */
+  | { kind: 'reason'; offer: MoveOffer; reason?: string }
+  | { kind: 'act'; act: SandboxAct }
+  /** Runs a command in the sandbox, or asks for one when it is empty. */
+  | { kind: 'run'; command: string }
+  | { kind: 'calls' }
+  /** Opens a terminal over the page. */
+  | { kind: 'terminal' }
   | { kind: 'more' }
   | { kind: 'sheet' };
 
@@ -59,18 +72,26 @@ export function matches(typed: string, text: string): boolean {
   return wanted.every((want) => words.some((word) => word.startsWith(want)) || text.toLowerCase().includes(want));
 }
 
-function goes(href: string, name: string, detail?: string): PaletteItem {
+/** An item that leads to a page. */
+export function pageItem(href: string, name: string, detail?: string): PaletteItem {
   return { value: `go ${href}`, name, detail, action: { kind: 'go', href } };
 }
 
-/** The pages that match, and the actions that work on every page. */
-export function pageItems(typed: string): PaletteItem[] {
+/** The pages that match, and the actions that work on every page. `here`: the sandbox of the open one. */
+export function pageItems(typed: string, here: string | null = null): PaletteItem[] {
   const pages = [...MAIN_NAV, ...OTHER_PAGES, ...TOOL_NAV, ...SETTINGS_NAV.filter(({ exact }) => exact !== true)].map(
-    ({ href, name }) => goes(href, name, href),
+    ({ href, name }) => pageItem(href, name, href),
   );
   const actions: PaletteItem[] = [
-    goes('/sandboxes#new', 'New sandbox'),
+    pageItem('/sandboxes#new', 'New sandbox'),
+    {
+      value: 'terminal',
+      name: here === null ? 'Terminal' : `Terminal of ${here}`,
+      detail: 'Ctrl `, over this page',
+      action: { kind: 'terminal' },
+    },
     { value: 'sheet', name: 'Shortcuts', detail: '?', action: { kind: 'sheet' } },
+    { value: 'calls', name: 'Show the calls that buttons make', detail: 'c', action: { kind: 'calls' } },
   ];
   return [...pages, ...actions].filter(({ name, detail }) => matches(typed, `${name} ${detail ?? ''}`));
 }
@@ -97,42 +118,4 @@ export function recentItems(recent: readonly RecentSandbox[], typed: string): Pa
       detail: name === null ? undefined : id,
       action: { kind: 'choose', id },
     }));
-}
-
-/** An item for an offer that needs more than one press: a plan, a reason, a confirmation. */
-function wayTo(id: string, offer: MoveOffer): PaletteItem {
-  const { verb, hops, whyNot } = offer;
-  const { label, does } = VERB_WORDS[verb];
-  const value = `move ${verb}`;
-  if (hops !== null) {
-    return {
-      value,
-      name: `${label} in ${numberInWords(hops.length)} steps…`,
-      detail: whyNot ?? undefined,
-      action: { kind: 'go', href: `/sandboxes/${id}/plan?to=${hops.at(-1)}` },
-    };
-  }
-  if (whyNot !== null) return { value, name: label, detail: whyNot, action: null };
-  // A move that is final or forced is confirmed on the page, where everything about it is visible.
-  if (verb === 'delete' || offer.force !== null)
-    return {
-      value,
-      name: `${label}…`,
-      detail: offer.force ?? does,
-      action: { kind: 'go', href: `/sandboxes/${id}#moves` },
-    };
-  if (verb === 'revive') return { value, name: `${label}…`, detail: does, action: { kind: 'reason', offer } };
-  return { value, name: label, detail: does, action: { kind: 'move', offer } };
-}
-
-/** What can be done with a sandbox: its tabs first, then its moves, the forbidden ones last. */
-export function moveGroups({ sandbox: { id }, parts, offers }: SandboxChoice, typed: string): PaletteGroup[] {
-  const looks = [goes(`/sandboxes/${id}`, 'Open', 'Its page'), ...parts.map(({ name, href }) => goes(href, name))];
-  const moves = offers.map((offer) => wayTo(id, offer));
-  const fits = ({ name }: PaletteItem) => matches(typed, name);
-  return [
-    { name: 'Look', items: looks.filter(fits) },
-    { name: 'Move', items: moves.filter((item) => item.action !== null && fits(item)) },
-    { name: 'Not now', items: moves.filter((item) => item.action === null && fits(item)) },
-  ].filter(({ items }) => items.length > 0);
 }

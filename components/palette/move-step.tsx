@@ -1,13 +1,16 @@
 'use client';
-/** The palette's second step: one sandbox with its open and forbidden moves, and the reason for a revival. */
+/** The palette's second step: one sandbox with what can be done to it, and the reason for a revival. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { MOVES_IN_PROGRESS, type MoveOffer } from '../sandbox/moves.tsx';
 import { StateMark } from '../sandbox/state-mark.tsx';
 import { headlineWord } from '../sandbox/state-words.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
+import type { SandboxAct } from './acts.ts';
+import { moveGroups } from './choice-items.ts';
 import { Chooser, KeyHints } from './chooser.tsx';
-import { moveGroups, type PaletteSandbox, type SandboxChoice } from './items.ts';
+import type { PaletteSandbox, SandboxChoice } from './items.ts';
+import { RunStep } from './run-step.tsx';
 
 /** The server action that reads a sandbox and its moves; null: there is no such sandbox. */
 export type LoadSandbox = (id: string) => Promise<SandboxChoice | null>;
@@ -22,7 +25,7 @@ function Reason({ name, onGive }: { name: string; onGive: (reason: string) => vo
         if (typeof reason === 'string' && reason.trim() !== '') onGive(reason.trim());
       }}
     >
-      <label className="field">
+      <label className="block min-w-0">
         <span className="field-name">Why {name} is revived, for the ledger</span>
         <input
           className="input"
@@ -44,18 +47,27 @@ function Reason({ name, onGive }: { name: string; onGive: (reason: string) => vo
 
 export function MoveStep({
   id,
+  typed: first = '',
   ask,
   onGo,
+  onTerminal,
   onMove,
+  onAct,
   onBack,
 }: {
   id: string;
+  /** An act that was typed already: it is chosen at once. */
+  typed?: string;
   ask: LoadSandbox;
   onGo: (href: string) => void;
+  /** Opens its terminal over the page. */
+  onTerminal: () => void;
   onMove: (offer: MoveOffer, sandbox: PaletteSandbox, reason: string) => void;
+  onAct: (act: SandboxAct, sandbox: PaletteSandbox) => void;
   onBack: () => void;
 }) {
-  const [typed, setTyped] = useState('');
+  const [typed, setTyped] = useState(first);
+  const [command, setCommand] = useState<string | null>(null);
   const [busy, setBusy] = useState<MoveOffer | null>(null);
   const [reason, setReason] = useState<MoveOffer | null>(null);
   const { data, isPending, isError } = useQuery({
@@ -73,6 +85,7 @@ export function MoveStep({
   }
   const sandbox = data?.sandbox;
   const name = sandbox?.name ?? id;
+  const groups = data === undefined || data === null ? [] : moveGroups(data, typed);
   const run = (offer: MoveOffer, why: string) => {
     if (sandbox === undefined) return;
     setBusy(offer);
@@ -94,21 +107,34 @@ export function MoveStep({
         </p>
       ) : reason !== null ? (
         <Reason name={name} onGive={(why) => run(reason, why)} />
+      ) : command !== null ? (
+        <RunStep id={id} name={name} command={command} onBack={() => setCommand(null)} />
       ) : (
         <Chooser
           typed={typed}
           onType={setTyped}
           placeholder={`What to do with ${name}`}
-          groups={data === undefined || data === null ? [] : moveGroups(data, typed)}
+          groups={groups}
           fresh={!isPending}
+          entered={first !== '' && typed === first}
           onChoose={(action) => {
             if (action.kind === 'go') onGo(action.href);
+            else if (action.kind === 'terminal') onTerminal();
+            else if (action.kind === 'reason' && action.reason !== undefined) run(action.offer, action.reason);
             else if (action.kind === 'reason') setReason(action.offer);
+            else if (action.kind === 'run') setCommand(action.command);
+            else if (action.kind === 'act' && sandbox !== undefined) onAct(action.act, sandbox);
             else if (action.kind === 'move') run(action.offer, '');
           }}
           onBack={onBack}
         >
           {isPending && <Skeleton lines={4} says="Loading its moves" />}
+          {!isPending && groups.length === 0 && (
+            <p className="palette-says" role="status">
+              There is nothing called “{typed.trim()}” to do with it. Type a move, a tab, <code>hold 3d</code>,{' '}
+              <code>snapshot as …</code>, <code>exec …</code> or <code>revive …</code>.
+            </p>
+          )}
           <KeyHints>
             <kbd className="key">Enter</kbd> to choose · <kbd className="key">Backspace</kbd> goes back ·{' '}
             <kbd className="key">Esc</kbd> closes

@@ -1,16 +1,21 @@
 'use client';
+import { QueryClientProvider } from '@tanstack/react-query';
 /**
  * The content of the command palette: find a sandbox or a page by a few letters, then choose an action. It is loaded
  * when it is first opened, in the dialog of trigger.tsx. A toast reports how a move ended.
  */
 import { usePathname, useRouter } from 'next/navigation';
-import { useEffect, useRef, useState } from 'react';
+import { use, useEffect, useRef, useState } from 'react';
+import { CacheContext } from '../live/live-data.tsx';
+import { queriesOf } from '../live/queries.ts';
 import type { MoveOffer, MoveOutcome } from '../sandbox/moves.tsx';
 import { toast } from '../ui/toasts.tsx';
+import { mayLeave } from '../ui/unsaved.ts';
 import { FindStep } from './find-step.tsx';
 import type { PaletteSandbox } from './items.ts';
 import { type LoadSandbox, MoveStep } from './move-step.tsx';
 import type { PendingInput } from './pending-input.ts';
+import { perform } from './perform.ts';
 
 /** The server action that makes a move. */
 export type MakeMove = (id: string, previous: MoveOutcome | null, form: FormData) => Promise<MoveOutcome | null>;
@@ -23,6 +28,14 @@ export interface PaletteProps {
   start: PendingInput;
   close: () => void;
   onSheet: () => void;
+  onCalls: () => void;
+  /** Opens a terminal over the page: of a sandbox, or of the one that the page or the last use says. */
+  onTerminal: (id?: string) => void;
+}
+
+/** The sandbox whose page has this address. */
+function sandboxAt(pathname: string): string | null {
+  return /^\/sandboxes\/([^/]+)$/.exec(pathname)?.[1] ?? null;
 }
 
 /** Makes a move and reports in a toast how it ended. `here`: the address of the page that is open. */
@@ -55,12 +68,12 @@ async function moveAndReport(
   }
 }
 
-export function Palette({ actor, ask, move, start, close, onSheet }: PaletteProps) {
+function PaletteSteps({ actor, ask, move, start, close, onSheet, onCalls, onTerminal }: PaletteProps) {
   const router = useRouter();
   const pathname = usePathname();
   const [typed, setTyped] = useState(start.typed);
   const [entered, setEntered] = useState(start.entered);
-  const [id, setId] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<{ id: string; typed?: string } | null>(null);
   const open = useRef(true);
   useEffect(() => {
     open.current = true;
@@ -70,20 +83,35 @@ export function Palette({ actor, ask, move, start, close, onSheet }: PaletteProp
   }, []);
 
   const go = (href: string) => {
+    if (!mayLeave()) return;
     close();
     router.push(href);
   };
-  if (id !== null) {
+  const openTerminal = (id?: string) => {
+    close();
+    onTerminal(id);
+  };
+  const finish = () => {
+    // The palette may have been closed by hand meanwhile, and opened again.
+    if (open.current) close();
+  };
+  if (chosen !== null) {
     return (
       <MoveStep
-        id={id}
+        id={chosen.id}
+        typed={chosen.typed}
         ask={ask}
         onGo={go}
-        onBack={() => setId(null)}
+        onTerminal={() => openTerminal(chosen.id)}
+        onBack={() => setChosen(null)}
+        onAct={async (act, { id, name }) => {
+          toast(await perform(id, name, act));
+          finish();
+          router.refresh();
+        }}
         onMove={async (offer, sandbox, reason) => {
           await moveAndReport(move, offer, sandbox, reason, pathname);
-          // The palette may have been closed by hand meanwhile, and opened again.
-          if (open.current) close();
+          finish();
         }}
       />
     );
@@ -91,19 +119,34 @@ export function Palette({ actor, ask, move, start, close, onSheet }: PaletteProp
   return (
     <FindStep
       actor={actor}
+      here={sandboxAt(pathname)}
       typed={typed}
       entered={entered}
+      forTerminal={start.forTerminal}
       onType={setTyped}
       onAction={(action, directly) => {
         setEntered(false);
         if (action.kind === 'go') go(action.href);
+        else if (action.kind === 'choose' && start.forTerminal) openTerminal(action.id);
+        else if (action.kind === 'terminal') openTerminal();
         else if (action.kind === 'choose' && directly) go(`/sandboxes/${action.id}`);
-        else if (action.kind === 'choose') setId(action.id);
+        else if (action.kind === 'choose') setChosen(action);
         else if (action.kind === 'sheet') {
           close();
           onSheet();
+        } else if (action.kind === 'calls') {
+          close();
+          onCalls();
         }
       }}
     />
+  );
+}
+
+export function Palette(props: PaletteProps) {
+  return (
+    <QueryClientProvider client={queriesOf(use(CacheContext))}>
+      <PaletteSteps {...props} />
+    </QueryClientProvider>
   );
 }

@@ -3,6 +3,8 @@ export interface PendingInput {
   typed: string;
   /** Enter was pressed. */
   entered: boolean;
+  /** The sandbox that is chosen opens its terminal over the page. */
+  forTerminal: boolean;
 }
 
-export const NO_INPUT: PendingInput = { typed: '', entered: false };
+export const NO_INPUT: PendingInput = { typed: '', entered: false, forTerminal: false };

@@ -1,6 +1,6 @@
 /**
- * Recently visited sandboxes of one visitor, newest first, in this browser's local storage. A convenience: a browser
- * that refuses storage has none.
+ * Recently visited sandboxes of one visitor, newest first, and the one whose terminal they used last, in this browser's
+ * local storage. A convenience: a browser that refuses storage has none.
  */
 import type { RecentSandbox } from './items.ts';
 
@@ -25,10 +25,33 @@ export function readRecent(actor: string): RecentSandbox[] {
   }
 }
 
+const terminalKeyOf = (actor: string) => `${keyOf(actor)}.terminal`;
+
+/** The sandbox whose terminal `actor` used last in this browser, or null. */
+export function readTerminalSandbox(actor: string): string | null {
+  try {
+    return localStorage.getItem(terminalKeyOf(actor));
+  } catch {
+    // Storage is refused.
+    return null;
+  }
+}
+
+/** Records that `actor` uses a terminal of a sandbox; null: that there is none to come back to. */
+export function writeTerminalSandbox(actor: string, id: string | null): void {
+  try {
+    if (id === null) localStorage.removeItem(terminalKeyOf(actor));
+    else localStorage.setItem(terminalKeyOf(actor), id);
+  } catch {
+    // Storage is refused or full: nothing depends on it.
+  }
+}
+
 /** Removes everybody's. */
 export function clearRecent(): void {
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(keyOf(''))) localStorage.removeItem(key);
+    sessionStorage.clear();
   } catch {
     // Storage is refused: then nothing was stored either.
   }

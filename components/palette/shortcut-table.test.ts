@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keyInWords, SHORTCUTS, shortcutFor } from './shortcut-table.ts';
+import { isDrawerKey, keyInWords, SHORTCUTS, shortcutFor } from './shortcut-table.ts';
 
 const ALL = SHORTCUTS.flatMap(({ shortcuts }) => shortcuts);
 
@@ -21,6 +21,14 @@ test('the browser’s own shortcuts are left alone', () => {
   expect(shortcutFor(null, 'Enter')).toBeNull();
   expect(shortcutFor(null, 'Escape')).toBeNull();
   expect(shortcutFor(null, 'k')).toMatchObject({ does: 'previous' });
+});
+
+test('the terminal has the key below Escape with Ctrl, whatever that key writes on a keyboard', () => {
+  const key = { key: '`', code: 'Backquote', ctrlKey: true, altKey: false, metaKey: false, shiftKey: false };
+  expect(isDrawerKey(key)).toBe(true);
+  expect(isDrawerKey({ ...key, key: 'Dead' })).toBe(true);
+  for (const other of [{ ctrlKey: false }, { altKey: true }, { metaKey: true }, { shiftKey: true }])
+    expect(isDrawerKey({ ...key, ...other })).toBe(false);
 });
 
 test('the modifier is named as on the visitor’s keyboard', () => {

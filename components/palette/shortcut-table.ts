@@ -2,10 +2,20 @@
 import { MAIN_NAV, TOOL_NAV } from '../ui/nav-items.ts';
 
 /** What a shortcut does other than opening a page. */
-export type ShortcutAction = 'palette' | 'sheet' | 'find' | 'create' | 'next' | 'previous' | 'choose' | 'message';
+export type ShortcutAction =
+  | 'palette'
+  | 'sheet'
+  | 'find'
+  | 'create'
+  | 'next'
+  | 'previous'
+  | 'choose'
+  | 'message'
+  | 'calls'
+  | 'terminal';
 
 export interface Shortcut {
-  /** Pressed one after the other. `mod` is Ctrl, or ⌘ on a Mac, held together with the next key. */
+  /** Pressed one after the other. `Ctrl`, and `mod`, which is ⌘ on a Mac, are held together with the next key. */
   keys: readonly string[];
   says: string;
   does: ShortcutAction | { go: string } | 'native';
@@ -21,9 +31,11 @@ export const SHORTCUTS: readonly Group[] = [
     name: 'Everywhere',
     shortcuts: [
       { keys: ['mod', 'k'], says: 'Find a sandbox or a page, and do something with it', does: 'palette' },
+      { keys: ['Ctrl', '`'], says: 'Open a terminal over the page, or close it', does: 'terminal' },
       { keys: ['?'], says: 'Show this sheet', does: 'sheet' },
       { keys: ['/'], says: 'Go to the page’s search', does: 'find' },
       { keys: ['n'], says: 'Make a new sandbox', does: 'create' },
+      { keys: ['c'], says: 'Show the call that a button makes', does: 'calls' },
       { keys: ['m'], says: 'Go to the newest message', does: 'message' },
       { keys: ['Escape'], says: 'Close what is open, or the newest message', does: 'native' },
     ],
@@ -57,6 +69,14 @@ export function shortcutFor(before: string | null, key: string): Shortcut | 'wai
   if (hit !== undefined) return hit;
   const begins = before === null && ALL.some(({ keys }) => keys.length > 1 && keys[0] === key);
   return begins ? 'waits' : null;
+}
+
+/** Whether a key opens or closes the terminal over the page, in a terminal too: Ctrl and the key below Escape. */
+export function isDrawerKey(
+  event: Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'altKey' | 'metaKey' | 'shiftKey'>,
+) {
+  const { key, code, ctrlKey, altKey, metaKey, shiftKey } = event;
+  return ctrlKey && !altKey && !metaKey && !shiftKey && (key === '`' || code === 'Backquote');
 }
 
 /** The label of a key on a keyboard. */

@@ -6,7 +6,8 @@
  */
 import { useRouter } from 'next/navigation';
 import { useEffect, useRef } from 'react';
-import { type ShortcutAction, shortcutFor } from './shortcut-table.ts';
+import { mayLeave } from '../ui/unsaved.ts';
+import { isDrawerKey, type ShortcutAction, shortcutFor } from './shortcut-table.ts';
 
 const SETTING = 'winterdock.shortcuts';
 /** How long the first key of a pair waits for the second one. */
@@ -59,26 +60,40 @@ function step(by: 1 | -1): void {
   link?.closest('tr')?.scrollIntoView({ block: 'nearest' });
 }
 
-export function Shortcuts({ onPalette, onSheet }: { onPalette: () => void; onSheet: () => void }) {
+export function Shortcuts({
+  onPalette,
+  onSheet,
+  onCalls,
+  onTerminal,
+}: {
+  onPalette: () => void;
+  onSheet: () => void;
+  onCalls: () => void;
+  onTerminal: () => void;
+}) {
   const router = useRouter();
   const act = useRef<(does: ShortcutAction | { go: string }) => void>(() => {});
   act.current = (does) => {
-    if (typeof does === 'object') return router.push(does.go);
+    if (typeof does === 'object') {
+      if (mayLeave()) router.push(does.go);
+      return;
+    }
     switch (does) {
       case 'palette':
         return onPalette();
       case 'sheet':
         return onSheet();
       case 'find': {
-        const [field] = visible<HTMLInputElement>('main input[name="q"]');
+        const [field] = visible<HTMLInputElement>('main input[name="q"], main input[name="filter"]');
         if (field === undefined) return onPalette();
         field.focus();
         return field.select();
       }
       case 'create': {
         const [fold] = visible('main summary[data-create]');
-        if (fold === undefined) return router.push('/sandboxes#new');
-        return fold.click();
+        if (fold !== undefined) return fold.click();
+        if (mayLeave()) router.push('/sandboxes#new');
+        return;
       }
       case 'next':
         return step(1);
@@ -89,6 +104,10 @@ export function Shortcuts({ onPalette, onSheet }: { onPalette: () => void; onShe
           ?.closest('main tr')
           ?.querySelector<HTMLElement>('input[type="checkbox"]')
           ?.click();
+      case 'calls':
+        return onCalls();
+      case 'terminal':
+        return onTerminal();
       case 'message':
         return visible('.toasts button, .toasts a').at(-1)?.focus();
     }
@@ -112,16 +131,13 @@ export function Shortcuts({ onPalette, onSheet }: { onPalette: () => void; onShe
         return act.current('palette');
       }
       const owned = target instanceof Element && target.closest(OWN_KEYS) !== null;
-      if (
-        ctrlKey ||
-        metaKey ||
-        altKey ||
-        owned ||
-        document.querySelector('dialog[open]') !== null ||
-        !letterShortcutsOn()
-      ) {
-        return forget();
+      if (document.querySelector('dialog[open]') !== null) return forget();
+      if (isDrawerKey(event)) {
+        event.preventDefault();
+        forget();
+        return act.current('terminal');
       }
+      if (ctrlKey || metaKey || altKey || owned || !letterShortcutsOn()) return forget();
       const found = shortcutFor(before, key);
       forget();
       if (found === 'waits') {

@@ -1,9 +1,12 @@
 'use client';
 /**
- * Opens the command palette and the sheet of shortcuts: the button, the keys, and the dialogs. Their content is loaded
- * on first use; input that comes before that is kept. Without JavaScript the button is a link to the list of sandboxes.
+ * Opens what stands over a page: the command palette, the sheet of shortcuts, the panel of calls, a terminal. Each is
+ * loaded on first use; what is typed for the palette before that is kept. Without JavaScript the button is a link to
+ * the list of sandboxes.
  */
 import { type ComponentType, useEffect, useRef, useState } from 'react';
+import type { LoadTerminal, TerminalDrawer } from '../terminal/drawer.tsx';
+import { readOpenDrawer, writeOpenDrawer } from '../terminal/drawer-state.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import type { PaletteProps } from './palette.tsx';
 import { NO_INPUT, type PendingInput } from './pending-input.ts';
@@ -13,7 +16,12 @@ type Sheet = ComponentType<{ onClose: () => void }>;
 type Inside = ComponentType<PaletteProps>;
 
 const loadPalette = async () => (await import('./palette.tsx')).Palette;
-const loadSheet = async () => (await import('./help-sheet.tsx')).HelpSheet;
+const loadDrawer = () => import('../terminal/drawer.tsx');
+const SHEETS = {
+  calls: async (): Promise<Sheet> => (await import('../calls/call-panel.tsx')).CallPanel,
+  keys: async (): Promise<Sheet> => (await import('./help-sheet.tsx')).HelpSheet,
+};
+type SheetName = keyof typeof SHEETS;
 
 function MagnifyingGlass() {
   return (
@@ -37,7 +45,7 @@ function Loading({ start, onStart }: { start: PendingInput; onStart: (start: Pen
         className="palette-field"
         aria-label="Find a sandbox, a tenant or a page"
         value={start.typed}
-        onChange={({ target }) => onStart({ typed: target.value, entered: false })}
+        onChange={({ target }) => onStart({ ...start, typed: target.value, entered: false })}
         onKeyDown={({ key }) => key === 'Enter' && onStart({ ...start, entered: true })}
       />
       <Skeleton lines={4} says="Opening" />
@@ -45,14 +53,20 @@ function Loading({ start, onStart }: { start: PendingInput; onStart: (start: Pen
   );
 }
 
-export function PaletteTrigger({ actor, ask, move }: Pick<PaletteProps, 'actor' | 'ask' | 'move'>) {
+export function PaletteTrigger({
+  actor,
+  ask,
+  move,
+  terminal,
+}: Pick<PaletteProps, 'actor' | 'ask' | 'move'> & { terminal: LoadTerminal }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [ready, setReady] = useState(false);
   const [mac, setMac] = useState(false);
   const [open, setOpen] = useState(false);
   const [start, setStart] = useState(NO_INPUT);
   const [inside, setInside] = useState<Inside | null>(null);
-  const [sheet, setSheet] = useState<Sheet | null>(null);
+  const [sheets, setSheets] = useState<{ [name in SheetName]?: Sheet | undefined }>({});
+  const [drawer, setDrawer] = useState<{ id: string; Drawer: typeof TerminalDrawer } | null>(null);
   useEffect(() => {
     setReady(true);
     setMac(/Mac|iPhone|iPad/.test(navigator.platform));
@@ -66,23 +80,50 @@ export function PaletteTrigger({ actor, ask, move }: Pick<PaletteProps, 'actor' 
     );
   };
   const close = () => dialog.current?.close();
-  const toggle = () => {
+  const toggle = (forTerminal = false) => {
     if (dialog.current === null) return;
     if (dialog.current.open) return close();
     fetchInside();
-    setStart(NO_INPUT);
+    setStart({ ...NO_INPUT, forTerminal });
     setOpen(true);
     dialog.current.showModal();
   };
-  const showSheet = () => {
-    loadSheet().then(
-      (loaded) => setSheet(() => loaded),
+  const hide = (name: SheetName) => setSheets((all) => ({ ...all, [name]: undefined }));
+  const show = (name: SheetName) => {
+    SHEETS[name]().then(
+      (loaded) => setSheets((all) => ({ ...all, [name]: loaded })),
       () => {},
     );
   };
+  const toggleCalls = () => (sheets.calls === undefined ? show('calls') : hide('calls'));
+  /** `id`: the sandbox whose terminal is wanted; without it the page or the last use says which. */
+  const openDrawer = (id?: string) => {
+    loadDrawer().then(
+      ({ TerminalDrawer, sandboxOfDrawer }) => {
+        const wanted = id ?? sandboxOfDrawer(actor);
+        if (wanted === null) toggle(true);
+        else if (wanted !== undefined) {
+          writeOpenDrawer(actor, wanted);
+          setDrawer({ id: wanted, Drawer: TerminalDrawer });
+        }
+      },
+      () => {},
+    );
+  };
+  const closeDrawer = () => {
+    writeOpenDrawer(actor, null);
+    setDrawer(null);
+  };
+  const toggleDrawer = () => (drawer === null ? openDrawer() : closeDrawer());
+  const reopen = useRef(openDrawer);
+  useEffect(() => {
+    // A reload, or a page that is loaded as a whole, finds the drawer as it was.
+    const last = readOpenDrawer(actor);
+    if (last !== null) reopen.current(last);
+  }, [actor]);
 
   const Palette = inside;
-  const HelpSheet = sheet;
+  const { calls: CallPanel, keys: HelpSheet } = sheets;
   const look = 'button button-quiet palette-button';
   const label = (
     <>
@@ -99,7 +140,7 @@ export function PaletteTrigger({ actor, ask, move }: Pick<PaletteProps, 'actor' 
           className={look}
           aria-label="Jump to anything"
           aria-keyshortcuts={mac ? 'Meta+K' : 'Control+K'}
-          onClick={toggle}
+          onClick={() => toggle()}
           onPointerEnter={fetchInside}
         >
           {label}
@@ -109,7 +150,12 @@ export function PaletteTrigger({ actor, ask, move }: Pick<PaletteProps, 'actor' 
           {label}
         </a>
       )}
-      <Shortcuts onPalette={toggle} onSheet={showSheet} />
+      <Shortcuts
+        onPalette={() => toggle()}
+        onSheet={() => show('keys')}
+        onCalls={toggleCalls}
+        onTerminal={toggleDrawer}
+      />
       <dialog
         ref={dialog}
         className="palette"
@@ -121,10 +167,23 @@ export function PaletteTrigger({ actor, ask, move }: Pick<PaletteProps, 'actor' 
           (Palette === null ? (
             <Loading start={start} onStart={setStart} />
           ) : (
-            <Palette actor={actor} ask={ask} move={move} start={start} close={close} onSheet={showSheet} />
+            <Palette
+              actor={actor}
+              ask={ask}
+              move={move}
+              start={start}
+              close={close}
+              onSheet={() => show('keys')}
+              onCalls={toggleCalls}
+              onTerminal={openDrawer}
+            />
           ))}
       </dialog>
-      {HelpSheet !== null && <HelpSheet onClose={() => setSheet(null)} />}
+      {CallPanel !== undefined && <CallPanel onClose={() => hide('calls')} />}
+      {HelpSheet !== undefined && <HelpSheet onClose={() => hide('keys')} />}
+      {drawer !== null && (
+        <drawer.Drawer key={drawer.id} id={drawer.id} actor={actor} ask={terminal} onClose={closeDrawer} />
+      )}
     </>
   );
 }

@@ -1,14 +1,18 @@
 'use client';
 /**
- * The moves of a sandbox: open ones are buttons in plain forms, forbidden ones are disabled with the reason. The server
- * decides which are open; this only renders them.
+ * The moves of a sandbox: those that may be made are buttons in plain forms; the others stand under More with their
+ * reasons. Deleting and reviving ask before they act. The server decides which are open; this only renders them.
  */
 import Link from 'next/link';
-import { useActionState } from 'react';
+import { type ReactNode, useActionState } from 'react';
 import type { State, Verb } from '#lib/lifecycle/states.ts';
+import { WithCall } from '../calls/with-call.tsx';
 import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
 import { Submit } from '../ui/submit.tsx';
-import { numberInWords, VERB_WORDS } from './state-words.ts';
+import { numberInWords } from './count-words.ts';
+import type { RevivalFacts } from './revival-words.ts';
+import { ReviveCard } from './revive-card.tsx';
+import { VERB_WORDS } from './state-words.ts';
 
 export interface MoveOffer {
   verb: Verb;
@@ -40,29 +44,101 @@ export const MOVES_IN_PROGRESS: Readonly<Record<Verb, string>> = {
   delete: 'Deleting…',
 };
 
-function Extra({ verb, id, outcome }: { verb: Verb; id: string; outcome: MoveOutcome | null }) {
-  if (verb === 'revive') {
-    return (
-      <label className="field max-w-md">
-        <span className="field-name">Reason, for the ledger</span>
-        <input
-          className="input"
-          name="reason"
-          required
-          maxLength={1000}
-          defaultValue={outcome?.verb === 'revive' ? outcome.reason : ''}
-          placeholder="Who needs it again, and for what"
-          autoComplete="off"
-        />
-      </label>
-    );
-  }
-  if (verb === 'delete') {
-    return (
-      <div className="grid max-w-md gap-2">
-        <label className="field">
+/** What forcing a move would do, where that is offered: by the offer, or after a refusal. */
+function forceOf(offer: MoveOffer, outcome: MoveOutcome | null): string | null {
+  return offer.force ?? (outcome?.verb === offer.verb && !outcome.ok ? outcome.force : null);
+}
+
+function ForceBox({ does }: { does: string | null }) {
+  if (does === null) return null;
+  return (
+    <label className="flex items-baseline gap-2 text-small">
+      <input type="checkbox" name="force" value="1" className="size-4 flex-none accent-ink translate-y-0.5" />
+      <span>
+        <span className="font-[520]">Force.</span> {does}
+      </span>
+    </label>
+  );
+}
+
+/** A move that one press makes. */
+function MoveForm({
+  offer,
+  outcome,
+  action,
+}: {
+  offer: MoveOffer;
+  outcome: MoveOutcome | null;
+  action: (form: FormData) => void;
+}) {
+  const { label, does } = VERB_WORDS[offer.verb];
+  const note = `${offer.verb}-note`;
+  return (
+    <form action={action} className="grid gap-1.5">
+      <input type="hidden" name="verb" value={offer.verb} />
+      <span title={does}>
+        <Submit
+          className={`button ${offer.verb === 'resume' ? 'button-ink' : ''}`}
+          doing={MOVES_IN_PROGRESS[offer.verb]}
+          describedBy={note}
+        >
+          {label}
+        </Submit>
+      </span>
+      <span className="sr-only" id={note}>
+        {does}
+      </span>
+      <ForceBox does={forceOf(offer, outcome)} />
+    </form>
+  );
+}
+
+/** A door that opens over what is below it, so that nothing moves; one is open at a time. */
+function Door({
+  label,
+  look = '',
+  open = false,
+  quiet = false,
+  children,
+}: {
+  label: string;
+  look?: string;
+  open?: boolean;
+  /** Small, where it stands below something more important. */
+  quiet?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <details name="moves" className="group" open={open || undefined}>
+      <summary className={`button group-open:bg-wash ${look} ${quiet ? 'button-quiet' : ''}`}>{label}</summary>
+      <div className="absolute inset-x-0 top-full z-20 mt-2 grid gap-3 rounded border border-ink bg-sheet p-4">
+        {children}
+      </div>
+    </details>
+  );
+}
+
+function DeleteDoor({
+  id,
+  offer,
+  outcome,
+  action,
+}: {
+  id: string;
+  offer: MoveOffer;
+  outcome: MoveOutcome | null;
+  action: (form: FormData) => void;
+}) {
+  return (
+    <Door label="Delete…" look="button-fault" open={outcome?.verb === 'delete'} quiet>
+      <form action={action} className="grid gap-3">
+        <input type="hidden" name="verb" value="delete" />
+        <p className="text-ink-2" id="delete-note">
+          {VERB_WORDS.delete.does}
+        </p>
+        <label className="block min-w-0">
           <span className="field-name">
-            Type <code>{id}</code> to confirm
+            Type <code className="[overflow-wrap:anywhere]">{id}</code> to confirm
           </span>
           <input
             className="input font-mono"
@@ -73,7 +149,7 @@ function Extra({ verb, id, outcome }: { verb: Verb; id: string; outcome: MoveOut
             autoCapitalize="none"
           />
         </label>
-        <label className="field">
+        <label className="block min-w-0">
           <span className="field-name">Why it goes, for the ledger (it may stay empty)</span>
           <input
             className="input"
@@ -83,117 +159,113 @@ function Extra({ verb, id, outcome }: { verb: Verb; id: string; outcome: MoveOut
             autoComplete="off"
           />
         </label>
-      </div>
-    );
-  }
-  return null;
-}
-
-function Allowed({ offer, id, outcome }: { offer: MoveOffer; id: string; outcome: MoveOutcome | null }) {
-  const words = VERB_WORDS[offer.verb];
-  const force = offer.force ?? (outcome?.verb === offer.verb && !outcome.ok ? outcome.force : null);
-  const look =
-    offer.verb === 'delete' ? 'button-fault' : offer.verb === 'resume' || offer.verb === 'revive' ? 'button-ink' : '';
-  const note = `${offer.verb}-note`;
-  return (
-    <div className="grid gap-x-5 gap-y-2 sm:grid-cols-[7.5rem_minmax(0,1fr)]">
-      <input type="hidden" name="verb" value={offer.verb} />
-      <div className="grid gap-2">
-        <p className="text-ink-2 sm:pt-[0.4375rem]" id={note}>
-          {words.does}
-        </p>
-        <Extra verb={offer.verb} id={id} outcome={outcome} />
-        {force !== null && (
-          <label className="flex items-baseline gap-2 text-small">
-            <input type="checkbox" name="force" value="1" className="check translate-y-0.5" />
-            <span>
-              <span className="font-[520]">Force.</span> {force}
-            </span>
-          </label>
-        )}
-      </div>
-      <div className="sm:order-first">
-        <Submit className={`button w-full ${look}`} doing={MOVES_IN_PROGRESS[offer.verb]} describedBy={note}>
-          {words.label}
-        </Submit>
-      </div>
-    </div>
+        <ForceBox does={forceOf(offer, outcome)} />
+        <div>
+          <Submit className="button button-fault" doing={MOVES_IN_PROGRESS.delete} describedBy="delete-note">
+            Delete
+          </Submit>
+        </div>
+      </form>
+    </Door>
   );
 }
 
-/** Several moves forbidden for the same reason, which is shown once. */
-function AllForbidden({ offers, whyNot }: { offers: readonly MoveOffer[]; whyNot: string }) {
-  return (
-    <div className="grid gap-2">
-      <p className="text-ink-2" id="moves-why-not">
-        {whyNot}
-      </p>
-      <div className="flex flex-wrap gap-2">
-        {offers.map(({ verb }) => (
-          <button
-            key={verb}
-            type="button"
-            className="button !min-h-7 text-small"
-            disabled
-            aria-describedby="moves-why-not"
-          >
-            {VERB_WORDS[verb].label}
-          </button>
-        ))}
-      </div>
-    </div>
-  );
-}
-
-function Forbidden({ offer, id }: { offer: MoveOffer; id: string }) {
+function Forbidden({ offer, id, reason }: { offer: MoveOffer; id: string; reason: boolean }) {
   const note = `${offer.verb}-why-not`;
+  const { label } = VERB_WORDS[offer.verb];
   return (
-    <div className="grid items-baseline gap-x-5 gap-y-1 sm:grid-cols-[7.5rem_minmax(0,1fr)]">
-      <button type="button" className="button w-full !min-h-7 text-small" disabled aria-describedby={note}>
-        {VERB_WORDS[offer.verb].label}
+    <li className="grid grid-cols-[5.5rem_minmax(0,1fr)] items-baseline gap-x-3">
+      <button
+        type="button"
+        className="button !min-h-7 w-full !px-2 text-small"
+        disabled
+        aria-describedby={reason ? note : 'moves-why-not'}
+      >
+        {label}
       </button>
-      <p className="text-small text-ink-3" id={note}>
-        {offer.whyNot}
+      <p className="text-small text-ink-2" id={note}>
+        {reason && offer.whyNot}
         {offer.hops !== null && (
           <>
             {' '}
             <Link
               href={`/sandboxes/${id}/plan?to=${offer.hops.at(-1)}`}
               prefetch={false}
-              className="whitespace-nowrap text-ink-2"
+              className="whitespace-nowrap text-ink"
             >
-              {VERB_WORDS[offer.verb].label} in {numberInWords(offer.hops.length)} steps
+              {label} in {numberInWords(offer.hops.length)} steps
             </Link>
           </>
         )}
       </p>
-    </div>
+    </li>
   );
 }
 
-export function Moves({ id, offers, action }: { id: string; offers: readonly MoveOffer[]; action: MoveAction }) {
+/** `revival`: what a revival brings back, for an archived one. `next`: where to go once it is awake. */
+export function Moves({
+  id,
+  offers,
+  action,
+  revival,
+  next,
+}: {
+  id: string;
+  offers: readonly MoveOffer[];
+  action: MoveAction;
+  revival: RevivalFacts | null;
+  next: ReactNode;
+}) {
   const [outcome, submit] = useActionState(action, null);
-  const allowed = offers.filter((offer) => offer.whyNot === null);
+  const open = offers.filter((offer) => offer.whyNot === null);
   const forbidden = offers.filter((offer) => offer.whyNot !== null);
+  const revive = open.find(({ verb }) => verb === 'revive');
+  const remove = open.find(({ verb }) => verb === 'delete');
   const reasons = new Set(forbidden.map(({ whyNot }) => whyNot));
-  const [reason] = reasons;
-  const alike = allowed.length === 0 && reasons.size === 1 && forbidden.every(({ hops }) => hops === null);
+  // Several moves forbidden for the same reason, which is shown once, beside the row.
+  const [shared] = open.length === 0 && reasons.size === 1 ? reasons : [];
   return (
-    <div className="grid gap-4">
-      <Outcome outcome={outcome} />
-      {allowed.map((offer) => (
-        <form key={offer.verb} action={submit}>
-          <Allowed offer={offer} id={id} outcome={outcome} />
-        </form>
-      ))}
-      {alike && typeof reason === 'string' && <AllForbidden offers={forbidden} whyNot={reason} />}
-      {forbidden.length > 0 && !alike && (
-        <div className="mt-1 grid gap-2">
-          {forbidden.map((offer) => (
-            <Forbidden key={offer.verb} offer={offer} id={id} />
-          ))}
-        </div>
+    <div className="relative grid gap-2">
+      {revive !== undefined && (
+        <WithCall name="reviveInstance" path={{ id }} fields={{ reason: 'text', force: 'true' }}>
+          <ReviveCard
+            action={submit}
+            reason={outcome?.verb === 'revive' ? outcome.reason : ''}
+            force={<ForceBox does={forceOf(revive, outcome)} />}
+            facts={revival}
+          />
+        </WithCall>
       )}
+      {typeof shared === 'string' && (
+        <p className="text-ink-2 lg:text-right" id="moves-why-not">
+          {shared}
+        </p>
+      )}
+      <div className="flex flex-wrap items-start gap-2 lg:justify-end">
+        {open
+          .filter((offer) => offer !== revive && offer !== remove)
+          .map((offer) => (
+            <WithCall key={offer.verb} name={`${offer.verb}Instance`} path={{ id }} fields={{ force: 'true' }}>
+              <MoveForm offer={offer} outcome={outcome} action={submit} />
+            </WithCall>
+          ))}
+        {remove !== undefined && (
+          <WithCall name="deleteInstance" path={{ id }} fields={{ reason: 'text' }}>
+            <DeleteDoor id={id} offer={remove} outcome={outcome} action={submit} />
+          </WithCall>
+        )}
+        {forbidden.length > 0 && (
+          <Door label="More" quiet={revive !== undefined}>
+            <ul className="grid gap-2">
+              {forbidden.map((offer) => (
+                <Forbidden key={offer.verb} offer={offer} id={id} reason={shared === undefined} />
+              ))}
+            </ul>
+          </Door>
+        )}
+      </div>
+      <Outcome outcome={outcome} />
+      {outcome?.ok && (outcome.verb === 'revive' || outcome.verb === 'resume') && next}
     </div>
   );
 }

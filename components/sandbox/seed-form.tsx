@@ -92,7 +92,7 @@ export function SeedForm({
         <label className="flex items-baseline gap-2.5">
           <input
             type="checkbox"
-            className="check translate-y-0.5"
+            className="size-4 flex-none accent-ink translate-y-0.5"
             name="start"
             value="1"
             defaultChecked={values.start === '1'}

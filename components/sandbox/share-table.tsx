@@ -1,7 +1,7 @@
 /** Shares in rows: which volumes, private or not, signed or not, the hash, who and when. Cards on a narrow page. */
 import Link from 'next/link';
 import type { Share } from '#lib/contract/schema.ts';
-import { nameOfActor } from '../ledger/event-words.ts';
+import { type ActorNames, nameOfActor } from '../ledger/event-words.ts';
 import { sizeInWords } from '../ui/durations.ts';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { VolumeNames } from '../ui/volume-names.tsx';
@@ -42,13 +42,18 @@ function Members({ share }: { share: Share }) {
   );
 }
 
-/** `rendered`: the server's time in epoch seconds. `showInstance`: names the sandbox and its tenant in each row. */
+/**
+ * `names`: what to call who shipped. `rendered`: the server's time in epoch seconds. `showInstance`: names the sandbox
+ * and its tenant in each row.
+ */
 export function ShareTable({
   shares,
+  names,
   rendered,
   showInstance = true,
 }: {
   shares: readonly Share[];
+  names: ActorNames;
   rendered: number;
   showInstance?: boolean;
 }) {
@@ -61,10 +66,10 @@ export function ShareTable({
           {showInstance && <th scope="col">Tenant</th>}
           <th scope="col">What left</th>
           <th scope="col">Signed</th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Size
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Shipped
           </th>
         </tr>
@@ -72,12 +77,12 @@ export function ShareTable({
       <tbody>
         {shares.map((share) => (
           <tr key={share.id} id={share.id}>
-            <td className="whole md:max-w-72">
+            <td className="max-md:col-span-full md:max-w-72">
               <code className="text-[0.8125rem] md:whitespace-nowrap">{share.id}</code>
               <Members share={share} />
             </td>
             {showInstance && (
-              <td className="whole text-small">
+              <td className="max-md:col-span-full text-small">
                 <Link
                   href={`/sandboxes/${share.instance}?tab=shares`}
                   prefetch={false}
@@ -88,23 +93,25 @@ export function ShareTable({
               </td>
             )}
             {showInstance && (
-              <td className="left text-small">
+              <td className="max-md:col-start-1 text-small">
                 <Link href={`/shares?tenant=${share.tenant}`} prefetch={false} className="font-mono text-[0.8125rem]">
                   {share.tenant}
                 </Link>
               </td>
             )}
-            <td className="whole text-small text-ink-2">
+            <td className="max-md:col-span-full text-small text-ink-2">
               <VolumeNames volumes={share.volumes} />
               {share.private_included && (
                 <span className="mt-0.5 block font-[540] text-fault-ink">private volumes too</span>
               )}
             </td>
-            <td className="left text-small text-ink-2">{share.signed ? 'signed' : 'not signed'}</td>
-            <td className="figure right text-small text-ink-2">{sizeInWords(share.bytes)}</td>
-            <td className="figure right text-small text-ink-2">
+            <td className="max-md:col-start-1 text-small text-ink-2">{share.signed ? 'signed' : 'not signed'}</td>
+            <td className="text-right whitespace-nowrap max-md:col-start-2 text-small text-ink-2">
+              {sizeInWords(share.bytes)}
+            </td>
+            <td className="text-right whitespace-nowrap max-md:col-start-2 text-small text-ink-2 [&_time]:inline-block [&_time]:min-w-28">
               <RelativeTime at={share.created} rendered={rendered} />
-              <span className="block text-ink-3">{nameOfActor(share.actor)}</span>
+              <span className="block text-ink-3">{nameOfActor(share.actor, names)}</span>
             </td>
           </tr>
         ))}

@@ -44,13 +44,13 @@ export function SnapshotTable({
           {showSource && <th scope="col">Of the sandbox</th>}
           {showSource && <th scope="col">Tenant</th>}
           <th scope="col">Holds</th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Size
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Made from it
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Taken
           </th>
         </tr>
@@ -58,11 +58,11 @@ export function SnapshotTable({
       <tbody>
         {snapshots.map((snapshot) => (
           <tr key={snapshot.id}>
-            <td className="whole md:w-[30%] md:max-w-96">
+            <td className="max-md:col-span-full md:w-[30%] md:max-w-96">
               <Who snapshot={snapshot} />
             </td>
             {showSource && (
-              <td className="whole text-small">
+              <td className="max-md:col-span-full text-small">
                 <Link
                   href={`/sandboxes/${snapshot.source}`}
                   prefetch={false}
@@ -73,7 +73,7 @@ export function SnapshotTable({
               </td>
             )}
             {showSource && (
-              <td className="left text-small">
+              <td className="max-md:col-start-1 text-small">
                 <Link
                   href={`/snapshots?tenant=${snapshot.tenant}`}
                   prefetch={false}
@@ -83,11 +83,13 @@ export function SnapshotTable({
                 </Link>
               </td>
             )}
-            <td className="left text-small text-ink-2">
+            <td className="max-md:col-start-1 text-small text-ink-2">
               <VolumeNames volumes={snapshot.volumes} />
             </td>
-            <td className="figure right text-small text-ink-2">{sizeInWords(snapshot.bytes)}</td>
-            <td className="figure left text-small text-ink-2 max-md:!text-left">
+            <td className="text-right whitespace-nowrap max-md:col-start-2 text-small text-ink-2">
+              {sizeInWords(snapshot.bytes)}
+            </td>
+            <td className="text-right whitespace-nowrap max-md:col-start-1 text-small text-ink-2 max-md:!text-left">
               {snapshot.instances === 0 ? (
                 <span className="text-ink-3 max-md:hidden">nothing yet</span>
               ) : (
@@ -97,7 +99,7 @@ export function SnapshotTable({
                 </>
               )}
             </td>
-            <td className="figure right text-small text-ink-2">
+            <td className="text-right whitespace-nowrap max-md:col-start-2 text-small text-ink-2 [&_time]:inline-block [&_time]:min-w-28">
               <RelativeTime at={snapshot.created} rendered={rendered} />
             </td>
           </tr>

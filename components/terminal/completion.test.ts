@@ -1,22 +1,21 @@
 import { expect, test } from 'vitest';
-import { completionQuery, continuation } from './completion.ts';
+import { continuation } from './completion.ts';
 
-test.each([
-  ['cat no', '/workspace', { volume: 'workspace', folder: '/', begin: 'no', typed: '' }],
-  ['cat src/in', '/workspace/app', { volume: 'workspace', folder: '/app/src', begin: 'in', typed: 'src/' }],
-  ['cat ../memory/le', '/workspace', { volume: 'memory', folder: '/', begin: 'le', typed: '../memory/' }],
-  ['ls /t', '/workspace', { volume: null, folder: '/', begin: 't', typed: '/' }],
-  ['wc -l my\\ fi', '/workspace', { volume: 'workspace', folder: '/', begin: 'my fi', typed: '' }],
-  ['echo >out', '/workspace', { volume: 'workspace', folder: '/', begin: 'out', typed: '' }],
-])('%s is looked for in its folder', (before, cwd, wanted) => {
-  expect(completionQuery(before, cwd)).toEqual(wanted);
+const quote = null;
+
+test('the only name is completed to its end, several to where they part', () => {
+  expect(continuation({ begin: 'no', quote, names: ['notes.txt'] })).toBe('tes.txt ');
+  expect(continuation({ begin: 'd', quote, names: ['deep/'] })).toBe('eep/');
+  expect(continuation({ begin: 'a', quote, names: ['alpha', 'alps'] })).toBe('lp');
+  expect(continuation({ begin: 'x', quote, names: [] })).toBe('');
 });
 
-test('the inserted text is the rest of the only name, or of the common beginning, with special characters escaped', () => {
-  const wanted = completionQuery('cat no', '/workspace');
-  expect(continuation(wanted, ['note.txt'])).toBe('te.txt ');
-  expect(continuation(wanted, ['notes/'])).toBe('tes/');
-  expect(continuation(wanted, ['note one', 'note two'])).toBe('te\\ ');
-  expect(continuation(wanted, ['nose', 'note'])).toBe('');
-  expect(continuation(wanted, [])).toBe('');
+test('what is special to a shell is quoted', () => {
+  expect(continuation({ begin: '', quote, names: ["it's $5 (new)"] })).toBe("it\\'s\\ \\$5\\ \\(new\\) ");
+});
+
+test('inside quotes only what is special there is quoted, and the end closes them', () => {
+  expect(continuation({ begin: 'it', quote: '"', names: ["it's $5 (new)"] })).toBe('\'s \\$5 (new)" ');
+  expect(continuation({ begin: 'it', quote: "'", names: ["it's $5"] })).toBe("'\\''s $5' ");
+  expect(continuation({ begin: 'my', quote: '"', names: ['my folder/'] })).toBe(' folder/');
 });

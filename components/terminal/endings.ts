@@ -1,7 +1,8 @@
-/** The terminal's own lines: what a run woke and how it ended. Pure. */
+/** The terminal's own lines: who typed, what a run woke and how it ended. Pure. */
 import type { EvalAnswer } from '#lib/contract/schema.ts';
+import { nameOfActor } from '../ledger/event-words.ts';
+import type { RunOutcome } from './outcome.ts';
 import { StreamText } from './output.ts';
-import type { RunOutcome } from './runs.ts';
 import { endInWords, type WakeResult, wakeInWords } from './words.ts';
 
 /** Colours of the terminal's own lines; each line has a sign too. */
@@ -18,6 +19,12 @@ const { quiet, bad, good, plain } = STYLE;
 /** Removes control characters from a text of the sandbox. */
 function printable(text: string): string {
   return new StreamText({ fresh: true, by: null }).take(text).replaceAll(plain, '');
+}
+
+/** Who did what an event tells, as they are called; null when it was `person`. */
+export function actorIn({ actor, actor_name: name }: Record<string, unknown>, person: string): string | null {
+  if (typeof actor !== 'string' || actor === person) return null;
+  return nameOfActor(actor, undefined, typeof name === 'string' ? name : null).replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }
 
 /** A line that says what was woken; null when the sandbox was awake. */

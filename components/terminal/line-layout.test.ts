@@ -27,6 +27,16 @@ test('the cursor is in its place, also before and after wide characters', () => 
   expect(lay('abcdefghij', 3)).toEqual([['$ abcdefgh…', 'ij'], 0, 5]);
 });
 
+test('a control character in a text is drawn as its picture, so that the emulator does nothing of what it says', () => {
+  const hostile = 'a\x1b[6n\x1b]0;b\x07\x9b2Jc\x7f\u202ed';
+  const { rows, column } = layOut({ text: hostile, at: hostile.length }, PROMPT, MORE, 80);
+  expect(rows.map(({ text }) => text)).toEqual(['$ a␛[6n␛]0;b␇\ufffd2Jc␡d']);
+  expect(column).toBe(2 + 'a␛[6n␛]0;b␇?2Jc␡d'.length);
+  expect(lay('a\tb')).toEqual([['$ a    b'], 0, 8]);
+  // A joined mark that is one does not bring another along.
+  expect(lay('\x1b\u0301')[0]).not.toEqual([expect.stringContaining('\x1b')]);
+});
+
 test.each([
   ['a', [1]],
   ['漢', [2]],

@@ -2,7 +2,24 @@
  * The layout of the edited line on a screen: rows, wraps, cursor. Pure; an emulator of the same width wraps in the same
  * way, because both measure by cells.ts.
  */
-import { clustersOf } from './cells.ts';
+import { type Cluster, clustersOf } from './cells.ts';
+
+const TAB = '    ';
+/** Characters that change the direction of what follows: never drawn. */
+const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * A cluster as it is drawn. The text may be somebody else's, or was pasted: a control character would move the cursor,
+ * or have the emulator type something, so its picture stands for it.
+ */
+function drawn({ text, width }: Cluster): Cluster {
+  if (text === '\t') return { text: TAB, width: TAB.length };
+  const code = text.codePointAt(0) ?? 0;
+  if (code < 0x20) return { text: String.fromCodePoint(0x2400 + code), width: 1 };
+  if (code === 0x7f) return { text: '\u2421', width: 1 };
+  if (code > 0x7f && code < 0xa0) return { text: '\ufffd', width: 1 };
+  return { text: text.replace(DIRECTION, ''), width };
+}
 
 interface Row {
   text: string;
@@ -48,13 +65,14 @@ export function layOut(
     if (cluster.text === '\n') {
       begin(false, more.text, more.width);
     } else {
-      if (width + cluster.width > columns) {
+      const sign = drawn(cluster);
+      if (width + sign.width > columns) {
         begin(true, '', 0);
         // The cursor before a cluster that did not fit stands on the cluster's row.
         look();
       }
-      last().text += cluster.text;
-      width += cluster.width;
+      last().text += sign.text;
+      width += sign.width;
     }
     index += cluster.text.length;
     look();

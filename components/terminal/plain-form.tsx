@@ -86,7 +86,7 @@ export function PlainForm({
         </ol>
       </div>
       <form action={submit} className="grid gap-2">
-        <label className="field">
+        <label className="block min-w-0">
           <span className="field-name">
             Command, in <code>{cwd}</code>
           </span>

@@ -1,15 +1,15 @@
 'use client';
+import { use, useCallback, useEffect, useId, useReducer, useRef, useState } from 'react';
+import type { SandboxTerminal } from '#lib/contract/schema.ts';
 /**
- * The terminal of one sandbox: the plain form, replaced by an emulator where JavaScript runs. While it is open and in
- * use it keeps an awake sandbox attached. Opening it wakes nothing.
+ * The terminals of one sandbox: the plain form, replaced by an emulator on the terminals of the server where JavaScript
+ * runs. Several are tabs. Opening one wakes nothing.
  */
-import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useId, useReducer, useRef, useState } from 'react';
-import type { Instance } from '#lib/contract/schema.ts';
-import { instanceKey } from '../live/cache.ts';
-import { RelativeTime } from '../ui/relative-time.tsx';
-import { type Attachment, attach } from './attachment.ts';
-import { RELEASE_MINUTES } from './attachment-timer.ts';
+import { callMark } from '../calls/call-mark.ts';
+import { readInstance } from '../live/cache.ts';
+import { CacheContext } from '../live/live-data.tsx';
+import { writeTerminalSandbox } from '../palette/recent.ts';
+import { closeTerminal, openTerminal, terminalsOf } from './kept-terminal.ts';
 import { type ExecAction, PlainForm } from './plain-form.tsx';
 import type { Session, SessionListener } from './session.ts';
 import { LANGUAGE_NAMES, type Language } from './words.ts';
@@ -38,35 +38,9 @@ function reduceRuns(runs: readonly AnnouncedRun[], event: Announcement): readonl
   return [...runs.slice(0, -1), { ...last, text: last.text + more }];
 }
 
-/**
- * Attached while the terminal is used and the sandbox is awake, or was woken from here since it was last seen asleep.
- */
-function useAttachment(id: string, state: Instance['state'], open: boolean) {
-  const attachment = useRef<Attachment>(null);
-  const [letGoAt, setLetGoAt] = useState<number | null>(null);
-  const queries = useQueryClient();
-  useEffect(() => {
-    if (!open) return;
-    // No ledger line tells of it: the page's clock is updated from here.
-    const onChanged = () => void queries.invalidateQueries({ queryKey: instanceKey(id) });
-    const opened = attach(id, { onChanged, onReleased: setLetGoAt });
-    attachment.current = opened;
-    return () => {
-      attachment.current = null;
-      opened.leave();
-      setLetGoAt(null);
-    };
-  }, [id, open, queries]);
-  useEffect(() => {
-    if (open) attachment.current?.setAwake(state === 'active');
-  }, [open, state]);
-  return { attachment, letGoAt };
-}
-
 export function Terminal({
   id,
   person,
-  state,
   action,
   languages,
   blocked,
@@ -75,8 +49,8 @@ export function Terminal({
   id: string;
   /** The person whose history it is. */
   person: string;
-  state: Instance['state'];
-  action: ExecAction;
+  /** Runs a command of the plain form; null in the drawer, which is there with JavaScript only. */
+  action: ExecAction | null;
   languages: readonly Language[];
   /** Why nothing can be run now, and a note that running wakes the sandbox. Sentences, or null. */
   blocked: string | null;
@@ -95,11 +69,46 @@ export function Terminal({
   const [copied, setCopied] = useState(false);
   const hint = useId();
   const wants = blocked === null;
-  const { attachment, letGoAt } = useAttachment(id, state, ready);
+  const inDrawer = action === null;
+  const [terminals, setTerminals] = useState<readonly SandboxTerminal[]>([]);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const cache = use(CacheContext);
+
+  /** Opens another terminal and shows it. */
+  const add = useCallback(async () => {
+    try {
+      const opened = await openTerminal(id);
+      setTerminals((all) => [...all, opened]);
+      setChosen(opened.id);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  }, [id]);
+
+  useEffect(() => {
+    if (!wants) return;
+    let left = false;
+    const load = async () => {
+      const all = await terminalsOf(id);
+      if (left) return;
+      const open = all.filter(({ gone }) => gone === null);
+      const last = all.filter(({ gone }) => gone !== null).at(-1);
+      setTerminals(open);
+      if (last !== undefined && open.length === 0)
+        setProblem(`Terminal ${last.number} went with its scrollback. ${last.gone}`);
+      if (open[0] === undefined) await add();
+      else setChosen(open[0].id);
+    };
+    load().catch(() => setFailed(true));
+    return () => {
+      left = true;
+    };
+  }, [id, wants, add]);
 
   useEffect(() => {
     const box = place.current;
-    if (!wants || box === null) return;
+    if (!wants || box === null || chosen === null) return;
     let left = false;
     let close = () => {};
     const open = async () => {
@@ -108,16 +117,24 @@ export function Terminal({
       if (left) return;
       const screen = openScreen(box, 'Command line. Escape leaves it.');
       const listener: SessionListener = {
-        onBegin: (line) => announce({ begins: line }),
+        onBegin: (line) => {
+          announce({ begins: line });
+          setProblem(null);
+        },
         onSaid: (text) => announce({ says: text }),
         onShown: setShown,
         onRunning: setRunning,
-        onUsed: () => attachment.current?.used(),
-        onWoke: () => attachment.current?.setAwake(true),
+        // No ledger line tells of it: the page's clock is updated from here.
+        onHeld: () => void readInstance(cache, id, -1),
+        onGone: (because) => {
+          setProblem(`The terminal went with its scrollback. ${because}`);
+          setTerminals((all) => all.filter((one) => one.id !== chosen));
+        },
         onLeave: () => leave.current?.focus(),
       };
-      const opened = new Session(screen.terminal, { id, person }, listener);
+      const opened = new Session(screen.terminal, { id, terminal: chosen, person }, listener);
       session.current = opened;
+      writeTerminalSandbox(person, id);
       setLanguage('shell');
       close = () => {
         opened.close();
@@ -126,9 +143,14 @@ export function Terminal({
       };
       const typed = form.current?.querySelector('textarea');
       if (typed !== null && typed !== undefined && typed.value !== '') opened.type(typed.value);
-      const writing = document.activeElement === typed;
+      // It takes the keyboard on a page where nobody uses it yet, and where its own form or tab had it.
+      const focused = document.activeElement;
+      const isOwn = inDrawer && box.closest('.terminal-drawer')?.contains(focused) === true;
+      const isFree = focused === null || focused === document.body || focused === typed || isOwn;
       setReady(true);
-      if (writing) screen.terminal.focus();
+      // What is not visible takes no focus, and the page is drawn anew only later.
+      box.classList.remove('invisible');
+      if (isFree || focused?.matches('a[href*="tab=terminal"]') === true) screen.terminal.focus();
     };
     open().catch(() => setFailed(true));
     return () => {
@@ -136,7 +158,7 @@ export function Terminal({
       close();
       setReady(false);
     };
-  }, [id, person, wants, attachment]);
+  }, [id, person, wants, chosen, cache, inDrawer]);
 
   useEffect(() => {
     if (!copied) return;
@@ -148,16 +170,58 @@ export function Terminal({
     session.current?.copy();
     setCopied(true);
   };
-  const choose = (chosen: Language) => {
-    setLanguage(chosen);
-    if (session.current !== null) session.current.language = chosen;
+  const choose = (one: Language) => {
+    setLanguage(one);
+    if (session.current !== null) session.current.language = one;
+  };
+  const shownPath = { id, terminal: chosen ?? '' };
+  const close = async () => {
+    if (chosen === null) return;
+    await closeTerminal(id, chosen).catch(() => undefined);
+    const rest = terminals.filter((one) => one.id !== chosen);
+    setTerminals(rest);
+    const next = rest[0];
+    if (next === undefined) await add();
+    else setChosen(next.id);
   };
 
   return (
-    <div className="grid gap-2">
+    <div className={inDrawer ? 'flex min-h-0 flex-1 flex-col gap-2' : 'grid gap-2'}>
+      {wants && (
+        <fieldset className="flex min-h-[2.25rem] flex-wrap items-center gap-2" aria-label="Terminals">
+          {terminals.map((one) => (
+            <button
+              key={one.id}
+              type="button"
+              className={`button ${one.id === chosen ? 'button-ink' : 'button-quiet'}`}
+              aria-pressed={one.id === chosen}
+              onClick={() => setChosen(one.id)}
+            >
+              Terminal {one.number}
+            </button>
+          ))}
+          <button
+            type="button"
+            className="button button-quiet"
+            {...callMark({ name: 'openTerminal', path: { id } })}
+            onClick={() => void add()}
+          >
+            New terminal
+          </button>
+          <button
+            type="button"
+            className="button button-quiet"
+            disabled={chosen === null}
+            {...callMark({ name: 'closeTerminal', path: shownPath })}
+            onClick={() => void close()}
+          >
+            Close terminal
+          </button>
+        </fieldset>
+      )}
       <div className="terminal-box">
         <div ref={place} className={`terminal-screen ${ready ? '' : 'invisible'}`} />
-        {!ready && (
+        {!ready && action !== null && (
           <div ref={form} className="absolute inset-0">
             <PlainForm action={action} blocked={blocked} wakes={wakes} />
           </div>
@@ -182,13 +246,19 @@ export function Terminal({
           <button type="button" className="button button-quiet" ref={leave} aria-describedby={hint} onClick={copy}>
             <span aria-live="polite">{copied ? 'Copied' : 'Copy'}</span>
           </button>
-          <button type="button" className="button button-quiet" onClick={() => session.current?.clear()}>
+          <button
+            type="button"
+            className="button button-quiet"
+            {...callMark({ name: 'clearTerminal', path: shownPath })}
+            onClick={() => void session.current?.clear()}
+          >
             Clear
           </button>
           <button
             type="button"
             className="button button-quiet"
             disabled={!running}
+            {...callMark({ name: 'interruptTerminal', path: shownPath })}
             onClick={() => session.current?.stop()}
           >
             Stop
@@ -211,24 +281,19 @@ export function Terminal({
           )}
         </div>
         <p className="text-small text-ink-2 empty:hidden" role="status">
-          {letGoAt !== null && (
-            <>
-              It let go <RelativeTime at={Math.round(letGoAt / 1000)} rendered={Math.round(letGoAt / 1000)} />, after{' '}
-              {RELEASE_MINUTES} min without a key or output.
-              {state === 'active' && ' The idle clock runs; the next key holds it awake again.'}
-            </>
-          )}
+          {problem}
         </p>
-        <p className="text-small text-ink-3" id={hint}>
+        <p className={`text-small text-ink-3 ${inDrawer ? 'max-md:sr-only' : ''}`} id={hint}>
           {wakes} Esc leaves it by the keyboard, Ctrl + C stops a command or copies what is selected, Shift + Enter
-          makes a new line.{' '}
-          {language === 'shell' ? 'Commands share the directory, but no variables.' : 'Each run starts anew.'} Leaving
-          the tab ends what runs.
+          makes a new line, as Enter does in quotes and here-documents. Ctrl + L empties the screen, Clear the
+          scrollback as well, for everybody.{' '}
+          {language === 'shell' ? 'Commands share the directory, but no variables.' : 'Each run starts anew.'} What runs
+          goes on when you leave the page.
         </p>
       </div>
       {failed && (
         <p className="complaint" role="alert">
-          The terminal did not load. The form runs commands as well; load the page again for the terminal.
+          The terminal did not load. {!inDrawer && 'The form runs commands as well. '}Load the page again for it.
         </p>
       )}
     </div>

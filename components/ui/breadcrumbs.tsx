@@ -2,9 +2,19 @@
 import Link from 'next/link';
 import { Fragment } from 'react';
 
-export function Breadcrumbs({ steps }: { steps: readonly { name: string; href: string }[] }) {
+/** `tight`: with the heading close below. */
+export function Breadcrumbs({
+  steps,
+  tight = false,
+}: {
+  steps: readonly { name: string; href: string }[];
+  tight?: boolean;
+}) {
   return (
-    <nav aria-label="Where this is" className="mb-5 flex flex-wrap gap-x-2 text-small text-ink-3">
+    <nav
+      aria-label="Where this is"
+      className={`${tight ? 'mb-1.5' : 'mb-5'} flex flex-wrap gap-x-2 text-small text-ink-3`}
+    >
       {steps.map(({ name, href }, index) => (
         <Fragment key={href}>
           {index > 0 && <span aria-hidden="true">/</span>}

@@ -29,7 +29,7 @@ export function Field({
   const id = `field-${form}-${name}`;
   const message = error ?? note;
   return (
-    <div className={`field ${className}`}>
+    <div className={`block min-w-0 ${className}`}>
       <label className="field-name" htmlFor={id}>
         {title}
       </label>

@@ -16,7 +16,7 @@ export const MAIN_NAV: readonly NavItem[] = [
   { href: '/', name: 'Overview', key: 'o', exact: true },
   { href: '/sandboxes', name: 'Sandboxes', key: 's', also: ['/jobs'] },
   { href: '/archive', name: 'Archive', key: 'a' },
-  { href: '/snapshots', name: 'Library', key: 'l', also: ['/blueprints', '/shares'] },
+  { href: '/snapshots', name: 'Library', key: 'l', also: ['/blueprints', '/shares', '/workbooks'] },
   { href: '/tenants', name: 'Tenants', key: 't' },
   { href: '/audit', name: 'Audit', key: 'u' },
 ];
@@ -31,6 +31,7 @@ export const TOOL_NAV: readonly NavItem[] = [
 export const OTHER_PAGES: readonly NavItem[] = [
   { href: '/blueprints', name: 'Blueprints' },
   { href: '/shares', name: 'Shares' },
+  { href: '/workbooks', name: 'Workbooks' },
   { href: '/jobs', name: 'Jobs' },
 ];
 
@@ -39,6 +40,7 @@ export const SETTINGS_NAV: readonly NavItem[] = [
   { href: '/settings', name: 'Account', exact: true },
   { href: '/settings/people', name: 'People' },
   { href: '/settings/keys', name: 'Keys' },
+  { href: '/settings/webhooks', name: 'Webhooks' },
   { href: '/settings/thresholds', name: 'Thresholds' },
   { href: '/settings/storage', name: 'Storage' },
   { href: '/settings/ledger', name: 'Ledger' },

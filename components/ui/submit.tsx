@@ -1,6 +1,6 @@
 'use client';
 /** A submit button with another label while its form runs. Meanwhile the form’s buttons do nothing, and say so. */
-import type { ReactNode } from 'react';
+import type { ReactNode, Ref } from 'react';
 import { useFormStatus } from 'react-dom';
 
 export function Submit({
@@ -10,6 +10,7 @@ export function Submit({
   name,
   value,
   describedBy,
+  ref,
 }: {
   children: ReactNode;
   /** The label while the form runs. */
@@ -18,11 +19,13 @@ export function Submit({
   name?: string;
   value?: string;
   describedBy?: string;
+  ref?: Ref<HTMLButtonElement>;
 }) {
   const { pending, data } = useFormStatus();
   const mine = pending && (name === undefined || data?.get(name) === value);
   return (
     <button
+      ref={ref}
       type="submit"
       className={className}
       name={name}

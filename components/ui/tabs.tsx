@@ -1,5 +1,6 @@
 /** Tabs as links; the URL says which one is current. Works without JavaScript. */
 import Link from 'next/link';
+import { ChosenTab } from './chosen-tab.tsx';
 
 export interface Tab {
   name: string;
@@ -7,22 +8,26 @@ export interface Tab {
   current: boolean;
 }
 
+/** With `id`, an address that ends in it puts the chosen tab in view and gives it the focus. */
 export function Tabs({ label, tabs, id }: { label: string; tabs: readonly Tab[]; id?: string }) {
   return (
-    <nav aria-label={label} className="tabs" id={id}>
-      {tabs.map(({ name, href, current }) => (
-        <Link
-          key={name}
-          href={href}
-          prefetch={false}
-          scroll={false}
-          aria-current={current ? 'page' : undefined}
-          className="steady"
-          data-name={name}
-        >
-          {name}
-        </Link>
-      ))}
-    </nav>
+    <>
+      <nav aria-label={label} className="tabs" id={id}>
+        {tabs.map(({ name, href, current }) => (
+          <Link
+            key={name}
+            href={href}
+            prefetch={false}
+            scroll={false}
+            aria-current={current ? 'page' : undefined}
+            className="steady"
+            data-name={name}
+          >
+            {name}
+          </Link>
+        ))}
+      </nav>
+      {id !== undefined && <ChosenTab id={id} current={tabs.find(({ current }) => current)?.name ?? ''} />}
+    </>
   );
 }

@@ -21,6 +21,12 @@ export const MAX_VISIBLE_TOASTS = 3;
 const SHORT_MS = 8000;
 const LONG_MS = 20_000;
 
+/** What the list of toasts shows. */
+export interface ToastListProps {
+  all: readonly Toast[];
+  onDismiss: (number: number) => void;
+}
+
 /**
  * How long a message stays unless the pointer or the focus is on it; null: until it is dismissed. Failures stay; a
  * message with a button or a link stays longer.

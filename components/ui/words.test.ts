@@ -86,6 +86,7 @@ test('the last move is one sentence: who, from where, why, and how long it took'
     to: 'suspended',
     trigger: 'idle',
     actor: 'system',
+    actor_name: null,
     via: 'ticker',
     source: null,
     took_ms: 11.2,
@@ -118,4 +119,9 @@ test('the last move is one sentence: who, from where, why, and how long it took'
       took_ms: null,
     }),
   ).toBe('A person revived it from the archive in the console.');
+  const revived = { ...line, from: 'archived', to: 'active', trigger: 'operator', via: 'console' } as const;
+  const ada = { ...revived, actor: 'user:x', actor_name: 'Ada' };
+  expect(whyItIsHere(ada)).toBe('Ada revived it in the console; it took 11 ms.');
+  expect(whyItIsHere(ada, new Map([['user:x', 'You']]))).toBe('You revived it in the console; it took 11 ms.');
+  expect(whyItIsHere({ ...revived, actor: 'key:9', actor_name: 'nightly' })).toContain('The key nightly revived it');
 });

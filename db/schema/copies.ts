@@ -1,7 +1,7 @@
-/** Snapshots and blueprints, files that no row claims, and clones with a pending resume. */
+/** Snapshots and blueprints, files that no row claims, clones that are still to be inserted or resumed. */
 import type { InstanceId } from '../../lib/base/ids.ts';
-import type { Ancestor, CopyContent } from '../../lib/registry/copies.ts';
-import type { FileRecord } from '../../lib/registry/types.ts';
+import type { Ancestor, CopyContent, PendingStart } from '../../lib/registry/copies.ts';
+import type { FileRecord, InstanceRow, LedgerEntry } from '../../lib/registry/types.ts';
 import { jsonColumn } from '../columns.ts';
 import { index, integer, sql, sqliteTable, text } from '../drizzle.ts';
 
@@ -67,4 +67,24 @@ export const starts = sqliteTable('starts', {
   origin: jsonColumn<Ancestor>('origin').notNull(),
   /** The audit context of the caller. */
   cause: jsonColumn<unknown>('cause').notNull(),
+});
+
+/**
+ * Instances of one call that are admitted and not inserted yet, some at a time, so that no transaction is long. They
+ * count towards quotas, hold their names and need their file. The columns that are searched lie before the long ones.
+ */
+export const seedingChunks = sqliteTable('seeding_chunks', {
+  /** Order of insertion. */
+  number: integer('number').primaryKey().notNull(),
+  /** The first instance of the call, which identifies it. */
+  first: text('first').$type<InstanceId>().notNull(),
+  tenant: text('tenant').notNull(),
+  /** The copy's file, relative to the data folder. */
+  path: text('path').notNull(),
+  sandboxes: integer('sandboxes').notNull(),
+  bytes: integer('bytes').notNull(),
+  rows: jsonColumn<InstanceRow[]>('rows').notNull(),
+  ledger: jsonColumn<LedgerEntry[]>('ledger').notNull(),
+  /** With the last chunk of a call: the pending resume of all its instances. */
+  start: jsonColumn<PendingStart>('start'),
 });

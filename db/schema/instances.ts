@@ -25,7 +25,7 @@ export const instances = sqliteTable(
     updated: integer('updated').notNull(),
     /** 1 exactly when the state is `deleted`: lists leave deleted rows out by default. */
     tombstone: integer('tombstone').notNull().default(0),
-    /** The search words, lower-case, each after a space. */
+    /** The search text: words of id, tenant, name and label values (lib/registry/search-words.ts). */
     words: text('words').notNull().default(''),
     /**
      * When it moves by itself, down the ladder or to its end as an ephemeral sandbox; null when it has no automatic
@@ -49,6 +49,8 @@ export const instances = sqliteTable(
     idleToFreezeSeconds: integer('idle_to_freeze_s'),
     bytes: integer('bytes'),
     workbook: text('workbook'),
+    /** The version that it is docked to; null without one, and for a name from before there were workbooks. */
+    workbookVersion: integer('workbook_version'),
     lineageBlueprint: text('lineage_blueprint'),
     lineageSnapshot: text('lineage_snapshot'),
     lineageParent: text('lineage_parent').$type<InstanceId>(),
@@ -82,15 +84,22 @@ export const instances = sqliteTable(
     index('instances_due')
       .on(table.dueAt, table.state, table.ephemeral, table.tenant, table.pending)
       .where(sql`due_at is not null and pending is null`),
+    index('instances_by_tenant_due')
+      .on(table.tenant, table.dueAt, table.state, table.ephemeral, table.pending)
+      .where(sql`due_at is not null and pending is null`),
     index('instances_pending').on(table.id).where(sql`pending is not null`),
     index('instances_by_snapshot').on(table.lineageSnapshot, table.created).where(sql`lineage_snapshot is not null`),
     index('instances_by_blueprint').on(table.lineageBlueprint, table.created).where(sql`lineage_blueprint is not null`),
+    index('instances_by_workbook')
+      .on(table.tenant, table.workbook, table.workbookVersion)
+      .where(sql`workbook is not null and tombstone = 0`),
     index('instances_by_source').on(table.vfsPath).where(sql`state = 'created' and vfs_path is not null`),
   ],
 );
 
 /**
  * One row per label of a living instance, made from `instances.labels` by triggers, with the sort keys of its instance.
+ * Its tenant and state are in the index by time, so that a list of a label within them reads no row of another.
  */
 export const labels = sqliteTable(
   'labels',
@@ -102,10 +111,12 @@ export const labels = sqliteTable(
     created: integer('created').notNull(),
     nameKey: blob('name_key').notNull(),
     bytesKey: integer('bytes_key').notNull(),
+    tenant: text('tenant').notNull().default(''),
+    state: text('state').$type<State>().notNull().default('created'),
   },
   (table) => [
     primaryKey({ columns: [table.instanceRow, table.key] }),
-    index('labels_by_updated').on(table.key, table.value, table.updated, table.instanceRow),
+    index('labels_by_updated').on(table.key, table.value, table.updated, table.instanceRow, table.tenant, table.state),
     index('labels_by_created').on(table.key, table.value, table.created, table.instanceRow),
     index('labels_by_name').on(table.key, table.value, table.nameKey, table.instanceRow),
     index('labels_by_bytes').on(table.key, table.value, table.bytesKey, table.instanceRow),

@@ -5,6 +5,9 @@ import type { JobOutcome, JobState } from '../../lib/registry/jobs.ts';
 import { jsonColumn } from '../columns.ts';
 import { blob, index, integer, primaryKey, sql, sqliteTable, text, uniqueIndex } from '../drizzle.ts';
 
+/** `false` as SQLite stores it: of drizzle's own the migration would make the table anew. */
+const FALSE = 0 as unknown as boolean;
+
 /** A verb for many instances. They were selected when the job was made and are in `job_pages`. */
 export const jobs = sqliteTable(
   'jobs',
@@ -17,6 +20,8 @@ export const jobs = sqliteTable(
     labels: jsonColumn<Record<string, string | null>>('labels'),
     /** The original request. */
     request: jsonColumn<unknown>('asked').notNull(),
+    /** Whether it also files what is kept hot or held. */
+    includeHeld: integer('include_held', { mode: 'boolean' }).notNull().default(FALSE),
     /** The tenants that it may affect; null: all. */
     tenants: jsonColumn<string[]>('tenants'),
     actor: text('actor').notNull(),

@@ -40,6 +40,7 @@ export const events = sqliteTable(
     index('events_by_tenant').on(table.tenant, table.timeMs),
     index('events_by_type').on(table.type, table.timeMs),
     index('events_by_actor').on(table.actor, table.timeMs),
+    index('events_by_request').on(table.requestId, table.timeMs).where(sql`request_id is not null`),
     index('events_by_trigger').on(table.trigger, table.timeMs),
   ],
 );

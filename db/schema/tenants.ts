@@ -12,6 +12,9 @@ export const tenants = sqliteTable('tenants', {
   maxSandboxes: integer('max_sandboxes'),
   maxActive: integer('max_active'),
   maxBytes: integer('max_bytes'),
+  maxDailyCpuSeconds: integer('max_daily_cpu_s'),
+  /** The longest time of a run; null: the server's. */
+  maxRunSeconds: integer('max_run_s'),
 });
 
 /**

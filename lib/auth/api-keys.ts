@@ -2,7 +2,7 @@
  * API keys: each is shown once, when it is made; only its digest is stored. A key is `wd_<id>_<secret>`; people see its
  * id. Knows nothing of what a key may do.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { epochSeconds } from '../base/clock.ts';
 import type { KeyRow, KeyStore, NewKey } from '../registry/keys.ts';
@@ -43,7 +43,7 @@ export function prefixOf(id: string): string {
 }
 
 function digestOf(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** Makes it. Last uses are written every minute, and by `flush`. */

@@ -11,6 +11,7 @@ import type { Logger } from '../base/log.ts';
 import type { Via } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type AccessChange, createAccessWatch } from './access-watch.ts';
+import { type ActorDirectory, createActorDirectory } from './actor-directory.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
 import type { Caller } from './caller.ts';
 import { cookieRules } from './cookies.ts';
@@ -46,6 +47,8 @@ export interface Auth {
   readonly signIns: SignIns;
   readonly people: People;
   readonly keys: ApiKeys;
+  /** The names of those who act. */
+  readonly actors: ActorDirectory;
   readonly limits: RateLimits;
   /**
    * A one-time link for the person who runs the server, valid for 15 minutes: it makes the first admin, or signs in the
@@ -96,6 +99,7 @@ export function createAuth(options: {
   const sessions = createSessionCache<Identity>({ entries: SESSION_CACHE_ENTRIES, lifeMs: SESSION_CACHE_MS });
   const limits = createRateLimits(config);
   const apiKeys = createApiKeys({ book: registry.keys, clock });
+  const actors = createActorDirectory(registry);
   const watch = createAccessWatch(() => clock.now());
   /** When a caller's key or session expires, in epoch milliseconds. */
   const expiries = new WeakMap<Caller, number>();
@@ -129,7 +133,8 @@ export function createAuth(options: {
   const people = createPeople({
     library,
     ended: sessionsEnded,
-    changed(person, disabled) {
+    changed({ id: person, name, disabled }) {
+      actors.learn(`user:${person}`, name);
       forget();
       watch.end(({ actor }) => actor === `user:${person}`, disabled ? 'over' : 'changed');
     },
@@ -142,6 +147,7 @@ export function createAuth(options: {
     const found = await (await library()).sessionOf(cookie);
     if (found === null) return null;
     const { person, session } = found;
+    actors.learn(`user:${person.id}`, person.name);
     const rights = found.isKeyHolder ? ADMIN_KEY : { role: person.role, tenants: person.tenants };
     const identity = { actor: `user:${person.id}`, ...rights, session: session.id, until: session.expiresMs };
     if (before === changes) sessions.set(cookie, identity);
@@ -160,6 +166,7 @@ export function createAuth(options: {
       await limits.countWrongKey(address);
       return null;
     }
+    actors.learn(`key:${row.id}`, row.name);
     return {
       actor: `key:${row.id}`,
       role,
@@ -195,6 +202,7 @@ export function createAuth(options: {
   const auth: Auth = {
     signIns: createSignIns({ library, registry, limits, clock, isAdminKey, ended: sessionsEnded }),
     people,
+    actors,
     keys: {
       ...apiKeys,
       async revoke(id, ledger) {

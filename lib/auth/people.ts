@@ -26,13 +26,12 @@ export interface People {
 }
 
 /**
- * Makes it. `ended` receives the ids of ended sessions; `changed` the person whose rights changed, and whether they are
- * disabled.
+ * Makes it. `ended` receives the ids of ended sessions; `changed` the person after a change.
  */
 export function createPeople(parts: {
   library: () => Promise<AuthLibrary>;
   ended: (sessions: readonly string[]) => void;
-  changed: (person: string, disabled: boolean) => void;
+  changed: (person: PersonRecord) => void;
 }): People {
   const { library, ended, changed } = parts;
   /** Changes run one at a time: two at once could remove the last two admins. */
@@ -51,7 +50,7 @@ export function createPeople(parts: {
       });
     }
     await opened.update(id, patch);
-    changed(id, after.disabled);
+    changed(after);
     if (after.disabled) ended(await opened.endSessions(id, () => true));
     return after;
   };

@@ -1,5 +1,5 @@
 /** Secrets: kept in files of mode 0600, compared by digest in constant time. */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readOrMakeSecretFile } from '../base/secret-file.ts';
 
 const SECRET_BYTES = 32;
@@ -16,7 +16,7 @@ export function readOrMakeSecret(path: string): string {
 
 /** A comparison with `expected` in constant time, whatever the length or common prefix. */
 export function secretComparison(expected: string): (given: string) => boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
+  const digest = (text: string) => hash('sha256', text, 'buffer');
   const expectedDigest = digest(expected);
   return (given) => timingSafeEqual(digest(given), expectedDigest);
 }

@@ -41,7 +41,7 @@ test('a backup made beside a running server is restored to an empty folder with 
   const made = run('backup', folder, [store]);
   expect([made.status, made.stderr]).toEqual([0, '']);
   expect(made.stdout).toMatch(/^Backup \S+: 9 sandboxes as of /);
-  expect(made.stdout).toContain('Without the key files (auth.secret, signing.key)');
+  expect(made.stdout).toContain('Without the key files (auth.secret, secrets.key, signing.key)');
   const verified = run('backup', folder, ['--verify', store]);
   expect([verified.status, verified.stderr]).toEqual([0, '']);
   expect(verified.stdout).toMatch(/^Verified: 10 objects, /m);

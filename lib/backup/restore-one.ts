@@ -183,6 +183,7 @@ async function landNew(
     idleToFreezeSeconds,
     labels,
     workbook,
+    workbookVersion,
   } = was;
   const { lineageBlueprint, lineageSnapshot, lineageParent } = was;
   const instance: Omit<NewInstance, 'vfsPath' | 'file' | 'bytes'> = {
@@ -198,6 +199,7 @@ async function landNew(
     idleToFreezeSeconds,
     labels,
     workbook,
+    workbookVersion,
     lineageBlueprint,
     lineageSnapshot,
     lineageParent,

@@ -14,7 +14,7 @@ import { filesIn } from './unfinished-restore.ts';
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const PASSPHRASE = { WB_BACKUP_PASSPHRASE: 'a long enough passphrase' };
-const KEYS = ['auth.secret', 'signing.key'];
+const KEYS = ['auth.secret', 'secrets.key', 'signing.key'];
 
 let root: string;
 let folder: string;
@@ -51,6 +51,10 @@ beforeAll(async () => {
   await server.call('POST', '/api/instances/frozen/freeze', {});
   for (const id of ['archived', 'deleted']) await server.call('POST', `/api/instances/${id}/archive`, {});
   await server.call('DELETE', '/api/instances/deleted', {});
+  for (const id of ['awake', 'archived']) {
+    const schedule = { cron: '0 0 1 1 *', command: `echo ${id}`, missed: 'once' };
+    await server.call('POST', `/api/instances/${id}/schedules`, schedule);
+  }
   await server.call('PUT', '/api/instances/awake/volumes/workspace/last', 'answered');
   await server.end('SIGKILL');
 });
@@ -80,13 +84,13 @@ test('the folder of a killed server is backed up into one file with the contents
   }
 });
 
-test('with the passphrase the key files are restored, and signatures and sessions stay valid', async () => {
+test('with the passphrase the key files are restored, and signatures, sessions and schedules stay valid', async () => {
   const wrong = run('restore', join(root, 'wrong'), ['--from', tar], { WB_BACKUP_PASSPHRASE: 'not the passphrase' });
   expect([wrong.status, wrong.stderr]).toEqual([1, 'The key files in the backup do not open with this passphrase.\n']);
   const restored = join(root, 'with-keys');
   const done = run('restore', restored, ['--from', tar], PASSPHRASE);
   expect([done.status, done.stderr]).toEqual([0, '']);
-  expect(done.stdout).toContain('Key files from the backup: auth.secret, signing.key.');
+  expect(done.stdout).toContain('Key files from the backup: auth.secret, secrets.key, signing.key.');
   for (const name of KEYS) expect(readFileSync(join(restored, name))).toEqual(readFileSync(join(folder, name)));
   expect(readdirSync(restored)).not.toContain('restoring.json');
   const looked = run('doctor', restored, []);
@@ -96,6 +100,15 @@ test('with the passphrase the key files are restored, and signatures and session
   expect((await server.call('GET', '/api/events/verify')).json).toMatchObject({ ok: true });
   for (const id of ['awake', 'suspended', 'frozen', 'archived']) expect(await read(server, id)).toBe(id);
   expect(await read(server, 'awake', 'last')).toBe('answered');
+  for (const [id, resting] of [
+    ['awake', false],
+    ['archived', true],
+  ] as const) {
+    const { json } = await server.call('GET', `/api/instances/${id}/schedules`);
+    expect(json).toMatchObject([
+      { command: `echo ${id}`, missed: 'once', resting, next_at: resting ? null : expect.any(Number) },
+    ]);
+  }
   await server.end();
   expect(run('ledger-verify', restored, []).status).toBe(0);
 });
@@ -109,7 +122,7 @@ test('a folder in use is refused, and with --force set aside completely', async 
   expect(contents(living)).toEqual(before);
   const done = run('restore', living, ['--from', tar, '--force']);
   expect([done.status, done.stderr]).toEqual([0, '']);
-  expect(done.stdout).toContain('Key files that are there and stay: auth.secret, signing.key.');
+  expect(done.stdout).toContain('Key files that are there and stay: auth.secret, secrets.key, signing.key.');
   const aside = join(living, readdirSync(living).find((name) => name.startsWith('replaced-')) ?? '');
   expect(contents(aside)).toEqual(before);
   expect(existsSync(join(aside, 'registry.sqlite'))).toBe(true);

@@ -23,9 +23,13 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 test('processes start from the bundle of the sources that are here', () => {
-  expect(Object.keys(list.sources)).toEqual(expect.arrayContaining(['lib/instance/worker.ts', 'lib/vfs/reader.ts']));
+  expect(Object.keys(list.sources)).toEqual(
+    expect.arrayContaining(['lib/instance/worker.ts', 'lib/vfs/reader.ts', 'lib/bundles/worker.ts']),
+  );
   expect(entryOf('worker', '/source')).toBe(join(ROOT, BUNDLES, list.folder, 'worker.cjs'));
-  expect(readdirSync(join(ROOT, BUNDLES, list.folder))).toEqual(expect.arrayContaining(['worker.cjs', 'reader.cjs']));
+  expect(readdirSync(join(ROOT, BUNDLES, list.folder))).toEqual(
+    expect.arrayContaining(['worker.cjs', 'reader.cjs', 'bundle.cjs']),
+  );
 });
 
 test('an installed folder has a bundle without the tools that made it', () => {

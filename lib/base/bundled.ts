@@ -1,6 +1,6 @@
 /**
- * The bundled code of workers and readers (made by scripts/worker-bundle.ts): where it lies, and whether it was made of
- * the sources that are here. Without a current bundle the processes load the sources.
+ * The bundled code of workers, readers and bundle processes (made by scripts/worker-bundle.ts): where it lies, and
+ * whether it was made of the sources that are here. Without a current bundle the processes load the sources.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ let bundle: string | null | undefined;
  * The file to start a process with: the bundled entry, or `source` (an absolute path) without a current bundle or when
  * it was deleted. Which bundle is decided at the first call: a server never runs the bundle of a later version.
  */
-export function entryOf(name: 'worker' | 'reader', source: string): string {
+export function entryOf(name: 'worker' | 'reader' | 'bundle', source: string): string {
   if (bundle === undefined) bundle = currentBundle();
   const entry = bundle === null ? source : join(ROOT, bundle, `${name}.cjs`);
   return existsSync(entry) ? entry : source;

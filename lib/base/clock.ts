@@ -12,6 +12,18 @@ export function epochSeconds(clock: Clock): number {
   return Math.floor(clock.now() / 1000);
 }
 
+const DAY_SECONDS = 86_400;
+
+/** Days since the epoch, in UTC. */
+export function utcDay(clock: Clock): number {
+  return Math.floor(epochSeconds(clock) / DAY_SECONDS);
+}
+
+/** Seconds until the next day begins, in UTC. */
+export function secondsToMidnight(clock: Clock): number {
+  return DAY_SECONDS - (epochSeconds(clock) % DAY_SECONDS);
+}
+
 /** A clock that moves only when told to. `start` in milliseconds since the epoch. */
 export class FakeClock implements Clock {
   #now: number;

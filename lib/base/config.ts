@@ -17,6 +17,19 @@ const integer = (min: number, max: number, fallback: number) =>
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
     .default(fallback);
 const text = z.string().min(1);
+/** Origins, separated by commas; each as browsers write it. */
+const origins = z
+  .string()
+  .transform((list) =>
+    list
+      .split(',')
+      .map((origin) => origin.trim())
+      .filter((origin) => origin !== ''),
+  )
+  .refine((list) => list.every((one) => URL.canParse(one) && new URL(one).origin === one && /^https?:/.test(one)), {
+    error: 'must be origins such as https://hooks.lan:8443, separated by commas',
+  })
+  .default([]);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
 /**
@@ -26,7 +39,7 @@ const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https U
 const SECRET = new Set(['WB_ADMIN_KEY', 'WB_BACKUP_PASSPHRASE']);
 
 /** The least memory budget: room for two sandbox processes. */
-const LEAST_MEMORY = 64 * MIB;
+const LEAST_MEMORY = 40 * MIB;
 const MOST_MEMORY = 64 * 1024 * 1024 * MIB;
 const MEMORY_RANGE = `must be a whole number of bytes from ${LEAST_MEMORY} to ${MOST_MEMORY}, or 0 for no budget`;
 const isMemory = (bytes: number) => bytes === 0 || (bytes >= LEAST_MEMORY && bytes <= MOST_MEMORY);
@@ -49,15 +62,36 @@ const environmentSchema = z.object({
   WB_CHECK_MS: integer(100, 3_600_000, 10_000),
   WB_CHECKS_TO_PAUSE: integer(1, 1000, 10),
   WB_READY_MS: integer(1000, 600_000, 30_000),
+  WB_TERM_MS: integer(0, 600_000, 3000),
+  WB_CPU_GROUPS: z.enum(['0', '1']).default('1'),
   WB_DRAIN_MS: integer(0, 600_000, 5000),
   WB_MAX_BODY: integer(1024, 1024 * MIB, 100 * MIB),
   WB_MAX_FILE: integer(1024, 256 * MIB, 64 * MIB),
   WB_MAX_SANDBOX: integer(MIB, 1024 * 1024 * MIB, 1024 * MIB),
+  WB_SCHEDULE_SPREAD: integer(0, 3600, 60),
+  WB_SCHEDULES_PER_SANDBOX: integer(0, 10_000, 100),
+  WB_SCHEDULES_PER_TENANT: integer(0, 1_000_000, 10_000),
+  WB_MAX_RUN: integer(1, 604_800, 3600),
+  WB_RUNS_PER_SANDBOX: integer(1, 1000, 16),
+  WB_RUNS_PER_TENANT: integer(1, 100_000, 256),
+  WB_RUNS_KEPT: integer(0, 10_000, 100),
+  WB_RUN_OUTPUT: integer(4096, 64 * MIB, MIB),
+  WB_RUN_OUTPUT_PER_TENANT: integer(4096, 1024 * MIB, 32 * MIB),
+  WB_RUN_OUTPUT_TOTAL: integer(4096, 16 * 1024 * MIB, 256 * MIB),
+  WB_TERMINAL_SCROLLBACK: integer(4096, 16 * MIB, 256 * 1024),
+  WB_TERMINALS_PER_SANDBOX: integer(1, 100, 8),
+  WB_TERMINALS_PER_TENANT: integer(1, 10_000, 64),
   WB_RATE_KEY: integer(0, 10_000_000, 12_000),
   WB_RATE_ADDRESS: integer(0, 10_000_000, 24_000),
   WB_RATE_WRONG_KEYS: integer(0, 10_000_000, 100),
+  WB_OUTGOING_ALLOWED: origins,
+  WB_WEBHOOK_HISTORY: integer(1, 100_000, 500),
   WB_TRUST_PROXY: z.enum(['0', '1']).default('0'),
   WB_LEDGER_KEEP_DAYS: integer(0, 36_500, 0),
+  WB_USAGE_KEEP_DAYS: integer(1, 36_500, 400),
+  WB_USAGE_ROWS: integer(1000, 1_000_000_000, 2_000_000),
+  WB_JOBS_KEEP_DAYS: integer(1, 36_500, 90),
+  WB_SCHEDULE_RUNS: integer(1, 10_000, 100),
   WB_METRICS: z.enum(['key', 'open']).default('key'),
   WB_ADMIN_KEY: z.string().min(16, 'must have at least 16 characters').max(512).optional(),
   WB_BACKUP_PASSPHRASE: text.optional(),
@@ -92,17 +126,53 @@ export interface Config {
   silentAfterChecks: number;
   /** Milliseconds that a process may take to start, and to answer after it was paused for its silence. */
   readyMs: number;
+  /** Milliseconds between asking a process to end (SIGTERM) and killing it. */
+  termMs: number;
+  /** Whether processor time is shared by control groups, where the server may make them. */
+  cpuGroups: boolean;
   drainMs: number;
   maxBodyBytes: number;
   maxFileBytes: number;
   maxSandboxBytes: number;
+  /** Seconds over which schedules that are due at the same second are spread; 0: they are not. */
+  scheduleSpreadSeconds: number;
+  schedulesPerSandbox: number;
+  schedulesPerTenant: number;
+  /** The longest time limit that a run may be given, in milliseconds. */
+  maxRunMs: number;
+  /** Runs under way at the same time. */
+  runsPerSandbox: number;
+  runsPerTenant: number;
+  /** Ended runs that a sandbox keeps. */
+  runsKept: number;
+  /** Bytes of output kept in memory: of one run, of all runs of a tenant, of all runs. */
+  runOutputBytes: number;
+  runOutputBytesPerTenant: number;
+  runOutputBytesTotal: number;
+  /** Bytes of scrollback that one terminal keeps in memory. */
+  terminalBytes: number;
+  /** Open terminals. */
+  terminalsPerSandbox: number;
+  terminalsPerTenant: number;
   /** Requests a minute of one key, from one address, and wrong keys from one address; 0: no limit. */
   ratePerKey: number;
   ratePerAddress: number;
   rateWrongKeys: number;
+  /** Origins outside the public internet, or without TLS, that requests of this server may go to. */
+  outgoingAllowed: readonly string[];
+  /** Ended deliveries that each webhook keeps. */
+  webhookHistory: number;
   trustProxy: boolean;
   /** Days that a sealed and exported month of the ledger is kept; null: for ever. */
   ledgerKeepDays: number | null;
+  /** Days that usage, processor time by day and wake times are kept. */
+  usageKeepDays: number;
+  /** Rows at most of the usage of sandboxes, and as many of tenants: older ones go. */
+  usageRows: number;
+  /** Days that ended jobs are kept. */
+  jobsKeepDays: number;
+  /** Runs kept of each schedule. */
+  runsPerSchedule: number;
   metricsOpen: boolean;
   adminKey: string | null;
   logLevel: string;
@@ -149,15 +219,36 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     checkEveryMs: env.WB_CHECK_MS,
     silentAfterChecks: env.WB_CHECKS_TO_PAUSE,
     readyMs: env.WB_READY_MS,
+    termMs: env.WB_TERM_MS,
+    cpuGroups: env.WB_CPU_GROUPS === '1',
     drainMs: env.WB_DRAIN_MS,
     maxBodyBytes: env.WB_MAX_BODY,
     maxFileBytes: env.WB_MAX_FILE,
     maxSandboxBytes: env.WB_MAX_SANDBOX,
+    scheduleSpreadSeconds: env.WB_SCHEDULE_SPREAD,
+    schedulesPerSandbox: env.WB_SCHEDULES_PER_SANDBOX,
+    schedulesPerTenant: env.WB_SCHEDULES_PER_TENANT,
+    maxRunMs: env.WB_MAX_RUN * 1000,
+    runsPerSandbox: env.WB_RUNS_PER_SANDBOX,
+    runsPerTenant: env.WB_RUNS_PER_TENANT,
+    runsKept: env.WB_RUNS_KEPT,
+    runOutputBytes: env.WB_RUN_OUTPUT,
+    runOutputBytesPerTenant: env.WB_RUN_OUTPUT_PER_TENANT,
+    runOutputBytesTotal: env.WB_RUN_OUTPUT_TOTAL,
+    terminalBytes: env.WB_TERMINAL_SCROLLBACK,
+    terminalsPerSandbox: env.WB_TERMINALS_PER_SANDBOX,
+    terminalsPerTenant: env.WB_TERMINALS_PER_TENANT,
     ratePerKey: env.WB_RATE_KEY,
     ratePerAddress: env.WB_RATE_ADDRESS,
     rateWrongKeys: env.WB_RATE_WRONG_KEYS,
+    outgoingAllowed: env.WB_OUTGOING_ALLOWED,
+    webhookHistory: env.WB_WEBHOOK_HISTORY,
     trustProxy: env.WB_TRUST_PROXY === '1',
     ledgerKeepDays: env.WB_LEDGER_KEEP_DAYS === 0 ? null : env.WB_LEDGER_KEEP_DAYS,
+    usageKeepDays: env.WB_USAGE_KEEP_DAYS,
+    usageRows: env.WB_USAGE_ROWS,
+    jobsKeepDays: env.WB_JOBS_KEEP_DAYS,
+    runsPerSchedule: env.WB_SCHEDULE_RUNS,
     metricsOpen: env.WB_METRICS === 'open',
     adminKey: env.WB_ADMIN_KEY ?? null,
     logLevel: env.WB_LOG,

@@ -17,9 +17,11 @@ import {
   writev as nodeWritev,
   openSync,
   renameSync,
+  rmdirSync,
   rmSync,
   utimesSync,
   type WriteStream,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import {
@@ -264,6 +266,33 @@ export function createFile(path: string, flags = 'wx', mode = 0o600): Promise<Fi
 /** Makes an empty new file. Throws EEXIST. */
 export function createFileNow(path: string, mode = 0o600): void {
   performingNow({ kind: 'create', path }, () => closeSync(openSync(path, 'wx', mode)));
+}
+
+/**
+ * Control groups of the kernel look like folders and files, and are on no disk: their changes are no effects.
+ */
+export function makeControlGroupNow(path: string): void {
+  mkdirSync(path, { recursive: true });
+}
+
+/** Removes an empty control group. False when it is not there or not empty. */
+export function removeControlGroupNow(path: string): boolean {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Tells the kernel something through a control file. Throws what it says. */
+export function writeControlFileNow(path: string, text: string): void {
+  writeFileSync(path, text);
+}
+
+/** The same beside the thread: the kernel takes milliseconds to move a process. */
+export function writeControlFile(path: string, text: string): Promise<void> {
+  return write(path, text);
 }
 
 type Options = Exclude<Parameters<typeof createWriteStream>[1], BufferEncodingOption | string | null | undefined>;

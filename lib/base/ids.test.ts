@@ -12,7 +12,8 @@ const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /** Where the id of a sandbox comes in: from requests, addresses, forms, command lines, files of others. */
 const BORDERS = [
-  'app/archive/[id]/page.tsx',
+  'app/archive/actions.ts',
+  'app/archive/revived.tsx',
   'app/form-values.ts',
   'app/palette-actions.ts',
   'app/retry.ts',
@@ -23,11 +24,13 @@ const BORDERS = [
   'app/sandboxes/[id]/plan/actions.ts',
   'app/sandboxes/[id]/plan/page.tsx',
   'app/sandboxes/[id]/repair-actions.ts',
+  'app/sandboxes/[id]/schedule-actions.ts',
   'app/sandboxes/[id]/settings-actions.ts',
   'app/sandboxes/[id]/ship/route.ts',
   'app/sandboxes/[id]/snapshot-actions.ts',
   'app/sandboxes/[id]/sql-actions.ts',
   'app/sandboxes/[id]/upload/route.ts',
+  'app/sandboxes/[id]/workbook-actions.ts',
   'lib/backup/manifest.ts',
   'lib/contract/schema.ts',
   'lib/contract/schema/bundles.ts',

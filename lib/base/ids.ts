@@ -19,7 +19,7 @@ const LENGTH = 10;
 
 /** A new id: the prefix, a dash and 50 random bits. */
 export function newId(prefix: 'sb'): InstanceId;
-export function newId(prefix: 'snap' | 'ship' | 'job'): string;
+export function newId(prefix: 'snap' | 'wb' | 'ship' | 'job' | 'sched' | 'run' | 'term' | 'hook' | 'ping'): string;
 export function newId(prefix: string): string {
   let id = `${prefix}-`;
   for (const byte of crypto.getRandomValues(new Uint8Array(LENGTH))) id += ALPHABET[byte % ALPHABET.length];

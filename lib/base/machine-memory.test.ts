@@ -18,6 +18,6 @@ test('the memory budget is the machine’s unless it is set, and none when it is
 
 test.each(['1GB', '1000', '-1', '64 MiB'])('WB_MEMORY=%s is refused with what is allowed', (value) => {
   expect(() => readConfig({ WB_MEMORY: value })).toThrow(
-    `WB_MEMORY="${value}": must be a whole number of bytes from 67108864 to 70368744177664, or 0 for no budget`,
+    `WB_MEMORY="${value}": must be a whole number of bytes from 41943040 to 70368744177664, or 0 for no budget`,
   );
 });

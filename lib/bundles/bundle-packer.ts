@@ -3,6 +3,7 @@
  * streams.
  */
 
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { writeFile } from '../base/effects.ts';
@@ -12,7 +13,17 @@ import type { ShareRow } from '../registry/shares.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { BundleProcess } from './bundle-process.ts';
 import type { Hashed } from './hashing.ts';
-import { DISK, FORMAT, MANIFEST, type Manifest, manifestText, PAGE, shippedVolumes, signedBytes } from './manifest.ts';
+import {
+  DISK,
+  FORMAT,
+  MANIFEST,
+  type Manifest,
+  manifestText,
+  PAGE,
+  SOURCE,
+  shippedVolumes,
+  signedBytes,
+} from './manifest.ts';
 
 /** File name of the zip in the temporary folder. */
 export const ZIP = 'bundle.zip';
@@ -31,6 +42,8 @@ export interface BundleSource extends Pick<ShareRow, 'actor' | 'requestId'> {
   folder: string;
   /** Hash and size of the copied file. */
   disk: Hashed;
+  /** The workbook that it is docked to; null without one. */
+  workbook: { id: string; version: number; source: string } | null;
 }
 
 /**
@@ -39,7 +52,7 @@ export interface BundleSource extends Pick<ShareRow, 'actor' | 'requestId'> {
  */
 export async function packBundle(options: PackOptions, worker: BundleProcess, source: BundleSource): Promise<ShareRow> {
   const { clock, signer, maxFileBytes } = options;
-  const { row, includePrivate, disk, actor, requestId } = source;
+  const { row, includePrivate, disk, workbook, actor, requestId } = source;
   const at = (name: string) => join(source.folder, name);
   const created = epochSeconds(clock);
   const volumes = shippedVolumes(includePrivate);
@@ -55,10 +68,13 @@ export async function packBundle(options: PackOptions, worker: BundleProcess, so
     name: row.name,
     lineage: { blueprint: row.lineageBlueprint, snapshot: row.lineageSnapshot, parent: row.lineageParent },
     issuer: signer.issuer,
+    ...(workbook === null ? {} : { workbook: { id: workbook.id, version: workbook.version } }),
   };
-  const paths = { disk: at(DISK), page: at(PAGE) };
+  if (workbook !== null) await writeFile(at(SOURCE), workbook.source, { flag: 'wx' });
+  const paths = { disk: at(DISK), page: at(PAGE), source: workbook === null ? null : at(SOURCE) };
   const { page } = await worker.run({ kind: 'page', ...paths, hashed: disk, manifest: draft, maxFileBytes });
-  const manifest: Manifest = { ...draft, members: { [PAGE]: page, [DISK]: disk } };
+  const carried: Record<string, Hashed> = workbook === null ? {} : { [SOURCE]: hashedText(workbook.source) };
+  const manifest: Manifest = { ...draft, members: { [PAGE]: page, [DISK]: disk, ...carried } };
   manifest.signature = signer.sign(signedBytes(manifest));
   await writeFile(at(MANIFEST), manifestText(manifest), { flag: 'wx' });
   const zip = { manifest: at(MANIFEST), target: at(ZIP), createdSeconds: created };
@@ -71,7 +87,7 @@ export async function packBundle(options: PackOptions, worker: BundleProcess, so
     volumes,
     privateIncluded: includePrivate,
     issuer: signer.issuer,
-    members: { [PAGE]: page, [DISK]: disk, [MANIFEST]: zipped.manifest },
+    members: { [PAGE]: page, [DISK]: disk, ...carried, [MANIFEST]: zipped.manifest },
     diskSha256: disk.sha256,
     sha256: zipped.whole.sha256,
     bytes: zipped.whole.bytes,
@@ -79,4 +95,9 @@ export async function packBundle(options: PackOptions, worker: BundleProcess, so
     actor,
     requestId,
   };
+}
+
+function hashedText(text: string): Hashed {
+  const bytes = Buffer.from(text);
+  return { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length };
 }

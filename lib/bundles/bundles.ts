@@ -6,7 +6,7 @@
 
 import { createReadStream } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { finished } from 'node:stream';
+import { finished, Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { isWinterdockError, publicMessage } from '../base/errors.ts';
@@ -22,14 +22,16 @@ import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 import { moveFile } from '../storage/files.ts';
 import type { VfsCopy } from '../vfs/types.ts';
 import { packBundle, ZIP } from './bundle-packer.ts';
+import type { CarriedWorkbooks } from './carried-workbooks.ts';
 import { createFromFile } from './create-from-file.ts';
-import { DISK, type Manifest, shippedVolumes } from './manifest.ts';
+import { DISK, type Manifest, PAGE, SOURCE, shippedVolumes } from './manifest.ts';
 import type { UnpackResult } from './messages.ts';
+import { requireSelfContained, selfContainedPage } from './self-contained.ts';
 import type { OutgoingStream, Transfers } from './transfers.ts';
 import { type BundleVerification, importRefusal, matchShare, type ShareMatch, verifyBundle } from './verification.ts';
 
 /** What a download reads at a time: each read crosses the server's thread. */
-const SENT_BYTES = 256 * 1024;
+const SENT_BYTES = 1024 * 1024;
 
 export interface BundlesOptions {
   config: Config;
@@ -39,6 +41,7 @@ export interface BundlesOptions {
   sessions: Pick<Sessions, 'copyOut'>;
   signer: Signer;
   transfers: Transfers;
+  workbooks: CarriedWorkbooks;
 }
 
 /** Saves an upload to a new file. */
@@ -70,7 +73,7 @@ export class Bundles {
    */
   ship(
     row: InstanceRow,
-    includePrivate: boolean,
+    { includePrivate, format }: { includePrivate: boolean; format: 'zip' | 'html' },
     audit: AuditContext,
     signal?: AbortSignal,
   ): Promise<{ share: ShareRow; outgoing: OutgoingStream }> {
@@ -85,11 +88,22 @@ export class Bundles {
             starting.catch(() => undefined);
             const { sha256, bytes } = await sessions.copyOut(row.id, join(folder, DISK), { volumes, durable: false });
             const { actor, requestId } = audit;
-            const source = { row, includePrivate, folder, disk: { sha256, bytes }, actor, requestId };
+            const workbook = await this.#options.workbooks.carried(row);
+            const source = { row, includePrivate, folder, disk: { sha256, bytes }, workbook, actor, requestId };
             return packBundle({ signer, clock, maxFileBytes: config.maxFileBytes }, await starting, source);
           }),
         );
+        if (format === 'html') requireSelfContained(share.bytes);
         await this.#options.registry.shares.add(share, this.#shipEntries(row, share, audit));
+        if (format === 'html') {
+          const page = { path: join(folder, PAGE), bytes: share.members[PAGE]?.bytes ?? 0 };
+          const zip = { path: join(folder, ZIP), bytes: share.bytes, fileName: `${row.id}.wbundle.zip` };
+          return {
+            result: share,
+            stream: Readable.from(selfContainedPage(page, zip), { objectMode: false }),
+            bytes: null,
+          };
+        }
         return {
           result: share,
           stream: createReadStream(join(folder, ZIP), { highWaterMark: SENT_BYTES }),
@@ -173,7 +187,13 @@ export class Bundles {
         async () => accepted(unpacked, verification),
       );
       const parent = await this.#parentOf(unpacked, input.tenant);
-      return createFromFile(
+      const docking = await this.#options.workbooks.dock(
+        input.tenant,
+        unpacked.manifest,
+        sourceIn(unpacked, target),
+        audit,
+      );
+      const created = createFromFile(
         { ...this.#options, dataFolder: this.#options.config.dataFolder },
         target,
         sha256,
@@ -187,16 +207,21 @@ export class Bundles {
           idleToSuspendSeconds: null,
           idleToFreezeSeconds: null,
           labels: {},
-          workbook: null,
+          workbook: docking.workbook,
+          workbookVersion: docking.workbookVersion,
           lineageBlueprint: null,
           lineageSnapshot: null,
           lineageParent: parent,
         },
         ledgerEntry(this.#options, row, audit, 'instance.imported', {
           to: 'created',
-          reason: originOf(unpacked, verification),
+          reason: `${originOf(unpacked, verification)}${docking.says}`,
         }),
       );
+      return created.catch(async (error: unknown) => {
+        await this.#options.workbooks.takeBack(input.tenant, docking, audit);
+        throw error;
+      });
     });
   }
 
@@ -275,4 +300,9 @@ function originOf({ kind, manifest, whole }: UnpackResult, { issuer }: BundleVer
   const what = kind === 'vfs' ? 'a bare VFS file' : `bundle ${manifest?.id}`;
   const who = issuer === null ? 'signed by nobody' : `signed by ${issuer}`;
   return `from ${what}, ${who}, sha256:${whole.sha256}`;
+}
+
+/** The path of the unpacked source of its workbook, beside the rebuilt file; null without one. */
+function sourceIn({ members }: UnpackResult, rebuilt: string): string | null {
+  return members[SOURCE] === undefined ? null : join(dirname(rebuilt), SOURCE);
 }

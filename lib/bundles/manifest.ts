@@ -10,9 +10,11 @@ export const FORMAT = 'wbundle/1';
 export const PAGE = 'workbook.html';
 export const DISK = 'vfs.sqlite';
 export const MANIFEST = 'manifest.json';
-/** The members of a bundle: these three and nothing else. */
+/** The source of the sandbox's workbook: the one member that a bundle may lack. */
+export const SOURCE = 'workbook.org';
+/** The members of every bundle. */
 export const MEMBERS = [PAGE, DISK, MANIFEST] as const;
-export type Member = (typeof MEMBERS)[number];
+export type Member = (typeof MEMBERS)[number] | typeof SOURCE;
 
 /** Largest manifest that is read, in bytes. A typical one has about 1 500. */
 export const MAX_MANIFEST_BYTES = 64 * 1024;
@@ -52,7 +54,9 @@ export const manifestSchema = z.looseObject({
       parent: idSchema.nullable(),
     })
     .optional(),
-  members: z.object({ [PAGE]: memberSchema, [DISK]: memberSchema }).optional(),
+  /** The workbook that it was docked to; its source is a member. */
+  workbook: z.object({ id: idSchema, version: z.int().min(1) }).optional(),
+  members: z.object({ [PAGE]: memberSchema, [DISK]: memberSchema, [SOURCE]: memberSchema.optional() }).optional(),
   /** `did:key:z…` of the signer. */
   issuer: z.string().max(ID_LENGTH).optional(),
   /** Ed25519 over `signedBytes`, base64url. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isSerializedError, type SerializedError } from '../base/serialized-error.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
-import { DISK, MANIFEST, manifestSchema, PAGE } from './manifest.ts';
+import { DISK, MANIFEST, manifestSchema, PAGE, SOURCE } from './manifest.ts';
 
 const hashedSchema = z.object({ sha256: z.string(), bytes: z.int() });
 
@@ -26,6 +26,7 @@ const unpackResultSchema = z.object({
     [PAGE]: hashedSchema.optional(),
     [DISK]: hashedSchema.optional(),
     [MANIFEST]: hashedSchema.optional(),
+    [SOURCE]: hashedSchema.optional(),
   }),
   /** The rebuilt VFS file and its contents; null when the upload has faults. */
   rebuilt: hashedSchema
@@ -51,6 +52,8 @@ const bundleTaskSchema = z.discriminatedUnion('kind', [
     disk: path,
     hashed: hashedSchema,
     page: path,
+    /** The source of its workbook; null without one. */
+    source: path.nullable(),
     manifest: manifestSchema,
     maxFileBytes: z.int(),
   }),
@@ -61,6 +64,7 @@ const bundleTaskSchema = z.discriminatedUnion('kind', [
     page: path,
     disk: path,
     manifest: path,
+    source: path.nullable(),
     createdSeconds: z.int(),
   }),
   /** Unpacks `file` and rebuilds its VFS file at `target`. */

@@ -9,13 +9,17 @@ import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { contentBytes } from '../vfs/table-reader.ts';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '../vfs/volumes.ts';
-import { DISK, type Manifest, PAGE } from './manifest.ts';
+import { escaped } from './html.ts';
+import { DISK, type Manifest, PAGE, SOURCE } from './manifest.ts';
 
 /** Entries listed for each volume; the page says how many more there are. */
 const LISTED = 2000;
 /** Largest text file that is shown, and the limit for all of a volume, in bytes. */
 const SHOWN_FILE_BYTES = 64 * 1024;
 const SHOWN_BYTES = 2 * 1024 * 1024;
+
+/** What every page ends with. */
+export const PAGE_END = '</main>\n</body>\n</html>\n';
 
 const ASKED_FOR = 'Private: it is in this bundle because the person who shipped it asked for that.';
 
@@ -54,10 +58,12 @@ const POLICY = [
 export interface PageInput {
   manifest: Manifest;
   disk: { sha256: string; bytes: number };
+  /** The source of its workbook as HTML, in pieces; absent without one. */
+  workbook?: Iterable<string>;
 }
 
 /** The page in pieces. `db` is an open VFS file of the bundle, with or without the second table. */
-export function* bundlePage(db: DatabaseSync, { manifest, disk }: PageInput): Generator<string> {
+export function* bundlePage(db: DatabaseSync, { manifest, disk, workbook }: PageInput): Generator<string> {
   const title = manifest.name ?? manifest.instance ?? manifest.id;
   yield `<!doctype html>
 <html lang="en">
@@ -80,14 +86,15 @@ export function* bundlePage(db: DatabaseSync, { manifest, disk }: PageInput): Ge
   yield `<p>The work is in <code>${DISK}</code>, one SQLite file. This page shows what is in it; <code>manifest.json</code> says what must be true of both, and is
 ${manifest.signed ? 'signed' : 'not signed'}. To make a sandbox of it again, import the whole bundle.</p>\n`;
   yield factsOf(manifest, disk);
+  if (workbook !== undefined) {
+    yield `<h2>Workbook</h2>\n<p class="quiet">As in <code>${SOURCE}</code>, byte for byte. Importing the bundle docks it again.</p>\n`;
+    yield* workbook;
+  }
   for (const volume of manifest.volumes) yield* volumeOf(db, volume);
   yield `<h2>Manifest</h2>
 <p class="quiet">As in <code>manifest.json</code>, which adds the hash of this page${manifest.signed ? ' and the signature' : ''}.</p>
 <pre>${escaped(JSON.stringify({ ...manifest, members: { [PAGE]: '…', [DISK]: disk } }, null, 2))}</pre>
-</main>
-</body>
-</html>
-`;
+${PAGE_END}`;
 }
 
 function factsOf(manifest: Manifest, disk: PageInput['disk']): string {
@@ -100,11 +107,16 @@ function factsOf(manifest: Manifest, disk: PageInput['disk']): string {
     ['Tenant', `<code>${escaped(manifest.tenant ?? 'not said')}</code>`],
     ['Shipped', dateOf(manifest.created)],
     ['Volumes', VOLUMES.map((volume) => stateOf(manifest, volume)).join('<br>')],
+    ['Workbook', workbookOf(manifest)],
     ['Made from', from.length === 0 ? 'nothing else' : escaped(from.join(', '))],
     ['Signed by', manifest.signed ? `<code>${escaped(manifest.issuer ?? 'not said')}</code>` : 'nobody'],
     [`SHA-256 of ${DISK}`, `<code>${escaped(disk.sha256)}</code>, ${grouped(disk.bytes)} bytes`],
   ];
   return `<dl>\n${facts.map(([name, html]) => `<dt>${escaped(name)}</dt><dd>${html}</dd>`).join('\n')}\n</dl>\n`;
+}
+
+function workbookOf({ workbook }: Manifest): string {
+  return workbook === undefined ? 'none' : `<bdi>${escaped(workbook.id)}</bdi>, version ${workbook.version}`;
 }
 
 function stateOf(manifest: Manifest, volume: Volume): string {
@@ -177,22 +189,4 @@ function counted(number: unknown, thing: string): string {
 
 function grouped(number: number): string {
   return String(number).replace(/\B(?=(\d{3})+$)/g, '\u202f');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Escapes text for HTML. Control characters become visible symbols, so that none hides or moves other text. */
-function escaped(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char)
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, (char) =>
-      char === '\r' ? '' : char === '\u007f' ? '\u2421' : String.fromCodePoint(0x2400 + char.charCodeAt(0)),
-    );
 }

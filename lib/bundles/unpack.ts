@@ -7,8 +7,10 @@ import { join } from 'node:path';
 import { isWinterdockError, type WinterdockError } from '../base/errors.ts';
 import { hashFile } from '../base/hash-file.ts';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '../vfs/volumes.ts';
-import { DISK, MANIFEST, MAX_MANIFEST_BYTES, type Manifest, type Member, PAGE, readManifest } from './manifest.ts';
+import { MAX_SOURCE_BYTES } from '../workbooks/outline.ts';
+import { DISK, MANIFEST, MAX_MANIFEST_BYTES, type Manifest, PAGE, readManifest, SOURCE } from './manifest.ts';
 import type { BundleProblem, UnpackLimits, UnpackResult } from './messages.ts';
+import { extractBundle, PAGE_MAGIC } from './page-bundle.ts';
 import { rebuildVfs } from './vfs-inspection.ts';
 import { BundleZip } from './zip-reader.ts';
 
@@ -22,7 +24,8 @@ const SQLITE_MAGIC = 'SQLite format 3\0';
 const ZIP_MAGICS = ['PK\x03\x04', 'PK\x05\x06'];
 
 /**
- * Unpacks `file` and, when it has no faults, rebuilds its VFS file at `target`. `folder` is for temporary files.
+ * Unpacks `file` and, when it has no faults, rebuilds its VFS file at `target`. `folder` is for temporary files. Of a
+ * page with a bundle in it the bundle is unpacked.
  */
 export async function unpack(
   file: string,
@@ -30,9 +33,24 @@ export async function unpack(
   target: string,
   limits: UnpackLimits,
 ): Promise<UnpackResult> {
+  const problems: BundleProblem[] = [];
+  const upload = await attempt(problems, () => uploadedFile(file, folder));
+  if (upload === null) return { ...unknown(problems), whole: await hashFile(file) };
   // The whole is hashed while its members inflate on other threads.
-  const [whole, parts] = await Promise.all([hashFile(file), unpackParts(file, folder, target, limits)]);
+  const [whole, parts] = await Promise.all([hashFile(upload), unpackParts(upload, folder, target, limits)]);
   return { ...parts, whole };
+}
+
+/** The upload, or the bundle that is in it. */
+async function uploadedFile(file: string, folder: string): Promise<string> {
+  if (!magicOf(file).toLowerCase().startsWith(PAGE_MAGIC)) return file;
+  const bundle = join(folder, 'from-page');
+  await extractBundle(file, bundle);
+  return bundle;
+}
+
+function unknown(problems: BundleProblem[]): UnpackedParts {
+  return { kind: 'unknown', manifest: null, members: {}, rebuilt: null, problems };
 }
 
 type UnpackedParts = Omit<UnpackResult, 'whole'>;
@@ -41,8 +59,7 @@ async function unpackParts(file: string, folder: string, target: string, limits:
   const magic = magicOf(file);
   if (magic === SQLITE_MAGIC) return unpackVfs(file, target, limits);
   if (ZIP_MAGICS.some((start) => magic.startsWith(start))) return unpackZip(file, folder, target, limits);
-  const problems = [problem('It is neither a bundle nor a VFS file.')];
-  return { kind: 'unknown', manifest: null, members: {}, rebuilt: null, problems };
+  return unknown([problem('It is neither a bundle nor a VFS file.')]);
 }
 
 async function unpackVfs(file: string, target: string, limits: UnpackLimits): Promise<UnpackedParts> {
@@ -74,6 +91,11 @@ async function unpackZip(file: string, folder: string, target: string, limits: U
   await attempt(problems, async () => {
     members[PAGE] = await zip.hash(PAGE, MAX_PAGE_BYTES);
   });
+  if (zip.has(SOURCE)) {
+    await attempt(problems, async () => {
+      members[SOURCE] = await zip.extract(SOURCE, join(folder, SOURCE), MAX_SOURCE_BYTES);
+    });
+  }
   await attempt(problems, async () => {
     members[DISK] = await zip.extract(DISK, disk, limits.maxBytes);
   });
@@ -99,7 +121,14 @@ function alterations(manifest: Manifest, members: UnpackResult['members']): Bund
       ? [problem('It is signed, but its manifest names no members: the signature covers none of them.')]
       : [];
   }
-  return ([PAGE, DISK] as const).flatMap((name: Exclude<Member, typeof MANIFEST>) => {
+  const declaredSource = manifest.members[SOURCE] !== undefined;
+  if (declaredSource !== (members[SOURCE] !== undefined)) {
+    const says = declaredSource
+      ? 'is not in it, and its manifest names it'
+      : 'is in it, and its manifest does not name it';
+    return [problem(`${SOURCE} ${says}.`)];
+  }
+  return ([PAGE, DISK, SOURCE] as const).flatMap((name) => {
     const declared = manifest.members?.[name];
     const found = members[name];
     if (

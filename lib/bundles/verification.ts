@@ -4,7 +4,7 @@
 import { WinterdockError } from '../base/errors.ts';
 import { verify } from '../base/signing.ts';
 import type { ShareRow } from '../registry/shares.ts';
-import { DISK, MEMBERS, type Member, signedBytes } from './manifest.ts';
+import { DISK, MEMBERS, type Member, SOURCE, signedBytes } from './manifest.ts';
 import type { BundleProblem, UnpackResult } from './messages.ts';
 
 export interface BundleVerification {
@@ -50,7 +50,7 @@ export function matchShare(unpacked: UnpackResult, share: ShareRow | null): Shar
   if (share === null) return { id: null, verdict: 'unknown', altered: [], says: 'unknown' };
   const { id } = share;
   const found = unpacked.kind === 'vfs' ? { [DISK]: unpacked.whole } : unpacked.members;
-  const expected = unpacked.kind === 'vfs' ? [DISK] : MEMBERS;
+  const expected = unpacked.kind === 'vfs' ? [DISK] : [...MEMBERS, SOURCE];
   const altered = expected.filter(
     (name) => found[name as keyof typeof found]?.sha256 !== share.members[name]?.sha256,
   ) as Member[];

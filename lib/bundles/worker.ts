@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { createReadStream, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { stdout } from 'node:process';
@@ -17,7 +18,7 @@ import { openAtRest } from '../vfs/open.ts';
 import { salvageVfs } from '../vfs/salvage.ts';
 import { checkoutTar } from './checkout-tar.ts';
 import { gzipped } from './gzip.ts';
-import { DISK, MANIFEST, type Member, PAGE } from './manifest.ts';
+import { DISK, MANIFEST, type Member, PAGE, SOURCE } from './manifest.ts';
 import { type BundleMessage, type BundleTask, type BundleTaskAnswer, parseBundleTask } from './messages.ts';
 import { bundlePage } from './page.ts';
 import { unpack } from './unpack.ts';
@@ -32,6 +33,8 @@ const EXPANDED_BYTES = 4096;
 process.on('message', (message) => void handle(message));
 // A normal exit waits for V8's threads and has been seen to hang. Nothing here needs a clean-up.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+// Ctrl-C reaches every process of the terminal's group. The server decides what it means for this one.
+process.on('SIGINT', () => {});
 send({ ready: true });
 flushCompileCache();
 
@@ -48,10 +51,11 @@ async function run(task: BundleTask): Promise<BundleTaskAnswer> {
     case 'page':
       return page(task);
     case 'zip': {
-      const { page, disk, manifest, target, createdSeconds } = task;
+      const { page, disk, manifest, source, target, createdSeconds } = task;
       const members: { name: Member; file: string }[] = [
         { name: MANIFEST, file: manifest },
         { name: PAGE, file: page },
+        ...(source === null ? [] : [{ name: SOURCE, file: source } as const]),
         { name: DISK, file: disk },
       ];
       return {
@@ -75,18 +79,26 @@ async function page({
   disk,
   hashed,
   page,
+  source,
   manifest,
   maxFileBytes,
 }: Extract<BundleTask, { kind: 'page' }>): Promise<BundleTaskAnswer> {
   inspectVfs(disk, maxFileBytes);
   const vfs = openAtRest(disk, { mapped: true });
   try {
-    const pieces = Readable.from(bundlePage(vfs.db, { manifest, disk: hashed }));
+    const pieces = Readable.from(bundlePage(vfs.db, { manifest, disk: hashed, ...(await shownSource(source)) }));
     await pipeline(pieces, writeStream(page, { flags: 'wx' }));
   } finally {
     vfs.close();
   }
   return { kind: 'page', page: await hashFile(page) };
+}
+
+/** The org parser is loaded for those that have a workbook only. */
+async function shownSource(source: string | null): Promise<{ workbook?: Iterable<string> }> {
+  if (source === null) return {};
+  const { orgHtml } = await import('./org-html.ts');
+  return { workbook: orgHtml(await readFile(source, 'utf8')) };
 }
 
 async function salvage({

@@ -12,7 +12,7 @@ import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { writeStream } from '../base/effects.ts';
 import { isWinterdockError, messageOf } from '../base/errors.ts';
 import { CHUNK_BYTES, type Hashed, HashingCounter } from './hashing.ts';
-import { MEMBERS, type Member } from './manifest.ts';
+import { MEMBERS, type Member, SOURCE } from './manifest.ts';
 import { DEFLATED, STORED } from './zip-records.ts';
 import { invalidZip, type MemberSpan, requireNoHiddenBytes, requireSameHeader } from './zip-structure.ts';
 
@@ -79,6 +79,10 @@ export class BundleZip {
     return { ...hashed, content: Buffer.concat(chunks) };
   }
 
+  has(member: Member): boolean {
+    return this.#members.has(member);
+  }
+
   async #inflate(member: Member, limit: number, output: Writable): Promise<Hashed> {
     const contents = this.#members.get(member);
     if (contents === undefined) throw invalidZip(`It has no ${member}.`);
@@ -126,15 +130,16 @@ function inflating(packed: Readable): InflateRaw {
 }
 
 async function membersOf(zip: ZipFile, file: string): Promise<Map<Member, Contents>> {
-  if (zip.entryCount !== MEMBERS.length) {
-    throw invalidZip(`A bundle holds ${MEMBERS.join(', ')} and nothing else; this zip has ${zip.entryCount} members.`);
+  if (zip.entryCount < MEMBERS.length || zip.entryCount > MEMBERS.length + 1) {
+    const all = `${MEMBERS.join(', ')}, perhaps ${SOURCE},`;
+    throw invalidZip(`A bundle holds ${all} and nothing else; this zip has ${zip.entryCount} members.`);
   }
   // yauzl's types declare the cursor as a boolean; it is the offset of the central directory.
   const start = Number(zip.readEntryCursor);
   const members = new Map<Member, Contents>();
   const spans: MemberSpan[] = [];
   for await (const entry of zip.eachEntry()) {
-    const member = MEMBERS.find((name) => name === entry.fileName);
+    const member = [...MEMBERS, SOURCE].find((name): name is Member => name === entry.fileName);
     if (member === undefined) throw invalidZip(`A bundle holds no ${JSON.stringify(entry.fileName.slice(0, 80))}.`);
     if (members.has(member)) throw invalidZip(`It has ${member} twice.`);
     requirePlain(entry, member);
@@ -147,6 +152,7 @@ async function membersOf(zip: ZipFile, file: string): Promise<Map<Member, Conten
       entry,
     });
   }
+  for (const member of MEMBERS) if (!members.has(member)) throw invalidZip(`It has no ${member}.`);
   requireNoHiddenBytes(file, spans, { start, end: Number(zip.readEntryCursor) });
   return members;
 }

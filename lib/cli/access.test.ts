@@ -63,6 +63,33 @@ test('people are invited, and the invitation withdrawn', async () => {
   expect((await cli.run(['people', 'invite'])).exit).toBe(2);
 });
 
+test('what people made names them, and shows no id of theirs', async () => {
+  const cookie = await firstAdmin(server.host.auth);
+  const asAda = async (path: string, body: object) =>
+    server.call<{ id: string }>('POST', `/api${path}`, body, {
+      key: null,
+      headers: { cookie, 'sec-fetch-site': 'same-origin' },
+    });
+  await asAda('/instances', { id: 'hers', tenant: 'acme' });
+  await asAda('/keys', { name: 'agents', role: 'viewer' });
+  await asAda('/people/invitations', { role: 'viewer' });
+  await asAda('/jobs', { verb: 'suspend', ids: ['hers'] });
+  const snapshot = await asAda('/instances/hers/snapshots', {});
+  await asAda('/instances/hers/ship', {});
+  for (const args of [
+    ['keys', 'list'],
+    ['people', 'invitations'],
+    ['jobs', 'list'],
+    ['shares'],
+    ['snapshots', 'show', snapshot.json.id],
+    ['events', '--type', 'instance.created'],
+  ]) {
+    const { stdout } = await ok(...args);
+    expect([args, stdout]).toEqual([args, expect.stringMatching(/\bAda\b/)]);
+    expect(stdout).not.toContain('user:');
+  }
+}, 120_000);
+
 test('a person is listed, changed, signed out everywhere, and disabled', async () => {
   await firstAdmin(server.host.auth);
   const cookie = await invited(server.host.auth, 'support', { email: 'eve@example.com' });

@@ -236,3 +236,16 @@ test('the ledger says that it was the command line', async () => {
   await ok('create', 'a', '--tenant', 'acme');
   expect((await server.call('GET', '/api/events?instance=a')).json).toMatchObject([{ via: 'cli' }]);
 });
+
+test('a database in a file is printed as its tables and rows, page by page', async () => {
+  await makeA();
+  const sql =
+    "CREATE TABLE t (n INT, s TEXT); INSERT INTO t VALUES (1, 'one'), (2, NULL); CREATE VIEW v AS SELECT n FROM t";
+  await ok('exec', 'a', '--', 'sqlite3', 'app.db', sql);
+  const listed = await ok('files', 'tables', 'a', 'app.db');
+  expect(listed.stdout).toMatch(/^NAME +KIND +ROWS +COLUMNS\nt +table +2 +n, s\nv +view +–/);
+  const first = await ok('files', 'tables', 'a', '/workspace/app.db', 't', '--limit', '1');
+  expect(first.stdout).toBe('n  s\n1  one\nThere is more: --cursor 1:1\n');
+  const second = await ok('files', 'tables', 'a', 'app.db', 't', '--cursor', '1:1', '--json');
+  expect(second.json).toMatchObject({ rows: [[2, null]], offset: 1, next: null });
+});

@@ -41,6 +41,16 @@ export function timeText(epochSeconds: number): string {
   return new Date(epochSeconds * 1000).toISOString().replace('T', ' ').replace('.000Z', 'Z');
 }
 
+/** Headings of columns of numbers. */
+const NUMBERS = new Set(
+  'SIZE IDLE FILES BYTES TOOK SEQ SANDBOXES ACTIVE FILED CPU CALLS MEMORY DISK WAKES FAULTS AWAKE'.split(' '),
+);
+
+/** Who did it: by name, else by the ledger's id. A person without a name has no account any more. */
+export function actorText(actor: string, name: string | null): string {
+  return name ?? (actor.startsWith('user:') ? 'a former person' : actor);
+}
+
 /**
  * A table with headings; columns of numbers are aligned right. Ends with a newline; empty without rows.
  */
@@ -48,7 +58,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   if (rows.length === 0) return '';
   const all = [headings, ...rows.map((row) => row.map((cell) => printable(cell)))];
   const widths = headings.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  const right = headings.map((heading) => /^(SIZE|IDLE|FILES|BYTES|TOOK|SEQ|SANDBOXES|ACTIVE|FILED)$/.test(heading));
+  const right = headings.map((heading) => NUMBERS.has(heading));
   return all
     .map((row) =>
       widths

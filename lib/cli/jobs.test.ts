@@ -45,6 +45,34 @@ test('a job is shown before it begins, is done by the server, and tells what bec
   expect((await cli.run(['jobs', 'cancel', id, '--json'])).json).toMatchObject({ state: 'done' });
 });
 
+test('a typed filter and options choose together, a wrong one chooses nothing, and held ones are set apart', async () => {
+  await server.call('PATCH', '/api/instances/a', { keep_hot: true, labels: { env: 'prod' } });
+  const filter = 'tenant:acme state:created idle:<1h';
+  const listed = await cli.run(['list', '--filter', filter, '--json']);
+  expect((listed.json as unknown as { id: string }[]).map(({ id }) => id).sort()).toEqual(['a', 'b']);
+  expect((await cli.run(['list', '--filter', 'label:env=prod', '--idle-under', '1h', '--json'])).json).toHaveLength(1);
+  expect((await cli.run(['list', '--idle-over', '1d', '--json'])).json).toEqual([]);
+  for (const [wrong, says] of [
+    ['colour:red', '“colour:” is no filter'],
+    ['state:asleep', 'is no state'],
+    ['idle:>soon', 'is no length of time'],
+  ] as const) {
+    const refused = await cli.run(['list', '--filter', wrong]);
+    expect(refused).toMatchObject({ exit: 2, stdout: '', stderr: expect.stringContaining(says) });
+    expect((await cli.run(['jobs', 'start', 'delete', '--filter', wrong, '--yes'])).exit).toBe(2);
+  }
+  expect((await cli.run(['list', '--filter', 'state:created', '--state', 'active'])).exit).toBe(2);
+
+  const archive = ['jobs', 'start', 'archive', '--filter', filter];
+  const dry = await cli.run([...archive, '--dry-run']);
+  expect(dry.stderr).toContain('archive: 1 of 2 that match.');
+  expect(dry.stderr).toContain('Set apart, 1: It is kept hot. --include-held takes them in.');
+  await cli.run([...archive, '--yes']);
+  expect([await stateOf('a'), await stateOf('b')]).toEqual(['created', 'archived']);
+  await cli.run([...archive, '--include-held', '--yes']);
+  expect(await stateOf('a')).toBe('archived');
+});
+
 test('labels are set and taken away for many, by ids', async () => {
   await cli.run(['jobs', 'start', 'label', 'a', 'c', '--set', 'team=red', '--yes']);
   expect((await cli.run(['list', '--label', 'team=red', '--json'])).json).toHaveLength(2);

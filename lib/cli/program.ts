@@ -3,6 +3,7 @@
  * client; those of commands/local.ts work on the server's own files.
  */
 import { Command } from 'commander';
+import { addBackgroundCommands } from './commands/background.ts';
 import { addBundleCommands } from './commands/bundles.ts';
 import { addCopyCommands } from './commands/copies.ts';
 import { addEventCommands } from './commands/events.ts';
@@ -18,8 +19,12 @@ import { addMoveCommands } from './commands/moves.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addRepairCommands } from './commands/repairs.ts';
 import { addRunCommands } from './commands/run.ts';
+import { addScheduleCommands } from './commands/schedules.ts';
 import { addShellCommand } from './commands/shell.ts';
 import { addTenantCommands } from './commands/tenants.ts';
+import { addUsageCommand } from './commands/usage.ts';
+import { addWebhookCommands } from './commands/webhooks.ts';
+import { addWorkbookCommands } from './commands/workbooks.ts';
 import { exitCodeTable } from './exit-codes.ts';
 
 /** Makes the tree. It throws instead of ending the process. */
@@ -50,16 +55,21 @@ ${exitCodeTable()}`,
   addInstanceCommands(program);
   addRunCommands(program);
   addShellCommand(program);
+  addBackgroundCommands(program);
   addFileCommands(program);
   addMoveCommands(program);
   addJobCommands(program);
+  addScheduleCommands(program);
   addCopyCommands(program);
   addRepairCommands(program);
   addLineageCommand(program);
   addBundleCommands(program);
+  addWorkbookCommands(program);
   addEventCommands(program);
+  addWebhookCommands(program);
   addLedgerCommands(program);
   addTenantCommands(program);
+  addUsageCommand(program);
   addKeyCommands(program);
   addPeopleCommands(program);
   addLocalCommands(program);

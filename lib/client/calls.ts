@@ -9,12 +9,24 @@ import type {
   BlueprintsQuery,
   CheckoutQuery,
   CloneInput,
+  CompareQuery,
+  Comparison,
+  Completion,
+  CompletionQuery,
+  ComponentCallAnswer,
+  ComponentCallInput,
   CreateBlueprintInput,
   CreateBlueprintQuery,
   CreatedKey,
   CreateInput,
+  CreateScheduleInput,
+  Database,
+  DatabaseQuery,
+  DatabaseRows,
+  DatabaseRowsQuery,
   DeleteFolderQuery,
   DeleteInput,
+  DeliveriesQuery,
   DryRun,
   EndSessionQuery,
   EvalAnswer,
@@ -35,7 +47,9 @@ import type {
   Inspection,
   Instance,
   InstanceEventsQuery,
+  InstanceLife,
   InstanceSharesQuery,
+  InstanceUsage,
   Invitation,
   Invited,
   InviteInput,
@@ -49,6 +63,7 @@ import type {
   LedgerHead,
   LedgerProof,
   LedgerSegment,
+  LifeQuery,
   Lineage,
   ListQuery,
   MakeFolderInput,
@@ -56,9 +71,11 @@ import type {
   MoveInput,
   PasswordChangeInput,
   PatchInput,
+  PatchScheduleInput,
   Person,
   PersonPatchInput,
   Plan,
+  PlanAnswer,
   PlanQuery,
   PrefetchAnswer,
   PreviewAnswer,
@@ -68,9 +85,16 @@ import type {
   RestoreInstanceInput,
   ResumeAnswer,
   ResumeInput,
+  RunOutput,
+  RunOutputQuery,
   RunPlanInput,
+  RunsQuery,
   SalvageAnswer,
   SalvageInput,
+  SandboxRun,
+  Schedule,
+  ScheduleRun,
+  SchedulesQuery,
   SearchHit,
   SearchQuery,
   Session,
@@ -86,6 +110,7 @@ import type {
   SqlAnswer,
   SqlInput,
   StartJobInput,
+  StartRunInput,
   Storage,
   StorageCheckInput,
   StreamQuery,
@@ -94,18 +119,38 @@ import type {
   TenantForgetPlan,
   TenantPatchInput,
   TenantsQuery,
+  TenantUsage,
+  Terminal,
+  TerminalLineInput,
+  UpgradeAnswer,
+  UpgradeQuery,
+  UsageQuery,
   VerbBodyInput,
   VolumeInfo,
   WakeTime,
   WakeTimesQuery,
+  Webhook,
+  WebhookDelivery,
+  WebhookInput,
+  WebhookPatchInput,
+  WebhookSecret,
+  WebhooksQuery,
+  Workbook,
+  WorkbookQuery,
+  WorkbooksQuery,
+  WorkbookVersion,
+  WorkbookVersionQuery,
+  WorkbookVersionsQuery,
+  WorkflowCallAnswer,
+  WorkflowCallInput,
 } from './types.ts';
 
 /** Every operation of the route table. */
 export interface Calls {
   /**
    * Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or
-   * activity, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under
-   * way. Looking wakes nothing.
+   * activity, `idle_over` and `idle_under` the seconds since then, `due_since` and `due_until` their next automatic
+   * move; `pending` asks for those with an operation under way. Looking wakes nothing.
    */
   listInstances(query?: ListQuery, options?: CallOptions): Pages<Instance>;
   /** Creates an instance. It has no process and no file until its first resume or call. */
@@ -152,12 +197,71 @@ export interface Calls {
   attachToInstance(id: string, attachment: string, options?: CallOptions): Promise<Attachment>;
   /** Ends an attachment: the idle clock starts. */
   detachFromInstance(id: string, attachment: string, options?: CallOptions): Promise<void>;
+  /**
+   * Begins a shell script that outlives this request, and answers when that is written down. It wakes a sleeping
+   * instance, takes its turn among the calls, and counts as one: it is activity, and filing waits for it, or ends it.
+   * After a restart of the server it is `lost`.
+   */
+  startRun(id: string, input: StartRunInput, options?: CallOptions): Promise<SandboxRun>;
+  /** Lists the runs of an instance, newest first: those under way, and as many ended ones as it keeps. */
+  listRuns(id: string, query?: RunsQuery, options?: CallOptions): Pages<SandboxRun>;
+  /** Shows a run: whether it is under way, or how it ended. */
+  getRun(id: string, run: string, options?: CallOptions): Promise<SandboxRun>;
+  /**
+   * Reads the output of a run so far. The server keeps the newest part of it in memory; `dropped` says what is missing.
+   * Offsets count the bytes of both outputs together. With `Accept: text/event-stream` it follows the run: events `run`
+   * as its state changes, `stdout` and `stderr`, `gap` for what is no longer there, and at last `exit`. The id of an
+   * event is the offset after it: `Last-Event-ID` goes on at exactly that byte. Closing the connection does not stop
+   * the run.
+   */
+  getRunOutput(id: string, run: string, query?: RunOutputQuery, options?: CallOptions): Promise<RunOutput>;
+  /**
+   * Stops a run, and answers with its end, or, when that takes longer than three seconds, without. What its commands
+   * wrote until then stays. One that has ended stays as it is.
+   */
+  stopRun(id: string, run: string, options?: CallOptions): Promise<SandboxRun>;
+  /**
+   * Lists the terminals of an instance: those that are open, and the last ones that went, with why. They are in memory:
+   * a restart of the server ends them.
+   */
+  listTerminals(id: string, options?: CallOptions): Promise<Terminal[]>;
+  /** Opens a terminal. Wakes nothing. */
+  openTerminal(id: string, options?: CallOptions): Promise<Terminal>;
+  /** Closes a terminal with its scrollback, and stops the line that runs in it. */
+  closeTerminal(id: string, terminal: string, options?: CallOptions): Promise<void>;
+  /**
+   * Shows a terminal: first what stands in it, then what happens, as server-sent events (`line`, `woke`, `stdout`,
+   * `stderr`, `gap`, `refused`, `exit`, `note`, `clear`, and at last `gone`). `Last-Event-ID` goes on after that entry.
+   * As long as a stream is open, and for a minute after the last one, the terminal counts as shown: one that is used
+   * holds its instance awake.
+   */
+  streamTerminal(id: string, terminal: string, options?: CallOptions): Promise<Download>;
+  /**
+   * Runs a line in a terminal, in the directory that the one before left, as a run. One line runs at a time: `conflict`
+   * meanwhile.
+   */
+  typeInTerminal(id: string, terminal: string, input: TerminalLineInput, options?: CallOptions): Promise<SandboxRun>;
+  /** Stops the line that runs in a terminal. */
+  interruptTerminal(id: string, terminal: string, options?: CallOptions): Promise<Terminal>;
+  /** Removes the scrollback of a terminal, for everybody who shows it. A line that runs goes on and stays. */
+  clearTerminal(id: string, terminal: string, options?: CallOptions): Promise<Terminal>;
+  /**
+   * Says how a line of shell may go on: with commands where one begins, else with paths. Reads the file where it rests,
+   * and wakes nothing.
+   */
+  completeLine(id: string, input: CompletionQuery, options?: CallOptions): Promise<Completion>;
   /** Lists the three volumes with what they hold and promise. */
   listVolumes(id: string, options?: CallOptions): Promise<VolumeInfo[]>;
   /** Lists the files of a volume by path. Wakes nothing. */
   listFiles(id: string, volume: Volume, query?: FilesQuery, options?: CallOptions): Pages<FileInfo>;
   /** Lists what lies directly in a folder, folders first. Wakes nothing. */
   listFolder(id: string, volume: Volume, query?: FolderQuery, options?: CallOptions): Pages<FolderItem>;
+  /** Compares a volume with a snapshot: what was added, removed and changed since. Wakes nothing. */
+  compare(id: string, volume: Volume, query: CompareQuery, options?: CallOptions): Promise<Comparison>;
+  /** Lists the tables and views of a file that is a SQLite database of up to 64 MiB. Wakes nothing. */
+  listTables(id: string, volume: Volume, query: DatabaseQuery, options?: CallOptions): Promise<Database>;
+  /** Reads rows of a table or view of a file that is a SQLite database. Wakes nothing. */
+  listRows(id: string, volume: Volume, query: DatabaseRowsQuery, options?: CallOptions): Promise<DatabaseRows>;
   /** Makes a folder and its missing parents. Wakes a sleeping sandbox. */
   makeFolder(id: string, volume: Volume, input: MakeFolderInput, options?: CallOptions): Promise<void>;
   /** Deletes an empty folder, or with `recursive` one with all that is in it. Wakes a sleeping sandbox. */
@@ -216,6 +320,44 @@ export interface Calls {
   inspectBundle(body: Upload, options?: CallOptions): Promise<Inspection>;
   /** Makes a new instance of a bundle, or of a bare VFS file. */
   importBundle(body: Upload, query: ImportQuery, options?: CallOptions): Promise<Instance>;
+  /** Lists workbooks by tenant and id, a page at a time. */
+  listWorkbooks(query?: WorkbooksQuery, options?: CallOptions): Pages<Workbook>;
+  /** Answers the plan of the org text that is the body, or all its problems. Stores nothing. */
+  planSource(body: Upload, options?: CallOptions): Promise<PlanAnswer>;
+  /** Reads the source of a workbook, byte for byte; `version` asks for an older one. */
+  getWorkbook(id: string, query?: WorkbookVersionQuery, options?: CallOptions): Promise<Download>;
+  /**
+   * Stores the org text that is the body as the newest version. The same bytes again are no new version. A source with
+   * problems is stored too, and nothing can dock to it.
+   */
+  putWorkbook(id: string, body: Upload, query?: WorkbookQuery, options?: CallOptions): Promise<Workbook>;
+  /** Deletes a workbook with all its versions, when no sandbox is docked to it. */
+  deleteWorkbook(id: string, query?: WorkbookQuery, options?: CallOptions): Promise<void>;
+  /** Answers the plan of a version: worlds, components and what feeds what; or all problems of its source. */
+  getWorkbookPlan(id: string, query?: WorkbookVersionQuery, options?: CallOptions): Promise<PlanAnswer>;
+  /** Lists the versions of a workbook, newest first, a page at a time. */
+  listWorkbookVersions(id: string, query?: WorkbookVersionsQuery, options?: CallOptions): Pages<WorkbookVersion>;
+  /** Tells what changes from one version to another, and what of it breaks a sandbox that is docked. */
+  checkWorkbookUpgrade(id: string, query: UpgradeQuery, options?: CallOptions): Promise<UpgradeAnswer>;
+  /**
+   * Calls a component of the workbook that the sandbox is docked to, by its name, or by its path with encoded slashes.
+   * Wakes a sleeping sandbox. What the component did wrong is the `error` of a good answer: a call that fails keeps
+   * nothing. With `Accept: text/event-stream` the events `woke`, `running`, `log` and `component` are sent as they
+   * happen, and `result` last. Closing the connection stops it.
+   */
+  callComponent(
+    id: string,
+    component: string,
+    input?: ComponentCallInput,
+    options?: CallOptions,
+  ): Promise<ComponentCallAnswer>;
+  /**
+   * Runs a workflow of the workbook that the sandbox is docked to: the only one, or that named by `world`. Its
+   * components run in the order of their dependencies; an error stops what depends on it. Wakes a sleeping sandbox.
+   * With `Accept: text/event-stream` the events `woke`, `running`, `log` and `component` are sent as they happen, and
+   * `result` last. Closing the connection stops it.
+   */
+  callWorkflow(id: string, input?: WorkflowCallInput, options?: CallOptions): Promise<WorkflowCallAnswer>;
   /**
    * Gives the file of an instance that is not awake byte for byte as it lies, all volumes, deleted bytes and damage
    * included; an archived one compressed (zstd). With `part=log` what SQLite left beside it. Opens and wakes nothing.
@@ -251,6 +393,31 @@ export interface Calls {
   cancelJob(id: string, options?: CallOptions): Promise<Job>;
   /** Lists what became of each instance of a job, in the job’s order. */
   listJobResults(id: string, query?: JobResultsQuery, options?: CallOptions): Pages<JobResult>;
+  /**
+   * Lists the schedules of an instance, oldest first: those made here and those that its workbook declares. Those of an
+   * archived instance rest.
+   */
+  listSchedules(id: string, query?: SchedulesQuery, options?: CallOptions): Pages<Schedule>;
+  /**
+   * Schedules a command or a component: by `cron` (five fields, or six with the seconds first), or at `at`, which
+   * `repeat` repeats as org does. A firing wakes the instance, behind people’s requests. `missed` says what happens to
+   * times at which the server did not run: `skip` (also of a run that a killed server left: at most once), `once` or
+   * `all` (at least once; at most the last 50).
+   */
+  createSchedule(id: string, input?: CreateScheduleInput, options?: CallOptions): Promise<Schedule>;
+  /** Shows a schedule, when it is next due and how it last went. */
+  getSchedule(id: string, schedule: string, options?: CallOptions): Promise<Schedule>;
+  /**
+   * Changes or pauses a schedule. Times that pass while it is paused are not made up for. One that the workbook
+   * declares can only be paused.
+   */
+  patchSchedule(id: string, schedule: string, input?: PatchScheduleInput, options?: CallOptions): Promise<Schedule>;
+  /** Removes a schedule and its history. A run under way goes on. */
+  deleteSchedule(id: string, schedule: string, options?: CallOptions): Promise<void>;
+  /** Runs a schedule now, also a paused one, and answers when that has begun: its history says how it ends. */
+  runSchedule(id: string, schedule: string, options?: CallOptions): Promise<ScheduleRun>;
+  /** Lists the last 100 runs of a schedule, newest first. */
+  listScheduleRuns(id: string, schedule: string, query?: SchedulesQuery, options?: CallOptions): Pages<ScheduleRun>;
   /** Lists tenants by name with what they have and may have. */
   listTenants(query?: TenantsQuery, options?: CallOptions): Pages<Tenant>;
   /** Shows a tenant: counts by state, bytes by drawer, thresholds, quotas with their use. */
@@ -279,6 +446,22 @@ export interface Calls {
    * Changes nothing.
    */
   simulate(input?: SimulateInput, options?: CallOptions): Promise<Simulation>;
+  /**
+   * Shows what an instance took over time: processor seconds, calls, memory, disk, by the hour or more. Steps in which
+   * it did nothing are left out.
+   */
+  instanceUsage(id: string, query?: UsageQuery, options?: CallOptions): Promise<InstanceUsage>;
+  /**
+   * Shows the life of an instance from the ledger: the time in each state and its hops, in a bounded number of columns.
+   */
+  instanceLife(id: string, query?: LifeQuery, options?: CallOptions): Promise<InstanceLife>;
+  /**
+   * Shows what a tenant’s instances took over time, together: processor seconds, calls, memory, disk, wakes, faults,
+   * active time.
+   */
+  tenantUsage(tenant: string, query?: UsageQuery, options?: CallOptions): Promise<TenantUsage>;
+  /** Shows the same of the whole server. */
+  serverUsage(query?: UsageQuery, options?: CallOptions): Promise<TenantUsage>;
   /** Lists what happened to an instance, newest first. */
   listInstanceEvents(id: string, query?: InstanceEventsQuery, options?: CallOptions): Pages<Event>;
   /**
@@ -340,6 +523,32 @@ export interface Calls {
   createKey(input: KeyInput, options?: CallOptions): Promise<CreatedKey>;
   /** Revokes a key, at once and for open streams too. */
   revokeKey(id: string, options?: CallOptions): Promise<void>;
+  /** Lists the webhooks, the oldest first. */
+  listWebhooks(query?: WebhooksQuery, options?: CallOptions): Promise<Webhook[]>;
+  /**
+   * Sets up a webhook: from now on it is told of ledger lines, signed as Standard Webhooks says, at least once each and
+   * with the same `webhook-id` at every attempt. `tenant` limits it to the lines of one, `types` to some (`instance.*`,
+   * `problems` for faults and refusals). https and public addresses only, unless the server’s settings allow an origin
+   * by name. The secret is shown this once.
+   */
+  createWebhook(input: WebhookInput, options?: CallOptions): Promise<WebhookSecret>;
+  /** Shows a webhook and how it fares. */
+  getWebhook(id: string, options?: CallOptions): Promise<Webhook>;
+  /**
+   * Changes a webhook, or turns it on or off. One that is turned on goes on where it stopped, or with `resume_from:
+   * now` with what happens from now on. After 24 hours without a success the server turns it off.
+   */
+  patchWebhook(id: string, input?: WebhookPatchInput, options?: CallOptions): Promise<Webhook>;
+  /** Removes a webhook with its deliveries. */
+  deleteWebhook(id: string, options?: CallOptions): Promise<void>;
+  /** Replaces the secret. The one before signs too for 24 hours. The new one is shown this once. */
+  rotateWebhookSecret(id: string, options?: CallOptions): Promise<WebhookSecret>;
+  /** Sends `webhook.ping` once and answers how that went, also for a webhook that is off. */
+  testWebhook(id: string, options?: CallOptions): Promise<WebhookDelivery>;
+  /** Lists what is to be delivered and the last that was or failed, newest first. */
+  listWebhookDeliveries(id: string, query?: DeliveriesQuery, options?: CallOptions): Pages<WebhookDelivery>;
+  /** Delivers again, with the same `webhook-id`, whatever came of it before. */
+  resendDelivery(id: string, delivery: string, options?: CallOptions): Promise<WebhookDelivery>;
   /**
    * Shows how the store does: the registry, the ledger, the drawers, the disk, the places for processes. Costs the same
    * whatever there is.
@@ -394,9 +603,55 @@ export const CALLS = {
     query: false,
     answer: 'nothing',
   },
+  startRun: { method: 'POST', path: '/api/instances/:id/runs', body: 'json', query: false, answer: 'json' },
+  listRuns: { method: 'GET', path: '/api/instances/:id/runs', body: null, query: true, answer: 'page' },
+  getRun: { method: 'GET', path: '/api/instances/:id/runs/:run', body: null, query: false, answer: 'json' },
+  getRunOutput: { method: 'GET', path: '/api/instances/:id/runs/:run/output', body: null, query: true, answer: 'json' },
+  stopRun: { method: 'POST', path: '/api/instances/:id/runs/:run/stop', body: null, query: false, answer: 'json' },
+  listTerminals: { method: 'GET', path: '/api/instances/:id/terminals', body: null, query: false, answer: 'json' },
+  openTerminal: { method: 'POST', path: '/api/instances/:id/terminals', body: null, query: false, answer: 'json' },
+  closeTerminal: {
+    method: 'DELETE',
+    path: '/api/instances/:id/terminals/:terminal',
+    body: null,
+    query: false,
+    answer: 'nothing',
+  },
+  streamTerminal: {
+    method: 'GET',
+    path: '/api/instances/:id/terminals/:terminal/stream',
+    body: null,
+    query: false,
+    answer: 'events',
+  },
+  typeInTerminal: {
+    method: 'POST',
+    path: '/api/instances/:id/terminals/:terminal/lines',
+    body: 'json',
+    query: false,
+    answer: 'json',
+  },
+  interruptTerminal: {
+    method: 'POST',
+    path: '/api/instances/:id/terminals/:terminal/interrupt',
+    body: null,
+    query: false,
+    answer: 'json',
+  },
+  clearTerminal: {
+    method: 'POST',
+    path: '/api/instances/:id/terminals/:terminal/clear',
+    body: null,
+    query: false,
+    answer: 'json',
+  },
+  completeLine: { method: 'POST', path: '/api/instances/:id/complete', body: 'json', query: false, answer: 'json' },
   listVolumes: { method: 'GET', path: '/api/instances/:id/volumes', body: null, query: false, answer: 'json' },
   listFiles: { method: 'GET', path: '/api/instances/:id/volumes/:volume', body: null, query: true, answer: 'page' },
   listFolder: { method: 'GET', path: '/api/instances/:id/folders/:volume', body: null, query: true, answer: 'page' },
+  compare: { method: 'GET', path: '/api/instances/:id/compare/:volume', body: null, query: true, answer: 'json' },
+  listTables: { method: 'GET', path: '/api/instances/:id/tables/:volume', body: null, query: true, answer: 'json' },
+  listRows: { method: 'GET', path: '/api/instances/:id/rows/:volume', body: null, query: true, answer: 'json' },
   makeFolder: {
     method: 'POST',
     path: '/api/instances/:id/folders/:volume',
@@ -466,6 +721,22 @@ export const CALLS = {
   listShares: { method: 'GET', path: '/api/shares', body: null, query: true, answer: 'page' },
   inspectBundle: { method: 'POST', path: '/api/bundles/inspect', body: 'bytes', query: false, answer: 'json' },
   importBundle: { method: 'POST', path: '/api/instances/import', body: 'bytes', query: true, answer: 'json' },
+  listWorkbooks: { method: 'GET', path: '/api/workbooks', body: null, query: true, answer: 'page' },
+  planSource: { method: 'POST', path: '/api/workbooks/plan', body: 'bytes', query: false, answer: 'json' },
+  getWorkbook: { method: 'GET', path: '/api/workbooks/:id', body: null, query: true, answer: 'download' },
+  putWorkbook: { method: 'PUT', path: '/api/workbooks/:id', body: 'bytes', query: true, answer: 'json' },
+  deleteWorkbook: { method: 'DELETE', path: '/api/workbooks/:id', body: null, query: true, answer: 'nothing' },
+  getWorkbookPlan: { method: 'GET', path: '/api/workbooks/:id/plan', body: null, query: true, answer: 'json' },
+  listWorkbookVersions: { method: 'GET', path: '/api/workbooks/:id/versions', body: null, query: true, answer: 'page' },
+  checkWorkbookUpgrade: { method: 'GET', path: '/api/workbooks/:id/upgrade', body: null, query: true, answer: 'json' },
+  callComponent: {
+    method: 'POST',
+    path: '/api/instances/:id/call/:component',
+    body: 'json',
+    query: false,
+    answer: 'json',
+  },
+  callWorkflow: { method: 'POST', path: '/api/instances/:id/call', body: 'json', query: false, answer: 'json' },
   rawInstance: { method: 'GET', path: '/api/instances/:id/raw', body: null, query: true, answer: 'download' },
   salvageInstance: { method: 'POST', path: '/api/instances/:id/salvage', body: 'json', query: false, answer: 'json' },
   restoreInstance: { method: 'POST', path: '/api/instances/:id/restore', body: 'json', query: false, answer: 'json' },
@@ -476,6 +747,43 @@ export const CALLS = {
   getJob: { method: 'GET', path: '/api/jobs/:id', body: null, query: false, answer: 'json' },
   cancelJob: { method: 'DELETE', path: '/api/jobs/:id', body: null, query: false, answer: 'json' },
   listJobResults: { method: 'GET', path: '/api/jobs/:id/results', body: null, query: true, answer: 'page' },
+  listSchedules: { method: 'GET', path: '/api/instances/:id/schedules', body: null, query: true, answer: 'page' },
+  createSchedule: { method: 'POST', path: '/api/instances/:id/schedules', body: 'json', query: false, answer: 'json' },
+  getSchedule: {
+    method: 'GET',
+    path: '/api/instances/:id/schedules/:schedule',
+    body: null,
+    query: false,
+    answer: 'json',
+  },
+  patchSchedule: {
+    method: 'PATCH',
+    path: '/api/instances/:id/schedules/:schedule',
+    body: 'json',
+    query: false,
+    answer: 'json',
+  },
+  deleteSchedule: {
+    method: 'DELETE',
+    path: '/api/instances/:id/schedules/:schedule',
+    body: null,
+    query: false,
+    answer: 'nothing',
+  },
+  runSchedule: {
+    method: 'POST',
+    path: '/api/instances/:id/schedules/:schedule/run',
+    body: null,
+    query: false,
+    answer: 'json',
+  },
+  listScheduleRuns: {
+    method: 'GET',
+    path: '/api/instances/:id/schedules/:schedule/runs',
+    body: null,
+    query: true,
+    answer: 'page',
+  },
   listTenants: { method: 'GET', path: '/api/tenants', body: null, query: true, answer: 'page' },
   getTenant: { method: 'GET', path: '/api/tenants/:tenant', body: null, query: false, answer: 'json' },
   patchTenant: { method: 'PATCH', path: '/api/tenants/:tenant', body: 'json', query: false, answer: 'json' },
@@ -483,6 +791,10 @@ export const CALLS = {
   wakeTimes: { method: 'GET', path: '/api/metrics/wakes', body: null, query: true, answer: 'json' },
   previewThresholds: { method: 'POST', path: '/api/settings/preview', body: 'json', query: false, answer: 'json' },
   simulate: { method: 'POST', path: '/api/settings/simulate', body: 'json', query: false, answer: 'json' },
+  instanceUsage: { method: 'GET', path: '/api/instances/:id/usage', body: null, query: true, answer: 'json' },
+  instanceLife: { method: 'GET', path: '/api/instances/:id/life', body: null, query: true, answer: 'json' },
+  tenantUsage: { method: 'GET', path: '/api/tenants/:tenant/usage', body: null, query: true, answer: 'json' },
+  serverUsage: { method: 'GET', path: '/api/usage', body: null, query: true, answer: 'json' },
   listInstanceEvents: { method: 'GET', path: '/api/instances/:id/events', body: null, query: true, answer: 'page' },
   listEvents: { method: 'GET', path: '/api/events', body: null, query: true, answer: 'page' },
   streamEvents: { method: 'GET', path: '/api/events/stream', body: null, query: true, answer: 'events' },
@@ -515,6 +827,27 @@ export const CALLS = {
   listKeys: { method: 'GET', path: '/api/keys', body: null, query: false, answer: 'json' },
   createKey: { method: 'POST', path: '/api/keys', body: 'json', query: false, answer: 'json' },
   revokeKey: { method: 'DELETE', path: '/api/keys/:id', body: null, query: false, answer: 'nothing' },
+  listWebhooks: { method: 'GET', path: '/api/webhooks', body: null, query: true, answer: 'json' },
+  createWebhook: { method: 'POST', path: '/api/webhooks', body: 'json', query: false, answer: 'json' },
+  getWebhook: { method: 'GET', path: '/api/webhooks/:id', body: null, query: false, answer: 'json' },
+  patchWebhook: { method: 'PATCH', path: '/api/webhooks/:id', body: 'json', query: false, answer: 'json' },
+  deleteWebhook: { method: 'DELETE', path: '/api/webhooks/:id', body: null, query: false, answer: 'nothing' },
+  rotateWebhookSecret: { method: 'POST', path: '/api/webhooks/:id/rotate', body: null, query: false, answer: 'json' },
+  testWebhook: { method: 'POST', path: '/api/webhooks/:id/test', body: null, query: false, answer: 'json' },
+  listWebhookDeliveries: {
+    method: 'GET',
+    path: '/api/webhooks/:id/deliveries',
+    body: null,
+    query: true,
+    answer: 'page',
+  },
+  resendDelivery: {
+    method: 'POST',
+    path: '/api/webhooks/:id/deliveries/:delivery/resend',
+    body: null,
+    query: false,
+    answer: 'json',
+  },
   storage: { method: 'GET', path: '/api/settings/storage', body: null, query: false, answer: 'json' },
   checkStorage: { method: 'POST', path: '/api/settings/storage/check', body: 'json', query: false, answer: 'json' },
   getSettings: { method: 'GET', path: '/api/settings', body: null, query: false, answer: 'json' },

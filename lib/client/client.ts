@@ -10,9 +10,22 @@ import { CALLS, type Calls } from './calls.ts';
 import { type ExecBytesAnswer, type ExecBytesInput, execBytes } from './exec.ts';
 import { type ExecEvent, type ExecStreamInput, execStream } from './exec-stream.ts';
 import { type FollowOptions, followEvents } from './follow.ts';
+import { type FollowRunOptions, followRun, type RunEvent } from './follow-run.ts';
 import { type Page, pagesOf } from './pages.ts';
 import { type ClientOptions, createTransport, type Transport } from './transport.ts';
-import type { DryRun, Event, ForgettingStarted, StartJobInput, StreamQuery, TenantForgetPlan } from './types.ts';
+import type {
+  ComponentCallAnswer,
+  ComponentCallInput,
+  DryRun,
+  Event,
+  ForgettingStarted,
+  StartJobInput,
+  StreamQuery,
+  TenantForgetPlan,
+  WorkflowCallAnswer,
+  WorkflowCallInput,
+} from './types.ts';
+import { type WorkbookEvent, workbookStream } from './workbook-stream.ts';
 
 export type { ErrorCode } from '../base/errors.ts';
 export type { Volume } from '../vfs/volumes.ts';
@@ -22,11 +35,13 @@ export { ApiError, type ClientCode } from './error.ts';
 export type { ExecBytesAnswer, ExecBytesInput } from './exec.ts';
 export type { ExecEvent, ExecStreamInput } from './exec-stream.ts';
 export type { FollowOptions } from './follow.ts';
+export type { FollowRunOptions, RunEvent } from './follow-run.ts';
 export { MAX_STDIN_BYTES } from './limits.ts';
 export type { Page, Pages } from './pages.ts';
 export type { ClientOptions } from './transport.ts';
 export type * from './types.ts';
 export { addressIn, DEFAULT_URL, type Whereabouts, whereaboutsIn } from './whereabouts.ts';
+export type { WorkbookEvent } from './workbook-stream.ts';
 
 /** A file without its bytes. */
 export interface FileStat {
@@ -52,10 +67,31 @@ export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob
    */
   execStream(id: string, input: ExecStreamInput, options?: CallOptions): AsyncGenerator<ExecEvent, void, void>;
   /**
+   * Calls a component and yields `woke`, `running`, `log`, `component` and at last `result` as they come. Leaving the
+   * loop, or aborting the signal, stops it. Never retried.
+   */
+  callComponentStream(
+    id: string,
+    component: string,
+    input?: ComponentCallInput,
+    options?: CallOptions,
+  ): AsyncGenerator<WorkbookEvent<ComponentCallAnswer>, void, void>;
+  /** As `callComponentStream`, for a whole workflow. */
+  callWorkflowStream(
+    id: string,
+    input?: WorkflowCallInput,
+    options?: CallOptions,
+  ): AsyncGenerator<WorkbookEvent<WorkflowCallAnswer>, void, void>;
+  /**
    * Yields the ledger as it grows, from `last_event_id` on or else from now, and reconnects without a gap or a
    * repeat. Ends only by leaving the loop, by the signal (throws its reason), or by a refusal.
    */
   streamEvents(query?: StreamQuery, options?: FollowOptions): AsyncGenerator<Event, void, void>;
+  /**
+   * Yields the output of a run from `offset` on, and at last `exit`; reconnects at the next byte. Leaving the loop does
+   * not stop the run.
+   */
+  followRun(id: string, run: string, options?: FollowRunOptions): AsyncGenerator<RunEvent, void, void>;
   /**
    * Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what
    * it would do and whom it would pass over, and why.
@@ -76,6 +112,16 @@ export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob
   statFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<FileStat>;
 }
 
+type OwnMethod =
+  | 'url'
+  | 'execBytes'
+  | 'execStream'
+  | 'callComponentStream'
+  | 'callWorkflowStream'
+  | 'streamEvents'
+  | 'followRun'
+  | 'statFile';
+
 /**
  * Makes a client. Methods take the path's parameters in their order, then the body, then the query, each if the
  * operation has it, then options. Throws a TypeError when the address is none; calls reject with ApiError.
@@ -83,12 +129,17 @@ export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob
 export function createClient(options: ClientOptions = {}): WinterdockClient {
   const transport = createTransport(options);
   const methods = Object.entries(CALLS).map(([name, line]) => [name, methodOf(transport, line)]);
-  const own: Pick<WinterdockClient, 'url' | 'execBytes' | 'execStream' | 'streamEvents' | 'statFile'> = {
+  const own: Pick<WinterdockClient, OwnMethod> = {
     url: transport.url,
     execBytes: (id, input, callOptions = {}) => execBytes(transport, CALLS.execInInstance, id, input, callOptions),
     execStream: (id, input, callOptions = {}) => execStream(transport, CALLS.execInInstance, id, input, callOptions),
+    callComponentStream: (id, component, input = {}, callOptions = {}) =>
+      workbookStream(transport, CALLS.callComponent, [id, component], input, callOptions),
+    callWorkflowStream: (id, input = {}, callOptions = {}) =>
+      workbookStream(transport, CALLS.callWorkflow, [id], input, callOptions),
     streamEvents: (query = {}, followOptions = {}) =>
       followEvents(transport, { stream: CALLS.streamEvents, list: CALLS.listEvents }, query, followOptions),
+    followRun: (id, run, followOptions = {}) => followRun(transport, CALLS.getRunOutput, [id, run], followOptions),
     async statFile(id, volume, path, callOptions = {}) {
       const line = { ...CALLS.getFile, method: 'HEAD' } as const;
       const { headers } = await transport.send({ line, parameters: [id, volume, path], options: callOptions });

@@ -1,11 +1,10 @@
 /** A script's output while it runs. Safe for the browser. */
 import { fromBase64 } from './base64.ts';
 import type { CallLine, CallOptions } from './call.ts';
-import { ApiError, networkError, problemError } from './error.ts';
+import { callEvents } from './call-events.ts';
 import { bodyOf, type ExecBytesInput } from './exec.ts';
-import { serverSent } from './server-sent.ts';
 import type { Transport } from './transport.ts';
-import type { ExecAnswer, ExecInput, Instance, Problem } from './types.ts';
+import type { ExecAnswer, ExecInput, Instance } from './types.ts';
 
 type Exit = Omit<ExecAnswer, 'stdout' | 'stderr' | 'stdout_encoding' | 'stderr_encoding'>;
 
@@ -60,27 +59,9 @@ export async function* execStream(
   input: ExecStreamInput,
   options: CallOptions,
 ): AsyncGenerator<ExecEvent, void, void> {
-  const { signal } = options;
-  const response = await transport.send({
-    line,
-    parameters: [id],
-    body: bodyOf(input),
-    accept: 'text/event-stream',
-    options,
-  });
-  try {
-    for await (const { event, data } of serverSent(response.body ?? new Blob([]).stream())) {
-      const value: unknown = JSON.parse(data);
-      if (event === 'error') throw problemError(value as Problem);
-      if (event === 'stdout' || event === 'stderr') yield { event, ...saidOf(value as Piece) };
-      else yield { event, ...(value as object) } as ExecEvent;
-      if (event === 'exit') return;
-    }
-  } catch (error) {
-    if (signal?.aborted === true) throw signal.reason;
-    throw error instanceof ApiError ? error : networkError(transport.url, error);
+  const request = { line, parameters: [id], body: bodyOf(input), options };
+  for await (const { event, value } of callEvents(transport, request, 'exit')) {
+    if (event === 'stdout' || event === 'stderr') yield { event, ...saidOf(value as Piece) };
+    else yield { event, ...(value as object) } as ExecEvent;
   }
-  throw new ApiError('network', 'The connection ended before the command did.', {
-    hint: 'What ran until then is kept. Look at the files before running it again.',
-  });
 }

@@ -10,12 +10,26 @@ import type {
   blueprintsQuerySchema,
   checkoutQuerySchema,
   cloneSchema,
+  compareQuerySchema,
+  comparisonSchema,
+  completionQuerySchema,
+  completionSchema,
+  componentCallAnswerSchema,
+  componentCallSchema,
+  componentPortSchema,
   createBlueprintQuerySchema,
   createBlueprintSchema,
   createdKeySchema,
+  createScheduleSchema,
   createSchema,
+  databaseQuerySchema,
+  databaseRowsQuerySchema,
+  databaseRowsSchema,
+  databaseSchema,
+  databaseTableSchema,
   deleteFolderQuerySchema,
   deleteSchema,
+  deliveriesQuerySchema,
   dryRunSchema,
   endSessionQuerySchema,
   evalAnswerSchema,
@@ -25,6 +39,7 @@ import type {
   execAnswerSchema,
   execSchema,
   exportQuerySchema,
+  fileChangeSchema,
   fileInfoSchema,
   filesQuerySchema,
   folderItemSchema,
@@ -35,8 +50,10 @@ import type {
   importQuerySchema,
   inspectionSchema,
   instanceEventsQuerySchema,
+  instanceLifeSchema,
   instanceSchema,
   instanceSharesQuerySchema,
+  instanceUsageSchema,
   invitationSchema,
   invitedSchema,
   inviteSchema,
@@ -51,17 +68,24 @@ import type {
   ledgerHeadSchema,
   ledgerProofSchema,
   ledgerSegmentSchema,
+  lifeQuerySchema,
   lineageSchema,
   listQuerySchema,
   makeFolderSchema,
   meSchema,
   moveSchema,
   passwordChangeSchema,
+  patchScheduleSchema,
   patchSchema,
   personPatchSchema,
   personSchema,
+  planAnswerSchema,
+  planComponentSchema,
+  planProblemSchema,
   planQuerySchema,
+  planScheduleSchema,
   planSchema,
+  planWorldSchema,
   prefetchAnswerSchema,
   previewAnswerSchema,
   previewSchema,
@@ -71,9 +95,17 @@ import type {
   restoreSchema,
   resumeAnswerSchema,
   resumeSchema,
+  runOutputQuerySchema,
+  runOutputSchema,
+  runPieceSchema,
   runPlanSchema,
+  runsQuerySchema,
   salvageAnswerSchema,
   salvageSchema,
+  sandboxRunSchema,
+  scheduleRunSchema,
+  scheduleSchema,
+  schedulesQuerySchema,
   searchHitSchema,
   searchQuerySchema,
   segmentHeadSchema,
@@ -90,6 +122,7 @@ import type {
   sqlAnswerSchema,
   sqlSchema,
   startJobSchema,
+  startRunSchema,
   storageCheckSchema,
   storageSchema,
   streamQuerySchema,
@@ -98,10 +131,32 @@ import type {
   tenantPatchSchema,
   tenantSchema,
   tenantsQuerySchema,
+  tenantUsageSchema,
+  terminalLineSchema,
+  terminalSchema,
+  upgradeAnswerSchema,
+  upgradeChangeSchema,
+  upgradeQuerySchema,
+  usageQuerySchema,
   verbBodySchema,
   volumeInfoSchema,
   wakeTimeSchema,
   wakeTimesQuerySchema,
+  webhookDeliverySchema,
+  webhookInputSchema,
+  webhookPatchSchema,
+  webhookSchema,
+  webhookSecretSchema,
+  webhooksQuerySchema,
+  workbookPlanSchema,
+  workbookQuerySchema,
+  workbookSchema,
+  workbooksQuerySchema,
+  workbookVersionQuerySchema,
+  workbookVersionSchema,
+  workbookVersionsQuerySchema,
+  workflowCallAnswerSchema,
+  workflowCallSchema,
 } from '../contract/schema.ts';
 import type {
   Attachment,
@@ -109,12 +164,26 @@ import type {
   BlueprintsQuery,
   CheckoutQuery,
   CloneInput,
+  CompareQuery,
+  Comparison,
+  Completion,
+  CompletionQuery,
+  ComponentCallAnswer,
+  ComponentCallInput,
+  ComponentPort,
   CreateBlueprintInput,
   CreateBlueprintQuery,
   CreatedKey,
   CreateInput,
+  CreateScheduleInput,
+  Database,
+  DatabaseQuery,
+  DatabaseRows,
+  DatabaseRowsQuery,
+  DatabaseTable,
   DeleteFolderQuery,
   DeleteInput,
+  DeliveriesQuery,
   DryRun,
   EndSessionQuery,
   EvalAnswer,
@@ -124,6 +193,7 @@ import type {
   ExecAnswer,
   ExecInput,
   ExportQuery,
+  FileChange,
   FileInfo,
   FilesQuery,
   FolderItem,
@@ -135,7 +205,9 @@ import type {
   Inspection,
   Instance,
   InstanceEventsQuery,
+  InstanceLife,
   InstanceSharesQuery,
+  InstanceUsage,
   Invitation,
   Invited,
   InviteInput,
@@ -150,6 +222,7 @@ import type {
   LedgerHead,
   LedgerProof,
   LedgerSegment,
+  LifeQuery,
   Lineage,
   ListQuery,
   MakeFolderInput,
@@ -157,10 +230,16 @@ import type {
   MoveInput,
   PasswordChangeInput,
   PatchInput,
+  PatchScheduleInput,
   Person,
   PersonPatchInput,
   Plan,
+  PlanAnswer,
+  PlanComponent,
+  PlanProblem,
   PlanQuery,
+  PlanSchedule,
+  PlanWorld,
   PrefetchAnswer,
   PreviewAnswer,
   PreviewInput,
@@ -170,9 +249,17 @@ import type {
   RestoreInstanceInput,
   ResumeAnswer,
   ResumeInput,
+  RunOutput,
+  RunOutputQuery,
+  RunPiece,
   RunPlanInput,
+  RunsQuery,
   SalvageAnswer,
   SalvageInput,
+  SandboxRun,
+  Schedule,
+  ScheduleRun,
+  SchedulesQuery,
   SearchHit,
   SearchQuery,
   SegmentHead,
@@ -189,6 +276,7 @@ import type {
   SqlAnswer,
   SqlInput,
   StartJobInput,
+  StartRunInput,
   Storage,
   StorageCheckInput,
   StreamQuery,
@@ -197,10 +285,32 @@ import type {
   TenantForgetPlan,
   TenantPatchInput,
   TenantsQuery,
+  TenantUsage,
+  Terminal,
+  TerminalLineInput,
+  UpgradeAnswer,
+  UpgradeChange,
+  UpgradeQuery,
+  UsageQuery,
   VerbBodyInput,
   VolumeInfo,
   WakeTime,
   WakeTimesQuery,
+  Webhook,
+  WebhookDelivery,
+  WebhookInput,
+  WebhookPatchInput,
+  WebhookSecret,
+  WebhooksQuery,
+  Workbook,
+  WorkbookPlan,
+  WorkbookQuery,
+  WorkbooksQuery,
+  WorkbookVersion,
+  WorkbookVersionQuery,
+  WorkbookVersionsQuery,
+  WorkflowCallAnswer,
+  WorkflowCallInput,
 } from './types.ts';
 
 test('the plain types of the client are those of the contract’s schemas', () => {
@@ -209,12 +319,26 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<BlueprintsQuery>().toEqualTypeOf<z.input<typeof blueprintsQuerySchema>>();
   expectTypeOf<CheckoutQuery>().toEqualTypeOf<z.input<typeof checkoutQuerySchema>>();
   expectTypeOf<CloneInput>().toEqualTypeOf<z.input<typeof cloneSchema>>();
+  expectTypeOf<CompareQuery>().toEqualTypeOf<z.input<typeof compareQuerySchema>>();
+  expectTypeOf<Comparison>().toEqualTypeOf<z.output<typeof comparisonSchema>>();
+  expectTypeOf<Completion>().toEqualTypeOf<z.output<typeof completionSchema>>();
+  expectTypeOf<CompletionQuery>().toEqualTypeOf<z.input<typeof completionQuerySchema>>();
+  expectTypeOf<ComponentCallAnswer>().toEqualTypeOf<z.output<typeof componentCallAnswerSchema>>();
+  expectTypeOf<ComponentCallInput>().toEqualTypeOf<z.input<typeof componentCallSchema>>();
+  expectTypeOf<ComponentPort>().toEqualTypeOf<z.output<typeof componentPortSchema>>();
   expectTypeOf<CreateBlueprintInput>().toEqualTypeOf<z.input<typeof createBlueprintSchema>>();
   expectTypeOf<CreateBlueprintQuery>().toEqualTypeOf<z.input<typeof createBlueprintQuerySchema>>();
   expectTypeOf<CreateInput>().toEqualTypeOf<z.input<typeof createSchema>>();
+  expectTypeOf<CreateScheduleInput>().toEqualTypeOf<z.input<typeof createScheduleSchema>>();
   expectTypeOf<CreatedKey>().toEqualTypeOf<z.output<typeof createdKeySchema>>();
+  expectTypeOf<Database>().toEqualTypeOf<z.output<typeof databaseSchema>>();
+  expectTypeOf<DatabaseQuery>().toEqualTypeOf<z.input<typeof databaseQuerySchema>>();
+  expectTypeOf<DatabaseRows>().toEqualTypeOf<z.output<typeof databaseRowsSchema>>();
+  expectTypeOf<DatabaseRowsQuery>().toEqualTypeOf<z.input<typeof databaseRowsQuerySchema>>();
+  expectTypeOf<DatabaseTable>().toEqualTypeOf<z.output<typeof databaseTableSchema>>();
   expectTypeOf<DeleteFolderQuery>().toEqualTypeOf<z.input<typeof deleteFolderQuerySchema>>();
   expectTypeOf<DeleteInput>().toEqualTypeOf<z.input<typeof deleteSchema>>();
+  expectTypeOf<DeliveriesQuery>().toEqualTypeOf<z.input<typeof deliveriesQuerySchema>>();
   expectTypeOf<DryRun>().toEqualTypeOf<z.output<typeof dryRunSchema>>();
   expectTypeOf<EndSessionQuery>().toEqualTypeOf<z.input<typeof endSessionQuerySchema>>();
   expectTypeOf<EvalAnswer>().toEqualTypeOf<z.output<typeof evalAnswerSchema>>();
@@ -224,6 +348,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<ExecAnswer>().toEqualTypeOf<z.output<typeof execAnswerSchema>>();
   expectTypeOf<ExecInput>().toEqualTypeOf<z.input<typeof execSchema>>();
   expectTypeOf<ExportQuery>().toEqualTypeOf<z.input<typeof exportQuerySchema>>();
+  expectTypeOf<FileChange>().toEqualTypeOf<z.output<typeof fileChangeSchema>>();
   expectTypeOf<FileInfo>().toEqualTypeOf<z.output<typeof fileInfoSchema>>();
   expectTypeOf<FilesQuery>().toEqualTypeOf<z.input<typeof filesQuerySchema>>();
   expectTypeOf<FolderItem>().toEqualTypeOf<z.output<typeof folderItemSchema>>();
@@ -235,7 +360,9 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<Inspection>().toEqualTypeOf<z.output<typeof inspectionSchema>>();
   expectTypeOf<Instance>().toEqualTypeOf<z.output<typeof instanceSchema>>();
   expectTypeOf<InstanceEventsQuery>().toEqualTypeOf<z.input<typeof instanceEventsQuerySchema>>();
+  expectTypeOf<InstanceLife>().toEqualTypeOf<z.output<typeof instanceLifeSchema>>();
   expectTypeOf<InstanceSharesQuery>().toEqualTypeOf<z.input<typeof instanceSharesQuerySchema>>();
+  expectTypeOf<InstanceUsage>().toEqualTypeOf<z.output<typeof instanceUsageSchema>>();
   expectTypeOf<Invitation>().toEqualTypeOf<z.output<typeof invitationSchema>>();
   expectTypeOf<InviteInput>().toEqualTypeOf<z.input<typeof inviteSchema>>();
   expectTypeOf<Invited>().toEqualTypeOf<z.output<typeof invitedSchema>>();
@@ -250,6 +377,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<LedgerHead>().toEqualTypeOf<z.output<typeof ledgerHeadSchema>>();
   expectTypeOf<LedgerProof>().toEqualTypeOf<z.output<typeof ledgerProofSchema>>();
   expectTypeOf<LedgerSegment>().toEqualTypeOf<z.output<typeof ledgerSegmentSchema>>();
+  expectTypeOf<LifeQuery>().toEqualTypeOf<z.input<typeof lifeQuerySchema>>();
   expectTypeOf<Lineage>().toEqualTypeOf<z.output<typeof lineageSchema>>();
   expectTypeOf<ListQuery>().toEqualTypeOf<z.input<typeof listQuerySchema>>();
   expectTypeOf<MakeFolderInput>().toEqualTypeOf<z.input<typeof makeFolderSchema>>();
@@ -257,10 +385,16 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<MoveInput>().toEqualTypeOf<z.input<typeof moveSchema>>();
   expectTypeOf<PasswordChangeInput>().toEqualTypeOf<z.input<typeof passwordChangeSchema>>();
   expectTypeOf<PatchInput>().toEqualTypeOf<z.input<typeof patchSchema>>();
+  expectTypeOf<PatchScheduleInput>().toEqualTypeOf<z.input<typeof patchScheduleSchema>>();
   expectTypeOf<Person>().toEqualTypeOf<z.output<typeof personSchema>>();
   expectTypeOf<PersonPatchInput>().toEqualTypeOf<z.input<typeof personPatchSchema>>();
   expectTypeOf<Plan>().toEqualTypeOf<z.output<typeof planSchema>>();
+  expectTypeOf<PlanAnswer>().toEqualTypeOf<z.output<typeof planAnswerSchema>>();
+  expectTypeOf<PlanComponent>().toEqualTypeOf<z.output<typeof planComponentSchema>>();
+  expectTypeOf<PlanProblem>().toEqualTypeOf<z.output<typeof planProblemSchema>>();
   expectTypeOf<PlanQuery>().toEqualTypeOf<z.input<typeof planQuerySchema>>();
+  expectTypeOf<PlanSchedule>().toEqualTypeOf<z.output<typeof planScheduleSchema>>();
+  expectTypeOf<PlanWorld>().toEqualTypeOf<z.output<typeof planWorldSchema>>();
   expectTypeOf<PrefetchAnswer>().toEqualTypeOf<z.output<typeof prefetchAnswerSchema>>();
   expectTypeOf<PreviewAnswer>().toEqualTypeOf<z.output<typeof previewAnswerSchema>>();
   expectTypeOf<PreviewInput>().toEqualTypeOf<z.input<typeof previewSchema>>();
@@ -270,9 +404,17 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<RestoreInstanceInput>().toEqualTypeOf<z.input<typeof restoreInstanceSchema>>();
   expectTypeOf<ResumeAnswer>().toEqualTypeOf<z.output<typeof resumeAnswerSchema>>();
   expectTypeOf<ResumeInput>().toEqualTypeOf<z.input<typeof resumeSchema>>();
+  expectTypeOf<RunOutput>().toEqualTypeOf<z.output<typeof runOutputSchema>>();
+  expectTypeOf<RunOutputQuery>().toEqualTypeOf<z.input<typeof runOutputQuerySchema>>();
+  expectTypeOf<RunPiece>().toEqualTypeOf<z.output<typeof runPieceSchema>>();
   expectTypeOf<RunPlanInput>().toEqualTypeOf<z.input<typeof runPlanSchema>>();
+  expectTypeOf<RunsQuery>().toEqualTypeOf<z.input<typeof runsQuerySchema>>();
   expectTypeOf<SalvageAnswer>().toEqualTypeOf<z.output<typeof salvageAnswerSchema>>();
   expectTypeOf<SalvageInput>().toEqualTypeOf<z.input<typeof salvageSchema>>();
+  expectTypeOf<SandboxRun>().toEqualTypeOf<z.output<typeof sandboxRunSchema>>();
+  expectTypeOf<Schedule>().toEqualTypeOf<z.output<typeof scheduleSchema>>();
+  expectTypeOf<ScheduleRun>().toEqualTypeOf<z.output<typeof scheduleRunSchema>>();
+  expectTypeOf<SchedulesQuery>().toEqualTypeOf<z.input<typeof schedulesQuerySchema>>();
   expectTypeOf<SearchHit>().toEqualTypeOf<z.output<typeof searchHitSchema>>();
   expectTypeOf<SearchQuery>().toEqualTypeOf<z.input<typeof searchQuerySchema>>();
   expectTypeOf<SegmentHead>().toEqualTypeOf<z.output<typeof segmentHeadSchema>>();
@@ -289,6 +431,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<SqlAnswer>().toEqualTypeOf<z.output<typeof sqlAnswerSchema>>();
   expectTypeOf<SqlInput>().toEqualTypeOf<z.input<typeof sqlSchema>>();
   expectTypeOf<StartJobInput>().toEqualTypeOf<z.input<typeof startJobSchema>>();
+  expectTypeOf<StartRunInput>().toEqualTypeOf<z.input<typeof startRunSchema>>();
   expectTypeOf<Storage>().toEqualTypeOf<z.output<typeof storageSchema>>();
   expectTypeOf<StorageCheckInput>().toEqualTypeOf<z.input<typeof storageCheckSchema>>();
   expectTypeOf<StreamQuery>().toEqualTypeOf<z.input<typeof streamQuerySchema>>();
@@ -296,9 +439,31 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<Tenant>().toEqualTypeOf<z.output<typeof tenantSchema>>();
   expectTypeOf<TenantForgetPlan>().toEqualTypeOf<z.output<typeof tenantForgetPlanSchema>>();
   expectTypeOf<TenantPatchInput>().toEqualTypeOf<z.input<typeof tenantPatchSchema>>();
+  expectTypeOf<TenantUsage>().toEqualTypeOf<z.output<typeof tenantUsageSchema>>();
   expectTypeOf<TenantsQuery>().toEqualTypeOf<z.input<typeof tenantsQuerySchema>>();
+  expectTypeOf<Terminal>().toEqualTypeOf<z.output<typeof terminalSchema>>();
+  expectTypeOf<TerminalLineInput>().toEqualTypeOf<z.input<typeof terminalLineSchema>>();
+  expectTypeOf<UpgradeAnswer>().toEqualTypeOf<z.output<typeof upgradeAnswerSchema>>();
+  expectTypeOf<UpgradeChange>().toEqualTypeOf<z.output<typeof upgradeChangeSchema>>();
+  expectTypeOf<UpgradeQuery>().toEqualTypeOf<z.input<typeof upgradeQuerySchema>>();
+  expectTypeOf<UsageQuery>().toEqualTypeOf<z.input<typeof usageQuerySchema>>();
   expectTypeOf<VerbBodyInput>().toEqualTypeOf<z.input<typeof verbBodySchema>>();
   expectTypeOf<VolumeInfo>().toEqualTypeOf<z.output<typeof volumeInfoSchema>>();
   expectTypeOf<WakeTime>().toEqualTypeOf<z.output<typeof wakeTimeSchema>>();
   expectTypeOf<WakeTimesQuery>().toEqualTypeOf<z.input<typeof wakeTimesQuerySchema>>();
+  expectTypeOf<Webhook>().toEqualTypeOf<z.output<typeof webhookSchema>>();
+  expectTypeOf<WebhookDelivery>().toEqualTypeOf<z.output<typeof webhookDeliverySchema>>();
+  expectTypeOf<WebhookInput>().toEqualTypeOf<z.input<typeof webhookInputSchema>>();
+  expectTypeOf<WebhookPatchInput>().toEqualTypeOf<z.input<typeof webhookPatchSchema>>();
+  expectTypeOf<WebhookSecret>().toEqualTypeOf<z.output<typeof webhookSecretSchema>>();
+  expectTypeOf<WebhooksQuery>().toEqualTypeOf<z.input<typeof webhooksQuerySchema>>();
+  expectTypeOf<Workbook>().toEqualTypeOf<z.output<typeof workbookSchema>>();
+  expectTypeOf<WorkbookPlan>().toEqualTypeOf<z.output<typeof workbookPlanSchema>>();
+  expectTypeOf<WorkbookQuery>().toEqualTypeOf<z.input<typeof workbookQuerySchema>>();
+  expectTypeOf<WorkbookVersion>().toEqualTypeOf<z.output<typeof workbookVersionSchema>>();
+  expectTypeOf<WorkbookVersionQuery>().toEqualTypeOf<z.input<typeof workbookVersionQuerySchema>>();
+  expectTypeOf<WorkbookVersionsQuery>().toEqualTypeOf<z.input<typeof workbookVersionsQuerySchema>>();
+  expectTypeOf<WorkbooksQuery>().toEqualTypeOf<z.input<typeof workbooksQuerySchema>>();
+  expectTypeOf<WorkflowCallAnswer>().toEqualTypeOf<z.output<typeof workflowCallAnswerSchema>>();
+  expectTypeOf<WorkflowCallInput>().toEqualTypeOf<z.input<typeof workflowCallSchema>>();
 });

@@ -22,6 +22,8 @@ export type Blueprint = {
   }>;
   created: number;
   actor: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  actor_name: string | null;
   instances: number;
 };
 
@@ -41,6 +43,65 @@ export type CloneInput = {
   start?: boolean | undefined;
 };
 
+export type CompareQuery = {
+  snapshot: string;
+  limit?: number | string | undefined;
+};
+
+export type Comparison = {
+  snapshot: string;
+  volume: 'workspace' | 'memory' | 'tmp';
+  added: number;
+  removed: number;
+  changed: number;
+  same: number;
+  changes: Array<FileChange>;
+};
+
+export type Completion = {
+  begin: string;
+  quote: '"' | "'" | null;
+  names: Array<string>;
+  truncated: boolean;
+};
+
+export type CompletionQuery = {
+  /** What stands before the cursor. */
+  line: string;
+  cwd?: string | undefined;
+};
+
+export type ComponentCallAnswer = {
+  output?: unknown | undefined;
+  error?:
+    | {
+        message: string;
+        component?: string | undefined;
+        kind: 'input' | 'output' | 'capability' | 'component' | 'timeout' | 'memory' | 'state' | 'dependency';
+      }
+    | undefined;
+  logs: Array<{
+    stream: 'stdout' | 'stderr' | 'log';
+    text: string;
+    component?: string | undefined;
+  }>;
+  timed_out: boolean;
+  took_ms: number;
+  woke: 'hot' | 'warm' | 'cold';
+};
+
+export type ComponentCallInput = {
+  /** The inputs by their names. */
+  input?: Record<string, unknown> | undefined;
+  timeout_ms?: number | undefined;
+};
+
+export type ComponentPort = {
+  name: string;
+  type: string;
+  optional: boolean;
+};
+
 export type CreateBlueprintInput = {
   name: string;
   from_instance: string;
@@ -56,7 +117,7 @@ export type CreateInput = {
   name?: string | undefined;
   /** It is never suspended or frozen: once idle for its time it is archived and deleted. */
   ephemeral?: boolean | undefined;
-  policy?: 'posix' | 'minimal' | undefined;
+  policy?: 'posix' | 'minimal' | 'compute' | undefined;
   keep_hot?: boolean | undefined;
   /**
    * Idle seconds after which its process is paused in memory (`warm`), until the next request; 0: never. Changes no
@@ -75,6 +136,19 @@ export type CreateInput = {
   vfs_path?: ':memory:' | undefined;
 };
 
+export type CreateScheduleInput = {
+  cron?: string | undefined;
+  timezone?: string | undefined;
+  command?: string | undefined;
+  component?: string | undefined;
+  input?: Record<string, unknown> | undefined;
+  timeout_ms?: number | null | undefined;
+  missed?: 'skip' | 'once' | 'all' | undefined;
+  at?: number | undefined;
+  repeat?: string | undefined;
+  paused?: boolean | undefined;
+};
+
 export type CreatedKey = {
   id: string;
   name: string;
@@ -83,9 +157,90 @@ export type CreatedKey = {
   prefix: string;
   created: number;
   created_by: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  created_by_name: string | null;
   expires: number | null;
   last_used: number | null;
   key: string;
+};
+
+export type Database = {
+  tables: Array<DatabaseTable>;
+  total: number;
+  /** In WAL mode: rows still in its log are in another file, and not shown */
+  wal: boolean;
+  /** The `cursor` of the next page */
+  next: string | null;
+};
+
+export type DatabaseQuery = {
+  path: string;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type DatabaseRows = {
+  name: string;
+  /** A virtual table is listed and never opened */
+  kind: 'table' | 'view' | 'virtual';
+  /** The first 100; in a list none of a view */
+  columns: Array<{
+    name: string;
+    type: string;
+  }>;
+  column_count: number;
+  /** Counted to 10 000; null for a view, and for what is not opened */
+  row_count: number | null;
+  /** There are more than `row_count` */
+  more_rows: boolean;
+  /** Why it cannot be opened */
+  problem: string | null;
+  /** In WAL mode: rows still in its log are in another file, and not shown */
+  wal: boolean;
+  /** How many rows come before these */
+  offset: number;
+  rows: Array<
+    Array<
+      | null
+      | number
+      | string
+      | {
+          text: string;
+          bytes: number;
+        }
+      | {
+          hex: string;
+          bytes: number;
+        }
+    >
+  >;
+  /** The `cursor` of the next page */
+  next: string | null;
+};
+
+export type DatabaseRowsQuery = {
+  path: string;
+  table: string;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type DatabaseTable = {
+  name: string;
+  /** A virtual table is listed and never opened */
+  kind: 'table' | 'view' | 'virtual';
+  /** The first 100; in a list none of a view */
+  columns: Array<{
+    name: string;
+    type: string;
+  }>;
+  column_count: number;
+  /** Counted to 10 000; null for a view, and for what is not opened */
+  row_count: number | null;
+  /** There are more than `row_count` */
+  more_rows: boolean;
+  /** Why it cannot be opened */
+  problem: string | null;
 };
 
 export type DeleteFolderQuery = {
@@ -97,9 +252,20 @@ export type DeleteInput = {
   reason?: string | undefined;
 };
 
+export type DeliveriesQuery = {
+  state?: 'pending' | 'delivered' | 'failed' | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
 export type DryRun = {
   matched: number;
   will: number;
+  held: Array<{
+    hold: 'kept_hot' | 'held';
+    words: string;
+    count: number;
+  }>;
   skip: Array<{
     reason: string;
     count: number;
@@ -113,6 +279,16 @@ export type DryRun = {
     loss: 'process' | 'tmp' | 'everything';
     words: string;
     count: number;
+  }>;
+  rows: Array<{
+    id: string;
+    tenant: string | null;
+    name: string | null;
+    state: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted' | null;
+    outcome: 'will' | 'held' | 'skip';
+    hops: Array<'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted'>;
+    hold: 'kept_hot' | 'held' | null;
+    reason: string | null;
   }>;
 };
 
@@ -166,6 +342,8 @@ export type Event = {
     | 'boot'
     | 'stop';
   actor: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  actor_name: string | null;
   via: 'api' | 'console' | 'cli' | 'mcp' | 'ticker' | 'schedule' | 'system';
   source: 'local' | 'cold' | 'archive' | 'cloud' | 'snapshot' | 'blueprint' | 'fresh' | null;
   took_ms: number | null;
@@ -195,6 +373,8 @@ export type EventsQuery = {
     | 'boot'
     | 'stop'
     | undefined;
+  /** Lines of this request. What a job did has the id of the job. */
+  request_id?: string | undefined;
   since?: number | string | undefined;
   until?: number | string | undefined;
   limit?: number | string | undefined;
@@ -248,9 +428,26 @@ export type ExportQuery = {
     | 'boot'
     | 'stop'
     | undefined;
+  /** Lines of this request. What a job did has the id of the job. */
+  request_id?: string | undefined;
   since?: number | string | undefined;
   until?: number | string | undefined;
   format: 'csv' | 'jsonl';
+};
+
+export type FileChange = {
+  path: string;
+  change: 'added' | 'removed' | 'changed';
+  before: {
+    size: number;
+    mtime: number;
+    sha256: string;
+  } | null;
+  now: {
+    size: number;
+    mtime: number;
+    sha256: string;
+  } | null;
 };
 
 export type FileInfo = {
@@ -352,6 +549,7 @@ export type Instance = {
   bytes: number | null;
   labels: Record<string, string>;
   workbook: string | null;
+  workbook_version: number | null;
   lineage: {
     blueprint: string | null;
     snapshot: string | null;
@@ -365,9 +563,72 @@ export type InstanceEventsQuery = {
   cursor?: string | undefined;
 };
 
+export type InstanceLife = {
+  from: number;
+  to: number;
+  created: number;
+  stretches: Array<{
+    state: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+    from: number;
+    to: number;
+  }> | null;
+  hops: Array<{
+    time: number;
+    from: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+    to: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+    trigger:
+      | 'request'
+      | 'idle'
+      | 'schedule'
+      | 'operator'
+      | 'plan'
+      | 'crash'
+      | 'timeout'
+      | 'reconcile'
+      | 'quota'
+      | 'memory'
+      | 'pressure'
+      | 'boot'
+      | 'stop';
+    source: 'local' | 'cold' | 'archive' | 'cloud' | 'snapshot' | 'blueprint' | 'fresh' | null;
+    took_ms: number | null;
+  }> | null;
+  columns: Array<{
+    from: number;
+    to: number;
+    states: Array<{
+      state: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+      seconds: number;
+    }>;
+    hops: number;
+    wakes: number;
+    faults: Array<'error' | 'unknown' | 'corrupt' | 'missing'>;
+    lines: number;
+    cut: boolean;
+    estimated: boolean;
+  }>;
+};
+
 export type InstanceSharesQuery = {
   limit?: number | string | undefined;
   cursor?: string | undefined;
+};
+
+export type InstanceUsage = {
+  from: number;
+  to: number;
+  step: number;
+  points: Array<{
+    time: number;
+    cpu_s: number;
+    calls: number;
+    memory_bytes: number;
+    disk_bytes: number | null;
+  }>;
+  total: {
+    cpu_s: number;
+    calls: number;
+  };
 };
 
 export type Invitation = {
@@ -377,6 +638,8 @@ export type Invitation = {
   tenants: Array<string> | null;
   created: number;
   created_by: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  created_by_name: string | null;
   expires: number;
 };
 
@@ -393,6 +656,8 @@ export type Invited = {
   tenants: Array<string> | null;
   created: number;
   created_by: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  created_by_name: string | null;
   expires: number;
   link: string;
 };
@@ -403,8 +668,11 @@ export type Job = {
   reason: string | null;
   labels: Record<string, string | null> | null;
   filter: JobFilter | null;
+  include_held: boolean;
   state: 'running' | 'done' | 'cancelled';
   actor: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  actor_name: string | null;
   created: number;
   finished: number | null;
   chosen: number;
@@ -425,6 +693,8 @@ export type JobFilter = {
   pending?: 'any' | 'stuck' | undefined;
   due_since?: number | undefined;
   due_until?: number | undefined;
+  idle_over?: number | undefined;
+  idle_under?: number | undefined;
   q?: string | undefined;
 };
 
@@ -459,6 +729,8 @@ export type Key = {
   prefix: string;
   created: number;
   created_by: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  created_by_name: string | null;
   expires: number | null;
   last_used: number | null;
 };
@@ -507,6 +779,12 @@ export type LedgerSegment = {
   head: SegmentHead;
 };
 
+export type LifeQuery = {
+  from?: number | string | undefined;
+  to?: number | string | undefined;
+  columns?: number | string | undefined;
+};
+
 export type Lineage = {
   nodes: Array<{
     kind: 'instance' | 'snapshot' | 'blueprint';
@@ -538,6 +816,8 @@ export type ListQuery = {
   pending?: 'any' | 'stuck' | undefined;
   due_since?: number | string | undefined;
   due_until?: number | string | undefined;
+  idle_over?: number | string | undefined;
+  idle_under?: number | string | undefined;
   q?: string | undefined;
   sort?: 'updated' | '-updated' | 'created' | '-created' | 'name' | '-name' | 'bytes' | '-bytes' | undefined;
   limit?: number | string | undefined;
@@ -593,8 +873,23 @@ export type PatchInput = {
    */
   timeout_secs?: number | null | undefined;
   idle_to_freeze_s?: number | null | undefined;
-  policy?: 'posix' | 'minimal' | undefined;
+  policy?: 'posix' | 'minimal' | 'compute' | undefined;
   workbook?: string | null | undefined;
+  /** Of the workbook that is named, else of the one that it has; by default the newest. */
+  workbook_version?: number | undefined;
+  /** Docks it also when that breaks something that the sandbox has: a removed component, for example. */
+  accept_changes?: boolean | undefined;
+};
+
+export type PatchScheduleInput = {
+  cron?: string | undefined;
+  timezone?: string | undefined;
+  command?: string | undefined;
+  component?: string | undefined;
+  input?: Record<string, unknown> | undefined;
+  timeout_ms?: number | null | undefined;
+  missed?: 'skip' | 'once' | 'all' | undefined;
+  paused?: boolean | undefined;
 };
 
 export type Person = {
@@ -639,8 +934,84 @@ export type Plan = {
   refusal: string | null;
 };
 
+export type PlanAnswer = {
+  workbook: string | null;
+  version: number | null;
+  hash: string;
+  title: string | null;
+  plan: WorkbookPlan | null;
+  problems: Array<PlanProblem>;
+  durable: Array<string>;
+  components: number;
+};
+
+export type PlanComponent = {
+  name: string;
+  path: string;
+  lang: 'js' | 'ts' | 'python' | 'sh' | 'wasm';
+  deps: Array<string>;
+  uses: Array<'vfs' | 'log' | 'clock' | 'random' | 'fetch'>;
+  in: Array<ComponentPort>;
+  out: Array<ComponentPort>;
+  persist: boolean;
+  /** The whole memory of a WebAssembly module is what is kept (`:persist memory`). */
+  persist_memory?: boolean | undefined;
+  src: string;
+  file?: string | undefined;
+  schedule: PlanSchedule | null;
+  line: number;
+};
+
+export type PlanProblem = {
+  code:
+    | 'syntax'
+    | 'name'
+    | 'duplicate'
+    | 'language'
+    | 'capability'
+    | 'dependency'
+    | 'input'
+    | 'output_taken'
+    | 'type'
+    | 'cycle'
+    | 'component_body'
+    | 'schedule'
+    | 'size'
+    | 'depth'
+    | 'count';
+  message: string;
+  mend: string;
+  line: number;
+  column: number;
+  name?: string | undefined;
+};
+
 export type PlanQuery = {
   to: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+};
+
+export type PlanSchedule = {
+  cron: string | null;
+  timezone: string | null;
+  at?: number | null | undefined;
+  repeat?: string | null | undefined;
+};
+
+export type PlanWorld = {
+  name: string;
+  path: string;
+  schedule: PlanSchedule | null;
+  imports: Array<ComponentPort>;
+  exports: Array<ComponentPort>;
+  components: Array<PlanComponent>;
+  edges: Array<{
+    from: string;
+    to: string;
+    name?: string | undefined;
+  }>;
+  workflows: Array<PlanWorld>;
+  deps: Array<string>;
+  line: number;
 };
 
 export type PrefetchAnswer = {
@@ -696,7 +1067,7 @@ export type RestoreInput = {
   tenant?: string | undefined;
   count?: number | undefined;
   name?: string | undefined;
-  policy?: 'posix' | 'minimal' | undefined;
+  policy?: 'posix' | 'minimal' | 'compute' | undefined;
   start?: boolean | undefined;
 };
 
@@ -715,15 +1086,42 @@ export type ResumeAnswer = {
 };
 
 export type ResumeInput = {
-  policy?: 'posix' | 'minimal' | undefined;
+  policy?: 'posix' | 'minimal' | 'compute' | undefined;
   force?: boolean | undefined;
   reason?: string | undefined;
+};
+
+export type RunOutput = {
+  run: SandboxRun;
+  pieces: Array<RunPiece>;
+  dropped: number;
+  next: number;
+};
+
+export type RunOutputQuery = {
+  /** The byte to begin with, of both outputs together. Default: 0. */
+  offset?: number | string | undefined;
+  /** Bytes of an answer, about. Not of a stream. */
+  limit?: number | string | undefined;
+};
+
+export type RunPiece = {
+  stream: 'stdout' | 'stderr';
+  offset: number;
+  text: string;
+  /** There when `text` is in base64, being no UTF-8. */
+  encoding?: 'base64' | undefined;
 };
 
 export type RunPlanInput = {
   to: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
   reason?: string | undefined;
   force?: boolean | undefined;
+};
+
+export type RunsQuery = {
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
 };
 
 export type SalvageAnswer = {
@@ -743,6 +1141,74 @@ export type SalvageInput = {
   id?: string | undefined;
   name?: string | undefined;
   reason?: string | undefined;
+};
+
+export type SandboxRun = {
+  id: string;
+  instance: string;
+  command: string;
+  language: 'shell' | 'js' | 'python';
+  cwd: string;
+  terminal: string | null;
+  state: 'queued' | 'running' | 'done' | 'stopped' | 'failed' | 'lost';
+  created: number;
+  started: number | null;
+  ended: number | null;
+  took_ms: number | null;
+  exit_code: number | null;
+  timed_out: boolean;
+  reason: string | null;
+  woke: 'hot' | 'warm' | 'cold' | null;
+  output_bytes: number;
+  output_start: number;
+  actor: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  actor_name: string | null;
+};
+
+export type Schedule = {
+  id: string;
+  instance: string;
+  cron: string | null;
+  at: number | null;
+  repeat: string | null;
+  timezone: string;
+  command: string | null;
+  component: string | null;
+  input?: Record<string, unknown> | undefined;
+  timeout_ms: number | null;
+  missed: 'skip' | 'once' | 'all';
+  paused: boolean;
+  source: 'api' | 'workbook';
+  next_at: number | null;
+  last_at: number | null;
+  last_result: 'done' | 'failed' | 'skipped' | null;
+  last_took_ms: number | null;
+  failures: number;
+  fault: string | null;
+  resting: boolean;
+  created_at: number;
+};
+
+export type ScheduleRun = {
+  id: string;
+  schedule: string;
+  planned_at: number | null;
+  missed: boolean;
+  started_ms: number;
+  took_ms: number | null;
+  result: 'done' | 'failed' | 'skipped' | null;
+  error: string | null;
+  exit_code: number | null;
+  woke: 'hot' | 'warm' | 'cold' | null;
+  actor: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  actor_name: string | null;
+};
+
+export type SchedulesQuery = {
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
 };
 
 export type SearchHit = {
@@ -818,6 +1284,8 @@ export type Share = {
   >;
   created: number;
   actor: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  actor_name: string | null;
 };
 
 export type SharesQuery = {
@@ -829,6 +1297,8 @@ export type SharesQuery = {
 export type ShipInput = {
   include_private?: boolean | undefined;
   reason?: string | undefined;
+  /** html: its page, with the whole bundle in it, as one file that a browser shows and saves the bundle from. */
+  format?: 'zip' | 'html' | undefined;
 };
 
 export type SimulateInput = {
@@ -885,6 +1355,8 @@ export type Snapshot = {
   }>;
   created: number;
   actor: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  actor_name: string | null;
   instances: number;
 };
 
@@ -913,7 +1385,21 @@ export type StartJobInput = {
   filter?: JobFilter | undefined;
   ids?: Array<string> | undefined;
   labels?: Record<string, string | null> | undefined;
+  include_held?: boolean | undefined;
   dry_run?: boolean | undefined;
+};
+
+export type StartRunInput = {
+  command: string;
+  cwd?: string | undefined;
+  env?: Record<string, string> | undefined;
+  /** Text for its stdin, in UTF-8. */
+  stdin?: string | undefined;
+  /**
+   * Milliseconds from its turn on, at most `WB_MAX_RUN`, or `max_run_s` of the tenant. Without it, the time that the
+   * policy of the instance gives a call.
+   */
+  timeout_ms?: number | undefined;
 };
 
 export type Storage = {
@@ -990,6 +1476,9 @@ export type Storage = {
     spare_bytes: number;
     limit_bytes: number | null;
   };
+  cpu: {
+    shared_by: 'cgroup_v2' | 'cgroup_v1' | 'priorities';
+  };
   backup: {
     time: number;
     sandboxes: number;
@@ -998,6 +1487,28 @@ export type Storage = {
     wrong: number;
     to: string;
   } | null;
+  kept: Array<{
+    name:
+      | 'ledger'
+      | 'sandbox_hours'
+      | 'tenant_hours'
+      | 'cpu_days'
+      | 'wake_times'
+      | 'jobs'
+      | 'job_results'
+      | 'runs'
+      | 'schedule_runs'
+      | 'webhook_deliveries'
+      | 'workbook_versions';
+    rows: number;
+    more: boolean;
+    about_bytes: number;
+    limits: Array<{
+      setting: string | null;
+      value: number | null;
+      unit: 'days' | 'rows' | 'each';
+    }>;
+  }>;
   replication: null;
   running: Array<'registry' | 'drawers'>;
 };
@@ -1053,6 +1564,7 @@ export type Tenant = {
   hot_to_warm_s: number | null;
   idle_to_suspend_s: number | null;
   idle_to_freeze_s: number | null;
+  max_run_s: number | null;
   thresholds: {
     hot_to_warm_s: number;
     idle_to_suspend_s: number;
@@ -1068,6 +1580,10 @@ export type Tenant = {
       used: number;
     };
     max_bytes: {
+      limit: number | null;
+      used: number;
+    };
+    max_daily_cpu_s: {
       limit: number | null;
       used: number;
     };
@@ -1093,6 +1609,7 @@ export type TenantForgetPlan = {
   blueprints: Array<string>;
   clones: number;
   shares: number;
+  workbooks: number;
   keys: number;
   people: number;
   sessions: number;
@@ -1123,6 +1640,33 @@ export type TenantPatchInput = {
   max_sandboxes?: number | null | undefined;
   max_active?: number | null | undefined;
   max_bytes?: number | null | undefined;
+  max_daily_cpu_s?: number | null | undefined;
+  /** The longest time of a run, in place of `WB_MAX_RUN`. Null takes it away. */
+  max_run_s?: number | null | undefined;
+};
+
+export type TenantUsage = {
+  from: number;
+  to: number;
+  step: number;
+  points: Array<{
+    time: number;
+    cpu_s: number;
+    calls: number;
+    memory_bytes: number;
+    disk_bytes: number;
+    wakes: number;
+    faults: number;
+    awake_s: number;
+  }>;
+  total: {
+    cpu_s: number;
+    calls: number;
+    wakes: number;
+    faults: number;
+    awake_s: number;
+  };
+  complete: boolean;
 };
 
 export type TenantsQuery = {
@@ -1130,6 +1674,56 @@ export type TenantsQuery = {
   own_thresholds?: 'true' | 'false' | undefined;
   limit?: number | string | undefined;
   cursor?: string | undefined;
+};
+
+export type Terminal = {
+  id: string;
+  instance: string;
+  number: number;
+  created: number;
+  ended: number | null;
+  cwd: string;
+  run: string | null;
+  shown: number;
+  gone: string | null;
+};
+
+export type TerminalLineInput = {
+  text: string;
+  language?: 'shell' | 'js' | 'python' | undefined;
+};
+
+export type UpgradeAnswer = {
+  from: number;
+  to: number;
+  breaking: boolean;
+  changes: Array<UpgradeChange>;
+};
+
+export type UpgradeChange = {
+  kind:
+    | 'removed_component'
+    | 'changed_output'
+    | 'changed_input'
+    | 'new_capability'
+    | 'dropped_persist'
+    | 'added_component'
+    | 'changed_code';
+  component: string;
+  message: string;
+  breaking: boolean;
+};
+
+export type UpgradeQuery = {
+  tenant?: string | undefined;
+  from: number | string;
+  to?: number | string | undefined;
+};
+
+export type UsageQuery = {
+  from?: number | string | undefined;
+  to?: number | string | undefined;
+  step?: number | string | undefined;
 };
 
 export type VerbBodyInput = {
@@ -1160,4 +1754,165 @@ export type WakeTime = {
 
 export type WakeTimesQuery = {
   days?: number | string | undefined;
+};
+
+export type Webhook = {
+  id: string;
+  name: string;
+  url: string;
+  tenant: string | null;
+  types: Array<string> | null;
+  enabled: boolean;
+  off_reason: string | null;
+  failures: number;
+  failing_since_ms: number | null;
+  last_success_ms: number | null;
+  pending: number;
+  old_secret_until: number | null;
+  created: number;
+  created_by: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  created_by_name: string | null;
+};
+
+export type WebhookDelivery = {
+  id: string;
+  webhook: string;
+  seq: number | null;
+  type: string;
+  state: 'pending' | 'delivered' | 'failed';
+  attempts: number;
+  created_ms: number;
+  next_ms: number | null;
+  attempted_ms: number | null;
+  took_ms: number | null;
+  status: number | null;
+  error: string | null;
+};
+
+export type WebhookInput = {
+  name: string;
+  url: string;
+  tenant?: string | undefined;
+  types?: Array<string> | null | undefined;
+};
+
+export type WebhookPatchInput = {
+  name?: string | undefined;
+  url?: string | undefined;
+  types?: Array<string> | null | undefined;
+  enabled?: boolean | undefined;
+  resume_from?: 'stopped' | 'now' | undefined;
+};
+
+export type WebhookSecret = {
+  id: string;
+  name: string;
+  url: string;
+  tenant: string | null;
+  types: Array<string> | null;
+  enabled: boolean;
+  off_reason: string | null;
+  failures: number;
+  failing_since_ms: number | null;
+  last_success_ms: number | null;
+  pending: number;
+  old_secret_until: number | null;
+  created: number;
+  created_by: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  created_by_name: string | null;
+  secret: string;
+};
+
+export type WebhooksQuery = {
+  tenant?: string | undefined;
+};
+
+export type Workbook = {
+  id: string;
+  tenant: string;
+  title: string | null;
+  version: number;
+  hash: string;
+  bytes: number;
+  components: number | null;
+  problems: number;
+  created_at: number;
+  updated_at: number;
+  updated_by: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  updated_by_name: string | null;
+  docked: number;
+};
+
+export type WorkbookPlan = {
+  worlds: Array<PlanWorld>;
+};
+
+export type WorkbookQuery = {
+  tenant?: string | undefined;
+};
+
+export type WorkbookVersion = {
+  version: number;
+  hash: string;
+  bytes: number;
+  components: number | null;
+  problems: number;
+  created_at: number;
+  created_by: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  created_by_name: string | null;
+};
+
+export type WorkbookVersionQuery = {
+  tenant?: string | undefined;
+  version?: number | string | undefined;
+};
+
+export type WorkbookVersionsQuery = {
+  tenant?: string | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type WorkbooksQuery = {
+  tenant?: string | undefined;
+  q?: string | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type WorkflowCallAnswer = {
+  outputs: Record<string, unknown>;
+  components: Array<{
+    path: string;
+    state: 'done' | 'failed' | 'skipped';
+    output?: unknown | undefined;
+    error?:
+      | {
+          message: string;
+          component?: string | undefined;
+          kind: 'input' | 'output' | 'capability' | 'component' | 'timeout' | 'memory' | 'state' | 'dependency';
+        }
+      | undefined;
+    took_ms: number;
+    because?: string | undefined;
+  }>;
+  logs: Array<{
+    stream: 'stdout' | 'stderr' | 'log';
+    text: string;
+    component?: string | undefined;
+  }>;
+  timed_out: boolean;
+  took_ms: number;
+  woke: 'hot' | 'warm' | 'cold';
+};
+
+export type WorkflowCallInput = {
+  /** The inputs by their names. */
+  input?: Record<string, unknown> | undefined;
+  timeout_ms?: number | undefined;
+  world?: string | undefined;
 };

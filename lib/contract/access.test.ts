@@ -30,11 +30,14 @@ const TENANT: Readonly<Record<Aim, string>> = { own: 'acme', foreign: 'globex', 
 
 /** Things by what the paths and bodies call them. */
 type Names = Record<string, string | string[]>;
-const ids: Record<Aim, { instance: string; snapshot: string; job: string; other: string }> = {
-  own: { instance: 'mine', snapshot: '', job: '', other: 'acme' },
-  foreign: { instance: 'yours', snapshot: '', job: '', other: 'globex' },
-  unknown: { instance: 'never', snapshot: '', job: '', other: 'nobody' },
+const ids: Record<Aim, { instance: string; snapshot: string; job: string; webhook: string; other: string }> = {
+  own: { instance: 'mine', snapshot: '', job: '', webhook: '', other: 'acme' },
+  foreign: { instance: 'yours', snapshot: '', job: '', webhook: '', other: 'globex' },
+  unknown: { instance: 'never', snapshot: '', job: '', webhook: '', other: 'nobody' },
 };
+
+/** An address to which nothing is ever sent: this name does not resolve (RFC 2606). */
+const RECEIVER = 'https://receiver.invalid/';
 
 let server: TestServer;
 const keys = new Map<string, string>();
@@ -53,9 +56,12 @@ beforeAll(async () => {
     const taken = await server.call<{ id: string }>('POST', `/api/instances/${instance}/snapshots`, {});
     ids[aim].snapshot = taken.json.id;
     const job = { verb: 'label', filter: { tenant: TENANT[aim] }, labels: { seen: 'yes' } };
+    const webhook = { name: 'told', url: RECEIVER, tenant: TENANT[aim] };
+    ids[aim].webhook = (await server.call<{ id: string }>('POST', '/api/webhooks', webhook)).json.id;
     ids[aim].job = (await server.call<{ id: string }>('POST', '/api/jobs', job)).json.id;
   }
   ids.unknown.job = 'job-0000000000';
+  ids.unknown.webhook = 'hook-0000000000';
   ids.unknown.snapshot = ids.own.snapshot.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
 }, 60_000);
 afterAll(() => server.stop());
@@ -66,6 +72,7 @@ function idOf(route: Route, aim: Aim): string {
   if (about === 'person') return aim === 'own' ? 'me' : 'somebody';
   if (about === 'snapshot') return ids[aim].snapshot;
   if (about === 'job') return ids[aim].job;
+  if (about === 'webhook') return ids[aim].webhook;
   return about === 'instance' ? ids[aim].instance : ids[aim].other;
 }
 
@@ -82,7 +89,13 @@ function addressOf(route: Route, aim: Aim, volume: Volume): string {
 const PATHS: Readonly<Record<string, string>> = { exportLedgerSegment: '/events/segments/2025-01' };
 
 /** Members that no schema alone tells. */
-const BODIES: Readonly<Record<string, object>> = { walkPlan: { to: 'suspended' }, forgetTenant: { dry_run: true } };
+const BODIES: Readonly<Record<string, object>> = {
+  walkPlan: { to: 'suspended' },
+  forgetTenant: { dry_run: true },
+  createWebhook: { url: RECEIVER },
+  patchWebhook: { url: RECEIVER },
+  createSchedule: { cron: '0 0 1 1 *', command: 'true' },
+};
 
 /** What is in queries and bodies where a schema has a place for it. */
 function namesOf(aim: Aim): Names {
@@ -162,7 +175,9 @@ describe('every route', () => {
               key: keys.get(caller.name) ?? '',
             });
             const outcome = answer.status === 403 || answer.status === 404 ? answer.json.code : 'let through';
-            const code = streams && answer.status === 403 ? 'forbidden' : String(outcome);
+            // HEAD has no body that would name the code.
+            const byStatus = { 403: 'forbidden', 404: 'not_found' }[answer.status];
+            const code = streams && byStatus !== undefined ? byStatus : String(outcome);
             const wanted = expected(caller, operation, aim, volume, names);
             const where = `${caller.name}, ${aim}, ${volume}: ${answer.status} ${answer.text.slice(0, 300)}`;
             // Bytes that are no bundle are looked at behind the guard; any other 422 would hide what it says.
@@ -251,7 +266,7 @@ test('a role has what it is for, and no more', () => {
 
 test('pages and actions reach the engine by its operations and its door only', () => {
   const app = join(import.meta.dirname, '../../app');
-  const allowed = ['operations', 'auth', 'config', 'clock', 'log', 'dispatcher', 'openapi'];
+  const allowed = ['operations', 'auth', 'config', 'clock', 'log', 'dispatcher', 'openapi', 'examples'];
   const members = readdirSync(app, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name))
     .flatMap((name) => {

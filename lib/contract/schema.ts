@@ -5,11 +5,13 @@
 import { z } from 'zod';
 import type { InstanceId } from '../base/ids.ts';
 import { STATES } from '../lifecycle/states.ts';
-import { FAULTS, PENDINGS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
+import { FAULTS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
 import { parseVfsPath } from '../vfs/paths.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import './schema/words.ts';
+import { actorNameSchema } from './schema/actors.ts';
 import {
+  dockingSchemas,
   labelsSchema,
   oneIdleTime,
   PAUSE_WORDS,
@@ -17,7 +19,7 @@ import {
   policySchema,
   TIMEOUT_WORDS,
   thresholdSchema,
-  workbookSchema,
+  workbookNameSchema,
 } from './schema/creation.ts';
 import { instanceIdSchema, slugSchema } from './schema/ids.ts';
 import { jobSchema } from './schema/jobs.ts';
@@ -25,12 +27,15 @@ import { salvagedSchema } from './schema/repairs.ts';
 
 export { OFFERED_POLICIES, whyNotOffered } from '../instance/policies.ts';
 export * from './schema/access.ts';
+export * from './schema/comparisons.ts';
+export * from './schema/databases.ts';
 export * from './schema/ids.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';
 export * from './schema/query.ts';
 export * from './schema/storage.ts';
 export * from './schema/tenants.ts';
+export * from './schema/usage.ts';
 
 const stateSchema = z.enum(STATES);
 const thermalSchema = z.enum(THERMALS);
@@ -87,6 +92,8 @@ export const instanceSchema = z
     bytes: z.int().min(0).nullable(),
     labels: z.record(z.string(), z.string()),
     workbook: z.string().nullable(),
+    /** Null without a workbook, and for a name from before there were workbooks. */
+    workbook_version: z.int().nullable(),
     lineage: z.object({
       blueprint: z.string().nullable(),
       snapshot: z.string().nullable(),
@@ -109,6 +116,7 @@ export const eventSchema = z
     to: stateSchema.nullable(),
     trigger: triggerSchema,
     actor: z.string(),
+    actor_name: actorNameSchema,
     via: viaSchema,
     source: sourceSchema.nullable(),
     took_ms: z.number().nullable(),
@@ -174,33 +182,7 @@ export type Problem = z.infer<typeof problemSchema>;
 const limitSchema = z.coerce.number<number | string>().int().min(1).max(500).default(100);
 const cursorSchema = z.string().max(1200).optional();
 
-const SORTS = ['updated', '-updated', 'created', '-created', 'name', '-name', 'bytes', '-bytes'] as const;
-
-export const listQuerySchema = z.strictObject({
-  tenant: slugSchema.optional(),
-  state: stateSchema.optional(),
-  thermal: thermalSchema.optional(),
-  fault: faultSchema.optional(),
-  name: z.string().max(NAME_LENGTH).optional(),
-  label: z
-    .string()
-    .max(400)
-    .regex(/^[^:]+:[\s\S]*$/, 'must be key:value')
-    .optional(),
-  /** Bounds of the last state change or activity. */
-  since: z.coerce.number<number | string>().int().min(0).optional(),
-  until: z.coerce.number<number | string>().int().min(0).optional(),
-  /** With an operation under way; `stuck`: for more than a minute. */
-  pending: z.enum(PENDINGS).optional(),
-  /** Bounds of the next automatic move. */
-  due_since: z.coerce.number<number | string>().int().min(0).optional(),
-  due_until: z.coerce.number<number | string>().int().min(0).optional(),
-  q: z.string().max(200).optional(),
-  sort: z.enum(SORTS).default('updated'),
-  limit: limitSchema,
-  cursor: cursorSchema,
-});
-export type ListQuery = z.infer<typeof listQuerySchema>;
+export * from './schema/lists.ts';
 
 export const createSchema = z
   .strictObject({
@@ -218,7 +200,7 @@ export const createSchema = z
     timeout_secs: thresholdSchema.optional().meta(TIMEOUT_WORDS),
     idle_to_freeze_s: thresholdSchema.optional(),
     labels: labelsSchema.optional(),
-    workbook: workbookSchema.optional(),
+    workbook: workbookNameSchema.optional(),
     vfs_path: z.literal(':memory:').optional(),
   })
   .superRefine(oneIdleTime);
@@ -235,7 +217,7 @@ export const patchSchema = z
     timeout_secs: thresholdSchema.nullable().optional().meta(TIMEOUT_WORDS),
     idle_to_freeze_s: thresholdSchema.nullable().optional(),
     policy: policySchema.optional(),
-    workbook: workbookSchema.nullable().optional(),
+    ...dockingSchemas,
   })
   .superRefine(oneIdleTime);
 export type PatchInput = z.infer<typeof patchSchema>;
@@ -267,6 +249,8 @@ export const prefetchAnswerSchema = z.object({ source: sourceSchema, vfs_path: z
 export type PrefetchAnswer = z.infer<typeof prefetchAnswerSchema>;
 
 export * from './schema/runs.ts';
+export * from './schema/sandbox-runs.ts';
+export * from './schema/terminals.ts';
 
 export const attachmentSchema = z.object({
   attachment: slugSchema,
@@ -347,6 +331,7 @@ export const eventsQuerySchema = z.strictObject({
   type: z.string().max(100).optional(),
   actor: z.string().max(200).optional(),
   trigger: triggerSchema.optional(),
+  request_id: z.string().max(200).optional().describe('Lines of this request. What a job did has the id of the job.'),
   since: z.coerce.number<number | string>().int().min(0).optional(),
   until: z.coerce.number<number | string>().int().min(0).optional(),
   limit: limitSchema,
@@ -393,3 +378,5 @@ export type SalvageAnswer = z.infer<typeof salvageAnswerSchema>;
 export const healthSchema = z.object({ status: z.literal('ok') });
 
 export * from './schema/copies.ts';
+export * from './schema/webhooks.ts';
+export * from './schema/workbooks.ts';

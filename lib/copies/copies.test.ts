@@ -10,6 +10,7 @@ import type { AuditContext } from '../sessions/sessions.ts';
 import { stampOf } from '../storage/files.ts';
 import { filesIn, namesIn } from '../testing/files-in.ts';
 import { processesOf } from '../testing/leftovers.ts';
+import { programOf } from '../testing/program.ts';
 import { startServer, type TestServer } from '../testing/server.ts';
 import { COPY_STEPS } from './copies.ts';
 
@@ -67,7 +68,9 @@ async function prepare(before: (server: TestServer) => Promise<void> = async () 
 }
 
 function kill(operation: string, step: string): string {
-  const victim = spawnSync(process.execPath, ['--no-warnings', VICTIM, folder, operation, step], { encoding: 'utf8' });
+  const victim = spawnSync(process.execPath, ['--no-warnings', programOf(VICTIM), folder, operation, step], {
+    encoding: 'utf8',
+  });
   expect(victim.signal, `${victim.stdout}${victim.stderr}`).toBe('SIGKILL');
   return victim.stdout;
 }

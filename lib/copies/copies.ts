@@ -24,7 +24,7 @@ import { moveLogsToOrphans, moveToOrphans } from '../sessions/file-locations.ts'
 import { fileRecord, stampAt, verifyForOpening } from '../sessions/file-verification.ts';
 import type { Drawers, RestingFile } from '../storage/drawer.ts';
 import { discard, stagingFor } from '../storage/files.ts';
-import type { Readers, VfsCopy } from '../vfs/types.ts';
+import type { ReadAnswer, Readers, ReadRequest, VfsCopy } from '../vfs/types.ts';
 
 /** The failpoints of storing and removing a file, in order. */
 export const COPY_STEPS = [
@@ -134,6 +134,17 @@ export class Copies {
         },
       );
     }
+  }
+
+  /** Answers one read of the file of a copy. Throws `missing_file`, `corrupt`. */
+  read<R extends ReadRequest>(
+    kind: CopyKind,
+    hash: string,
+    request: R,
+    tenant: string,
+  ): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
+    const { drawers, readers } = this.#parts;
+    return drawers[kind].at(hash).read((path) => readers.read({ path, mode: 'rest' }, request, tenant));
   }
 
   /**

@@ -1,7 +1,11 @@
 /**
  * Makes many sandboxes from one copy: inserts their rows, all or none, and resumes them in the background if asked.
  * Until its first resume a sandbox is only a row. Knows nothing of how the copy was made.
+ *
+ * The first transaction admits all of a call and inserts some; the others follow in transactions of their own, between
+ * which the server's thread does other work. A restart continues where they were left.
  */
+import { setImmediate } from 'node:timers/promises';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '../base/errors.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
@@ -14,6 +18,10 @@ import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 
 /** The most sandboxes of one call. */
 const MAX_COUNT = 1000;
+/** Sandboxes inserted in one transaction: each takes about 0.15 ms of the server's thread. */
+const AT_ONCE = 50;
+/** Milliseconds until insertions that the disk refused are tried again. */
+const AGAIN_MS = 5000;
 /** Resumes at a time: starting processes is the bottleneck, and two cores start a few at a time. */
 const PARALLEL_STARTS = 4;
 /** The share of sandboxes after which a progress line is due. */
@@ -26,6 +34,8 @@ export interface SeedRequest {
   name: string | null;
   policy: string;
   lineage: { blueprint: string | null; snapshot: string | null; parent: InstanceId | null };
+  /** The version of a workbook that they are docked to; absent: none. */
+  docking?: Pick<InstanceRow, 'workbook' | 'workbookVersion'>;
   /** Whether to resume them in the background. */
   start: boolean;
 }
@@ -50,6 +60,7 @@ export class Seeding {
   readonly #parts: SeedingParts;
   readonly #running = new Set<Promise<void>>();
   readonly #listeners = new Set<(started: StartProgress) => void>();
+  readonly #again = new Set<NodeJS.Timeout>();
   #stopped = false;
 
   constructor(parts: SeedingParts) {
@@ -58,11 +69,12 @@ export class Seeding {
 
   /**
    * Inserts `count` sandboxes in state `created`, all or none, with a ledger line each and one for the call. Throws
-   * `not_found` when the copy is gone, `conflict` for a taken name, `validation` for a count that is not 1 to 1 000.
+   * `not_found` when the copy is gone, `conflict` for a taken name, `validation` for a count that is not 1 to 1 000,
+   * and `storage_unavailable` when the disk fails: when it fails in the middle, those that are left follow later.
    */
   async seed(from: Ancestor, request: SeedRequest, cause: AuditContext): Promise<InstanceRow[]> {
     const { clock, registry } = this.#parts;
-    const { tenant, count, name, policy, lineage } = request;
+    const { tenant, count, name, policy, lineage, docking } = request;
     if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT) {
       throw new WinterdockError('validation', `One call makes 1 to ${MAX_COUNT} sandboxes, not ${count}.`, {
         extra: { errors: [{ path: 'count', message: `must be 1 to ${MAX_COUNT}` }] },
@@ -82,7 +94,8 @@ export class Seeding {
       idleToSuspendSeconds: null,
       idleToFreezeSeconds: null,
       labels: {},
-      workbook: null,
+      workbook: docking?.workbook ?? null,
+      workbookVersion: docking?.workbookVersion ?? null,
       lineageBlueprint: lineage.blueprint,
       lineageSnapshot: lineage.snapshot,
       lineageParent: lineage.parent,
@@ -108,14 +121,72 @@ export class Seeding {
           `${count} made`,
         ),
       ],
-      ...(request.start ? [batch] : []),
+      { atOnce: AT_ONCE, ...(request.start ? { start: batch } : {}) },
     );
+    const [first] = rows;
+    if (first !== undefined && rows.length < count) rows.push(...(await this.#finishFor(first.id, count)));
     if (request.start) this.#begin({ ids: rows.map(({ id }) => id), from, ...batch });
     return rows;
   }
 
-  /** Continues the resumes that an earlier server left. */
+  /** Inserts those that are left of a call of `count`. The caller is told when the disk refuses them for now. */
+  async #finishFor(first: InstanceId, count: number): Promise<InstanceRow[]> {
+    const finishing = this.#finish(first);
+    this.#track(finishing);
+    try {
+      return await finishing;
+    } catch (error) {
+      this.#finishLater(first, error);
+      if (!isWinterdockError(error) || error.code !== 'storage_unavailable') throw error;
+      throw new WinterdockError('storage_unavailable', `Not all of the ${count} sandboxes could be made yet.`, {
+        hint: 'Do not repeat the request: those that are missing follow by themselves as soon as the disk allows it.',
+        cause: error,
+      });
+    }
+  }
+
+  /** Inserts those that are left of a call. Other work runs between two transactions. */
+  async #finish(first: InstanceId): Promise<InstanceRow[]> {
+    const rows: InstanceRow[] = [];
+    for (;;) {
+      await setImmediate();
+      const more = await this.#parts.registry.copies.continueSeeding(first);
+      if (more === null) return rows;
+      rows.push(...more);
+    }
+  }
+
+  /** Tries again until they are inserted or their tenant is forgotten, then resumes them if that was asked. */
+  #finishLater(first: InstanceId, error: unknown): void {
+    this.#parts.log.warn({ err: error }, 'not all sandboxes of a call are made yet');
+    if (this.#stopped) return;
+    const timer = setTimeout(() => {
+      this.#again.delete(timer);
+      const finishing = this.#finish(first)
+        .then(async () => {
+          for (const start of await this.#parts.registry.copies.pendingStarts())
+            if (start.ids[0] === first) this.#begin(start);
+        })
+        .catch((left: unknown) => this.#finishLater(first, left));
+      this.#track(finishing);
+    }, AGAIN_MS).unref();
+    this.#again.add(timer);
+  }
+
+  #track(work: Promise<unknown>): void {
+    const running = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
+  }
+
+  /** Finishes the insertions and continues the resumes that an earlier server left. */
   async start(): Promise<void> {
+    for (const first of await this.#parts.registry.copies.unfinishedSeedings()) {
+      await this.#finish(first).catch((error: unknown) => this.#finishLater(first, error));
+    }
     for (const starting of await this.#parts.registry.copies.pendingStarts()) this.#begin(starting, { again: true });
   }
 
@@ -128,6 +199,7 @@ export class Seeding {
   /** Waits for resumes under way and begins no more. The next start continues; the ledger shows the pause. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    for (const timer of this.#again) clearTimeout(timer);
     await Promise.all(this.#running);
   }
 
@@ -137,10 +209,10 @@ export class Seeding {
   }
 
   #begin(starting: PendingStart, { again = false } = {}): void {
-    const running = this.#resumeAll(starting, again)
-      .catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'starting what was seeded'))
-      .finally(() => this.#running.delete(running));
-    this.#running.add(running);
+    const resuming = this.#resumeAll(starting, again).catch((error) =>
+      this.#parts.log.error({ error: messageOf(error) }, 'starting what was seeded'),
+    );
+    this.#track(resuming);
   }
 
   /**

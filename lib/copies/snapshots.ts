@@ -11,6 +11,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, RowPage } from '../registry/types.ts';
 import { elapsedMs, ledgerEntry, requireInstance } from '../sessions/engine.ts';
 import type { AuditContext, Sessions } from '../sessions/sessions.ts';
+import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
 import type { Copies } from './copies.ts';
 import type { Seeding } from './seeding.ts';
@@ -36,6 +37,8 @@ export interface Snapshots {
   get(id: string): Promise<SnapshotRow>;
   /** The same, after checking that its file is present and unchanged. Throws `not_found`, `missing_file`, `corrupt`. */
   getIntact(id: string): Promise<SnapshotRow>;
+  /** Answers one read of what is in it. Throws `not_found`, `missing_file`, `corrupt`. */
+  read<R extends ReadRequest>(id: string, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
   list(filter: SnapshotFilter, limit: number, cursor?: string): Promise<RowPage<SnapshotRow>>;
   /** Sandboxes that came from it keep what they have. Throws `not_found`. */
   delete(id: string, cause: AuditContext): Promise<void>;
@@ -104,6 +107,10 @@ export function createSnapshots(parts: {
     },
     get,
     getIntact,
+    async read(id, request) {
+      const row = await get(id);
+      return copies.read('snapshot', row.hash, request, row.tenant);
+    },
     list: async (filter, limit, cursor) => registry.copies.snapshots(filter, limit, cursor),
     async delete(id, cause) {
       const row = await get(id);
@@ -124,10 +131,17 @@ export function createSnapshots(parts: {
           name: request.name ?? null,
           policy: request.policy ?? source?.policy ?? DEFAULT_POLICY,
           lineage: { blueprint: null, snapshot: id, parent: row.source },
+          // Its components' state is in the snapshot's memory.
+          ...(isDockedIn(source, request.tenant ?? row.tenant) ? { docking: source } : {}),
           start: request.start ?? false,
         },
         cause,
       );
     },
   };
+}
+
+/** A workbook is its tenant's own, and stays as long as a sandbox that is not deleted is docked to it. */
+function isDockedIn(source: InstanceRow | null, tenant: string): source is InstanceRow {
+  return source !== null && source.workbookVersion !== null && source.state !== 'deleted' && source.tenant === tenant;
 }

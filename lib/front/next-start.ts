@@ -4,6 +4,7 @@
  */
 import { attachToNextServer } from './next-server.ts';
 import { runServerProcess } from './server-process.ts';
+import { withSettingsStatus } from './settings-status.ts';
 import { withLinkStatus } from './sign-in-link-status.ts';
 
 const dev = process.env.NODE_ENV === 'development';
@@ -15,7 +16,7 @@ await runServerProcess({
   dev,
   async serve(host) {
     await host.start();
-    await server.open(host, (next) => withLinkStatus(next, host.auth));
+    await server.open(host, (next) => withSettingsStatus(withLinkStatus(next, host.auth), host.auth));
     return { port, close: (graceMs) => server.close(graceMs) };
   },
 });

@@ -8,6 +8,7 @@ import { messageOf } from '../base/errors.ts';
 import { listen } from './listener.ts';
 import { openPages } from './pages.ts';
 import { exitWithMessage, originOf, runServerProcess } from './server-process.ts';
+import { withSettingsStatus } from './settings-status.ts';
 import { withLinkStatus } from './sign-in-link-status.ts';
 
 function options(): { apiOnly: boolean; dev: boolean } {
@@ -26,7 +27,7 @@ await runServerProcess({
   async serve(host) {
     const { config } = host;
     const opened = apiOnly ? undefined : await openPages({ dev, host: config.host, port: config.port });
-    const pages = opened && withLinkStatus(opened, host.auth);
+    const pages = opened && withSettingsStatus(withLinkStatus(opened, host.auth), host.auth);
     await host.start();
     const listener = await listen(host, { port: config.port, address: config.host, pages, dev });
     // After an action Next fetches the next page from this origin: the real port, and not a name that people use.

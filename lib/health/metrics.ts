@@ -3,13 +3,15 @@
  * read when the metrics are asked for.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as PromRegistry } from 'prom-client';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
 import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, type Source } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { RunResult } from '../registry/schedules.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { AttemptOutcome } from '../webhooks/courier.ts';
 import { type WakeSummary, WakeTimeBook } from './wake-times.ts';
 
 export interface Metrics {
@@ -17,6 +19,10 @@ export interface Metrics {
   text(): Promise<string>;
   /** Counts a wake that found its process already there. Cold ones are counted from the ledger. */
   resumedWarm(seconds: number): void;
+  /** Counts a run of a schedule; `lateSeconds` after the time that it was due at, null when there is none. */
+  scheduleRan(result: RunResult, lateSeconds: number | null): void;
+  /** Counts an attempt to deliver to a webhook. */
+  webhookAttempted(outcome: AttemptOutcome): void;
   /** How long wakes took in the last `days` days, kept over restarts. */
   wakeTimes(days: number): Promise<WakeSummary[]>;
   /** Stops counting and keeps what was counted. */
@@ -26,24 +32,35 @@ export interface Metrics {
 /** Seconds. A wake costs milliseconds, so the buckets start there. */
 const RESUME_BUCKETS = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 2, 4, 8];
 
+/** Seconds, up to the longest wait by default (WB_WAKE_WAIT_MS). */
+const WAIT_BUCKETS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15];
+/** Seconds. Schedules have whole seconds, and a crowded one is spread over a minute. */
+const LATENESS_BUCKETS = [1, 2, 5, 10, 30, 60, 120, 300, 900, 3600];
+
 /** What the types of lines about pausing begin with. */
 const THERMAL = 'thermal.';
 
 /** Makes the metrics of a host; each host has its own. */
 export function createMetrics(options: {
-  registry: Pick<Registry, 'commitEvents' | 'instances' | 'wakeTimes'>;
+  registry: Pick<Registry, 'commitEvents' | 'instances' | 'quotas' | 'schedules' | 'wakeTimes'>;
   pool: Pick<InstancePool, 'ready' | 'memory'>;
-  sessions: Pick<Sessions, 'callsRunning' | 'warmIds'>;
+  sessions: Pick<
+    Sessions,
+    'callsRunning' | 'memoryByTenant' | 'onWakeWaited' | 'totalsByTenant' | 'wakesWaiting' | 'warmIds'
+  >;
   clock: Clock;
   log: Logger;
   /** Open streams of the ledger. */
   streams: () => number;
+  /** Days that wake times are kept. */
+  keepDays: number;
 }): Metrics {
-  const { registry, pool, sessions, clock, log, streams } = options;
+  const { registry, pool, sessions, clock, log, streams, keepDays } = options;
   const times = new WakeTimeBook({
     kept: registry.wakeTimes,
     clock,
     bounds: RESUME_BUCKETS.map((seconds) => seconds * 1000),
+    keepDays,
     failed: (error) => log.error({ err: error }, 'wake times were not kept'),
   });
   const registers = [new PromRegistry()];
@@ -122,6 +139,70 @@ export function createMetrics(options: {
     },
   });
   new Gauge({
+    name: 'winterdock_wakes_waiting',
+    help: 'Wakes that wait for a place or for a started worker.',
+    registers,
+    collect() {
+      this.set(sessions.wakesWaiting);
+    },
+  });
+  const wakeWaits = new Histogram({
+    name: 'winterdock_wake_wait_seconds',
+    help: 'Time that wakes waited for a place and a started worker, by outcome: admitted or refused.',
+    labelNames: ['outcome'],
+    buckets: WAIT_BUCKETS,
+    registers,
+  });
+  sessions.onWakeWaited((waitMs, isAdmitted) =>
+    wakeWaits.observe({ outcome: isAdmitted ? 'admitted' : 'refused' }, waitMs / 1000),
+  );
+  new Counter({
+    name: 'winterdock_cpu_seconds_total',
+    help: 'Processor time that the processes of each tenant took, for those that took any since the start.',
+    labelNames: ['tenant'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [tenant, { cpuSeconds }] of sessions.totalsByTenant) this.inc({ tenant }, cpuSeconds);
+    },
+  });
+  new Counter({
+    name: 'winterdock_tenant_calls_total',
+    help: 'Calls and writes that the sandboxes of each tenant took, for those that took any since the start.',
+    labelNames: ['tenant'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [tenant, { calls }] of sessions.totalsByTenant) this.inc({ tenant }, calls);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_tenant_memory_bytes',
+    help: 'Private memory of the processes of each tenant that has some now.',
+    labelNames: ['tenant'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [tenant, bytes] of sessions.memoryByTenant) this.set({ tenant }, bytes);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_tenant_disk_bytes',
+    help: 'Bytes of the files of each tenant whose sandboxes did something since the start.',
+    labelNames: ['tenant'],
+    registers,
+    async collect() {
+      this.reset();
+      for (const tenant of sessions.totalsByTenant.keys()) {
+        const bytes = Object.values((await registry.quotas.tenant(tenant))?.bytes ?? {});
+        this.set(
+          { tenant },
+          bytes.reduce((sum, n) => sum + n, 0),
+        );
+      }
+    },
+  });
+  new Gauge({
     name: 'winterdock_event_streams',
     help: 'Streams of the ledger that are open.',
     registers,
@@ -168,6 +249,36 @@ export function createMetrics(options: {
     registers,
   });
 
+  new Gauge({
+    name: 'winterdock_schedules',
+    help: 'Schedules: armed for a time, due now (of the armed), running, with failures in a row, resting in an archive.',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      const counts = await registry.schedules.counts(epochSeconds(clock));
+      for (const [state, count] of Object.entries(counts)) this.set({ state }, count);
+    },
+  });
+  const scheduleRuns = new Counter({
+    name: 'winterdock_schedule_runs_total',
+    help: 'Runs of schedules by result; a missed time that is not made up for is skipped.',
+    labelNames: ['result'],
+    registers,
+  });
+  const scheduleLateness = new Histogram({
+    name: 'winterdock_schedule_lateness_seconds',
+    help: 'Time from when a schedule was due to the begin of its run, its spread included.',
+    buckets: LATENESS_BUCKETS,
+    registers,
+  });
+
+  const webhookAttempts = new Counter({
+    name: 'winterdock_webhook_attempts_total',
+    help: 'Attempts to deliver to webhooks: delivered, retried (it failed and is tried again) or failed for good.',
+    labelNames: ['outcome'],
+    registers,
+  });
+
   const resumedCold = (source: Source, seconds: number | null) => {
     resumes.inc({ path: 'cold' });
     coldResumes.inc({ source });
@@ -195,6 +306,11 @@ export function createMetrics(options: {
       resumeSeconds.observe({ path: 'warm', source: '' }, seconds);
       times.observe('warm', null, seconds * 1000);
     },
+    scheduleRan(result, lateSeconds) {
+      scheduleRuns.inc({ result });
+      if (lateSeconds !== null) scheduleLateness.observe(lateSeconds);
+    },
+    webhookAttempted: (outcome) => webhookAttempts.inc({ outcome }),
     wakeTimes: (days) => times.summary(days),
     async close() {
       stopListening();

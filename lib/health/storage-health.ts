@@ -11,6 +11,7 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import type { CpuGroups } from '../instance/cpu-groups.ts';
 import type { InstancePool, MemoryUse } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -64,6 +65,8 @@ export interface StorageFacts {
   places: { serving: number; spare: number; ahead: number; most: number };
   /** Memory of those processes. */
   memory: MemoryUse;
+  /** How processors are shared among tenants. */
+  cpuSharing: 'cgroup_v2' | 'cgroup_v1' | 'priorities';
   running: CheckName[];
 }
 
@@ -78,6 +81,7 @@ interface Parts {
   registry: Pick<Registry, 'facts' | 'ledger' | 'maintenance'>;
   drawers: Drawers;
   pool: Pick<InstancePool, 'ready' | 'active' | 'memory'>;
+  cpuGroups: Pick<CpuGroups, 'version'> | null;
   clock: Clock;
   log: Logger;
 }
@@ -94,7 +98,7 @@ export class StorageHealth {
 
   /** Reads the status. Its cost does not depend on the number of sandboxes or files. */
   async look(): Promise<StorageFacts> {
-    const { config, registry, pool } = this.#parts;
+    const { config, registry, pool, cpuGroups } = this.#parts;
     const { dataFolder } = config;
     const [vitals, disk, check, measured, scrub, backup, file, statuses] = await Promise.all([
       registry.maintenance.sizes(),
@@ -127,6 +131,7 @@ export class StorageHealth {
       disk: { bytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize },
       places: { serving: pool.active, spare: pool.ready, ahead: config.poolSize, most: config.maxActive },
       memory: pool.memory,
+      cpuSharing: cpuGroups === null ? 'priorities' : `cgroup_v${cpuGroups.version}`,
       running: [...this.#running.keys()],
     };
   }

@@ -8,8 +8,6 @@ import type { WakeBucket, WakeTimeStore } from '../registry/wake-times.ts';
 
 const DAY_SECONDS = 86_400;
 const FLUSH_MS = 10_000;
-/** Older days are forgotten. */
-const KEEP_DAYS = 400;
 
 /** Wakes of one path and source. */
 export interface WakeSummary {
@@ -30,17 +28,21 @@ export class WakeTimeBook {
   /** Milliseconds, ascending. */
   readonly #bounds: readonly number[];
   readonly #waiting = new Map<string, WakeBucket>();
+  readonly #keepDays: number;
   readonly #timer: NodeJS.Timeout;
 
   constructor(parts: {
     kept: WakeTimeStore;
     clock: Clock;
     bounds: readonly number[];
+    /** Older days are deleted when it stops. */
+    keepDays: number;
     failed: (error: unknown) => void;
   }) {
     this.#kept = parts.kept;
     this.#clock = parts.clock;
     this.#bounds = parts.bounds;
+    this.#keepDays = parts.keepDays;
     this.#timer = setInterval(() => void this.flush().catch(parts.failed), FLUSH_MS);
     this.#timer.unref();
   }
@@ -75,7 +77,7 @@ export class WakeTimeBook {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();
-    await this.#kept.deleteBefore(this.#day() - KEEP_DAYS);
+    await this.#kept.deleteBefore(this.#day() - this.#keepDays);
   }
 
   #day(): number {

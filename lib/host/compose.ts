@@ -7,8 +7,10 @@ import { systemClock } from '../base/clock.ts';
 import { makeFolderNow } from '../base/effects.ts';
 import { publicMessage, WinterdockError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
+import { openSecretSealer } from '../base/sealed-secrets.ts';
 import { openSigner } from '../base/signing.ts';
 import { Bundles } from '../bundles/bundles.ts';
+import { CarriedWorkbooks } from '../bundles/carried-workbooks.ts';
 import { Transfers } from '../bundles/transfers.ts';
 import { createBlueprints } from '../copies/blueprints.ts';
 import { Copies } from '../copies/copies.ts';
@@ -18,11 +20,13 @@ import { createSnapshots } from '../copies/snapshots.ts';
 import { createMetrics } from '../health/metrics.ts';
 import { checkDrawers } from '../health/readiness.ts';
 import { StorageHealth } from '../health/storage-health.ts';
+import { UsageUpkeep } from '../health/usage-upkeep.ts';
 import { eventText } from '../http/answer.ts';
 import { createChangeFeed } from '../http/change-feed.ts';
 import { createDispatcher } from '../http/dispatch.ts';
 import { openApiText } from '../http/openapi.ts';
 import { ROUTES } from '../http/routes.ts';
+import { CpuGroups } from '../instance/cpu-groups.ts';
 import { endLeftoverWorkers } from '../instance/leftover-workers.ts';
 import { createPool } from '../instance/pool.ts';
 import { JobRunner } from '../jobs/runner.ts';
@@ -33,12 +37,22 @@ import { requireOwnRegistry } from '../ledger/start-check.ts';
 import { createGuard } from '../operations/guard.ts';
 import { createOperations } from '../operations/operations.ts';
 import { createRefusalRecorder } from '../operations/refusals.ts';
-import { createInstanceSerializer, eventOf } from '../operations/serializer.ts';
+import { createInstanceSerializer, eventOf, webhookDataOf } from '../operations/serializer.ts';
 import { warmCount } from '../operations/warm-count.ts';
+import { createOutgoingGuard } from '../outgoing/guard.ts';
+import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
+import { Runs } from '../runs/runs.ts';
+import { ScheduleRoom } from '../schedules/room.ts';
+import { Scheduler } from '../schedules/scheduler.ts';
 import { createSessions } from '../sessions/factory.ts';
+import { Terminals } from '../terminals/terminals.ts';
 import { createReaders } from '../vfs/readers.ts';
+import { WebhookCourier } from '../webhooks/courier.ts';
+import { withCurrentPlans } from '../workbooks/current-plans.ts';
+import { SourceParser } from '../workbooks/source-parser.ts';
 import { createDrawers } from './drawers.ts';
+import { readExamples } from './examples.ts';
 import type { Host, HostOptions } from './host.ts';
 
 /** How long an answer of `/readyz` is cached. */
@@ -65,14 +79,19 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const drawers = options.drawers ?? createDrawers(config);
   await requireOwnRegistry({ ...config, drawers });
 
-  const registry = openSqliteRegistry({
+  const sourceParser = new SourceParser();
+  const opened = openSqliteRegistry({
     path: config.registryPath,
     thresholds: {
       hotToWarmSeconds: config.hotToWarmSeconds,
       idleToSuspendSeconds: config.idleToSuspendSeconds,
       idleToFreezeSeconds: config.idleToFreezeSeconds,
     },
+    scheduleLimits: { perSandbox: config.schedulesPerSandbox, perTenant: config.schedulesPerTenant },
+    runsPerSchedule: config.runsPerSchedule,
   });
+  const workbookStore = withCurrentPlans(opened.workbooks, { sources: sourceParser, log });
+  const registry: Registry = { ...opened, workbooks: workbookStore };
   const upgraded = await registry.maintenance.upgrade();
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
@@ -89,7 +108,9 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     log,
   });
   await Promise.all(Object.values(drawers).map((drawer) => drawer.prepare()));
+  const cpuGroups = config.cpuGroups ? CpuGroups.open() : null;
   const sessions = createSessions({
+    cpuGroups,
     config,
     clock,
     log,
@@ -100,16 +121,51 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     failpoint: options.failpoint,
     registryIsWhole: () => ledger.isWhole(),
   });
+  const auth = createAuth({ config, log, clock, registry });
   const events = createEventHub({
     registry,
     log,
-    serialise: (line) => eventText(null, eventOf(line), line.seq),
+    serialise: (line) => eventText(null, eventOf(line, auth.actors), line.seq),
   });
-  const metrics = createMetrics({ registry, pool, sessions, clock, log, streams: () => events.listeners });
+  const metrics = createMetrics({
+    registry,
+    pool,
+    sessions,
+    clock,
+    log,
+    streams: () => events.listeners,
+    keepDays: config.usageKeepDays,
+  });
+  const usage = new UsageUpkeep({ config, clock, log, registry });
   const runner = new JobRunner({ config, clock, log, registry, sessions, pool });
+  const runs = new Runs({ config, clock, log, registry, sessions });
+  const terminals = new Terminals({ config, clock, log, registry, runs, sessions });
+  const scheduler = new Scheduler({
+    config,
+    clock,
+    log,
+    registry,
+    sessions,
+    room: new ScheduleRoom({ config, clock, log, registry, sessions, pool }),
+    observe: (result, lateMs) => metrics.scheduleRan(result, lateMs === null ? null : lateMs / 1000),
+    ...(options.failpoint === undefined ? {} : { failpoint: options.failpoint }),
+  });
   const signer = openSigner(config.dataFolder);
+  const guard = createOutgoingGuard(config.outgoingAllowed);
+  const sealer = openSecretSealer(config.dataFolder);
+  const courier = new WebhookCourier({
+    config,
+    clock,
+    log,
+    registry,
+    guard,
+    sealer,
+    dataOf: webhookDataOf,
+    observe: (outcome) => metrics.webhookAttempted(outcome),
+    userAgent: `winterdock/${packageJson.version}`,
+  });
   const ledger = createLedgerMaintenance({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
-  const health = new StorageHealth({ config, registry, drawers, pool, clock, log });
+  const health = new StorageHealth({ config, registry, drawers, pool, cpuGroups, clock, log });
   const copies = new Copies({
     config,
     clock,
@@ -122,18 +178,20 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   });
   const seeding = new Seeding({ clock, log, registry, sessions });
   const changes = createChangeFeed({
+    actors: auth.actors,
     events,
     registry,
     seeding,
+    sessions,
     serializer: createInstanceSerializer({ registry, sessions, clock }),
     countWarm: (tenants) => warmCount({ registry, sessions }, tenants),
   });
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
   const transfers = new Transfers(config);
-  const bundles = new Bundles({ config, clock, log, registry, sessions, signer, transfers: transfers });
+  const workbooks = new CarriedWorkbooks({ clock, config, log, registry, sourceParser });
+  const bundles = new Bundles({ config, clock, log, registry, sessions, signer, transfers, workbooks });
   const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, transfers: transfers });
   const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
-  const auth = createAuth({ config, log, clock, registry });
   const forgetter = new TenantForgetter({
     config,
     clock,
@@ -154,21 +212,30 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       bundles,
       clock,
       config,
+      courier,
       drawers,
       forgetter,
+      guard,
       health,
       keeper: ledger,
       metrics,
       registry,
       repairs,
       runner,
+      runs,
+      scheduler,
+      sealer,
       sessions,
       snapshots,
+      terminals,
+      sourceParser,
+      usage,
     }),
     {
       instance: (id) => registry.instances.tenantOf(id),
       snapshot: (id) => registry.copies.snapshotTenant(id),
       job: async (id) => (await registry.jobs.get(id))?.tenants ?? null,
+      webhook: async (id) => (await registry.webhooks.get(id))?.tenant ?? null,
     },
     createRefusalRecorder({ registry, clock }),
   );
@@ -244,10 +311,15 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await sessions.reconcile();
     await copies.start();
     await pool.start();
+    await runs.start();
+    terminals.start();
     sessions.start();
     await runner.start();
+    await scheduler.start();
     await seeding.start();
     await forgetter.start();
+    courier.start();
+    usage.start();
     await settle();
     checkpoints = setInterval(settle, CHECKPOINT_MS).unref();
     sums = setInterval(() => sumUp(false), SUMS_MS).unref();
@@ -260,15 +332,24 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     clearInterval(sums);
     events.close();
     await started?.catch(() => undefined);
+    scheduler.stop();
+    await courier.stop();
+    runs.stopTaking();
+    terminals.stop();
     const seeded = seeding.stop();
     await health.stop();
     await transfers.stop();
+    await sourceParser.stop();
     await forgetter.stop();
+    await usage.stop();
     await runner.stop();
     await sessions.stop();
+    await runs.settled();
+    await scheduler.end();
     await seeded;
     await copies.stop();
     await pool.stop();
+    cpuGroups?.close();
     await readers.stop();
     await auth.close();
     await metrics.close();
@@ -284,6 +365,9 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     registry,
     pool,
     sessions,
+    scheduler,
+    terminals,
+    courier,
     operations,
     auth,
     events,
@@ -291,6 +375,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     metrics,
     dispatcher,
     openapi,
+    examples: readExamples,
     start() {
       started ??= start();
       return started;

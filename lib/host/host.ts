@@ -16,10 +16,15 @@ import type { EventHub } from '../ledger/event-hub.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { ScheduleStep } from '../schedules/firing.ts';
+import type { Scheduler } from '../schedules/scheduler.ts';
 import type { Failpoint } from '../sessions/failpoints.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Drawers } from '../storage/drawer.ts';
+import type { Terminals } from '../terminals/terminals.ts';
 import type { Readers } from '../vfs/types.ts';
+import type { WebhookCourier } from '../webhooks/courier.ts';
+import type { WorkbookExample } from './examples.ts';
 import { currentRequest } from './request-context.ts';
 
 export interface Host {
@@ -29,6 +34,9 @@ export interface Host {
   readonly registry: Registry;
   readonly pool: InstancePool;
   readonly sessions: Sessions;
+  readonly scheduler: Scheduler;
+  readonly terminals: Terminals;
+  readonly courier: WebhookCourier;
   readonly operations: Operations;
   readonly auth: Auth;
   readonly events: EventHub;
@@ -37,6 +45,8 @@ export interface Host {
   readonly dispatcher: Dispatcher;
   /** The OpenAPI document as JSON text. */
   openapi(): string;
+  /** The workbooks that come along, to be tried. */
+  examples(): readonly WorkbookExample[];
   /** Reconciles, then begins to serve. Idempotent. */
   start(): Promise<void>;
   /** Suspends what is active and waits for work in flight. Idempotent. */
@@ -56,7 +66,7 @@ export interface HostOptions {
   /** Default: reader processes of its own. */
   readers?: Readers;
   /** Fault injection: called as each step of a filing or waking is reached. */
-  failpoint?: (step: Failpoint | CopyStep | ForgetStep) => void;
+  failpoint?: (step: Failpoint | CopyStep | ForgetStep | ScheduleStep) => void;
 }
 
 const KEY = Symbol.for('winterdock.host');

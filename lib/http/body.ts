@@ -5,9 +5,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { createFile, unlinkFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { isHeavyJson } from '../base/json-weight.ts';
+import { releaseBytes } from '../base/spent-bytes.ts';
 import type { UploadStream } from '../operations/streams.ts';
 
-/** Uploads are written in pieces of at least this size. */
+/** Uploads are written in pieces of at most this size. */
 const PIECE_BYTES = 1024 * 1024;
 /** Most values in a JSON body. The largest valid one is a job of 10 000 ids. */
 const MAX_VALUES = 50_000;
@@ -16,6 +17,8 @@ const MAX_VALUES = 50_000;
 export interface BodySource {
   /** `Content-Length`, or null when the body comes in chunks or there is none. */
   length: number | null;
+  /** Whether nobody else has the pieces, so that who read one may give its memory back. */
+  ownsPieces?: boolean;
   /**
    * Calls `onChunk` with each piece, the next one when the promise that it may return has resolved; resolves at the
    * end. Stops for good when `onChunk` throws or rejects, rejecting with that.
@@ -72,26 +75,49 @@ export function uploadOf(source: BodySource, type: string | null, limit: number)
   };
 }
 
-/** Writes a body to an open file in pieces of PIECE_BYTES. Returns its size. */
+/**
+ * Writes a body to an open file and returns its size. What arrives is gathered in two pieces, of which
+ * one is written while the other fills, and its own memory is given back.
+ */
 async function writeTo(source: BodySource, file: FileHandle, limit: number): Promise<number> {
-  let size = 0;
-  let gathered: Uint8Array[] = [];
-  let waiting = 0;
-  const write = async () => {
-    const piece = Buffer.concat(gathered, waiting);
-    gathered = [];
-    waiting = 0;
-    await file.writeFile(piece);
-  };
   if (source.length === 0) return 0;
-  await source.read((chunk) => {
-    size += chunk.byteLength;
-    if (size > limit) throw tooLarge(limit);
-    gathered.push(chunk);
-    waiting += chunk.byteLength;
-    return waiting < PIECE_BYTES ? undefined : write();
-  });
-  await write();
+  const pieceBytes = Math.min(PIECE_BYTES, source.length ?? PIECE_BYTES);
+  let [filling, other] = [Buffer.allocUnsafeSlow(pieceBytes), Buffer.allocUnsafeSlow(pieceBytes)];
+  let filled = 0;
+  let size = 0;
+  let writing: Promise<void> = Promise.resolve();
+  const write = async () => {
+    const full = filling.subarray(0, filled);
+    [filling, other] = [other, filling];
+    filled = 0;
+    await writing;
+    writing = file.writeFile(full);
+    // Its failure is that of the next piece or of the end.
+    writing.catch(() => undefined);
+  };
+  const gather = async (chunk: Uint8Array) => {
+    for (let at = 0; at < chunk.byteLength; ) {
+      const part = chunk.subarray(at, at + pieceBytes - filled);
+      filling.set(part, filled);
+      at += part.byteLength;
+      filled += part.byteLength;
+      if (filled === pieceBytes) await write();
+    }
+    if (source.ownsPieces) releaseBytes(chunk);
+  };
+  try {
+    await source.read((chunk) => {
+      size += chunk.byteLength;
+      if (size > limit) throw tooLarge(limit);
+      if (filled + chunk.byteLength >= pieceBytes) return gather(chunk);
+      filling.set(chunk, filled);
+      filled += chunk.byteLength;
+      if (source.ownsPieces) releaseBytes(chunk);
+    });
+    await write();
+  } finally {
+    await writing;
+  }
   return size;
 }
 

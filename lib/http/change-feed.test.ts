@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import type { InstanceId } from '../base/ids.ts';
 import type { Changes, Instance } from '../contract/schema.ts';
 import type { StartProgress } from '../copies/seeding.ts';
 import { STATES, type State } from '../lifecycle/states.ts';
@@ -27,8 +28,10 @@ function feedOf(dropped = 0, last = 100) {
   ledgerFeed.onLedgerAppend = counted(ledgerFeed.onLedgerAppend.bind(ledgerFeed));
   ledgerFeed.onJobChange = counted(ledgerFeed.onJobChange.bind(ledgerFeed));
   let started: ((started: StartProgress) => void) | undefined;
+  let operated: ((id: InstanceId) => void) | undefined;
   const read: string[] = [];
   const feed = createChangeFeed({
+    actors: { load: async () => {}, nameOf: () => 'Ada' },
     events: {
       failed(error) {
         throw error;
@@ -64,6 +67,14 @@ function feedOf(dropped = 0, last = 100) {
         };
       },
     },
+    sessions: {
+      onOperationChange(listener) {
+        operated = listener;
+        return () => {
+          operated = undefined;
+        };
+      },
+    },
     serializer: {
       serialize: async (row) => row as unknown as Instance,
       serializeAll: async (rows) => rows as unknown as Instance[],
@@ -75,7 +86,7 @@ function feedOf(dropped = 0, last = 100) {
     ledgerFeed.emitLedgerAppend(
       ids.map((id) => ({ type: 'instance.changed', instance: id, tenant: id.split('-')[0] }) as LedgerLine),
     );
-  const isListening = () => listening > 0 || started !== undefined;
+  const isListening = () => listening > 0 || started !== undefined || operated !== undefined;
   return {
     feed,
     read,
@@ -83,6 +94,7 @@ function feedOf(dropped = 0, last = 100) {
     isListening,
     move: (id: string) => ledgerFeed.emitJobChange(id),
     start: (far: StartProgress) => started?.(far),
+    operate: (id: InstanceId) => operated?.(id),
   };
 }
 
@@ -100,6 +112,20 @@ test('a row that changes often is read seldom, and told in one piece to all who 
   expect(pieces[1]?.[0]).toBe(pieces[0]?.[0]);
   expect(parsed(pieces[2]?.[0] as Buffer).rows.map(({ id }) => id)).toEqual(['acme-1']);
   expect(parsed(pieces[2]?.[0] as Buffer).tenants.map(({ tenant }) => tenant)).toEqual(['acme']);
+});
+
+test('a verb that begins or ends is told without a line, as the row alone, to who may see it', async () => {
+  const { feed, operate } = feedOf();
+  const theirs: Changes[] = [];
+  const others: Changes[] = [];
+  feed.join(['acme'], (piece) => theirs.push(parsed(piece)));
+  feed.join(['globex'], (piece) => others.push(parsed(piece)));
+  operate('acme-1' as InstanceId);
+  await vi.waitFor(() => expect(theirs.length).toBe(1), { timeout: 10_000 });
+  expect(theirs[0]).toMatchObject({ rows: [{ id: 'acme-1' }], tenants: [], jobs: [], more: false });
+  operate('acme-1' as InstanceId);
+  await vi.waitFor(() => expect(theirs.length).toBe(2), { timeout: 10_000 });
+  expect(others).toEqual([]);
 });
 
 test('when more changes than a page shows, it says that there is more', async () => {

@@ -1,9 +1,10 @@
 /**
- * The change feed: for each ledger line, the current row and counts that it is about, and the progress of jobs and
- * starts, which have no line for each step. Read and serialized once for all clients with the same rights. Knows
- * nothing of connections.
+ * The change feed: for each ledger line, and for each verb that begins or ends, the current row and counts that it is
+ * about; and the progress of jobs and starts, which have no line for each step. Read and serialized once for all
+ * clients with the same rights. Knows nothing of connections.
  */
 
+import type { ActorDirectory } from '../auth/actor-directory.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Changes } from '../contract/schema.ts';
 import type { Seeding, StartProgress } from '../copies/seeding.ts';
@@ -12,6 +13,7 @@ import { type InstanceSerializer, jobOf } from '../operations/serializer.ts';
 import type { CommitEvents } from '../registry/commit-events.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import { eventText } from './answer.ts';
 
 /** Batches are sent at most this often: under a flood of lines, a row is then read once for many of them. */
@@ -59,13 +61,15 @@ export function createChangeFeed(parts: {
     ledger: Pick<Registry['ledger'], 'lastSeq' | 'after'>;
     jobs: Pick<Registry['jobs'], 'get'>;
   };
+  actors: Pick<ActorDirectory, 'load' | 'nameOf'>;
   seeding: Pick<Seeding, 'onProgress'>;
+  sessions: Pick<Sessions, 'onOperationChange'>;
   serializer: InstanceSerializer;
   /** How many sandboxes of these tenants (null: all) are warm. */
   countWarm: (tenants: Scope) => Promise<number>;
   everyMs?: number;
 }): ChangeFeed {
-  const { events, registry, seeding, serializer, countWarm, everyMs = EVERY_MS } = parts;
+  const { actors, events, registry, seeding, sessions, serializer, countWarm, everyMs = EVERY_MS } = parts;
   const groups = new Map<string, Group>();
   let leaves: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -89,6 +93,7 @@ export function createChangeFeed(parts: {
     const found = await Promise.all(ids.slice(0, MOST_ROWS).map((id) => registry.instances.get(id)));
     const shown = await serializer.serializeAll(found.filter((row) => row !== null));
     const far = await Promise.all(moved.slice(0, MOST_JOBS).map((id) => registry.jobs.get(id)));
+    await actors.load(far.flatMap((job) => (job === null ? [] : [job.actor])));
     const cut = ids.length > MOST_ROWS || names.length > MOST_TENANTS;
     const theirs = new Map<string, Changes['states']>();
     for (const tenant of names.slice(0, MOST_TENANTS))
@@ -99,7 +104,7 @@ export function createChangeFeed(parts: {
       const its = {
         rows: shown.filter(({ tenant }) => sees(tenant)),
         tenants: [...theirs].flatMap(([tenant, states]) => (sees(tenant) ? [{ tenant, states }] : [])),
-        jobs: far.flatMap((job) => (job !== null && holds(scope, job.tenants) ? [jobOf(job)] : [])),
+        jobs: far.flatMap((job) => (job !== null && holds(scope, job.tenants) ? [jobOf(job, actors)] : [])),
         starts: begun.flatMap(({ requestId, ...start }) =>
           sees(start.tenant) ? [{ request_id: requestId, ...start }] : [],
         ),
@@ -151,6 +156,11 @@ export function createChangeFeed(parts: {
     ),
     registry.commitEvents.onJobChange((id) => {
       jobs.add(id);
+      plan();
+    }),
+    // A verb that is refused or fails may leave no line, and one that a line is about may end after it.
+    sessions.onOperationChange((id) => {
+      rows.add(id);
       plan();
     }),
     seeding.onProgress((started) => {

@@ -27,6 +27,10 @@ const PATH: Readonly<Record<string, string>> = {
 /** A placeholder for an id from an earlier answer. */
 const SNAPSHOT = { id: 'id-of-a-snapshot' };
 const JOB = { id: 'id-of-a-job' };
+const SCHEDULE = { schedule: 'id-of-a-schedule' };
+const RUN = { run: 'id-of-a-run' };
+const TERMINAL = { terminal: 'id-of-a-terminal' };
+const WEBHOOK = { id: 'id-of-a-webhook' };
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
   createInstance: {
@@ -44,8 +48,34 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   archiveInstance: { body: { reason: 'trying the explorer' } },
   reviveInstance: { body: { reason: 'trying the explorer' } },
   deleteInstance: { body: { reason: 'trying the explorer' } },
-  execInInstance: { body: { command: 'echo "kept for the winter" > note.txt && cat note.txt && ls -l' } },
+  execInInstance: {
+    body: {
+      command:
+        'echo "kept for the winter" > note.txt && cat note.txt && sqlite3 store.db "CREATE TABLE apples (sort TEXT, kilos REAL); INSERT INTO apples VALUES (\'Boskoop\', 12.5)" && ls -l',
+    },
+  },
+  startRun: { body: { command: 'for n in 1 2 3; do echo "$n"; sleep 1; done' } },
+  getRun: { path: RUN },
+  getRunOutput: { path: RUN },
+  stopRun: { path: RUN },
+  typeInTerminal: { path: TERMINAL, body: { text: 'ls -l' } },
+  streamTerminal: { path: TERMINAL },
+  interruptTerminal: { path: TERMINAL },
+  closeTerminal: { path: TERMINAL },
+  completeLine: { body: { line: 'cat n' } },
+  createWebhook: {
+    body: { name: 'Faults', url: 'https://hooks.example.com/winterdock', types: ['fault.raised', 'exec.refused'] },
+  },
+  getWebhook: { path: WEBHOOK },
+  patchWebhook: { path: WEBHOOK, body: { enabled: false } },
+  deleteWebhook: { path: WEBHOOK },
+  rotateWebhookSecret: { path: WEBHOOK },
+  testWebhook: { path: WEBHOOK },
+  listWebhookDeliveries: { path: WEBHOOK },
   evalInInstance: { body: { language: 'js', code: '[1, 2, 3].map((n) => n * n)' } },
+  compare: { query: { snapshot: SNAPSHOT.id } },
+  listTables: { query: { path: '/store.db' } },
+  listRows: { query: { path: '/store.db', table: 'apples' } },
   putFile: { text: 'hello from the explorer\n' },
   moveFile: { body: { from: '/note.txt', to: '/notes/winter.txt' } },
   makeFolder: { body: { path: '/notes/spring' } },
@@ -77,7 +107,14 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   getJob: { path: JOB },
   listJobResults: { path: JOB },
   cancelJob: { path: JOB },
+  createSchedule: { body: { cron: '0 3 * * *', timezone: 'Europe/Berlin', command: 'date >> nightly.log' } },
+  getSchedule: { path: SCHEDULE },
+  patchSchedule: { path: SCHEDULE, body: { paused: true } },
+  runSchedule: { path: SCHEDULE },
+  listScheduleRuns: { path: SCHEDULE },
+  deleteSchedule: { path: SCHEDULE },
   getTenant: { path: { tenant: 'acme' } },
+  tenantUsage: { path: { tenant: 'acme' } },
   patchTenant: { path: { tenant: 'acme' }, body: { max_sandboxes: 100_000 } },
   forgetTenant: { path: { tenant: 'acme' }, body: { dry_run: true } },
   previewThresholds: { body: { idle_to_suspend_s: 600 } },

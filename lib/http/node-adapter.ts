@@ -3,8 +3,9 @@
  * sockets have: unread bodies, clients that disconnect, slow readers.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
+import { pipeline, Writable } from 'node:stream';
 import { WinterdockError } from '../base/errors.ts';
+import { releaseBytes } from '../base/spent-bytes.ts';
 import type { Answer, StreamSink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import type { Dispatcher } from './dispatch.ts';
@@ -39,6 +40,7 @@ export async function answerNode(dispatcher: Dispatcher, req: IncomingMessage, r
 export function nodeBody(req: IncomingMessage, res: ServerResponse): BodySource {
   const length = req.headers['content-length'];
   return {
+    ownsPieces: true,
     length: length === undefined ? (req.headers['transfer-encoding'] === undefined ? 0 : null) : Number(length),
     read(onChunk) {
       if (wantsContinue(req)) {
@@ -96,7 +98,7 @@ export function sendNode(answer: Answer, requestId: string, req: IncomingMessage
     if (bytes !== null) headers['content-length'] = bytes;
     res.writeHead(answer.status, headers as Record<string, string>);
     // A failure on one side ends the other; a cut connection tells the client that the download is incomplete.
-    pipeline(stream, res, () => {});
+    pipeline(stream, downloadTo(res), () => {});
     return;
   }
   let content: string | Uint8Array | undefined;
@@ -117,6 +119,27 @@ export function sendNode(answer: Answer, requestId: string, req: IncomingMessage
   res.writeHead(answer.status, headers as Record<string, string>);
   if (unread && !wantsContinue(req)) endAfterBody(req, res, content);
   else res.end(content);
+}
+
+/** Writes a download's pieces to a response, and gives the memory of each back when it is sent. */
+function downloadTo(res: ServerResponse): Writable {
+  const sink = new Writable({
+    write(piece: Uint8Array, _encoding, done) {
+      res.write(piece, (error) => {
+        releaseBytes(piece);
+        done(error);
+      });
+    },
+    final(done) {
+      res.end(done);
+    },
+    destroy(error, done) {
+      if (!res.writableFinished) res.destroy();
+      done(error);
+    },
+  });
+  res.once('close', () => sink.destroy());
+  return sink;
 }
 
 function hasBody(req: IncomingMessage): boolean {

@@ -39,6 +39,7 @@ export function stopBodyOnRevocation(source: BodySource, allowed: AbortSignal): 
   };
   return {
     length: source.length,
+    ownsPieces: source.ownsPieces ?? false,
     async read(onChunk) {
       await source.read((chunk) => {
         require();

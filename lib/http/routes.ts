@@ -6,6 +6,7 @@
 import type { Route } from './route.ts';
 import { accessRoutes } from './routes/access.ts';
 import { bundleRoutes } from './routes/bundles.ts';
+import { componentCallRoutes } from './routes/component-calls.ts';
 import { copyRoutes } from './routes/copies.ts';
 import { eventRoutes } from './routes/events.ts';
 import { instanceRoutes } from './routes/instances.ts';
@@ -13,23 +14,36 @@ import { jobRoutes } from './routes/jobs.ts';
 import { ledgerRoutes } from './routes/ledger.ts';
 import { repairRoutes } from './routes/repairs.ts';
 import { runRoutes } from './routes/runs.ts';
+import { sandboxRunRoutes } from './routes/sandbox-runs.ts';
+import { scheduleRoutes } from './routes/schedules.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { systemRoutes } from './routes/system.ts';
 import { tenantRoutes } from './routes/tenants.ts';
+import { terminalRoutes } from './routes/terminals.ts';
+import { usageRoutes } from './routes/usage.ts';
 import { volumeRoutes } from './routes/volumes.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
+import { workbookRoutes } from './routes/workbooks.ts';
 
 export const ROUTES: readonly Route[] = [
   ...instanceRoutes,
   ...runRoutes,
+  ...sandboxRunRoutes,
+  ...terminalRoutes,
   ...volumeRoutes,
   ...copyRoutes,
   ...bundleRoutes,
+  ...workbookRoutes,
+  ...componentCallRoutes,
   ...repairRoutes,
   ...jobRoutes,
+  ...scheduleRoutes,
   ...tenantRoutes,
+  ...usageRoutes,
   ...eventRoutes,
   ...ledgerRoutes,
   ...accessRoutes,
+  ...webhookRoutes,
   ...storageRoutes,
   ...systemRoutes,
 ];

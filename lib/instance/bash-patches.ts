@@ -4,11 +4,16 @@
  * names text that must occur exactly once in its file; `$bytes` is byte-text.ts.
  */
 
+import { COMMAND_PATCHES } from './bash-command-patches.ts';
 import { AWK_FILE, type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
+import { SCRIPT_PATCHES } from './bash-script-patches.ts';
 import { TRUNCATION_PATCHES } from './bash-truncation-patches.ts';
 
 const BYTE_TEXT = new URL('./byte-text.ts', import.meta.url).href;
 const EXACT_INTEGERS = new URL('./exact-integers.ts', import.meta.url).href;
+const AWK_TEXT = new URL('./awk-text.ts', import.meta.url).href;
+const TRAPS = new URL('./shell-traps.ts', import.meta.url).href;
+const UMASK = new URL('./shell-umask.ts', import.meta.url).href;
 
 const CODEC = 'chunks/chunk-GN6CQ3J4.js';
 const ESCAPES = 'chunks/chunk-6D3WD6YU.js';
@@ -34,6 +39,14 @@ export const BYTE_PATCHES: readonly BashPatch[] = [
     from: 'let e=y.encode(t),o="";for(let r=0;r<e.length;r++)o+=String.fromCharCode(e[r]);return o',
     to: 'return Buffer.from(y.encode(t)).toString("latin1")',
   },
+  // Lengths were counted char by char, several times for each output: a tenth of a `cat` of 4 kB, and more before V8
+  // has compiled the loops.
+  { file: CODEC, from: 'function x(t){let n=0;for(', to: 'function x(t){return Buffer.byteLength(t);let n=0;for(' },
+  {
+    file: CODEC,
+    from: 'let o=!1;for(let i=0;i<e.length;i++){let c=e.charCodeAt(i);if(c>255)return e;c>127&&(o=!0)}if(!o)return e;',
+    to: 'if(!/[^\\0-\\x7f]/.test(e)||/[^\\0-\\xff]/.test(e))return e;',
+  },
   // `read` and `mapfile` treated input bytes as text, and `read -n` counted bytes.
   {
     file: INTERPRETER_FILE,
@@ -57,7 +70,11 @@ export const BYTE_PATCHES: readonly BashPatch[] = [
     from: 'case"live-stdout":l+=A;break;case"live-stderr":c+=A;break;',
     to: 'case"live-stdout":l+=N||d!=="binary"?A:Tt(A);break;case"live-stderr":c+=N&&d==="binary"?Vf(A):A;break;',
   },
-  { file: INTERPRETER_FILE, from: '{let A=S+v;A!==""&&', to: '{let A=S+(d==="binary"?Tt(v):v);A!==""&&' },
+  {
+    file: INTERPRETER_FILE,
+    from: '{let A=S+v;A!==""&&',
+    to: '{let $e=d==="binary"?Tt(v):v,A=/^(?:bash|cat|head|tail)$/.test(o)?S+$e:$e+S;A!==""&&',
+  },
   // Redirected bytes were counted as text, so a command that also wrote to stderr failed for output that it never
   // wrote.
   {
@@ -159,7 +176,8 @@ const LOADING_PATCHES: readonly BashPatch[] = [
  * from the one that the patches were written for.
  */
 export function patchedSource(file: string, read: () => string): string | null {
-  const changes = [...BYTE_PATCHES, ...TRUNCATION_PATCHES, ...LOADING_PATCHES].filter((change) => change.file === file);
+  const all = [...BYTE_PATCHES, ...TRUNCATION_PATCHES, ...SCRIPT_PATCHES, ...COMMAND_PATCHES, ...LOADING_PATCHES];
+  const changes = all.filter((change) => change.file === file);
   if (changes.length === 0) return null;
   const source = changes.reduce((text, { from, to }) => {
     const [before, after, ...more] = text.split(from);
@@ -167,5 +185,9 @@ export function patchedSource(file: string, read: () => string): string | null {
       throw new Error(`just-bash's ${file} is not the one that is to be changed at ${from}`);
     return before + to + after;
   }, read());
-  return `import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT_INTEGERS)};${source}`;
+  const modules: Readonly<Record<string, string>> = {
+    [INTERPRETER_FILE]: `import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};`,
+    [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};`,
+  };
+  return `${modules[file] ?? ''}import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT_INTEGERS)};${source}`;
 }

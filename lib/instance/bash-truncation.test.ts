@@ -132,7 +132,6 @@ const REFUSED: [script: string, error: string][] = [
   ["jq -n 'def f(n): if n > 0 then [f(n - 1)] else . end; f(1100) | tojson'", 'Maximum call stack size exceeded'],
   ["jq -n '[limit(20000; range(1e9))] | length'", 'query result element limit exceeded'],
   ['seq 150000 | split -l 10 -', 'output file suffixes exhausted'],
-  ['head -c 5 /dev/zero', '/dev/zero'],
   ['cat /dev/zero > zeros', '/dev/zero'],
   ['echo $((2 ** 62))', 'up to which numbers are exact'],
   ['echo $((1 << 63))', 'up to which numbers are exact'],

@@ -22,6 +22,7 @@ export const {
   DefenseInDepthBox,
   getCommandNames,
   latin1FromBytes,
+  serialize,
   stdoutAsBytes,
   unsafeBytesFromLatin1,
 } = await import('just-bash');

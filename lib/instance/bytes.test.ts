@@ -66,8 +66,8 @@ test('text commands change what they are told to and nothing else', async () => 
   const ways = {
     'cat lines': lines,
     'sed s/b/x/ lines': lines.replace('62c3', '78c3'),
-    'grep -v zz lines': `${lines}0a`,
-    'sort lines | head -n 1': '61ff0a',
+    'grep -av zz lines': `${lines}0a`,
+    'sort lines | head -n 1': '00630a',
     "awk '{ print }' lines": `${lines}0a`,
     'while IFS= read -r l; do echo "$l"; done < ff; echo': '0a',
     'read -r x < lines; printf %s "$x"': '61ff',

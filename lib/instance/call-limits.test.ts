@@ -79,7 +79,7 @@ test('a memory bomb of Python ends its call and its process, and nothing else', 
   const other = at.open('other-py');
   await a.exec(exec('echo kept > kept'));
   const bomb = a.eval(code('python', 'kept = []\nwhile True: kept.append(bytearray(10_000_000))', 30_000));
-  const waiting = a.exec(exec('echo waits'));
+  const waiting = a.eval(code('python', 'print("waits")', 30_000));
   waiting.catch(() => {});
   expect(await at.say(other, 'echo fine')).toBe('fine\n');
   await expect(bomb).rejects.toMatchObject({ code: 'conflict', extra: { cause: 'memory', started: true } });

@@ -38,9 +38,26 @@ function watchCallLimits(
   };
 }
 
-/** How long a call may take: what it asks for, at most what its profile allows. */
-export function cappedTimeout(timeoutMs: number | undefined, { timeMs }: PolicyProfile): number {
-  return Math.max(0, Math.min(timeoutMs ?? timeMs, timeMs));
+/** How long a call may take: what it asks for, at most `longestMs`, which is what its profile allows by default. */
+export function cappedTimeout(
+  timeoutMs: number | undefined,
+  { timeMs }: PolicyProfile,
+  longestMs: number = timeMs,
+): number {
+  return Math.max(0, Math.min(timeoutMs ?? timeMs, longestMs));
+}
+
+/** Most milliseconds of a whole workflow. */
+const MAX_WORKFLOW_MS = 600_000;
+
+/** The limits of a call of components: each step has the time of the profile, together they have what is asked for. */
+export function componentLimits(
+  timeoutMs: number | undefined,
+  steps: number,
+  { timeMs }: PolicyProfile,
+): { timeoutMs: number; stepMs: number } {
+  const most = Math.min(MAX_WORKFLOW_MS, timeMs * Math.max(1, steps));
+  return { timeoutMs: Math.max(0, Math.min(timeoutMs ?? most, most)), stepMs: timeMs };
 }
 
 /** Watches the running call of one process, one after the other. */
@@ -69,7 +86,7 @@ export class CallWatch {
 
   /** Starts the limits of a call that was just sent to a process with its file open. */
   start(queued: QueuedCall): void {
-    queued.startedAt = performance.now();
+    queued.begin();
     const { timeoutMs } = queued.call;
     const limits = { timeoutMs, baselineBytes: this.#baselineBytes, profile: this.#profile };
     this.#stop = watchCallLimits(this.#pid, limits, this.#onExceeded);

@@ -25,12 +25,16 @@ function versionOfCode(): string {
   return hash.digest('hex').slice(0, DIGEST_LENGTH);
 }
 
+/** The version that this process runs: decided at the first call, as its code was loaded before. */
+let version: string | undefined;
+
 /**
  * Creates and returns the cache folder for this version of the code below `parent` (an absolute path). Removes folders
  * of other versions one day after their last use. Only servers of one user and their workers may write to `parent`.
  */
 export function compileCacheFolder(parent: string): string {
-  const folder = join(parent, versionOfCode());
+  version ??= versionOfCode();
+  const folder = join(parent, version);
   makeFolderNow(folder);
   const now = Date.now();
   setTimesNow(folder, now / 1000);

@@ -2,6 +2,7 @@
  * The file system of the shell: three directories that are the volumes, and read-only virtual files around them. Owns
  * the POSIX errors of each operation; knows nothing of the host's files.
  */
+import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ByteString, FsStat, IFileSystem, RmOptions } from 'just-bash';
 import { parentPath } from '../vfs/paths.ts';
@@ -12,6 +13,7 @@ import { unsafeBytesFromLatin1 } from './bash.ts';
 import { bytesOfText, textOfBytes } from './byte-text.ts';
 import { normalizePath, type ResolvedPath, requireWellFormed, resolveGuestPath } from './guest-paths.ts';
 import { monotonicMs } from './monotonic.ts';
+import { MAX_STREAM_BYTES } from './output.ts';
 import { asPosix, posixError } from './posix-error.ts';
 import { VirtualFiles } from './virtual-files.ts';
 
@@ -25,9 +27,17 @@ type Dirent = Awaited<ReturnType<NonNullable<IFileSystem['readdirWithFileTypes']
 /** Receives what is written to a path that is not stored. `cwd`: the shell's working directory at that moment. */
 export type OutputSink = (content: Uint8Array, cwd: string) => void;
 
+/** A file that is not stored: what is read from it answers what was written to it. */
+export interface FilePort {
+  write(content: Uint8Array): Promise<void>;
+  read(): Promise<Uint8Array>;
+}
+
 export class GuestFiles implements IFileSystem {
   readonly #sinks: ReadonlyMap<string, OutputSink>;
   readonly #virtualFiles: VirtualFiles;
+  /** By path. */
+  readonly #ports = new Map<string, FilePort>();
   #vfs: Tree;
   #turn = 0;
   #cwd = '/';
@@ -37,6 +47,22 @@ export class GuestFiles implements IFileSystem {
     this.#vfs = vfs;
     this.#sinks = sinks;
     this.#virtualFiles = new VirtualFiles(commands, VOLUMES);
+  }
+
+  /** The tree of the running call, for reads of many files. */
+  get tree(): Tree {
+    return this.#vfs;
+  }
+
+  /** What is around the volumes. */
+  get virtualFiles(): VirtualFiles {
+    return this.#virtualFiles;
+  }
+
+  /** Puts a port at a path; null takes it away. */
+  setPort(path: string, port: FilePort | null): void {
+    if (port === null) this.#ports.delete(path);
+    else this.#ports.set(path, port);
   }
 
   /** Switches to another tree; each call has its own. */
@@ -55,15 +81,19 @@ export class GuestFiles implements IFileSystem {
   }
 
   async readFileBuffer(path: string): Promise<Uint8Array> {
+    const port = this.#ports.get(path);
+    if (port) return port.read();
     await this.#yieldIfDue();
     const { address, entry, path: at } = this.#find(path);
-    if (address === null) return Buffer.from(this.#virtualFile(at, path));
+    if (address === null) return endlessDevice(at) ?? Buffer.from(this.#virtualFile(at, path));
     if (entry === null) throw posixError('ENOENT', 'no such file or directory', path);
     if (entry.kind === 'dir') throw posixError('EISDIR', 'illegal operation on a directory', path);
     return this.#vfs.get(address.path, address.volume) ?? new Uint8Array(0);
   }
 
   async writeFile(path: string, content: Content, options?: Encoding): Promise<void> {
+    const port = this.#ports.get(path);
+    if (port) return port.write(bytesOf(content, options));
     await this.#yieldIfDue();
     const sink = this.#sinks.get(path);
     if (sink) return sink(bytesOf(content, options), this.#cwd);
@@ -244,6 +274,7 @@ export class GuestFiles implements IFileSystem {
   }
 
   async #stat(path: string, follow: boolean): Promise<FsStat> {
+    if (this.#ports.has(path)) return PORT_STAT;
     const { address, entry, path: at } = this.#find(path, follow);
     const stat = address === null ? this.#virtualFiles.stat(at) : entry && statOf(address, entry);
     if (stat === null) throw posixError('ENOENT', 'no such file or directory', path);
@@ -275,8 +306,6 @@ export class GuestFiles implements IFileSystem {
   }
 
   #virtualFile(at: string, path: string): string {
-    // Files are read whole, and this one has no end. An empty answer would be wrong.
-    if (at === '/dev/zero') throw posixError('EINVAL', 'it has no end and cannot be read', path);
     const content = this.#virtualFiles.read(at);
     if (content !== null) return content;
     if (this.#virtualFiles.list(at)) throw posixError('EISDIR', 'illegal operation on a directory', path);
@@ -303,6 +332,15 @@ export class GuestFiles implements IFileSystem {
   }
 }
 
+const PORT_STAT: FsStat = {
+  isFile: true,
+  isDirectory: false,
+  isSymbolicLink: false,
+  mode: 0o666,
+  size: 0,
+  mtime: new Date(0),
+};
+
 /** The address of a change. Throws EROFS outside the volumes. */
 function writable(found: ResolvedPath, path: string): VfsAddress {
   if (found.address === null) throw posixError('EROFS', 'read-only file system', path);
@@ -319,6 +357,12 @@ function statOf(address: VfsAddress, entry: VfsEntry): FsStat {
     mtime: new Date(entry.mtime * 1000),
     identity: `/${address.volume}${address.path}`,
   };
+}
+
+/** The bytes of a device without an end: as many as a call may print. Null for any other path. */
+function endlessDevice(path: string): Uint8Array | null {
+  if (path === '/dev/zero' || path === '/dev/full') return new Uint8Array(MAX_STREAM_BYTES);
+  return path === '/dev/urandom' || path === '/dev/random' ? randomBytes(MAX_STREAM_BYTES) : null;
 }
 
 function bufferOf(bytes: Uint8Array): Buffer {

@@ -25,6 +25,8 @@ export interface HealthCheckTimes {
   giveUpAfterMs: number;
   /** Milliseconds that a process paused for its silence has to answer when it is needed again. */
   readyMs: number;
+  /** Milliseconds between asking a process to end (SIGTERM) and killing it (SIGKILL). */
+  termMs: number;
 }
 
 /**
@@ -36,6 +38,7 @@ export const HEALTH_CHECK_TIMES: HealthCheckTimes = {
   silentAfterChecks: 10,
   giveUpAfterMs: 10_000,
   readyMs: 30_000,
+  termMs: 3000,
 };
 
 export class HealthCheck {

@@ -1,11 +1,28 @@
-/** Those who wait until a process has nothing more to do. Knows nothing of what it does. */
+/**
+ * When a process has something to do and when nothing more: for those who wait for that, and for one who is told each
+ * time. Knows nothing of what it does.
+ */
+
+/** Is told that a process has something to do that somebody waits for, and that it has nothing more. */
+export interface BusyListener {
+  begin(process: object): void;
+  end(process: object): void;
+}
 
 export class IdleWaiters {
   readonly #isBusy: () => boolean;
+  readonly #listener: BusyListener | null;
   readonly #waiters: (() => void)[] = [];
 
-  constructor(isBusy: () => boolean) {
+  /** A process begins busy: it opens its file. */
+  constructor(isBusy: () => boolean, listener: BusyListener | null = null) {
     this.#isBusy = isBusy;
+    this.#listener = listener;
+    this.begin();
+  }
+
+  begin(): void {
+    this.#listener?.begin(this);
   }
 
   /** Resolves true when it is idle, which `release` tells; false when it is still busy after `milliseconds`. */
@@ -20,8 +37,10 @@ export class IdleWaiters {
     });
   }
 
-  /** Lets all go: it is idle, or gone. */
+  /** Lets all go, if it is idle or gone. */
   release(): void {
+    if (this.#isBusy()) return;
+    this.#listener?.end(this);
     for (const resolve of this.#waiters.splice(0)) resolve();
   }
 }

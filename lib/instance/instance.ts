@@ -7,7 +7,9 @@
 import type { VfsPath } from '../vfs/paths.ts';
 import type { VfsStat, WriteCondition } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
+import type { ComponentProgress, ComponentsRequest, ComponentsResult } from './components/component-call.ts';
 import type { MemoryUse } from './memory-budget.ts';
+import type { ShellJobHost } from './shell-jobs.ts';
 
 export type { WriteCondition } from '../vfs/types.ts';
 export type { MemoryUse } from './memory-budget.ts';
@@ -33,7 +35,19 @@ export interface ExecRequest {
   stdin?: Uint8Array;
   /** Milliseconds from the start of the call; capped by the profile. */
   timeoutMs?: number;
+  /** Caps `timeoutMs` instead of the profile, whose time is then the default. */
+  longestMs?: number;
+  /** A run: it takes no turn of a call, and has a lower priority. */
+  background?: boolean;
+  /**
+   * Its output goes to `onOutput` alone and never ends: of what comes faster than it is sent, the oldest is left out,
+   * which `skipped` tells.
+   */
+  endless?: boolean;
 }
+
+/** Who cut a call off that did not end by itself. */
+export type CallCut = 'timeout' | 'closing' | 'caller';
 
 export interface ExecOutcome {
   exitCode: number;
@@ -47,12 +61,21 @@ export interface ExecOutcome {
   timedOut: boolean;
   truncated: boolean;
   tookMs: number;
+  /** Set when it was cut off; `closing`: its sandbox was filed by force. */
+  cutOff?: CallCut;
 }
+
+/** What a call of components comes to. A process that had to be ended is the error of each step that was not done. */
+export type ComponentsOutcome = ComponentsResult;
 
 export interface EvalRequest {
   language: 'js' | 'python';
   code: string;
   timeoutMs?: number;
+  /** As in an ExecRequest. */
+  longestMs?: number;
+  /** As in an ExecRequest. */
+  background?: boolean;
 }
 
 export interface EvalOutcome {
@@ -64,6 +87,7 @@ export interface EvalOutcome {
   error?: string;
   timedOut: boolean;
   tookMs: number;
+  cutOff?: CallCut;
 }
 
 export type WriteOperation =
@@ -95,6 +119,18 @@ export interface OutputChunk {
   stream: 'stdout' | 'stderr';
   /** Whole characters; bytes that are not UTF-8 are escaped as in an ExecOutcome. */
   text: string;
+  /** Bytes of both streams that were left out just before it. Absent: none. */
+  skipped?: number;
+}
+
+/** What a caller who follows a call is told meanwhile, and what ends the call. */
+interface ProcessCallOptions {
+  /** The call begins: those before it have ended. */
+  onStarted?: () => void;
+  onOutput?: (chunk: OutputChunk) => void;
+  /** Answers what its script asks about its jobs. */
+  onJob?: ShellJobHost;
+  signal?: AbortSignal;
 }
 
 /** Private memory of a process before and after it gave memory back, in bytes. */
@@ -103,7 +139,22 @@ export interface PauseReport {
   afterBytes: number;
 }
 
-export interface ProcessWatcher {
+/** One process of a sandbox. */
+export interface ProcessMember {
+  readonly pid: number;
+  /** True while a call, write or read runs or waits in it. */
+  readonly busy: boolean;
+  /** It serves runs alone, and has a lower priority from its start. */
+  readonly isBackground: boolean;
+  readonly ended: Promise<Death>;
+}
+
+export interface ProcessWatcher extends SilenceWatcher {
+  /** One of its processes ended in a call, and the others go on. */
+  onMemberEnded?(death: Death): void;
+}
+
+export interface SilenceWatcher {
   /**
    * The process left ten checks in a row unanswered while no call ran. `paused`: it was paused, because it had nothing
    * to do; else a write or read is pending. It gets no request until it answers again.
@@ -113,9 +164,13 @@ export interface ProcessWatcher {
   onThawed(tookMs: number): void;
 }
 
+/** The process of a sandbox, and those that stand beside it while calls overlap. */
 export interface InstanceProcess {
   readonly id: string;
+  /** Of the first of its processes. */
   readonly pid: number;
+  /** All that there are now, the first one first. */
+  readonly members: readonly ProcessMember[];
   /** Resolves once the file is open and tmp is cleared; rejects with the cause of death. */
   readonly opened: Promise<void>;
   /** Resolves when the process has exited; never rejects. */
@@ -131,15 +186,21 @@ export interface InstanceProcess {
   readonly identity: string | null;
 
   /**
-   * Runs a script. Calls run one at a time in order of arrival; up to 64 wait, then `rate_limited`. May be called
-   * before `opened` resolves. `signal` stops the script. Throws `capability` when the profile has no shell. When the
-   * process must be killed for a timeout, the call resolves with `timedOut` and the process is gone.
+   * Runs a script. One of the shell, one of Python and one of JavaScript run at a time, each in order of arrival; up to
+   * 64 of each wait, then `rate_limited`. May be called before `opened` resolves. `signal` stops the script. Throws
+   * `capability` when the profile has no shell. When the process must be killed for a timeout, the call resolves with
+   * `timedOut` and the process is gone.
    */
-  exec(
-    request: ExecRequest,
-    options?: { onOutput?: (chunk: OutputChunk) => void; signal?: AbortSignal },
-  ): Promise<ExecOutcome>;
-  eval(request: EvalRequest, options?: { signal?: AbortSignal }): Promise<EvalOutcome>;
+  exec(request: ExecRequest, options?: ProcessCallOptions): Promise<ExecOutcome>;
+  eval(request: EvalRequest, options?: Omit<ProcessCallOptions, 'onOutput' | 'onJob'>): Promise<EvalOutcome>;
+  /**
+   * Runs components, one call at a time, all in the same process. What is wrong with one is in its result. A component
+   * without a source was sent before.
+   */
+  callComponents(
+    request: ComponentsRequest,
+    options?: { onProgress?: (progress: ComponentProgress) => void; signal?: AbortSignal },
+  ): Promise<ComponentsOutcome>;
   /** Writes do not wait for a running call, unless its interpreter blocks the thread. Durable when resolved. */
   write(operation: WriteOperation): Promise<WriteOutcome>;
   /**
@@ -169,9 +230,22 @@ export interface InstanceProcess {
    * it did not answer in time: then it is killed (cause `silent`). Every request does this by itself.
    */
   thaw(): Promise<number | null>;
+  /**
+   * Processor seconds of all its threads since its start; once it has ended, as of when it was told to or was last
+   * asked. 0 where the system does not tell.
+   */
+  cpuSeconds(): number;
   /** Tells `watcher` what happens to the process from now on. */
   watch(watcher: ProcessWatcher): void;
-  /** Sends SIGKILL. Idempotent. Committed data stays. */
+  /**
+   * Ends a process whose work nobody needs any more: asks it to put its file to rest and exit (SIGTERM), and kills it
+   * when it has not after `termMs` (`WB_TERM_MS`). Its calls are cut off. Idempotent.
+   */
+  end(): Promise<Death>;
+  /**
+   * Sends SIGKILL at once: to a process that holds nothing, that did not answer, or that takes time or memory that it
+   * may not have. Idempotent. Committed data stays, and whoever opens the file recovers its log.
+   */
   kill(cause: DeathCause): Promise<Death>;
 }
 
@@ -201,8 +275,11 @@ export interface InstancePool {
   /** Keeps this many workers started ahead of need, from now on; at least those of its options. */
   keepReady(count: number): void;
   readonly memory: MemoryUse;
+  /** Private memory of a process when it was last measured, some seconds ago at most; 0 before that. */
+  bytesOf(process: InstanceProcess): number;
   /** Started workers that wait for a file. */
   readonly ready: number;
+  /** Sandboxes that have a process. */
   readonly active: number;
   /** Claims that are neither opened nor released. */
   readonly claimed: number;

@@ -52,5 +52,6 @@ export const PRELUDE = `((host, names) => {
   const has = names.split(' ').filter((name) => name in functions);
   if (has.length > 0) globalThis.vfs = Object.freeze(Object.fromEntries(has.map((name) => [name, functions[name]])));
   Object.assign(globalThis, parse(host.values));
-  return (value) => stringify(value, plain);
+  // A replacer is called for every value, and only bigints need it.
+  return (value) => { try { return stringify(value); } catch { return stringify(value, plain); } };
 })`;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type JavaScriptResult, runJavaScript } from './javascript.ts';
+import { runJavaScript } from './javascript.ts';
+import type { JavaScriptResult } from './javascript-values.ts';
 import { monotonicMs } from './monotonic.ts';
 
 const MIB = 1024 * 1024;

@@ -5,36 +5,26 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from 'quickjs-emscripten';
-import { isHeavyJson } from '../base/json-weight.ts';
 import type { OutputChunk } from './instance.ts';
 import { type HostFunction, JavaScriptBridge } from './javascript-bridge.ts';
 import { PRELUDE } from './javascript-prelude.ts';
+import { excessOf, failedResult, type JavaScriptResult, settleValue } from './javascript-values.ts';
 import { monotonicMs } from './monotonic.ts';
-import { MAX_STREAM_BYTES } from './output.ts';
 import { collectGarbage, type GuestMemory, noteIdleMemory } from './transfer-limit.ts';
 
 /** Stack size of a run in bytes; deeper recursion is an error inside the guest. */
-const STACK_BYTES = 512 * 1024;
+export const STACK_BYTES = 512 * 1024;
 const WASM_PAGE_BYTES = 65_536;
 /** Initial WebAssembly memory. */
 const INITIAL_BYTES = 16 * 1024 * 1024;
 /** WebAssembly memory never shrinks, so an instance that grew past this is not reused. */
 const MAX_REUSED_BYTES = 24 * 1024 * 1024;
-/** Maximum length of a result as JSON: as many characters as a stream has bytes. */
-const MAX_VALUE_CHARACTERS = MAX_STREAM_BYTES;
-/** Maximum number of JSON values in a result: the server has to parse it. */
-const MAX_VALUES = 250_000;
-const MAX_ERROR_CHARACTERS = 64 * 1024;
 /** QuickJS flags: top-level await, and a backtrace barrier that hides our own calls from stacks. */
 const TOP_LEVEL_AWAIT = (1 << 7) | (1 << 6);
 const WASM_FILE = '@jitl/quickjs-wasmfile-release-sync/wasm';
 
-export interface JavaScriptRun extends GuestMemory {
-  code: string;
-  /** File name in errors and stacks. */
-  file: string;
-  /** Deadline in milliseconds of `monotonicMs`. */
-  deadline: number;
+/** What the guest's globals reach on the host. */
+export interface JavaScriptGlobals {
   /** Called with every line of `console.log` and the like. */
   print: (chunk: OutputChunk) => void;
   /** Called with every chunk of `stdout.write` and `stderr.write`. The bytes are valid only during the call. */
@@ -47,9 +37,13 @@ export interface JavaScriptRun extends GuestMemory {
   values?: Record<string, unknown>;
 }
 
-export type JavaScriptResult =
-  /** `json` is the last expression; undefined when JSON cannot represent it. */
-  { ok: true; json: string | undefined } | { ok: false; error: string; timedOut: boolean };
+export interface JavaScriptRun extends GuestMemory, JavaScriptGlobals {
+  code: string;
+  /** File name in errors and stacks. */
+  file: string;
+  /** Deadline in milliseconds of `monotonicMs`. */
+  deadline: number;
+}
 
 let compiledModule: WebAssembly.Module | null = null;
 let instance: Promise<QuickJSWASMModule> | null = null;
@@ -59,7 +53,7 @@ let instance: Promise<QuickJSWASMModule> | null = null;
  * WebAssembly, so the WebAssembly memory itself is limited.
  */
 function quickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
-  instance ??= newInstance(Math.ceil((INITIAL_BYTES + memoryBytes) / WASM_PAGE_BYTES));
+  instance ??= newQuickJs(memoryBytes);
   return instance;
 }
 
@@ -67,7 +61,8 @@ function quickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
  * QuickJS is loaded and compiled by the first run: most sandboxes never run JavaScript. Compiles on this thread: with
  * few V8 background threads, compiling in the background was seen to hang.
  */
-async function newInstance(maximum: number): Promise<QuickJSWASMModule> {
+export async function newQuickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
+  const maximum = Math.ceil((INITIAL_BYTES + memoryBytes) / WASM_PAGE_BYTES);
   const { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } = await import('quickjs-emscripten');
   const require = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'));
   compiledModule ??= new WebAssembly.Module(readFileSync(require.resolve(WASM_FILE)));
@@ -131,18 +126,18 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
       run.file,
       awaits ? TOP_LEVEL_AWAIT : { type: 'global', backtraceBarrier: true },
     );
-    if (evaluated.error) return failed(context, bridge, evaluated.error, run);
-    let settled = settle(context, runtime, bridge, evaluated.value, run);
+    if (evaluated.error) return failedResult(context, bridge, evaluated.error, run);
+    let settled = settleValue(context, runtime, bridge, evaluated.value, run);
     if ('ok' in settled) return settled;
     if (awaits) {
       // The result is then wrapped in an object, so a last expression that is a promise is settled on its own.
       const last = settled.value.consume((given) => context.getProp(given, 'value'));
-      settled = settle(context, runtime, bridge, last, run);
+      settled = settleValue(context, runtime, bridge, last, run);
       if ('ok' in settled) return settled;
     }
     const json = context.callFunction(toJson, context.undefined, settled.value);
     settled.value.dispose();
-    if (json.error) return failed(context, bridge, json.error, run);
+    if (json.error) return failedResult(context, bridge, json.error, run);
     const text = json.value.consume((handle) =>
       context.typeof(handle) === 'string' ? context.getString(handle) : undefined,
     );
@@ -167,17 +162,15 @@ function usesTopLevelAwait(context: QuickJSContext, { code, file }: JavaScriptRu
   return wrong;
 }
 
-/** Why the JSON of a value is too large for the server; null when it is not. */
-function excessOf(json: string): string | null {
-  if (json.length > MAX_VALUE_CHARACTERS) return `more than ${MAX_VALUE_CHARACTERS} characters of JSON`;
-  return isHeavyJson(Buffer.from(json), MAX_VALUES) ? 'too many values, or too many in each other' : null;
-}
-
 /**
  * Sets the guest's globals. Returns the function that serialises its values, taken before guest code can change
  * anything.
  */
-function installGlobals(context: QuickJSContext, bridge: JavaScriptBridge, run: JavaScriptRun): QuickJSHandle {
+export function installGlobals(
+  context: QuickJSContext,
+  bridge: JavaScriptBridge,
+  run: JavaScriptGlobals,
+): QuickJSHandle {
   const { print, vfs, values = {}, stdin } = run;
   const say: HostFunction = (name, content) => {
     const stream = name === 'stderr' ? 'stderr' : 'stdout';
@@ -197,53 +190,4 @@ function installGlobals(context: QuickJSContext, bridge: JavaScriptBridge, run: 
   } finally {
     for (const handle of [prelude, host, names]) handle.dispose();
   }
-}
-
-/** Runs the guest's pending jobs until its value is settled, if that is a promise. */
-function settle(
-  context: QuickJSContext,
-  runtime: QuickJSRuntime,
-  bridge: JavaScriptBridge,
-  value: QuickJSHandle,
-  run: JavaScriptRun,
-): { value: QuickJSHandle } | JavaScriptResult {
-  const jobs = runtime.executePendingJobs();
-  if (jobs.error) {
-    value.dispose();
-    return failed(context, bridge, jobs.error, run);
-  }
-  jobs.dispose();
-  const state = context.getPromiseState(value);
-  if (state.type === 'fulfilled') {
-    if (!state.notAPromise) value.dispose();
-    return { value: state.value };
-  }
-  value.dispose();
-  if (state.type === 'rejected') return failed(context, bridge, state.error, run);
-  // A job that was interrupted leaves its promise pending, like a promise that nothing settles.
-  if (monotonicMs() > run.deadline) return { ok: false, error: 'InternalError: interrupted', timedOut: true };
-  return { ok: false, error: 'The value is a promise that nothing settles.', timedOut: false };
-}
-
-function failed(
-  context: QuickJSContext,
-  bridge: JavaScriptBridge,
-  handle: QuickJSHandle,
-  run: JavaScriptRun,
-): JavaScriptResult {
-  const timedOut = monotonicMs() > run.deadline;
-  const error = handle.consume((thrown) => describeThrown(context, bridge, thrown));
-  const long = error.length > MAX_ERROR_CHARACTERS;
-  return { ok: false, error: long ? `${error.slice(0, MAX_ERROR_CHARACTERS)} … (cut)` : error, timedOut };
-}
-
-/** The message of a thrown value. */
-function describeThrown(context: QuickJSContext, bridge: JavaScriptBridge, thrown: QuickJSHandle): string {
-  if (context.typeof(thrown) === 'string') return `Uncaught ${bridge.text(thrown)}`;
-  const dumped: unknown = context.dump(thrown);
-  if (typeof dumped !== 'object' || dumped === null) return `Uncaught ${String(dumped)}`;
-  const { name, message, stack } = dumped as { name?: unknown; message?: unknown; stack?: unknown };
-  if (name === undefined && message === undefined && stack === undefined) return `Uncaught ${JSON.stringify(dumped)}`;
-  const where = String(stack ?? '').trimEnd();
-  return `${name ?? 'Error'}: ${message ?? ''}${where === '' ? '' : `\n${where}`}`;
 }

@@ -9,13 +9,17 @@ import { FOLDER_MARK, SERVER_MARK, serverMark } from './process.ts';
 const POLL_MS = 5;
 /** The longest wait for a killed process; one may hang in disk I/O. */
 const MAX_WAIT_MS = 2000;
+/** Of the flags in /proc/PID/stat: the process ends. */
+const PF_EXITING = 4;
 
 /**
  * Sends SIGKILL, waits until the workers are gone and returns how many there were. Spares the workers of a server that
  * still runs. Finds none where the system has no /proc; there a worker exits when the channel to its server closes.
  */
 export async function endLeftoverWorkers(dataFolder: string): Promise<number> {
-  const found = processes().filter((pid) => isLeftover(pid, dataFolder));
+  const all = processes();
+  const ending = all.filter(isEnding);
+  const found = all.filter((pid) => isLeftover(pid, dataFolder));
   for (const pid of found) {
     try {
       process.kill(pid, 'SIGKILL');
@@ -24,7 +28,7 @@ export async function endLeftoverWorkers(dataFolder: string): Promise<number> {
     }
   }
   const until = Date.now() + MAX_WAIT_MS;
-  while (found.some((pid) => isLeftover(pid, dataFolder)) && Date.now() < until) await pause(POLL_MS);
+  while ([...found, ...ending].some(holdsFiles) && Date.now() < until) await pause(POLL_MS);
   return found.length;
 }
 
@@ -41,6 +45,37 @@ function isLeftover(pid: number, dataFolder: string): boolean {
   } catch {
     // It exited meanwhile, or belongs to another user and so is not a worker of ours.
     return false;
+  }
+}
+
+/**
+ * Whether it has begun to end, as the workers of a killed server do by themselves. It has no environment any more, so
+ * nobody can tell whose it is, while it still holds its files.
+ */
+function isEnding(pid: number): boolean {
+  const [, , , , , , flags = 0] = statOf(pid) ?? [];
+  return (Number(flags) & PF_EXITING) !== 0;
+}
+
+/** A process holds its files until the last of its threads has ended, also when the first one has. */
+function holdsFiles(pid: number): boolean {
+  const [state] = statOf(pid) ?? [];
+  if (state === undefined || state === 'X') return false;
+  if (state !== 'Z') return true;
+  try {
+    return readdirSync(`/proc/${pid}/task`).length > 1;
+  } catch {
+    return false;
+  }
+}
+
+/** The fields of /proc/PID/stat from the state on; null when there is no such process. */
+function statOf(pid: number): string[] | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return null;
   }
 }
 

@@ -2,16 +2,17 @@
  * Whether one process answers, and whether it is paused: health checks of an idle process, acknowledgements after a
  * silence, the pause of an idle or silent process and its continuation. Knows no calls.
  */
+import { cpuSecondsOf } from './cpu-use.ts';
 import { HEALTH_CHECK_TIMES, HealthCheck, type HealthCheckTimes, KILL_AFTER_CHECKS } from './health-check.ts';
-import type { PauseReport, ProcessWatcher } from './instance.ts';
+import type { PauseReport, SilenceWatcher } from './instance.ts';
 import { LivenessGate } from './liveness-gate.ts';
 import { ProcessPause } from './process-pause.ts';
-import type { NumberedRequest, ToInstance } from './protocol.ts';
+import type { FromInstance, NumberedRequest, ToInstance } from './protocol.ts';
 
 interface WatchedProcess {
   readonly pid: number;
   send(message: ToInstance): void;
-  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
+  signal(name: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM' | 'SIGKILL'): void;
   /** Whether it has its file open, no close is under way and no call runs or waits: then it answers at once. */
   isQuiet(): boolean;
   /** Whether a write or read has no answer yet. */
@@ -26,8 +27,12 @@ export class Liveness {
   readonly #health: HealthCheck;
   readonly #gate: LivenessGate;
   readonly #pause: ProcessPause;
-  readonly #watchers: ProcessWatcher[] = [];
+  readonly #watchers: SilenceWatcher[] = [];
   #thawing: Promise<number | null> | null = null;
+  #terminating: NodeJS.Timeout | null = null;
+  #hasExited = false;
+  /** When it was last asked for. */
+  #cpuSeconds = 0;
 
   constructor(process: WatchedProcess, times: Partial<HealthCheckTimes>) {
     this.#process = process;
@@ -56,7 +61,7 @@ export class Liveness {
     return this.#thawing ?? Promise.resolve(0);
   }
 
-  watch(watcher: ProcessWatcher): void {
+  watch(watcher: SilenceWatcher): void {
     this.#watchers.push(watcher);
   }
 
@@ -79,8 +84,10 @@ export class Liveness {
     this.#health.messageReceived();
   }
 
-  pongReceived(): void {
-    this.#health.pongReceived();
+  /** Takes an answer that no call waits for. */
+  answered(message: FromInstance): void {
+    if (message.type === 'pong') this.#health.pongReceived();
+    if (message.type === 'trimmed') this.#pause.trimmed(message.id, message.holds);
   }
 
   /** Notes an acknowledgement. False when none was awaited. */
@@ -93,11 +100,30 @@ export class Liveness {
     return this.#gate.neverBegan(id);
   }
 
-  trimmed(id: number, holds: string | null): void {
-    this.#pause.trimmed(id, holds);
+  /** Asks the process to end, and kills it when it has not in time. A paused one has to run to do it. */
+  terminate(): void {
+    this.#pause.continue();
+    this.#process.signal('SIGTERM');
+    this.cpuSeconds();
+    this.#terminating ??= setTimeout(() => this.kill(), this.#times.termMs);
+  }
+
+  /** Kills the process at once. */
+  kill(): void {
+    this.cpuSeconds();
+    this.#process.signal('SIGKILL');
+  }
+
+  /** See InstanceProcess. */
+  cpuSeconds(): number {
+    // Its id may be another's by then.
+    if (!this.#hasExited) this.#cpuSeconds = Math.max(this.#cpuSeconds, cpuSecondsOf(this.#process.pid) ?? 0);
+    return this.#cpuSeconds;
   }
 
   processExited(): void {
+    this.#hasExited = true;
+    if (this.#terminating !== null) clearTimeout(this.#terminating);
     this.#health.processExited();
     this.#pause.processExited();
   }

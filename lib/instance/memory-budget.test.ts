@@ -27,10 +27,10 @@ const budget = (memoryBytes: number | null, size: number) =>
   createPool({ size, maxActive: 10, memoryBytes, dataFolder: folder, cacheFolder: process.env.WB_CACHE });
 
 test('spare workers use the memory that sandboxes leave, and are started again when sandboxes end', async () => {
-  pool = budget(95 * MIB, 5);
+  pool = budget(63 * MIB, 5);
   await pool.start();
   expect(pool.ready).toBe(3);
-  expect(pool.memory).toEqual({ limitBytes: 95 * MIB, servingBytes: 0, spareBytes: 72 * MIB });
+  expect(pool.memory).toEqual({ limitBytes: 63 * MIB, servingBytes: 0, spareBytes: 48 * MIB });
   const opened = ['a', 'b', 'c'].map(open);
   expect(pool.memory.spareBytes).toBe(0);
   for (const process of opened) await process.exec({ command: 'true' });
@@ -42,10 +42,10 @@ test('spare workers use the memory that sandboxes leave, and are started again w
 }, 60_000);
 
 test('a claim counts until it is released', async () => {
-  pool = budget(64 * MIB, 0);
+  pool = budget(40 * MIB, 0);
   const [first, second] = [pool.claim(), pool.claim()];
   expect(pool.shortage).toBe('memory');
-  expect(() => pool.claim()).toThrow(/take 48 MiB of the 64 MiB of memory that they have together \(WB_MEMORY\)/);
+  expect(() => pool.claim()).toThrow(/take 32 MiB of the 40 MiB of memory that they have together \(WB_MEMORY\)/);
   first.release();
   first.release();
   expect(pool.shortage).toBeNull();

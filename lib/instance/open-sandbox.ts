@@ -5,6 +5,8 @@
 import { WinterdockError } from '../base/errors.ts';
 import { answerPeek, answerRead } from '../vfs/answer.ts';
 import type { Vfs } from '../vfs/vfs.ts';
+import type { ComponentProgress, ComponentsCall } from './components/component-call.ts';
+import type { ComponentRunner } from './components/component-runner.ts';
 import { evaluate } from './evaluate.ts';
 import type { WriteOperation, WriteOutcome } from './instance.ts';
 import { dropInterpreter } from './javascript.ts';
@@ -13,6 +15,7 @@ import { DEFAULT_POLICY, type PolicyProfile } from './policies.ts';
 import type { Call, EvalCall, ExecCall, FromInstance, ToInstance } from './protocol.ts';
 import { Run } from './run.ts';
 import { Shell } from './shell.ts';
+import type { ShellJobAnswer, ShellJobRequest } from './shell-jobs.ts';
 
 type Request = Exclude<ToInstance, { type: 'open' | 'close' | 'ping' | 'trim' }>;
 
@@ -21,7 +24,12 @@ export class OpenSandbox {
   readonly #profile: PolicyProfile & { name: string };
   readonly #shell: Shell;
   readonly #send: (message: FromInstance) => void;
-  #running: { id: number; run: Run } | null = null;
+  /** Made by the first call of a component. */
+  #components: Promise<ComponentRunner> | null = null;
+  #running: { id: number; stop: () => void } | null = null;
+  /** Questions about jobs that have no answer yet, by number. */
+  readonly #questions = new Map<number, (answer: ShellJobAnswer) => void>();
+  #nextQuestion = 1;
 
   /** `warmShell`: a shell of the default policy. It is reused when the sandbox has that policy. */
   constructor(
@@ -45,7 +53,11 @@ export class OpenSandbox {
       case 'call':
         return this.#call(request.id, request.call);
       case 'abort':
-        if (this.#running?.id === request.id) this.#running.run.stop();
+        if (this.#running?.id === request.id) this.#running.stop();
+        return;
+      case 'job':
+        this.#questions.get(request.question)?.(request.answer);
+        this.#questions.delete(request.question);
         return;
       case 'write':
         return this.#send({
@@ -72,27 +84,64 @@ export class OpenSandbox {
   }
 
   /** Drops what the next call can make again. Call it only while nothing is held. */
-  shrink(): void {
+  async shrink(): Promise<void> {
     dropInterpreter();
+    if (this.#components !== null) (await this.#components).dropIdle();
     this.vfs.shrink();
   }
 
+  /** Writes down what waits for a commit. Call it before the file is closed. */
+  async settle(): Promise<void> {
+    if (this.#components !== null) (await this.#components).flush();
+  }
+
   async #call(id: number, call: Call): Promise<void> {
+    if (call.kind === 'components') return this.#callComponents(id, call);
     const started = monotonicMs();
     const run = new Run(this.vfs.overlay(), {
       timeoutMs: call.timeoutMs,
       streaming: call.kind === 'exec' && call.streaming,
+      endless: call.kind === 'exec' && call.endless,
       send: (chunks) => this.#send({ type: 'output', id, chunks }),
+      ask: (question) => this.#ask(id, question),
     });
-    this.#running = { id, run };
+    this.#running = { id, stop: () => run.stop() };
     try {
       this.#send(
         call.kind === 'exec' ? await this.#exec(id, call, run, started) : await this.#eval(id, call, run, started),
       );
     } finally {
       this.#running = null;
+      this.#questions.clear();
       run.dispose();
     }
+  }
+
+  #ask(id: number, request: ShellJobRequest): Promise<ShellJobAnswer> {
+    const question = this.#nextQuestion++;
+    const { promise, resolve } = Promise.withResolvers<ShellJobAnswer>();
+    this.#questions.set(question, resolve);
+    this.#send({ type: 'job', id, question, request });
+    return promise;
+  }
+
+  async #callComponents(id: number, call: ComponentsCall): Promise<void> {
+    const stop = new AbortController();
+    this.#running = { id, stop: () => stop.abort() };
+    try {
+      this.#components ??= this.#loadComponents();
+      const runner = await this.#components;
+      const onProgress = (progress: ComponentProgress) => this.#send({ type: 'progress', id, progress });
+      const result = await runner.run(call, { signal: stop.signal, onProgress: call.streaming ? onProgress : null });
+      this.#send({ type: 'called', id, result });
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  async #loadComponents(): Promise<ComponentRunner> {
+    const { ComponentRunner: Runner } = await import('./components/component-runner.ts');
+    return new Runner(this.vfs, this.#profile, this.#shell);
   }
 
   async #exec(id: number, call: ExecCall, run: Run, started: number): Promise<FromInstance> {

@@ -31,11 +31,10 @@ const PROFILES: Readonly<Record<PolicyName, PolicyProfile>> = {
 export const DEFAULT_POLICY = 'posix' satisfies PolicyName;
 
 /** The policies that a sandbox can get, the default first. */
-export const OFFERED_POLICIES = ['posix', 'minimal'] as const;
+export const OFFERED_POLICIES = ['posix', 'minimal', 'compute'] as const;
 
 /** Why the other policies are not offered. */
 const MISSING: Readonly<Partial<Record<string, string>>> = {
-  compute: 'there are no components that it could run',
   network: 'it reaches no network',
 };
 

@@ -9,16 +9,19 @@ import { makeFolderNow, removeTreeNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { compileCacheFolder, isEmptyFolder } from './compile-cache.ts';
+import { setNiceness } from './cpu-use.ts';
+import { GiveWay } from './give-way.ts';
 import { HEALTH_CHECK_TIMES, type HealthCheckTimes } from './health-check.ts';
 import type { Claim, InstancePool, InstanceProcess, MemoryUse, OpenSpec } from './instance.ts';
 import { MemoryBudget, MIN_PROCESS_BYTES } from './memory-budget.ts';
-import { startWorker, type Worker, type WorkerOptions } from './process.ts';
+import { runNiceness, startWorker, type Worker, type WorkerOptions } from './process.ts';
+import { ProcessGroup } from './process-group.ts';
 import { SupervisedInstance } from './supervisor.ts';
 
 export interface PoolOptions {
   /** Workers to keep started ahead of need. */
   size: number;
-  /** Maximum number of processes that serve sandboxes at the same time. */
+  /** Maximum number of sandboxes that have a process at the same time. */
   maxActive: number;
   /** Memory budget of all processes in bytes; null or undefined: no limit. */
   memoryBytes?: number | null;
@@ -42,8 +45,11 @@ const MAX_START_MS = 30_000;
  * Delay from a hand-off to the start of the next worker, in milliseconds. A wake with its first call takes about five.
  */
 const REFILL_MS = 25;
-/** Workers that start at the same time. More would only start later, each of them. */
-const PARALLEL_STARTS = availableParallelism();
+/**
+ * Workers that start at the same time: one more than processors, for one waits for the disk or for this thread. More
+ * would only start later, each of them.
+ */
+const PARALLEL_STARTS = availableParallelism() + 1;
 /** Delay before the next attempt after a failed start, in milliseconds. */
 const RETRY_MS = 1000;
 
@@ -78,12 +84,16 @@ class Pool implements InstancePool {
   readonly #healthCheckTimes: HealthCheckTimes;
   readonly #ready: Worker[] = [];
   readonly #starting = new Set<Worker>();
-  readonly #serving = new Set<SupervisedInstance>();
+  /** Sandboxes that have a process. */
+  readonly #serving = new Set<ProcessGroup>();
+  /** All their processes. */
+  readonly #processes = new Set<SupervisedInstance>();
   readonly #budget: MemoryBudget;
   /** Claims that are neither opened nor released. */
   readonly #claims = new Set<PoolClaim>();
   /** Those of them that have no worker yet, first come first. */
   readonly #waiting: PoolClaim[] = [];
+  readonly #giveWay = new GiveWay(() => [...[...this.#starting].slice(this.#waiting.length), ...this.#ready]);
   /** Workers to keep started ahead of need. */
   #target: number;
   /** True when the memory budget leaves room for fewer spare workers than `size`. */
@@ -98,7 +108,7 @@ class Pool implements InstancePool {
     this.#options = options;
     this.#target = options.size;
     this.#healthCheckTimes = { ...HEALTH_CHECK_TIMES, ...options.healthCheckTimes };
-    this.#budget = new MemoryBudget(options.memoryBytes ?? null, this.#serving);
+    this.#budget = new MemoryBudget(options.memoryBytes ?? null, this.#processes);
     makeFolderNow(join(dataFolder, 'live'));
     const spillFolder = join(dataFolder, 'spill');
     this.#workerOptions = { dataFolder, spillFolder, cacheFolder: compileCacheFolder(cacheFolder), maxStartMs };
@@ -118,7 +128,9 @@ class Pool implements InstancePool {
 
   get shortage(): 'places' | 'memory' | null {
     if (this.#stopped !== null || this.#serving.size + this.#claims.size >= this.#options.maxActive) return 'places';
-    return this.#budget.fits(this.#claims.size + 1) ? null : 'memory';
+    if (this.#budget.fits(this.#claims.size + 1)) return null;
+    for (const group of this.#serving) group.endIdle();
+    return 'memory';
   }
 
   get memory(): MemoryUse {
@@ -128,6 +140,10 @@ class Pool implements InstancePool {
       servingBytes: servingBytes + this.#claims.size * MIN_PROCESS_BYTES,
       spareBytes: this.#spareCount * MIN_PROCESS_BYTES,
     };
+  }
+
+  bytesOf(process: InstanceProcess): number {
+    return process.members.reduce((sum, member) => sum + this.#budget.bytesOf(member), 0);
   }
 
   claim(): Claim {
@@ -142,6 +158,7 @@ class Pool implements InstancePool {
     else claim.keep(ready);
     this.#dropSpares();
     if (ready === undefined) this.#startForWaiting();
+    this.#giveWay.update();
     return claim;
   }
 
@@ -163,19 +180,37 @@ class Pool implements InstancePool {
 
   #hand(claim: PoolClaim, spec: OpenSpec): InstanceProcess {
     this.#forget(claim);
-    const worker = claim.worker ?? this.#takeStartingWorker() ?? this.#startWorker();
-    const instance = new SupervisedInstance(worker, spec, this.#healthCheckTimes);
-    this.#serving.add(instance);
-    this.#dropSpares();
-    this.#healthTimer ??= setInterval(() => {
-      for (const serving of this.#serving) serving.check();
-    }, this.#healthCheckTimes.checkEveryMs).unref();
-    void instance.ended.then(() => {
-      this.#serving.delete(instance);
+    const first = this.#supervise(claim.worker ?? this.#takeStartingWorker() ?? this.#startWorker(), spec, {});
+    const group = new ProcessGroup(first, spec, (options) => this.#join(spec, options));
+    this.#serving.add(group);
+    void group.ended.then(() => this.#serving.delete(group));
+    return group;
+  }
+
+  /** One more process of a sandbox that has one; null when there is no memory for it. It takes no place. */
+  #join(spec: OpenSpec, { isBackground }: { isBackground: boolean }): SupervisedInstance | null {
+    if (this.#stopped !== null || !this.#budget.fits(this.#claims.size + 1)) return null;
+    // One that still starts is somebody's who waits.
+    const worker = this.#ready.shift() ?? this.#startWorker();
+    if (isBackground) setNiceness(worker.pid, runNiceness());
+    return this.#supervise(worker, { ...spec, mustExist: true }, { joins: true, isBackground });
+  }
+
+  #supervise(worker: Worker, spec: OpenSpec, options: { joins?: boolean; isBackground?: boolean }): SupervisedInstance {
+    const instance = new SupervisedInstance(worker, spec, this.#healthCheckTimes, {
+      ...options,
+      ...(options.isBackground !== true && { onBusy: this.#giveWay }),
     });
+    this.#processes.add(instance);
+    this.#dropSpares();
+    this.#giveWay.update();
+    this.#healthTimer ??= setInterval(() => {
+      for (const group of this.#serving) group.check();
+    }, this.#healthCheckTimes.checkEveryMs).unref();
+    void instance.ended.then(() => this.#processes.delete(instance));
     // Starting a process blocks this thread for some milliseconds. The first answer of the process just handed out goes
     // first.
-    setTimeout(() => this.#fill(), REFILL_MS).unref();
+    this.#giveWay.whenQuiet(REFILL_MS, () => this.#fill());
     return instance;
   }
 
@@ -239,7 +274,7 @@ class Pool implements InstancePool {
     const spare = [...this.#ready.splice(0), ...this.#starting, ...kept, ...(this.#compiling ? [this.#compiling] : [])];
     for (const worker of spare) worker.child.kill('SIGKILL');
     await Promise.all(spare.map((worker) => worker.exited));
-    await Promise.all([...this.#serving].map((instance) => instance.kill('killed')));
+    await Promise.all([...this.#serving].map((group) => group.kill('killed')));
   }
 
   /** The first worker compiles for all that follow and uses half as much memory again. It serves no sandbox. */
@@ -297,6 +332,7 @@ class Pool implements InstancePool {
   #start(): void {
     const worker = this.#startWorker();
     this.#starting.add(worker);
+    this.#giveWay.started(worker);
     worker.ready.then(
       () => {
         if (!this.#starting.delete(worker)) return;

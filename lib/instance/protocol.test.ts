@@ -82,3 +82,36 @@ test('what is no message is refused, and so is too much of it', () => {
     expect(parseFromInstance(wrong)).toBeNull();
   }
 });
+
+const called = {
+  steps: [
+    { state: 'done', json: '1', tookMs: 1 },
+    { state: 'failed', error: { kind: 'timeout', message: 'x' }, tookMs: 1 },
+    { state: 'skipped', because: 'x', tookMs: 0 },
+  ],
+  logs: [{ stream: 'log', text: 'x', step: 0 }],
+  timedOut: true,
+  tookMs: 1,
+};
+
+test('what components came to is taken with its known fields alone; anything else breaks the protocol', () => {
+  const result = parseFromInstance({ type: 'called', id: 1, result: { ...called, more: 1 } });
+  expect(result).toEqual({ type: 'called', id: 1, result: called });
+  for (const progress of [{ step: 0, state: 'running' }, { step: 1, ...called.steps[1] }, { log: called.logs[0] }])
+    expect(parseFromInstance({ type: 'progress', id: 1, progress })).toEqual({ type: 'progress', id: 1, progress });
+  const wrong = [
+    { ...called, steps: {} },
+    { ...called, steps: [{ state: 'other', tookMs: 1 }] },
+    { ...called, steps: [{ state: 'failed', error: { kind: 'other', message: 'x' }, tookMs: 1 }] },
+    { ...called, steps: [{ state: 'done', json: 1, tookMs: 1 }] },
+    { ...called, steps: [null] },
+    { ...called, logs: [{ stream: 'log', text: 1, step: 0 }] },
+    { ...called, logs: [{ stream: 'log', text: 'x', step: -1 }] },
+    { ...called, timedOut: 'yes' },
+    { ...called, tookMs: Number.NaN },
+    null,
+  ];
+  for (const one of wrong) expect(parseFromInstance({ type: 'called', id: 1, result: one })).toBeNull();
+  for (const one of [null, { step: 'x', state: 'running' }, { step: 0, state: 'x' }, { log: {} }])
+    expect(parseFromInstance({ type: 'progress', id: 1, progress: one })).toBeNull();
+});

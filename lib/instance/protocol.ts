@@ -5,27 +5,37 @@
  */
 import { isSerializedError, type SerializedError } from '../base/serialized-error.ts';
 import type { PeekRequest, ReadRequest } from '../vfs/types.ts';
+import {
+  type ComponentProgress,
+  type ComponentsCall,
+  type ComponentsResult,
+  parseComponentProgress,
+  parseComponentsResult,
+} from './components/component-call.ts';
 import type { EvalRequest, ExecRequest, OpenSpec, OutputChunk, WriteOperation } from './instance.ts';
 import { MAX_STREAM_BYTES } from './output.ts';
+import { parseShellJobRequest, type ShellJobAnswer, type ShellJobRequest } from './shell-jobs.ts';
 
 /** Most pieces of output in one message. */
 const MAX_CHUNKS = 1000;
 const MAX_IDENTITY_LENGTH = 64;
 const MAX_HOLDS_LENGTH = 64;
 
-export interface ExecCall extends Omit<ExecRequest, 'timeoutMs'> {
+export interface ExecCall extends Omit<ExecRequest, 'timeoutMs' | 'longestMs' | 'endless' | 'background'> {
   kind: 'exec';
   timeoutMs: number;
+  /** Its output is not limited as a whole, but in how much of it waits to be sent. */
+  endless: boolean;
   /** Whether the caller streams: then output is sent at the end of every top-level command. */
   streaming: boolean;
 }
 
-export interface EvalCall extends Omit<EvalRequest, 'timeoutMs'> {
+export interface EvalCall extends Omit<EvalRequest, 'timeoutMs' | 'longestMs' | 'background'> {
   kind: 'eval';
   timeoutMs: number;
 }
 
-export type Call = ExecCall | EvalCall;
+export type Call = ExecCall | EvalCall | ComponentsCall;
 
 /**
  * A request with a number. `acknowledge`: the worker answers `started` before it does anything else about it. A message
@@ -46,12 +56,16 @@ export type NumberedRequest = Numbered &
 
 /** Server to worker. */
 export type ToInstance =
-  | { type: 'open'; spec: Omit<OpenSpec, 'id'> }
+  /** `joins`: another process of the sandbox has the file open. */
+  | { type: 'open'; spec: Omit<OpenSpec, 'id'> & { joins: boolean } }
   | NumberedRequest
   /** A read between calls, of at most `maxBytes` of content: answered with `done`, null when there is more. */
   | { type: 'peek'; id: number; request: PeekRequest; maxBytes: number }
   | { type: 'abort'; id: number }
-  | { type: 'close' }
+  /** To the question with this number. */
+  | { type: 'job'; question: number; answer: ShellJobAnswer }
+  /** `rests`: it is the last process that has the file open, and puts it to rest. */
+  | { type: 'close'; rests: boolean }
   /** Answered at once by a responsive process; sent only while no call runs. */
   | { type: 'ping' }
   /** Gives back what memory it can; sent only to an idle process. */
@@ -83,6 +97,10 @@ export type FromInstance =
   | { type: 'output'; id: number; chunks: OutputChunk[] }
   | { type: 'executed'; id: number; result: ExecResult }
   | { type: 'evaluated'; id: number; result: EvalResult }
+  | { type: 'progress'; id: number; progress: ComponentProgress }
+  /** A question of the call `id`. */
+  | { type: 'job'; id: number; question: number; request: ShellJobRequest }
+  | { type: 'called'; id: number; result: ComponentsResult }
   | { type: 'done'; id: number; result: unknown }
   | { type: 'failed'; id: number | null; failure: SerializedError }
   | { type: 'closed'; identity: string | null }
@@ -112,6 +130,19 @@ export function parseFromInstance(raw: unknown): FromInstance | null {
     }
     case 'evaluated': {
       const result = parseEvalResult(raw.result);
+      return isId(id) && result !== null ? { type, id, result } : null;
+    }
+    case 'progress': {
+      const progress = parseComponentProgress(raw.progress);
+      return isId(id) && progress !== null ? { type, id, progress } : null;
+    }
+    case 'job': {
+      const request = parseShellJobRequest(raw.request);
+      const { question } = raw;
+      return isId(id) && isId(question) && request !== null ? { type, id, question, request } : null;
+    }
+    case 'called': {
+      const result = parseComponentsResult(raw.result);
       return isId(id) && result !== null ? { type, id, result } : null;
     }
     case 'done':
@@ -163,10 +194,12 @@ function parseChunks(value: unknown): OutputChunk[] | null {
   for (let at = 0; at < value.length; at += 1) {
     const chunk: unknown = value[at];
     if (!isFields(chunk)) return null;
-    const { stream, text } = chunk;
+    const { stream, text, skipped } = chunk;
     if (stream !== 'stdout' && stream !== 'stderr') return null;
     if (typeof text !== 'string' || text.length > MAX_STREAM_BYTES) return null;
-    chunks.push({ stream, text });
+    if (skipped === undefined) chunks.push({ stream, text });
+    else if (isId(skipped)) chunks.push({ stream, text, skipped });
+    else return null;
   }
   return chunks;
 }

@@ -2,16 +2,43 @@
  * The shell's `python3`: runs just-bash's CPython without changing the code. On its own it indents the code to wrap it
  * in a `try`, which changes multi-line strings. Here the code travels as base64 and is compiled unchanged.
  */
-import type { Command, CommandContext, ExecResult } from 'just-bash';
+import type { Command, CommandContext, ExecResult, IFileSystem } from 'just-bash';
 import { decodeBytesToUtf8, defineCommand } from './bash.ts';
 import { textOfBytes } from './byte-text.ts';
+import type { FilePort } from './guest-files.ts';
 import { BYTE_OUTPUT_SETUP, decodePythonOutput } from './python-output.ts';
+import type { Run } from './run.ts';
+import { DATABASE_SETUP, SQLITE_PORT } from './sqlite/python-finder.ts';
+import { LazyPythonPort } from './sqlite/python-import.ts';
 
 const USAGE_EXIT = 2;
 
+/** What the commands need of their shell. */
+export interface PythonSurroundings {
+  /** The shell's file system, which exists once the shell does. */
+  files: () => IFileSystem & { setPort(path: string, port: FilePort | null): void };
+  /** The call that they are part of. */
+  running: () => Run;
+  memoryBytes: number;
+}
+
 /** Commands with these names that replace just-bash's own. */
-export function pythonCommands(names: readonly string[]): Command[] {
-  return names.map((name) => defineCommand(name, (args, context) => runPython(name, args, context)));
+export function pythonCommands(
+  names: readonly string[],
+  { files, running, memoryBytes }: PythonSurroundings,
+): Command[] {
+  return names.map((name) =>
+    defineCommand(name, async (args, context) => {
+      const port = new LazyPythonPort(files(), running(), memoryBytes);
+      files().setPort(SQLITE_PORT, port);
+      try {
+        return await runPython(name, args, context);
+      } finally {
+        files().setPort(SQLITE_PORT, null);
+        await port.close();
+      }
+    }),
+  );
 }
 
 /** Refuses file names that are not UTF-8: they would change on their way to the sandbox. */
@@ -32,6 +59,7 @@ export function pythonSource(source: string, file: string, argument0: string): s
     ' import base64, linecache, sys, traceback',
     ...BYTE_OUTPUT_SETUP,
     ...REFUSE_OTHER_NAMES,
+    ...DATABASE_SETUP,
     ` file, source = ${JSON.stringify(file)}, base64.b64decode("${encoded}").decode()`,
     ` sys.argv[0] = ${JSON.stringify(argument0)}`,
     ' linecache.cache[file] = (len(source), None, source.splitlines(True), file)',

@@ -6,6 +6,7 @@ import type { Overlay } from '../vfs/overlay.ts';
 import type { OutputChunk } from './instance.ts';
 import { monotonicMs } from './monotonic.ts';
 import { Output } from './output.ts';
+import type { ShellJobAnswer, ShellJobRequest } from './shell-jobs.ts';
 
 /** Maximum delay of a long command's output, so that the server has it when the process must be killed. */
 const MAX_OUTPUT_DELAY_MS = 200;
@@ -13,15 +14,26 @@ const MAX_OUTPUT_DELAY_MS = 200;
 const COMMANDS_PER_CHECK = 32;
 
 export class Run {
-  readonly output = new Output();
+  readonly output: Output;
+  /** Jobs that its script has begun, oldest first. */
+  readonly jobs: number[] = [];
+  /** Those of them whose end it has been told. */
+  readonly waitedJobs = new Set<number>();
   /** The sandbox's files as the call sees them, with its own writes. */
   readonly files: Overlay;
   /** The deadline, in milliseconds of `monotonicMs`. */
   readonly deadline: number;
   readonly #send: (chunks: OutputChunk[]) => void;
   readonly #streaming: boolean;
+  /** Nothing is committed before `finish`. */
+  readonly #atomic: boolean;
+  readonly #ask: ((request: ShellJobRequest) => Promise<ShellJobAnswer>) | null;
   readonly #stop = new AbortController();
   readonly #timer: NodeJS.Timeout;
+  /** Sends output of a command that writes no more for a while. The shell's defences forbid timers to what it runs. */
+  readonly #flushTimer: NodeJS.Timeout | null;
+  /** Times that parts of the call were given, in milliseconds of `monotonicMs`. */
+  readonly #limits = new Set<{ deadline: number; stop: () => void }>();
   #sentAt: number;
   #commands = 0;
   #expired = false;
@@ -30,14 +42,25 @@ export class Run {
   /** Starts the clock. `send` sends output. */
   constructor(
     files: Overlay,
-    options: { timeoutMs: number; streaming: boolean; send: (chunks: OutputChunk[]) => void },
+    options: {
+      timeoutMs: number;
+      streaming: boolean;
+      send: (chunks: OutputChunk[]) => void;
+      atomic?: boolean;
+      endless?: boolean;
+      ask?: (request: ShellJobRequest) => Promise<ShellJobAnswer>;
+    },
   ) {
     this.files = files;
+    this.output = new Output(options.endless ?? false);
+    this.#ask = options.ask ?? null;
+    this.#atomic = options.atomic ?? false;
     this.#send = options.send;
     this.#streaming = options.streaming;
     this.#sentAt = monotonicMs();
     this.deadline = this.#sentAt + options.timeoutMs;
     this.#timer = setTimeout(() => this.#expire(), options.timeoutMs);
+    this.#flushTimer = options.streaming ? setInterval(() => this.#flush(), MAX_OUTPUT_DELAY_MS) : null;
   }
 
   get signal(): AbortSignal {
@@ -54,10 +77,38 @@ export class Run {
     this.#stop.abort();
   }
 
+  /** Asks the server about jobs. Null when the call is stopped first. */
+  async askJob(request: ShellJobRequest): Promise<ShellJobAnswer | null> {
+    if (this.#ask === null) return { jobs: [], output: [], refusal: 'nothing here could stop or follow a run.' };
+    if (this.signal.aborted) return null;
+    const { promise: stopped, resolve } = Promise.withResolvers<null>();
+    const stop = () => resolve(null);
+    this.signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await Promise.race([this.#ask(request), stopped]);
+    } finally {
+      this.signal.removeEventListener('abort', stop);
+    }
+  }
+
   /** Called before every command of a script. Stops a script that never waits and so lets no timer fire. */
   checkDeadline(): void {
     this.#commands += 1;
-    if (this.#commands % COMMANDS_PER_CHECK === 0 && monotonicMs() > this.deadline) this.#expire();
+    if (this.#commands % COMMANDS_PER_CHECK !== 0) return;
+    const now = monotonicMs();
+    if (now > this.deadline) this.#expire();
+    for (const limit of this.#limits) if (now > limit.deadline) limit.stop();
+  }
+
+  /** Gives a part of the call a time, after which `stop` is called. Returns what ends the limit. */
+  limit(milliseconds: number, stop: () => void): () => void {
+    const limit = { deadline: monotonicMs() + milliseconds, stop };
+    const timer = setTimeout(stop, milliseconds);
+    this.#limits.add(limit);
+    return () => {
+      clearTimeout(timer);
+      this.#limits.delete(limit);
+    };
   }
 
   /**
@@ -71,7 +122,7 @@ export class Run {
 
   /** Called after each top-level command: commits its writes, then sends its output. */
   commandEnded(): void {
-    this.#commit();
+    if (!this.#atomic) this.#commit();
     if (this.#streaming || monotonicMs() - this.#sentAt > MAX_OUTPUT_DELAY_MS) this.#flush();
   }
 
@@ -81,9 +132,15 @@ export class Run {
     if (this.#failed !== null) throw this.#failed;
   }
 
+  /** Stops the clock. The files stay as they are, for who commits them. */
+  release(): void {
+    clearTimeout(this.#timer);
+    if (this.#flushTimer !== null) clearInterval(this.#flushTimer);
+  }
+
   /** Stops the clock and drops uncommitted writes. */
   dispose(): void {
-    clearTimeout(this.#timer);
+    this.release();
     this.files.discard();
   }
 

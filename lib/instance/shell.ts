@@ -6,15 +6,20 @@
 import type { BashExecResult, BashOptions, Command } from 'just-bash';
 import { WinterdockError } from '../base/errors.ts';
 import type { Tree } from '../vfs/tree.ts';
+import { mayHaveJobs, withJobs } from './background-statements.ts';
 import { Bash, DefenseInDepthBox, getCommandNames, latin1FromBytes, stdoutAsBytes } from './bash.ts';
 import { bytesOfText } from './byte-text.ts';
+import { gitCommand } from './commands/git-command.ts';
+import { jobCommands } from './commands/job-commands.ts';
+import { jsCommand } from './commands/js-command.ts';
+import { ownCommands } from './commands/own-commands.ts';
+import { sqliteCommand } from './commands/sqlite-command.ts';
+import { trCommand } from './commands/tr-command.ts';
 import { GuestFiles } from './guest-files.ts';
-import { jsCommand } from './js-command.ts';
 import type { Capability, PolicyProfile } from './policies.ts';
 import { pythonCommands } from './python.ts';
 import type { Run } from './run.ts';
 import { SINKS, withStatementHook, withStreamedOutput } from './script-transform.ts';
-import { trCommand } from './tr-command.ts';
 
 const HOME = '/workspace';
 
@@ -27,9 +32,6 @@ const NOT_EXECUTABLE_EXIT = 126;
 const ARCHIVES = ['tar', 'gzip', 'gunzip', 'zcat'] as const;
 const PYTHON = ['python3', 'python'] as const;
 const JAVASCRIPT = ['js'] as const;
-/** The error of an unset variable under `set -u`, as a group reports it. */
-const UNBOUND = /^\w+: unbound variable\n$/;
-
 type Profile = PolicyProfile & { name: string };
 
 export interface ShellRequest {
@@ -61,17 +63,32 @@ export class Shell {
   #run: Run | null = null;
   /** Set until the call's own script is parsed. Scripts that it runs itself are not rewritten. */
   #own = false;
-  #unbound = false;
+  /** Whether that may hold `&` or `$!`. */
+  #mayHaveJobs = false;
+  /** What `&` of the script put aside. */
+  #jobSources: string[] = [];
 
   constructor(vfs: Tree, profile: Profile) {
-    const customCommands = commandsOf(profile, () => this.#running());
+    const system = { files: () => this.#files };
+    const customCommands = [
+      ...commandsOf(profile, system, () => this.#running()),
+      ...jobCommands(() => {
+        const run = this.#running();
+        return {
+          sources: this.#jobSources,
+          own: run.jobs,
+          waited: run.waitedJobs,
+          ask: (request) => run.askJob(request),
+        };
+      }),
+    ];
     const names = [...new Set([...getCommandNames(), ...customCommands.map(({ name }) => name)])];
     this.#files = new GuestFiles(
       vfs,
       names,
       new Map([
         [SINKS.stdout, (content) => this.#run?.add('stdout', content)],
-        [SINKS.stderr, (content) => this.#takeStderr(content)],
+        [SINKS.stderr, (content) => this.#run?.add('stderr', content)],
       ]),
     );
     this.#bash = new Bash({
@@ -87,8 +104,10 @@ export class Shell {
       transform: ({ ast }) => {
         const own = this.#own;
         this.#own = false;
-        const script = own ? withStreamedOutput(ast, () => this.#run?.commandEnded()) : ast;
-        return { ast: withStatementHook(script, () => this.#run?.checkDeadline()) };
+        const { script, sources } = own && !this.#mayHaveJobs ? { script: ast, sources: [] } : withJobs(ast, own);
+        if (own) this.#jobSources = sources;
+        const streamed = own ? withStreamedOutput(script, () => this.#run?.commandEnded()) : script;
+        return { ast: withStatementHook(streamed, () => this.#run?.checkDeadline()) };
       },
     });
   }
@@ -103,6 +122,7 @@ export class Shell {
     this.#files.cwd = cwd;
     this.#run = run;
     this.#own = true;
+    this.#mayHaveJobs = mayHaveJobs(request.command);
     try {
       const result = await this.#bash.exec(request.command, {
         cwd,
@@ -123,8 +143,7 @@ export class Shell {
     run.output.add('stdout', Buffer.from(latin1FromBytes(stdoutAsBytes(result)), 'latin1'));
     run.output.add('stderr', bytesOfText(result.stderr));
     const stopped = (run.signal.aborted || run.expired) && result.exitCode === TIMED_OUT_EXIT;
-    const exitCode = !stopped || run.expired ? result.exitCode : this.#unbound ? 1 : INTERRUPTED_EXIT;
-    this.#unbound = false;
+    const exitCode = !stopped || run.expired ? result.exitCode : INTERRUPTED_EXIT;
     return { exitCode, cwd: await this.#lastDirectory(result), timedOut: stopped && run.expired };
   }
 
@@ -140,18 +159,6 @@ export class Shell {
       (await this.#isDirectory(declared))
       ? declared
       : observed;
-  }
-
-  /**
-   * Under `set -u` an unset variable ends the script. Inside a group just-bash only reports it, so the script is
-   * stopped here.
-   */
-  #takeStderr(content: Uint8Array): void {
-    this.#run?.add('stderr', content);
-    if (content.byteLength > 0 && content.byteLength < 300 && UNBOUND.test(Buffer.from(content).toString())) {
-      this.#unbound = true;
-      this.#run?.stop();
-    }
   }
 
   #running(): Run {
@@ -175,10 +182,14 @@ export class Shell {
 }
 
 /** Our own commands, and a command that prints an error in place of each one that the profile lacks. */
-function commandsOf(profile: Profile, running: () => Run): Command[] {
+function commandsOf(profile: Profile, system: { files: () => GuestFiles }, running: () => Run): Command[] {
   const kinds: [Capability, readonly string[], () => Command[]][] = [
     ['js', JAVASCRIPT, () => [jsCommand(profile.memoryBytes, running)]],
-    ['python', PYTHON, () => pythonCommands(PYTHON)],
+    [
+      'python',
+      PYTHON,
+      () => pythonCommands(PYTHON, { files: system.files, running, memoryBytes: profile.memoryBytes }),
+    ],
     ['archives', ARCHIVES, () => []],
   ];
   const lackingOrMade = kinds.flatMap(([capability, names, make]) =>
@@ -186,7 +197,13 @@ function commandsOf(profile: Profile, running: () => Run): Command[] {
       ? make()
       : names.map((name) => missingCommand(name, capability, profile.name)),
   );
-  return [trCommand(), ...lackingOrMade];
+  return [
+    trCommand(),
+    gitCommand(running),
+    sqliteCommand(profile.memoryBytes, running),
+    ...ownCommands(system, running),
+    ...lackingOrMade,
+  ];
 }
 
 function missingCommand(name: string, capability: Capability, policy: string): Command {

@@ -1,116 +1,115 @@
 /**
- * One supervised process on one VFS file: its messages, its time and memory limits, its close and its death. The first
+ * One supervised process on a VFS file: its messages, its time and memory limits, its close and its death. The first
  * cause of death wins. Knows nothing of rows, drawers or HTTP.
  */
 import { WinterdockError } from '../base/errors.ts';
 import { deserializeError } from '../base/serialized-error.ts';
-import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
-import { CallWatch, cappedTimeout } from './call-limits.ts';
-import { CallQueue, QueuedCall } from './call-queue.ts';
-import { requireCapability } from './capability-check.ts';
+import { CallWatch } from './call-limits.ts';
+import { componentsCall, evalCall, execCall } from './call-messages.ts';
+import { type CallFollower, type CallOutcome, CallQueue, QueuedCall } from './call-queue.ts';
+import { SentSources } from './components/sent-sources.ts';
 import type { HealthCheckTimes } from './health-check.ts';
 import { HotReads, isSmallRead } from './hot-reads.ts';
-import { IdleWaiters } from './idle-waiters.ts';
+import { type BusyListener, IdleWaiters } from './idle-waiters.ts';
 import type {
   Death,
   DeathCause,
-  EvalOutcome,
-  EvalRequest,
-  ExecOutcome,
-  ExecRequest,
   InstanceProcess,
   OpenSpec,
   OutputChunk,
-  ProcessWatcher,
-  WriteOperation,
-  WriteOutcome,
+  ProcessMember,
+  SilenceWatcher,
 } from './instance.ts';
 import { Liveness } from './liveness.ts';
+import { PendingRequests } from './pending-requests.ts';
 import { profileOf } from './policies.ts';
 import type { Worker } from './process.ts';
 import { openFailedError, processGoneError } from './process-gone-error.ts';
-import {
-  type Call,
-  type EvalResult,
-  type FromInstance,
-  type NumberedRequest,
-  parseFromInstance,
-  type ToInstance,
-} from './protocol.ts';
+import { type Call, type FromInstance, type NumberedRequest, parseFromInstance, type ToInstance } from './protocol.ts';
 
 /** How long a call may take to stop after an abort, before its process is killed. */
 const STOP_MS = 1000;
 /** How long a process may take to open its file, its own start included. Clearing a large tmp takes seconds. */
 const OPEN_MS = 60_000;
 
-type Pending = Pick<PromiseWithResolvers<unknown>, 'resolve' | 'reject'>;
-type CallOutcome = ExecOutcome | EvalOutcome;
-
-export class SupervisedInstance implements InstanceProcess {
+export class SupervisedInstance implements ProcessMember {
   readonly id: string;
+  readonly isBackground: boolean;
+  readonly pid: number;
   readonly opened: Promise<void>;
   readonly ended: Promise<Death>;
   identity: string | null = null;
   readonly pause = () => this.#liveness.pause();
   readonly thaw = () => this.#liveness.thaw();
-  readonly watch = (watcher: ProcessWatcher) => this.#liveness.watch(watcher);
-  /** One check of an idle process, to be called every few seconds. */
+  readonly watch = (watcher: SilenceWatcher) => this.#liveness.watch(watcher);
   readonly check = () => this.#liveness.check();
+  readonly cpuSeconds = () => this.#liveness.cpuSeconds();
   readonly #worker: Worker;
   readonly #profile: ReturnType<typeof profileOf>;
-  /** The requested policy. An unknown one runs with the profile `compute`. */
-  readonly #policy: string;
   readonly #queue = new CallQueue();
-  /** Writes and reads under way. */
-  readonly #pending = new Map<number, Pending>();
+  readonly #sentSources = new SentSources();
+  readonly #pending = new PendingRequests();
   readonly #hotReads = new HotReads((message) => this.#send(message));
   readonly #liveness: Liveness;
   #nextId = 1;
-  #opening: Pending = { resolve: () => {}, reject: () => {} };
+  readonly #opening = Promise.withResolvers<unknown>();
   #isOpen = false;
-  /** Why the file could not be opened. */
   #openError: WinterdockError | null = null;
-  #closeReply: Pending | null = null;
+  #closeReply: PromiseWithResolvers<unknown> | null = null;
   #closing = false;
   #death: Death | null = null;
   #dead = false;
   readonly #callWatch: CallWatch;
-  readonly #idle = new IdleWaiters(() => this.busy);
+  readonly #idle: IdleWaiters;
 
-  /** Hands a started (or starting) worker to a file. */
-  constructor(worker: Worker, spec: OpenSpec, times: Partial<HealthCheckTimes> = {}) {
+  /** Hands a started (or starting) worker to a file. `joins`: another process of the sandbox has it open. */
+  constructor(
+    worker: Worker,
+    spec: OpenSpec,
+    times: Partial<HealthCheckTimes> = {},
+    {
+      joins = false,
+      isBackground = false,
+      onBusy,
+    }: { joins?: boolean; isBackground?: boolean; onBusy?: BusyListener } = {},
+  ) {
+    this.isBackground = isBackground;
     this.id = spec.id;
+    this.pid = worker.pid;
     this.#worker = worker;
+    this.#idle = new IdleWaiters(() => this.busy, onBusy);
     this.#profile = profileOf(spec.policy);
-    this.#policy = spec.policy;
     this.#callWatch = new CallWatch(worker.pid, this.#profile, (cause, detail) => void this.kill(cause, detail));
-    const watched = {
-      pid: worker.pid,
-      send: (message: ToInstance) => this.#send(message),
-      signal: (name: NodeJS.Signals) => void worker.child.kill(name),
-      isQuiet: () => this.#isQuiet,
-      isPending: () => this.#pending.size > 0,
-      onSilent: () => void this.#endSilent(),
-    };
-    this.#liveness = new Liveness(watched, times);
-    const opened = Promise.withResolvers<unknown>();
-    this.#opening = opened;
-    this.opened = opened.promise.then(() => undefined);
-    this.opened.catch(() => {});
+    this.#liveness = new Liveness(
+      {
+        pid: worker.pid,
+        send: (message: ToInstance) => this.#send(message),
+        signal: (name: NodeJS.Signals) => void worker.child.kill(name),
+        isQuiet: () => this.#isQuiet,
+        isPending: () => !this.#pending.isEmpty,
+        onSilent: () => void this.#endSilent(),
+      },
+      times,
+    );
+    this.opened = this.#opening.promise.then(() => undefined);
     const late = setTimeout(() => void this.kill('crash', `It had no file open after ${OPEN_MS} ms.`), OPEN_MS).unref();
     void this.opened.catch(() => {}).finally(() => clearTimeout(late));
     worker.child.on('message', (raw) => this.#receive(raw));
     this.ended = worker.exited.then((how) => this.#exited(how));
     const { file, policy, maxBytes, maxFileBytes, mustExist } = spec;
-    this.#send({ type: 'open', spec: { file, policy, maxBytes, maxFileBytes, mustExist } });
+    this.#send({ type: 'open', spec: { file, policy, maxBytes, maxFileBytes, mustExist, joins } });
   }
 
-  get pid(): number {
-    return this.#worker.pid;
+  get isCalling(): boolean {
+    return !this.#queue.empty;
+  }
+
+  get isEnding(): boolean {
+    return this.#dead || this.#closing || this.#death !== null;
   }
 
   get busy(): boolean {
-    return !this.#queue.empty || this.#pending.size > 0 || this.#hotReads.underWay;
+    return !this.#queue.empty || !this.#pending.isEmpty || this.#hotReads.underWay;
   }
 
   get #isQuiet(): boolean {
@@ -121,39 +120,28 @@ export class SupervisedInstance implements InstanceProcess {
     return this.#liveness.thermal;
   }
 
-  async exec(
-    { command, cwd, env, stdin, timeoutMs }: ExecRequest,
-    { onOutput, signal }: { onOutput?: (chunk: OutputChunk) => void; signal?: AbortSignal } = {},
-  ): Promise<ExecOutcome> {
-    requireCapability(this.#profile, 'shell', { id: this.id, policy: this.#policy });
-    const limits = { timeoutMs: cappedTimeout(timeoutMs, this.#profile), streaming: onOutput !== undefined };
-    const call: Call = { kind: 'exec', command, cwd, env, stdin, ...limits };
-    return this.#call(call, signal, onOutput) as Promise<ExecOutcome>;
-  }
+  readonly exec: InstanceProcess['exec'] = async (request, { onOutput, signal, ...follower } = {}) => {
+    return this.#call(execCall(request, this.#profile, onOutput !== undefined), signal, { onOutput, ...follower });
+  };
 
-  async eval(
-    { language, code, timeoutMs }: EvalRequest,
-    { signal }: { signal?: AbortSignal } = {},
-  ): Promise<EvalOutcome> {
-    requireCapability(this.#profile, language, { id: this.id, policy: this.#policy });
-    const call: Call = { kind: 'eval', language, code, timeoutMs: cappedTimeout(timeoutMs, this.#profile) };
-    return this.#call(call, signal) as Promise<EvalOutcome>;
-  }
+  readonly eval: InstanceProcess['eval'] = async (request, { onStarted, signal } = {}) => {
+    return this.#call(evalCall(request, this.#profile), signal, { onStarted });
+  };
 
-  write(operation: WriteOperation): Promise<WriteOutcome> {
-    return this.#request<WriteOutcome>((id) => ({ type: 'write', id, operation }));
-  }
+  readonly callComponents: InstanceProcess['callComponents'] = async (request, { onProgress, signal } = {}) =>
+    this.#call(componentsCall(request, this.#profile, onProgress !== undefined), signal, { onProgress });
 
-  read(request: ReadRequest): Promise<ReadAnswer> {
-    return this.#request<ReadAnswer>((id) => ({ type: 'read', id, request }));
-  }
+  readonly write: InstanceProcess['write'] = (operation) => this.#request((id) => ({ type: 'write', id, operation }));
 
-  async peek(request: ReadRequest): Promise<ReadAnswer | null> {
+  readonly read: InstanceProcess['read'] = (request) => this.#request((id) => ({ type: 'read', id, request }));
+
+  readonly peek: InstanceProcess['peek'] = async (request) => {
     if (!this.#isQuiet || this.thermal !== 'hot' || !isSmallRead(request)) return null;
     return this.#hotReads.ask(this.#nextId++, request);
-  }
+  };
 
-  async close({ drainMs, force }: { drainMs: number; force: boolean }): Promise<boolean> {
+  /** `rests`: it is the last process that has the file open, and puts it to rest. */
+  async close({ drainMs, force, rests }: { drainMs: number; force: boolean; rests: boolean }): Promise<boolean> {
     if (this.#dead) throw this.#goneError(false);
     this.#closing = true;
     if (!(await this.#idle.wait(drainMs))) {
@@ -172,11 +160,10 @@ export class SupervisedInstance implements InstanceProcess {
       await this.#endSilent();
       throw this.#goneError(false);
     }
-    const closed = Promise.withResolvers<unknown>();
-    this.#closeReply = closed;
-    this.#send({ type: 'close' });
+    this.#closeReply = Promise.withResolvers<unknown>();
+    this.#send({ type: 'close', rests });
     try {
-      await closed.promise;
+      await this.#closeReply.promise;
     } catch (error) {
       this.#closing = false;
       throw error;
@@ -189,7 +176,16 @@ export class SupervisedInstance implements InstanceProcess {
 
   kill(cause: DeathCause, detail = `It was ended (${cause}).`): Promise<Death> {
     this.#death ??= { cause, detail };
-    if (!this.#dead) this.#worker.child.kill('SIGKILL');
+    if (!this.#dead) this.#liveness.kill();
+    return this.ended;
+  }
+
+  end(): Promise<Death> {
+    // Without an open file there is nothing to put to rest.
+    if (!this.#isOpen) return this.kill('killed');
+    this.#closing = true;
+    this.#death ??= { cause: 'killed', detail: 'It was told to end.' };
+    this.#liveness.terminate();
     return this.ended;
   }
 
@@ -199,6 +195,7 @@ export class SupervisedInstance implements InstanceProcess {
 
   #sendRequest(message: NumberedRequest, idle: boolean): void {
     this.#send(this.#liveness.pass(message, this.#isOpen && idle));
+    this.#idle.begin();
   }
 
   #send(message: ToInstance): void {
@@ -211,32 +208,31 @@ export class SupervisedInstance implements InstanceProcess {
   #request<T>(message: (id: number) => NumberedRequest): Promise<T> {
     if (this.#dead || this.#closing) return Promise.reject(this.#goneError(false));
     const id = this.#nextId++;
-    return new Promise<unknown>((resolve, reject) => {
-      this.#sendRequest(message(id), this.#queue.running === null && this.#pending.size === 0);
-      this.#pending.set(id, { resolve, reject });
-    }) as Promise<T>;
+    this.#sendRequest(message(id), this.#queue.running === null && this.#pending.isEmpty);
+    return this.#pending.add(id) as Promise<T>;
   }
 
-  #call(call: Call, signal?: AbortSignal, onOutput?: (chunk: OutputChunk) => void): Promise<unknown> {
+  #call<T>(call: Call, signal?: AbortSignal, follower: CallFollower = {}): Promise<T> {
     if (this.#dead || this.#closing) throw this.#goneError(false);
     const settled = Promise.withResolvers<unknown>();
-    const queued = new QueuedCall(this.#nextId++, call, settled, onOutput);
+    const queued = new QueuedCall(this.#nextId++, call, settled, follower);
     this.#queue.add(queued, this.id);
     const cancel = () => this.#cancel(queued);
     signal?.addEventListener('abort', cancel, { once: true });
     if (signal?.aborted) cancel();
     this.#next();
-    return settled.promise.finally(() => signal?.removeEventListener('abort', cancel));
+    return (settled.promise as Promise<T>).finally(() => signal?.removeEventListener('abort', cancel));
   }
 
   #next(): void {
     if (this.#dead) return;
     const call = this.#queue.next();
     if (call) {
-      this.#sendRequest({ type: 'call', id: call.id, call: call.call }, this.#pending.size === 0);
+      const sent = this.#sentSources.withoutSent(call.call);
+      this.#sendRequest({ type: 'call', id: call.id, call: sent }, this.#pending.isEmpty);
       if (this.#isOpen) this.#startLimits();
     }
-    if (!this.busy) this.#idle.release();
+    this.#idle.release();
   }
 
   /** Starts the time and memory limits of the running call, if it has begun. The process has its file open. */
@@ -251,7 +247,6 @@ export class SupervisedInstance implements InstanceProcess {
     return this.#queue.finish();
   }
 
-  /** Cancels a call: a waiting one never runs, a running one is aborted. */
   #cancel(queued: QueuedCall): void {
     if (this.#queue.remove(queued)) {
       queued.reject(
@@ -262,7 +257,6 @@ export class SupervisedInstance implements InstanceProcess {
     }
   }
 
-  /** Aborts the running call, and kills the process when the call does not stop. */
   #stopRunning(by: 'caller' | 'closing'): void {
     const { running } = this.#queue;
     if (running === null || running.stoppedBy) return;
@@ -285,40 +279,50 @@ export class SupervisedInstance implements InstanceProcess {
     this.#liveness.messageReceived();
     const message = parseFromInstance(raw);
     if (message !== null) this.#handle(message);
-    else void this.kill('crash', 'Its process broke the protocol.');
+    else this.#protocolBroken();
   }
 
   #handle(message: FromInstance): void {
     switch (message.type) {
       case 'ready':
-        return;
       case 'pong':
-        this.#liveness.pongReceived();
+      case 'trimmed':
+        this.#liveness.answered(message);
         return;
       case 'started':
         if (this.#liveness.acknowledged(message.id) && this.#queue.running?.id === message.id) this.#startLimits();
-        return;
-      case 'trimmed':
-        this.#liveness.trimmed(message.id, message.holds);
         return;
       case 'opened':
         this.#isOpen = true;
         this.#callWatch.measure();
         this.#startLimits();
         this.#opening.resolve(undefined);
+        this.#idle.release();
         return;
       case 'output':
         if (this.#queue.running?.id === message.id) this.#takeOutput(this.#queue.running, message.chunks);
+        return;
+      case 'progress':
+        if (this.#queue.running?.id === message.id) this.#queue.running.progress(message.progress);
+        return;
+      case 'job':
+        if (this.#queue.running?.answerJob(message, (answer) => this.#send(answer)) === false) this.#protocolBroken();
+        return;
+      case 'called':
+        this.#endCall(message.id, [], () => message.result);
         return;
       case 'executed':
         this.#endCall(message.id, message.result.rest, (call) => call.executed(message.result));
         return;
       case 'evaluated':
-        this.#endCall(message.id, message.result.rest, (call) => this.#evalOutcome(call, message.result));
+        this.#endCall(
+          message.id,
+          message.result.rest,
+          (call) => call.evaluated(message.result) || this.#protocolBroken(),
+        );
         return;
       case 'done':
-        if (!this.#hotReads.settle(message.id, message.result)) this.#pending.get(message.id)?.resolve(message.result);
-        this.#pending.delete(message.id);
+        if (!this.#hotReads.settle(message.id, message.result)) this.#pending.resolve(message.id, message.result);
         this.#next();
         return;
       case 'failed':
@@ -327,7 +331,6 @@ export class SupervisedInstance implements InstanceProcess {
       case 'closed':
         this.identity = message.identity;
         this.#closeReply?.resolve(undefined);
-        return;
     }
   }
 
@@ -337,10 +340,9 @@ export class SupervisedInstance implements InstanceProcess {
     return false;
   }
 
-  #evalOutcome(call: QueuedCall, result: EvalResult): EvalOutcome | false {
-    const outcome = call.evaluated(result);
-    if (outcome === false) void this.kill('crash', 'Its process broke the protocol.');
-    return outcome;
+  #protocolBroken(): false {
+    void this.kill('crash', 'Its process broke the protocol.');
+    return false;
   }
 
   #endCall(id: number, rest: OutputChunk[], outcomeOf: (call: QueuedCall) => CallOutcome | false): void {
@@ -354,8 +356,7 @@ export class SupervisedInstance implements InstanceProcess {
   #requestFailed(id: number | null, error: WinterdockError): void {
     if (id !== null) {
       this.#hotReads.settle(id, null);
-      this.#pending.get(id)?.reject(error);
-      this.#pending.delete(id);
+      this.#pending.reject(id, error);
       this.#finish(id)?.reject(error);
       this.#next();
       return;
@@ -382,15 +383,13 @@ export class SupervisedInstance implements InstanceProcess {
     const death = this.#death;
     this.#opening.reject(openFailedError(this.id, death));
     this.#closeReply?.reject(this.#goneError(true));
-    for (const [id, { reject }] of this.#pending)
-      reject(this.#openError ?? this.#goneError(!this.#liveness.neverBegan(id)));
-    this.#pending.clear();
+    const error = (begun: boolean) => this.#openError ?? this.#goneError(begun);
+    this.#pending.clear((id) => error(!this.#liveness.neverBegan(id)));
     this.#hotReads.end();
-    for (const call of this.#queue.clear()) call.reject(this.#openError ?? this.#goneError(false));
+    for (const call of this.#queue.clear()) call.reject(error(false));
     const running = this.#queue.finish();
-    const error = (begun: boolean) => () => this.#openError ?? this.#goneError(begun);
-    if (running && this.#liveness.neverBegan(running.id)) running.reject(error(false)());
-    else running?.cutOff(death.cause, error(this.#isOpen));
+    if (running && this.#liveness.neverBegan(running.id)) running.reject(error(false));
+    else running?.cutOff(death.cause, () => error(this.#isOpen));
     this.#idle.release();
     return death;
   }

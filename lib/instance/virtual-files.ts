@@ -6,7 +6,7 @@ import type { FsStat } from 'just-bash';
 
 const EXECUTABLE = 0o755;
 const DEVICE = 0o666;
-const DEVICES = ['null', 'zero', 'stdin', 'stdout', 'stderr', 'full'];
+const DEVICES = ['null', 'zero', 'random', 'urandom', 'stdin', 'stdout', 'stderr', 'full'];
 
 export class VirtualFiles {
   /** Names of the children by directory. */
@@ -16,11 +16,13 @@ export class VirtualFiles {
   /** `commands` appear in `/bin` and `/usr/bin`; `roots` are the other directories of `/`. */
   constructor(commands: readonly string[], roots: readonly string[]) {
     const names = [...commands].sort();
+    // The shell finds the commands that stand for parts of its own syntax, and nobody lists them.
+    const shown = names.filter((name) => !name.startsWith('__'));
     this.#directories = new Map([
       ['/', ['bin', 'dev', 'usr', ...roots].sort()],
-      ['/bin', names],
+      ['/bin', shown],
       ['/usr', ['bin']],
-      ['/usr/bin', names],
+      ['/usr/bin', shown],
       ['/dev', [...DEVICES].sort()],
     ]);
     for (const name of names) {

@@ -11,6 +11,7 @@ import { unlinkFileNow } from '../base/effects.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import { closeToRest, giveIdentity, openLive } from '../vfs/open.ts';
 import type { Vfs } from '../vfs/vfs.ts';
+import { isKeptThread } from './components/kept-threads.ts';
 import { HeapTrim } from './heap-trim.ts';
 import { OpenSandbox } from './open-sandbox.ts';
 import { DEFAULT_POLICY, profileOf } from './policies.ts';
@@ -23,7 +24,13 @@ const REHEARSAL_LIMITS = { maxBytes: 1024 * 1024, maxFileBytes: 1024, mustExist:
  * The call of every rehearsal: what first calls do most. A first `cat` takes 4.8 ms of processor time; after rehearsing
  * `true` it took 15.7 ms. The worker keeps 1.5 MB more.
  */
-const REHEARSAL_CALL = { kind: 'exec', command: 'echo 1 > f; cat f; ls', timeoutMs: 10_000, streaming: false } as const;
+const REHEARSAL_CALL = {
+  kind: 'exec',
+  command: 'echo 1 > f; cat f; ls',
+  timeoutMs: 10_000,
+  streaming: false,
+  endless: false,
+} as const;
 /** Rounds of opening, running and closing. No less processor time for a first call after 12 rounds than after 8. */
 const REHEARSALS = 8;
 /**
@@ -36,6 +43,11 @@ const COLLECT_AFTER = 6;
  * time that rehearsing takes goes to those who wait.
  */
 const REHEARSE_AFTER_MS = 50;
+/**
+ * Attempts to begin a transaction, of a second each: another process of the sandbox may be committing much to a slow
+ * disk.
+ */
+const BEGIN_ATTEMPTS = 10;
 /** Delay from opening a file to switching it to WAL mode, in milliseconds. A first call that only reads takes two. */
 const PREPARE_MS = 10;
 
@@ -48,6 +60,9 @@ const rehearsals = mode === undefined || mode === 'compile' ? REHEARSALS : Numbe
 const emptyFile = openLive(':memory:', REHEARSAL_LIMITS);
 for (const name of Object.keys(process.env)) delete process.env[name];
 process.on('disconnect', () => process.exit(0));
+// Ctrl-C reaches every process of the terminal's group. The server decides what it means for this one.
+process.on('SIGINT', () => {});
+process.on('SIGTERM', end);
 
 defendShells();
 const shell = new Shell(emptyFile, profileOf(DEFAULT_POLICY));
@@ -55,12 +70,13 @@ let served: { sandbox: OpenSandbox; heapTrim: HeapTrim } | null = null;
 /** Set when the file has come: then no further rehearsal begins. */
 let isNeeded = false;
 let rehearsing: Promise<void> = Promise.resolve();
-/** Threads that run: those of Python. */
+/** Threads that run: those of the shell's Python. */
 let threads = 0;
 /** Resolves when every message that has come was begun: they begin in the order in which they came. */
 let begun: Promise<void> = Promise.resolve();
 
 process.on('worker', (thread) => {
+  if (isKeptThread(thread)) return;
   threads += 1;
   thread.once('exit', () => {
     threads -= 1;
@@ -100,8 +116,8 @@ async function handle(message: ToInstance): Promise<void> {
     dropPermission('fs.write');
     const { file, policy, ...limits } = message.spec;
     const profile = profileOf(policy);
-    if (!profile.capabilities.includes('python')) dropPermission('worker');
-    const opened = new OpenSandbox(openLive(file, { ...limits, walLater: true }), profile, shell, send);
+    const vfs = openLive(file, { ...limits, walLater: true, beginAttempts: BEGIN_ATTEMPTS });
+    const opened = new OpenSandbox(vfs, profile, shell, send);
     served = { sandbox: opened, heapTrim: new HeapTrim() };
     send({ type: 'opened' });
     setTimeout(() => prepare(opened.vfs), PREPARE_MS);
@@ -110,16 +126,19 @@ async function handle(message: ToInstance): Promise<void> {
   if (message.type === 'ping') return send({ type: 'pong' });
   if (served === null) throw new Error(`It was told to ${message.type} before it had a file.`);
   const { sandbox, heapTrim } = served;
-  if (message.type === 'trim') return send({ type: 'trimmed', id: message.id, holds: trim(sandbox, heapTrim) });
+  if (message.type === 'trim') return send({ type: 'trimmed', id: message.id, holds: await trim(sandbox, heapTrim) });
   if (message.type !== 'close') return heapTrim.run(() => sandbox.handle(message));
-  send({ type: 'closed', identity: closeToRest(sandbox.vfs) });
+  await sandbox.settle();
+  if (message.rests) return send({ type: 'closed', identity: closeToRest(sandbox.vfs) });
+  sandbox.vfs.close();
+  send({ type: 'closed', identity: null });
 }
 
 /** Gives back what memory it can, unless something is held: returns what. */
-function trim(sandbox: OpenSandbox, heapTrim: HeapTrim): string | null {
+async function trim(sandbox: OpenSandbox, heapTrim: HeapTrim): Promise<string | null> {
   const holds = threads > 0 ? 'a thread' : sandbox.holds;
   if (holds !== null) return holds;
-  sandbox.shrink();
+  await sandbox.shrink();
   heapTrim.collectNow();
   return null;
 }
@@ -135,6 +154,20 @@ function prepare(vfs: Vfs): void {
   } catch {
     // The first write tries again and reports the error to its caller.
   }
+}
+
+/**
+ * Puts the file to rest and exits. What a running call has not committed is dropped, as always when a process ends. A
+ * file that cannot be put to rest keeps its log, and the server recovers it.
+ */
+function end(): void {
+  try {
+    if (served?.sandbox.vfs.db.isOpen) closeToRest(served.sandbox.vfs);
+  } catch {
+    // The exit code is all that differs: the file and its log hold every commit.
+    process.exit(1);
+  }
+  process.exit(0);
 }
 
 function send(message: FromInstance): void {

@@ -12,7 +12,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
 import { VERB_TARGET, WAKE_VERBS } from '../lifecycle/states.ts';
-import { planVerb } from '../lifecycle/verb-plan.ts';
+import { HOLD_WORDS, holdOn, planVerb } from '../lifecycle/verb-plan.ts';
 import type { JobOutcome, JobResultRow, JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
@@ -31,15 +31,15 @@ const POLL_MS = 25;
 /** How often results are saved. Results that a killed server had not saved are computed again, harmlessly. */
 const FLUSH_MS = 250;
 const FLUSH_RESULTS = 100;
-/** Ended jobs are deleted after this time, this many results at a time. */
-const KEEP_SECONDS = 90 * 86_400;
+const DAY_SECONDS = 86_400;
+/** Ended jobs are deleted after WB_JOBS_KEEP_DAYS, this many results at a time. */
 const FORGET_RESULTS = 1000;
 /** How often a sandbox is planned again when it moved between its plan and its turn. */
 const LOOKS = 3;
 const LABEL_COUNT = 32;
 
 export interface JobRunnerParts {
-  config: Pick<Config, 'maxActive' | 'poolSize'>;
+  config: Pick<Config, 'jobsKeepDays' | 'maxActive' | 'poolSize'>;
   clock: Clock;
   log: Logger;
   registry: Registry;
@@ -69,8 +69,8 @@ export class JobRunner {
   }
 
   async #forget(): Promise<void> {
-    const { registry, clock } = this.#parts;
-    const before = epochSeconds(clock) - KEEP_SECONDS;
+    const { registry, clock, config } = this.#parts;
+    const before = epochSeconds(clock) - config.jobsKeepDays * DAY_SECONDS;
     while (!this.#stopping && (await registry.jobs.deleteEndedBefore(before, FORGET_RESULTS)))
       await setTimeout(POLL_MS);
   }
@@ -200,6 +200,8 @@ export class JobRunner {
         if (row === null) return skipped('There is no such sandbox.');
         const planned = planVerb(verb, { ...row, inMemory: row.vfsPath === MEMORY });
         if ('skip' in planned) return again && (await this.#moved(job, row)) ? DONE : skipped(planned.skip);
+        const hold = job.includeHeld ? null : holdOn(verb, row, epochSeconds(this.#parts.clock));
+        if (hold !== null) return skipped(HOLD_WORDS[hold]);
         if (verb === 'label') return await this.#label(job, row, audit);
         const to = VERB_TARGET[verb];
         const move = () => this.#parts.sessions.runPlan(id, to, audit, { from: row.state });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HostOptions } from '../host/host.ts';
+import { programOf } from '../testing/program.ts';
 import { startServer, type TestServer } from '../testing/server.ts';
 import { filesWith, leaveFiles, makePeople, makeTenant, thingsOf, WORD, wordsIndexed } from './testing/tenant.ts';
 
@@ -58,7 +59,7 @@ test.each(['forget:sandboxes', 'delete.removed', 'forget:files', 'forget:ledger'
   'killed at %s, the next start forgets the rest',
   async (step) => {
     await onCopy(async (folder) => {
-      const victim = spawn(process.execPath, [VICTIM, folder, 'acme', step], { stdio: 'inherit' });
+      const victim = spawn(process.execPath, [programOf(VICTIM), folder, 'acme', step], { stdio: 'inherit' });
       expect(await once(victim, 'exit')).toEqual([null, 'SIGKILL']);
       await on(folder, nothing, async (server) => {
         await expect.poll(() => running(server), { timeout: 60_000 }).toEqual([]);

@@ -138,6 +138,7 @@ export class TenantForgetter {
       reason: null,
       labels: null,
       request: { filter: { tenant } },
+      includeHeld: false,
       tenants: [tenant],
       actor,
       via,
@@ -293,8 +294,8 @@ export class TenantForgetter {
   async #records(tenant: string): Promise<RemovedCounts> {
     const { tenantForgettings } = this.#parts.registry;
     while (!this.#stopping && (await tenantForgettings.emptyTombstones(tenant, ROWS))) await setImmediate();
-    const { shares = 0 } = await tenantForgettings.removeRecords(tenant);
-    return { shares };
+    const { shares = 0, workbooks = 0 } = await tenantForgettings.removeRecords(tenant);
+    return { shares, workbooks };
   }
 
   async #ledger(job: JobRow, tenant: string): Promise<RemovedCounts> {
@@ -328,7 +329,7 @@ const STEP_WORDS: Readonly<Record<Step, string>> = {
   jobs: 'Its jobs are gone',
   copies: 'Snapshots and blueprints are gone',
   files: 'What was set aside or expanded is gone',
-  records: 'Names, labels, shares, quotas and search words are gone',
+  records: 'Names, labels, shares, workbooks, quotas and search words are gone',
   ledger: 'The ledger keeps ids only',
   compact: 'The registry is written anew without it',
 };

@@ -27,6 +27,8 @@ function registryOf(hops: RecordedTransition[], active: string[] = []): Paramete
             fault: null,
             inMemory: false,
             ephemeral: false,
+            keepHot: false,
+            holdUntil: null,
           }));
         })();
       },

@@ -32,6 +32,21 @@ export interface VerbSubject {
   ephemeral: boolean;
 }
 
+/** Why a sandbox is set apart when many are filed: somebody keeps it from being filed by itself. */
+export type HoldKind = 'kept_hot' | 'held';
+export const HOLD_WORDS: Readonly<Record<HoldKind, string>> = { kept_hot: 'It is kept hot.', held: 'It is held.' };
+
+/** What keeps a sandbox from a verb on many, unless held ones are included. `now` and `holdUntil` in epoch seconds. */
+export function holdOn(
+  verb: JobVerb,
+  { keepHot, holdUntil }: { keepHot: boolean; holdUntil: number | null },
+  now: number,
+): HoldKind | null {
+  if (verb === 'resume' || verb === 'revive' || verb === 'label') return null;
+  if (keepHot) return 'kept_hot';
+  return holdUntil !== null && holdUntil > now ? 'held' : null;
+}
+
 export type VerbPlan = { hops: State[] } | { skip: string };
 
 /** The hops that a verb takes with one sandbox, or why it is skipped, in one sentence. */

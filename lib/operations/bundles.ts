@@ -1,5 +1,6 @@
 /** Operations on bundles: shipping, checking out, importing, and the list of what left. */
 
+import type { ActorDirectory } from '../auth/actor-directory.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
@@ -18,6 +19,7 @@ import type { ShareRow } from '../registry/shares.ts';
 import { requireInstance } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { parseVolume } from '../vfs/volumes.ts';
+import { withActorName, withActorNames } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
 import type { ListPage } from './list-page.ts';
 import { createInstanceSerializer } from './serializer.ts';
@@ -30,7 +32,7 @@ export interface BundleOperations {
     id: InstanceId,
     input: ShipInput,
     signal?: AbortSignal,
-  ): Promise<{ share: Share; outgoing: SizedStream }>;
+  ): Promise<{ share: Share; outgoing: SizedStream; format: 'zip' | 'html' }>;
   /** Newest first. */
   shares(caller: Caller, query: SharesQuery): Promise<ListPage<Share>>;
   instanceShares(caller: Caller, id: InstanceId, query: InstanceSharesQuery): Promise<ListPage<Share>>;
@@ -43,6 +45,7 @@ export interface BundleOperations {
 }
 
 export function bundleOperations(parts: {
+  auth: { actors: ActorDirectory };
   registry: Registry;
   sessions: Pick<Sessions, 'live'>;
   clock: Clock;
@@ -53,26 +56,30 @@ export function bundleOperations(parts: {
   const { serialize } = createInstanceSerializer(parts);
 
   return {
-    async ship(caller, id, { include_private: includePrivate = false, reason }, signal) {
+    async ship(caller, id, { include_private: includePrivate = false, reason, format = 'zip' }, signal) {
       const shipped = await bundles.ship(
         await requireInstance(parts, id),
-        includePrivate,
+        { includePrivate, format },
         auditContextOf(caller, reason),
         signal,
       );
-      return { share: shareOf(shipped.share), outgoing: shipped.outgoing };
+      return {
+        share: await withActorName(parts.auth.actors, 'actor', shareOf(shipped.share)),
+        outgoing: shipped.outgoing,
+        format,
+      };
     },
 
     async shares({ tenants }, { tenant, limit, cursor }) {
       const among = { ...(tenant === undefined ? {} : { tenant }), ...(tenants === null ? {} : { tenants }) };
       const { rows, next } = await registry.shares.list(among, limit, cursor);
-      return { items: rows.map(shareOf), next };
+      return { items: await withActorNames(parts.auth.actors, 'actor', rows.map(shareOf)), next };
     },
 
     async instanceShares(_caller, id, { limit, cursor }) {
       await requireInstance(parts, id);
       const { rows, next } = await registry.shares.list({ instance: id }, limit, cursor);
-      return { items: rows.map(shareOf), next };
+      return { items: await withActorNames(parts.auth.actors, 'actor', rows.map(shareOf)), next };
     },
 
     async inspectBundle({ actor, tenants }, upload, signal) {
@@ -97,7 +104,7 @@ export function bundleOperations(parts: {
   };
 }
 
-function shareOf(row: ShareRow): Share {
+function shareOf(row: ShareRow): Omit<Share, 'actor_name'> {
   return {
     id: row.id,
     instance: row.instance,

@@ -3,6 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { AttachmentAnswer, EvalAnswer, EvalInput, ExecAnswer, ExecInput } from '../contract/schema.ts';
 import type { State } from '../lifecycle/states.ts';
+import type { Runs } from '../runs/runs.ts';
 import { LEASE_SECONDS } from '../sessions/attachments.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { auditContextOf } from './audit-context.ts';
@@ -26,7 +27,7 @@ export interface CallOperations {
   detach(caller: Caller, id: InstanceId, attachment: string): Promise<void>;
 }
 
-export function callOperations({ sessions }: { sessions: Sessions }): CallOperations {
+export function callOperations({ sessions, runs }: { sessions: Sessions; runs: Runs }): CallOperations {
   return {
     async exec(
       caller,
@@ -35,8 +36,10 @@ export function callOperations({ sessions }: { sessions: Sessions }): CallOperat
       { onOutput, ...options } = {},
     ) {
       const request = { command, cwd, env, stdin: stdinOf(input), timeoutMs };
-      const done = await sessions.exec(id, request, auditContextOf(caller), {
+      const audit = auditContextOf(caller);
+      const done = await sessions.exec(id, request, audit, {
         ...options,
+        onJob: runs.jobs.hostFor(id, audit),
         ...(onOutput && { onOutput: ({ stream, text }) => onOutput({ stream, ...pieceOf(text, encoding) }) }),
       });
       return {

@@ -1,5 +1,6 @@
 /** Operations on copies: snapshots, blueprints, and the lineage of what came from what. */
 
+import type { ActorDirectory } from '../auth/actor-directory.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
@@ -23,6 +24,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { parseVolume } from '../vfs/volumes.ts';
+import { withActorName } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
 import { Lineages } from './lineage.ts';
 import type { ListPage } from './list-page.ts';
@@ -54,6 +56,7 @@ export interface CopyOperations {
 }
 
 export function copyOperations(parts: {
+  auth: { actors: ActorDirectory };
   registry: Registry;
   sessions: Pick<Sessions, 'live'>;
   clock: Clock;
@@ -66,26 +69,29 @@ export function copyOperations(parts: {
   const { serializeAll } = createInstanceSerializer(parts);
   const lineages = new Lineages(registry, parts);
 
-  const snapshotOf = async (row: SnapshotRow): Promise<Snapshot> => ({
-    id: row.id,
-    tenant: row.tenant,
-    tag: row.tag,
-    source: row.source,
-    ...contentOf(row),
-    created: row.created,
-    actor: row.actor,
-    instances: await registry.copies.countDescendants({ snapshot: row.id }),
-  });
+  const named = <Copy extends { actor: string }>(copy: Copy) => withActorName(parts.auth.actors, 'actor', copy);
+  const snapshotOf = async (row: SnapshotRow): Promise<Snapshot> =>
+    named({
+      id: row.id,
+      tenant: row.tenant,
+      tag: row.tag,
+      source: row.source,
+      ...contentOf(row),
+      created: row.created,
+      actor: row.actor,
+      instances: await registry.copies.countDescendants({ snapshot: row.id }),
+    });
   /** Blueprints are every tenant's; their source is shown only to callers who may see the source's tenant. */
-  const blueprintOf = async ({ tenants }: Caller, row: BlueprintRow): Promise<Blueprint> => ({
-    name: row.name,
-    tenant: tenants === null || tenants.includes(row.tenant ?? '') ? row.tenant : null,
-    source: tenants === null || tenants.includes(row.tenant ?? '') ? row.source : null,
-    ...contentOf(row),
-    created: row.created,
-    actor: row.actor,
-    instances: await registry.copies.countDescendants({ blueprint: row.name }),
-  });
+  const blueprintOf = async ({ tenants }: Caller, row: BlueprintRow): Promise<Blueprint> =>
+    named({
+      name: row.name,
+      tenant: tenants === null || tenants.includes(row.tenant ?? '') ? row.tenant : null,
+      source: tenants === null || tenants.includes(row.tenant ?? '') ? row.source : null,
+      ...contentOf(row),
+      created: row.created,
+      actor: row.actor,
+      instances: await registry.copies.countDescendants({ blueprint: row.name }),
+    });
 
   return {
     takeSnapshot: async (caller, id, { tag }) =>

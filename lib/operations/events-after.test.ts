@@ -31,6 +31,7 @@ test('a tenant of few lines among a million finds them in batches, and other wor
   };
   const operations = ledgerOperations({
     registry: { ledger } as Registry,
+    auth: { actors: { nameOf: () => null, load: async () => undefined, learn: () => undefined } },
     keeper: {} as LedgerMaintenance,
     clock: systemClock,
   });

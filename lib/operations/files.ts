@@ -6,18 +6,35 @@ import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
-import type { FileInfo, FolderItem, SearchHit, SqlAnswer, SqlInput, VolumeInfo } from '../contract/schema.ts';
+import type {
+  CompareQuery,
+  Comparison,
+  Database,
+  DatabaseQuery,
+  DatabaseRows,
+  DatabaseRowsQuery,
+  FileInfo,
+  FolderItem,
+  SearchHit,
+  SqlAnswer,
+  SqlInput,
+  VolumeInfo,
+} from '../contract/schema.ts';
+import type { Snapshots } from '../copies/snapshots.ts';
 import type { WriteOperation, WriteOutcome } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
-import { requireInstance } from '../sessions/engine.ts';
+import { MEMORY, requireInstance } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { VfsPath } from '../vfs/paths.ts';
 import type { VfsStat } from '../vfs/types.ts';
 import { VOLUME_CONTRACTS, type Volume } from '../vfs/volumes.ts';
 import { auditContextOf } from './audit-context.ts';
+import { compareVolume } from './compare-volume.ts';
 import { etagOf, writeConditionOf } from './conditions.ts';
+import { databaseOf, databaseRowsOf } from './database-answers.ts';
 import type { ListPage } from './list-page.ts';
 import { createPrivateReads } from './private-reads.ts';
+import { unknownId } from './unknown-id.ts';
 
 export interface FileContent {
   stat: FileInfo & { version: number; etag: string };
@@ -54,6 +71,18 @@ export interface FileOperations {
     range?: { start: number; end: number },
   ): Promise<FileContent>;
   fileStat(caller: Caller, id: InstanceId, volume: Volume, path: VfsPath): Promise<FileContent['stat']>;
+  /**
+   * What differs between a volume and a snapshot, by the hashes of the contents. Throws `not_found` for a snapshot of
+   * another tenant.
+   */
+  compare(caller: Caller, id: InstanceId, volume: Volume, query: CompareQuery): Promise<Comparison>;
+  /**
+   * The tables of a file that is a SQLite database. Throws `not_found`, `too_large`, `validation` for what is none, and
+   * `conflict` for a sandbox that lives only in its process.
+   */
+  tables(caller: Caller, id: InstanceId, volume: Volume, query: DatabaseQuery): Promise<Database>;
+  /** Rows of one of them, or of a view. Throws the same. */
+  tableRows(caller: Caller, id: InstanceId, volume: Volume, query: DatabaseRowsQuery): Promise<DatabaseRows>;
   putFile(
     caller: Caller,
     id: InstanceId,
@@ -88,7 +117,12 @@ export interface FileOperations {
 /** The volume whose reads are lines of the ledger. */
 const PRIVATE: Volume = 'memory';
 
-export function fileOperations(parts: { registry: Registry; sessions: Sessions; clock: Clock }): FileOperations {
+export function fileOperations(parts: {
+  registry: Registry;
+  sessions: Sessions;
+  snapshots: Pick<Snapshots, 'get' | 'read'>;
+  clock: Clock;
+}): FileOperations {
   const { sessions } = parts;
   const privateRead = createPrivateReads({ ...parts, rowOf: (id) => requireInstance(parts, id) });
 
@@ -105,6 +139,19 @@ export function fileOperations(parts: { registry: Registry; sessions: Sessions; 
       `There is no file "${path}" in ${volume}.`,
       files.length > 0 ? { hint } : {},
     );
+  };
+
+  /** A reader process opens it, so that it can be ended; the process of a sandbox without a file cannot. */
+  const mayOpenDatabase = async (caller: Caller, id: InstanceId, volume: Volume): Promise<void> => {
+    const { vfsPath } = await requireInstance(parts, id);
+    if (vfsPath === MEMORY) {
+      throw new WinterdockError(
+        'conflict',
+        `The sandbox "${id}" lives only in its process: its databases are not opened as tables.`,
+        { hint: 'Download the file to look at it elsewhere.' },
+      );
+    }
+    if (volume === PRIVATE) await privateRead(caller, id, 'tables of a file');
   };
 
   return {
@@ -161,6 +208,45 @@ export function fileOperations(parts: { registry: Registry; sessions: Sessions; 
       const { stat } = await sessions.read(id, { op: 'stat', volume, path });
       if (stat === null) throw await absent(id, volume, path);
       return withEtag(stat);
+    },
+
+    async compare(caller, id, volume, { snapshot, limit }) {
+      const { tenant } = await requireInstance(parts, id);
+      const copy = await parts.snapshots.get(snapshot);
+      if (copy.tenant !== tenant) throw unknownId('snapshot', snapshot);
+      if (volume === PRIVATE) await privateRead(caller, id, 'a comparison with a snapshot');
+      return compareVolume(
+        { snapshot, volume, limit },
+        (request) => parts.snapshots.read(snapshot, request),
+        (request) => sessions.read(id, request),
+      );
+    },
+
+    async tables(caller, id, volume, { path, limit, cursor }) {
+      await mayOpenDatabase(caller, id, volume);
+      const { tables: found } = await sessions.read(id, {
+        op: 'tables',
+        volume,
+        path,
+        limit,
+        ...(cursor === undefined ? {} : { after: cursor }),
+      });
+      if (found === null) throw await absent(id, volume, path);
+      return databaseOf(found);
+    },
+
+    async tableRows(caller, id, volume, { path, table, limit, cursor }) {
+      await mayOpenDatabase(caller, id, volume);
+      const { rows: found } = await sessions.read(id, {
+        op: 'rows',
+        volume,
+        path,
+        table,
+        limit,
+        ...(cursor === undefined ? {} : { after: cursor }),
+      });
+      if (found === null) throw await absent(id, volume, path);
+      return databaseRowsOf(found);
     },
 
     async putFile(caller, id, volume, path, content, condition) {

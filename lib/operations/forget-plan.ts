@@ -25,7 +25,14 @@ export async function forgetPlan({ registry, clock, config }: Parts, tenant: str
   const row = await registry.quotas.tenant(tenant);
   const has = await tenantForgettings.holdings(tenant, epochSeconds(clock), NAMED);
   const { kept, keptCount, first, ...counts } = has;
-  const others = counts.keys + counts.people + counts.limited + counts.invitations + counts.lines + counts.snapshots;
+  const others =
+    counts.keys +
+    counts.people +
+    counts.limited +
+    counts.invitations +
+    counts.lines +
+    counts.snapshots +
+    counts.workbooks;
   if (row === null && others + counts.blueprints.length === 0) return null;
   const orphans = await orphansOf(config, registry, tenant);
   return {

@@ -12,6 +12,7 @@ const HOMES: Readonly<Record<string, string>> = { mine: 'acme', yours: 'globex' 
 const OWNERS: OwnerLookups = {
   instance: (id) => HOMES[id] ?? null,
   snapshot: () => null,
+  webhook: () => null,
   job: (id) => JOBS[id] ?? null,
 };
 const refusals: string[] = [];

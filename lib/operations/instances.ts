@@ -13,6 +13,7 @@ import type { Registry } from '../registry/registry.ts';
 import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { auditContextOf } from './audit-context.ts';
+import { dockingOf, dockingTo, dockingWords } from './docking.ts';
 import { listFilterOf, stuckSince } from './list-filter.ts';
 import type { ListPage } from './list-page.ts';
 import { createInstanceSerializer } from './serializer.ts';
@@ -24,10 +25,12 @@ interface DueSpan {
   from: number;
   until: number;
   to: Readonly<Record<NextMove['state'], number>>;
+  /** There are at least as many; the rest was not counted. */
+  isCut: boolean;
 }
 
 export interface InstanceOperations {
-  /** `total` is exact up to 10 000. */
+  /** `total` is exact up to 10 000; up to 1 000 when the query has a text. */
   listInstances(
     caller: Caller,
     query: ListQuery,
@@ -59,6 +62,10 @@ export interface InstanceOperations {
 }
 
 const COUNT_CAP = 10_000;
+/** A match of a text is counted by reading its row. */
+const TEXT_COUNT_CAP = 1000;
+/** Moves counted of each span: twelve full ones take 15 ms, which a page that everybody has open may cost. */
+const DUE_CAP = 2000;
 
 export function instanceOperations(parts: {
   registry: Registry;
@@ -81,19 +88,20 @@ export function instanceOperations(parts: {
         limit: query.limit,
         ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
       });
-      const total = await registry.instances.count(filter, COUNT_CAP);
-      const totalIsExact = total <= COUNT_CAP;
+      const cap = filter.text === undefined ? COUNT_CAP : TEXT_COUNT_CAP;
+      const { n, isExact } = await registry.instances.total(filter, cap);
       return {
         items: await serializeAll(page.rows),
         next: page.next,
-        total: totalIsExact ? total : COUNT_CAP,
-        totalIsExact,
+        total: Math.max(n, page.rows.length),
+        totalIsExact: isExact,
       };
     },
 
     async createInstance(caller, input) {
       const id = input.id ?? newId('sb');
       const inMemory = input.vfs_path !== undefined;
+      const docking = input.workbook === undefined ? null : await dockingTo(parts, input.tenant, input.workbook);
       const row = await registry.instances.create(
         {
           id,
@@ -107,13 +115,17 @@ export function instanceOperations(parts: {
           idleToSuspendSeconds: input.idle_to_suspend_s ?? input.timeout_secs ?? null,
           idleToFreezeSeconds: input.idle_to_freeze_s ?? null,
           labels: input.labels ?? {},
-          workbook: input.workbook ?? null,
+          workbook: docking?.workbook ?? null,
+          workbookVersion: docking?.workbookVersion ?? null,
           lineageBlueprint: null,
           lineageSnapshot: null,
           lineageParent: null,
         },
         now(),
-        ledgerEntry(parts, { id, tenant: input.tenant }, auditContextOf(caller), 'instance.created', { to: 'created' }),
+        ledgerEntry(parts, { id, tenant: input.tenant }, auditContextOf(caller), 'instance.created', {
+          to: 'created',
+          reason: dockingWords(docking ?? {}),
+        }),
       );
       return serialize(row);
     },
@@ -125,6 +137,7 @@ export function instanceOperations(parts: {
       const idleToSuspendSeconds = input.idle_to_suspend_s === undefined ? input.timeout_secs : input.idle_to_suspend_s;
       const row = await requireInstance(parts, id);
       if (ifMatch !== null) requireTag(row, ifMatch);
+      const docking = await dockingOf(parts, row, input);
       const patched = await registry.instances.patch(
         id,
         {
@@ -136,10 +149,10 @@ export function instanceOperations(parts: {
           ...(idleToSuspendSeconds === undefined ? {} : { idleToSuspendSeconds }),
           ...(input.idle_to_freeze_s === undefined ? {} : { idleToFreezeSeconds: input.idle_to_freeze_s }),
           ...(input.policy === undefined ? {} : { policy: input.policy }),
-          ...(input.workbook === undefined ? {} : { workbook: input.workbook }),
+          ...docking,
         },
         now(),
-        ledgerEntry(parts, row, auditContextOf(caller), 'instance.changed', { reason: Object.keys(input).join(', ') }),
+        ledgerEntry(parts, row, auditContextOf(caller), ...changeWords(input, docking)),
         ifMatch === null ? undefined : row,
       );
       return serialize(patched ?? (await requireInstance(parts, id)));
@@ -164,8 +177,22 @@ export function instanceOperations(parts: {
 
     async dueCounts({ tenants }, { seconds, slots }) {
       const from = now();
-      const counted = await registry.instances.dueCounts({ from, seconds, slots }, tenants ?? undefined);
-      return counted.map((to, slot) => ({ from: from + slot * seconds, until: from + (slot + 1) * seconds - 1, to }));
+      const spans = { from, seconds, slots, most: DUE_CAP };
+      const counted = await registry.instances.dueCounts(spans, tenants ?? undefined);
+      return counted.map((to, slot) => ({
+        from: from + slot * seconds,
+        until: from + (slot + 1) * seconds - 1,
+        to,
+        isCut: Object.values(to).reduce((sum, n) => sum + n, 0) >= DUE_CAP,
+      }));
     },
   };
+}
+
+/** The type and the reason of a change's ledger line. A docking has a type of its own. */
+function changeWords(input: PatchInput, docking: Parameters<typeof dockingWords>[0]): [string, { reason: string }] {
+  const words = dockingWords(docking);
+  if (words === null) return ['instance.changed', { reason: Object.keys(input).join(', ') }];
+  const others = Object.keys(input).filter((key) => !['workbook', 'workbook_version', 'accept_changes'].includes(key));
+  return ['instance.docked', { reason: [words, ...others].join(', ') }];
 }

@@ -1,4 +1,5 @@
 /** Operations on jobs, one verb for many sandboxes: choosing them, dry runs, progress. jobs/runner.ts runs them. */
+import type { ActorDirectory } from '../auth/actor-directory.ts';
 import type { Caller } from '../auth/caller.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
@@ -10,7 +11,7 @@ import type { InstanceSelection, JobResultRow, JobRow, NewJob, SelectedInstance 
 import type { Registry } from '../registry/registry.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { auditContextOf } from './audit-context.ts';
-import { DryRunTally } from './dry-run.ts';
+import { DryRunTally, type UnnamedRow } from './dry-run.ts';
 import { listFilterOf } from './list-filter.ts';
 import type { ListPage } from './list-page.ts';
 import { jobOf } from './serializer.ts';
@@ -26,12 +27,14 @@ export interface JobOperations {
 }
 
 export function jobOperations(parts: {
+  auth: { actors: ActorDirectory };
   registry: Registry;
   runner: JobRunner;
   sessions: Pick<Sessions, 'warmIds'>;
   clock: Clock;
 }): JobOperations {
   const { registry, runner, sessions, clock } = parts;
+  const { actors } = parts.auth;
 
   const rowOfJob = async (id: string): Promise<JobRow> => {
     const job = await registry.jobs.get(id);
@@ -39,17 +42,39 @@ export function jobOperations(parts: {
     return job;
   };
 
+  const named = async (rows: readonly JobRow[]): Promise<Job[]> => {
+    await actors.load(rows.map(({ actor }) => actor));
+    return rows.map((row) => jobOf(row, actors));
+  };
+  const jobById = async (id: string): Promise<Job> => {
+    const row = await rowOfJob(id);
+    await actors.load([row.actor]);
+    return jobOf(row, actors);
+  };
+
   async function* selected(selection: InstanceSelection | null): AsyncGenerator<SelectedInstance> {
     if (selection !== null) yield* eachOf(await registry.jobs.select(selection));
   }
+
+  /** An id that is unknown, or of another tenant, has no state, and gets no name. */
+  const withNames = (rows: UnnamedRow[]): Promise<DryRun['rows']> =>
+    Promise.all(
+      rows.map(async (one) => {
+        const row = one.state === null ? null : await registry.instances.get(one.id);
+        return { ...one, tenant: row?.tenant ?? null, name: row?.name ?? null };
+      }),
+    );
 
   return {
     async startJob(caller, input) {
       const selection = selectionOf(caller, input, epochSeconds(clock), sessions.warmIds);
       if (input.dry_run === true) {
-        const tally = new DryRunTally(input.verb);
+        const tally = new DryRunTally(input.verb, {
+          includeHeld: input.include_held === true,
+          now: epochSeconds(clock),
+        });
         for await (const one of selected(selection)) tally.add(one);
-        return { dryRun: tally.result() };
+        return { dryRun: await tally.result(withNames) };
       }
       const rows: number[] = [];
       const unknown: JobResultRow[] = [];
@@ -59,8 +84,9 @@ export function jobOperations(parts: {
       }
       const job = newJob(caller, input, epochSeconds(clock));
       const cause = { ...auditContextOf(caller, input.reason), trigger: 'operator' as const };
+      const withHeld = job.includeHeld ? ', kept hot and held ones too' : '';
       // The one line of a job under its request's id; all others are under the job's, which this one names.
-      const line = jobLine({ clock }, job, cause, 'job.started', `${rows.length} chosen, job ${job.id}`);
+      const line = jobLine({ clock }, job, cause, 'job.started', `${rows.length} chosen${withHeld}, job ${job.id}`);
       runner.take(await registry.jobs.add(job, Uint32Array.from(rows), unknown, line));
       return { id: job.id };
     },
@@ -71,10 +97,10 @@ export function jobOperations(parts: {
         ...(caller.tenants === null ? {} : { tenants: caller.tenants }),
       };
       const page = await registry.jobs.list(filter, limit, cursor);
-      return { items: page.rows.map(jobOf), next: page.next };
+      return { items: await named(page.rows), next: page.next };
     },
 
-    getJob: async (_caller, id) => jobOf(await rowOfJob(id)),
+    getJob: async (_caller, id) => jobById(id),
 
     async cancelJob(caller, id) {
       const job = await rowOfJob(id);
@@ -84,7 +110,7 @@ export function jobOperations(parts: {
         });
       }
       await runner.cancel(id, auditContextOf(caller));
-      return jobOf(await rowOfJob(id));
+      return jobById(id);
     },
 
     async jobResults(_caller, id, { outcome, limit, cursor }) {
@@ -129,6 +155,7 @@ function newJob(caller: Caller, input: StartJobInput, now: number): NewJob {
     reason: reason === undefined || reason === '' ? null : reason,
     labels: labels ?? null,
     request: filter === undefined ? { ids: ids?.length ?? 0 } : { filter },
+    includeHeld: input.include_held === true,
     tenants: filter?.tenant === undefined ? caller.tenants : [filter.tenant],
     actor: caller.actor,
     via: caller.via,

@@ -1,5 +1,6 @@
 /** Operations on keys of programs: list, create, revoke. Each change is a line of the ledger. */
 
+import type { ActorDirectory } from '../auth/actor-directory.ts';
 import { type ApiKeys, prefixOf } from '../auth/api-keys.ts';
 import type { Caller } from '../auth/caller.ts';
 import { ROLES } from '../auth/roles.ts';
@@ -10,6 +11,7 @@ import type { CreatedKey, Key, KeyInput } from '../contract/schema/access.ts';
 import type { KeyRow } from '../registry/keys.ts';
 import type { LedgerEntry } from '../registry/types.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
+import { withActorName, withActorNames } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
 
 export interface KeyOperations {
@@ -19,8 +21,8 @@ export interface KeyOperations {
   revokeKey(caller: Caller, id: string): Promise<void>;
 }
 
-export function keyOperations(parts: { auth: { keys: ApiKeys }; clock: Clock }): KeyOperations {
-  const { keys } = parts.auth;
+export function keyOperations(parts: { auth: { keys: ApiKeys; actors: ActorDirectory }; clock: Clock }): KeyOperations {
+  const { keys, actors } = parts.auth;
 
   const entry = (caller: Caller, type: string, reason: string, tenant: string | null): LedgerEntry => ({
     ...ledgerEntry(parts, null, auditContextOf(caller, reason), type),
@@ -28,7 +30,7 @@ export function keyOperations(parts: { auth: { keys: ApiKeys }; clock: Clock }):
   });
 
   return {
-    listKeys: async () => (await keys.list()).map(keyOf),
+    listKeys: async () => withActorNames(actors, 'created_by', (await keys.list()).map(keyOf)),
 
     async createKey(caller, { name, role, tenant = null, expires = null }) {
       if (expires !== null && expires <= epochSeconds(parts.clock)) {
@@ -40,7 +42,7 @@ export function keyOperations(parts: { auth: { keys: ApiKeys }; clock: Clock }):
       const [row, key] = await keys.make(values, ({ id }) =>
         entry(caller, 'key.created', `${prefixOf(id)}: ${wordsOf(role, tenant)}`, tenant),
       );
-      return { ...keyOf(row), key };
+      return { ...(await withActorName(actors, 'created_by', keyOf(row))), key };
     },
 
     async revokeKey(caller, id) {
@@ -52,7 +54,16 @@ export function keyOperations(parts: { auth: { keys: ApiKeys }; clock: Clock }):
   };
 }
 
-function keyOf({ id, name, role, tenant, created, createdBy, expires, lastUsed }: KeyRow): Key {
+function keyOf({
+  id,
+  name,
+  role,
+  tenant,
+  created,
+  createdBy,
+  expires,
+  lastUsed,
+}: KeyRow): Omit<Key, 'created_by_name'> {
   return {
     id,
     name,

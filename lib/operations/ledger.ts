@@ -3,6 +3,7 @@
  * export is itself a line of the ledger, written before its first line goes out.
  */
 import { setImmediate } from 'node:timers/promises';
+import type { ActorDirectory } from '../auth/actor-directory.ts';
 import type { Caller } from '../auth/caller.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
@@ -15,6 +16,7 @@ import { exportedLine } from '../ledger/verify-file.ts';
 import type { LedgerFilter } from '../registry/ledger.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Segment } from '../registry/segments.ts';
+import type { LedgerLine } from '../registry/types.ts';
 import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
 import { auditContextOf } from './audit-context.ts';
 import type { ListPage } from './list-page.ts';
@@ -63,10 +65,17 @@ const SCAN_LINES = 10_000;
 
 export function ledgerOperations(parts: {
   registry: Registry;
+  auth: { actors: ActorDirectory };
   keeper: LedgerMaintenance;
   clock: Clock;
 }): LedgerOperations {
   const { registry, keeper, clock } = parts;
+
+  const named = async (lines: readonly LedgerLine[]): Promise<Event[]> => {
+    const { actors } = parts.auth;
+    await actors.load(lines.map(({ actor }) => actor));
+    return lines.map((line) => eventOf(line, actors));
+  };
 
   async function* linesOf(segment: Segment): AsyncGenerator<string> {
     let seq = segment.firstSeq - 1;
@@ -83,7 +92,7 @@ export function ledgerOperations(parts: {
     let cursor: string | undefined;
     do {
       const page = await registry.ledger.page(filter, EXPORT_PAGE, cursor);
-      yield page.rows.map(eventOf);
+      yield await named(page.rows);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
   }
@@ -92,19 +101,19 @@ export function ledgerOperations(parts: {
     async instanceEvents(_caller, id, { type, limit, cursor }) {
       await requireInstance(parts, id);
       const page = await registry.ledger.page({ instance: id, ...(type === undefined ? {} : { type }) }, limit, cursor);
-      return { items: page.rows.map(eventOf), next: page.next };
+      return { items: await named(page.rows), next: page.next };
     },
 
     async events({ tenants }, { limit, cursor, ...query }) {
       const page = await registry.ledger.page(ledgerFilterOf(query, tenants), limit, cursor);
-      return { items: page.rows.map(eventOf), next: page.next };
+      return { items: await named(page.rows), next: page.next };
     },
 
     async eventsAfter({ tenants }, seq, limit) {
-      if (tenants === null) return (await registry.ledger.after(seq, limit)).map(eventOf);
+      if (tenants === null) return named(await registry.ledger.after(seq, limit));
       for (let from = seq; ; from += SCAN_LINES) {
         const lines = await registry.ledger.ofTenants(tenants, { from, to: from + SCAN_LINES }, limit);
-        if (lines.length > 0 || from + SCAN_LINES >= (await registry.ledger.lastSeq())) return lines.map(eventOf);
+        if (lines.length > 0 || from + SCAN_LINES >= (await registry.ledger.lastSeq())) return named(lines);
         // A tenant with few lines makes this scan the whole ledger: other requests get their turn in between.
         await setImmediate();
       }
@@ -147,6 +156,7 @@ export function ledgerOperations(parts: {
     },
 
     async exportEvents(caller, { format, ...query }) {
+      const filter = ledgerFilterOf(query, caller.tenants);
       const words = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : ` ${name}=${value}`));
       const reason = `${format}:${words.join('') || ' everything'}`;
       await registry.ledger.append([
@@ -155,15 +165,19 @@ export function ledgerOperations(parts: {
           tenant: query.tenant ?? null,
         },
       ]);
-      return eventsOf(ledgerFilterOf(query, caller.tenants));
+      return eventsOf(filter);
     },
   };
 }
 
 /** The members of a query that are set, narrowed to a caller's tenants (null: all). */
-function ledgerFilterOf(query: object, tenants: readonly string[] | null): LedgerFilter {
+function ledgerFilterOf(
+  { request_id: requestId, ...query }: Omit<EventsQuery, 'limit' | 'cursor'>,
+  tenants: readonly string[] | null,
+): LedgerFilter {
   return {
     ...Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)),
+    ...(requestId === undefined ? {} : { requestId }),
     ...(tenants === null ? {} : { tenants }),
   };
 }

@@ -19,7 +19,8 @@ interface FilterContext {
 export function listFilterOf(query: JobFilter, { tenants, now, warmIds }: FilterContext): ListFilter | null {
   const where = thermalFilter(query, warmIds);
   if (where === null) return null;
-  const { tenant, fault, name, label, since, until, pending, due_since: dueSince, due_until: dueUntil, q } = query;
+  const { tenant, fault, name, label, pending, due_since: dueSince, due_until: dueUntil, q } = query;
+  const { since, until } = activeWithin(query, now);
   return {
     ...where,
     ...(tenant === undefined ? {} : { tenant }),
@@ -32,6 +33,21 @@ export function listFilterOf(query: JobFilter, { tenants, now, warmIds }: Filter
     ...(pending === undefined ? {} : { pending: pending === 'stuck' ? { until: stuckSince(now) } : {} }),
     ...(dueSince === undefined && dueUntil === undefined ? {} : { due: { since: dueSince, until: dueUntil } }),
     ...(q === undefined || q.trim() === '' ? {} : { text: q }),
+  };
+}
+
+/** Bounds of the last activity: those given as moments, and those given as idle seconds at `now`. */
+function activeWithin(
+  { since, until, idle_over: idleOver, idle_under: idleUnder }: JobFilter,
+  now: number,
+): Pick<ListFilter, 'since' | 'until'> {
+  const bound = (choose: typeof Math.max, ...bounds: (number | undefined)[]) => {
+    const given = bounds.filter((one) => one !== undefined);
+    return given.length === 0 ? undefined : choose(...given);
+  };
+  return {
+    since: bound(Math.max, since, idleUnder === undefined ? undefined : now - idleUnder),
+    until: bound(Math.min, until, idleOver === undefined ? undefined : now - idleOver),
   };
 }
 

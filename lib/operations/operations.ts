@@ -5,50 +5,73 @@
 import type { Auth } from '../auth/auth.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
+import type { SecretSealer } from '../base/sealed-secrets.ts';
 import type { Bundles } from '../bundles/bundles.ts';
 import type { Blueprints } from '../copies/blueprints.ts';
 import type { Repairs } from '../copies/repairs.ts';
 import type { Snapshots } from '../copies/snapshots.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { StorageHealth } from '../health/storage-health.ts';
+import type { UsageUpkeep } from '../health/usage-upkeep.ts';
 import type { JobRunner } from '../jobs/runner.ts';
 import type { TenantForgetter } from '../jobs/tenant-forgetter.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
+import type { OutgoingGuard } from '../outgoing/guard.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { Scheduler } from '../schedules/scheduler.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Drawers } from '../storage/drawer.ts';
+import type { Terminals } from '../terminals/terminals.ts';
+import type { WebhookCourier } from '../webhooks/courier.ts';
+import type { SourceParser } from '../workbooks/source-parser.ts';
 import { type BundleOperations, bundleOperations } from './bundles.ts';
 import { type CallOperations, callOperations } from './calls.ts';
+import { type ComponentCallOperations, componentCallOperations } from './component-calls.ts';
 import { type CopyOperations, copyOperations } from './copies.ts';
 import { type FileOperations, fileOperations } from './files.ts';
 import { type InstanceOperations, instanceOperations } from './instances.ts';
 import { type JobOperations, jobOperations } from './jobs.ts';
+import type { KeptLimits } from './kept-series.ts';
 import { type KeyOperations, keyOperations } from './keys.ts';
 import { type LedgerOperations, ledgerOperations } from './ledger.ts';
 import { type MetricsOperations, metricsOperations } from './metrics.ts';
 import { type MoveOperations, moveOperations } from './moves.ts';
 import { type PeopleOperations, peopleOperations } from './people.ts';
 import { type RepairOperations, repairOperations } from './repairs.ts';
+import { type SandboxRunOperations, sandboxRunOperations } from './sandbox-runs.ts';
+import { type ScheduleOperations, scheduleOperations } from './schedules.ts';
 import { type SettingsOperations, settingsOperations } from './settings.ts';
 import { type StorageOperations, storageOperations } from './storage.ts';
 import { type TenantOperations, tenantOperations } from './tenants.ts';
+import { type TerminalOperations, terminalOperations } from './terminals.ts';
+import { type UsageOperations, usageOperations } from './usage.ts';
+import { type WebhookOperations, webhookOperations } from './webhooks.ts';
+import { type WorkbookOperations, workbookOperations } from './workbooks.ts';
 
 export interface Operations
   extends InstanceOperations,
     MoveOperations,
     CallOperations,
+    SandboxRunOperations,
+    TerminalOperations,
+    ComponentCallOperations,
     FileOperations,
     LedgerOperations,
     CopyOperations,
     BundleOperations,
     RepairOperations,
     JobOperations,
+    ScheduleOperations,
     TenantOperations,
+    WorkbookOperations,
     SettingsOperations,
     MetricsOperations,
     StorageOperations,
+    UsageOperations,
     PeopleOperations,
-    KeyOperations {}
+    KeyOperations,
+    WebhookOperations {}
 
 /** The parts of the engine that operations stand on. */
 export interface EngineParts {
@@ -56,17 +79,29 @@ export interface EngineParts {
   blueprints: Blueprints;
   bundles: Bundles;
   clock: Clock;
-  config: Pick<Config, 'dataFolder' | 'registryPath'>;
+  courier: Pick<WebhookCourier, 'changed' | 'test'>;
+  config: KeptLimits &
+    Pick<
+      Config,
+      'dataFolder' | 'registryPath' | 'scheduleSpreadSeconds' | 'schedulesPerSandbox' | 'schedulesPerTenant'
+    >;
   drawers: Drawers;
   forgetter: Pick<TenantForgetter, 'begin'>;
   health: StorageHealth;
   keeper: LedgerMaintenance;
+  guard: OutgoingGuard;
   metrics: Pick<Metrics, 'resumedWarm' | 'text' | 'wakeTimes'>;
   registry: Registry;
   repairs: Repairs;
   runner: JobRunner;
+  sealer: SecretSealer;
+  runs: Runs;
+  terminals: Terminals;
+  scheduler: Scheduler;
   sessions: Sessions;
   snapshots: Snapshots;
+  sourceParser: SourceParser;
+  usage: Pick<UsageUpkeep, 'count'>;
 }
 
 export function createOperations(parts: EngineParts): Operations {
@@ -74,17 +109,24 @@ export function createOperations(parts: EngineParts): Operations {
     ...instanceOperations(parts),
     ...moveOperations(parts),
     ...callOperations(parts),
+    ...sandboxRunOperations(parts),
+    ...terminalOperations(parts),
+    ...componentCallOperations(parts),
     ...fileOperations(parts),
     ...ledgerOperations(parts),
     ...copyOperations(parts),
     ...bundleOperations(parts),
     ...repairOperations(parts),
     ...jobOperations(parts),
+    ...scheduleOperations(parts),
     ...tenantOperations(parts),
+    ...workbookOperations(parts),
     ...settingsOperations(parts),
     ...metricsOperations(parts),
     ...storageOperations(parts),
+    ...usageOperations(parts),
     ...peopleOperations(parts),
     ...keyOperations(parts),
+    ...webhookOperations(parts),
   };
 }

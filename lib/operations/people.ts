@@ -23,6 +23,7 @@ import type { InvitationRow } from '../registry/invitations.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
+import { withActorName, withActorNames } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
 
 export interface PeopleOperations {
@@ -49,7 +50,7 @@ export function peopleOperations(parts: {
   clock: Clock;
 }): PeopleOperations {
   const { auth, registry, clock } = parts;
-  const { people, keys, signIns, limits } = auth;
+  const { people, keys, signIns, limits, actors } = auth;
 
   const entry = (caller: Caller, type: string, reason: string): LedgerEntry =>
     ledgerEntry(parts, null, auditContextOf(caller, reason), type);
@@ -93,7 +94,8 @@ export function peopleOperations(parts: {
     },
 
     async invitations() {
-      return (await registry.invitations.list(seconds(clock.now()))).map(invitationOf);
+      const open = await registry.invitations.list(seconds(clock.now()));
+      return withActorNames(actors, 'created_by', open.map(invitationOf));
     },
 
     async invite(caller, { email = null, role, tenants = null }) {
@@ -104,7 +106,7 @@ export function peopleOperations(parts: {
       const { row, token } = await signIns.invite({ email, role, tenants, createdBy: caller.actor }, (made) => [
         entry(caller, 'person.invited', `${roleText(made)}, invitation ${made.id}`),
       ]);
-      return { ...invitationOf(row), link: auth.linkOf(token) };
+      return { ...(await withActorName(actors, 'created_by', invitationOf(row))), link: auth.linkOf(token) };
     },
 
     async withdrawInvitation(caller, id) {
@@ -187,7 +189,15 @@ function personOf(person: PersonRecord, sessions: readonly SessionRecord[]): Per
   };
 }
 
-function invitationOf({ id, email, role, tenants, created, createdBy, expires }: InvitationRow): Invitation {
+function invitationOf({
+  id,
+  email,
+  role,
+  tenants,
+  created,
+  createdBy,
+  expires,
+}: InvitationRow): Omit<Invitation, 'created_by_name'> {
   return {
     id,
     email,

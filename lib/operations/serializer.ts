@@ -2,6 +2,7 @@
  * Engine rows as objects of the contract: sandboxes, ledger lines, jobs. Every operation and the change stream use it;
  * it reads nothing but thresholds and live facts, and changes nothing.
  */
+import type { ActorDirectory } from '../auth/actor-directory.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Event, Instance, Job, JobFilter } from '../contract/schema.ts';
 import { type LadderPolicy, nextMove } from '../lifecycle/ladder.ts';
@@ -94,12 +95,13 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
     bytes: row.bytes,
     labels: row.labels,
     workbook: row.workbook,
+    workbook_version: row.workbookVersion,
     lineage: { blueprint: row.lineageBlueprint, snapshot: row.lineageSnapshot, parent: row.lineageParent },
   };
 }
 
-/** A ledger line as the contract's Event. */
-export function eventOf(line: LedgerLine): Event {
+/** A ledger line as the contract's Event. `actors` gives the name of who acted, as far as it is in memory. */
+export function eventOf(line: LedgerLine, actors: Pick<ActorDirectory, 'nameOf'>): Event {
   return {
     seq: line.seq,
     time: Math.floor(line.timeMs / 1000),
@@ -111,6 +113,7 @@ export function eventOf(line: LedgerLine): Event {
     to: line.to,
     trigger: line.trigger,
     actor: line.actor,
+    actor_name: actors.nameOf(line.actor),
     via: line.via,
     source: line.source,
     took_ms: line.tookMs,
@@ -121,8 +124,14 @@ export function eventOf(line: LedgerLine): Event {
   };
 }
 
-/** A job as the contract shows it. */
-export function jobOf(job: JobRow): Job {
+/** What a webhook is told of a ledger line: the line without the name and the address of who asked. */
+export function webhookDataOf(line: LedgerLine): Omit<Event, 'address' | 'actor_name'> {
+  const { address: _, actor_name: _name, ...data } = eventOf(line, { nameOf: () => null });
+  return data;
+}
+
+/** A job as the contract shows it. `actors` gives the name of who began it, as far as it is in memory. */
+export function jobOf(job: JobRow, actors: Pick<ActorDirectory, 'nameOf'>): Job {
   const { filter = null } = job.request as { filter?: JobFilter };
   return {
     id: job.id,
@@ -130,8 +139,10 @@ export function jobOf(job: JobRow): Job {
     reason: job.reason,
     labels: job.labels,
     filter,
+    include_held: job.includeHeld,
     state: job.state,
     actor: job.actor,
+    actor_name: actors.nameOf(job.actor),
     created: job.created,
     finished: job.finished,
     chosen: job.chosen,

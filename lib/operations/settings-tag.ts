@@ -18,6 +18,7 @@ type Changeable = Pick<
   | 'idle_to_freeze_s'
   | 'policy'
   | 'workbook'
+  | 'workbook_version'
 >;
 
 /**
@@ -26,7 +27,17 @@ type Changeable = Pick<
  */
 export function settingsTag(of: Changeable): string {
   const labels = Object.entries(of.labels).sort(([a], [b]) => (a < b ? -1 : 1));
-  const { name, keep_hot, hold_until, hot_to_warm_s, idle_to_suspend_s, idle_to_freeze_s, policy, workbook } = of;
+  const {
+    name,
+    keep_hot,
+    hold_until,
+    hot_to_warm_s,
+    idle_to_suspend_s,
+    idle_to_freeze_s,
+    policy,
+    workbook,
+    workbook_version,
+  } = of;
   const text = JSON.stringify([
     name,
     labels,
@@ -37,6 +48,7 @@ export function settingsTag(of: Changeable): string {
     idle_to_freeze_s,
     policy,
     workbook,
+    workbook_version,
   ]);
   return `"s${createHash('sha256').update(text).digest('hex').slice(0, 20)}"`;
 }
@@ -50,6 +62,7 @@ export function requireTag(row: InstanceRow, ifMatch: string): void {
     hot_to_warm_s: row.hotToWarmSeconds,
     idle_to_suspend_s: row.idleToSuspendSeconds,
     idle_to_freeze_s: row.idleToFreezeSeconds,
+    workbook_version: row.workbookVersion,
   });
   const named = ifMatch.split(',').map((one) => one.trim());
   if (named.includes('*') || named.includes(tag)) return;

@@ -6,6 +6,7 @@ import type { Registry } from '../registry/registry.ts';
 import { SCRUB_PACE } from '../sessions/scrub.ts';
 import type { ScrubPass } from '../sessions/scrub-progress.ts';
 import { auditContextOf } from './audit-context.ts';
+import { type KeptLimits, keptSeries } from './kept-series.ts';
 
 export interface StorageOperations {
   /** Constant cost: slow measurements are the last ones made, with their time. */
@@ -17,20 +18,24 @@ export interface StorageOperations {
   checkStorage(caller: Caller, input: StorageCheckInput): Promise<Storage>;
 }
 
+/** Rows of a series are counted up to this number. */
+const COUNT_CAP = 100_000;
 /** How long an answer waits for a check. */
 const WAIT_MS = 10_000;
 
 export function storageOperations(parts: {
-  registry: Pick<Registry, 'ledger' | 'segments'>;
+  registry: Pick<Registry, 'ledger' | 'maintenance' | 'segments'>;
   health: StorageHealth;
+  config: KeptLimits;
 }): StorageOperations {
-  const { registry, health } = parts;
+  const { registry, health, config } = parts;
 
   const look = async (): Promise<Storage> => {
-    const [facts, segments, head] = await Promise.all([
+    const [facts, segments, head, rows] = await Promise.all([
       health.look(),
       registry.segments.list(),
       registry.ledger.head(),
+      registry.maintenance.keptRows(COUNT_CAP + 1),
     ]);
     const { file, inside, bytes, walBytes, freeBytes, checkpointed, check } = facts.registry;
     const { measured, disk, scrub } = facts;
@@ -78,7 +83,9 @@ export function storageOperations(parts: {
         spare_bytes: facts.memory.spareBytes,
         limit_bytes: facts.memory.limitBytes,
       },
+      cpu: { shared_by: facts.cpuSharing },
       backup: facts.backup,
+      kept: keptSeries(rows, config, COUNT_CAP),
       replication: null,
       running: facts.running,
     };

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 
 /** Bytes that are produced as fast as the client takes them. */
 export interface SizedStream {
+  /** Its pieces are the receiver's, who may give their memory back. */
   stream: Readable;
   /** Length in bytes; null: unknown until its end. */
   bytes: number | null;

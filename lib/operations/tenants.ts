@@ -1,6 +1,6 @@
 /** Operations on tenants: their thresholds and quotas, and forgetting one for good. */
 import type { Caller } from '../auth/caller.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, utcDay } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
   TenantsQuery,
 } from '../contract/schema/tenants.ts';
 import type { TenantForgetter } from '../jobs/tenant-forgetter.ts';
-import type { TenantRow } from '../registry/quotas.ts';
+import { NO_QUOTAS, type QuotaLimits, type TenantRow } from '../registry/quotas.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { TenantForgetting } from '../registry/tenant-forgettings.ts';
 import type { Thresholds } from '../registry/types.ts';
@@ -40,6 +40,7 @@ export interface TenantOperations {
   ): Promise<{ plan: TenantForgetPlan } | { started: ForgettingStarted }>;
 }
 
+const QUOTA_NAMES = ['max_sandboxes', 'max_active', 'max_bytes', 'max_daily_cpu_s', 'max_run_s'] as const;
 const NO_COUNTS = { created: 0, active: 0, suspended: 0, frozen: 0, archived: 0, deleted: 0 };
 
 export function tenantOperations(parts: {
@@ -51,7 +52,11 @@ export function tenantOperations(parts: {
   const { registry } = parts;
 
   const serialize = async (row: TenantRow): Promise<Tenant> =>
-    tenantOf(row, await registry.thresholds.ofTenant(row.tenant), await registry.tenantForgettings.last(row.tenant));
+    tenantOf(row, {
+      applied: await registry.thresholds.ofTenant(row.tenant),
+      last: await registry.tenantForgettings.last(row.tenant),
+      cpuSeconds: await registry.cpuUse.of(row.tenant, utcDay(parts.clock)),
+    });
 
   const entry = (caller: Caller, tenant: string, reason: string) => ({
     ...ledgerEntry(parts, null, auditContextOf(caller), 'tenant.changed', { reason }),
@@ -78,7 +83,6 @@ export function tenantOperations(parts: {
 
     async patchTenant(caller, tenant, patch) {
       const thresholds = thresholdsPatch(patch);
-      const { max_sandboxes: maxSandboxes, max_active: maxActive, max_bytes: maxBytes } = patch;
       if (Object.keys(thresholds).length > 0) {
         await registry.thresholds.setOfTenant(
           tenant,
@@ -86,16 +90,9 @@ export function tenantOperations(parts: {
           entry(caller, tenant, changesInWords(patch, ['hot_to_warm_s', 'idle_to_suspend_s', 'idle_to_freeze_s'])),
         );
       }
-      if (maxSandboxes !== undefined || maxActive !== undefined || maxBytes !== undefined) {
-        await registry.quotas.set(
-          tenant,
-          {
-            ...(maxSandboxes === undefined ? {} : { maxSandboxes }),
-            ...(maxActive === undefined ? {} : { maxActive }),
-            ...(maxBytes === undefined ? {} : { maxBytes }),
-          },
-          entry(caller, tenant, changesInWords(patch, ['max_sandboxes', 'max_active', 'max_bytes'])),
-        );
+      const limits = quotasPatch(patch);
+      if (Object.keys(limits).length > 0) {
+        await registry.quotas.set(tenant, limits, entry(caller, tenant, changesInWords(patch, QUOTA_NAMES)));
       }
       return serialize((await registry.quotas.tenant(tenant)) ?? emptyRow(tenant));
     },
@@ -125,14 +122,22 @@ function emptyRow(tenant: string): TenantRow {
     bytes: NO_COUNTS,
     volumes: { instances: 0, workspace: 0, memory: 0, tmp: 0 },
     thresholds: { hotToWarmSeconds: null, idleToSuspendSeconds: null, idleToFreezeSeconds: null },
-    quotas: { maxSandboxes: null, maxActive: null, maxBytes: null },
+    quotas: NO_QUOTAS,
   };
 }
 
 function tenantOf(
   { tenant, counts, bytes, volumes, thresholds, quotas }: TenantRow,
-  applied: Thresholds,
-  last: TenantForgetting | null,
+  {
+    applied,
+    last,
+    cpuSeconds,
+  }: {
+    applied: Thresholds;
+    last: TenantForgetting | null;
+    /** Since midnight UTC. */
+    cpuSeconds: number;
+  },
 ): Tenant {
   const sandboxes = Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.deleted;
   const total = Object.values(bytes).reduce((sum, n) => sum + n, 0);
@@ -150,6 +155,7 @@ function tenantOf(
     hot_to_warm_s: thresholds.hotToWarmSeconds,
     idle_to_suspend_s: thresholds.idleToSuspendSeconds,
     idle_to_freeze_s: thresholds.idleToFreezeSeconds,
+    max_run_s: quotas.maxRunSeconds,
     thresholds: {
       hot_to_warm_s: applied.hotToWarmSeconds,
       idle_to_suspend_s: applied.idleToSuspendSeconds,
@@ -159,8 +165,21 @@ function tenantOf(
       max_sandboxes: { limit: quotas.maxSandboxes, used: sandboxes },
       max_active: { limit: quotas.maxActive, used: counts.active },
       max_bytes: { limit: quotas.maxBytes, used: total },
+      max_daily_cpu_s: { limit: quotas.maxDailyCpuSeconds, used: Math.floor(cpuSeconds) },
     },
     forgetting: last === null ? null : { job: last.job, started: last.started, finished: last.finished },
+  };
+}
+
+/** The quotas that a patch changes. */
+function quotasPatch(patch: TenantPatch): Partial<QuotaLimits> {
+  const { max_sandboxes, max_active, max_bytes, max_daily_cpu_s, max_run_s } = patch;
+  return {
+    ...(max_sandboxes === undefined ? {} : { maxSandboxes: max_sandboxes }),
+    ...(max_active === undefined ? {} : { maxActive: max_active }),
+    ...(max_bytes === undefined ? {} : { maxBytes: max_bytes }),
+    ...(max_daily_cpu_s === undefined ? {} : { maxDailyCpuSeconds: max_daily_cpu_s }),
+    ...(max_run_s === undefined ? {} : { maxRunSeconds: max_run_s }),
   };
 }
 

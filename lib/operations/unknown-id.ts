@@ -2,7 +2,12 @@
 import { WinterdockError } from '../base/errors.ts';
 import type { Owned } from '../contract/access.ts';
 
-const KIND_WORDS: Readonly<Record<Owned, string>> = { instance: 'sandbox', snapshot: 'snapshot', job: 'job' };
+const KIND_WORDS: Readonly<Record<Owned, string>> = {
+  instance: 'sandbox',
+  snapshot: 'snapshot',
+  job: 'job',
+  webhook: 'webhook',
+};
 
 /** The error of an id that there is not, or that is another tenant's. */
 export function unknownId(kind: Owned | 'tenant', id: string): WinterdockError {

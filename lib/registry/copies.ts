@@ -102,17 +102,24 @@ export interface CopyStore {
   deleteBlueprint(name: string, ledger: LedgerEntry): Promise<boolean>;
 
   /**
-   * Inserts instances in state `created` that will get a copy's file: all or none, and the result keeps their order.
-   * Throws `not_found` when the snapshot or blueprint is gone, `conflict` for an id or name that is taken. With
-   * `start`, their pending resume is stored in the same transaction.
+   * Inserts instances of one tenant in state `created` that will get a copy's file: all or none, and the result keeps
+   * their order. `ledger` has a line for each, in their order, then those of the call. With `start`, their pending
+   * resume is stored with the last of them. With more instances than `atOnce`, all are admitted in this transaction but
+   * only so many inserted; the others are stored with their lines, count towards quotas and hold their names until
+   * `continueSeeding` inserts them. Throws `not_found` when the snapshot or blueprint is gone, `conflict` for an id or
+   * name that is taken, `quota_exceeded`.
    */
   seed(
     from: Ancestor,
     instances: NewInstance[],
     now: number,
     ledger: LedgerEntry[],
-    start?: Pick<PendingStart, 'tenant' | 'cause'>,
+    options?: { start?: Pick<PendingStart, 'tenant' | 'cause'>; atOnce?: number },
   ): Promise<InstanceRow[]>;
+  /** The first instance of each call that is not wholly inserted, oldest first. */
+  unfinishedSeedings(): Promise<InstanceId[]>;
+  /** Inserts the next instances of a call, identified by its first. Null when all are inserted. */
+  continueSeeding(first: InstanceId): Promise<InstanceRow[] | null>;
   /** Pending resumes, oldest first. */
   pendingStarts(): Promise<PendingStart[]>;
   /** Removes a pending resume, identified by its first instance, and appends the line with its outcome. */

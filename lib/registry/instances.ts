@@ -13,6 +13,7 @@ import type {
   Intent,
   LedgerEntry,
   NewInstance,
+  RowCount,
   RowPage,
   Thresholds,
 } from './types.ts';
@@ -28,6 +29,7 @@ export interface InstancePatch {
   idleToFreezeSeconds?: number | null;
   policy?: string;
   workbook?: string | null;
+  workbookVersion?: number | null;
 }
 
 /** A compare-and-set of state and generation. */
@@ -74,8 +76,9 @@ export interface ListFilter {
   /** Due to move by themselves within these moments (epoch seconds, inclusive), with no pending operation. */
   due?: { since?: number; until?: number };
   /**
-   * Words that id, name, tenant or label values must start with, all of them. Text without a letter or digit matches
-   * everything.
+   * Terms, separated by white space, that id, tenant, name or a label value must contain, all of them: one or two
+   * characters at the beginning of a word, three or more anywhere. Letters and digits count, their case and accents do
+   * not. Text without a letter or digit matches everything.
    */
   text?: string;
 }
@@ -179,6 +182,11 @@ export interface InstanceStore {
   list(request: ListRequest): Promise<RowPage<InstanceRow>>;
   /** Number of matching rows, exact up to `cap`; above it `cap + 1`. Uses maintained counts where possible. */
   count(filter: ListFilter, cap: number): Promise<number>;
+  /**
+   * The total that a list shows: exact up to `cap`, unless some thousand rows had to be read for that; then a round
+   * number that there are at least.
+   */
+  total(filter: ListFilter, cap: number): Promise<RowCount>;
   /** Instances per state, of all or some tenants; maintained, never scanned. */
   countsByState(tenants?: readonly string[]): Promise<Record<State, number>>;
   /**
@@ -198,11 +206,11 @@ export interface InstanceStore {
   dueUntil(until: number, limit: number, tenants?: readonly string[]): Promise<DueRow[]>;
   /**
    * Number of rows that fall due in each of `slots` spans of `seconds` from `from` (epoch seconds) on, by target state;
-   * overdue rows count in the first. Reads one index; the cost grows with the due rows, up to a hundred thousand of
-   * each span.
+   * overdue rows count in the first. Reads one index, and of each span `most` rows at most: what is due later in it is
+   * left out.
    */
   dueCounts(
-    spans: { from: number; seconds: number; slots: number },
+    spans: { from: number; seconds: number; slots: number; most: number },
     tenants?: readonly string[],
   ): Promise<Record<DueTarget, number>[]>;
   /** Rows with an intent, and rows in state `active`: what a start has to check. */

@@ -16,6 +16,8 @@ export interface NewJob {
   labels: Record<string, string | null> | null;
   /** The original request: JSON. */
   request: unknown;
+  /** Whether it also files what is kept hot or held. */
+  includeHeld: boolean;
   /** The tenants that it may affect; null: all. */
   tenants: readonly string[] | null;
   actor: string;
@@ -51,6 +53,9 @@ export interface SelectedInstance {
   fault: Fault | null;
   inMemory: boolean;
   ephemeral: boolean;
+  keepHot: boolean;
+  /** Epoch seconds. */
+  holdUntil: number | null;
 }
 
 /** Selects instances: all that match one of the filters, or the named ones, of some tenants or of all. */

@@ -3,10 +3,11 @@
  * changed.
  */
 import type { InstanceId } from '../base/ids.ts';
+import type { State } from '../lifecycle/states.ts';
 import type { Trigger } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { Segment } from './segments.ts';
-import type { LedgerEntry, LedgerLine, RecordedTransition, RowPage } from './types.ts';
+import type { LedgerEntry, LedgerLine, LifeLine, RecordedTransition, RowPage } from './types.ts';
 
 export interface LedgerFilter {
   tenant?: string;
@@ -16,6 +17,7 @@ export interface LedgerFilter {
   type?: string;
   actor?: string;
   trigger?: Trigger;
+  requestId?: string;
   /** Epoch seconds, inclusive. */
   since?: number;
   until?: number;
@@ -54,4 +56,16 @@ export interface LedgerStore {
    * which other work runs.
    */
   transitions(sinceMs: number, tenants: readonly string[] | undefined): Promise<AsyncIterable<RecordedTransition[]>>;
+  /** The first `limit` lines of a sandbox in a span, oldest first. `toMs` is exclusive. */
+  linesBetween(id: InstanceId, span: SpanMs, limit: number): Promise<LifeLine[]>;
+  /** How many lines of a sandbox there are in a span, at most `limit`. */
+  countBetween(id: InstanceId, span: SpanMs, limit: number): Promise<number>;
+  /** The state that the last hop before a moment led to; null when there is none among the last thousand lines. */
+  lastHopBefore(id: InstanceId, beforeMs: number): Promise<State | null>;
+}
+
+/** Epoch milliseconds. `toMs` is exclusive. */
+interface SpanMs {
+  fromMs: number;
+  toMs: number;
 }

@@ -22,9 +22,25 @@ export interface Upgrade {
   copy: string;
 }
 
+/** What is kept for a time, or up to a number. */
+export type KeptSeries =
+  | 'ledger'
+  | 'sandbox_hours'
+  | 'tenant_hours'
+  | 'cpu_days'
+  | 'wake_times'
+  | 'jobs'
+  | 'job_results'
+  | 'runs'
+  | 'schedule_runs'
+  | 'webhook_deliveries'
+  | 'workbook_versions';
+
 export interface MaintenanceStore {
   /** Maintained, never scanned. */
   sizes(): Promise<RegistrySizes>;
+  /** Rows of each series; of those that have to be counted at most `cap`. */
+  keptRows(cap: number): Promise<Record<KeptSeries, number>>;
   /** A round trip that proves that the registry can read and write. */
   ping(): Promise<void>;
   /**

@@ -8,7 +8,19 @@ export interface QuotaLimits {
   maxSandboxes: number | null;
   maxActive: number | null;
   maxBytes: number | null;
+  /** Processor seconds a day, of all its processes. */
+  maxDailyCpuSeconds: number | null;
+  /** The longest time of a run; null: the server's. */
+  maxRunSeconds: number | null;
 }
+
+export const NO_QUOTAS: QuotaLimits = {
+  maxSandboxes: null,
+  maxActive: null,
+  maxBytes: null,
+  maxDailyCpuSeconds: null,
+  maxRunSeconds: null,
+};
 
 export interface TenantRow {
   tenant: string;
@@ -38,6 +50,8 @@ export interface QuotaStore {
   tenant(tenant: string): Promise<TenantRow | null>;
   /** Absent members stay, null removes a limit. A tenant beyond its new quota keeps what it has and gets no more. */
   set(tenant: string, patch: Partial<QuotaLimits>, ledger: LedgerEntry): Promise<QuotaLimits>;
+  /** The tenant's own longest time of a run, in seconds; null: none. */
+  maxRunSeconds(tenant: string): Promise<number | null>;
   /** Bytes that a tenant may still add; null without a limit, 0 when it has more than it may. */
   bytesLeft(tenant: string): Promise<number | null>;
   /**

@@ -3,10 +3,11 @@ import { WinterdockError } from '../base/errors.ts';
 import { hopRefusal } from '../lifecycle/plan.ts';
 import { hopsFrom, type SandboxKind, type State } from '../lifecycle/states.ts';
 import type { Transition } from './instances.ts';
+import type { ScheduleLimits } from './schedules.ts';
 import type { InstanceRow } from './types.ts';
 
 /** The id is or was in use. */
-export function idTaken(id: string, cause: unknown): WinterdockError {
+export function idTaken(id: string, cause?: unknown): WinterdockError {
   return new WinterdockError('conflict', `The id "${id}" is taken.`, {
     hint: 'Choose another: an id is never used again, not even after its sandbox was deleted.',
     field: 'id',
@@ -15,7 +16,7 @@ export function idTaken(id: string, cause: unknown): WinterdockError {
 }
 
 /** Another sandbox of the tenant has this name. */
-export function nameTaken({ name, tenant }: Pick<InstanceRow, 'name' | 'tenant'>, cause: unknown): WinterdockError {
+export function nameTaken({ name, tenant }: Pick<InstanceRow, 'name' | 'tenant'>, cause?: unknown): WinterdockError {
   return new WinterdockError('conflict', `The name "${name}" is taken in the tenant "${tenant}".`, {
     hint: 'Choose another, or rename the sandbox that has it.',
     field: 'name',
@@ -57,5 +58,24 @@ export function tenantBeingForgotten(tenant: string | null, cause?: unknown): Wi
   return new WinterdockError('conflict', `${which} is being forgotten: nothing is made for it meanwhile.`, {
     hint: 'Wait until its job has ended. The name is free again then.',
     ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** Throws `quota_exceeded` unless a sandbox or a tenant that has `used` schedules may have `more`. */
+export function requireScheduleRoom(
+  whose: { instance: string } | { tenant: string },
+  { perSandbox, perTenant }: ScheduleLimits,
+  used: number,
+  more: number,
+): void {
+  const [who, quota, limit] =
+    'instance' in whose
+      ? [`The sandbox "${whose.instance}"`, 'schedules_per_sandbox', perSandbox]
+      : [`The tenant "${whose.tenant}"`, 'schedules_per_tenant', perTenant];
+  if (used + more <= limit) return;
+  const needed = more === 1 ? '' : `, and ${more} more are needed`;
+  throw new WinterdockError('quota_exceeded', `${who} may have ${limit} schedules and has ${used}${needed}.`, {
+    hint: `Remove some, or raise WB_${quota.toUpperCase()}.`,
+    extra: { quota, limit, used },
   });
 }

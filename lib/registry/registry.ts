@@ -5,6 +5,7 @@
  */
 import type { CommitEvents } from './commit-events.ts';
 import type { CopyStore } from './copies.ts';
+import type { CpuUseStore } from './cpu-use.ts';
 import type { FactStore } from './facts.ts';
 import type { InstanceStore } from './instances.ts';
 import type { InvitationStore } from './invitations.ts';
@@ -14,11 +15,16 @@ import type { LedgerStore } from './ledger.ts';
 import type { MaintenanceStore } from './maintenance.ts';
 import type { PeopleStore } from './people.ts';
 import type { QuotaStore } from './quotas.ts';
+import type { RunStore } from './runs.ts';
+import type { ScheduleStore } from './schedules.ts';
 import type { SegmentStore } from './segments.ts';
 import type { ShareStore } from './shares.ts';
 import type { TenantForgettingStore } from './tenant-forgettings.ts';
 import type { ThresholdStore } from './threshold-store.ts';
+import type { UsageStore } from './usage.ts';
 import type { WakeTimeStore } from './wake-times.ts';
+import type { WebhookStore } from './webhooks.ts';
+import type { WorkbookStore } from './workbooks.ts';
 
 export interface Registry {
   readonly instances: InstanceStore;
@@ -27,6 +33,12 @@ export interface Registry {
   readonly segments: SegmentStore;
   /** One verb applied to many instances. */
   readonly jobs: JobStore;
+  /** What runs in instances by itself, and when. */
+  readonly schedules: ScheduleStore;
+  /** Who is told of ledger lines. */
+  readonly webhooks: WebhookStore;
+  /** What was begun in instances and outlives its request. */
+  readonly runs: RunStore;
   /** The keys of programs. */
   readonly keys: KeyStore;
   /** Invitations: links that let people in. */
@@ -46,6 +58,12 @@ export interface Registry {
   readonly facts: FactStore;
   /** Durations of wakes. */
   readonly wakeTimes: WakeTimeStore;
+  /** Processor time of tenants by day, and its quotas. */
+  readonly cpuUse: CpuUseStore;
+  /** What sandboxes, tenants and the server took, by the hour. */
+  readonly usage: UsageStore;
+  /** Workbooks: sources with their versions and plans. */
+  readonly workbooks: WorkbookStore;
   readonly maintenance: MaintenanceStore;
   /** Notifies listeners in this process of this registry's commits. */
   readonly commitEvents: CommitEvents;

@@ -19,6 +19,7 @@ export function newRow(instance: NewInstance, now: number): InstanceRow {
     faultReason: null,
     pending: null,
     holdUntil: null,
+    workbookVersion: instance.workbookVersion ?? null,
     bytes: instance.bytes ?? null,
     file: instance.file ?? null,
     failures: 0,
@@ -49,6 +50,7 @@ const SETTINGS = [
   'idleToFreezeSeconds',
   'policy',
   'workbook',
+  'workbookVersion',
 ] as const satisfies readonly (keyof InstancePatch)[];
 
 /** True when the settings of a row are still as the caller read them. */

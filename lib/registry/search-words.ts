@@ -1,31 +1,52 @@
 /**
- * The words by which text search finds a sandbox. Pure. Stored text and queries are normalised by the same function.
+ * The text by which search finds a sandbox, and what a query looks for in it. Pure. Stored text and queries are
+ * normalised by the same function.
  */
 
-/** Longer words are cut to this length. */
-const WORD_LENGTH = 64;
-/** Number of words of one query that count. */
-const QUERY_WORDS = 16;
+/**
+ * Stands before every word. With the first letter of a word it makes three characters, so that an index of all runs of
+ * three characters also finds the beginnings of words.
+ */
+const GAP = '  ';
+/** The longest beginning of a word that a query may look for; anything longer may be in the middle of one. */
+const BEGINNING = 2;
+/** Characters of a stored text that count. */
+const TEXT_LENGTH = 4000;
+/** Characters of a term, and terms of a query, that count. */
+const TERM_LENGTH = 200;
+const QUERY_TERMS = 16;
 
-/** Lower-case words of letters and digits, without accents, each once. */
-function wordsOf(text: string): string[] {
+/** The lower-case words of letters and digits, without accents, each after a gap. */
+function normalized(text: string): string {
   const plain = text.toWellFormed().toLowerCase().normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '');
-  const words = plain.match(/[\p{L}\p{N}]+/gu) ?? [];
-  return [...new Set(words.map((word) => word.slice(0, WORD_LENGTH).toWellFormed()))];
+  return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => GAP + word).join('');
 }
 
-/** The stored form of a sandbox's words: each after a space, so that ` be` matches ` alpha beta` as a prefix. */
-export function searchWords(of: {
+function firstOf(text: string, length: number): string {
+  return text.length <= length ? text : [...text].slice(0, length).join('');
+}
+
+/** The stored text of a sandbox. A further space keeps its fields apart: no match spans two of them. */
+export function searchText(of: {
   id: string;
   tenant: string;
   name: string | null;
   labels: Record<string, string>;
 }): string {
-  const words = wordsOf([of.id, of.tenant, of.name ?? '', ...Object.values(of.labels)].join(' '));
-  return words.map((word) => ` ${word}`).join('');
+  const fields = [of.id, of.tenant, of.name ?? '', ...Object.values(of.labels)].map(normalized);
+  return firstOf(fields.join(' '), TEXT_LENGTH);
 }
 
-/** The words of a query; none when the text has no letter and no digit. */
-export function queryWords(text: string): string[] {
-  return wordsOf(text).slice(0, QUERY_WORDS);
+/**
+ * What the stored text of a match contains, for each term of a query (terms are separated by white space): a term of
+ * one or two characters at the beginning of a word, a longer one anywhere. None when the query has no letter and no
+ * digit.
+ */
+export function searchPatterns(query: string): string[] {
+  const terms = query.split(/\s+/u).flatMap((term) => {
+    const pattern = firstOf(normalized(term), GAP.length + TERM_LENGTH);
+    if (pattern === '') return [];
+    return [[...pattern].length - GAP.length > BEGINNING ? pattern.slice(GAP.length) : pattern];
+  });
+  return [...new Set(terms)].slice(0, QUERY_TERMS);
 }

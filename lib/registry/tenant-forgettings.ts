@@ -25,6 +25,7 @@ interface TenantHoldings {
   snapshots: number;
   blueprints: string[];
   shares: number;
+  workbooks: number;
   keys: number;
   /** People who are limited to it alone, their open sessions, and people who have other tenants too. */
   people: number;
@@ -83,7 +84,7 @@ export interface TenantForgettingStore {
   ownersOfCopy(hash: string): Promise<string[]>;
   /** Removes the texts from at most `limit` tombstones. False when none are left. */
   emptyTombstones(tenant: string, limit: number): Promise<boolean>;
-  /** Removes the rows of copies, shares, quotas and pending resumes. */
+  /** Removes the rows of copies, shares, workbooks, quotas and pending resumes. */
   removeRecords(tenant: string): Promise<RemovedCounts>;
   /** Lines after `seq` to be blanked, at most `limit`; `next` is the position to continue from, null at the end. */
   toBlank(

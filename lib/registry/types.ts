@@ -5,6 +5,12 @@ import type { State, Verb } from '../lifecycle/states.ts';
 import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
 
 /** One page of a list, and where the next begins. */
+/** A number of rows. Not exact: at least so many. */
+export interface RowCount {
+  n: number;
+  isExact: boolean;
+}
+
 export interface RowPage<T> {
   rows: T[];
   /** Cursor of the next page, or null at the end. */
@@ -81,6 +87,8 @@ export interface InstanceRow {
   /** Size of the file at rest, or as last measured. */
   bytes: number | null;
   workbook: string | null;
+  /** The version that it is docked to. Null without one, and for a name from before there were workbooks. */
+  workbookVersion: number | null;
   lineageBlueprint: string | null;
   lineageSnapshot: string | null;
   lineageParent: InstanceId | null;
@@ -105,6 +113,7 @@ export interface NewInstance {
   idleToFreezeSeconds: number | null;
   labels: Record<string, string>;
   workbook: string | null;
+  workbookVersion?: number | null;
   lineageBlueprint: string | null;
   lineageSnapshot: string | null;
   lineageParent: InstanceId | null;
@@ -152,6 +161,12 @@ export interface RecordedTransition {
   source: Source | null;
   reason: string | null;
 }
+
+/** A line of the ledger, as far as the life of its sandbox is drawn from it. */
+export type LifeLine = Pick<
+  LedgerEntry,
+  'timeMs' | 'type' | 'from' | 'to' | 'trigger' | 'source' | 'tookMs' | 'reason'
+>;
 
 /** States that the ladder moves to, and states that end an ephemeral sandbox. */
 export type DueTarget = NextMove['state'];

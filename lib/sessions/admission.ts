@@ -1,7 +1,7 @@
 /**
  * Admission of wakes: who gets the next place, its memory and a started worker. Wakes that have to wait are served in
- * the order in which they came, round robin by tenant; where there is no room, idle sandboxes are suspended. Knows
- * nothing of files.
+ * the order in which they came, round robin by tenant; those that nobody waits for come behind all others. Where there
+ * is no room, idle sandboxes are suspended. Knows nothing of files.
  */
 import { availableParallelism } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,12 +16,18 @@ import {
   type Engine,
   elapsedMs,
   serverStopping,
+  type WaitListener,
 } from './engine.ts';
 import { suspendLeastRecentlyUsed } from './make-room.ts';
 import { WakeDemand } from './wake-demand.ts';
 
-/** Wakes that are given room and a worker at the same time: more would share the same processors. */
-const PARALLEL = availableParallelism();
+/**
+ * Wakes that are given room and a worker at the same time: one more than processors, for one waits for the disk. More
+ * would share the same processors.
+ */
+const PARALLEL = availableParallelism() + 1;
+/** Of them, those that nobody waits for: the last place is left to people. */
+const PARALLEL_BEHIND = Math.max(1, PARALLEL - 1);
 /** What a wake is expected to wait for its worker before any was measured, in milliseconds. */
 const FIRST_GUESS_MS = 100;
 /** The weight of the latest measurement in the moving average. */
@@ -35,6 +41,7 @@ const LEAST_PATIENCE_MS = 1000;
 const LOOK_EVERY_MS = 20;
 
 interface Waiter {
+  /** False: nobody waits for it. */
   readonly makesRoom: boolean;
   /** Of `performance.now()`. */
   readonly arrived: number;
@@ -48,17 +55,24 @@ export class WakeAdmission implements Admission {
   readonly #engineOf: () => Engine;
   readonly #queue = new FairQueue<Waiter>();
   #serving = 0;
+  /** Of them, those that nobody waits for. */
+  #servingBehind = 0;
   /** Moving average of the milliseconds that serving one waiter takes. */
   #serveMs = FIRST_GUESS_MS;
   #demand: WakeDemand | null = null;
+  readonly #waitListeners: WaitListener[] = [];
 
   constructor(engineOf: () => Engine) {
     this.#engineOf = engineOf;
   }
 
-  /** How many wakes wait. */
+  /** How many wakes wait in the queue, or for the room and the worker that they are being given. */
   get waiting(): number {
-    return this.#queue.length;
+    return this.#queue.length + this.#serving;
+  }
+
+  onWaited(listener: WaitListener): void {
+    this.#waitListeners.push(listener);
   }
 
   /** Milliseconds that one more wake would wait for its turn. */
@@ -71,7 +85,7 @@ export class WakeAdmission implements Admission {
     if (this.estimatedMs <= limit) return;
     throw new WinterdockError(
       'capacity',
-      `${this.waiting} sandboxes wait to be woken before this one, which would take longer than ${seconds(limit)}.`,
+      `${this.#queue.length} sandboxes wait to be woken before this one, which would take longer than ${seconds(limit)}.`,
       { hint: 'Try again later.', retryAfterSeconds: Math.max(1, Math.ceil((this.estimatedMs - limit) / 1000)) },
     );
   }
@@ -90,10 +104,14 @@ export class WakeAdmission implements Admission {
     if (over.aborted) giveUp();
     else this.#queue.add(owner, waiter);
     this.#serve(engine);
+    let isAdmitted = false;
     try {
-      return await waiter.settled.promise;
+      const admitted = await waiter.settled.promise;
+      isAdmitted = true;
+      return admitted;
     } finally {
       over.removeEventListener('abort', giveUp);
+      for (const listener of this.#waitListeners) listener(elapsedMs(waiter.arrived), isAdmitted);
     }
   }
 
@@ -130,11 +148,16 @@ export class WakeAdmission implements Admission {
 
   #serve(engine: Engine): void {
     while (this.#serving < PARALLEL && this.#queue.length > 0) {
-      const waiter = this.#queue.take();
+      const waiter =
+        this.#queue.take(({ makesRoom }) => makesRoom) ??
+        (this.#servingBehind < PARALLEL_BEHIND ? this.#queue.take() : undefined);
       if (waiter === undefined) return;
+      const behind = waiter.makesRoom ? 0 : 1;
       this.#serving += 1;
+      this.#servingBehind += behind;
       void this.#serveOne(engine, waiter).finally(() => {
         this.#serving -= 1;
+        this.#servingBehind -= behind;
         this.#serve(engine);
       });
     }

@@ -2,8 +2,9 @@
  * Calls and writes: each finds or wakes the process and counts as activity. A call whose process ended before the call
  * began is sent again.
  */
-import { isWinterdockError } from '../base/errors.ts';
+import { isWinterdockError, publicMessage } from '../base/errors.ts';
 import { notePart } from '../base/timing.ts';
+import { requireCapability } from '../instance/capability-check.ts';
 import type {
   EvalOutcome,
   EvalRequest,
@@ -14,17 +15,28 @@ import type {
   WriteOperation,
   WriteOutcome,
 } from '../instance/instance.ts';
+import { type Capability, profileOf } from '../instance/policies.ts';
+import type { ShellJobHost } from '../instance/shell-jobs.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, now, requireInstance } from './engine.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext, WakeReport } from './sessions.ts';
-import { type WakeOptions, wake } from './wake.ts';
+import { refuseFaulted } from './transition-check.ts';
+import { archivedForCalls, type WakeOptions, wake } from './wake.ts';
 
 /** How often a call is sent when its process ends before the call begins. */
 const ATTEMPTS = 3;
 
-/** How long a caller waits for a wake, and what ends the wait. */
-type WaitOptions = Pick<WakeOptions, 'maxWaitMs' | 'signal'>;
+/** How long a caller waits for a wake, what ends the wait, and whether others are suspended for it. */
+export interface CallPatience {
+  signal?: AbortSignal;
+  makesRoom?: boolean;
+  /** The time of the call is that of its run alone, and not of its wait. */
+  isPatient?: boolean;
+}
+
+type WaitOptions = Pick<WakeOptions, 'makesRoom' | 'maxWaitMs' | 'signal'>;
 
 type Send<T> = (process: InstanceProcess) => Promise<T>;
 
@@ -40,7 +52,7 @@ function warmWake(thawMs: number): WakeReport {
  * waiting for it, and the answer waits for both: nothing is answered before `active` is committed. `onWoken` runs at
  * that commit.
  */
-async function sendToProcess<T>(
+export async function sendToProcess<T>(
   engine: Engine,
   runtime: SandboxRuntime,
   audit: AuditContext,
@@ -118,24 +130,68 @@ function markUsed(engine: Engine, runtime: SandboxRuntime): void {
 }
 
 /** A call that ran out of time may have ended the process: the row is settled before the answer. */
-async function afterTimeout(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<void> {
+export async function afterTimeout(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<void> {
   const row = await requireInstance(engine, runtime.id);
   await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'exec.timed_out')]);
   await runtime.settling;
 }
 
-/** A caller who limits a call to some time waits no longer than that for its turn. */
-function patienceOf(timeoutMs: number | undefined, signal: AbortSignal | undefined): WaitOptions {
+/** A caller who limits a call to some time waits no longer than that for its turn, unless they are patient. */
+export function patienceOf(
+  timeoutMs: number | undefined,
+  { signal, makesRoom, isPatient = false }: CallPatience,
+): WaitOptions {
   return {
-    ...(timeoutMs === undefined ? {} : { maxWaitMs: timeoutMs }),
+    ...(timeoutMs === undefined || isPatient ? {} : { maxWaitMs: timeoutMs }),
     ...(signal === undefined ? {} : { signal }),
+    ...(makesRoom === undefined ? {} : { makesRoom }),
   };
+}
+
+/** Throws `quota_exceeded` when the sandbox's tenant has used up its processor time of the day. */
+export async function requireCpuTime(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<void> {
+  // No lookup before a call unless some tenant is refused.
+  if (!engine.cpuBudget.mayRefuse) return;
+  const row = await requireInstance(engine, runtime.id);
+  try {
+    await engine.cpuBudget.require(row.tenant);
+  } catch (error) {
+    const refused = { trigger: 'quota', error: publicMessage(error) } as const;
+    await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'exec.refused', refused)]);
+    throw error;
+  }
+}
+
+/**
+ * Throws what a call would be refused for as the sandbox is now, before anything begins: `gone`, `archived`, a fault,
+ * `capability`, `quota_exceeded`.
+ */
+export async function requireCallable(
+  engine: Engine,
+  runtime: SandboxRuntime,
+  capability: Capability,
+  audit: AuditContext,
+): Promise<InstanceRow> {
+  const row = await requireInstance(engine, runtime.id);
+  if (row.state === 'archived') throw archivedForCalls(row.id);
+  refuseFaulted(row);
+  requireCapability(profileOf(row.policy), capability, row);
+  await requireCpuTime(engine, runtime, audit);
+  return row;
 }
 
 export interface ExecOptions {
   onWoke?: (woken: WakeReport) => void;
+  /** The call begins: those before it have ended. */
+  onStarted?: () => void;
   onOutput?: (chunk: OutputChunk) => void;
+  /** Answers what its script asks about its jobs. */
+  onJob?: ShellJobHost;
   signal?: AbortSignal;
+  /** False: nobody waits for it. Its wake comes behind those of people, and suspends nobody. Default: true. */
+  makesRoom?: boolean;
+  /** Its time limit is that of its run, and not of its wait. Default: false. */
+  isPatient?: boolean;
 }
 
 export async function exec(
@@ -145,7 +201,8 @@ export async function exec(
   audit: AuditContext,
   options: ExecOptions = {},
 ): Promise<ExecOutcome & WakeReport> {
-  const { onWoke, onOutput, signal } = options;
+  await requireCpuTime(engine, runtime, audit);
+  const { onWoke, onStarted, onOutput, onJob, signal } = options;
   // Output of a script that runs before its wake is committed is held back until then.
   let heldOutput: OutputChunk[] | null = [];
   const { answer, woken } = await sendToProcess(
@@ -155,6 +212,8 @@ export async function exec(
     (process) =>
       process.exec(request, {
         ...(signal === undefined ? {} : { signal }),
+        ...(onStarted === undefined ? {} : { onStarted }),
+        ...(onJob === undefined ? {} : { onJob }),
         ...(onOutput === undefined
           ? {}
           : {
@@ -162,7 +221,7 @@ export async function exec(
             }),
       }),
     {
-      ...patienceOf(request.timeoutMs, signal),
+      ...patienceOf(request.timeoutMs, options),
       onWoken: (woken) => {
         if (heldOutput === null) return;
         onWoke?.(woken);
@@ -181,11 +240,16 @@ export async function evaluateInSandbox(
   runtime: SandboxRuntime,
   request: EvalRequest,
   audit: AuditContext,
-  options: { signal?: AbortSignal } = {},
+  { onWoke, ...options }: Pick<ExecOptions, 'onWoke' | 'onStarted' | 'signal' | 'isPatient'> = {},
 ): Promise<EvalOutcome & WakeReport> {
-  const send = (process: InstanceProcess) => process.eval(request, options);
-  const patience = patienceOf(request.timeoutMs, options.signal);
-  const { answer, woken } = await sendToProcess(engine, runtime, audit, send, patience);
+  await requireCpuTime(engine, runtime, audit);
+  const { isPatient: _, ...followed } = options;
+  const send = (process: InstanceProcess) => process.eval(request, followed);
+  const patience = patienceOf(request.timeoutMs, options);
+  const { answer, woken } = await sendToProcess(engine, runtime, audit, send, {
+    ...patience,
+    ...(onWoke === undefined ? {} : { onWoken: onWoke }),
+  });
   notePart('run', answer.tookMs);
   if (answer.timedOut) await afterTimeout(engine, runtime, audit);
   return { ...answer, ...woken };

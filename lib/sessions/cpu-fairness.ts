@@ -1,15 +1,16 @@
 /**
  * Processor time fairly by tenant: the processes of a tenant that wants more than half of the processors give way to
- * all others, by their priority. What a process wants is what it runs and what it waits for a processor, so it does not
- * depend on its priority or on what else runs. Owns who gives way; knows nothing of calls.
+ * all others, in a control group of a low weight, or by their priority where there are no groups. What a process
+ * wants is what it runs and what it waits for a processor, so it does not depend on either or on what else runs. Owns
+ * who gives way; knows nothing of calls.
  *
- * Any user may lower the priority of a process, but only a privileged server may raise it again. Elsewhere a process
- * that gave way does so until it ends, that is until its sandbox is suspended.
+ * Any user may lower the priority of a process, but only a privileged server may raise it again. Without groups a
+ * process that gave way may do so until it ends, that is until its sandbox is suspended.
  */
 import { availableParallelism } from 'node:os';
 import { cpuTimeOf, setNiceness } from '../instance/cpu-use.ts';
-import type { InstanceProcess } from '../instance/instance.ts';
-import { LOWEST_PRIORITY, workerNiceness } from '../instance/process.ts';
+import type { ProcessMember } from '../instance/instance.ts';
+import { LOWEST_PRIORITY, runNiceness, workerNiceness } from '../instance/process.ts';
 import type { Engine } from './engine.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 
@@ -32,15 +33,15 @@ interface Usage {
 }
 
 export class CpuFairness {
-  readonly #engine: Pick<Engine, 'runtimes' | 'registry'>;
-  readonly #usage = new WeakMap<InstanceProcess, Usage>();
+  readonly #engine: Pick<Engine, 'runtimes' | 'registry' | 'cpuGroups'>;
+  readonly #usage = new WeakMap<ProcessMember, Usage>();
   /** Rounds in a row in which a tenant wanted too much. */
   readonly #greedy = new Map<string, number>();
   #measuredAt = performance.now();
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
 
-  constructor(engine: Pick<Engine, 'runtimes' | 'registry'>) {
+  constructor(engine: Pick<Engine, 'runtimes' | 'registry' | 'cpuGroups'>) {
     this.#engine = engine;
   }
 
@@ -62,7 +63,9 @@ export class CpuFairness {
     this.#measuredAt = now;
     const wanted = this.#engine.runtimes
       .values()
-      .map((runtime) => this.#measure(runtime, elapsedSeconds))
+      .flatMap((runtime) =>
+        (runtime.process?.members ?? []).map((process) => this.#measure(runtime, process, elapsedSeconds)),
+      )
       .filter((measured) => measured !== null);
     const byTenant = new Map<string, number>();
     for (const { id, usage, processors } of wanted) {
@@ -76,15 +79,14 @@ export class CpuFairness {
       this.#greedy.set(tenant, share > TOO_MUCH ? (this.#greedy.get(tenant) ?? 0) + 1 : 0);
       for (const { process, usage, processors: own } of wanted) {
         if (usage.tenant !== tenant) continue;
-        if ((this.#greedy.get(tenant) ?? 0) >= ROUNDS && own >= SOME) this.#setGivesWay(process, usage, true);
-        else if (share < LITTLE) this.#setGivesWay(process, usage, false);
+        if ((this.#greedy.get(tenant) ?? 0) >= ROUNDS && own >= SOME) await this.#lower(tenant, process, usage);
+        else if (share < LITTLE) await this.#raise(tenant, process, usage);
       }
     }
   }
 
   /** How many processors a process wanted; null for one that cannot have wanted any. */
-  #measure({ id, process, lastUse }: SandboxRuntime, elapsedSeconds: number) {
-    if (process === null) return null;
+  #measure({ id, lastUse }: SandboxRuntime, process: ProcessMember, elapsedSeconds: number) {
     const known = this.#usage.get(process);
     if (known !== undefined && known.lastUse === lastUse && !process.busy && !known.givesWay) return null;
     const time = cpuTimeOf(process.pid);
@@ -96,9 +98,24 @@ export class CpuFairness {
     return { id, process, usage, processors };
   }
 
-  #setGivesWay({ pid }: InstanceProcess, usage: Usage, givesWay: boolean): void {
-    if (usage.givesWay === givesWay) return;
-    if (setNiceness(pid, givesWay ? LOWEST_PRIORITY : workerNiceness())) usage.givesWay = givesWay;
+  async #lower(tenant: string, process: ProcessMember, usage: Usage): Promise<void> {
+    if (usage.givesWay) return;
+    const { cpuGroups } = this.#engine;
+    const { pid } = process;
+    if (cpuGroups === null) {
+      usage.givesWay = setNiceness(pid, LOWEST_PRIORITY);
+      return;
+    }
+    usage.givesWay = await cpuGroups.enter(tenant, pid);
+    if (usage.givesWay) void process.ended.then(() => cpuGroups.left(tenant, pid));
+  }
+
+  async #raise(tenant: string, { pid, isBackground }: ProcessMember, usage: Usage): Promise<void> {
+    if (!usage.givesWay) return;
+    const { cpuGroups } = this.#engine;
+    const niceness = isBackground ? runNiceness() : workerNiceness();
+    const isRaised = cpuGroups === null ? setNiceness(pid, niceness) : await cpuGroups.leave(tenant, pid);
+    usage.givesWay = !isRaised;
   }
 
   stop(): void {

@@ -8,7 +8,8 @@ import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
-import type { Claim, InstancePool } from '../instance/instance.ts';
+import type { CpuGroups } from '../instance/cpu-groups.ts';
+import type { Claim, InstancePool, InstanceProcess } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import type { Drawers } from '../storage/drawer.ts';
@@ -22,7 +23,7 @@ export const MEMORY = ':memory:';
 export interface AdmissionOptions {
   /** The tenant: owners take turns. */
   owner: string;
-  /** False: nothing is suspended for it; without room it is refused at once. Default: true. */
+  /** False: it comes behind all others, nothing is suspended for it; without room it is refused. Default: true. */
   makesRoom?: boolean;
   /** The longest wait, in milliseconds; at most the server's own limit. */
   maxWaitMs?: number;
@@ -38,8 +39,14 @@ export interface Admitted {
   startMs: number;
 }
 
+/** Is told how long a wake waited for its place and its worker, and whether it got them. */
+export type WaitListener = (waitMs: number, isAdmitted: boolean) => void;
+
 /** Gives wakes their place, its memory and a started worker, in turn. */
 export interface Admission {
+  /** Wakes that wait. */
+  readonly waiting: number;
+  onWaited(listener: WaitListener): void;
   /** Throws `capacity` when one more wake would have to wait longer than it may. */
   requirePatience(options: Pick<AdmissionOptions, 'maxWaitMs'>): void;
   /**
@@ -49,6 +56,18 @@ export interface Admission {
   claim(options: AdmissionOptions): Promise<Admitted>;
   /** Keeps as many workers started as demand suggests; called every tick. */
   followDemand(): Promise<void>;
+}
+
+/** The processor time that tenants may take. */
+export interface CpuBudget {
+  /** Whether `require` may throw: false as long as no tenant has used up its quota. */
+  readonly mayRefuse: boolean;
+  /** Throws `quota_exceeded` when the tenant has used up its processor time of the day. */
+  require(tenant: string): Promise<void>;
+  /**
+   * Counts what a process takes from now on as the sandbox's and its tenant's: what it took before, its start, is not.
+   */
+  account(row: Pick<InstanceRow, 'id' | 'tenant'>, process: InstanceProcess): void;
 }
 
 export interface Engine {
@@ -69,12 +88,15 @@ export interface Engine {
    */
   readonly registryIsWhole: () => boolean;
   readonly admission: Admission;
+  readonly cpuBudget: CpuBudget;
+  /** Control groups for what gives way; null where there are none: then priorities share the processors. */
+  readonly cpuGroups: Pick<CpuGroups, 'enter' | 'leave' | 'left'> | null;
   /** Locked while sandboxes are suspended to make room for one more process. */
   readonly roomMutex: Mutex;
   /** Schedules the background check of a file that was just filed. */
   readonly scheduleCheck: (id: InstanceId, generation: number) => void;
   /** Watches a process that serves a sandbox: settles the sandbox when the process ends by itself. */
-  readonly watchProcess: (id: InstanceId, process: import('../instance/instance.ts').InstanceProcess) => void;
+  readonly watchProcess: (id: InstanceId, process: InstanceProcess) => void;
   /**
    * Sandboxes whose failed operation could neither be rolled back nor recorded. Each round of the ladder tries to
    * settle them.

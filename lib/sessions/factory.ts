@@ -7,6 +7,7 @@ import { makeFolderNow } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
+import type { CpuGroups } from '../instance/cpu-groups.ts';
 import type { InstancePool } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
@@ -17,9 +18,13 @@ import { WakeAdmission } from './admission.ts';
 import { archive } from './archive.ts';
 import { Attachments } from './attachments.ts';
 import { BackgroundChecks } from './background-checks.ts';
-import { evaluateInSandbox, exec, write } from './calls.ts';
+import { evaluateInSandbox, exec, requireCallable, write } from './calls.ts';
 import { correctFutureActivity } from './clock-jumps.ts';
+import { callWorkbook } from './component-calls.ts';
+import { ComponentRecords } from './component-records.ts';
+import { ComponentRequests } from './component-requests.ts';
 import { CopyQueue } from './copy-queue.ts';
+import { CpuAccounts } from './cpu-accounts.ts';
 import { CpuFairness } from './cpu-fairness.ts';
 import { removeSandbox } from './delete.ts';
 import { type Engine, livePath, now, requireInstance } from './engine.ts';
@@ -53,6 +58,8 @@ export interface SessionsOptions {
   pool: InstancePool;
   readers: Readers;
   drawers: Drawers;
+  /** Control groups for what gives way. Default: none. */
+  cpuGroups?: CpuGroups | null;
   /** Called at each failpoint, for fault injection. */
   failpoint?: (step: Failpoint) => void;
   /** Whether the registry is the one that was signed; default: yes. */
@@ -81,10 +88,17 @@ export function createSessions(options: SessionsOptions): Sessions {
     emptyFile: join(config.dataFolder, 'expanded', 'empty.sqlite'),
   };
   const stopping = new AbortController();
+  const operationListeners = new Set<(id: InstanceId) => void>();
   const engine: Engine = {
     ...options,
-    runtimes: new Runtimes(),
+    runtimes: new Runtimes((id) => {
+      for (const listener of operationListeners) listener(id);
+    }),
     admission: new WakeAdmission(() => engine),
+    cpuGroups: options.cpuGroups ?? null,
+    get cpuBudget() {
+      return cpuAccounts;
+    },
     roomMutex: new Mutex(),
     failpoint: options.failpoint ?? (() => {}),
     registryIsWhole: options.registryIsWhole ?? (() => true),
@@ -95,8 +109,10 @@ export function createSessions(options: SessionsOptions): Sessions {
   };
   const { runtimes } = engine;
   const stopForgetting = forgetChangedThresholds(engine);
+  const components = { requests: new ComponentRequests(engine), records: new ComponentRecords(() => engine) };
   const attachments = new Attachments(runtimes);
   const cpuFairness = new CpuFairness(engine);
+  const cpuAccounts = new CpuAccounts(engine);
   const locked = <T>(id: InstanceId, work: (runtime: SandboxRuntime) => Promise<T>): Promise<T> =>
     runtimes.use(id, (runtime) => runtime.verbs.runExclusive(() => work(runtime)));
 
@@ -108,9 +124,12 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   const tick = (): Promise<LadderRound> => {
     attachments.expire(now(engine));
-    round ??= runLadderRound(engine, prefetched, retryDelays, lostFiles).finally(() => {
-      round = null;
-    });
+    round ??= runLadderRound(engine, prefetched, retryDelays, lostFiles)
+      // After the round, which notes the sizes of files. What could not be saved stays for the next one.
+      .finally(() => cpuAccounts.save().catch((error) => log.warn({ error: messageOf(error) }, 'usage was not saved')))
+      .finally(() => {
+        round = null;
+      });
     return round;
   };
   const schedule = () => {
@@ -163,6 +182,10 @@ export function createSessions(options: SessionsOptions): Sessions {
       runtimes.use(id, (runtime) => exec(engine, runtime, request, audit, callOptions)),
     eval: (id, request, audit, callOptions) =>
       runtimes.use(id, (runtime) => evaluateInSandbox(engine, runtime, request, audit, callOptions)),
+    requireCallable: (id, capability, audit) =>
+      runtimes.use(id, (runtime) => requireCallable(engine, runtime, capability, audit)),
+    callWorkbook: (id, call, audit, callOptions) =>
+      runtimes.use(id, (runtime) => callWorkbook(engine, components, runtime, call, audit, callOptions)),
     write: (id, operation, audit) => runtimes.use(id, (runtime) => write(engine, runtime, operation, audit)),
     read: (id, request) => runtimes.use(id, (runtime) => read(engine, reading, runtime, request)),
     copyOut: (id, path, options) => runtimes.use(id, (runtime) => copyOut(engine, reading, runtime, path, options)),
@@ -181,6 +204,20 @@ export function createSessions(options: SessionsOptions): Sessions {
     live: (row) => statusOf(runtimes.peek(row.id), row),
     get warmIds() {
       return runtimes.values().flatMap(({ id, warmSince }) => (warmSince === null ? [] : [id]));
+    },
+    get wakesWaiting() {
+      return engine.admission.waiting;
+    },
+    onWakeWaited: (listener) => engine.admission.onWaited(listener),
+    onOperationChange(listener) {
+      operationListeners.add(listener);
+      return () => operationListeners.delete(listener);
+    },
+    get totalsByTenant() {
+      return cpuAccounts.totals;
+    },
+    get memoryByTenant() {
+      return cpuAccounts.memory;
     },
     get callsRunning() {
       return runtimes.values().reduce((sum, runtime) => sum + runtime.calls, 0);
@@ -204,6 +241,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (timer !== null) return;
       schedule();
       cpuFairness.start();
+      cpuAccounts.start();
       scrubbing = scrubForever(engine, engine.stop, { ...SCRUB_PACE, ...options.scrub });
       orphanSearch = searchDrawers(engine).catch((error) => log.error({ error: messageOf(error) }, 'orphan search'));
     },
@@ -225,8 +263,10 @@ export function createSessions(options: SessionsOptions): Sessions {
     await flushActivity(engine).catch((error) => log.error({ error: messageOf(error) }, 'activity at stop'));
     const drainUntil = performance.now() + config.drainMs;
     await suspendAll(engine, drainUntil);
+    await components.records.flush();
     await checks.finish(engine, Math.min(drainUntil, performance.now() + HASH_AT_STOP_MS));
     await reading.expansions.stop();
+    await cpuAccounts.stop().catch((error) => log.error({ error: messageOf(error) }, 'usage at stop'));
     stopForgetting();
   }
 }

@@ -205,7 +205,7 @@ async function rollBackFiling(
     );
   });
   if (row.state !== 'active' || refused) return;
-  if (runtime.process !== null) await runtime.process.kill('killed');
+  if (runtime.process !== null) await runtime.process.end();
   runtime.process = null;
   const current = await requireInstance(engine, row.id);
   await settleDeadProcess(engine, runtime, current, {

@@ -10,6 +10,7 @@ import { stampOf } from '../storage/files.ts';
 import { filesIn } from '../testing/files-in.ts';
 import { processesOf } from '../testing/leftovers.ts';
 import { instanceId } from '../testing/plain-ids.ts';
+import { programOf } from '../testing/program.ts';
 import { livePath } from './engine.ts';
 import { ALL_FAILPOINTS, FAILPOINTS } from './failpoints.ts';
 import { fileRecord } from './file-verification.ts';
@@ -133,7 +134,7 @@ for (const { operation, from, target, ends, without = [] } of SCENARIOS) {
       const doing = target === undefined ? operation : `plan:${target}`;
       const victim = spawnSync(
         process.execPath,
-        ['--no-warnings', VICTIM, folder, step, doing, `${operation}.${step}`],
+        ['--no-warnings', programOf(VICTIM), folder, step, doing, `${operation}.${step}`],
         { encoding: 'utf8' },
       );
       expect(victim.signal, victim.stderr).toBe('SIGKILL');

@@ -34,6 +34,11 @@ export function watchProcess(engine: Engine, id: InstanceId, process: InstancePr
       const reason = 'its process left ten checks in a row unanswered while no call ran';
       void record(engine, id, paused ? 'thermal.force_pause' : 'process.silent', systemAudit('crash'), { reason });
     },
+    onMemberEnded: (death) => {
+      engine.log.warn({ id, ...death }, 'a process ended by itself, beside others of its sandbox');
+      if (death.cause !== 'memory') return;
+      void record(engine, id, 'exec.out_of_memory', systemAudit('crash'), { error: death.detail });
+    },
     onThawed: (tookMs) => void record(engine, id, 'thermal.wake', systemAudit('request'), { tookMs }),
   });
   void process.ended.then((death) => {

@@ -82,7 +82,7 @@ export async function settleInterrupted(
   if (row.state !== 'active') return runtime.exclusive(() => settle(engine, row, how));
   const { process } = runtime;
   runtime.process = null;
-  await process?.kill('killed');
+  await process?.end();
   await settle(engine, row, how);
 }
 

@@ -69,7 +69,8 @@ export async function rescue(
   worker: InstanceProcess,
 ): Promise<{ identity: string | null } | false> {
   if (!isLost(engine, row.id, worker)) return false;
-  process.kill(worker.pid, 'SIGSTOP');
+  // All of them: what one commits while the log is copied would be half in it.
+  for (const { pid } of worker.members) process.kill(pid, 'SIGSTOP');
   let identity: string | null;
   try {
     identity = await recoverOpenFile(
@@ -80,7 +81,8 @@ export async function rescue(
     );
   } catch (error) {
     // One that is paused is continued by the next request.
-    if (worker.thermal === 'hot') process.kill(worker.pid, 'SIGCONT');
+    for (const { pid } of worker.members)
+      if (pid !== worker.pid || worker.thermal === 'hot') process.kill(pid, 'SIGCONT');
     throw error;
   }
   await worker.kill('killed');

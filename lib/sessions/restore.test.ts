@@ -7,6 +7,7 @@ import { observeEffects } from '../base/effects.ts';
 import { sha256Of } from '../storage/files.ts';
 import { type Planted, plant } from '../testing/faulted.ts';
 import { filesIn } from '../testing/files-in.ts';
+import { programOf } from '../testing/program.ts';
 import { type Dock, REQUEST, startDock } from './testing/dock.ts';
 
 const VICTIM = join(import.meta.dirname, 'testing', 'restore-victim.ts');
@@ -152,9 +153,13 @@ describe.each(['suspended', 'archived'] as const)('a sandbox that is %s', (state
       const one = planted.get(id);
       if (one === undefined) throw new Error(id);
       const before = lookAt(one);
-      const victim = spawnSync(process.execPath, ['--no-warnings', VICTIM, folder, id, hash, String(at + 1)], {
-        encoding: 'utf8',
-      });
+      const victim = spawnSync(
+        process.execPath,
+        ['--no-warnings', programOf(VICTIM), folder, id, hash, String(at + 1)],
+        {
+          encoding: 'utf8',
+        },
+      );
       if (victim.signal === null) {
         expect([victim.status, victim.stderr]).toEqual([0, '']);
         break;

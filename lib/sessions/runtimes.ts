@@ -22,6 +22,8 @@ export class SandboxRuntime {
   activity = 0;
   attached = 0;
   calls = 0;
+  /** Calls and writes since they were last counted as usage. */
+  uncountedCalls = 0;
   /** Epoch seconds at which its process was last paused. */
   pausedAt = 0;
   /** Epoch seconds of the last activity; also when that is in the registry. */
@@ -39,17 +41,22 @@ export class SandboxRuntime {
   holders = 0;
   #drained: (() => void)[] = [];
 
-  constructor(id: InstanceId) {
+  readonly #operationChanged: (id: InstanceId) => void;
+
+  constructor(id: InstanceId, operationChanged: (id: InstanceId) => void) {
     this.id = id;
+    this.#operationChanged = operationChanged;
   }
 
   /** A verb is under way on a row of this generation. */
   startOperation(verb: string, { generation }: { generation: number }): void {
     this.#pending = { verb, generation };
+    this.#operationChanged(this.id);
   }
 
   endOperation(): void {
     this.#pending = null;
+    this.#operationChanged(this.id);
   }
 
   /** The verb under way, or null. While there is one, calls wait for the verbs lock. */
@@ -112,6 +119,7 @@ export class SandboxRuntime {
 
   callStarted(): void {
     this.calls += 1;
+    this.uncountedCalls += 1;
   }
 
   callEnded(): void {
@@ -137,6 +145,7 @@ export class SandboxRuntime {
       this.process === null &&
       this.attached === 0 &&
       this.calls === 0 &&
+      this.uncountedCalls === 0 &&
       this.activity === 0 &&
       this.settling === null
     );
@@ -146,6 +155,12 @@ export class SandboxRuntime {
 /** The runtimes by id. A runtime with nothing to remember is dropped. */
 export class Runtimes {
   readonly #runtimes = new Map<InstanceId, SandboxRuntime>();
+  readonly #operationChanged: (id: InstanceId) => void;
+
+  /** `operationChanged` is called with the sandbox in which a verb began or ended. */
+  constructor(operationChanged: (id: InstanceId) => void) {
+    this.#operationChanged = operationChanged;
+  }
 
   /** The runtime of a sandbox, or undefined when nothing is going on with it. */
   peek(id: InstanceId): SandboxRuntime | undefined {
@@ -167,7 +182,7 @@ export class Runtimes {
   hold(id: InstanceId): SandboxRuntime {
     let runtime = this.#runtimes.get(id);
     if (runtime === undefined) {
-      runtime = new SandboxRuntime(id);
+      runtime = new SandboxRuntime(id, this.#operationChanged);
       this.#runtimes.set(id, runtime);
     }
     runtime.holders += 1;

@@ -12,12 +12,15 @@ import type {
   WriteOperation,
   WriteOutcome,
 } from '../instance/instance.ts';
+import type { Capability } from '../instance/policies.ts';
+import type { ShellJobHost } from '../instance/shell-jobs.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
 import type { CopyContent } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
+import type { WorkbookCall, WorkbookCallOptions, WorkbookCallOutcome } from './workbook-call.ts';
 
 /** Who or what asked for something: the ledger records it. */
 export interface AuditContext {
@@ -127,19 +130,51 @@ export interface Sessions {
    */
   settle(id: InstanceId, audit: AuditContext): Promise<InstanceRow>;
 
-  /** Calls and writes count as activity and wake the sandbox. Throws `archived` for an archived one. */
+  /**
+   * Calls and writes count as activity and wake the sandbox. Throws `archived` for an archived one. `makesRoom`: false
+   * for what nobody waits for; its wake comes behind those of people, and no other sandbox is suspended for it.
+   */
   exec(
     id: InstanceId,
     request: ExecRequest,
     audit: AuditContext,
-    options?: { onWoke?: (woken: WakeReport) => void; onOutput?: (chunk: OutputChunk) => void; signal?: AbortSignal },
+    options?: {
+      onWoke?: (woken: WakeReport) => void;
+      onStarted?: () => void;
+      onOutput?: (chunk: OutputChunk) => void;
+      onJob?: ShellJobHost;
+      signal?: AbortSignal;
+      makesRoom?: boolean;
+      isPatient?: boolean;
+    },
   ): Promise<ExecOutcome & WakeReport>;
   eval(
     id: InstanceId,
     request: EvalRequest,
     audit: AuditContext,
-    options?: { signal?: AbortSignal },
+    options?: {
+      onWoke?: (woken: WakeReport) => void;
+      onStarted?: () => void;
+      signal?: AbortSignal;
+      isPatient?: boolean;
+    },
   ): Promise<EvalOutcome & WakeReport>;
+  /**
+   * Throws what a call that needs `capability` would be refused for as the sandbox is now: `gone`, `archived`, a fault,
+   * `capability`, `quota_exceeded`. Wakes nothing, and is no activity.
+   */
+  requireCallable(id: InstanceId, capability: Capability, audit: AuditContext): Promise<InstanceRow>;
+  /**
+   * Calls a component of the workbook that the sandbox is docked to, or runs a workflow of it; activity as the others.
+   * What a component did wrong is in its result. Throws `conflict` without a known workbook, `not_found` and
+   * `validation` for what the workbook has not.
+   */
+  callWorkbook(
+    id: InstanceId,
+    call: WorkbookCall,
+    audit: AuditContext,
+    options?: WorkbookCallOptions,
+  ): Promise<WorkbookCallOutcome & WakeReport>;
   write(id: InstanceId, operation: WriteOperation, audit: AuditContext): Promise<WriteOutcome>;
   /** Reads wake nothing and are no activity. Allowed in any state but `deleted`; a `created` sandbox reads as empty. */
   read<R extends ReadRequest>(id: InstanceId, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
@@ -178,6 +213,19 @@ export interface Sessions {
   /** The sandboxes whose process is paused in memory. */
   readonly warmIds: readonly InstanceId[];
   readonly callsRunning: number;
+  /** Wakes that wait for a place or a worker. */
+  readonly wakesWaiting: number;
+  /**
+   * Calls back with a sandbox when a verb begins or ends in it, whatever became of it: `LiveStatus.pending` is another
+   * one then. Returns the unsubscriber.
+   */
+  onOperationChange(listener: (id: InstanceId) => void): () => void;
+  /** Tells how long each wake waited for its place and its worker, in milliseconds, and whether it got them. */
+  onWakeWaited(listener: (waitMs: number, isAdmitted: boolean) => void): void;
+  /** What the sandboxes of each tenant took since the start of the server. */
+  readonly totalsByTenant: ReadonlyMap<string, { cpuSeconds: number; calls: number }>;
+  /** Memory of the processes of each tenant that has some, in bytes. */
+  readonly memoryByTenant: ReadonlyMap<string, number>;
 
   /**
    * Settles every interrupted operation by looking at the files, and moves orphans to `orphans/`. Runs once, before

@@ -145,3 +145,46 @@ test('a client that hears of a move and looks at once finds no operation under w
   leave();
   expect(await Promise.all(seen)).toEqual([null, null, null, null, null, null]);
 });
+
+test('whoever follows a sandbox is told when a verb begins and ends in it, whether it moves, fails or is refused', async () => {
+  const told: (string | null)[] = [];
+  const reads: Promise<unknown>[] = [];
+  const leave = dock.sessions.onOperationChange((id) => {
+    if (id === 'a') reads.push(rowOf().then((row) => told.push(dock.sessions.live(row).pending)));
+  });
+  /** What was told from the first to the last word. */
+  const during = async (work: () => Promise<unknown>) => {
+    told.length = 0;
+    await work();
+    await Promise.all(reads.splice(0));
+    return { told: told.length, last: told.at(-1) };
+  };
+  const { sessions } = dock;
+  const moves = {
+    suspend: () => sessions.suspend('a', REQUEST),
+    freeze: () => sessions.freeze('a', REQUEST),
+    prefetch: () => sessions.prefetch('a', REQUEST),
+    resume: () => sessions.resume('a', REQUEST),
+    archive: () => sessions.archive('a', REQUEST),
+    revive: () => sessions.revive('a', REQUEST),
+  };
+  for (const [verb, move] of Object.entries(moves))
+    expect([verb, await during(move)]).toEqual([verb, { told: 2, last: null }]);
+
+  failing = 'suspend.intent';
+  expect(await during(() => expect(moves.suspend()).rejects.toThrow('broken'))).toEqual({ told: 2, last: null });
+  failing = null;
+  expect(await during(moves.resume)).toEqual({ told: 2, last: null });
+  const call = sessions.exec('a', { command: 'sleep 20', timeoutMs: 20_000 }, REQUEST);
+  const ended = expect(call).resolves.toBeDefined();
+  await expect.poll(async () => sessions.live(await rowOf()).calls).toBe(1);
+  expect(await during(() => expect(moves.archive()).rejects.toThrow('A call is running'))).toEqual({
+    told: 2,
+    last: null,
+  });
+  expect(await during(() => sessions.archive('a', REQUEST, { force: true }))).toEqual({ told: 2, last: null });
+  await ended;
+  expect(await during(() => sessions.delete('a', REQUEST))).toEqual({ told: 2, last: null });
+
+  leave();
+});

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { SupervisedInstance } from '../instance/supervisor.ts';
+import type { ProcessGroup } from '../instance/process-group.ts';
 import { hangingInstance } from '../instance/testing/hanging-instance.ts';
 import { observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
@@ -36,10 +36,10 @@ async function idle(id: string): Promise<number> {
 /**
  * Wakes a sandbox on a process of its own, outside the pool, that burns its processor and is checked as by the pool.
  */
-async function burning(id: string): Promise<{ instance: SupervisedInstance; stop: () => void }> {
+async function burning(id: string): Promise<{ instance: ProcessGroup; stop: () => void }> {
   await at.dock.create(id);
   const claim = at.dock.pool.claim.bind(at.dock.pool);
-  const opened: SupervisedInstance[] = [];
+  const opened: ProcessGroup[] = [];
   at.dock.pool.claim = () => {
     at.dock.pool.claim = claim;
     return {

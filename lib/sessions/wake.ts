@@ -173,9 +173,7 @@ async function claimAfterIntent(
 /** Refuses a wake before it begins. Throws `archived`, `unknown_state`, `corrupt`, `missing_file`. */
 function admit(row: InstanceRow, location: FileLocation, options: WakeOptions): void {
   if (row.state === 'archived' && !options.revives) {
-    throw new WinterdockError('archived', `The sandbox "${row.id}" is archived; a call does not revive it.`, {
-      hint: 'Revive it first.',
-    });
+    throw archivedForCalls(row.id);
   }
   if (!options.force) refuseFaulted(row);
   if (location === 'none' && row.state !== 'created') {
@@ -183,6 +181,13 @@ function admit(row: InstanceRow, location: FileLocation, options: WakeOptions): 
       hint: waysOut('missing'),
     });
   }
+}
+
+/** The refusal of a call to an archived sandbox. */
+export function archivedForCalls(id: string): WinterdockError {
+  return new WinterdockError('archived', `The sandbox "${id}" is archived; a call does not revive it.`, {
+    hint: 'Revive it first.',
+  });
 }
 
 async function start(
@@ -215,7 +220,11 @@ async function start(
     maxFileBytes: engine.config.maxFileBytes,
     mustExist: location !== 'none' && location !== 'memory',
   };
-  const process = await startProcess(engine, spec, { ...options, claim });
+  const onProcess = (process: InstanceProcess) => {
+    engine.cpuBudget.account(row, process);
+    options.onProcess?.(process);
+  };
+  const process = await startProcess(engine, spec, { onProcess, claim });
   const openMs = elapsedMs(opening);
   try {
     engine.failpoint('resume.opened');
@@ -256,7 +265,7 @@ async function start(
     if (location === 'cold' && !moved) await runCleanup(engine, row.id, () => engine.drawers.cold.at(row.id).remove());
     return { process, row: active, source, thawMs: null, from: row.state, tookMs };
   } catch (error) {
-    await process.kill('killed');
+    await process.end();
     throw error;
   }
 }

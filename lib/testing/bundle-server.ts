@@ -100,7 +100,7 @@ export function bundleProcesses(folder: string): string[] {
     try {
       return (
         /^\d+$/.test(pid) &&
-        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('bundles/worker') &&
+        /bundles\/worker\.ts|\/bundle\.cjs/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8')) &&
         readFileSync(`/proc/${pid}/environ`, 'utf8').includes(folder)
       );
     } catch {

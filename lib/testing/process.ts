@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Call, caller } from './call.ts';
 import { TEST_KEY } from './key.ts';
+import { programOf } from './program.ts';
 
 const SERVER = fileURLToPath(new URL('../front/server.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -25,7 +26,7 @@ export interface ServerProcess {
 
 /** What runs the server, after the name of the program. `args`: default, the own server without its console. */
 export function commandOf({ alone, args }: { alone: boolean; args?: readonly string[] | undefined }): string[] {
-  return alone ? [...NEXT, ...(args ?? [])] : [SERVER, ...(args ?? ['--api-only'])];
+  return alone ? [...NEXT, ...(args ?? [])] : [programOf(SERVER), ...(args ?? ['--api-only'])];
 }
 
 /**

@@ -11,7 +11,7 @@ import { readConfig } from '../base/config.ts';
 import { createLogger } from '../base/log.ts';
 import { listen } from '../front/listener.ts';
 import { createHost, type HostOptions } from '../host/host.ts';
-import { startAlone } from './alone-server.ts';
+import { placeNewRegistry } from '../registry/testing/new-registry.ts';
 import { type Call, caller } from './call.ts';
 import { TEST_KEY } from './key.ts';
 import { type PlainHost, plainHost } from './plain-ids.ts';
@@ -45,7 +45,11 @@ export interface TestServerOptions<C extends Clock> {
 export async function startServer<C extends Clock = FakeClock>(
   options: TestServerOptions<C> = {},
 ): Promise<TestServer & { clock: C }> {
-  if (process.env.WB_TEST_TARGET === 'next') return startAlone(options);
+  if (process.env.WB_TEST_TARGET === 'next') {
+    // Loads Vitest, which a process that a test starts does without.
+    const { startAlone } = await import('./alone-server.ts');
+    return startAlone(options);
+  }
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'winterdock-'));
   const clock = options.clock ?? (new FakeClock() as Clock as C);
   const config = readConfig({
@@ -53,11 +57,13 @@ export async function startServer<C extends Clock = FakeClock>(
     WB_CACHE: process.env.WB_CACHE,
     WB_ADMIN_KEY: TEST_KEY,
     WB_POOL: '0',
+    WB_CPU_GROUPS: '0',
     WB_TICK_MS: '3600000',
     WB_LOG: 'error',
     PORT: '0',
     ...options.settings,
   });
+  if (config.registryPath !== ':memory:') await placeNewRegistry(config.registryPath);
   const host = await createHost({
     config,
     clock,

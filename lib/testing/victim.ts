@@ -23,7 +23,12 @@ export const caller: Caller = {
 };
 
 /** Starts the engine. Failpoints during the start itself are ignored. */
-export async function startVictim(folder: string, step: string): Promise<PlainHost> {
+export async function startVictim(
+  folder: string,
+  step: string,
+  clock: FakeClock = new FakeClock(),
+  settings: Record<string, string | undefined> = {},
+): Promise<PlainHost> {
   let armed = false;
   const config = readConfig({
     WB_DATA: folder,
@@ -31,12 +36,13 @@ export async function startVictim(folder: string, step: string): Promise<PlainHo
     WB_POOL: '0',
     WB_TICK_MS: '3600000',
     WB_LOG: 'silent',
+    ...settings,
   });
   const host = await createHost({
     config,
     // They start with the first read, which few of these processes come to.
     readers: sharedReaders(config),
-    clock: new FakeClock(),
+    clock,
     log: createLogger('silent'),
     failpoint: (name) => {
       if (armed && name === step) process.kill(process.pid, 'SIGKILL');

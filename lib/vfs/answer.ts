@@ -1,9 +1,12 @@
 /**
  * Answers every read request from one open VFS. Used by reader processes and by the process of a `:memory:` sandbox.
  */
+import { createHash } from 'node:crypto';
+import { databaseRows, databaseTables, databaseTooLarge, MAX_DATABASE_BYTES } from './database-file.ts';
 import { folderPage } from './folder.ts';
+import { parseVfsPath } from './paths.ts';
 import { runQuery } from './query.ts';
-import type { PeekRequest, ReadAnswer, ReadRequest } from './types.ts';
+import type { PeekRequest, ReadAnswer, ReadRequest, VfsAddress, VfsDigest } from './types.ts';
 import type { Vfs } from './vfs.ts';
 
 /** One request, one answer. Throws what the operations of Vfs and `runQuery` throw. */
@@ -13,6 +16,8 @@ export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
       return { op: 'volumes', volumes: vfs.sizes() };
     case 'list':
       return { op: 'list', ...vfs.list(request.volume, request) };
+    case 'digests':
+      return { op: 'digests', ...digestsOf(vfs, request) };
     case 'folder': {
       const children = vfs.readdir(request.path, request.volume);
       const items = children.map(({ path, kind, size, mtime }) => ({ name: nameOf(path), kind, size, mtime }));
@@ -25,6 +30,14 @@ export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
     case 'get': {
       const stat = vfs.stat(request.path, request.volume);
       return { op: 'get', stat, content: stat && contentOf(vfs, request) };
+    }
+    case 'tables': {
+      const content = databaseOf(vfs, request);
+      return { op: 'tables', tables: content && databaseTables(content, request) };
+    }
+    case 'rows': {
+      const content = databaseOf(vfs, request);
+      return { op: 'rows', rows: content && databaseRows(content, request) };
     }
     case 'search':
       return { op: 'search', ...vfs.search(request) };
@@ -40,6 +53,29 @@ export function answerPeek(vfs: Vfs, request: PeekRequest, maxBytes: number): Re
   const { range } = request;
   const bytes = range ? range.end - range.start + 1 : (stat?.size ?? 0);
   return bytes > maxBytes ? null : { op: 'get', stat, content: stat && contentOf(vfs, request) };
+}
+
+function digestsOf(
+  vfs: Vfs,
+  { volume, limit, bytes, after }: Extract<ReadRequest, { op: 'digests' }>,
+): { files: VfsDigest[]; next: string | null } {
+  const page = vfs.list(volume, { limit, ...(after === undefined ? {} : { after }) });
+  const files: VfsDigest[] = [];
+  let hashed = 0;
+  for (const file of page.files) {
+    if (hashed >= bytes) return { files, next: files.at(-1)?.path ?? null };
+    const content = vfs.get(parseVfsPath(file.path), volume) ?? new Uint8Array();
+    files.push({ ...file, sha256: createHash('sha256').update(content).digest('hex') });
+    hashed += content.byteLength;
+  }
+  return { files, next: page.next };
+}
+
+/** The bytes of a file that may be a database; null without one. Throws `too_large`. */
+function databaseOf(vfs: Vfs, { path, volume }: VfsAddress): Uint8Array | null {
+  const size = vfs.stat(path, volume)?.size ?? 0;
+  if (size > MAX_DATABASE_BYTES) throw databaseTooLarge(size);
+  return vfs.get(path, volume);
 }
 
 function contentOf(vfs: Vfs, { path, volume, range }: Extract<ReadRequest, { op: 'get' }>): Uint8Array | null {

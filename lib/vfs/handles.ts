@@ -1,6 +1,7 @@
 /**
- * SQLite handles on a VFS file: live (WAL, one writer), at rest (immutable), beside a live process (read-only), and the
- * recovery to rest. Owns every pragma; knows nothing of the contents of the tables except that tmp is cleared.
+ * SQLite handles on a VFS file: live (WAL, the processes of one sandbox), at rest (immutable), beside a live process
+ * (read-only), and the recovery to rest. Owns every pragma; knows nothing of the contents of the tables except that tmp
+ * is cleared.
  *
  * The process that holds a live file must not open and close it by other means: POSIX releases a process's locks on a
  * file when the process closes any descriptor of it.
@@ -64,14 +65,15 @@ const DISTRUST = 'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;';
 const IN_MEMORY = 'PRAGMA temp_store = MEMORY;';
 
 /**
- * Opens the one writing handle: WAL, `synchronous=FULL`, both tables created, and every volume that does not survive a
+ * Opens a writing handle: WAL, `synchronous=FULL`, both tables created, and every volume that does not survive a
  * resume cleared. Writes only if something is missing. `maxBytes` limits the file. With `walLater`, a complete file is
- * left untouched, and the caller must run `enterWal` before the first write. Throws `missing_file` (with `mustExist`),
- * `corrupt`, `conflict`, `storage_unavailable`.
+ * left untouched, and the caller must run `enterWal` before the first write. `joins`: another process has it open for
+ * writing, so tmp is in use and stays. Throws `missing_file` (with `mustExist`), `corrupt`, `conflict`,
+ * `storage_unavailable`.
  */
 export function openLiveFile(
   file: string,
-  options: { maxBytes: number; mustExist: boolean; walLater?: boolean },
+  options: { maxBytes: number; mustExist: boolean; walLater?: boolean; joins?: boolean },
 ): LiveFile {
   const inMemory = file === ':memory:';
   if (options.mustExist && !inMemory && !existsSync(file)) throw missingFile();
@@ -87,10 +89,11 @@ export function openLiveFile(
       const pageBytes = Number(opening.prepare('PRAGMA page_size').get()?.page_size);
       opening.exec(`PRAGMA max_page_count = ${pageLimit(options.maxBytes, pageBytes)}`);
       if (!found.vfs && !inMemory) createDurably(opening, found);
-      later = options.walLater === true && (found.nodes || !found.vfs) && !inMemory && !hasTmp(opening);
+      const keepsTmp = options.joins === true;
+      later = options.walLater === true && (found.nodes || !found.vfs) && !inMemory && (keepsTmp || !hasTmp(opening));
       if (!inMemory && !later) enterWal(opening);
       ensureSchema(opening, found.vfs ? found : inspectSchema(opening));
-      if (!later && hasTmp(opening)) clearTmp(opening);
+      if (!later && !keepsTmp && hasTmp(opening)) clearTmp(opening);
       return { vfs: true, nodes: true };
     },
   );

@@ -36,6 +36,9 @@ interface Settled {
 
 export type ReaderJobResult = ReadAnswer | FileCheck | Settled | VfsCopy;
 
+/** Reads that run SQL of guests, which may take any time and memory. */
+export const GUEST_SQL: ReadonlySet<ReadRequest['op']> = new Set(['query', 'tables', 'rows']);
+
 type ToReader = { id: number; job: ReaderJob };
 
 export type FromReader =
@@ -112,6 +115,10 @@ export function requireRequest(value: unknown): Fields {
       all(request, 'string', 'volume') &&
       all(request, 'number', 'limit') &&
       maybe(request, 'string', 'prefix', 'after')) ||
+    (op === 'digests' &&
+      all(request, 'string', 'volume') &&
+      all(request, 'number', 'limit', 'bytes') &&
+      maybe(request, 'string', 'after')) ||
     (op === 'folder' &&
       all(request, 'string', 'volume', 'path') &&
       all(request, 'number', 'limit') &&
@@ -119,6 +126,14 @@ export function requireRequest(value: unknown): Fields {
     (op === 'directories' && all(request, 'string', 'volume')) ||
     (op === 'stat' && all(request, 'string', 'volume', 'path')) ||
     (op === 'get' && all(request, 'string', 'volume', 'path') && soundRange(request.range)) ||
+    (op === 'tables' &&
+      all(request, 'string', 'volume', 'path') &&
+      all(request, 'number', 'limit') &&
+      maybe(request, 'string', 'after')) ||
+    (op === 'rows' &&
+      all(request, 'string', 'volume', 'path', 'table') &&
+      all(request, 'number', 'limit') &&
+      maybe(request, 'string', 'after')) ||
     (op === 'search' &&
       (request.in === 'name' || request.in === 'content') &&
       all(request, 'string', 'text') &&
@@ -133,10 +148,13 @@ function parseAnswer(answer: Fields): ReaderJobResult {
   const sound =
     (answer.op === 'volumes' && Array.isArray(answer.volumes)) ||
     (answer.op === 'list' && Array.isArray(answer.files)) ||
+    (answer.op === 'digests' && Array.isArray(answer.files)) ||
     (answer.op === 'folder' && Array.isArray(answer.items)) ||
     (answer.op === 'directories' && Array.isArray(answer.paths)) ||
     (answer.op === 'stat' && typeof answer.stat === 'object') ||
     (answer.op === 'get' && (answer.content === null || answer.content instanceof Uint8Array)) ||
+    (answer.op === 'tables' && typeof answer.tables === 'object') ||
+    (answer.op === 'rows' && typeof answer.rows === 'object') ||
     (answer.op === 'search' && Array.isArray(answer.hits)) ||
     (answer.op === 'query' && Array.isArray(answer.rows) && Array.isArray(answer.columns)) ||
     (answer.settled === true && orNull(answer.identity)) ||

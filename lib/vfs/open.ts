@@ -10,12 +10,20 @@ import { inspectSchema } from './schema.ts';
 import { Vfs } from './vfs.ts';
 
 /**
- * Opens the file (or `:memory:`) for its one writing process: WAL (from the first write on, with `walLater`),
- * `synchronous=FULL`, at most `maxBytes`, tmp cleared. See `openLiveFile`.
+ * Opens the file (or `:memory:`) for a writing process: WAL (from the first write on, with `walLater`),
+ * `synchronous=FULL`, at most `maxBytes`, tmp cleared unless it `joins` another. See `openLiveFile`.
  */
 export function openLive(
   file: string,
-  options: { maxBytes: number; maxFileBytes: number; mustExist: boolean; walLater?: boolean; clock?: Clock },
+  options: {
+    maxBytes: number;
+    maxFileBytes: number;
+    mustExist: boolean;
+    walLater?: boolean;
+    joins?: boolean;
+    clock?: Clock;
+    beginAttempts?: number;
+  },
 ): Vfs {
   const { db, schema, enterWal } = openLiveFile(file, options);
   return new Vfs(db, options, schema, enterWal);

@@ -99,6 +99,11 @@ export class Overlay extends Tree {
     this.#rows = rows;
   }
 
+  /** Whether it has changes to commit. */
+  get isChanged(): boolean {
+    return this.#touched;
+  }
+
   /** Paths of a volume's files, in byte order, at most `limit`. */
   paths(volume: Volume, prefix: string, limit: number): string[] {
     return this.read(() => this.#rows.files(volume, prefix, limit));

@@ -11,18 +11,27 @@ const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /** The places where the name of a volume or a path comes in: requests, forms, guests, rows, messages, foreign files. */
 const BORDERS = [
+  'app/overview/first-example.ts',
   'app/sandboxes/[id]/file-actions.ts',
   'app/sandboxes/[id]/upload/route.ts',
   'app/sandboxes/[id]/volume-reading.ts',
   'lib/bundles/vfs-inspection.ts',
   'lib/cli/commands/files.ts',
   'lib/contract/schema.ts',
+  'lib/contract/schema/databases.ts',
+  'lib/host/examples.ts',
   'lib/http/routes/volumes.ts',
   'lib/http/target.ts',
-  'lib/instance/evaluate.ts',
+  'lib/instance/components/component-runner.ts',
+  'lib/instance/components/saved-state.ts',
   'lib/instance/guest-paths.ts',
+  'lib/instance/vfs-functions.ts',
   'lib/operations/bundles.ts',
   'lib/operations/copies.ts',
+  'lib/operations/terminals.ts',
+  // A page of a listing has its paths as texts.
+  'lib/vfs/answer.ts',
+  'lib/vfs/event-log-files.ts',
   'lib/vfs/messages.ts',
   'lib/vfs/salvage.ts',
   // Moving a directory makes new paths for its descendants.

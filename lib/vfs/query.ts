@@ -27,7 +27,7 @@ const MAX_VALUE_BYTES = 80 * 1024 * 1024;
 const TABLES = new Set(['vfs', 'json_each', 'json_tree']);
 
 /** Functions that compute from their arguments alone. */
-const FUNCTIONS = new Set(
+export const FUNCTIONS: ReadonlySet<string> = new Set(
   `-> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat concat_ws cos cosh count cume_dist
   current_date current_time current_timestamp date datetime degrees dense_rank exp first_value floor format glob group_concat hex if
   ifnull iif instr json json_array json_array_insert json_array_length json_error_position json_extract json_group_array

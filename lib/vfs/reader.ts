@@ -13,7 +13,14 @@ import { hashFile } from '../base/hash-file.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import { answerRead } from './answer.ts';
 import { copyVfs } from './copy.ts';
-import { type FileCheck, type FromReader, parseToReader, type ReaderJob, type ReaderJobResult } from './messages.ts';
+import {
+  type FileCheck,
+  type FromReader,
+  GUEST_SQL,
+  parseToReader,
+  type ReaderJob,
+  type ReaderJobResult,
+} from './messages.ts';
 import { identityAtRest, openAtRest, openBeside, recoverToRest } from './open.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './types.ts';
 
@@ -25,6 +32,8 @@ let watch: Worker | undefined;
 process.on('message', (message) => void take(message));
 // A normal exit waits for V8's threads and has been seen to hang. Nothing here needs a clean-up.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+// Ctrl-C reaches every process of the terminal's group. The server decides what it means for this one.
+process.on('SIGINT', () => {});
 say({ ready: true });
 flushCompileCache();
 
@@ -47,7 +56,7 @@ async function run(job: ReaderJob): Promise<ReaderJobResult> {
     const { strict, sha256, durable } = job;
     return copyVfs(job.target, job.path, job.volumes, { strict, sha256, durable });
   }
-  if (job.request.op === 'query') await startWatch();
+  if (GUEST_SQL.has(job.request.op)) await startWatch();
   return read(job.target, job.request);
 }
 
@@ -119,8 +128,8 @@ function structure(path: string): Pick<FileCheck, 'quickCheck' | 'identity'> {
 }
 
 /**
- * A query or a copy can block this thread for any time, and then it would not notice the server's end. A second thread
- * does. It is started with the first such job only, because it takes 10 MB.
+ * SQL of guests or a copy can block this thread for any time, and then it would not notice the server's end. A second
+ * thread does. It is started with the first such job only, because it takes 10 MB.
  */
 async function startWatch(): Promise<void> {
   if (watch) return;

@@ -8,7 +8,7 @@ import { performing, unlinkFile } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
 import { FairQueue } from '../base/fair-queue.ts';
 import { JobQueue } from './job-queue.ts';
-import { type FileCheck, type ReaderJob, type ReaderJobResult, requireRequest } from './messages.ts';
+import { type FileCheck, GUEST_SQL, type ReaderJob, type ReaderJobResult, requireRequest } from './messages.ts';
 import { type JobDeath, type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';
 import type { ReadAnswer, Readers, ReadRequest, ReadTarget, VfsCopy } from './types.ts';
 import type { Volume } from './volumes.ts';
@@ -18,7 +18,7 @@ export interface ReadersOptions {
   processes?: number;
   /** Largest file of a sandbox, in bytes; sets the memory limit of a process. */
   maxFileBytes: number;
-  /** Time limit of a query in milliseconds. */
+  /** Time limit of a query, and of reading tables, in milliseconds. */
   queryTimeoutMs?: number;
   log?: Logger;
 }
@@ -34,6 +34,7 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+const SLOW: ReadonlySet<ReadRequest['op']> = new Set([...GUEST_SQL, 'digests', 'search']);
 const DEFAULT_PROCESSES = 2;
 const QUERY_TIMEOUT_MS = 5000;
 /**
@@ -95,7 +96,7 @@ class ReaderPool implements Readers {
   ): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
     requireRequest(request);
     const job: ReaderJob = { kind: 'read', target, request };
-    const answer = await this.#give(job, { slow: request.op === 'query' || request.op === 'search', tenant });
+    const answer = await this.#give(job, { slow: SLOW.has(request.op), tenant });
     if (!('op' in answer) || answer.op !== request.op) {
       throw new WinterdockError('internal', `A reader did not answer ${request.op}.`);
     }
@@ -239,7 +240,9 @@ class ReaderPool implements Readers {
     waiting.tries += 1;
     if (waiting.slow) this.#slowRunning += 1;
     try {
-      waiting.resolve(await process.run(waiting.job, isQuery(waiting.job) ? this.#queryLimits : this.#readLimits));
+      waiting.resolve(
+        await process.run(waiting.job, guestSqlOf(waiting.job) !== null ? this.#queryLimits : this.#readLimits),
+      );
     } catch (error) {
       this.#failed(waiting, error);
     } finally {
@@ -268,21 +271,27 @@ async function check(queue: JobQueue, path: string, packed: boolean): Promise<Fi
   throw new WinterdockError('internal', 'A reader did not answer a check.');
 }
 
-function isQuery(job: ReaderJob): boolean {
-  return job.kind === 'read' && job.request.op === 'query';
+/** Whose SQL a job runs, in the words of an error; null when it runs none. */
+function guestSqlOf(job: ReaderJob): { what: string; field: string; hint: string } | null {
+  if (job.kind !== 'read' || !GUEST_SQL.has(job.request.op)) return null;
+  return job.request.op === 'query'
+    ? { what: 'The query', field: 'sql', hint: 'Narrow it down with WHERE or LIMIT.' }
+    : { what: 'Reading the tables', field: 'path', hint: 'Download the file to look at it elsewhere.' };
 }
 
 /** The caller's error when a read's process had to be killed, or died twice. */
 function deathError(job: ReaderJob, death: ReaderDeath, queryTimeoutMs: number): WinterdockError {
-  const query: Record<JobDeath, string> = {
-    timeout: `The query was ended after ${queryTimeoutMs} ms.`,
-    memory: 'The query was ended: it needs too much memory.',
-    crash: 'The query ended the process that ran it.',
-  };
-  if (isQuery(job)) {
-    return new WinterdockError('validation', query[death.why], {
-      hint: 'Narrow it down with WHERE or LIMIT.',
-      extra: { errors: [{ path: 'sql', message: query[death.why] }] },
+  const sql = guestSqlOf(job);
+  if (sql !== null) {
+    const { what, field, hint } = sql;
+    const says: Record<JobDeath, string> = {
+      timeout: `${what} was ended after ${queryTimeoutMs} ms.`,
+      memory: `${what} was ended: it needs too much memory.`,
+      crash: `${what} ended the process that ran it.`,
+    };
+    return new WinterdockError('validation', says[death.why], {
+      hint,
+      extra: { errors: [{ path: field, message: says[death.why] }] },
       cause: death,
     });
   }

@@ -2,7 +2,7 @@
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 
-const BUSY = 5;
+export const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
 const IOERR = 10;

@@ -52,6 +52,11 @@ export class TableWriter implements TreeWriter {
     return this.#last;
   }
 
+  /** Another handle may have stored a later version: the stored one is read again. */
+  forgetCounter(): void {
+    this.#last = 0;
+  }
+
   /**
    * Stores the last assigned version, if it is new; called before every commit. Gives a file without an identity one.
    */

@@ -3,28 +3,41 @@
  * open while other code runs. Knows nothing of what is written.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { BUSY, resultCodeOf } from './sqlite-errors.ts';
 import type { Statements } from './statements.ts';
+
+interface TransactionHooks {
+  /** May write; runs inside every transaction, right before the commit. */
+  beforeCommit: () => void;
+  /** Runs inside a transaction, before anything else, when another handle may have committed since the last one. */
+  onOthersCommitted: () => void;
+  /** Runs before the first transaction. */
+  prepare?: (() => void) | null;
+  /** Attempts to begin, each of which waits for a lock as long as the handle does. Default: one. */
+  beginAttempts?: number | undefined;
+}
 
 export class Transaction {
   readonly #db: DatabaseSync;
   readonly #statements: Statements;
-  readonly #beforeCommit: () => void;
+  readonly #hooks: TransactionHooks;
   /** Preparation before the first write, or null. */
   #prepare: (() => void) | null;
   #committed = 0;
+  /** SQLite's number of the state that others have committed, as of the last transaction; null before the first. */
+  #othersState: number | null = null;
 
-  /**
-   * `beforeCommit` may write; it runs inside every transaction, right before the commit. `prepare` runs before the
-   * first transaction.
-   */
-  constructor(db: DatabaseSync, statements: Statements, beforeCommit: () => void, prepare: (() => void) | null = null) {
-    this.#prepare = prepare;
+  constructor(db: DatabaseSync, statements: Statements, hooks: TransactionHooks) {
+    this.#prepare = hooks.prepare ?? null;
     this.#db = db;
     this.#statements = statements;
-    this.#beforeCommit = beforeCommit;
+    this.#hooks = hooks;
   }
 
-  /** Number of commits through this handle, the only writer: while it is the same, nothing has changed. */
+  /**
+   * Number of commits that this handle made, or found at the beginning of its own: while it is the same inside a
+   * transaction, nothing has changed.
+   */
   get committed(): number {
     return this.#committed;
   }
@@ -35,7 +48,7 @@ export class Transaction {
   run<T>(change: () => T): T {
     return this.#inside(() => {
       const result = change();
-      this.#beforeCommit();
+      this.#hooks.beforeCommit();
       this.#statements.run('COMMIT');
       this.#committed += 1;
       return result;
@@ -62,13 +75,34 @@ export class Transaction {
 
   #inside<T>(work: () => T): T {
     this.prepare();
-    this.#statements.run('BEGIN IMMEDIATE');
+    this.#begin();
     try {
+      this.#noteOthers();
       return work();
     } catch (error) {
       // SQLite may have ended the transaction by itself: a full or failing disk.
       if (this.#db.isTransaction) this.#statements.run('ROLLBACK');
       throw error;
     }
+  }
+
+  /** Begins, behind what another handle commits just now, however long that takes a slow disk. */
+  #begin(): void {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        this.#statements.run('BEGIN IMMEDIATE');
+        return;
+      } catch (error) {
+        if (resultCodeOf(error) !== BUSY || attempt >= (this.#hooks.beginAttempts ?? 1)) throw error;
+      }
+    }
+  }
+
+  #noteOthers(): void {
+    const state = this.#statements.get<{ data_version: number }>('PRAGMA data_version')?.data_version ?? null;
+    if (state === this.#othersState) return;
+    this.#othersState = state;
+    this.#committed += 1;
+    this.#hooks.onOthersCommitted();
   }
 }

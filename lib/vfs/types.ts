@@ -2,6 +2,7 @@
  * Reading a VFS file: the operations and answers that a reader process, and the Instance of a `:memory:` sandbox,
  * understand. Types only; knows nothing of processes.
  */
+import type { EmbeddedRows, EmbeddedTables } from './database-file.ts';
 import type { VfsPath } from './paths.ts';
 import type { Volume } from './volumes.ts';
 
@@ -14,6 +15,11 @@ export interface VfsAddress {
 export type ReadRequest =
   | { op: 'volumes' }
   | { op: 'list'; volume: Volume; prefix?: string; limit: number; after?: string }
+  /**
+   * The files of a volume with the hashes of their contents, in the order of `list`: at most `limit`, and no more once
+   * `bytes` of contents were hashed.
+   */
+  | { op: 'digests'; volume: Volume; limit: number; bytes: number; after?: string }
   /** The direct children of a folder, one page at a time: see folder.ts. */
   | { op: 'folder'; volume: Volume; path: VfsPath; limit: number; after?: string }
   /** The explicit directories of a volume, as the listing of an archived file keeps them. */
@@ -21,6 +27,9 @@ export type ReadRequest =
   | { op: 'stat'; volume: Volume; path: VfsPath }
   /** `range`: first and last byte, both inclusive as in HTTP; cut at the end of the file. */
   | { op: 'get'; volume: Volume; path: VfsPath; range?: { start: number; end: number } }
+  /** The tables of a file that is a SQLite database, and the rows of one: see database-file.ts. */
+  | { op: 'tables'; volume: Volume; path: VfsPath; limit: number; after?: string }
+  | { op: 'rows'; volume: Volume; path: VfsPath; table: string; limit: number; after?: string }
   | { op: 'search'; text: string; in: 'name' | 'content'; volume?: Volume; limit: number }
   | { op: 'query'; sql: string; params?: (string | number | null)[] | Record<string, string | number | null> };
 
@@ -35,6 +44,15 @@ export interface VfsStat {
   mtime: number;
   /** Increases with every write of this path and never repeats; the ETag is made from it. */
   version: number;
+}
+
+/** A file, and the hash of its content: SHA-256 in lower-case hex. */
+export interface VfsDigest {
+  path: string;
+  size: number;
+  /** Epoch seconds. */
+  mtime: number;
+  sha256: string;
 }
 
 /** A direct child of a folder. */
@@ -74,10 +92,14 @@ export interface WriteCondition {
 export type ReadAnswer =
   | { op: 'volumes'; volumes: { volume: Volume; files: number; bytes: number }[] }
   | { op: 'list'; files: { path: string; size: number; mtime: number }[]; next: string | null }
+  | { op: 'digests'; files: VfsDigest[]; next: string | null }
   | { op: 'folder'; items: VfsFolderItem[]; next: string | null; total: number }
   | { op: 'directories'; paths: string[] }
   | { op: 'stat'; stat: VfsStat | null }
   | { op: 'get'; stat: VfsStat | null; content: Uint8Array | null }
+  /** Null: there is no such file. */
+  | { op: 'tables'; tables: EmbeddedTables | null }
+  | { op: 'rows'; rows: EmbeddedRows | null }
   | { op: 'search'; hits: { volume: Volume; path: string; line?: number; text?: string }[]; truncated: boolean }
   | { op: 'query'; columns: string[]; rows: unknown[][]; truncated: boolean };
 

@@ -33,10 +33,11 @@ export class Vfs extends Tree {
   /**
    * `db` is an open handle on a file with the seed's table. `schema` saves checking it again. Throws `corrupt` for a
    * foreign file. Files larger than `maxFileBytes` are refused. `enterWal` runs before the first write.
+   * `beginAttempts`: see Transaction.
    */
   constructor(
     db: DatabaseSync,
-    limits: { maxFileBytes: number; clock?: Clock },
+    limits: { maxFileBytes: number; clock?: Clock; beginAttempts?: number },
     schema: Schema = inspectSchema(db),
     enterWal: (() => void) | null = null,
   ) {
@@ -44,7 +45,12 @@ export class Vfs extends Tree {
     const rows = new TableReader(statements, schema.nodes);
     const clock = limits.clock ?? systemClock;
     const changes = new TableWriter(statements, clock);
-    const transaction = new Transaction(db, statements, () => changes.storeCounter(), enterWal);
+    const transaction = new Transaction(db, statements, {
+      beforeCommit: () => changes.storeCounter(),
+      onOthersCommitted: () => changes.forgetCounter(),
+      prepare: enterWal,
+      beginAttempts: limits.beginAttempts,
+    });
     const quota = new Quota(statements);
     const explain = (error: unknown, bytes: number) => quota.explain(error, bytes) ?? translateSqliteError(error);
     super({

@@ -6,7 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { copyFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { BarName } from './bars.ts';
 import { must, timed } from './measure.ts';
+import { cpuOfTree } from './processes.ts';
 import { figureOf, type PartResult, seriesOf, single } from './result.ts';
 import { KEY, startWinterdock } from './server.ts';
 import { percentile } from './statistics.ts';
@@ -17,6 +19,12 @@ const MB = 1e6;
 const FILE_MIB = 50;
 const FLOOR = 'cp and fsync of its file';
 const EXCLUDES = 'a network, a sandbox of many small files, or content that is all noise or all text.';
+
+/** The bars of what the server and its processes take of processor time. */
+const CPU_BARS: Record<string, BarName> = {
+  'a ship': 'bundles: CPU of a ship',
+  'an import': 'bundles: CPU of an import',
+};
 
 /** Half noise and half text that deflates, as work is. */
 function content(mebibytes: number): Buffer {
@@ -33,6 +41,8 @@ export async function measureBundles(mebibytes: number, rounds: number): Promise
   const add = (what: string, took: number) => {
     samples[what] = [...(samples[what] ?? []), took];
   };
+  /** Processor time of the server and its processes, in milliseconds. */
+  const work: Record<string, number[]> = {};
   let growth = 0;
   let silence = 0;
   try {
@@ -53,14 +63,16 @@ export async function measureBundles(mebibytes: number, rounds: number): Promise
     const tree = join(server.folder, 'tree.tar.gz');
 
     /** Times `work` and adds what the server's memory grew by. */
-    const sample = async (what: string, work: () => Promise<unknown>) => {
+    const sample = async (what: string, act: () => Promise<unknown>) => {
       const before = peak.reset();
+      const cpuBefore = cpuOfTree(server.pid);
       add(
         what,
         await timed(async () => {
-          silence = Math.max(silence, await longestSilence(server.url, work));
+          silence = Math.max(silence, await longestSilence(server.url, act));
         }),
       );
+      work[what] = [...(work[what] ?? []), cpuOfTree(server.pid) - cpuBefore];
       growth = Math.max(growth, peak.read() - before);
     };
 
@@ -93,6 +105,13 @@ export async function measureBundles(mebibytes: number, rounds: number): Promise
         ...Object.entries(samples).map(([what, found]) =>
           figureOf(`${what}, ${size}`, single(bytes / MB / (percentile(found, 0.5) / 1000)), {
             unit: 'MB/s',
+            excludes: EXCLUDES,
+          }),
+        ),
+        ...Object.entries(work).map(([what, found]) =>
+          figureOf(`processor time of ${what}, ${size}`, single(percentile(found, 0.5) / (bytes / MB)), {
+            unit: 'ms for each MB',
+            ...(CPU_BARS[what] === undefined ? {} : { bar: CPU_BARS[what] }),
             excludes: EXCLUDES,
           }),
         ),

@@ -16,6 +16,7 @@ const MIB = 1024 * 1024;
 const MB = 1e6;
 const FILE_MIB = 50;
 const CLONES = 100;
+const MOST_CLONES = 1000;
 const FLOOR = 'cp and fsync of its file';
 const EXCLUDES = 'a copy to another file system, a sandbox of many small files, or two copies at the same time.';
 
@@ -29,6 +30,8 @@ export async function measureCopies(mebibytes: number, rounds: number): Promise<
   const samples: Record<string, number[]> = {};
   let growth = 0;
   let silence = 0;
+  /** The longest waits during restores of many. */
+  const waits: number[] = [];
   try {
     await post('/instances', { id: 'large', tenant: 'bench' });
     for (let n = 0; n < mebibytes / FILE_MIB; n += 1) {
@@ -71,6 +74,13 @@ export async function measureCopies(mebibytes: number, rounds: number): Promise<
       });
       samples[FLOOR] = [...(samples[FLOOR] ?? []), copied];
       await sample(`a restore of ${CLONES}`, () => post(`/snapshots/${snapshot}/restore`, { count: CLONES }));
+      const many = `a restore of ${MOST_CLONES}`;
+      const restoring = await timed(async () => {
+        waits.push(
+          await longestSilence(server.url, () => post(`/snapshots/${snapshot}/restore`, { count: MOST_CLONES })),
+        );
+      });
+      samples[many] = [...(samples[many] ?? []), restoring];
       const [clone] = await post(`/snapshots/${snapshot}/restore`);
       await sample('the first resume of a clone', () => post(`/instances/${clone.id}/resume`));
       await post(`/instances/${clone.id}/archive`);
@@ -102,6 +112,11 @@ export async function measureCopies(mebibytes: number, rounds: number): Promise<
           unit: 's',
           bar: 'copies: a hundred clones',
           excludes: 'the first wake of each clone, which brings its file.',
+        }),
+        figureOf(`longest wait for another answer during a restore of ${MOST_CLONES}`, estimateOf(waits), {
+          unit: 'ms',
+          bar: 'copies: wait during a restore',
+          excludes: 'silences that fall between two questions.',
         }),
         figureOf(`growth of the server’s memory during them, ${size}`, single(growth / MB), {
           unit: 'MB',

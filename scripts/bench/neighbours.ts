@@ -1,4 +1,5 @@
 /** What a busy tenant takes from a quiet one: the same calls with and without neighbours that loop, in turns. */
+import { setTimeout } from 'node:timers/promises';
 import { createCrowd, loopFor } from './crowd.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { roundRobin } from './round-robin.ts';
@@ -9,10 +10,12 @@ import { ratioOf } from './statistics.ts';
 const NEIGHBOURS = 8;
 /** Some tens of milliseconds of work in the shell, again and again. */
 const LOOP = 'i=0; while [ $i -lt 100 ]; do i=$((i+1)); done';
+/** Neighbours loop for so long before the calls: whoever takes the processors gives way after two seconds. */
+const LEAD_MS = 3000;
 const EXCLUDES = {
   floor: 'a server that does anything, or neighbours.',
   quiet: 'sandboxes of the same tenant, which share what their tenant has.',
-  busy: 'neighbours that wait for a disk, or a machine with a processor for each.',
+  busy: 'the first seconds of the loops, neighbours that wait for a disk, or a machine with a processor for each.',
 };
 
 /** `rounds` turns of `sliceMs` for each. */
@@ -33,10 +36,9 @@ export async function measureNeighbours(rounds: number, sliceMs: number): Promis
       bare: async () => (await loopFor(quietClient, sliceMs / 4, (_, ask) => ask('POST', bare.url, KEY, '{}'))).samples,
       quiet: callQuietly,
       busy: async () => {
-        const [samples] = await Promise.all([
-          callQuietly(),
-          loopFor(neighbours, sliceMs, (n, ask) => exec(server, `loop-${n}`, LOOP, ask)),
-        ]);
+        const looping = loopFor(neighbours, LEAD_MS + sliceMs, (n, ask) => exec(server, `loop-${n}`, LOOP, ask));
+        await setTimeout(LEAD_MS);
+        const [samples] = await Promise.all([callQuietly(), looping]);
         return samples;
       },
     });

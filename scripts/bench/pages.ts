@@ -1,6 +1,7 @@
 /**
  * Pages of the console, rendered by the server with a thousand sandboxes and lines of the ledger beside a million: the
- * whole HTML over HTTP, with its counts, filters and the layout's own reads. The time must not grow with what exists.
+ * whole HTML over HTTP, with its counts, filters and the layout's own reads; and the list in a browser as a filter is
+ * typed. The time must not grow with what exists.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +14,7 @@ import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { once, roundRobin } from './round-robin.ts';
 import { FLOOR, KEY, type Running, startBare } from './server.ts';
 import { ratioOf } from './statistics.ts';
+import { measureTyping } from './typing.ts';
 
 const SMALL = 1000;
 const EXCLUDES = 'what a browser does with a page, or the first page after a start.';
@@ -32,6 +34,9 @@ const PAGES: readonly (readonly [what: string, path: string])[] = Object.entries
   'the list by label': `/sandboxes?limit=${ROWS}&label=${label.key}:${label.value}`,
   'the list by a rare word': `/sandboxes?limit=${ROWS}&q=${rareWord}`,
   'the list by a word in a tenth': `/sandboxes?limit=${ROWS}&q=${middlingWord}`,
+  'the list by a rare middle part': `/sandboxes?limit=${ROWS}&q=${rareWord.slice(3, 9)}`,
+  'the list by label, state and idle time': `/sandboxes?limit=${ROWS}&label=env:${commonWord}&state=${state}&idle_over=2592000`,
+  'the list by idle time': `/sandboxes?limit=${ROWS}&idle_over=2592000&sort=-updated`,
   'the list by a common word': `/sandboxes?limit=${ROWS}&q=${commonWord}`,
   'the list by name': `/sandboxes?limit=${ROWS}&sort=name`,
   'the archive': '/archive',
@@ -86,7 +91,10 @@ export async function measurePages(large: number, rounds: number): Promise<PartR
   };
   const sites = { small: await open(SMALL), large: await open(large), bare: await startBare() };
   try {
-    return await comparePages(sites, large, rounds);
+    const pages = await comparePages(sites, large, rounds);
+    const urls = { small: sites.small.url, large: sites.large.url };
+    const typing = await measureTyping(urls, { small: SMALL, large }, rounds);
+    return { series: [...pages.series, ...typing.series], figures: [...pages.figures, ...typing.figures] };
   } finally {
     await sites.small.stop();
     await sites.large.stop();

@@ -5,7 +5,9 @@
 import { parseArgs } from 'node:util';
 import { measureBundles } from './bundles.ts';
 import { measureBurst } from './burst.ts';
+import { measureComponents } from './components.ts';
 import { measureCopies } from './copies.ts';
+import { measureDensity } from './density.ts';
 import { measureFiles } from './files.ts';
 import { measureLive } from './live.ts';
 import { measureMemory } from './memory.ts';
@@ -14,11 +16,13 @@ import { measurePages } from './pages.ts';
 import { measureRegistry } from './registry.ts';
 import { measureRestarts } from './restarts.ts';
 import type { PartResult } from './result.ts';
+import { measureSchedules } from './schedules.ts';
 import { measureSpaced } from './spaced.ts';
 import { measureStarts } from './starts.ts';
 import { measureThroughput } from './throughput.ts';
 import { measureWakes } from './wakes.ts';
 import { measureWarm } from './warm.ts';
+import { measureWorkbooks } from './workbooks.ts';
 
 export interface Part {
   about: string;
@@ -35,7 +39,7 @@ const many = (quick: boolean) => (quick ? 20_000 : 1_000_000);
 export const PARTS = {
   wakes: {
     about: 'first commands of frozen sandboxes beside a hot one and a bare server',
-    measure: (quick) => measureWakes({ rounds: quick ? 30 : 150, largeMebibytes: large(quick) }),
+    measure: (quick) => measureWakes({ rounds: quick ? 30 : 110, largeMebibytes: large(quick) }),
   },
   burst: {
     about: 'many frozen sandboxes asked at once beside workerd; sustained wakes',
@@ -67,17 +71,46 @@ export const PARTS = {
     about: 'calls of one tenant while eight sandboxes of another keep the processors busy',
     measure: (quick) => measureNeighbours(quick ? 2 : 5, quick ? 1000 : 3000),
   },
+  components: {
+    about: 'calls of components beside a hot command, and wakes that bring their state back',
+    measure: (quick) => measureComponents({ hot: quick ? 40 : 300, wakes: quick ? 5 : 30, stateBytes: 1024 * 1024 }),
+  },
+  schedules: {
+    about: 'hot calls while 2 000 schedules are due at once, and a round out of ten thousand',
+    measure: (quick) =>
+      measureSchedules({
+        due: quick ? 100 : 2000,
+        slices: quick ? 2 : 6,
+        sliceMs: quick ? 1000 : 3000,
+        leadSeconds: quick ? 20 : 120,
+        rounds: quick ? 10 : 60,
+      }),
+  },
+  workbooks: {
+    about: 'the plan of a thousand components beside the parser alone; health while hostile sources are refused',
+    measure: (quick) =>
+      measureWorkbooks({
+        components: 1000,
+        rounds: quick ? 3 : 10,
+        slices: quick ? 2 : 6,
+        sliceMs: quick ? 1000 : 3000,
+      }),
+  },
   restarts: {
-    about: 'a start of the server and the first call after it beside workerd',
-    measure: (quick) => measureRestarts(quick ? 2 : 8),
+    about: 'a start after a kill, and the first calls after it, beside workerd',
+    measure: (quick) => measureRestarts(quick ? 2 : 8, quick ? 3 : 20),
   },
   files: {
-    about: 'files of a hot sandbox beside agentfs-sdk',
+    about: 'files of a hot sandbox beside agentfs-sdk and plain files',
     measure: (quick) => measureFiles(rounds(quick)),
   },
   memory: {
     about: 'memory of hot sandboxes beside a bare child',
     measure: (quick) => measureMemory(quick ? 10 : 50),
+  },
+  density: {
+    about: 'five hundred hot sandboxes at the same time, all asked at once',
+    measure: (quick) => measureDensity(quick ? 50 : 500, quick ? 1 : 3),
   },
   copies: {
     about: 'snapshots, restores and blueprints of a large sandbox beside cp',
@@ -88,7 +121,7 @@ export const PARTS = {
     measure: (quick) => measureBundles(large(quick), 1),
   },
   registry: {
-    about: 'lists, counts and an idle tick out of a million rows and out of a thousand',
+    about: 'lists, counts, an idle tick and the ledger out of a million rows and out of a thousand',
     measure: (quick) => measureRegistry(many(quick), rounds(quick)),
   },
   live: {

@@ -5,6 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const MB_PER_KIB = 1.024e-3;
 const NS_PER_MS = 1e6;
+/** Linux counts the time of ended processes in hundredths of a second. */
+const MS_PER_TICK = 10;
 
 /** Proportional set size in MB (10^6 bytes): its own memory, and its share of what it shares. */
 export function pssOf(pid: number): number {
@@ -16,6 +18,28 @@ export function cpuOf(pid: number): number {
   return readdirSync(`/proc/${pid}/task`)
     .map((task) => Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / NS_PER_MS)
     .reduce((total, each) => total + each, 0);
+}
+
+/** Milliseconds on a processor so far, of a process and of all that descend from it, ended ones too. */
+export function cpuOfTree(pid: number): number {
+  const stats = new Map<number, { parent: number; ms: number }>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      // The name of the program, in brackets, may hold anything.
+      const fields = stat
+        .slice(stat.lastIndexOf(')') + 2)
+        .split(' ')
+        .map(Number);
+      const ticks = fields.slice(11, 15).reduce((sum, each) => sum + each, 0);
+      stats.set(Number(name), { parent: fields[1] ?? 0, ms: ticks * MS_PER_TICK });
+    } catch {
+      // It ended meanwhile: its parent has its time.
+    }
+  }
+  const isOfTree = (one: number): boolean => one === pid || (one > 1 && isOfTree(stats.get(one)?.parent ?? 0));
+  return [...stats].reduce((sum, [one, { ms }]) => (isOfTree(one) ? sum + ms : sum), 0);
 }
 
 /** Processes of workers that a server has started, spare ones too. */

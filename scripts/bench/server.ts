@@ -20,8 +20,8 @@ export interface Running {
   pid: number;
   /** Where it keeps its files. */
   folder: string;
-  /** `keep` leaves the folder for another start. */
-  stop(options?: { keep?: boolean }): Promise<void>;
+  /** `keep` leaves the folder for another start. `killed`: it gets no time to end by itself. */
+  stop(options?: { keep?: boolean; killed?: boolean }): Promise<void>;
 }
 
 /**
@@ -58,21 +58,21 @@ export async function startWinterdock(
     url: server.url,
     pid: server.child.pid ?? 0,
     folder,
-    async stop({ keep = false } = {}) {
-      await server.end();
+    async stop({ keep = false, killed = false } = {}) {
+      await server.end(killed ? 'SIGKILL' : 'SIGTERM');
       if (!keep) rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** Kills a child when this process exits before it stopped it. Returns what stops it. */
-export function stopsWithUs(child: ChildProcess): () => Promise<void> {
+/** Kills a child when this process exits before it stopped it. Returns what stops it, by SIGTERM or another signal. */
+export function stopsWithUs(child: ChildProcess): (signal?: NodeJS.Signals) => Promise<void> {
   const exited = once(child, 'exit');
   const kill = () => void child.kill();
   process.once('exit', kill);
-  return async () => {
+  return async (signal) => {
     process.off('exit', kill);
-    child.kill();
+    child.kill(signal);
     await exited;
   };
 }
@@ -106,6 +106,9 @@ async function startScript(script: string): Promise<Running> {
 
 /** The floor: a bare Node HTTP server that reads the body, appends 4 kB to a file, fsyncs it and answers. */
 export const startBare = () => startScript('bare.ts');
+
+/** Plain files of a folder behind a bare Node HTTP server, each write synced. */
+export const startPlainFiles = () => startScript('plain-files-server.ts');
 
 /** AgentFS behind a bare Node HTTP server. */
 export const startAgentFs = () => startScript('agentfs-server.ts');

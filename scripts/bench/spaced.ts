@@ -12,17 +12,24 @@ import { ratioOf } from './statistics.ts';
 import { EVICTED_AFTER_MS, readEvicted, startWorkerd } from './workerd.ts';
 
 /** Calls in a round. */
-const CALLS = 7;
+const CALLS = 9;
+/** A server that people use has been used before: as many of each call, for others, and wakes. */
+const CALLS_BEFORE = 300;
+const WAKES_BEFORE = 20;
+const OTHER = 'other';
+const CHILD = 'bare Node HTTP + a child that fsyncs';
+const CHILD_READ = 'bare Node HTTP + a child that answers';
 const EXCLUDES = {
+  child: 'a server or a guest that does anything: two processes wake up instead of one, and nothing else.',
   floor: 'a server that does anything.',
-  ours: 'people who come at the same time, commands that do work, or a network.',
+  ours: 'the first hundreds of calls after a server’s start, people who come at the same time, commands that do work, or a network.',
   theirs: 'a shell: an object runs one SQL statement in the server’s own process, and no code of a guest.',
   first: 'bringing a file from a drawer on their side: an evicted object’s file stays where it is.',
   write: 'the same work: ours runs a shell in a process of its own and commits a file system’s tables.',
 };
 
-/** `rounds` calls of each contender, `pauseMs` before each. */
-export async function measureSpaced(rounds: number, pauseMs: number): Promise<PartResult> {
+/** `rounds` calls of each contender, `pauseMs` before each; `before`: what servers have done by then, of the usual. */
+export async function measureSpaced(rounds: number, pauseMs: number, before = 1): Promise<PartResult> {
   const [server, workerd, bare] = await startAll([
     startWinterdock({ WB_POOL: String(SPARE_WORKERS) }),
     startWorkerd(),
@@ -41,8 +48,25 @@ export async function measureSpaced(rounds: number, pauseMs: number): Promise<Pa
   const cat = async (id: string) => {
     if ((await exec(server, id, 'cat note')) !== NOTE) throw new Error(`${id} has another note.`);
   };
+  /** What the servers have compiled and optimised by then is the same for all; the sandboxes and objects are others. */
+  const use = async () => {
+    await makeSandbox(server, OTHER);
+    for (let n = 0; n < CALLS_BEFORE * before; n += 1) {
+      for (const path of ['', '/child', '/child/read']) await must('POST', `${bare.url}${path}`, KEY, '{}');
+      await cat(OTHER);
+      await exec(server, OTHER, 'echo again > file');
+      await must('PUT', objectUrl(OTHER), '', Buffer.from(NOTE));
+      await must('GET', objectUrl(OTHER), '');
+    }
+    for (let n = 0; n < WAKES_BEFORE * before; n += 1) {
+      await freeze(server, OTHER);
+      await cat(OTHER);
+    }
+    await freeze(server, OTHER);
+  };
   let turn = 0;
   try {
+    await use();
     for (const id of ['hot', 'frozen']) {
       await makeSandbox(server, id);
       await cat(id);
@@ -51,6 +75,8 @@ export async function measureSpaced(rounds: number, pauseMs: number): Promise<Pa
     await setTimeout(EVICTED_AFTER_MS);
     const found = await roundRobin(rounds, {
       bare: spaced(() => must('POST', bare.url, KEY, '{"command":"true"}')),
+      child: spaced(() => must('POST', `${bare.url}/child`, KEY, '{"command":"true"}')),
+      childRead: spaced(() => must('POST', `${bare.url}/child/read`, KEY, '{"command":"true"}')),
       ourFirst: spaced(
         () => cat('frozen'),
         async () => {
@@ -69,6 +95,8 @@ export async function measureSpaced(rounds: number, pauseMs: number): Promise<Pa
     return {
       series: [
         seriesOf(FLOOR, found.bare, { excludes: EXCLUDES.floor }),
+        seriesOf(CHILD, found.child, { floor: FLOOR, excludes: EXCLUDES.child }),
+        seriesOf(CHILD_READ, found.childRead, { floor: FLOOR, excludes: EXCLUDES.child }),
         seriesOf('first `cat` of a frozen sandbox', found.ourFirst, ours),
         seriesOf('workerd: first read of an evicted object', found.theirFirst, theirs),
         seriesOf('hot `cat`', found.ourCat, ours),
@@ -91,6 +119,16 @@ export async function measureSpaced(rounds: number, pauseMs: number): Promise<Pa
           unit: '×',
           bar: 'spaced: hot write',
           excludes: EXCLUDES.write,
+        }),
+        figureOf('a child that answers / workerd’s read', ratioOf(found.childRead, found.theirCat), {
+          unit: '×',
+          bar: null,
+          excludes: EXCLUDES.child,
+        }),
+        figureOf('a child that fsyncs / workerd’s write', ratioOf(found.child, found.theirWrite), {
+          unit: '×',
+          bar: null,
+          excludes: EXCLUDES.child,
         }),
       ],
     };

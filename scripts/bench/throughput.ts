@@ -10,7 +10,8 @@ import { startWorkerd } from './workerd.ts';
 
 const CLIENTS = 16;
 const HALF_LOAD = 'hot exec of `true` at half load';
-/** Execs a second that half load is taken of before any were counted. */
+const FLOOR_HALF_LOAD = `${FLOOR} at half load`;
+/** Calls a second that half load is taken of before any were counted. */
 const FIRST_RATE = 400;
 const PAGE = Buffer.alloc(4096, 'x');
 const EXCLUDES = {
@@ -47,12 +48,14 @@ export async function measureThroughput(rounds: number, sliceMs: number): Promis
         paceFor(crowd, sliceMs, (rates.execs?.at(-1) ?? FIRST_RATE) / 2, (n, ask) =>
           exec(server, `hot-${n}`, 'true', ask),
         ),
+      [FLOOR_HALF_LOAD]: () =>
+        paceFor(crowd, sliceMs, (rates.floor?.at(-1) ?? FIRST_RATE) / 2, (_, ask) => ask('POST', bare.url, KEY, PAGE)),
       healthz: turn('healthz', (_, ask) => ask('GET', `${server.url}/healthz`, KEY)),
     };
     const found = await roundRobin(rounds, contenders);
     const [floor = ''] = Object.keys(contenders);
     const excludesOf = (what: string) =>
-      what === floor ? EXCLUDES.floor : what.startsWith('workerd') ? EXCLUDES.theirs : EXCLUDES.ours;
+      what.startsWith(FLOOR) ? EXCLUDES.floor : what.startsWith('workerd') ? EXCLUDES.theirs : EXCLUDES.ours;
     const rate = (what: string, name: string, excludes: string, bar: 'execs' | 'reads' | null = null) =>
       figureOf(what, estimateOf(rates[name] ?? []), {
         unit: '/s',
@@ -74,6 +77,11 @@ export async function measureThroughput(rounds: number, sliceMs: number): Promis
             bar: 'throughput: p99 at half load',
             excludes: EXCLUDES.ours,
           },
+        ),
+        figureOf(
+          'floor: p99 at half load / its p50',
+          ratioOf(found[FLOOR_HALF_LOAD] ?? [], found[FLOOR_HALF_LOAD] ?? [], 0.99),
+          { unit: '×', bar: null, excludes: EXCLUDES.floor },
         ),
         rate('`cat` a second', 'cats', EXCLUDES.ours),
         rate('reads of 4 kB a second', 'reads', EXCLUDES.ours, 'reads'),

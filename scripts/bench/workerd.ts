@@ -55,8 +55,8 @@ export async function startWorkerd(folder = mkdtempSync(join(tmpdir(), 'workerd-
     url: `http://127.0.0.1:${port}`,
     pid: child.pid ?? 0,
     folder,
-    async stop({ keep = false } = {}) {
-      await end();
+    async stop({ keep = false, killed = false } = {}) {
+      await end(killed ? 'SIGKILL' : 'SIGTERM');
       if (!keep) rmSync(folder, { recursive: true, force: true });
     },
   };

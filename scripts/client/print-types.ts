@@ -21,6 +21,7 @@ function typeName(schemaName: string, side: Side): string {
 /** The named types that something uses, and those that lie in them. */
 export class TypeBook {
   readonly #asked = new Set<string>();
+  readonly #comparing = new Set<z.core.$ZodType>();
   readonly #types = new Map<string, { schemaName: string; side: Side; text: string }>();
 
   /** The name of a schema's type, or null when lib/contract/schema.ts does not export it. */
@@ -49,7 +50,11 @@ export class TypeBook {
   /** Objects within others go by their names; one that is the same on both sides has one name. */
   readonly #within: NameOf = (schema, side) => {
     if (!(schema instanceof z.ZodObject) || !schemaNames.has(schema)) return undefined;
+    // In itself a schema goes by its name: of one that holds itself both sides are the same.
+    if (this.#comparing.has(schema)) return typeName(schemaNames.get(schema) ?? '', 'output');
+    this.#comparing.add(schema);
     const isOne = plainType(schema, 'input', this.#within) === plainType(schema, 'output', this.#within);
+    this.#comparing.delete(schema);
     return this.#add(schema, isOne ? 'output' : side) ?? undefined;
   };
 

@@ -19,9 +19,11 @@ function computedNames(): string[] {
   return [
     ...(bundle === null ? [] : [bundle, join(BUNDLES, BUNDLE_LIST)]),
     'db/migrations',
+    'examples',
     'node_modules/just-bash/dist/bundle/chunks',
     'node_modules/just-bash/vendor',
     'node_modules/sql.js/dist/sql-wasm.wasm',
+    'node_modules/@sqlite.org/sqlite-wasm/dist/sqlite3.wasm',
     `node_modules/better-sqlite3/prebuilds/${process.platform}-${process.arch}.node`,
   ];
 }

@@ -1,9 +1,11 @@
 /** One blueprint: what it holds, its clones, and making more of them. */
+
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { cache } from 'react';
-import { nameOfActor } from '#components/ledger/event-words.ts';
+import { ActorName } from '#app/actor-name.tsx';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { CopyMark } from '#components/sandbox/copy-mark.tsx';
 import { SeedForm } from '#components/sandbox/seed-form.tsx';
 import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
@@ -85,12 +87,14 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
         note="New sandboxes that begin with its content. They never write to it, and never see each other."
       >
         {noClone === null ? (
-          <SeedForm
-            verb="Clone"
-            action={cloneBlueprint.bind(null, name)}
-            start={{ values: { count: '1', tenant }, errors: {}, problem: null }}
-            policies={[]}
-          />
+          <WithCall name="cloneBlueprint" path={{ name }} fields={{ count: 'number', name: 'text', tenant: 'text' }}>
+            <SeedForm
+              verb="Clone"
+              action={cloneBlueprint.bind(null, name)}
+              start={{ values: { count: '1', tenant }, errors: {}, problem: null }}
+              policies={[]}
+            />
+          </WithCall>
         ) : (
           <DisabledAction id="clone" label="Clone" whyNot={noClone} />
         )}
@@ -108,7 +112,9 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
           </Fact>
           <Fact name="Size">{sizeInWords(blueprint.bytes)}</Fact>
           <Fact name="Clones">{blueprint.instances === 0 ? 'none yet' : blueprint.instances.toLocaleString('en')}</Fact>
-          <Fact name="Made by">{nameOfActor(blueprint.actor)}</Fact>
+          <Fact name="Made by">
+            <ActorName actor={blueprint.actor} />
+          </Fact>
           <Fact name="Hash" wide>
             <code className="text-[0.8125rem]">{blueprint.hash}</code>
           </Fact>
@@ -124,12 +130,14 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
       />
       <PageSection id="delete" name="Delete">
         {noDelete === null ? (
-          <RemoveForm
-            what="blueprint"
-            id={name}
-            keeps="Its clones keep what they have. The name is free again afterwards."
-            action={removeBlueprint.bind(null, name)}
-          />
+          <WithCall name="deleteBlueprint" path={{ name }}>
+            <RemoveForm
+              what="blueprint"
+              id={name}
+              keeps="Its clones keep what they have. The name is free again afterwards."
+              action={removeBlueprint.bind(null, name)}
+            />
+          </WithCall>
         ) : (
           <DisabledAction id="delete" label="Delete the blueprint" whyNot={noDelete} />
         )}

@@ -22,7 +22,7 @@ export function JobResults({ job, results }: { job: Job; results: readonly JobRe
       <tbody>
         {results.map(({ instance, outcome, reason }, at) => (
           <tr key={instance ?? `${at} ${reason}`}>
-            <td className="left md:min-w-56">
+            <td className="max-md:col-start-1 md:min-w-56">
               {instance === null ? (
                 <span className="text-ink-3">{job.verb === 'forget' ? 'a step' : 'unknown'}</span>
               ) : (
@@ -31,10 +31,10 @@ export function JobResults({ job, results }: { job: Job; results: readonly JobRe
                 </a>
               )}
             </td>
-            <td className="right md:whitespace-nowrap">
+            <td className="max-md:col-start-2 max-md:text-right md:whitespace-nowrap">
               <OutcomeWord job={job} outcome={outcome} step={job.verb === 'forget' && instance === null} />
             </td>
-            <td className="whole text-ink-2 md:w-full">{reason}</td>
+            <td className="max-md:col-span-full text-ink-2 md:w-full">{reason}</td>
           </tr>
         ))}
       </tbody>

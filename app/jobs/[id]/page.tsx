@@ -2,12 +2,14 @@
  * One job: its progress, the button that cancels it, and the outcome for each sandbox. The job runs on the server:
  * closing the page does not end it.
  */
+
 import Link from 'next/link';
 import { notFound, redirect } from 'next/navigation';
+import { ActorName } from '#app/actor-name.tsx';
 import { CancelJob } from '#app/jobs/[id]/cancel-job.tsx';
 import { JobResults } from '#app/jobs/[id]/job-results.tsx';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { filterInWords, JOB_WORDS } from '#components/jobs/job-words.ts';
-import { nameOfActor } from '#components/ledger/event-words.ts';
 import { LiveJobBar, LiveJobHeadline, LiveJobStatus, LiveJobTabs, WhileRunning } from '#components/live/job.tsx';
 import { AutoRefresh } from '#components/ui/auto-refresh.tsx';
 import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
@@ -68,13 +70,13 @@ function About({ job, rendered }: { job: Job; rendered: number }) {
         )}
       </Fact>
       <Fact name="Started">
-        <RelativeTime at={job.created} rendered={rendered} /> by{' '}
-        {nameOfActor(job.actor).replace(/^(The|A) /, (word) => word.toLowerCase())}
+        <RelativeTime at={job.created} rendered={rendered} /> by <ActorName actor={job.actor} within />
       </Fact>
       <Fact name={job.state === 'running' ? 'Running' : 'Took'}>
         {lengthInWords((job.finished ?? rendered) - job.created)}
       </Fact>
       <Fact name="Reason">{job.reason ?? 'none was given'}</Fact>
+      {job.include_held && <Fact name="Kept hot, held">included</Fact>}
       {job.labels !== null && (
         <Fact name="Labels" wide>
           {Object.entries(job.labels)
@@ -150,7 +152,9 @@ export default async function JobPage({ params, searchParams }: Props) {
         ) : (
           mayDo(caller, 'cancelJob') && (
             <WhileRunning job={job}>
-              <CancelJob action={cancelJob.bind(null, id)} />
+              <WithCall name="cancelJob" path={{ id }}>
+                <CancelJob action={cancelJob.bind(null, id)} />
+              </WithCall>
             </WhileRunning>
           )
         )}

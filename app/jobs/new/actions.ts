@@ -34,12 +34,13 @@ export async function startSelected(
   const reason = textField(form, 'reason');
   if (!reasonSchema.safeParse(reason).success) return refuse('The reason is too long: at most 1 000 characters.');
   const { verb } = job.input;
+  const input = { ...job.input, ...(textField(form, 'include_held') === '1' ? { include_held: true } : {}) };
   if (verb === 'revive' && reason === '') return refuse('Reviving needs a reason: it goes into the ledger.');
   const { operations } = getHost();
   let id: string;
   try {
     if (verb === 'delete') {
-      const dry = await operations.startJob(caller, { ...job.input, dry_run: true });
+      const dry = await operations.startJob(caller, { ...input, dry_run: true });
       const will = 'dryRun' in dry ? dry.dryRun.will : 0;
       if (textField(form, 'confirm').replace(/[\s,.]/g, '') !== String(will)) {
         return refuse(
@@ -48,7 +49,7 @@ export async function startSelected(
         );
       }
     }
-    const started = await operations.startJob(caller, { ...job.input, ...(reason === '' ? {} : { reason }) });
+    const started = await operations.startJob(caller, { ...input, ...(reason === '' ? {} : { reason }) });
     if (!('id' in started)) return refuse('It was not started.');
     id = started.id;
   } catch (error) {

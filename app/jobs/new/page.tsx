@@ -1,7 +1,9 @@
 /** The dry run of a job: the plans, what is lost, who is skipped and why. It changes nothing. */
 
 import Link from 'next/link';
+import { DryRunRows } from '#app/jobs/new/dry-run-rows.tsx';
 import { StartJob } from '#app/jobs/new/start-job.tsx';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { filterInWords, JOB_WORDS, sandboxesInWords } from '#components/jobs/job-words.ts';
 import { Hops } from '#components/sandbox/hops.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
@@ -51,7 +53,7 @@ function Counted({
         {rows.map(({ key, what, count }) => (
           <tr key={key}>
             <td>{what}</td>
-            <td className="figure">{count.toLocaleString('en')}</td>
+            <td className="text-right whitespace-nowrap">{count.toLocaleString('en')}</td>
           </tr>
         ))}
       </tbody>
@@ -64,14 +66,22 @@ function inOrder(plans: DryRun['plans']): DryRun['plans'] {
   return plans.toSorted((a, b) => STATES.indexOf(a.from) - STATES.indexOf(b.from));
 }
 
+function sumOf(counted: readonly { count: number }[]): number {
+  return counted.reduce((sum, { count }) => sum + count, 0);
+}
+
 /** The list that the selection came from. */
 function backOf({ of }: Selection): string {
   return 'filter' in of ? addressWith('/sandboxes', of.filter) : '/sandboxes';
 }
 
 function DryRunSections({ chosen, dry }: { chosen: Selection; dry: DryRun }) {
+  const job = selectionJobInput(chosen);
+  const input = 'input' in job ? job.input : {};
   const { order } = JOB_WORDS[chosen.verb];
-  const passed = dry.matched - dry.will;
+  const held = sumOf(dry.held);
+  const passed = sumOf(dry.skip);
+  const of = (outcome: DryRun['rows'][number]['outcome']) => dry.rows.filter((row) => row.outcome === outcome);
   return (
     <>
       {chosen.verb !== 'label' && dry.plans.length > 0 && (
@@ -91,9 +101,20 @@ function DryRunSections({ chosen, dry }: { chosen: Selection; dry: DryRun }) {
           <Counted name="Loss" rows={dry.losses.map(({ loss, words, count }) => ({ key: loss, what: words, count }))} />
         </PageSection>
       )}
+      {held > 0 && (
+        <PageSection
+          id="held"
+          name="Set apart"
+          note="Somebody keeps these hot or holds them. Nothing happens to them unless they are included below."
+        >
+          <Counted name="Why" rows={dry.held.map(({ hold, words, count }) => ({ key: hold, what: words, count }))} />
+          <DryRunRows rows={of('held')} count={held} />
+        </PageSection>
+      )}
       {passed > 0 && (
         <PageSection id="passed" name="Passed over" note="Nothing happens to these.">
           <Counted name="Why" rows={dry.skip.map(({ reason, count }) => ({ key: reason, what: reason, count }))} />
+          <DryRunRows rows={of('skip')} count={passed} />
         </PageSection>
       )}
       <PageSection
@@ -101,14 +122,21 @@ function DryRunSections({ chosen, dry }: { chosen: Selection; dry: DryRun }) {
         name="Run it"
         note="The server runs it, whether this page stays open or not. Matching sandboxes are chosen when it starts."
       >
-        {dry.will === 0 ? (
+        {dry.will + held === 0 ? (
           <p>
             There is nothing to {order.toLowerCase()}. <Link href={backOf(chosen)}>Choose others</Link>.
           </p>
         ) : (
-          <StartJob verb={chosen.verb} will={dry.will} action={startSelected.bind(null, chosen)} />
+          <WithCall name="startJob" body={{ ...input }} fields={{ reason: 'text', include_held: 'true' }}>
+            <StartJob verb={chosen.verb} will={dry.will} held={held} action={startSelected.bind(null, chosen)} />
+          </WithCall>
         )}
       </PageSection>
+      {dry.will > 0 && (
+        <PageSection id="rows" name="Rows" note="What it would be done to.">
+          <DryRunRows rows={of('will')} count={dry.will} />
+        </PageSection>
+      )}
     </>
   );
 }

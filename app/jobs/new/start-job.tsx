@@ -1,6 +1,6 @@
 'use client';
 /** The form that starts a job after its dry run. */
-import { useActionState } from 'react';
+import { useActionState, useState } from 'react';
 import type { JobVerb } from '#lib/lifecycle/verb-plan.ts';
 import { JOB_WORDS, sandboxesInWords } from '../../../components/jobs/job-words.ts';
 import { Field } from '../../../components/ui/field.tsx';
@@ -9,11 +9,38 @@ import { Submit } from '../../../components/ui/submit.tsx';
 
 export type StartJobAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome>;
 
-export function StartJob({ verb, will, action }: { verb: JobVerb; will: number; action: StartJobAction }) {
+/** `held`: how many more it would be, with those that are kept hot or held. */
+export function StartJob({
+  verb,
+  will,
+  held,
+  action,
+}: {
+  verb: JobVerb;
+  will: number;
+  held: number;
+  action: StartJobAction;
+}) {
   const [outcome, submit] = useActionState(action, null);
+  const [includes, setIncludes] = useState(false);
+  const count = includes ? will + held : will;
   const needed = verb === 'revive';
   return (
     <form action={submit} className="grid max-w-xl gap-4">
+      {held > 0 && (
+        <label className="flex items-baseline gap-2">
+          <input
+            type="checkbox"
+            className="size-4 flex-none accent-ink translate-y-0.5"
+            name="include_held"
+            value="1"
+            required={will === 0}
+            checked={includes}
+            onChange={({ target }) => setIncludes(target.checked)}
+          />
+          Include {sandboxesInWords(held)} that {held === 1 ? 'is' : 'are'} kept hot or held
+        </label>
+      )}
       <Field
         form="start"
         name="reason"
@@ -27,7 +54,7 @@ export function StartJob({ verb, will, action }: { verb: JobVerb; will: number; 
           name="confirm"
           title={
             <>
-              Type <code>{will}</code> to confirm
+              Type <code>{count}</code> to confirm
             </>
           }
         >
@@ -36,7 +63,7 @@ export function StartJob({ verb, will, action }: { verb: JobVerb; will: number; 
       )}
       <div>
         <Submit className={`button ${verb === 'delete' ? 'button-fault' : 'button-ink'}`} doing="Starting…">
-          {JOB_WORDS[verb].order} {sandboxesInWords(will)}
+          {JOB_WORDS[verb].order} {sandboxesInWords(count)}
         </Submit>
       </div>
       <Outcome outcome={outcome} />

@@ -9,6 +9,7 @@ import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { InstanceId } from '#lib/base/ids.ts';
 import { getHost } from '#lib/host/host.ts';
+import { lineNames } from '../../actor-names.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
 
 const LINES_SHOWN = 100;
@@ -63,7 +64,7 @@ export async function DeletedSandbox({ id }: { id: InstanceId }) {
         </PageSection>
       )}
       <PageSection id="ledger" name="Ledger" note="What happened to it, newest first.">
-        <LedgerLines events={items} rendered={rendered} showInstance={false} />
+        <LedgerLines events={items} names={await lineNames(items)} rendered={rendered} showInstance={false} />
         {next !== null && (
           <p className="mt-3 text-small">
             <Link href={`/audit?instance=${id}`} prefetch={false}>

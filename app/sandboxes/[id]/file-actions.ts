@@ -16,8 +16,6 @@ import { requireCaller } from '../../caller.ts';
 import { boundInstanceId, expectTexts, rawField, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 
-const AT = '/sandboxes';
-
 function refusalOf(error: unknown, caller: Caller): ActionOutcome {
   const taken = isWinterdockError(error) && error.code === 'precondition_failed';
   if (taken) return { ok: false, says: 'There is something of that name already.', hint: 'Choose another name.' };
@@ -38,7 +36,7 @@ async function makeEntry(
   make: (caller: Caller, path: VfsPath) => Promise<unknown>,
   place: (path: string) => string,
 ): Promise<EntryState> {
-  const caller = await requireCaller(`${AT}/${id}`);
+  const caller = await requireCaller(`/sandboxes/${id}`);
   const value = textField(form, 'value');
   const path = pathIn(folder, value);
   if (path === '') return { value, problem: NO_NAME };
@@ -64,7 +62,7 @@ export async function createTextFile(
     { id, folder, form },
     (caller, path) =>
       getHost().operations.putFile(caller, id, parseVolume(volume), path, new Uint8Array(), { ifNoneMatch: '*' }),
-    (path) => fileAddress({ id, at: AT }, volume, path, { edit: true }),
+    (path) => fileAddress({ id }, volume, path, { edit: true }),
   );
 }
 
@@ -81,7 +79,7 @@ export async function createFolder(
   return makeEntry(
     { id, folder, form },
     (caller, path) => getHost().operations.makeFolder(caller, id, parseVolume(volume), { path }),
-    (path) => fileAddress({ id, at: AT }, volume, `${path}/`),
+    (path) => fileAddress({ id }, volume, `${path}/`),
   );
 }
 
@@ -95,7 +93,7 @@ export async function renameEntry(
 ): Promise<EntryState> {
   const id = boundInstanceId(bound);
   expectTexts(volume, path);
-  const caller = await requireCaller(`${AT}/${id}`);
+  const caller = await requireCaller(`/sandboxes/${id}`);
   const value = textField(form, 'value');
   const to = pathIn('/', value);
   if (to === '') return { value, problem: NO_NAME };
@@ -105,7 +103,7 @@ export async function renameEntry(
   } catch (error) {
     return { value, problem: { ok: false, ...problemInWords(problemOf(error, caller)) } };
   }
-  redirect(fileAddress({ id, at: AT }, volume, path.endsWith('/') ? `${to}/` : to));
+  redirect(fileAddress({ id }, volume, path.endsWith('/') ? `${to}/` : to));
 }
 
 /** Deletes a folder with its content, or a file if it is still the version on the page. Opens the parent folder. */
@@ -118,7 +116,7 @@ export async function removeEntry(
 ): Promise<ActionOutcome | null> {
   const id = boundInstanceId(bound);
   expectTexts(volume, path);
-  const caller = await requireCaller(`${AT}/${id}`);
+  const caller = await requireCaller(`/sandboxes/${id}`);
   const { operations } = getHost();
   const folder = path.endsWith('/');
   try {
@@ -131,7 +129,7 @@ export async function removeEntry(
     }
     return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
-  redirect(fileAddress({ id, at: AT }, volume, folder ? parentFolder(path) : folderOf(path)));
+  redirect(fileAddress({ id }, volume, folder ? parentFolder(path) : folderOf(path)));
 }
 
 /** The present ETag of the file at `path`; null when there is none. */
@@ -154,7 +152,7 @@ export async function saveFile(
 ): Promise<EditState> {
   const id = boundInstanceId(bound);
   expectTexts(volume, path);
-  const caller = await requireCaller(`${AT}/${id}`);
+  const caller = await requireCaller(`/sandboxes/${id}`);
   const text = rawField(form, 'text')?.replace(/\r\n?/g, '\n') ?? previous.text;
   expectTexts(text);
   const [into, file] = [parseVolume(volume), parseVfsPath(path)];

@@ -1,11 +1,17 @@
 /** The pane beside the tree: the open file, its editor, or the open folder, with their controls. */
+
 import Link from 'next/link';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { type FilesPage, fileAddress, type VolumeName } from '#components/files/file-address.ts';
 import { FileControls } from '#components/files/file-controls.tsx';
 import { FileEditor } from '#components/files/file-editor.tsx';
 import type { Folder } from '#components/files/file-tree.ts';
 import { Preview } from '#components/files/preview.tsx';
+import { sizeInWords } from '#components/ui/durations.ts';
+import { LocalTime } from '#components/ui/local-time.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
+import { SCROLLABLE } from '#components/ui/scrollable.ts';
+import { DatabaseView } from './database-view.tsx';
 import { removeEntry, renameEntry, saveFile } from './file-actions.ts';
 import type { OpenFile } from './volume-reading.ts';
 
@@ -20,23 +26,30 @@ export function FilePane({
   file: OpenFile;
   writable: boolean;
 }) {
-  const { opened, etag, edited } = file;
+  const { opened, etag, edited, database } = file;
   const { path, size, preview } = opened;
   const { id } = place;
   if (writable && edited !== null && typeof edited !== 'string') {
     return (
-      <FileEditor
-        key={path}
-        title={`/${volume}${path}`}
-        {...edited}
-        action={saveFile.bind(null, id, volume, path)}
-        done={fileAddress(place, volume, path)}
-      />
+      <WithCall name="putFile" path={{ id, volume, path }} headers={{ 'if-match': etag }}>
+        <FileEditor
+          key={path}
+          title={`/${volume}${path}`}
+          {...edited}
+          action={saveFile.bind(null, id, volume, path)}
+          done={fileAddress(place, volume, path)}
+        />
+      </WithCall>
     );
   }
-  const text = preview.kind !== 'image' && preview.kind !== 'hex';
+  const text = preview.kind !== 'image' && preview.kind !== 'hex' && preview.kind !== 'database';
   return (
-    <Preview place={place} volume={volume} opened={opened}>
+    <Preview
+      place={place}
+      volume={volume}
+      opened={opened}
+      tables={database !== null && <DatabaseView place={place} volume={volume} path={path} database={database} />}
+    >
       {writable && (
         <div className="flex flex-wrap items-start gap-2" key={`${volume}${path}`}>
           {text && (
@@ -50,6 +63,7 @@ export function FilePane({
             </Link>
           )}
           <FileControls
+            id={id}
             volume={volume}
             path={path}
             size={size}
@@ -65,6 +79,49 @@ export function FilePane({
         <Outcome outcome={{ ok: false, says: edited, hint: 'Download it, change it, and upload it again.' }} />
       )}
     </Preview>
+  );
+}
+
+/** What lies in the folder, with sizes and the times of the last changes. */
+function FolderList({ place, volume, folder }: { place: FilesPage; volume: VolumeName; folder: Folder }) {
+  const { path, items } = folder;
+  return (
+    <div className="max-h-[36rem] overflow-auto" {...SCROLLABLE}>
+      <table className="ledger cells w-full">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col" className="text-right">
+              Size
+            </th>
+            {/* As wide as a moment with its zone, which leaves when the moment becomes the reader's. */}
+            <th scope="col" className="w-[29ch]">
+              Changed
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map(({ name, kind, size, mtime }) => {
+            const isFolder = kind === 'dir';
+            return (
+              <tr key={name}>
+                <td className="[overflow-wrap:anywhere]">
+                  <Link
+                    href={fileAddress(place, volume, `${path}${name}${isFolder ? '/' : ''}`)}
+                    prefetch={false}
+                    scroll={false}
+                  >
+                    {isFolder ? `${name}/` : name}
+                  </Link>
+                </td>
+                <td className="text-right whitespace-nowrap">{kind === 'file' ? sizeInWords(size) : kind}</td>
+                <td className="tabular-nums">{mtime > 0 ? <LocalTime at={mtime} /> : '–'}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
@@ -89,9 +146,11 @@ export function FolderPane({
           ? `This folder is empty.${writable ? ' Upload its first file above, or make one.' : ''}`
           : `${total.toLocaleString('en')} ${total === 1 ? 'thing lies' : 'things lie'} in this folder. Choose a file to look at it.`}
       </p>
+      {folder.items.length > 0 && <FolderList place={place} volume={volume} folder={folder} />}
       {writable && path !== '/' && (
         <div className="flex flex-wrap items-start gap-2" key={`${volume}${path}`}>
           <FileControls
+            id={id}
             volume={volume}
             path={path}
             size={null}

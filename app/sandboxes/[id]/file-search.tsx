@@ -8,7 +8,7 @@ export function SearchForm({ place, query }: { place: FilesPage; query: FileQuer
   const { find, volume, path } = query;
   return (
     <search>
-      <form action={`${place.at}/${place.id}#inside`} className="flex flex-wrap items-center gap-x-3 gap-y-2">
+      <form action={`/sandboxes/${place.id}#inside`} className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <input type="hidden" name="volume" value={volume} />
         {path !== '/' && <input type="hidden" name="path" value={path} />}
         <input
@@ -27,7 +27,13 @@ export function SearchForm({ place, query }: { place: FilesPage; query: FileQuer
           <option value="content">in contents</option>
         </select>
         <label className="flex items-center gap-2 text-small">
-          <input type="checkbox" className="check" name="all" value="1" defaultChecked={find?.everywhere ?? false} />
+          <input
+            type="checkbox"
+            className="size-4 flex-none accent-ink"
+            name="all"
+            value="1"
+            defaultChecked={find?.everywhere ?? false}
+          />
           in every volume
         </label>
         <button type="submit" className="button">

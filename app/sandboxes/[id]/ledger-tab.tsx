@@ -8,6 +8,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import type { InstanceId } from '#lib/base/ids.ts';
 import { getHost } from '#lib/host/host.ts';
+import { lineNames } from '../../actor-names.ts';
 import { tabAddress } from './tab-names.ts';
 
 const LINES_SHOWN = 50;
@@ -35,7 +36,7 @@ export async function LedgerTab({
     page.next === null ? null : `/sandboxes/${id}?${new URLSearchParams({ tab: 'ledger', cursor: page.next })}`;
   return (
     <PageSection id="ledger" name="Ledger" note="What happened to it, newest first. Nothing in it is ever changed.">
-      <LedgerLines events={page.items} rendered={rendered} showInstance={false} />
+      <LedgerLines events={page.items} names={await lineNames(page.items)} rendered={rendered} showInstance={false} />
       <Pagination first={cursor === undefined ? null : first} next={next === null ? null : `${next}#parts`} />
     </PageSection>
   );

@@ -34,6 +34,7 @@ const row: Instance = {
   bytes: null,
   labels: {},
   workbook: null,
+  workbook_version: null,
   lineage: { blueprint: null, snapshot: null, parent: null },
 };
 

@@ -31,7 +31,7 @@ function reasonAgainst(verb: Verb, instance: Instance): string | null {
     return hopRefusal(state, VERB_TARGET[verb], instance);
   }
   if (isBlocking(fault) && !WAKE_VERBS.includes(verb) && verb !== 'delete')
-    return 'Its fault stops this. The ways out of it are above.';
+    return 'Its fault stops this. The ways out of it are below.';
   return null;
 }
 

@@ -12,7 +12,7 @@ export default function NotFound() {
         name or one of its labels instead.
       </p>
       <form action="/sandboxes" className="mt-6 flex gap-3">
-        <label className="field flex-1">
+        <label className="block min-w-0 flex-1">
           <span className="sr-only">Find a sandbox</span>
           <input
             className="input"

@@ -2,9 +2,12 @@
  * The ways out of a fault, on the sandbox's own page: each with what it does, as a form, a link, or a disabled button
  * with the reason.
  */
+
 import Link from 'next/link';
 import type { ReactNode } from 'react';
-import { numberInWords } from '#components/sandbox/state-words.ts';
+import { callMark } from '#components/calls/call-mark.ts';
+import { WithCall } from '#components/calls/with-call.tsx';
+import { numberInWords } from '#components/sandbox/count-words.ts';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { RetryForm } from '#components/ui/retry-form.tsx';
@@ -71,7 +74,11 @@ async function RestoreControl({ instance, caller }: { instance: Instance; caller
   const refusal = against ?? (items.length === 0 ? 'No snapshot was ever taken of it.' : null);
   if (refusal !== null) return <DisabledAction id="restore" label="Restore in place" whyNot={refusal} />;
   const snapshots = items.map((snapshot) => ({ id: snapshot.id, label: labelOf(snapshot) }));
-  return <RestoreForm action={restoreInPlace.bind(null, id)} name={instance.name ?? id} snapshots={snapshots} />;
+  return (
+    <WithCall name="restoreInstance" path={{ id }} fields={{ snapshot: 'text' }}>
+      <RestoreForm action={restoreInPlace.bind(null, id)} name={instance.name ?? id} snapshots={snapshots} />
+    </WithCall>
+  );
 }
 
 function RetryControl({ instance, caller }: { instance: Instance; caller: Caller }) {
@@ -85,7 +92,11 @@ function RetryControl({ instance, caller }: { instance: Instance; caller: Caller
       </Link>
     );
   }
-  return <RetryForm label="Try again with force" name={instance.name ?? id} action={retryWake.bind(null, id)} />;
+  return (
+    <WithCall name="resumeInstance" path={{ id }} body={{ force: true }}>
+      <RetryForm label="Try again with force" name={instance.name ?? id} action={retryWake.bind(null, id)} />
+    </WithCall>
+  );
 }
 
 function RepairControl({ way, instance, caller }: { way: WayOut; instance: Instance; caller: Caller }) {
@@ -96,13 +107,22 @@ function RepairControl({ way, instance, caller }: { way: WayOut; instance: Insta
     case 'salvage': {
       const against = whyNot(caller, 'salvage', { tenant });
       if (against !== null) return <DisabledAction id="salvage" label="Salvage" whyNot={against} />;
-      return <SalvageForm action={salvage.bind(null, id)} />;
+      return (
+        <WithCall name="salvageInstance" path={{ id }} fields={{ name: 'text' }}>
+          <SalvageForm action={salvage.bind(null, id)} />
+        </WithCall>
+      );
     }
     case 'raw': {
       const against = whyNot(caller, 'raw', { tenant });
       if (against !== null) return <DisabledAction id="raw" label="Download" whyNot={against} />;
       return (
-        <a href={`/api/instances/${id}/raw`} download className="button">
+        <a
+          href={`/api/instances/${id}/raw`}
+          download
+          className="button"
+          {...callMark({ name: 'rawInstance', path: { id } })}
+        >
           Download <span className="sr-only">the raw file</span>
         </a>
       );

@@ -130,7 +130,7 @@ export function SandboxSettingsForm({
           <input
             key={shownValue('keep_hot')}
             type="checkbox"
-            className="check translate-y-0.5"
+            className="size-4 flex-none accent-ink translate-y-0.5"
             name="keep_hot"
             value="1"
             defaultChecked={shownValue('keep_hot') === '1'}

@@ -1,5 +1,8 @@
 /** The Settings tab: what a person may change, the rest of the row, and delete. */
+
 import Link from 'next/link';
+import type { FieldKind } from '#components/calls/call-mark.ts';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { pauseInWords, thresholdInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
@@ -13,6 +16,7 @@ import { InstanceFacts } from './instance-facts.tsx';
 import { moveOffers } from './move-offers.ts';
 import { deleteSandbox, saveSettings } from './settings-actions.ts';
 import { SandboxSettingsForm } from './settings-form.tsx';
+import type { Setting } from './settings-state.ts';
 import { settingsAsText } from './settings-values.ts';
 
 /** The policies to choose from, and the sandbox's own where it is not among them. */
@@ -27,13 +31,15 @@ function Delete({ caller, instance }: { caller: Caller; instance: Instance }) {
   if (offer === undefined) return null;
   if (offer.whyNot === null) {
     return (
-      <RemoveForm
-        what="sandbox"
-        id={id}
-        keeps="Its file goes for good, and its id is never used again. Its ledger and its snapshots stay."
-        reason
-        action={deleteSandbox.bind(null, id)}
-      />
+      <WithCall name="deleteInstance" path={{ id }} fields={{ reason: 'text' }}>
+        <RemoveForm
+          what="sandbox"
+          id={id}
+          keeps="Its file goes for good, and its id is never used again. Its ledger and its snapshots stay."
+          reason
+          action={deleteSandbox.bind(null, id)}
+        />
+      </WithCall>
     );
   }
   return (
@@ -49,6 +55,18 @@ function Delete({ caller, instance }: { caller: Caller; instance: Instance }) {
     </div>
   );
 }
+
+/** How a typed setting becomes a member of the call. */
+const SETTING_KINDS: Readonly<Record<Setting, FieldKind>> = {
+  name: 'text',
+  labels: 'labels',
+  policy: 'text',
+  hot_to_warm_s: 'length',
+  idle_to_suspend_s: 'length',
+  idle_to_freeze_s: 'length',
+  hold_until: 'moment',
+  keep_hot: 'true',
+};
 
 export async function SettingsTab({
   caller,
@@ -67,18 +85,20 @@ export async function SettingsTab({
     <>
       <PageSection id="settings" name="Settings" note="What a person may change without moving it.">
         {against === null ? (
-          <SandboxSettingsForm
-            present={settingsAsText(instance)}
-            ephemeral={instance.ephemeral}
-            policies={policiesFor(instance.policy)}
-            placeholders={{
-              name: id,
-              hot_to_warm_s: asTenant(pauseInWords(thresholds.hot_to_warm_s)),
-              idle_to_suspend_s: asTenant(thresholdInWords(thresholds.idle_to_suspend_s)),
-              idle_to_freeze_s: asTenant(thresholdInWords(thresholds.idle_to_freeze_s)),
-            }}
-            action={saveSettings.bind(null, id)}
-          />
+          <WithCall name="patchInstance" path={{ id }} fields={SETTING_KINDS} onlyChanged>
+            <SandboxSettingsForm
+              present={settingsAsText(instance)}
+              ephemeral={instance.ephemeral}
+              policies={policiesFor(instance.policy)}
+              placeholders={{
+                name: id,
+                hot_to_warm_s: asTenant(pauseInWords(thresholds.hot_to_warm_s)),
+                idle_to_suspend_s: asTenant(thresholdInWords(thresholds.idle_to_suspend_s)),
+                idle_to_freeze_s: asTenant(thresholdInWords(thresholds.idle_to_freeze_s)),
+              }}
+              action={saveSettings.bind(null, id)}
+            />
+          </WithCall>
         ) : (
           <DisabledAction id="settings" label="Save" whyNot={against} />
         )}

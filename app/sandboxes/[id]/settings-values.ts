@@ -2,11 +2,12 @@
  * Settings as text in a form: formatting the present values, parsing typed ones, and merging them with what somebody
  * else changed meanwhile. Pure.
  */
+
+import { parseDuration, parsePause } from '#components/ui/amounts.ts';
 import { pauseInWords, thresholdInWords } from '#components/ui/durations.ts';
+import { formatLabels, parseLabels } from '#components/ui/label-text.ts';
+import { formatMinute, parseMoment } from '#components/ui/moments.ts';
 import { type Instance, type PatchInput, patchSchema } from '#lib/contract/schema.ts';
-import { parseDuration, parsePause } from '../../amounts.ts';
-import { formatLabels, parseLabels } from '../../label-text.ts';
-import { formatMinute, parseMoment } from '../../moments.ts';
 import { SETTING_KEYS, type Setting, type SettingsState, type SettingsText } from './settings-state.ts';
 
 /** The present values as text. */

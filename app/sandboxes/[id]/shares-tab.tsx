@@ -1,5 +1,8 @@
 /** The Shares tab: ship a bundle, check out the workspace, and the list of shares. */
+
 import { redirect } from 'next/navigation';
+import { callMark } from '#components/calls/call-mark.ts';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { ShareTable } from '#components/sandbox/share-table.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
@@ -8,6 +11,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
+import { actorNames } from '../../actor-names.ts';
 import { readFlash } from '../../flash.ts';
 import { FlashRefusal } from '../../flash-refusal.tsx';
 import { type SearchParams, singleValues } from '../../search-params.ts';
@@ -41,7 +45,13 @@ function Ship({ id }: { id: string }) {
           </p>
           <input type="hidden" name="everything" value="1" />
           <label className="flex items-baseline gap-2.5">
-            <input type="checkbox" className="check translate-y-0.5" name="understood" value="1" required />
+            <input
+              type="checkbox"
+              className="size-4 flex-none accent-ink translate-y-0.5"
+              name="understood"
+              value="1"
+              required
+            />
             <span>I mean it: the private volumes may be read outside.</span>
           </label>
           <div>
@@ -87,13 +97,24 @@ export async function SharesTab({
         note="A bundle leaves the building as a file. Each one is kept as a share, with its hashes."
       >
         <FlashRefusal flash={readFlash(caller, flash)} />
-        {noShip === null ? <Ship id={id} /> : <DisabledAction id="ship" label="Ship the workspace" whyNot={noShip} />}
+        {noShip === null ? (
+          <WithCall name="shipInstance" path={{ id }} fields={{ everything: { to: 'include_private', kind: 'true' } }}>
+            <Ship id={id} />
+          </WithCall>
+        ) : (
+          <DisabledAction id="ship" label="Ship the workspace" whyNot={noShip} />
+        )}
       </PageSection>
       <PageSection id="checkout" name="Check out" note="The work as plain files, ready for git.">
         {noCheckout === null ? (
           <div className="grid max-w-2xl gap-2">
             <div>
-              <a href={`/api/instances/${id}/checkout?format=tar.gz`} download className="button">
+              <a
+                href={`/api/instances/${id}/checkout?format=tar.gz`}
+                download
+                className="button"
+                {...callMark({ name: 'checkoutInstance', path: { id }, query: { format: 'tar.gz' } })}
+              >
                 Download the work
               </a>
             </div>
@@ -109,7 +130,12 @@ export async function SharesTab({
         {items.length === 0 ? (
           <p className="text-ink-2">Nothing of it has left the building.</p>
         ) : (
-          <ShareTable shares={items} rendered={rendered} showInstance={false} />
+          <ShareTable
+            shares={items}
+            names={await actorNames(items.map(({ actor }) => actor))}
+            rendered={rendered}
+            showInstance={false}
+          />
         )}
         <Pagination
           first={cursor === undefined ? null : first}

@@ -1,5 +1,7 @@
 /** The Snapshots tab: take a snapshot, the snapshots there are, and the lineage. */
+
 import Link from 'next/link';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
@@ -47,7 +49,9 @@ export function SnapshotsTab({ caller, instance, rendered }: { caller: Caller; i
         note="A save file of workspace and memory as they are now. It keeps running, or sleeping, and the copy outlives it."
       >
         {refusal === null ? (
-          <SnapshotForm action={takeSnapshot.bind(null, id)} />
+          <WithCall name="takeSnapshot" path={{ id }} fields={{ tag: 'text' }}>
+            <SnapshotForm action={takeSnapshot.bind(null, id)} />
+          </WithCall>
         ) : (
           <DisabledAction id="take" label="Take a snapshot" whyNot={refusal} />
         )}

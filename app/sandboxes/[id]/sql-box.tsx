@@ -83,7 +83,7 @@ export function SqlBox({ action }: { action: SqlAction }) {
   return (
     <div>
       <form action={submit} className="grid gap-2">
-        <label className="field">
+        <label className="block min-w-0">
           <span className="field-name">
             One SELECT over <code>vfs(volume, path, content, mtime)</code>
           </span>

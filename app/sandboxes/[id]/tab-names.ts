@@ -4,9 +4,12 @@ import { type SearchParams, singleValues } from '../../search-params.ts';
 export const TABS = [
   { key: 'files', name: 'Files' },
   { key: 'terminal', name: 'Terminal' },
+  { key: 'time', name: 'Time' },
   { key: 'ledger', name: 'Ledger' },
   { key: 'snapshots', name: 'Snapshots' },
   { key: 'shares', name: 'Shares' },
+  { key: 'workbook', name: 'Workbook' },
+  { key: 'schedules', name: 'Schedules' },
   { key: 'settings', name: 'Settings' },
 ] as const;
 

@@ -1,41 +1,46 @@
-/** The Terminal tab: the terminal, or why no command can run. */
+/** The Terminal tab: the terminal, or that the visitor's role opens none. */
 
-import { RELEASE_MINUTES } from '#components/terminal/attachment-timer.ts';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { Terminal } from '#components/terminal/terminal.tsx';
+import { Outcome } from '#components/ui/outcome.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
-import { whyNot } from '#lib/contract/access.ts';
+import { roleRefusal } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { languagesOf } from '../policies.ts';
 import { runCommand } from './exec-actions.ts';
-import { wakeNote, whyUnusable } from './why-not.ts';
-
-/** Why no command can run in it now, or null. */
-function whyNoCommands(caller: Caller, instance: Instance): string | null {
-  const { tenant, policy } = instance;
-  const reason = whyNot(caller, 'exec', { tenant }) ?? whyUnusable('command', instance);
-  if (reason !== null || languagesOf(policy).length > 0) return reason;
-  return `Its policy “${policy}” has no shell: give it another one first.`;
-}
+import { whyNoCommands } from './why-no-commands.ts';
+import { wakeNote } from './why-not.ts';
 
 export function TerminalTab({ caller, instance }: { caller: Caller; instance: Instance }) {
-  const { id, state, policy } = instance;
+  const { id, policy } = instance;
+  const refusal = roleRefusal(caller, 'exec');
+  if (refusal !== null) {
+    return (
+      <PageSection id="terminal" name="Terminal" margin={false}>
+        <Outcome
+          outcome={{ ok: false, says: refusal, hint: 'Commands are for operators and admins: ask one of them.' }}
+        />
+      </PageSection>
+    );
+  }
   return (
     <PageSection
       id="terminal"
       name="Terminal"
       margin={false}
-      note={`A shell over the volumes. While it is open and in use, the sandbox stays awake; after ${RELEASE_MINUTES} min without a key or output it may sleep again.`}
+      note="A shell over the volumes. Scrollback, directory and what runs stay on the server. While a terminal is shown and used, the sandbox stays awake; after 30 min without a line or output it may sleep again."
     >
-      <Terminal
-        id={id}
-        person={caller.actor}
-        state={state}
-        action={runCommand.bind(null, id)}
-        languages={languagesOf(policy)}
-        blocked={whyNoCommands(caller, instance)}
-        wakes={wakeNote('command', instance)}
-      />
+      <WithCall name="execInInstance" path={{ id }} fields={{ command: 'text', cwd: 'text' }}>
+        <Terminal
+          id={id}
+          person={caller.actor}
+          action={runCommand.bind(null, id)}
+          languages={languagesOf(policy)}
+          blocked={whyNoCommands(caller, instance)}
+          wakes={wakeNote('command', instance)}
+        />
+      </WithCall>
     </PageSection>
   );
 }

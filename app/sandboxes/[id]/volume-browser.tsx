@@ -49,6 +49,13 @@ function PathLinks({ place, volume, folder }: { place: FilesPage; volume: Volume
   );
 }
 
+/** Where the page reads the files; of a missing file nothing is read. */
+function sourceInWords({ fault, state }: Instance): string {
+  if (fault === 'missing') return 'Its file is missing: what is shown is what was recorded of it.';
+  if (state === 'active') return 'Read beside its process. Reading does not keep it awake.';
+  return 'Read where the file rests. Looking wakes nothing.';
+}
+
 /** Everything, or the refusal in words: a damaged sandbox has a page too. */
 async function read(caller: Caller, id: InstanceId, query: FileQuery) {
   try {
@@ -58,19 +65,10 @@ async function read(caller: Caller, id: InstanceId, query: FileQuery) {
   }
 }
 
-/** `at`: the page that shows it. At the support desk nothing is written. */
-export async function VolumeBrowser({
-  instance,
-  search,
-  at = '/sandboxes',
-}: {
-  instance: Instance;
-  search: SearchParams;
-  at?: FilesPage['at'];
-}) {
+export async function VolumeBrowser({ instance, search }: { instance: Instance; search: SearchParams }) {
   const { id } = instance;
-  const place = { id, at };
-  const caller = await requireCaller(`${at}/${id}`);
+  const place = { id };
+  const caller = await requireCaller(`/sandboxes/${id}`);
   const values = singleValues(search);
   const requested = VOLUMES.find((known) => known === values.volume) ?? 'workspace';
   // A volume that the visitor may not read is not opened; its tab says why.
@@ -85,12 +83,9 @@ export async function VolumeBrowser({
     );
   }
   // File names may begin or end with spaces, so the path is not trimmed.
-  const query = parseFileQuery(values, volume, mayLook ? first(search.path) : undefined);
+  const query = parseFileQuery(values, volume, mayLook ? first(search.path) : undefined, first(search.table));
   const contents = await read(caller, id, query);
-  const note =
-    instance.state === 'active'
-      ? 'Read beside its process. Reading does not keep it awake.'
-      : 'Read where the file rests. Looking wakes nothing.';
+  const note = sourceInWords(instance);
   if ('refused' in contents) {
     return (
       <PageSection id="inside" name="Inside" note={note}>
@@ -100,10 +95,9 @@ export async function VolumeBrowser({
   }
   const { infos, folders, path, found, file } = contents;
   const folder = folderOf(path);
-  const editable = at === '/sandboxes';
   const blocked = whyNot(caller, 'putFile', { tenant: instance.tenant, volume }) ?? whyUnusable('write', instance);
-  const writable = editable && blocked === null;
-  const flash = editable ? readFlash(caller, values.flash) : null;
+  const writable = blocked === null;
+  const flash = readFlash(caller, values.flash);
   const open = folders.at(-1);
   return (
     <PageSection id="inside" name="Inside" note={note}>
@@ -130,22 +124,22 @@ export async function VolumeBrowser({
                 <PathLinks place={place} volume={volume} folder={folder} />
                 <SearchForm place={place} query={{ ...query, path }} />
               </div>
-              {editable &&
-                (blocked !== null ? (
-                  <DisabledAction id="write" label="Upload" whyNot={blocked} quiet />
-                ) : (
-                  <FileBar
-                    key={`${volume}${path}`}
-                    volume={volume}
-                    folder={folder}
-                    uploadTo={`/sandboxes/${id}/upload`}
-                    actions={{
-                      makeFile: createTextFile.bind(null, id, volume, folder),
-                      makeFolder: createFolder.bind(null, id, volume, folder),
-                    }}
-                    wakes={wakeNote('write', instance)}
-                  />
-                ))}
+              {blocked !== null ? (
+                <DisabledAction id="write" label="Upload" whyNot={blocked} quiet />
+              ) : (
+                <FileBar
+                  key={`${volume}${path}`}
+                  id={id}
+                  volume={volume}
+                  folder={folder}
+                  uploadTo={`/sandboxes/${id}/upload`}
+                  actions={{
+                    makeFile: createTextFile.bind(null, id, volume, folder),
+                    makeFolder: createFolder.bind(null, id, volume, folder),
+                  }}
+                  wakes={wakeNote('write', instance)}
+                />
+              )}
               {flash?.kind === 'refusal' && <Outcome outcome={{ ok: false, says: flash.says, hint: flash.hint }} />}
             </div>
           }

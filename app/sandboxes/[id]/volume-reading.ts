@@ -11,7 +11,7 @@ import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import type { InstanceId } from '#lib/base/ids.ts';
-import type { SearchHit } from '#lib/contract/schema.ts';
+import type { Database, DatabaseRows, SearchHit } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { parseVfsPath, type VfsPath } from '#lib/vfs/paths.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
@@ -41,6 +41,8 @@ export function parseFileQuery(
   values: Readonly<Record<string, string>>,
   volume: VolumeName,
   rawPath: string | undefined,
+  /** The name of a table, as it was given. */
+  table?: string,
 ): FileQuery {
   const path = rawPath === undefined || rawPath === '' ? '/' : rawPath;
   const line = whole(values.line);
@@ -53,6 +55,9 @@ export function parseFileQuery(
       ...(line === undefined || line === 0 ? {} : { line }),
       source: values.as === 'source',
       edit: values.edit === '1',
+      ...(values.tables === undefined ? {} : { tables: values.tables }),
+      ...(values.rows === undefined ? {} : { rows: values.rows }),
+      ...(table === undefined ? {} : { table }),
       shown: Math.min(MAX_SHOWN, Math.max(FOLDER_PAGE, whole(values.shown) ?? 0)),
     },
     find:
@@ -110,6 +115,41 @@ export interface OpenFile {
   opened: PreviewedPart;
   etag: string;
   edited: Edited | string | null;
+  /** What a database holds, or why it is not shown; null for another file. */
+  database: OpenedDatabase | ActionOutcome | null;
+}
+
+export interface OpenedDatabase {
+  listed: Database;
+  /** Where the list of tables begins; undefined at its beginning. */
+  tables: string | undefined;
+  /** The rows of one table, or why they are not shown; null when no table can be opened. */
+  shown: DatabaseRows | ActionOutcome | null;
+}
+
+const TABLES_SHOWN = 100;
+const ROWS_SHOWN = 50;
+
+async function readDatabase(
+  caller: Caller,
+  id: InstanceId,
+  volume: VolumeName,
+  path: VfsPath,
+  { table, rows, tables }: FileView,
+): Promise<OpenedDatabase | ActionOutcome> {
+  const refusal = (error: unknown): ActionOutcome => ({ ok: false, ...problemInWords(problemOf(error, caller)) });
+  const { operations } = getHost();
+  try {
+    const at = { path, limit: TABLES_SHOWN, ...(tables === undefined ? {} : { cursor: tables }) };
+    const listed = await operations.tables(caller, id, volume, at);
+    const first = listed.tables.find(({ kind, problem }) => kind === 'table' && problem === null);
+    const name = table ?? first?.name;
+    if (name === undefined) return { listed, tables, shown: null };
+    const page = { path, table: name, limit: ROWS_SHOWN, ...(rows === undefined ? {} : { cursor: rows }) };
+    return { listed, tables, shown: await operations.tableRows(caller, id, volume, page).catch(refusal) };
+  } catch (error) {
+    return refusal(error);
+  }
 }
 
 async function editedText(caller: Caller, id: InstanceId, volume: VolumeName, path: VfsPath): Promise<Edited | string> {
@@ -149,7 +189,9 @@ async function readFile(caller: Caller, id: InstanceId, { volume, path: text, lo
   // A part that starts past the end: the file has become shorter.
   if (from > 0 && from >= stat.size) return readFile(caller, id, { volume, path, look: { source, edit }, find: null });
   const asSource = source || line !== undefined;
+  const preview = previewOf({ path, bytes: content, from, size: stat.size, source: asSource });
   return {
+    database: preview.kind === 'database' ? await readDatabase(caller, id, volume, path, look) : null,
     opened: {
       path,
       size: stat.size,
@@ -157,7 +199,7 @@ async function readFile(caller: Caller, id: InstanceId, { volume, path: text, lo
       from,
       firstLine: from === 0 ? 1 : before === null ? null : lineEnds(before.content) + 1,
       marked: line ?? null,
-      preview: previewOf({ path, bytes: content, from, size: stat.size, source: asSource }),
+      preview,
     },
     etag: stat.etag,
     edited,

@@ -4,7 +4,8 @@ import { whyItIsHere } from '#components/ledger/event-words.ts';
 import type { Caller } from '#lib/auth/caller.ts';
 import type { Event, Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { actorNames } from '../../actor-names.ts';
+import { lineNames } from '../../actor-names.ts';
+import { JobBehind } from './job-behind.tsx';
 
 /** Its last transition, or its registration if it is still in the state that it was registered in. */
 async function lineBehind(caller: Caller, { id, state }: Instance): Promise<Event | undefined> {
@@ -16,23 +17,14 @@ async function lineBehind(caller: Caller, { id, state }: Instance): Promise<Even
   return moves.items[0] ?? registrations.items.find((event) => event.to === state);
 }
 
-/** `named`: people and keys by their names, where the visitor may know them. */
-export async function WhyHere({
-  caller,
-  instance,
-  named = false,
-}: {
-  caller: Caller;
-  instance: Instance;
-  named?: boolean;
-}) {
-  const [line, names] = await Promise.all([lineBehind(caller, instance), named ? actorNames() : undefined]);
+export async function WhyHere({ caller, instance }: { caller: Caller; instance: Instance }) {
+  const line = await lineBehind(caller, instance);
+  const names = await lineNames(line === undefined ? [] : [line]);
   return (
-    <>
-      <p className="max-w-2xl">
-        {line === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(line, names)}
-      </p>
-      {line?.reason != null && <p className="mt-1 max-w-2xl text-ink-2">“{line.reason}”</p>}
-    </>
+    <p className="line-clamp-3 min-w-0 [overflow-wrap:anywhere]" title={line?.reason ?? undefined}>
+      {line === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(line, names)}
+      {line?.reason != null && <span className="text-ink-2"> “{line.reason}”</span>}
+      {line !== undefined && <JobBehind caller={caller} line={line} />}
+    </p>
   );
 }

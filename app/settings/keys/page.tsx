@@ -1,4 +1,7 @@
 /** The keys of programs: their rights and last use; forms to create and to revoke one. */
+
+import { ActorName } from '#app/actor-name.tsx';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { daysInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
@@ -42,19 +45,21 @@ function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
       <tbody>
         {keys.map(({ id, name, role, tenant, prefix, created, created_by, expires, last_used }) => (
           <tr key={id}>
-            <td className="whole [overflow-wrap:anywhere]">
+            <td className="max-md:col-span-full [overflow-wrap:anywhere]">
               <span className="font-[560]">{name}</span>
               <code className="block text-[0.8125rem] text-ink-3">{prefix}…</code>
             </td>
-            <td className="left">{rightsInWords({ role, tenants: tenant === null ? null : [tenant] })}</td>
-            <td className="whole">
+            <td className="max-md:col-start-1">
+              {rightsInWords({ role, tenants: tenant === null ? null : [tenant] })}
+            </td>
+            <td className="max-md:col-span-full">
               <RelativeTime at={created} rendered={rendered} />
               <span className="text-small text-ink-3">
                 {' '}
-                by <code className="[overflow-wrap:anywhere]">{created_by}</code>
+                by <ActorName actor={created_by} within />
               </span>
             </td>
-            <td className="left">
+            <td className="max-md:col-start-1">
               {last_used === null ? (
                 <span className="text-ink-3">not used yet</span>
               ) : (
@@ -63,17 +68,19 @@ function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
                 </>
               )}
             </td>
-            <td className="left">
+            <td className="max-md:col-start-1">
               <Over expires={expires} rendered={rendered} />
             </td>
-            <td className="right">
-              <ConfirmButton
-                action={revokeKey.bind(null, id)}
-                button="Revoke for good"
-                doing="Revoking…"
-                label={`the key ${name}`}
-                ask={{ open: 'Revoke…', says: 'Whatever uses it is refused at once.' }}
-              />
+            <td className="max-md:col-start-2 max-md:text-right">
+              <WithCall name="revokeKey" path={{ id }}>
+                <ConfirmButton
+                  action={revokeKey.bind(null, id)}
+                  button="Revoke for good"
+                  doing="Revoking…"
+                  label={`the key ${name}`}
+                  ask={{ open: 'Revoke…', says: 'Whatever uses it is refused at once.' }}
+                />
+              </WithCall>
             </td>
           </tr>
         ))}
@@ -106,7 +113,9 @@ export default async function KeysPage() {
         )}
       </PageSection>
       <PageSection id="make" name="Make a key">
-        <KeyForm action={createKey} roles={ROLE_OPTIONS} />
+        <WithCall name="createKey" fields={{ name: 'text', role: 'text', tenant: 'text', expires: 'days' }}>
+          <KeyForm action={createKey} roles={ROLE_OPTIONS} />
+        </WithCall>
       </PageSection>
     </>
   );

@@ -1,6 +1,8 @@
 /** Everyone who has an account, the open invitations, and the form for a new one. */
 
 import Link from 'next/link';
+import { ActorName } from '#app/actor-name.tsx';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { daysInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
@@ -26,7 +28,7 @@ function Everyone({ people, rendered }: { people: readonly Person[]; rendered: n
           <th scope="col">Name</th>
           <th scope="col">Role</th>
           <th scope="col">Signed in</th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Sessions
           </th>
         </tr>
@@ -34,24 +36,24 @@ function Everyone({ people, rendered }: { people: readonly Person[]; rendered: n
       <tbody>
         {people.map((person) => (
           <tr key={person.id}>
-            <td className="whole">
+            <td className="max-md:col-span-full">
               <Link href={`/settings/people/${person.id}`} prefetch={false} className="font-[560]">
                 {person.name}
               </Link>
               <span className="block text-small text-ink-3 [overflow-wrap:anywhere]">{person.email}</span>
             </td>
-            <td className="left [overflow-wrap:anywhere]">
+            <td className="max-md:col-start-1 [overflow-wrap:anywhere]">
               {rightsInWords(person)}
               {person.disabled && <span className="text-fault-ink"> · disabled</span>}
             </td>
-            <td className="left">
+            <td className="max-md:col-start-1">
               {person.signed_in === null ? (
                 <span className="text-ink-3">not now</span>
               ) : (
                 <RelativeTime at={person.signed_in} rendered={rendered} />
               )}
             </td>
-            <td className="figure right">
+            <td className="text-right whitespace-nowrap max-md:col-start-2">
               {person.sessions}
               <span className="md:sr-only"> open</span>
             </td>
@@ -81,19 +83,21 @@ function Open({ invitations, rendered }: { invitations: readonly Invitation[]; r
           const { id, email, created, created_by, expires } = invitation;
           return (
             <tr key={id}>
-              <td className="whole [overflow-wrap:anywhere]">{email ?? 'whoever has the link'}</td>
-              <td className="left">{rightsInWords(invitation)}</td>
-              <td className="left">
-                <RelativeTime at={created} rendered={rendered} />, by <code>{created_by}</code>
+              <td className="max-md:col-span-full [overflow-wrap:anywhere]">{email ?? 'whoever has the link'}</td>
+              <td className="max-md:col-start-1">{rightsInWords(invitation)}</td>
+              <td className="max-md:col-start-1">
+                <RelativeTime at={created} rendered={rendered} />, by <ActorName actor={created_by} within />
               </td>
-              <td className="left">ends in {daysInWords(expires - rendered)}</td>
-              <td className="right">
-                <ConfirmButton
-                  action={withdrawInvitation.bind(null, id)}
-                  button="Withdraw"
-                  doing="Withdrawing…"
-                  label={`the invitation for ${email ?? 'whoever has the link'}`}
-                />
+              <td className="max-md:col-start-1">ends in {daysInWords(expires - rendered)}</td>
+              <td className="max-md:col-start-2 max-md:text-right">
+                <WithCall name="withdrawInvitation" path={{ id: invitation.id }}>
+                  <ConfirmButton
+                    action={withdrawInvitation.bind(null, id)}
+                    button="Withdraw"
+                    doing="Withdrawing…"
+                    label={`the invitation for ${email ?? 'whoever has the link'}`}
+                  />
+                </WithCall>
               </td>
             </tr>
           );
@@ -131,7 +135,9 @@ export default async function PeoplePage() {
         )}
       </PageSection>
       <PageSection id="invite" name="Invite" note="Nothing is sent: you get a link and pass it on.">
-        <InviteForm action={invitePerson} roles={ROLE_OPTIONS} />
+        <WithCall name="invite" fields={{ role: 'text', email: 'text', tenants: 'list' }}>
+          <InviteForm action={invitePerson} roles={ROLE_OPTIONS} />
+        </WithCall>
       </PageSection>
       {invitations.length > 0 && (
         <PageSection

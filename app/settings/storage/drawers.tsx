@@ -1,13 +1,13 @@
 /** The drawers: the registry's counts, and the results of the last search through every file. */
+
 import Link from 'next/link';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { sizeInWords, tookInWords } from '#components/ui/durations.ts';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Storage } from '#lib/contract/schema.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
 import { checkStorage } from './actions.ts';
-import { comparedInWords, DRAWER_MEANS } from './words.ts';
-
-const figures = (count: number) => count.toLocaleString('en');
+import { comparedInWords, DRAWER_MEANS, figures } from './words.ts';
 
 export function DrawerTable({ drawers }: Pick<Storage, 'drawers'>) {
   return (
@@ -15,10 +15,10 @@ export function DrawerTable({ drawers }: Pick<Storage, 'drawers'>) {
       <thead>
         <tr>
           <th scope="col">Drawer</th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Sandboxes
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Size awake
           </th>
           <th scope="col">State</th>
@@ -27,15 +27,15 @@ export function DrawerTable({ drawers }: Pick<Storage, 'drawers'>) {
       <tbody>
         {drawers.map(({ drawer, rows, bytes, writable, same_disk }) => (
           <tr key={drawer}>
-            <td className="left">
+            <td className="max-md:col-start-1">
               {drawer} <span className="text-small text-ink-3">{DRAWER_MEANS[drawer]}</span>
             </td>
-            <td className="figure right">
+            <td className="text-right whitespace-nowrap max-md:col-start-2">
               {figures(rows)}
               <span className="md:sr-only"> {rows === 1 ? 'sandbox' : 'sandboxes'}</span>
             </td>
-            <td className="figure left max-md:!text-left">{sizeInWords(bytes)}</td>
-            <td className="whole">
+            <td className="text-right whitespace-nowrap max-md:col-start-1 max-md:!text-left">{sizeInWords(bytes)}</td>
+            <td className="max-md:col-span-full">
               {writable ? (
                 <>
                   on this disk{drawer === 'live' || same_disk ? '' : ', another than the live drawer’s'}
@@ -74,10 +74,10 @@ export function MeasuredFiles({ storage, rendered }: { storage: Storage; rendere
             <thead>
               <tr>
                 <th scope="col">Folder</th>
-                <th scope="col" className="figure">
+                <th scope="col" className="text-right whitespace-nowrap">
                   Files
                 </th>
-                <th scope="col" className="figure">
+                <th scope="col" className="text-right whitespace-nowrap">
                   On disk
                 </th>
                 <th scope="col" className="max-sm:hidden">
@@ -93,8 +93,8 @@ export function MeasuredFiles({ storage, rendered }: { storage: Storage; rendere
                     <td>
                       {drawer} <span className="text-small text-ink-3 max-sm:block">{DRAWER_MEANS[drawer]}</span>
                     </td>
-                    <td className="figure">{figures(files)}</td>
-                    <td className="figure">{sizeInWords(bytes)}</td>
+                    <td className="text-right whitespace-nowrap">{figures(files)}</td>
+                    <td className="text-right whitespace-nowrap">{sizeInWords(bytes)}</td>
                     <td className="text-small text-ink-2 max-sm:hidden">
                       {rows === undefined ? '' : comparedInWords(files, rows)}
                     </td>
@@ -111,12 +111,14 @@ export function MeasuredFiles({ storage, rendered }: { storage: Storage; rendere
         </>
       )}
       {running.includes('drawers') && <p className="text-ink-2">A check of every file is under way.</p>}
-      <ConfirmButton
-        action={checkStorage.bind(null, 'drawers')}
-        button={measured === null ? 'Look at every file' : 'Look again'}
-        doing="Looking…"
-        label="in the drawers"
-      />
+      <WithCall name="checkStorage" body={{ what: 'drawers' }}>
+        <ConfirmButton
+          action={checkStorage.bind(null, 'drawers')}
+          button={measured === null ? 'Look at every file' : 'Look again'}
+          doing="Looking…"
+          label="in the drawers"
+        />
+      </WithCall>
     </div>
   );
 }

@@ -13,14 +13,13 @@ import { renderedAt, requireCaller } from '../../caller.ts';
 import { NotAllowed } from '../not-allowed.tsx';
 import { BackupFacts } from './backup-facts.tsx';
 import { DrawerTable, MeasuredFiles } from './drawers.tsx';
+import { KeptTable } from './kept-table.tsx';
 import { RegistryFacts } from './registry-facts.tsx';
 import { ScrubFacts } from './scrub-facts.tsx';
-import { memoryInWords, placesInWords, troublesOf } from './words.ts';
+import { figures, memoryInWords, placesInWords, sharingInWords, troublesOf } from './words.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Storage' };
-
-const figures = (count: number) => count.toLocaleString('en');
 
 function LedgerSummary({ ledger }: Pick<Storage, 'ledger'>) {
   return (
@@ -88,8 +87,8 @@ export default async function StoragePage() {
           </div>
         </div>
         <p className="mt-4 max-w-3xl text-small text-ink-2">
-          {placesInWords(places)} {memoryInWords(memory)} Nothing is refused before the disk is full; then writes fail
-          and what was answered stays.
+          {placesInWords(places)} {memoryInWords(memory)} {sharingInWords(storage.cpu)} Nothing is refused before the
+          disk is full; then writes fail and what was answered stays.
         </p>
       </PageSection>
       <PageSection id="registry" name="Registry" note="The one file of rows, ledger, people and keys.">
@@ -97,6 +96,9 @@ export default async function StoragePage() {
       </PageSection>
       <PageSection id="ledger" name="Ledger" note="Sealed by month.">
         <LedgerSummary ledger={storage.ledger} />
+      </PageSection>
+      <PageSection id="kept" name="Kept" note="Series and logs in the registry. The oldest go first.">
+        <KeptTable kept={storage.kept} />
       </PageSection>
       <PageSection id="drawers" name="Drawers" note="As the registry counts them. Files on local disk.">
         <DrawerTable drawers={storage.drawers} />

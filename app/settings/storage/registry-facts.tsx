@@ -1,4 +1,5 @@
 /** The registry's file: its size, its log, its last check, and the button that checks it. */
+import { WithCall } from '#components/calls/with-call.tsx';
 import { sizeInWords, tookInWords } from '#components/ui/durations.ts';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
@@ -46,12 +47,14 @@ export function RegistryFacts({ storage, rendered }: { storage: Storage; rendere
         </Fact>
       </FactList>
       {running.includes('registry') && <p className="text-ink-2">A check is under way.</p>}
-      <ConfirmButton
-        action={checkStorage.bind(null, 'registry')}
-        button="Check its structure"
-        doing="Checking…"
-        label="of the registry"
-      />
+      <WithCall name="checkStorage" body={{ what: 'registry' }}>
+        <ConfirmButton
+          action={checkStorage.bind(null, 'registry')}
+          button="Check its structure"
+          doing="Checking…"
+          label="of the registry"
+        />
+      </WithCall>
     </div>
   );
 }

@@ -6,6 +6,7 @@ import {
   comparedInWords,
   memoryInWords,
   placesInWords,
+  sharingInWords,
   troublesOf,
   wrongInWords,
 } from './words.ts';
@@ -26,8 +27,10 @@ const WELL: Storage = {
   scrub: { walk: null, last: null, next: null },
   disk: { bytes: 100, free_bytes: 50 },
   places: { serving: 1, spare: 2, ahead: 2, most: 200 },
+  cpu: { shared_by: 'priorities' },
   memory: { serving_bytes: 25e6, spare_bytes: 50e6, limit_bytes: 1e9 },
   backup: null,
+  kept: [],
   replication: null,
   running: [],
 };
@@ -82,4 +85,11 @@ test('a backup is described by its contents and its damaged items', () => {
   expect(backupInWords(one)).toBe('1 sandbox of 2.0 kB');
   expect(backupInWords({ ...one, sandboxes: 1204 })).toBe('1,204 sandboxes of 2.0 kB');
   expect([wrongInWords(1), wrongInWords(3)]).toEqual(['1 of them was not sound', '3 of them were not sound']);
+});
+
+test('how tenants share the processors', () => {
+  expect(sharingInWords({ shared_by: 'cgroup_v2' })).toContain(
+    'gives way by the weight of its control group (cgroup v2)',
+  );
+  expect(sharingInWords({ shared_by: 'priorities' })).toContain('gives way by priority');
 });

@@ -2,7 +2,8 @@
 import { sizeInWords } from '#components/ui/durations.ts';
 import type { Storage } from '#lib/contract/schema.ts';
 
-const figures = (count: number) => count.toLocaleString('en');
+/** A count with separators, as tables have it. */
+export const figures = (count: number) => count.toLocaleString('en');
 const counted = (count: number, one: string, many: string) => `${figures(count)} ${count === 1 ? one : many}`;
 
 /** What is wrong now, the worst first; empty when nothing is. */
@@ -40,6 +41,13 @@ export function memoryInWords({ limit_bytes: limit }: Storage['memory']): string
   return limit === null
     ? 'The memory of all processes together has no limit.'
     : 'When memory runs short, the idle sandbox that was used longest ago is suspended; when none can be, a wake is refused with capacity.';
+}
+
+/** How tenants share the processors. */
+export function sharingInWords({ shared_by: by }: Storage['cpu']): string {
+  const how =
+    by === 'priorities' ? 'priority' : `the weight of its control group (cgroup ${by === 'cgroup_v2' ? 'v2' : 'v1'})`;
+  return `A tenant that wants more than half of the processors gives way by ${how}.`;
 }
 
 /** The files of a drawer compared with its rows. */

@@ -2,6 +2,7 @@
 
 import Form from 'next/form';
 import Link from 'next/link';
+import { WithCalls } from '#components/calls/with-call.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { pauseInWords, thresholdInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
@@ -14,6 +15,7 @@ import { requireCaller } from '../../caller.ts';
 import { type SearchParams, singleValues } from '../../search-params.ts';
 import { setThresholds } from './actions.ts';
 import { Simulator } from './simulator.tsx';
+import { thresholdCalls } from './threshold-calls.ts';
 import { asSetForAll, thresholdsAsText } from './threshold-values.ts';
 import { ThresholdsForm } from './thresholds-form.tsx';
 
@@ -67,21 +69,33 @@ function ScopeForm({ name }: { name: string }) {
   );
 }
 
+/** One threshold of a tenant; a card, on a narrow page, has the name in front. */
+function LengthCell({ name, isOwn, children }: { name: string; isOwn: boolean; children: string }) {
+  return (
+    <td
+      className={`flex-wrap justify-between gap-x-4 max-md:col-span-full max-md:!flex md:text-right md:whitespace-nowrap ${isOwn ? '' : 'text-ink-3'}`}
+    >
+      <span className="md:hidden">{name}</span>
+      {children}
+    </td>
+  );
+}
+
 function Overriding({ tenants, more }: { tenants: readonly Tenant[]; more: boolean }) {
   if (tenants.length === 0) return <p className="text-ink-2">Every tenant uses the thresholds of all.</p>;
   return (
     <>
-      <table className="ledger">
+      <table className="ledger ledger-cards">
         <thead>
           <tr>
             <th scope="col">Tenant</th>
-            <th scope="col" className="figure">
+            <th scope="col" className="text-right whitespace-nowrap">
               Pauses after
             </th>
-            <th scope="col" className="figure">
+            <th scope="col" className="text-right whitespace-nowrap">
               Suspends after
             </th>
-            <th scope="col" className="figure">
+            <th scope="col" className="text-right whitespace-nowrap">
               Freezes after
             </th>
           </tr>
@@ -89,20 +103,20 @@ function Overriding({ tenants, more }: { tenants: readonly Tenant[]; more: boole
         <tbody>
           {tenants.map(({ tenant, thresholds, hot_to_warm_s, idle_to_suspend_s, idle_to_freeze_s }) => (
             <tr key={tenant}>
-              <td className="[overflow-wrap:anywhere]">
+              <td className="[overflow-wrap:anywhere] max-md:col-span-full">
                 <Link href={`${PATH}?tenant=${tenant}`} prefetch={false}>
                   {tenant}
                 </Link>
               </td>
-              <td className={`figure ${hot_to_warm_s === null ? 'text-ink-3' : ''}`}>
+              <LengthCell name="Pauses after" isOwn={hot_to_warm_s !== null}>
                 {pauseInWords(thresholds.hot_to_warm_s)}
-              </td>
-              <td className={`figure ${idle_to_suspend_s === null ? 'text-ink-3' : ''}`}>
+              </LengthCell>
+              <LengthCell name="Suspends after" isOwn={idle_to_suspend_s !== null}>
                 {thresholdInWords(thresholds.idle_to_suspend_s)}
-              </td>
-              <td className={`figure ${idle_to_freeze_s === null ? 'text-ink-3' : ''}`}>
+              </LengthCell>
+              <LengthCell name="Freezes after" isOwn={idle_to_freeze_s !== null}>
                 {thresholdInWords(thresholds.idle_to_freeze_s)}
-              </td>
+              </LengthCell>
             </tr>
           ))}
         </tbody>
@@ -158,13 +172,15 @@ export default async function ThresholdsPage({ searchParams }: { searchParams: P
         }
       >
         {against === null ? (
-          <ThresholdsForm
-            key={tenant}
-            present={thresholdsAsText(scope ?? global)}
-            notes={MEANS}
-            empty={asSetForAll(global)}
-            action={setThresholds.bind(null, tenant)}
-          />
+          <WithCalls by={thresholdCalls(tenant)}>
+            <ThresholdsForm
+              key={tenant}
+              present={thresholdsAsText(scope ?? global)}
+              notes={MEANS}
+              empty={asSetForAll(global)}
+              action={setThresholds.bind(null, tenant)}
+            />
+          </WithCalls>
         ) : (
           <div className="grid gap-4">
             <p>

@@ -1,9 +1,9 @@
 /** The simulator's query, parsed from an address, and the limits of its answer, in words. Pure. */
 
 import { spanInWords, type TradePoint } from '#app/settings/thresholds/trade-layout.ts';
+import { parseDuration } from '#components/ui/amounts.ts';
 import { lengthInWords } from '#components/ui/durations.ts';
 import type { Simulation } from '#lib/contract/schema.ts';
-import { parseDuration } from '../../amounts.ts';
 
 const MINUTE = 60;
 const HOUR = 3600;

@@ -81,16 +81,16 @@ function Table({
       <thead>
         <tr>
           <th scope="col">Suspends after</th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Process-hours
           </th>
-          <th scope="col" className="figure">
+          <th scope="col" className="text-right whitespace-nowrap">
             Cold wakes
           </th>
-          <th scope="col" className="figure max-sm:hidden">
+          <th scope="col" className="text-right whitespace-nowrap max-sm:hidden">
             of them estimated
           </th>
-          <th scope="col" className="figure max-sm:hidden">
+          <th scope="col" className="text-right whitespace-nowrap max-sm:hidden">
             Thaws
           </th>
         </tr>
@@ -109,10 +109,12 @@ function Table({
               </Link>
               {index === present && <span className="text-small font-normal text-ink-3"> now</span>}
             </td>
-            <td className="figure">{hoursInFigures(would.process_hours)}</td>
-            <td className="figure">{would.cold_wakes.toLocaleString('en')}</td>
-            <td className="figure text-ink-2 max-sm:hidden">{estimated.toLocaleString('en')}</td>
-            <td className="figure text-ink-2 max-sm:hidden">{would.thaws.toLocaleString('en')}</td>
+            <td className="text-right whitespace-nowrap">{hoursInFigures(would.process_hours)}</td>
+            <td className="text-right whitespace-nowrap">{would.cold_wakes.toLocaleString('en')}</td>
+            <td className="text-right whitespace-nowrap text-ink-2 max-sm:hidden">{estimated.toLocaleString('en')}</td>
+            <td className="text-right whitespace-nowrap text-ink-2 max-sm:hidden">
+              {would.thaws.toLocaleString('en')}
+            </td>
           </tr>
         ))}
       </tbody>

@@ -1,8 +1,9 @@
 /** The threshold fields: formatting, parsing, complaints, and the preview in words. Pure. */
+
+import { parseDuration, parsePause } from '#components/ui/amounts.ts';
 import { pauseInWords, thresholdInWords } from '#components/ui/durations.ts';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { PreviewAnswer } from '#lib/contract/schema.ts';
-import { parseDuration, parsePause } from '../../amounts.ts';
 
 export const THRESHOLDS = ['hot_to_warm_s', 'idle_to_suspend_s', 'idle_to_freeze_s'] as const;
 export type Threshold = (typeof THRESHOLDS)[number];

@@ -1,9 +1,11 @@
 /** One snapshot: its contents, its lineage, and the form that makes sandboxes from it. */
+
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { cache } from 'react';
-import { nameOfActor } from '#components/ledger/event-words.ts';
+import { ActorName } from '#app/actor-name.tsx';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { CopyMark } from '#components/sandbox/copy-mark.tsx';
 import { SeedForm } from '#components/sandbox/seed-form.tsx';
 import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
@@ -104,12 +106,18 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
         note="New sandboxes that begin where this was taken. They are independent of it and of each other."
       >
         {noRestore === null ? (
-          <SeedForm
-            verb="Restore"
-            action={restoreSnapshot.bind(null, id)}
-            start={{ values: { count: '1', tenant }, errors: {}, problem: null }}
-            policies={POLICY_CHOICES.map(({ name }) => name)}
-          />
+          <WithCall
+            name="restoreSnapshot"
+            path={{ id }}
+            fields={{ count: 'number', name: 'text', tenant: 'text', policy: 'text' }}
+          >
+            <SeedForm
+              verb="Restore"
+              action={restoreSnapshot.bind(null, id)}
+              start={{ values: { count: '1', tenant }, errors: {}, problem: null }}
+              policies={POLICY_CHOICES.map(({ name }) => name)}
+            />
+          </WithCall>
         ) : (
           <DisabledAction id="restore" label="Restore" whyNot={noRestore} />
         )}
@@ -127,7 +135,9 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
               ? 'nothing yet'
               : `${snapshot.instances.toLocaleString('en')} ${snapshot.instances === 1 ? 'sandbox' : 'sandboxes'}`}
           </Fact>
-          <Fact name="Taken by">{nameOfActor(snapshot.actor)}</Fact>
+          <Fact name="Taken by">
+            <ActorName actor={snapshot.actor} />
+          </Fact>
           <Fact name="Hash" wide>
             <code className="text-[0.8125rem]">{snapshot.hash}</code>
           </Fact>
@@ -143,12 +153,14 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
       />
       <PageSection id="delete" name="Delete">
         {noDelete === null ? (
-          <RemoveForm
-            what="snapshot"
-            id={id}
-            keeps="Sandboxes that came from it keep what they have, and so does the one it was taken of."
-            action={removeSnapshot.bind(null, id)}
-          />
+          <WithCall name="deleteSnapshot" path={{ id }}>
+            <RemoveForm
+              what="snapshot"
+              id={id}
+              keeps="Sandboxes that came from it keep what they have, and so does the one it was taken of."
+              action={removeSnapshot.bind(null, id)}
+            />
+          </WithCall>
         ) : (
           <DisabledAction id="delete" label="Delete the snapshot" whyNot={noDelete} />
         )}

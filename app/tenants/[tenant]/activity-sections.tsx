@@ -1,10 +1,12 @@
 /** What moves next, what left, and what happened last in a tenant. Each section reads for itself, beside the others. */
+import { Week } from '#components/figures/week.tsx';
+import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
 import { LiveLedger } from '#components/live/live-ledger.tsx';
 import { ShareTable } from '#components/sandbox/share-table.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { getHost } from '#lib/host/host.ts';
-import { actorNames } from '../../actor-names.ts';
+import { actorNames, lineNames } from '../../actor-names.ts';
 import { DueList } from '../../overview/due-list.tsx';
 import { MoreLink } from './more-link.tsx';
 
@@ -18,6 +20,20 @@ interface Props {
   tenant: string;
   /** The server's time in epoch seconds. */
   rendered: number;
+}
+
+export async function WeekSection({ caller, tenant }: Pick<Props, 'caller' | 'tenant'>) {
+  const usage = await getHost().operations.tenantUsage(caller, tenant, {});
+  return (
+    <PageSection id="week" name="Last seven days" note="By the hour, all of its sandboxes together.">
+      <Week
+        usage={usage}
+        linesOf={(since, until) =>
+          `/audit?${new URLSearchParams({ tenant, since: String(since), until: String(until) })}`
+        }
+      />
+    </PageSection>
+  );
 }
 
 /** `caller`: narrowed to this tenant, because the list is of everything that a caller sees. */
@@ -41,7 +57,11 @@ export async function SharesSection({ caller, tenant, rendered }: Props) {
       {shares.items.length === 0 ? (
         <p className="text-ink-2">Nothing of it has left.</p>
       ) : (
-        <ShareTable shares={shares.items} rendered={rendered} />
+        <ShareTable
+          shares={shares.items}
+          names={await actorNames(shares.items.map(({ actor }) => actor))}
+          rendered={rendered}
+        />
       )}
       {shares.next !== null && <MoreLink href={`/shares?tenant=${tenant}`}>All of its shares</MoreLink>}
     </PageSection>
@@ -49,13 +69,17 @@ export async function SharesSection({ caller, tenant, rendered }: Props) {
 }
 
 export async function LedgerSection({ caller, tenant, rendered }: Props) {
-  const [lines, names] = await Promise.all([
-    getHost().operations.events(caller, { tenant, limit: LINES_SHOWN }),
-    actorNames(),
-  ]);
+  const lines = await getHost().operations.events(caller, { tenant, limit: LINES_SHOWN });
+  const names = await lineNames(lines.items);
   return (
     <PageSection id="ledger" name="Ledger" note="What happened to it last, newest first.">
-      <LiveLedger events={lines.items} limit={LINES_SHOWN} rendered={rendered} tenant={tenant} names={names} />
+      <LiveLedger events={lines.items} limit={LINES_SHOWN} rendered={rendered} tenant={tenant} names={names}>
+        {lines.items.length === 0 ? (
+          <p className="text-ink-2">Nothing has happened yet.</p>
+        ) : (
+          <LedgerLines events={lines.items} rendered={rendered} names={names} />
+        )}
+      </LiveLedger>
       {lines.next !== null && <MoreLink href={`/audit?tenant=${tenant}`}>All of its lines</MoreLink>}
     </PageSection>
   );

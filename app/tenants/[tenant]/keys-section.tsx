@@ -32,14 +32,14 @@ function KeyTable({ keys, rendered }: { keys: readonly Key[]; rendered: number }
       <tbody>
         {keys.map(({ id, name, role, prefix, last_used, expires }) => (
           <tr key={id}>
-            <td className="whole [overflow-wrap:anywhere] md:w-full">
+            <td className="max-md:col-span-full [overflow-wrap:anywhere] md:w-full">
               <span className="font-[540]">{name}</span> <code className="text-[0.8125rem] text-ink-3">{prefix}…</code>
             </td>
-            <td className="left">{role}</td>
-            <td className="right text-small whitespace-nowrap text-ink-2">
+            <td className="max-md:col-start-1">{role}</td>
+            <td className="max-md:col-start-2 max-md:text-right text-small whitespace-nowrap text-ink-2">
               {last_used === null ? 'not used yet' : <RelativeTime at={last_used} rendered={rendered} />}
             </td>
-            <td className="left text-small whitespace-nowrap text-ink-2">
+            <td className="max-md:col-start-1 text-small whitespace-nowrap text-ink-2">
               {expires === null ? 'never ends' : `ends on ${new Date(expires * 1000).toISOString().slice(0, 10)}`}
             </td>
           </tr>

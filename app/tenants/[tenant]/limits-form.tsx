@@ -10,6 +10,8 @@ const FIELDS: readonly [name: Limit, title: string, placeholder: string][] = [
   ['max_sandboxes', 'Sandboxes at most', 'no limit'],
   ['max_active', 'Awake at once at most', 'no limit'],
   ['max_bytes', 'Bytes at most', 'no limit'],
+  ['max_daily_cpu_s', 'Processor time a day', 'no limit'],
+  ['max_run_s', 'Time of a run at most', 'as for all'],
 ];
 
 /** `present`: the present limits as text. */
@@ -17,7 +19,7 @@ export function LimitsForm({ present, action }: { present: LimitsState['values']
   const [{ values, errors, outcome }, submit] = useActionState(action, { values: {}, errors: {}, outcome: null });
   return (
     <form action={submit} className="grid gap-4" noValidate>
-      <div className="grid items-start gap-x-10 gap-y-4 sm:grid-cols-3">
+      <div className="grid items-start gap-x-10 gap-y-4 sm:grid-cols-2 lg:grid-cols-5">
         {FIELDS.map(([name, title, placeholder]) => {
           const value = values[name] ?? present[name] ?? '';
           return (
@@ -42,7 +44,9 @@ export function LimitsForm({ present, action }: { present: LimitsState['values']
         <Submit className="button" doing="Setting…">
           Set the limits
         </Submit>
-        <p className="text-small text-ink-3">Amounts like 50 or 500 MB. An empty field takes a limit away.</p>
+        <p className="text-small text-ink-3">
+          Amounts like 50, 500 MB or 2 h. Days begin at midnight UTC. An empty field takes a limit away.
+        </p>
       </div>
       <Outcome outcome={outcome} />
     </form>

@@ -1,9 +1,10 @@
 /** The quota fields: parsing and complaints. Pure. */
+
+import { parseDuration, parseSize } from '#components/ui/amounts.ts';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { TenantPatch } from '#lib/contract/schema.ts';
-import { parseSize } from '../../amounts.ts';
 
-export const LIMITS = ['max_sandboxes', 'max_active', 'max_bytes'] as const;
+export const LIMITS = ['max_sandboxes', 'max_active', 'max_bytes', 'max_daily_cpu_s', 'max_run_s'] as const;
 export type Limit = (typeof LIMITS)[number];
 
 export interface LimitsState {
@@ -20,6 +21,8 @@ const READ: Readonly<Record<Limit, { of: (text: string) => number | null; like: 
   max_sandboxes: { of: count, like: 'a whole number, like 50' },
   max_active: { of: count, like: 'a whole number, like 5' },
   max_bytes: { of: parseSize, like: 'a size, like 500 MB' },
+  max_daily_cpu_s: { of: parseDuration, like: 'a time, like 30 min or 2 h' },
+  max_run_s: { of: parseDuration, like: 'a time, like 30 min or 2 h' },
 };
 
 /** Parses typed limits; an empty one removes the limit. Complaints are by field. */

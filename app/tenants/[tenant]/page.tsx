@@ -3,8 +3,8 @@ import type { Metadata } from 'next';
 import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { cache } from 'react';
-import { LiveTenantStates } from '#components/live/counts.tsx';
 import { AsOf } from '#components/live/live-data.tsx';
+import { LiveTenantStates } from '#components/live/tenant-counts.tsx';
 import { FAULT_MEANS } from '#components/sandbox/state-words.ts';
 import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
@@ -16,7 +16,7 @@ import type { Tenant } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { FAULTS } from '#lib/lifecycle/words.ts';
 import { currentCaller, ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
-import { DueSection, LedgerSection, SharesSection } from './activity-sections.tsx';
+import { DueSection, LedgerSection, SharesSection, WeekSection } from './activity-sections.tsx';
 import { BeingForgotten, ForgetPart } from './forgetting.tsx';
 import { KeysSection } from './keys-section.tsx';
 import { MoreLink } from './more-link.tsx';
@@ -108,6 +108,7 @@ export default async function TenantPage({ params }: Props) {
         <MoreLink href={`/sandboxes?tenant=${name}`}>All of its sandboxes</MoreLink>
       </PageSection>
       <DueSection caller={narrowed} rendered={rendered} />
+      <WeekSection caller={caller} tenant={name} />
       <QuotasSection tenant={tenant} whyNotSet={whyNotSet} />
       <ThresholdsSection caller={caller} tenant={tenant} whyNotSet={whyNotSet} />
       <SharesSection caller={caller} tenant={name} rendered={rendered} />

@@ -1,5 +1,7 @@
 /** When a tenant's sandboxes pause, suspend and freeze, and the form that sets it. */
+
 import Link from 'next/link';
+import { WithCalls } from '#components/calls/with-call.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { thresholdInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
@@ -7,6 +9,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import type { Tenant } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { setThresholds } from '../../settings/thresholds/actions.ts';
+import { thresholdCalls } from '../../settings/thresholds/threshold-calls.ts';
 import { asSetForAll, thresholdsAsText } from '../../settings/thresholds/threshold-values.ts';
 import { ThresholdsForm } from '../../settings/thresholds/thresholds-form.tsx';
 
@@ -39,16 +42,18 @@ export async function ThresholdsSection({
           </Link>
         </p>
         {whyNotSet === null ? (
-          <ThresholdsForm
-            present={thresholdsAsText(tenant)}
-            notes={{
-              hot_to_warm_s: 'Empty: as set for all; never: no pause.',
-              idle_to_suspend_s: 'Empty: as set for all.',
-              idle_to_freeze_s: 'Empty: as set for all.',
-            }}
-            empty={asSetForAll(global)}
-            action={setThresholds.bind(null, tenant.tenant)}
-          />
+          <WithCalls by={thresholdCalls(tenant.tenant)}>
+            <ThresholdsForm
+              present={thresholdsAsText(tenant)}
+              notes={{
+                hot_to_warm_s: 'Empty: as set for all; never: no pause.',
+                idle_to_suspend_s: 'Empty: as set for all.',
+                idle_to_freeze_s: 'Empty: as set for all.',
+              }}
+              empty={asSetForAll(global)}
+              action={setThresholds.bind(null, tenant.tenant)}
+            />
+          </WithCalls>
         ) : (
           <DisabledAction id="thresholds" label="See what it would do" whyNot={whyNotSet} />
         )}

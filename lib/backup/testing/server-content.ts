@@ -3,8 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { type ServerProcess, spawnServer } from '../../testing/process.ts';
+import { programOf } from '../../testing/program.ts';
 
-const script = (name: string) => fileURLToPath(new URL(`../../../scripts/${name}.ts`, import.meta.url));
+const script = (name: string) => programOf(fileURLToPath(new URL(`../../../scripts/${name}.ts`, import.meta.url)));
 
 export interface CommandResult {
   status: number | null;

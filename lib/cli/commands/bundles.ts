@@ -7,7 +7,7 @@ import type { Inspection } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
-import { bytesText, facts, timeText } from '../format.ts';
+import { actorText, bytesText, facts, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
@@ -43,22 +43,25 @@ function inspectionText(found: Inspection): string {
 }
 
 export function addBundleCommands(program: Command): void {
-  addCommand<SaveOptions & { includePrivate?: boolean; reason?: string }>(program, 'ship <id> [file]', {
+  addCommand<SaveOptions & { includePrivate?: boolean; html?: boolean; reason?: string }>(program, 'ship <id> [file]', {
     summary: 'make a signed bundle of a sandbox, to be shared',
     description:
       'Contains its workspace; memory and tmp only with --include-private. The server records it as a share. Wakes nothing.',
     options: (command) =>
       saveOptions(command)
         .option('--include-private', 'all volumes: whoever has the bundle reads its memory')
+        .option('--html', 'as one page with the bundle in it, for a browser')
         .option('--reason <words>', 'why; it goes into the ledger'),
     examples: [
       ['ship sess-841', 'into sess-841.wbundle.zip'],
       ['ship sess-841 - | ssh elsewhere winterdock import - --tenant acme', 'straight to another dock'],
     ],
-    async run({ client, print, signal }, options, id: string, file = `${id}.wbundle.zip`) {
+    async run({ client, print, signal }, options, id: string, named?: string) {
+      const format = options.html === true ? 'html' : 'zip';
+      const file = named ?? `${id}.wbundle.${format}`;
       refuseOverwrite(file, options.force);
       const progress = downloadProgress(id, file, options.progress);
-      const input = { include_private: options.includePrivate, reason: options.reason };
+      const input = { include_private: options.includePrivate, reason: options.reason, format } as const;
       const download = await client.shipInstance(id, input, { signal, onProgress: progress.bytes });
       const saved = await saveDownload(download, file, { force: options.force, progress });
       const share = download.headers.get('x-share');
@@ -159,7 +162,7 @@ export function addBundleCommands(program: Command): void {
           one.volumes.join(' '),
           bytesText(one.bytes),
           timeText(one.created),
-          one.actor,
+          actorText(one.actor, one.actor_name),
         ],
         none: 'Nothing has left.',
       });

@@ -5,7 +5,7 @@ import type { CallOptions, Instance, WinterdockClient } from '../../client/clien
 import type { Blueprint, RestoreInput, Snapshot } from '../../contract/schema.ts';
 import { addCommand, type CommandContext, parseWholeNumber } from '../command.ts';
 import { CliError } from '../failure.ts';
-import { bytesText, facts, printable, timeText } from '../format.ts';
+import { actorText, bytesText, facts, printable, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
 import { confirm } from '../prompt.ts';
@@ -17,7 +17,7 @@ const contentFacts = (copy: Snapshot | Blueprint): [string, string | null][] => 
     'holds',
     copy.contents.map(({ volume, files, bytes }) => `${volume}: ${files} files, ${bytesText(bytes)}`).join('; '),
   ],
-  ['made', `${timeText(copy.created)} by ${copy.actor}`],
+  ['made', `${timeText(copy.created)} by ${actorText(copy.actor, copy.actor_name)}`],
   ['instances', String(copy.instances)],
 ];
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Event } from '../../client/client.ts';
 import { addCommand, parseSeconds, parseWholeNumber } from '../command.ts';
-import { millisecondsText, printable, timeText } from '../format.ts';
+import { actorText, millisecondsText, printable, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 
 interface EventOptions extends ListOptions {
@@ -13,6 +13,7 @@ interface EventOptions extends ListOptions {
   type?: string;
   actor?: string;
   trigger?: Event['trigger'];
+  request?: string;
   within?: number;
 }
 
@@ -27,7 +28,7 @@ function cells(event: Event): string[] {
     event.instance ?? '–',
     `${what}${source}`,
     event.took_ms === null ? '–' : millisecondsText(event.took_ms),
-    `${event.actor} (${event.via}, ${event.trigger})`,
+    `${actorText(event.actor, event.actor_name)} (${event.via}, ${event.trigger})`,
     event.error ?? event.reason ?? '',
   ];
 }
@@ -47,6 +48,7 @@ export function addEventCommands(program: Command): void {
           .option('--type <type>', 'only of this type, such as transition')
           .option('--actor <actor>', 'only by this actor')
           .option('--trigger <trigger>', 'only by this trigger, such as idle or request')
+          .option('--request <id>', 'only of this request, or of the job with this id')
           .option('--within <duration>', 'only of the last 15m, 24h, 7d …', parseSeconds),
         50,
       ),
@@ -62,7 +64,7 @@ export function addEventCommands(program: Command): void {
       if (options.follow !== true) {
         const since = options.within === undefined ? undefined : Math.floor(Date.now() / 1000) - options.within;
         return printList(context, options, {
-          read: (limit) => client.listEvents({ ...filter, since, limit }, { signal }),
+          read: (limit) => client.listEvents({ ...filter, request_id: options.request, since, limit }, { signal }),
           headings: HEADINGS,
           row: cells,
           none: 'Nothing happened.',

@@ -3,10 +3,11 @@ import { openAsBlob, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Command } from 'commander';
+import type { DatabaseCell } from '../../contract/schema.ts';
 import { DEFAULT_VOLUME, parseVolume, type Volume } from '../../vfs/volumes.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
-import { bytesText, table, timeText } from '../format.ts';
+import { bytesText, printable, table, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
@@ -24,6 +25,13 @@ const wholePath = (volume: string, path: string) => `/${volume}${path}`;
 const progressOption = (command: Command) =>
   command.option('--progress', 'show progress on stderr even when that is no terminal');
 
+/** A cell of a database in one line. */
+function cellText(cell: DatabaseCell): string {
+  if (cell === null) return 'NULL';
+  if (typeof cell !== 'object') return String(cell);
+  return 'text' in cell ? `${cell.text}… (${cell.bytes} bytes)` : `x'${cell.hex}' (${cell.bytes} bytes)`;
+}
+
 export function addFileCommands(program: Command): void {
   const files = program
     .command('files')
@@ -31,6 +39,32 @@ export function addFileCommands(program: Command): void {
     .description(
       'List, read and write the files of a sandbox. Paths are those of its shell: /workspace/note, /memory/facts, /tmp/scratch; without a leading slash in /workspace. Looking wakes nothing, in any state; writing wakes.',
     );
+
+  addCommand<{ volume: string; limit: number }>(files, 'compare <id> <snapshot>', {
+    summary: 'compare a volume with a snapshot',
+    description: 'Say what was added, removed and changed since a snapshot. Wakes nothing.',
+    options: (command) =>
+      command
+        .option('--volume <name>', 'which volume', DEFAULT_VOLUME)
+        .option('--limit <count>', 'how many differences to name', Number, 100),
+    examples: [['files compare sess-841 snap-7', 'what has happened to its workspace since']],
+    async run({ client, print, signal }, { volume, limit }, id: string, snapshot: string) {
+      const query = { snapshot, limit };
+      const found = await client.compare(id, parseVolume(volume), query, { signal });
+      const { changes, added, removed, changed, same } = found;
+      const row = ({ change, path, before, now }: (typeof changes)[number]) => [
+        change,
+        bytesText(before?.size ?? 0),
+        bytesText(now?.size ?? 0),
+        wholePath(volume, path),
+      ];
+      print(
+        found,
+        () =>
+          `${changes.length === 0 ? '' : table(['CHANGE', 'BEFORE', 'NOW', 'PATH'], changes.map(row))}${added} added, ${removed} removed, ${changed} changed, ${same} as they were.\n`,
+      );
+    },
+  });
 
   addCommand<ListOptions>(files, 'ls <id> [path]', {
     summary: 'list the files below a path, or the three volumes',
@@ -145,6 +179,44 @@ export function addFileCommands(program: Command): void {
       await client.moveFile(id, source.volume, { from: source.path, to: target.path }, { signal });
       const whole = wholePath(target.volume, target.path);
       print({ path: whole }, () => `Moved to ${whole}.\n`);
+    },
+  });
+
+  addCommand<{ limit: number; cursor?: string }>(files, 'tables <id> <path> [table]', {
+    summary: 'look into a SQLite database: its tables, or the rows of one',
+    description:
+      'List the tables and views of a file that is a SQLite database, or print rows of one. Long text is cut, and of a blob its size is shown. At most 64 MiB. Wakes nothing.',
+    options: (command) =>
+      command
+        .option('--limit <count>', 'how many', Number, 100)
+        .option('--cursor <text>', 'go on where an earlier page ended'),
+    examples: [
+      ['files tables sess-841 data/app.db', 'its tables, and how many rows each has'],
+      ['files tables sess-841 data/app.db users', 'the first rows of one'],
+    ],
+    async run({ client, print, signal }, { limit, cursor }, id: string, path: string, name?: string) {
+      const source = volumePathOf(path);
+      const query = { path: source.path, limit, cursor };
+      const more = (next: string | null) => (next === null ? '' : `There is more: --cursor ${next}\n`);
+      if (name === undefined) {
+        const found = await client.listTables(id, source.volume, query, { signal });
+        const row = (one: (typeof found.tables)[number]) => [
+          one.name,
+          one.kind,
+          one.row_count === null ? '–' : `${one.more_rows ? 'more than ' : ''}${one.row_count}`,
+          one.problem ?? one.columns.map((column) => column.name).join(', '),
+        ];
+        const text = () => table(['NAME', 'KIND', 'ROWS', 'COLUMNS'], found.tables.map(row)) || 'No tables.\n';
+        return print(found, () => `${text()}${more(found.next)}`);
+      }
+      const found = await client.listRows(id, source.volume, { ...query, table: name }, { signal });
+      const headings = found.columns.map((column) => printable(column.name));
+      const text = () =>
+        table(
+          headings,
+          found.rows.map((row) => row.map(cellText)),
+        ) || 'No rows.\n';
+      print(found, () => `${text()}${more(found.next)}`);
     },
   });
 

@@ -37,6 +37,7 @@ function planLines(plan: TenantForgetPlan): string[] {
     ['snapshots', plan.snapshots],
     ['blueprints', plan.blueprints.length],
     ['shares', plan.shares],
+    ['workbooks', plan.workbooks],
     ['keys', plan.keys],
     ['people, who have no other tenant', plan.people],
     ['people, who keep their others', plan.limited],

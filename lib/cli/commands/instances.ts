@@ -6,6 +6,7 @@ import { addCommand, parsePairs, parseSeconds } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, durationText, facts, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
+import { combinedFilter, type FilterOptions, filterOptions } from '../typed-filter.ts';
 
 /** The state, with its fault and any operation under way. */
 function stateText({ state, fault, pending }: Instance): string {
@@ -22,6 +23,11 @@ function nextText({ next }: Instance): string {
 function processText({ thermal, warm_since }: Instance): string {
   if (warm_since !== null) return `${thermal}, paused since ${timeText(warm_since)}`;
   return thermal === 'cold' ? 'none' : thermal;
+}
+
+function workbookText({ workbook, workbook_version: version }: Instance): string | null {
+  if (workbook === null) return null;
+  return version === null ? `${workbook} (a name and no more)` : `${workbook}, version ${version}`;
 }
 
 /** Everything about one sandbox, as text. */
@@ -44,13 +50,13 @@ function instanceFacts(instance: Instance): string {
     ['file', instance.vfs_path ?? 'none yet'],
     ['size', bytesText(instance.bytes)],
     ['labels', labelText.join(', ')],
-    ['workbook', instance.workbook],
+    ['workbook', workbookText(instance)],
     ['made from', lineage.snapshot ?? lineage.blueprint ?? lineage.parent],
     ['created', timeText(instance.created)],
   ]);
 }
 
-interface ListFilters extends ListOptions {
+interface ListFilters extends ListOptions, FilterOptions {
   tenant?: string;
   state?: Instance['state'];
   thermal?: Instance['thermal'];
@@ -99,7 +105,7 @@ export function addInstanceCommands(program: Command): void {
     summary: 'list sandboxes, newest activity first',
     options: (command) =>
       listOptions(
-        command
+        filterOptions(command)
           .option('--tenant <tenant>', 'only of this tenant')
           .option('--state <state>', 'created, active, suspended, frozen, archived or deleted')
           .option('--thermal <thermal>', 'hot, warm or cold')
@@ -107,7 +113,7 @@ export function addInstanceCommands(program: Command): void {
           .option('--pending <which>', 'with an operation under way: any, or stuck for one of more than a minute')
           .option('--name <name>', 'only of this name')
           .option('--label <key=value>', 'only with this label')
-          .option('--search <words>', 'whose id, name or labels have these words')
+          .option('--search <text>', 'whose id, name, tenant or labels contain it')
           .option('--sort <by>', 'updated, created, name or bytes; with - the other way round'),
         100,
       ),
@@ -115,17 +121,15 @@ export function addInstanceCommands(program: Command): void {
       ['list', 'the hundred that did something last'],
       ['list --state frozen --tenant acme', 'what sleeps in the cold drawer'],
       ['list --thermal warm', 'what is paused in memory'],
+      ['list --filter "idle:>1h tenant:acme label:env=prod"', 'idle for more than an hour, in one line'],
       ['list --label team=red --all --json', 'all of them, as a JSON array'],
     ],
     async run(context, options) {
       const { tenant, state, thermal, fault, pending, name, search: q, sort } = options;
       const label = options.label?.replace('=', ':');
+      const filter = combinedFilter(options, { tenant, state, thermal, fault, pending, name, label, q });
       await printList(context, options, {
-        read: (limit) =>
-          context.client.listInstances(
-            { tenant, state, thermal, fault, pending, name, label, q, sort, limit },
-            { signal: context.signal },
-          ),
+        read: (limit) => context.client.listInstances({ ...filter, sort, limit }, { signal: context.signal }),
         headings: ['ID', 'TENANT', 'STATE', 'PROCESS', 'IDLE', 'SIZE', 'NEXT', 'NAME'],
         row: (instance) => [
           instance.id,
@@ -142,31 +146,37 @@ export function addInstanceCommands(program: Command): void {
     },
   });
 
-  addCommand<Changes & { ephemeral?: boolean; inMemory?: boolean; tenant: string }>(program, 'create [id]', {
-    summary: 'create a sandbox',
-    description: 'It has no process and no file until the first resume, command or write. Without an id it gets one.',
-    options: (command) =>
-      changeOptions(command.requiredOption('--tenant <tenant>', 'whose it is'))
-        .option('--ephemeral', 'never suspended: archived and deleted by itself when its time is over')
-        .option('--in-memory', 'keep it only in its process: suspending it is refused'),
-    examples: [
-      ['create sess-841 --tenant acme', 'with an id of its own'],
-      ['create --tenant acme --label team=red --policy minimal --json', 'with an id that the server makes'],
-    ],
-    async run({ client, print, signal }, options, id?: string) {
-      const instance = await client.createInstance(
-        {
-          id,
-          tenant: options.tenant,
-          ephemeral: options.ephemeral,
-          vfs_path: options.inMemory === true ? ':memory:' : undefined,
-          ...changesOf(options),
-        },
-        { signal },
-      );
-      print(instance, () => `${instance.id} is created.\n`);
+  addCommand<Changes & { ephemeral?: boolean; inMemory?: boolean; tenant: string; workbook?: string }>(
+    program,
+    'create [id]',
+    {
+      summary: 'create a sandbox',
+      description: 'It has no process and no file until the first resume, command or write. Without an id it gets one.',
+      options: (command) =>
+        changeOptions(command.requiredOption('--tenant <tenant>', 'whose it is'))
+          .option('--ephemeral', 'never suspended: archived and deleted by itself when its time is over')
+          .option('--workbook <id>', 'dock it to the newest version of this workbook of its tenant')
+          .option('--in-memory', 'keep it only in its process: suspending it is refused'),
+      examples: [
+        ['create sess-841 --tenant acme', 'with an id of its own'],
+        ['create --tenant acme --label team=red --policy minimal --json', 'with an id that the server makes'],
+      ],
+      async run({ client, print, signal }, options, id?: string) {
+        const instance = await client.createInstance(
+          {
+            id,
+            tenant: options.tenant,
+            ephemeral: options.ephemeral,
+            workbook: options.workbook,
+            vfs_path: options.inMemory === true ? ':memory:' : undefined,
+            ...changesOf(options),
+          },
+          { signal },
+        );
+        print(instance, () => `${instance.id} is created.\n`);
+      },
     },
-  });
+  );
 
   addCommand(program, 'show <id>', {
     summary: 'show a sandbox',

@@ -9,15 +9,16 @@ import { JOB_VERBS } from '../../lifecycle/verb-plan.ts';
 import { addCommand, type CommandContext, parsePairs } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
 import { CliError, Interrupted } from '../failure.ts';
-import { facts, timeText } from '../format.ts';
+import { actorText, facts, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
 import { confirm } from '../prompt.ts';
+import { combinedFilter, type FilterOptions, filterOptions } from '../typed-filter.ts';
 
 /** Milliseconds between looks at a job that is waited for. */
 const LOOK_MS = 500;
 
-interface Choice {
+interface Choice extends FilterOptions {
   tenant?: string;
   state?: Instance['state'];
   fault?: NonNullable<Instance['fault']>;
@@ -30,6 +31,7 @@ interface StartOptions extends Choice {
   set?: Record<string, string>;
   unset?: string[];
   reason?: string;
+  includeHeld?: boolean;
   dryRun?: boolean;
   yes?: boolean;
   wait: boolean;
@@ -48,7 +50,7 @@ export function jobFacts(job: Job): string {
     ['done', `${job.done} of ${job.chosen}`],
     ['failed', job.failed === 0 ? null : String(job.failed)],
     ['skipped', job.skipped === 0 ? null : String(job.skipped)],
-    ['by', job.actor],
+    ['by', actorText(job.actor, job.actor_name)],
     ['reason', job.reason],
     ['began', timeText(job.created)],
     ['ended', job.finished === null ? null : timeText(job.finished)],
@@ -59,7 +61,7 @@ export function jobFacts(job: Job): string {
 function choiceOf(ids: readonly string[], options: Choice): Pick<StartJobInput, 'ids' | 'filter'> {
   const { tenant, state, fault, search, everything } = options;
   const label = options.label?.replace('=', ':');
-  const filter: JobFilter = { tenant, state, fault, label, q: search };
+  const filter: JobFilter = combinedFilter(options, { tenant, state, fault, label, q: search });
   const filtered = Object.values(filter).some((value) => value !== undefined);
   if (ids.length > 0 && (filtered || everything === true)) {
     throw new CliError('usage', 'Name sandboxes by their ids or by what they have in common, not both.');
@@ -69,15 +71,20 @@ function choiceOf(ids: readonly string[], options: Choice): Pick<StartJobInput, 
   throw new CliError(
     'usage',
     'For which sandboxes?',
-    'Name ids, filter by --tenant, --state, --label …, or add --everything.',
+    'Name ids, filter by --filter, --tenant, --state, --label …, or add --everything.',
   );
 }
 
 /** Prints what a job would do, on stderr. */
-function printDryRun({ note }: CommandContext, verb: string, { matched, will, skip, plans, losses }: DryRun): void {
+function printDryRun(
+  { note }: CommandContext,
+  verb: string,
+  { matched, will, held, skip, plans, losses }: DryRun,
+): void {
   note(`${verb}: ${will} of ${matched} that match.`);
   for (const { from, hops, count } of plans) if (hops.length > 0) note(`  ${count} × ${[from, ...hops].join(' → ')}`);
   for (const { words, count } of losses) note(`  Lost in ${count}: ${words}`);
+  for (const { words, count } of held) note(`  Set apart, ${count}: ${words} --include-held takes them in.`);
   for (const { reason, count } of skip) note(`  Passed over, ${count}: ${reason}`);
 }
 
@@ -119,6 +126,7 @@ async function start(
     verb,
     reason: options.reason,
     ...choiceOf(ids, options),
+    ...(options.includeHeld === true ? { include_held: true } : {}),
     ...(Object.keys(labels).length > 0 ? { labels } : {}),
   } as StartJobInput;
   const dry = await client.startJob({ ...input, dry_run: true }, { signal });
@@ -148,14 +156,14 @@ export function addJobCommands(program: Command): void {
   addCommand<StartOptions, [string, string[]]>(jobs, 'start <verb> [ids...]', {
     summary: `run a verb on many sandboxes: ${JOB_VERBS.join(', ')}`,
     description:
-      'Shows what it would do, what would be lost and which sandboxes it skips, and asks first. Waits for its end; exits with 5 when some failed.',
+      'Shows what it would do, what would be lost, which sandboxes it sets apart because they are kept hot or held, and which it skips, and asks first. Waits for its end; exits with 5 when some failed.',
     options: (command) =>
-      command
+      filterOptions(command)
         .option('--tenant <tenant>', 'those of this tenant')
         .option('--state <state>', 'those in this state')
         .option('--fault <fault>', 'those with this fault')
         .option('--label <key=value>', 'those with this label')
-        .option('--search <words>', 'those whose id, name or labels have these words')
+        .option('--search <text>', 'those whose id, name, tenant or labels contain it')
         .option('--everything', 'all there are')
         .option('--set <key=value>', 'with the verb label: set it; may come again', parsePairs('='))
         .option('--unset <key>', 'with the verb label: take it away; may come again', (key, before: string[] = []) => [
@@ -163,6 +171,7 @@ export function addJobCommands(program: Command): void {
           key,
         ])
         .option('--reason <words>', 'why; it goes into the ledger')
+        .option('--include-held', 'file those too that are kept hot or held')
         .option('--dry-run', 'only say what it would do')
         .option('--yes', 'do it without asking')
         .option('--no-wait', 'do not wait for its end')
@@ -183,7 +192,14 @@ export function addJobCommands(program: Command): void {
       await printList(context, options, {
         read: (limit) => context.client.listJobs({ state: options.state, limit }, { signal: context.signal }),
         headings: ['ID', 'VERB', 'STATE', 'DONE', 'BY', 'BEGAN'],
-        row: (job) => [job.id, job.verb, job.state, `${total(job)} of ${job.chosen}`, job.actor, timeText(job.created)],
+        row: (job) => [
+          job.id,
+          job.verb,
+          job.state,
+          `${total(job)} of ${job.chosen}`,
+          actorText(job.actor, job.actor_name),
+          timeText(job.created),
+        ],
         none: 'No jobs.',
       });
     },

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Key, KeyInput } from '../../contract/schema.ts';
 import { addCommand, parseSeconds } from '../command.ts';
-import { facts, table, timeText } from '../format.ts';
+import { actorText, facts, table, timeText } from '../format.ts';
 
 const when = (time: number | null) => (time === null ? '–' : timeText(time));
 
@@ -12,7 +12,7 @@ const keyRow = (key: Key) => [
   key.role,
   key.tenant ?? 'all',
   `${key.prefix}…`,
-  key.created_by,
+  actorText(key.created_by, key.created_by_name),
   when(key.last_used),
   when(key.expires),
 ];

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { InviteInput, Person } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
-import { facts, table, timeText } from '../format.ts';
+import { actorText, facts, table, timeText } from '../format.ts';
 
 const list = (text: string) => text.split(',').map((word) => word.trim());
 const tenantsText = (tenants: readonly string[] | null) => (tenants === null ? 'all' : tenants.join(', '));
@@ -95,7 +95,7 @@ export function addPeopleCommands(program: Command): void {
             one.email ?? 'anyone',
             one.role,
             tenantsText(one.tenants),
-            one.created_by,
+            actorText(one.created_by, one.created_by_name),
             timeText(one.expires),
           ]),
         ),

@@ -18,7 +18,7 @@ interface ExecOptions {
 }
 
 /** One argument is a whole script; several are one command, quoted so that its arguments arrive unchanged. */
-function scriptOf(words: readonly string[]): string {
+export function scriptOf(words: readonly string[]): string {
   const [only] = words;
   if (words.length === 1 && only !== undefined) return only;
   return words

@@ -14,6 +14,8 @@ interface TenantChanges {
   maxSandboxes?: OrNone;
   maxActive?: OrNone;
   maxBytes?: OrNone;
+  maxDailyCpu?: OrNone;
+  maxRun?: OrNone;
   hotToWarm?: OrNone;
   idleToSuspend?: OrNone;
   idleToFreeze?: OrNone;
@@ -50,6 +52,8 @@ function tenantFacts(tenant: Tenant): string {
     ['sandboxes', usedText(quotas.max_sandboxes, String)],
     ['active', usedText(quotas.max_active, String)],
     ['bytes', usedText(quotas.max_bytes, bytesText)],
+    ['processor today', usedText(quotas.max_daily_cpu_s, (seconds) => `${seconds} s`)],
+    ['a run at most', tenant.max_run_s === null ? 'as for all' : `${tenant.max_run_s} s`],
     ['states', states.map(([state, count]) => `${count} ${state}`).join(', ')],
     ['paused after', pauseText(tenant.hot_to_warm_s, thresholds.hot_to_warm_s)],
     ['suspended after', thresholdText(tenant.idle_to_suspend_s, thresholds.idle_to_suspend_s)],
@@ -113,6 +117,8 @@ export function addTenantCommands(program: Command): void {
         .option('--max-sandboxes <count>', 'how many it may have', orNone(parseWholeNumber))
         .option('--max-active <count>', 'how many may be active at once', orNone(parseWholeNumber))
         .option('--max-bytes <bytes>', 'how much all of them may hold', orNone(parseWholeNumber))
+        .option('--max-daily-cpu <duration>', 'processor time a day (UTC), such as 2h', orNone(parseSeconds))
+        .option('--max-run <duration>', 'the longest time of a run, such as 2h', orNone(parseSeconds))
         .option('--hot-to-warm <duration>', 'its own threshold, such as 30s; 0 for never', orNone(parseSeconds))
         .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m', orNone(parseSeconds))
         .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', orNone(parseSeconds)),
@@ -125,6 +131,8 @@ export function addTenantCommands(program: Command): void {
         max_sandboxes: nullForNone(options.maxSandboxes),
         max_active: nullForNone(options.maxActive),
         max_bytes: nullForNone(options.maxBytes),
+        max_daily_cpu_s: nullForNone(options.maxDailyCpu),
+        max_run_s: nullForNone(options.maxRun),
         hot_to_warm_s: nullForNone(options.hotToWarm),
         idle_to_suspend_s: nullForNone(options.idleToSuspend),
         idle_to_freeze_s: nullForNone(options.idleToFreeze),

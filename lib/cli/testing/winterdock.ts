@@ -1,4 +1,4 @@
-/** For tests: the command line as the process that people start, with a home of its own. */
+/** For tests: the command line as a process, with a home of its own. bytes.test.ts starts it as people do. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -6,12 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
+import { programOf } from '../../testing/program.ts';
 
 /** A test starts ten processes and more, one after another, each of which costs a second on a busy machine. */
 vi.setConfig({ testTimeout: 120_000 });
 
 /** The file that people start as `winterdock`. */
 export const LAUNCHER = fileURLToPath(new URL('../../../bin/winterdock.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+const BUNDLED = programOf(MAIN);
+/** What a test starts: the bundle of what the launcher runs where there is one, which starts in half the time. */
+const PROGRAM = BUNDLED === MAIN ? LAUNCHER : BUNDLED;
 
 /** How it ended, and all it wrote. */
 class Ended {
@@ -68,7 +73,7 @@ export function commandLine(env: Record<string, string> = {}): CommandLine {
   const home = mkdtempSync(join(tmpdir(), 'winterdock-cli-'));
   const { PATH, NODE_COMPILE_CACHE, NODE_ENV } = process.env;
   const start: CommandLine['start'] = (args, options = {}) => {
-    const child = spawn(process.execPath, [LAUNCHER, ...args], {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: home,
       env: {
         PATH,

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { PERSON_ROLES, ROLES } from '../../auth/roles.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
+import { actorNameSchema } from './actors.ts';
 import { slugSchema } from './ids.ts';
 
 const roleSchema = z.enum(ROLES);
@@ -60,6 +61,7 @@ export const invitationSchema = z
     tenants: z.array(z.string()).nullable(),
     created: epochSchema,
     created_by: z.string(),
+    created_by_name: actorNameSchema,
     expires: epochSchema,
   })
   .meta({ id: 'Invitation' });
@@ -114,6 +116,7 @@ export const keySchema = z
     prefix: z.string(),
     created: epochSchema,
     created_by: z.string(),
+    created_by_name: actorNameSchema,
     expires: epochSchema.nullable(),
     last_used: epochSchema.nullable(),
   })

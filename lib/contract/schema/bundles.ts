@@ -1,6 +1,7 @@
 /** Contract schemas of bundles: ships, shares, inspections, imports, checkouts. Safe for the browser. */
 import { z } from 'zod';
 import { VOLUMES } from '../../vfs/volumes.ts';
+import { actorNameSchema } from './actors.ts';
 import { instanceIdSchema, slugSchema } from './ids.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
@@ -8,6 +9,10 @@ const epoch = z.int().min(0).max(253_402_300_799);
 export const shipSchema = z.strictObject({
   include_private: z.boolean().optional(),
   reason: z.string().trim().max(1000).optional(),
+  format: z.enum(['zip', 'html']).optional().meta({
+    description:
+      'html: its page, with the whole bundle in it, as one file that a browser shows and saves the bundle from.',
+  }),
 });
 export type ShipInput = z.infer<typeof shipSchema>;
 
@@ -27,6 +32,7 @@ export const shareSchema = z
     members: z.record(z.string(), z.object({ sha256: z.string(), bytes: z.int() })),
     created: epoch,
     actor: z.string(),
+    actor_name: actorNameSchema,
   })
   .meta({ id: 'Share' });
 export type Share = z.infer<typeof shareSchema>;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { STATES } from '../../lifecycle/states.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
+import { actorNameSchema } from './actors.ts';
 import { policySchema } from './creation.ts';
 import { instanceIdSchema, slugSchema } from './ids.ts';
 
@@ -30,6 +31,7 @@ const content = {
   contents: z.array(z.object({ volume: z.enum(VOLUMES), files: z.int(), bytes: z.int() })),
   created: epoch,
   actor: z.string(),
+  actor_name: actorNameSchema,
   /** How many sandboxes were made from it, deleted ones included. */
   instances: z.int(),
 };

@@ -4,8 +4,14 @@
  */
 import { z } from 'zod';
 import { OFFERED_POLICIES, whyNotOffered } from '../../instance/policies.ts';
+import { slugSchema } from './ids.ts';
 
 const NAME_LENGTH = 63;
+
+/** `a, b and c`. */
+function inWords(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
 
 /**
  * A capability profile by name. One that the engine has but does not offer yet, and one that it does not know, are
@@ -15,16 +21,25 @@ export const policySchema = z
   .enum(OFFERED_POLICIES, {
     error: ({ input }) =>
       typeof input === 'string' && input.length > 0 && input.length <= NAME_LENGTH
-        ? `“${input}” ${whyNotOffered(input)}; there are ${OFFERED_POLICIES.join(' and ')}`
+        ? `“${input}” ${whyNotOffered(input)}; there are ${inWords(OFFERED_POLICIES)}`
         : undefined,
   })
   .meta({ description: 'What its code may do, from the next start of its process on.' });
 
-/** The name of a workbook: there is none yet, so every name is refused. */
-export const workbookSchema = z
-  .string()
-  .refine(() => false, { error: 'is not known here: there are no workbooks yet' })
-  .meta({ description: 'There are no workbooks yet: every name is refused.' });
+/** The id of a workbook of the sandbox's tenant. */
+export const workbookNameSchema = slugSchema.meta({
+  description: 'A workbook of its tenant. It is docked to the newest version, which must have no problems.',
+});
+
+export const dockingSchemas = {
+  workbook: workbookNameSchema.nullable().optional(),
+  workbook_version: z.int().min(1).optional().meta({
+    description: 'Of the workbook that is named, else of the one that it has; by default the newest.',
+  }),
+  accept_changes: z.boolean().optional().meta({
+    description: 'Docks it also when that breaks something that the sandbox has: a removed component, for example.',
+  }),
+};
 
 /** Takes `timeout_secs` as another name of `idle_to_suspend_s`; both are fine where they say the same. */
 export function oneIdleTime(

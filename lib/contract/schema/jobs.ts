@@ -1,14 +1,18 @@
 /** Contract schemas of plans and jobs. Safe for the browser. */
 import { z } from 'zod';
 import { STATES, VERBS } from '../../lifecycle/states.ts';
-import { JOB_KINDS, JOB_VERBS, LOSSES, type Loss } from '../../lifecycle/verb-plan.ts';
+import { HOLD_WORDS, type HoldKind, JOB_KINDS, JOB_VERBS, LOSSES, type Loss } from '../../lifecycle/verb-plan.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
+import { actorNameSchema } from './actors.ts';
 import { instanceIdSchema, slugSchema } from './ids.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 const state = z.enum(STATES);
+/** Up to a hundred years. */
+const idleSeconds = z.int().min(0).max(3_155_760_000);
 const reason = z.string().trim().max(1000);
 const loss = z.enum(Object.keys(LOSSES) as [Loss, ...Loss[]]);
+const hold = z.enum(Object.keys(HOLD_WORDS) as [HoldKind, ...HoldKind[]]);
 const limit = z.coerce.number<number | string>().int().min(1).max(500).default(100);
 const cursor = z.string().max(1200).optional();
 
@@ -64,6 +68,9 @@ export const jobFilterSchema = z.strictObject({
   pending: z.enum(PENDINGS).optional(),
   due_since: epoch.optional(),
   due_until: epoch.optional(),
+  /** Idle for at least, or at most, so many seconds when the job is started. */
+  idle_over: idleSeconds.optional(),
+  idle_under: idleSeconds.optional(),
   q: z.string().max(200).optional(),
 });
 export type JobFilter = z.infer<typeof jobFilterSchema>;
@@ -83,6 +90,8 @@ export const startJobSchema = z
       )
       .refine((labels) => Object.keys(labels).length <= LABEL_COUNT, `at most ${LABEL_COUNT} labels`)
       .optional(),
+    /** Files those too that are kept hot or held; without it they are set apart and nothing happens to them. */
+    include_held: z.boolean().optional(),
     dry_run: z.boolean().optional(),
   })
   .refine(({ filter, ids }) => (filter === undefined) !== (ids === undefined), {
@@ -99,10 +108,27 @@ export const dryRunSchema = z
   .object({
     matched: z.int(),
     will: z.int(),
+    /** Set apart, because somebody keeps them hot or holds them: `include_held` takes them in. */
+    held: z.array(z.object({ hold, words: z.string(), count: z.int() })),
     skip: z.array(z.object({ reason: z.string(), count: z.int() })),
     /** The plans, by the state they start in. */
     plans: z.array(z.object({ from: state, hops: z.array(state), count: z.int() })),
     losses: z.array(z.object({ loss, words: z.string(), count: z.int() })),
+    /** The first of those that it would move, of those set apart, and of those passed over. */
+    rows: z.array(
+      z.object({
+        id: z.string(),
+        /** Null for an unknown id. */
+        tenant: z.string().nullable(),
+        name: z.string().nullable(),
+        state: state.nullable(),
+        outcome: z.enum(['will', 'held', 'skip']),
+        hops: z.array(state),
+        hold: hold.nullable(),
+        /** Why nothing happens to it; null when it would be moved. */
+        reason: z.string().nullable(),
+      }),
+    ),
   })
   .meta({ id: 'DryRun' });
 export type DryRun = z.infer<typeof dryRunSchema>;
@@ -121,8 +147,11 @@ export const jobSchema = z
     labels: z.record(z.string(), z.string().nullable()).nullable(),
     /** The filter of the request; for ids, null. */
     filter: jobFilterSchema.nullable(),
+    /** Whether it also files what is kept hot or held. */
+    include_held: z.boolean(),
     state: z.enum(JOB_STATES),
     actor: z.string(),
+    actor_name: actorNameSchema,
     created: epoch,
     finished: epoch.nullable(),
     /** Sandboxes chosen, and their outcomes so far. */

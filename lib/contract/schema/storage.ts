@@ -8,6 +8,21 @@ const bytes = z.int().min(0);
 /** The slow checks, which run on request. */
 export const STORAGE_CHECKS = ['registry', 'drawers'] as const;
 
+const KEPT = [
+  'ledger',
+  'sandbox_hours',
+  'tenant_hours',
+  'cpu_days',
+  'wake_times',
+  'jobs',
+  'job_results',
+  'runs',
+  'schedule_runs',
+  'webhook_deliveries',
+  'workbook_versions',
+] as const;
+const KEPT_UNITS = ['days', 'rows', 'each'] as const;
+
 /** `files` compared so far, their `bytes` as stored, and how many of them were `rotten`. */
 const scrubPassSchema = z.object({ begun: epoch, files: count, bytes, rotten: count });
 
@@ -77,6 +92,8 @@ export const storageSchema = z
      * gives way to what serves.
      */
     memory: z.object({ serving_bytes: bytes, spare_bytes: bytes, limit_bytes: bytes.nullable() }),
+    /** How processor time is shared among tenants: by control groups of the kernel where the server may make them. */
+    cpu: z.object({ shared_by: z.enum(['cgroup_v2', 'cgroup_v1', 'priorities']) }),
     /**
      * The last one that was made of this registry; null: never. `to` names the folder or file; `wrong` counts what was
      * not sound.
@@ -84,6 +101,22 @@ export const storageSchema = z
     backup: z
       .object({ time: epoch, sandboxes: count, bytes, keys: z.boolean(), wrong: count, to: z.string() })
       .nullable(),
+    /**
+     * Every series and log that is kept, with how many `rows` it has (`more`: at least as many), how much of the
+     * registry they take, more or less, and the settings that limit them; a null value is no limit, and without a
+     * setting the limit is fixed.
+     */
+    kept: z.array(
+      z.object({
+        name: z.enum(KEPT),
+        rows: count,
+        more: z.boolean(),
+        about_bytes: bytes,
+        limits: z.array(
+          z.object({ setting: z.string().nullable(), value: count.nullable(), unit: z.enum(KEPT_UNITS) }),
+        ),
+      }),
+    ),
     /** Null: nothing replicates. */
     replication: z.null(),
     /** What is under way now. */

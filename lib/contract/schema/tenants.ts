@@ -10,6 +10,8 @@ const YEAR_SECONDS = 52 * 7 * 86_400;
 const threshold = z.int().min(1).max(YEAR_SECONDS);
 /** When a running process is paused; 0: never. */
 const pause = z.int().min(0).max(YEAR_SECONDS);
+/** The longest time of a run. */
+const runTime = z.int().min(1).max(604_800);
 const limit = z.coerce.number<number | string>().int().min(1).max(500).default(100);
 const cursor = z.string().max(1200).optional();
 
@@ -28,10 +30,18 @@ export const tenantSchema = z
     hot_to_warm_s: pause.nullable(),
     idle_to_suspend_s: threshold.nullable(),
     idle_to_freeze_s: threshold.nullable(),
+    /** The longest time of a run; null: `WB_MAX_RUN`. */
+    max_run_s: runTime.nullable(),
     /** What applies to its sandboxes. */
     thresholds: z.object({ hot_to_warm_s: pause, idle_to_suspend_s: threshold, idle_to_freeze_s: threshold }),
     /** What it may have and has; without a limit nothing binds. */
-    quotas: z.object({ max_sandboxes: quota, max_active: quota, max_bytes: quota }),
+    quotas: z.object({
+      max_sandboxes: quota,
+      max_active: quota,
+      max_bytes: quota,
+      /** Processor seconds since midnight UTC. */
+      max_daily_cpu_s: quota,
+    }),
     /**
      * The last time that it was forgotten, by which job; `finished` is null while that runs. Null when it never was.
      */
@@ -60,6 +70,11 @@ export const tenantPatchSchema = z.strictObject({
   max_sandboxes: quotaLimit,
   max_active: quotaLimit,
   max_bytes: quotaLimit,
+  max_daily_cpu_s: quotaLimit,
+  max_run_s: runTime
+    .nullable()
+    .optional()
+    .meta({ description: 'The longest time of a run, in place of `WB_MAX_RUN`. Null takes it away.' }),
 });
 export type TenantPatch = z.infer<typeof tenantPatchSchema>;
 
@@ -104,6 +119,7 @@ export const tenantForgetPlanSchema = z
     /** Sandboxes of others that were made from these: they keep what they have, and the names that they know of it. */
     clones: count,
     shares: count,
+    workbooks: count,
     keys: count,
     /** People of this tenant alone, who go, with their open sessions; and people of others too, who lose this one. */
     people: count,

@@ -16,6 +16,7 @@ import { idParams } from './instances.ts';
 
 const tag = 'Bundles';
 const ZIP = 'application/zip';
+const HTML = 'text/html; charset=utf-8';
 const TAR_GZ = 'application/gzip';
 const page = { 200: listAnswer('A page of shares', shareSchema) };
 
@@ -34,13 +35,14 @@ export const bundleRoutes: Route[] = [
       200: {
         description: 'A `wbundle/1`',
         mediaType: ZIP,
+        orMediaType: HTML,
         headers: { 'X-Share': 'The id of the share', 'X-SHA256': 'The hash of the bundle' },
       },
     },
     cancellable: true,
-    answer: ({ share, outgoing }) =>
+    answer: ({ share, outgoing, format }) =>
       attachment(outgoing, {
-        ...attachmentHeaders(ZIP, `${share.instance}.wbundle.zip`),
+        ...attachmentHeaders(format === 'html' ? HTML : ZIP, `${share.instance}.wbundle.${format}`),
         'x-share': share.id,
         'x-sha256': share.sha256,
       }),

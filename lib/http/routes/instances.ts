@@ -53,7 +53,7 @@ export const instanceRoutes: Route[] = [
     path: '/instances',
     operation: 'listInstances',
     summary:
-      'Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under way. Looking wakes nothing.',
+      'Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity, `idle_over` and `idle_under` the seconds since then, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under way. Looking wakes nothing.',
     tag,
     query: listQuerySchema,
     answers: {
@@ -62,7 +62,8 @@ export const instanceRoutes: Route[] = [
         schema: z.array(instanceSchema),
         headers: {
           Link: 'The next page, `rel="next"`, when there is one',
-          'X-Total-Count': 'Number of instances that match: exact to 10 000, then `10000+`',
+          'X-Total-Count':
+            'Number of instances that match: exact to 10 000 (with `q`, to 1 000), then `10000+` (`1000+`); `300+` when some thousand rows were read and more are left',
         },
       },
     },

@@ -10,10 +10,9 @@ import {
   execSchema,
   slugSchema,
 } from '../../contract/schema.ts';
-import { type Answer, eventStream, eventText, json, type StreamSink } from '../answer.ts';
+import { type Answer, json } from '../answer.ts';
+import { acceptsEvents, callAsStream } from '../call-stream.ts';
 import { route } from '../operation-route.ts';
-import { toProblem } from '../problem.ts';
-import { firstToAbort } from '../revocation.ts';
 import { customRoute, type Route, type RouteContext } from '../route.ts';
 import { idParams } from './instances.ts';
 
@@ -33,7 +32,7 @@ export const runRoutes: Route[] = [
     body: execSchema,
     answers: { 200: { description: 'What it did', schema: execAnswerSchema, orMediaType: 'text/event-stream' } },
     async handle(context) {
-      if (/\btext\/event-stream\b/i.test(context.header('accept') ?? '')) return execAsStream(context);
+      if (acceptsEvents(context)) return execAsStream(context);
       const { services, caller, params, body, signal } = context;
       return json(200, await services.operations.exec(caller, params.id, body, { signal }));
     },
@@ -73,51 +72,15 @@ export const runRoutes: Route[] = [
   }),
 ];
 
-/**
- * The answer begins with the first event, so that what fails before (an unknown id, a full machine) still has its own
- * status. What fails later is the last event, `error`, with the problem.
- */
 function execAsStream(context: RouteContext<{ id: InstanceId }, unknown, ExecInput>): Promise<Answer> {
-  const { services, caller, params, body, signal } = context;
-  const left = new AbortController();
-  return new Promise((resolve, reject) => {
-    const waiting: string[] = [];
-    let sink: StreamSink | null = null;
-    let begun = false;
-    let over = false;
-    const send = (event: string, data: unknown) => {
-      const text = eventText(event, data);
-      if (sink === null) waiting.push(text);
-      else sink.write(text);
-      if (begun) return;
-      begun = true;
-      resolve(
-        eventStream((opened) => {
-          sink = opened;
-          opened.gone.addEventListener('abort', () => left.abort(), { once: true });
-          for (const early of waiting.splice(0)) opened.write(early);
-          if (over) opened.end();
-        }),
-      );
-    };
-    const finish = () => {
-      over = true;
-      sink?.end();
-    };
-    services.operations
-      .exec(caller, params.id, body, {
-        signal: firstToAbort(signal, left.signal),
-        onWoke: ({ woke, wokeMs, from }) => send('woke', { woke, from, took_ms: wokeMs }),
-        onOutput: ({ stream, ...piece }) => send(stream, piece),
-      })
-      .then(({ stdout: _, stderr: _2, stdout_encoding: _3, stderr_encoding: _4, ...exit }) => {
-        send('exit', exit);
-        finish();
-      })
-      .catch((error: unknown) => {
-        if (!begun) return reject(error);
-        send('error', toProblem(error, caller.requestId));
-        finish();
-      });
+  const { services, caller, params, body } = context;
+  return callAsStream(context, async (send, signal) => {
+    const done = await services.operations.exec(caller, params.id, body, {
+      signal,
+      onWoke: ({ woke, wokeMs, from }) => send('woke', { woke, from, took_ms: wokeMs }),
+      onOutput: ({ stream, ...piece }) => send(stream, piece),
+    });
+    const { stdout: _, stderr: _2, stdout_encoding: _3, stderr_encoding: _4, ...exit } = done;
+    send('exit', exit);
   });
 }

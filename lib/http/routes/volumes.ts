@@ -1,6 +1,12 @@
 /** Routes of what is inside a sandbox: its volumes, their files, search, and read-only SQL. */
 import { z } from 'zod';
 import {
+  compareQuerySchema,
+  comparisonSchema,
+  databaseQuerySchema,
+  databaseRowsQuerySchema,
+  databaseRowsSchema,
+  databaseSchema,
   deleteFolderQuerySchema,
   fileInfoSchema,
   filesQuerySchema,
@@ -79,6 +85,38 @@ export const volumeRoutes: Route[] = [
     },
     answer: ({ items, next, total }, { path, search }) =>
       json(200, items, { ...nextLink(path, search, next), 'x-total-count': String(total) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/instances/:id/compare/:volume',
+    operation: 'compare',
+    summary: 'Compares a volume with a snapshot: what was added, removed and changed since. Wakes nothing.',
+    tag,
+    params: volumeParams,
+    query: compareQuerySchema,
+    answers: { 200: { description: 'The differences', schema: comparisonSchema } },
+  }),
+  route({
+    method: 'GET',
+    path: '/instances/:id/tables/:volume',
+    operation: 'tables',
+    name: 'listTables',
+    summary: 'Lists the tables and views of a file that is a SQLite database of up to 64 MiB. Wakes nothing.',
+    tag,
+    params: volumeParams,
+    query: databaseQuerySchema,
+    answers: { 200: { description: 'A page of its tables', schema: databaseSchema } },
+  }),
+  route({
+    method: 'GET',
+    path: '/instances/:id/rows/:volume',
+    operation: 'tableRows',
+    name: 'listRows',
+    summary: 'Reads rows of a table or view of a file that is a SQLite database. Wakes nothing.',
+    tag,
+    params: volumeParams,
+    query: databaseRowsQuerySchema,
+    answers: { 200: { description: 'A page of its rows', schema: databaseRowsSchema } },
   }),
   route({
     method: 'POST',

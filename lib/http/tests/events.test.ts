@@ -55,6 +55,25 @@ async function follow(query = '', headers: Record<string, string> = {}) {
 
 const lastSeq = async () => (await server.call<Event[]>('GET', '/api/events?limit=1')).json[0]?.seq ?? 0;
 
+test('the lines of a request are found among others', async () => {
+  const id = 'told-by-request';
+  const headers = { 'x-request-id': 'req-searched' };
+  await server.call('POST', '/api/instances', { id, tenant: 'acme' }, { headers });
+  for (let other = 0; other < 5; other++) await happen();
+  const now = (await server.call<Event[]>('GET', '/api/events?limit=1')).json[0]?.time ?? 0;
+  const search = (query: string) => server.call<Event[]>('GET', `/api/events?request_id=${query}`);
+  const { json } = await search(`req-searched&since=${now - 3600}&limit=1`);
+  expect(json.map((line) => [line.type, line.instance, line.request_id])).toEqual([
+    ['instance.created', id, 'req-searched'],
+  ]);
+  expect((await search(`req-searched&since=${now - 60}&tenant=acme`)).json).toHaveLength(1);
+  expect((await search(`req-searched&since=${now - 60}&tenant=globex`)).json).toEqual([]);
+  expect((await search(`req-unknown&since=${now - 60}`)).json).toEqual([]);
+  expect((await search('req-searched')).json).toHaveLength(1);
+  expect((await search('req-searched&type=transition')).json).toEqual([]);
+  expect((await search(`req-searched&since=${now - 7200}&until=${now - 3600}`)).json).toEqual([]);
+});
+
 test('the ledger is listed newest first, with actors and request ids', async () => {
   await server.call(
     'POST',

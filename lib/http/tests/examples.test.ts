@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ERROR_STATUS } from '../../base/errors.ts';
 import { ERROR_WORDS } from '../../contract/error-words.ts';
+import { firstAdmin } from '../../testing/people.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 import { EXAMPLE_ID } from '../examples.ts';
 import { ROUTES } from '../routes.ts';
@@ -16,9 +17,14 @@ interface Document {
 }
 
 let server: TestServer;
+/** A person, where the server runs in this process. */
+let who: { key: null; headers: Record<string, string> } | undefined;
 let operations: Map<string, { method: string; path: string; operation: Operation }>;
 beforeAll(async () => {
   server = await startServer();
+  if (process.env.WB_TEST_TARGET !== 'next') {
+    who = { key: null, headers: { cookie: await firstAdmin(server.host.auth), origin: server.url } };
+  }
   const { json } = await server.call<Document>('GET', '/openapi.json');
   operations = new Map(
     Object.entries(json.paths).flatMap(([path, methods]) =>
@@ -45,12 +51,33 @@ async function run(name: string, id?: string) {
   for (const { name: parameter, in: place, required, example } of operation.parameters ?? []) {
     if (required) expect([name, parameter, example]).toEqual([name, parameter, expect.anything()]);
     if (example === undefined) continue;
-    const value = parameter === 'id' && id !== undefined && !names ? id : String(example);
+    const named = ['schedule', 'run', 'terminal'].find((one) => found.path.includes(`{${one}}`)) ?? 'id';
+    const value = parameter === named && id !== undefined && !names ? id : String(example);
     if (place === 'path') path = path.replace(`{${parameter}}`, encodeURIComponent(value));
     if (place === 'query') query.set(parameter, String(example));
   }
   const search = query.size === 0 ? '' : `?${query}`;
-  return server.call(method, `${path}${search}`, body);
+  return server.call(method, `${path}${search}`, body, who);
+}
+
+/** Keys whose value says by an id who did something. Each has a name beside it. */
+const ACTOR_KEYS = ['actor', 'created_by', 'updated_by'];
+
+/** Where an answer has the id of a person and no name for it; of a line about a person, the reason may have one. */
+function namelessIds(value: unknown, place = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((item, n) => namelessIds(item, `${place}[${n}]`));
+  if (typeof value !== 'object' || value === null) return [];
+  const object = value as Record<string, unknown>;
+  return Object.entries(object).flatMap(([key, member]) => {
+    const here = `${place}.${key}`;
+    if (typeof member !== 'string') return namelessIds(member, here);
+    if (ACTOR_KEYS.includes(key)) {
+      const name = object[`${key}_name`];
+      return name === undefined || (member.startsWith('user:') && name === null) ? [here] : [];
+    }
+    const isAboutPerson = key === 'reason' && /^(?:person|session)\./.test(String(object.type));
+    return /\buser:/.test(member) && !isAboutPerson ? [here] : [];
+  });
 }
 
 /** From nothing to nothing: what each example answers when they are tried one after another. */
@@ -63,6 +90,16 @@ const CALLS: readonly [name: string, status: number, idOf?: string][] = [
   ['evalInInstance', 200],
   ['attachToInstance', 200],
   ['detachFromInstance', 204],
+  ['startRun', 202],
+  ['listRuns', 200],
+  ['getRun', 200, 'startRun'],
+  ['stopRun', 200, 'startRun'],
+  ['openTerminal', 201],
+  ['listTerminals', 200],
+  ['typeInTerminal', 202, 'openTerminal'],
+  ['interruptTerminal', 200, 'openTerminal'],
+  ['completeLine', 200],
+  ['closeTerminal', 204, 'openTerminal'],
   ['putFile', 201],
   ['getFile', 200],
   ['listVolumes', 200],
@@ -70,12 +107,23 @@ const CALLS: readonly [name: string, status: number, idOf?: string][] = [
   ['makeFolder', 204],
   ['listFolder', 200],
   ['deleteFolder', 204],
+  ['listTables', 200],
+  ['listRows', 200],
   ['searchFiles', 200],
   ['queryFiles', 200],
   ['moveFile', 204],
   ['deleteFile', 204],
   ['listInstanceEvents', 200],
+  ['instanceUsage', 200],
+  ['instanceLife', 200],
   ['listEvents', 200],
+  ['createSchedule', 201],
+  ['listSchedules', 200],
+  ['getSchedule', 200, 'createSchedule'],
+  ['patchSchedule', 200, 'createSchedule'],
+  ['runSchedule', 202, 'createSchedule'],
+  ['listScheduleRuns', 200, 'createSchedule'],
+  ['deleteSchedule', 204, 'createSchedule'],
   ['takeSnapshot', 201],
   ['listSnapshots', 200],
   ['getSnapshot', 200, 'takeSnapshot'],
@@ -97,6 +145,8 @@ const CALLS: readonly [name: string, status: number, idOf?: string][] = [
   ['cancelJob', 200, 'startJob'],
   ['listTenants', 200],
   ['getTenant', 200],
+  ['tenantUsage', 200],
+  ['serverUsage', 200],
   ['patchTenant', 200],
   ['forgetTenant', 200],
   ['wakeTimes', 200],
@@ -104,6 +154,13 @@ const CALLS: readonly [name: string, status: number, idOf?: string][] = [
   ['simulate', 200],
   ['storage', 200],
   ['checkStorage', 200],
+  ['createWebhook', 201],
+  ['listWebhooks', 200],
+  ['getWebhook', 200, 'createWebhook'],
+  ['patchWebhook', 200, 'createWebhook'],
+  ['rotateWebhookSecret', 200, 'createWebhook'],
+  ['listWebhookDeliveries', 200, 'createWebhook'],
+  ['deleteWebhook', 204, 'createWebhook'],
   ['me', 200],
   ['people', 200],
   ['invite', 201],
@@ -137,16 +194,19 @@ const CALLS: readonly [name: string, status: number, idOf?: string][] = [
   ['openapi', 200],
 ];
 
-test('the examples run as they stand, from a new sandbox to its deletion', async () => {
+test('the examples run as they stand, from a new sandbox to its deletion, and no answer has a person’s id without the name', async () => {
   const given = new Map<string, string>();
   for (const [name, status, idOf] of CALLS) {
     const answer = await run(name, idOf === undefined ? undefined : given.get(idOf));
-    given.set(name, String(answer.json.id));
+    given.set(name, String(answer.json?.id));
     expect([name, answer.status, answer.status === status ? '' : answer.text]).toEqual([name, status, '']);
+    // `me` has the person itself beside the id.
+    if (name !== 'openapi' && name !== 'me') expect([name, namelessIds(answer.json)]).toEqual([name, []]);
     if (name === 'execInInstance') expect(answer.json).toMatchObject({ exit_code: 0, stderr: '' });
+    if (name === 'listRows') expect(answer.json).toMatchObject({ rows: [['Boskoop', 12.5]] });
     if (name === 'searchFiles') expect(answer.json).toHaveLength(1);
     if (name === 'evalInInstance') expect(answer.json).toMatchObject({ ok: true, value: [1, 4, 9] });
-    if (name === 'queryFiles') expect(answer.json.rows).toHaveLength(2);
+    if (name === 'queryFiles') expect(answer.json.rows).toHaveLength(3);
   }
   expect((await server.call('GET', `/api/instances/${EXAMPLE_ID}`)).status).toBe(410);
 });

@@ -53,6 +53,7 @@ test('a created instance shows the whole contract and has neither process nor fi
     bytes: null,
     labels: { team: 'core' },
     workbook: null,
+    workbook_version: null,
     lineage: { blueprint: null, snapshot: null, parent: null },
   });
   expect((await call('GET', '/instances/first')).json).toEqual(created.json);

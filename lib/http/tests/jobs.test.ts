@@ -125,6 +125,65 @@ test('a dry run says how many, by which hops, at what cost, and why others are p
   }
 });
 
+test('what is kept hot or held is set apart, and moved only when it is included', async () => {
+  for (const id of ['plain', 'hot', 'held', 'was-held']) await make(id, 'active');
+  await make('asleep', 'frozen');
+  const soon = Math.floor(server.host.clock.now() / 1000) + 3600;
+  const keep = (id: string, patch: object) => server.call('PATCH', `/api/instances/${id}`, patch);
+  await keep('hot', { keep_hot: true, name: 'the hot one' });
+  await keep('held', { hold_until: soon });
+  await keep('was-held', { hold_until: 1 });
+  await keep('asleep', { keep_hot: true });
+  const freeze = { verb: 'freeze', filter: { tenant: 'acme' } };
+  const dry = (await server.call<DryRun>('POST', '/api/jobs', { ...freeze, dry_run: true })).json;
+  expect(dry).toMatchObject({ matched: 5, will: 2, skip: [{ reason: 'It is frozen already.', count: 1 }] });
+  expect(dry.held).toEqual(
+    expect.arrayContaining([
+      { hold: 'kept_hot', words: 'It is kept hot.', count: 1 },
+      { hold: 'held', words: 'It is held.', count: 1 },
+    ]),
+  );
+  expect(dry.rows.map(({ id, outcome }) => `${outcome} ${id}`).sort()).toEqual([
+    'held held',
+    'held hot',
+    'skip asleep',
+    'will plain',
+    'will was-held',
+  ]);
+  expect(dry.rows.find(({ id }) => id === 'hot')).toEqual({
+    ...{ id: 'hot', tenant: 'acme', name: 'the hot one', state: 'active', outcome: 'held' },
+    ...{ hops: ['suspended', 'frozen'], hold: 'kept_hot', reason: 'It is kept hot.' },
+  });
+  const all = (await server.call<DryRun>('POST', '/api/jobs', { ...freeze, include_held: true, dry_run: true })).json;
+  expect(all).toMatchObject({ matched: 5, will: 4, held: [] });
+  const waking = { verb: 'resume', ids: ['asleep'], dry_run: true };
+  expect((await server.call<DryRun>('POST', '/api/jobs', waking)).json).toMatchObject({ will: 1, held: [] });
+
+  const without = await ended(await start(freeze));
+  expect(without).toMatchObject({ done: 2, skipped: 3, include_held: false });
+  expect([await stateOf('plain'), await stateOf('hot'), await stateOf('held')]).toEqual(['frozen', 'active', 'active']);
+  const skipped = await server.call<JobResult[]>('GET', `/api/jobs/${without.id}/results?outcome=skipped`);
+  expect(skipped.json.map(({ instance, reason }) => [instance, reason])).toContainEqual(['hot', 'It is kept hot.']);
+  const included = await ended(await start({ ...freeze, include_held: true }));
+  expect(included).toMatchObject({ done: 2, include_held: true });
+  expect([await stateOf('hot'), await stateOf('held')]).toEqual(['frozen', 'frozen']);
+  const [line] = (await server.call<{ request_id: string }[]>('GET', '/api/instances/hot/events?type=transition')).json;
+  expect(line?.request_id).toBe(included.id);
+});
+
+test('an idle filter chooses by the time at which the job starts', async () => {
+  await make('old', 'created');
+  await make('new', 'created');
+  await server.host.registry.instances.touch([
+    { id: 'new', updated: Math.floor(server.host.clock.now() / 1000) + 100 },
+  ]);
+  const verb = { verb: 'archive', dry_run: true };
+  const idle = async (filter: object) => (await server.call<DryRun>('POST', '/api/jobs', { ...verb, filter })).json;
+  expect((await idle({ idle_under: 0 })).rows.map(({ id }) => id)).toContain('new');
+  expect((await idle({ idle_over: 1_000_000 })).matched).toBe(0);
+  expect((await server.call('POST', '/api/jobs', { ...verb, filter: { idle_over: '1h' } })).status).toBe(422);
+});
+
 test('a job deletes from every state, tells each result with its reason, and the ledger knows whose it was', async () => {
   await make('n', 'created');
   await make('h', 'active');

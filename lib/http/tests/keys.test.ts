@@ -83,6 +83,9 @@ test('what a key has under way ends with it: what it sends, what it runs, what i
     checkout.req.end();
     return checkout.answer;
   })();
+  // It may be cut before it is read.
+  const cut = new Promise<boolean>((resolve) => taken.once('close', () => resolve(!taken.complete)));
+  taken.on('error', () => undefined);
   const run = begin(slow.key, 'POST', '/api/instances/mine/exec');
   run.req.end(JSON.stringify({ command: 'echo begun > begun; sleep 50; echo late > late' }));
   await until(async () => (await server.call('GET', '/api/instances/mine/volumes/workspace/begun')).status === 200);
@@ -92,8 +95,7 @@ test('what a key has under way ends with it: what it sends, what it runs, what i
   await run.answer;
   for (const one of [upload, bundle]) one.req.end('x'.repeat(999).slice(one === bundle ? 1 : 0));
   expect([(await upload.answer).statusCode, (await bundle.answer).statusCode]).toEqual([401, 401]);
-  const cut = new Promise<boolean>((resolve) => taken.once('close', () => resolve(!taken.complete)));
-  taken.on('error', () => undefined).resume();
+  taken.resume();
   expect(await cut).toBe(true);
   const statusOf = async (path: string) => (await server.call('GET', path)).status;
   expect(await statusOf('/api/instances/sneaked')).toBe(404);

@@ -48,6 +48,9 @@ test.each([
   ['label=team:core&state=suspended', ['beta']],
   ['q=alp', ['alpha']],
   ['q=other', ['gamma']],
+  ['q=lph', ['alpha']],
+  ['q=pha%20on', ['alpha']],
+  ['q=ta%20or', []],
   ['q=%20', ['alpha', 'beta', 'delta', 'gamma']],
 ])('the filter "%s" finds what it says', async (query, expected) => {
   expect(await ids(query)).toEqual(expected);
@@ -67,6 +70,25 @@ test('since and until bound the last activity, both inclusive', async () => {
   expect(await ids(`until=${first}`)).toEqual(within(first, first));
   expect(await ids(`since=${last}&until=${last}&tenant=acme`)).toEqual(within(last, last));
   expect(await ids(`since=${last + 1}`)).toEqual([]);
+});
+
+test('idle_over and idle_under bound how long nothing has used it, both inclusive', async () => {
+  const all = (await server.call<Instance[]>('GET', '/api/instances?sort=-updated')).json;
+  const idleFor = (id: string) => all.find((one) => one.id === id)?.idle_seconds ?? expect.fail(`no ${id}`);
+  const [longest, next] = [idleFor(all[0]?.id ?? ''), idleFor(all[1]?.id ?? '')];
+  expect(longest).toBeGreaterThan(next);
+  const over = (seconds: number) => all.filter(({ idle_seconds: idle }) => idle >= seconds).map(({ id }) => id);
+  expect(await ids(`idle_over=${longest}`)).toEqual(over(longest));
+  expect(await ids(`idle_over=${longest + 1}`)).toEqual([]);
+  expect(await ids(`idle_under=${longest - 1}&idle_over=${next}`)).toEqual(
+    all
+      .filter(({ idle_seconds: idle }) => idle >= next && idle < longest)
+      .map(({ id }) => id)
+      .sort(),
+  );
+  // With a moment too, the narrower bound holds.
+  expect(await ids(`idle_over=${next}&since=${all[1]?.updated}`)).not.toContain(all[0]?.id);
+  expect(await ids('idle_over=3155760000')).toEqual([]);
 });
 
 test('due_since and due_until bound the next automatic move, both inclusive', async () => {
@@ -128,6 +150,8 @@ test.each([
   'label=plain',
   'pending=yes',
   'due_until=soon',
+  'idle_over=1h',
+  'idle_under=-1',
   'sort=size',
   'cursor=%00',
   'tenant=A',

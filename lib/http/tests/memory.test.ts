@@ -8,7 +8,7 @@ const MIB = 1024 * 1024;
 let server: TestServer;
 beforeAll(async () => {
   // Two processes fit.
-  server = await startServer({ settings: { WB_MEMORY: String(64 * MIB), WB_POOL: '0' } });
+  server = await startServer({ settings: { WB_MEMORY: String(40 * MIB), WB_POOL: '0' } });
   for (const id of ['a', 'b', 'c']) {
     expect((await server.call('POST', '/api/instances', { id, tenant: 'acme' })).status).toBe(201);
   }
@@ -26,14 +26,14 @@ test('a wake suspends the sandbox that was used longest ago, and the ledger name
   expect(await states()).toEqual(['a suspended', 'b active', 'c active']);
   const [line] = (await server.call<Event[]>('GET', '/api/events?trigger=pressure')).json;
   expect(line).toMatchObject({ instance: 'a', from: 'active', to: 'suspended', actor: 'system' });
-  expect(line?.reason).toContain('64 MiB of memory (WB_MEMORY)');
+  expect(line?.reason).toContain('40 MiB of memory (WB_MEMORY)');
 }, 60_000);
 
 test('when none may be suspended a wake is refused with 503, when to come back, and what to do', async () => {
   for (const id of ['b', 'c']) expect((await keepHot(id, true)).status).toBe(200);
   const refused = await exec('a', 'cat note');
   expect([refused.status, refused.json.code, refused.headers['retry-after']]).toEqual([503, 'capacity', '5']);
-  expect(refused.json.detail).toMatch(/take \d+ MiB of the 64 MiB/);
+  expect(refused.json.detail).toMatch(/take \d+ MiB of the 40 MiB/);
   expect(await states()).toEqual(['a suspended', 'b active', 'c active']);
   await keepHot('b', false);
   expect((await exec('a', 'cat note')).json.stdout).toBe('of a\n');
@@ -54,10 +54,10 @@ test('a job suspends none to wake another, and reports it', async () => {
 
 test('operators see what the processes count, and of how much', async () => {
   const { memory } = (await server.call<Storage>('GET', '/api/settings/storage')).json;
-  expect(memory).toMatchObject({ limit_bytes: 64 * MIB, spare_bytes: 0 });
-  expect(memory.serving_bytes).toBeGreaterThanOrEqual(48 * MIB);
+  expect(memory).toMatchObject({ limit_bytes: 40 * MIB, spare_bytes: 0 });
+  expect(memory.serving_bytes).toBeGreaterThanOrEqual(32 * MIB);
   const { text } = await server.call('GET', '/metrics');
   expect(text).toMatch(/^winterdock_memory_bytes\{processes="serving"\} \d{8}$/m);
-  expect(text).toContain(`winterdock_memory_limit_bytes ${64 * MIB}\n`);
+  expect(text).toContain(`winterdock_memory_limit_bytes ${40 * MIB}\n`);
   expect(text).toMatch(/winterdock_transition_total\{from="active",to="suspended",trigger="pressure"\} 2/);
 });

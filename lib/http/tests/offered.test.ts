@@ -21,12 +21,10 @@ const summary = ({ status, json }: { status: number; json: Problem }) => [
 ];
 
 const POLICIES = {
-  network: 'policy: “network” is not offered: it reaches no network; there are posix and minimal',
-  compute: 'policy: “compute” is not offered: there are no components that it could run; there are posix and minimal',
-  possix: 'policy: “possix” is not known here; there are posix and minimal',
-  constructor: 'policy: “constructor” is not known here; there are posix and minimal',
+  network: 'policy: “network” is not offered: it reaches no network; there are posix, minimal and compute',
+  possix: 'policy: “possix” is not known here; there are posix, minimal and compute',
+  constructor: 'policy: “constructor” is not known here; there are posix, minimal and compute',
 };
-const NO_WORKBOOK = 'workbook: is not known here: there are no workbooks yet';
 
 test.each(Object.entries(POLICIES))('the policy "%s" is refused wherever one is given', async (policy, words) => {
   const refused = [422, 'validation', [words]];
@@ -47,16 +45,8 @@ test('an empty, a long and a wrong kind of policy are refused in the words of th
     expect(summary(await post('/instances', { tenant: 'acme', policy }))).toEqual([
       422,
       'validation',
-      ['policy: must be one of posix, minimal'],
+      ['policy: must be one of posix, minimal, compute'],
     ]);
-});
-
-test('no workbook is known, so none is taken; none is what a change may say', async () => {
-  const refused = [422, 'validation', [NO_WORKBOOK]];
-  expect(summary(await post('/instances', { tenant: 'acme', workbook: 'book' }))).toEqual(refused);
-  await post('/instances', { id: 'plain', tenant: 'acme' });
-  expect(summary(await patch('plain', { workbook: 'book' }))).toEqual(refused);
-  expect((await patch<Instance>('plain', { workbook: null })).json.workbook).toBeNull();
 });
 
 test('a sandbox with a policy that is no longer offered keeps it, and its other settings can be changed', async () => {
@@ -84,7 +74,7 @@ test('a sandbox with a policy that is no longer offered keeps it, and its other 
 test('the document names the policies that there are', async () => {
   const { json } = await server.call<{ paths: Record<string, Record<string, unknown>> }>('GET', '/openapi.json');
   const text = JSON.stringify(json);
-  expect(text).toContain('"enum":["posix","minimal"]');
-  expect(text).not.toMatch(/"network"|"compute"/);
+  expect(text).toContain('"enum":["posix","minimal","compute"]');
+  expect(text).not.toMatch(/"network"/);
   expect(text).toContain('timeout_secs');
 });

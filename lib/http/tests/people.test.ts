@@ -323,3 +323,38 @@ test('a stream says at its end whether its reader is let in again, and what it s
     expect(text()).toContain('"code":"unauthorized"');
   }
 });
+
+test('whoever sees an act is told by name who did it, and nobody is told of others', async () => {
+  const nora = await letIn({ email: 'nora@example.com', role: 'operator' });
+  const vern = await letIn({ email: 'vern@example.com', role: 'viewer', tenants: ['acme'] });
+  const gail = await letIn({ email: 'gail@example.com', role: 'viewer', tenants: ['globex'] });
+  const key = await as<{ key: string; id: string }>(ada, 'POST', '/api/keys', {
+    name: 'night shift',
+    role: 'tenant',
+    tenant: 'acme',
+  });
+  await server.call('PATCH', '/api/instances/of-acme', { labels: { by: 'key' } }, { key: key.json.key });
+  expect((await as(nora.cookie, 'PATCH', '/api/instances/of-acme', { labels: { by: 'nora' } })).status).toBe(200);
+  const path = '/api/events?type=instance.changed&limit=2';
+  type Line = { actor: string; actor_name: string | null };
+  const seen = async (cookie: string) =>
+    (await as<Line[]>(cookie, 'GET', path)).json.map(({ actor, actor_name }) => [actor, actor_name]);
+  const expected = [
+    [`user:${nora.id}`, 'nora'],
+    [`key:${key.json.id}`, 'night shift'],
+  ];
+  for (const cookie of [ada, nora.cookie, vern.cookie]) expect(await seen(cookie)).toEqual(expected);
+  expect(await seen(gail.cookie)).toEqual([]);
+
+  expect((await as(ada, 'PATCH', `/api/people/${nora.id}`, { name: 'Nora North' })).status).toBe(200);
+  expect((await seen(vern.cookie))[0]).toEqual([`user:${nora.id}`, 'Nora North']);
+  const { text } = await as(vern.cookie, 'GET', '/api/events/export?format=csv&type=instance.changed');
+  expect(text).toContain('Nora North');
+
+  const stream = listen(vern.cookie);
+  await until(() => stream.text().includes('retry'));
+  await as(nora.cookie, 'PATCH', '/api/instances/of-acme', { labels: { by: 'nora again' } });
+  await until(() => stream.text().includes('"actor_name":"Nora North"'));
+  await as(ada, 'DELETE', `/api/keys/${key.json.id}`);
+  expect((await seen(vern.cookie)).length).toBe(2);
+});

@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Caller } from '../../auth/caller.ts';
 import type { InstanceId } from '../../base/ids.ts';
-import { type Instance, type Lineage, lineageSchema, type Snapshot, snapshotSchema } from '../../contract/schema.ts';
+import {
+  type Comparison,
+  type Instance,
+  type Lineage,
+  lineageSchema,
+  type Snapshot,
+  snapshotSchema,
+} from '../../contract/schema.ts';
 import { filesIn } from '../../testing/files-in.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 
@@ -339,4 +346,49 @@ test('another tenant’s copies are not found', async () => {
   await expect(operations.restoreSnapshot(own, id, { tenant: 'globex' })).rejects.toMatchObject({ code: 'forbidden' });
   const both = { ...stranger, tenants: ['acme', 'initech'] };
   expect((await operations.listSnapshots(both, { ...query, source: 'private' })).items).toHaveLength(1);
+});
+
+test('a volume is compared with a snapshot, asleep or awake, and nothing wakes', async () => {
+  await sandbox('compared');
+  for (const [path, content] of [
+    ['/same', 'as it was'],
+    ['/edited', 'one'],
+    ['/gone', 'x'],
+    ['/a%20b%20%C3%A9', '1'],
+  ] as const)
+    await put('compared', path, content);
+  const { id } = (await take('compared')).json;
+  const at = (volume: string, more = '') => `/api/instances/compared/compare/${volume}?snapshot=${id}${more}`;
+  expect((await call<Comparison>('GET', at('workspace'))).json).toMatchObject({ added: 0, changed: 0, same: 5 });
+  await put('compared', '/edited', 'two');
+  await put('compared', '/same', 'as it was');
+  await put('compared', '/new', 'fresh');
+  await call('DELETE', '/api/instances/compared/volumes/workspace/gone');
+  const awake = await call<Comparison>('GET', at('workspace'));
+  expect(awake.json).toMatchObject({ snapshot: id, volume: 'workspace', added: 1, removed: 1, changed: 1, same: 3 });
+  expect(awake.json.changes.map(({ path, change, before, now }) => [path, change, before?.size, now?.size])).toEqual([
+    ['/edited', 'changed', 3, 3],
+    ['/gone', 'removed', 1, undefined],
+    ['/new', 'added', undefined, 5],
+  ]);
+  await call('POST', '/api/instances/compared/suspend', {});
+  await call('POST', '/api/instances/compared/freeze', {});
+  expect((await call<Comparison>('GET', at('workspace'))).json).toEqual(awake.json);
+  expect((await call<Comparison>('GET', at('workspace', '&limit=1'))).json).toMatchObject({
+    changed: 1,
+    added: 1,
+    changes: [{ path: '/edited' }],
+  });
+  expect((await call<Comparison>('GET', at('memory'))).json).toMatchObject({ same: 1, changes: [] });
+  expect((await instance('compared')).state).toBe('frozen');
+  const reads = await call<{ reason: string }[]>('GET', '/api/events?type=private.read&limit=1');
+  expect(reads.json[0]?.reason).toBe('a comparison with a snapshot');
+
+  await call('POST', '/api/instances', { id: 'of-others', tenant: 'globex' });
+  await call('PUT', '/api/instances/of-others/volumes/workspace/a', 'b');
+  const foreign = (await take('of-others')).json.id;
+  for (const other of [foreign, 'snap-unknown']) {
+    const refused = await call('GET', `/api/instances/compared/compare/workspace?snapshot=${other}`);
+    expect([refused.status, refused.json]).toMatchObject([404, { code: 'not_found' }]);
+  }
 });

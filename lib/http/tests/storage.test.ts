@@ -63,6 +63,14 @@ test('the rows’ counts, the files found, and the missing ones', { timeout: 60_
   expect(before.ledger.open_lines).toBe(before.ledger.seq);
   expect(before.registry.bytes).toBe(statSync(join(folder, 'registry.sqlite')).size);
   expect(before.registry.wal_bytes).toBe(statSync(join(folder, 'registry.sqlite-wal')).size);
+  const kept = new Map(before.kept.map((series) => [series.name, series]));
+  expect(kept.get('ledger')).toMatchObject({
+    rows: before.ledger.seq,
+    more: false,
+    limits: [{ setting: 'WB_LEDGER_KEEP_DAYS', value: null, unit: 'days' }],
+  });
+  expect(kept.get('sandbox_hours')?.limits.map(({ value }) => value)).toEqual([400, 2_000_000]);
+  for (const { name, limits } of before.kept) expect([name, limits.length > 0]).toEqual([name, true]);
   expect(before.disk.free_bytes).toBeGreaterThan(0);
   expect(before.disk.free_bytes).toBeLessThanOrEqual(before.disk.bytes);
 

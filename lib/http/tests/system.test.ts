@@ -108,6 +108,8 @@ test('the metrics follow what happens', async () => {
     expect(await metric(`winterdock_faults{fault="${fault}"}`)).toBe(0);
   }
   expect(await metric('winterdock_calls_running')).toBe(0);
+  expect(await metric('winterdock_wakes_waiting')).toBe(0);
+  expect(await metric('winterdock_wake_wait_seconds_count{outcome="admitted"}')).toBeGreaterThanOrEqual(2);
   await vi.waitFor(async () => expect(await metric('winterdock_pool_ready')).toBe(1), { timeout: 10_000 });
   expect(await metric('process_resident_memory_bytes')).toBeGreaterThan(1024 * 1024);
 });

@@ -212,3 +212,33 @@ test('the simulator says what other thresholds would have made of the ledger', {
   expect(shorter.would.process_hours).toBeLessThan(same.was.process_hours);
   expect((await ask({ tenant: 'globex' })).lines).toBe(0);
 });
+
+test('processor time is a quota of the day, shown, refused with its end, and a metric', {
+  timeout: 60_000,
+}, async () => {
+  await create('burns');
+  await patch({ max_daily_cpu_s: 0 });
+  const refused = await server.call('POST', '/api/instances/burns/exec', { command: 'true' });
+  expect([refused.status, refused.json]).toMatchObject([
+    429,
+    { code: 'quota_exceeded', quota: 'max_daily_cpu_s', limit: 0, used: 0 },
+  ]);
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  const [line] = (await server.call<{ trigger: string }[]>('GET', '/api/events?type=exec.refused')).json;
+  expect(line).toMatchObject({ trigger: 'quota', instance: 'burns', tenant: 'acme' });
+  await patch({ max_daily_cpu_s: 3600 });
+  const command = 'while true; do :; done';
+  await vi.waitFor(
+    async () => {
+      await server.call('POST', '/api/instances/burns/exec', { command, timeout_ms: 500 });
+      await server.host.sessions.tick();
+      expect((await tenant()).quotas.max_daily_cpu_s.used).toBeGreaterThan(0);
+    },
+    { timeout: 40_000 },
+  );
+  expect((await tenant()).quotas.max_daily_cpu_s.limit).toBe(3600);
+  const metric = /^winterdock_cpu_seconds_total\{tenant="acme"\} (\S+)$/m.exec(
+    (await server.call('GET', '/metrics')).text,
+  );
+  expect(Number(metric?.[1])).toBeGreaterThan(1);
+});

@@ -4,18 +4,19 @@ import { join } from 'node:path';
 import type { HealthCheckTimes } from '../health-check.ts';
 import type { OpenSpec } from '../instance.ts';
 import { exitOf } from '../process.ts';
+import { ProcessGroup } from '../process-group.ts';
 import { SupervisedInstance } from '../supervisor.ts';
 
 /** `hangsOn`: `signal` hangs on SIGUSR2, `trim` also when it is asked to give memory back. */
 export function hangingInstance(
   spec: OpenSpec,
   { hangsOn, ...times }: { hangsOn: 'signal' | 'trim' } & Partial<HealthCheckTimes>,
-): SupervisedInstance {
+): ProcessGroup {
   const child = fork(join(import.meta.dirname, 'hanging-worker.ts'), [hangsOn], {
     serialization: 'advanced',
     execArgv: ['--no-warnings', '--expose-gc'],
     env: { NODE_ENV: 'production', NODE_COMPILE_CACHE: process.env.WB_CACHE },
   });
   const worker = { child, pid: child.pid ?? 0, ready: Promise.resolve(), exited: exitOf(child), stderr: () => '' };
-  return new SupervisedInstance(worker, spec, times);
+  return new ProcessGroup(new SupervisedInstance(worker, spec, times), spec, () => null);
 }

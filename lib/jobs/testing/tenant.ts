@@ -12,13 +12,13 @@ import type { Auth } from '../../auth/auth.ts';
 import type { Call } from '../../testing/call.ts';
 import { invited } from '../../testing/people.ts';
 
-export const WORD = 'xylographoria';
+export const WORD = 'xylophobia';
 
 const STATES = ['created', 'active', 'suspended', 'frozen', 'archived', 'deleted'] as const;
 
 /**
- * Makes a tenant with a sandbox in every state, copies, a share, a key, jobs and reasons; each text has `word`. Gives
- * what its programs call it by.
+ * Makes a tenant with a sandbox in every state, copies, a share, a schedule, a key, jobs and reasons; each text has
+ * `word`. Gives what its programs call it by.
  */
 export async function makeTenant(call: Call, tenant: string, word: string): Promise<{ key: string }> {
   const good = async (method: string, path: string, body?: unknown, options?: Parameters<Call>[3]) => {
@@ -51,6 +51,7 @@ export async function makeTenant(call: Call, tenant: string, word: string): Prom
   });
   await good('POST', '/api/blueprints', { name: `${word}-base`, from_instance: id });
   await good('POST', `/api/blueprints/${word}-base/clone`, { tenant, count: 1, name: `${word} clone` });
+  await good('POST', `/api/instances/${id}/schedules`, { cron: '0 0 1 1 *', command: `echo ${word} is due` });
   await good('GET', `/api/instances/${tenant}-archived/volumes/workspace/${word}.txt`);
   await good('POST', `/api/instances/${id}/ship`, {});
   for (const body of [
@@ -117,15 +118,15 @@ export function filesWith(folder: string, word: string): string[] {
     .sort();
 }
 
-/** Everything that the registry's text index knows that begins like the word. */
+/** The parts of three letters of a word that the registry's text index knows. */
 export function wordsIndexed(folder: string, word: string): string[] {
   const client = new Database(join(folder, 'registry.sqlite'), { readonly: true });
   try {
     client.exec("CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'instance_text', 'row')");
     return client
-      .prepare('SELECT term FROM temp.terms WHERE instr(term, ?) > 0')
+      .prepare('SELECT term FROM temp.terms WHERE length(term) = 3 AND instr(?, term) > 0')
       .pluck()
-      .all(word.slice(0, 6)) as string[];
+      .all(word) as string[];
   } finally {
     client.close();
   }
@@ -157,8 +158,9 @@ export function thingsOf(folder: string, tenant: string): Record<string, unknown
       lines: rows('SELECT * FROM events WHERE tenant = ? ORDER BY seq'),
       quotas: rows('SELECT * FROM tenants WHERE tenant = ?'),
       counts: rows('SELECT * FROM counts_by_tenant WHERE tenant = ? ORDER BY state'),
+      cpu: rows('SELECT * FROM cpu_by_day WHERE tenant = ? ORDER BY day'),
       labels: rows(
-        'SELECT labels.* FROM labels JOIN instances ON instances.rowid = instance_row WHERE tenant = ? ORDER BY 1, 2',
+        'SELECT labels.* FROM labels JOIN instances ON instances.rowid = instance_row WHERE instances.tenant = ? ORDER BY 1, 2',
       ),
     };
   } finally {

@@ -6,6 +6,7 @@ import {
   type CopyKind,
   type CopyStore,
   copyPath,
+  type PendingStart,
   parseCopyPath,
   type SnapshotRow,
 } from '../copies.ts';
@@ -15,12 +16,19 @@ import { copyStatements } from './copy-statements.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { QuotaTable } from './quotas.ts';
+import type { SeedingChunks } from './seeding-chunks.ts';
 import type { SyncMethods } from './to-async.ts';
 import type { InstanceWriter } from './writes.ts';
 
-type Parts = { database: RegistryDatabase; ledger: LedgerTable; writes: InstanceWriter; quotas: QuotaTable };
+interface Parts {
+  database: RegistryDatabase;
+  ledger: LedgerTable;
+  writes: InstanceWriter;
+  quotas: QuotaTable;
+  chunks: SeedingChunks;
+}
 
-export function openCopies({ database, ledger, writes, quotas }: Parts): SyncMethods<CopyStore> {
+export function openCopies({ database, ledger, writes, quotas, chunks }: Parts): SyncMethods<CopyStore> {
   /** Runs one transaction; the lines are appended when `work` reports a change. */
   const logged = (entries: LedgerEntry[], work: () => boolean): boolean => {
     let lines: LedgerLine[] = [];
@@ -97,11 +105,38 @@ export function openCopies({ database, ledger, writes, quotas }: Parts): SyncMet
         return true;
       }),
 
-    seed(from, instances, now, entries, start) {
-      return writes.createAll(instances, now, entries, () => {
-        const ids = instances.map(({ id }) => id);
-        if (start !== undefined) statements.insertStart().run({ first: ids[0] ?? '', ids, origin: from, ...start });
-        return contentOf(from);
+    seed(from, instances, now, entries, { start, atOnce = instances.length } = {}) {
+      const ids = instances.map(({ id }) => id);
+      const [first] = ids;
+      if (first === undefined) return [];
+      const pending = start === undefined ? null : { ids, from, ...start };
+      const store = (rows: InstanceRow[]) => {
+        if (rows.length === 0 && pending !== null) storeStart(pending);
+        for (let at = 0; at < rows.length; at += atOnce) {
+          const chunk = rows.slice(at, at + atOnce);
+          const isLast = at + atOnce >= rows.length;
+          // The lines behind those of the instances are the call's own, and come last.
+          const lines = entries.slice(atOnce + at, isLast ? undefined : 2 * atOnce + at);
+          chunks.store({
+            first,
+            tenant: chunk[0]?.tenant ?? '',
+            path: chunk[0]?.vfsPath ?? '',
+            sandboxes: chunk.length,
+            bytes: chunk.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
+            rows: chunk,
+            ledger: lines,
+            start: isLast ? pending : null,
+          });
+        }
+      };
+      return writes.createAll(instances, now, entries, atOnce, () => contentOf(from), store);
+    },
+    unfinishedSeedings: () => chunks.unfinished(),
+    continueSeeding(first) {
+      const chunk = chunks.next(first);
+      if (chunk === null) return null;
+      return writes.createChunk(chunk, () => {
+        if (chunk.start !== null) storeStart(chunk.start);
       });
     },
     pendingStarts: () => statements.startings().all(),
@@ -130,7 +165,8 @@ export function openCopies({ database, ledger, writes, quotas }: Parts): SyncMet
         .map(({ path }) => path),
     isNeeded(path) {
       const copy = parseCopyPath(path);
-      return (copy !== null && isClaimed(copy.kind, copy.hash)) || statements.waitedFor().get({ path }) !== undefined;
+      if (copy !== null && isClaimed(copy.kind, copy.hash)) return true;
+      return statements.waitedFor().get({ path }) !== undefined || chunks.needs(path);
     },
     updateFileRecord(kind, hash, file) {
       database.write(() => {
@@ -142,6 +178,10 @@ export function openCopies({ database, ledger, writes, quotas }: Parts): SyncMet
       database.write(() => statements.unmark().run({ path }));
     },
   };
+
+  function storeStart({ ids, from, tenant, cause }: PendingStart): void {
+    statements.insertStart().run({ first: ids[0] ?? '', ids, origin: from, tenant, cause });
+  }
 
   /** The copy's facts for a seeded instance. Runs inside the transaction that inserts it. */
   function contentOf(from: Ancestor): Pick<InstanceRow, 'vfsPath' | 'bytes' | 'file'> {

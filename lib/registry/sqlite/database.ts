@@ -7,6 +7,7 @@ import { makeFolderNow, performingNow } from '../../base/effects.ts';
 import { messageOf, WinterdockError } from '../../base/errors.ts';
 import type { Upgrade } from '../maintenance.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
+import { searchText } from '../search-words.ts';
 import { migrate } from './migrate.ts';
 import { rowDecoder, withFastDecoding } from './row-decoder.ts';
 
@@ -42,6 +43,7 @@ export class RegistryDatabase {
   readonly #turns = new Map<string, Database.Statement>();
   readonly #shapes = new Map<string, unknown>();
   #version: Database.Statement<[], number> | undefined;
+  #changes: Database.Statement<[], number> | undefined;
 
   readonly #durable: boolean;
 
@@ -55,6 +57,8 @@ export class RegistryDatabase {
     this.client = new Database(path, { timeout: BUSY_MS });
     try {
       configure(this.client);
+      // A migration fills the search texts of older files by it.
+      this.client.function('winterdock_search_text', { deterministic: true }, searchTextOfColumns);
       this.upgraded = migrate(this.client);
       this.checkpoint();
       if (!durable) this.#sync('OFF');
@@ -100,6 +104,12 @@ export class RegistryDatabase {
     return this.#version.get() ?? 0;
   }
 
+  /** A number that grows by at least one with each row that this connection changes. */
+  changes(): number {
+    this.#changes ??= this.client.prepare<[], number>('SELECT total_changes()').pluck();
+    return this.#changes.get() ?? 0;
+  }
+
   /** Bytes of the file, and of its free pages. */
   sizes(): { bytes: number; freeBytes: number } {
     const of = (name: string) => Number(this.client.pragma(name, { simple: true }));
@@ -125,12 +135,13 @@ export class RegistryDatabase {
   }
 
   /**
-   * Runs one statement that survives a kill at once, and a power loss after the next `write`, whose fsync covers it.
+   * Runs `work` as one transaction that survives a kill at once, and a power loss after the next `write`, whose fsync
+   * covers it.
    */
-  writeWithoutSync<T>(statement: () => T): T {
+  writeWithoutSync<T>(work: () => T): T {
     try {
       if (this.#durable) this.#sync('NORMAL');
-      return performingNow({ kind: 'commit_soon', path: this.client.name }, statement);
+      return performingNow({ kind: 'commit_soon', path: this.client.name }, this.client.transaction(work));
     } catch (error) {
       throw unavailable(error) ?? error;
     } finally {
@@ -245,6 +256,16 @@ function configure(client: Database.Database): void {
   client.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   client.pragma(`cache_size = -${CACHE_KIB}`);
   client.pragma(`mmap_size = ${MMAP_BYTES}`);
+}
+
+/** The search text of a row of `instances`, from columns as they are stored. */
+function searchTextOfColumns(id: unknown, tenant: unknown, name: unknown, labels: unknown): string {
+  return searchText({
+    id: String(id),
+    tenant: String(tenant),
+    name: name === null ? null : String(name),
+    labels: JSON.parse(String(labels)) as Record<string, string>,
+  });
 }
 
 /** The SQLite code of an error of better-sqlite3, or null. */

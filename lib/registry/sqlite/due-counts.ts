@@ -1,4 +1,4 @@
-/** Counts the sandboxes that fall due per span of time, from the index `instances_due` alone. Read only. */
+/** Counts the sandboxes that fall due per span of time, from an index of due times alone. Read only. */
 import type { SQL } from 'drizzle-orm';
 import {
   and,
@@ -16,15 +16,13 @@ import {
 import { instances } from '../../../db/schema.ts';
 import type { DueTarget } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
-import { inBoundList, selectBy } from './raw.ts';
-
-/** Largest count of one span; a span with more shows this number. */
-const COUNTED = 100_000;
+import { eachOrAll } from './instance-queries.ts';
+import { selectBy } from './raw.ts';
 
 /** One record per span, in order; see `InstanceStore.dueCounts`. */
 export function dueCounts(
   database: RegistryDatabase,
-  { from, seconds, slots }: { from: number; seconds: number; slots: number },
+  { from, seconds, slots, most }: { from: number; seconds: number; slots: number; most: number },
   tenants?: readonly string[],
 ): Record<DueTarget, number>[] {
   const statement = database.shape(`due counts: ${tenants === undefined}`, (queries) => {
@@ -43,27 +41,35 @@ export function dueCounts(
   });
   return Array.from({ length: slots }, (_, slot) => {
     const since = slot === 0 ? 0 : from + slot * seconds;
-    const sums = statement.get({ since, until: from + (slot + 1) * seconds, tenants: JSON.stringify(tenants) });
-    // drizzle's sum is text, and null for no rows.
-    return Object.fromEntries(Object.entries(sums ?? {}).map(([to, n]) => [to, Number(n)])) as Record<
-      DueTarget,
-      number
-    >;
+    const until = from + (slot + 1) * seconds;
+    const counts: Record<DueTarget, number> = { suspended: 0, frozen: 0, archived: 0, deleted: 0 };
+    let left = most;
+    for (const bound of eachOrAll(tenants)) {
+      if (left <= 0) break;
+      const sums = statement.get({ since, until, most: left, ...bound });
+      // drizzle's sum is text, and null for no rows.
+      for (const to of Object.keys(counts) as DueTarget[]) {
+        const counted = Number(sums?.[to] ?? 0);
+        counts[to] += counted;
+        left -= counted;
+      }
+    }
+    return counts;
   });
 }
 
-function dueWithin(queries: Queries, ofTenants: boolean) {
+function dueWithin(queries: Queries, ofTenant: boolean) {
   const { state, ephemeral, dueAt, pending, tenant } = instances;
-  return selectBy(queries, { state, ephemeral }, instances, 'instances_due')
+  return selectBy(queries, { state, ephemeral }, instances, ofTenant ? 'instances_by_tenant_due' : 'instances_due')
     .where(
       and(
         isNotNull(dueAt),
         isNull(pending),
         gte(dueAt, placeholder('since')),
         lt(dueAt, placeholder('until')),
-        ofTenants ? inBoundList(tenant, 'tenants') : undefined,
+        ofTenant ? eq(tenant, placeholder('tenant')) : undefined,
       ),
     )
-    .limit(COUNTED)
+    .limit(placeholder('most'))
     .as('due');
 }

@@ -4,15 +4,22 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { and, count, eq, gt, inArray, isNotNull, isNull, min, ne, or, placeholder } from '../../../db/drizzle.ts';
 import {
   blueprints,
+  cpuByDay,
   events,
   instances,
   keys,
+  sandboxHours,
+  seedingChunks,
   session,
   shares,
   snapshots,
   starts,
+  tenantHours,
   tenants,
   volumesByTenant,
+  webhooks,
+  workbooks,
+  workbookVersions,
 } from '../../../db/schema.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { RegistryDatabase } from './database.ts';
@@ -26,7 +33,7 @@ type Steps = 'living' | 'snapshots' | 'blueprints' | 'ownersOfCopy' | 'emptyTomb
 
 const OF_TENANT = placeholder('tenant');
 
-export function openRecordRemoval(database: RegistryDatabase, wordsRemoved: () => void) {
+export function openRecordRemoval(database: RegistryDatabase, textsRemoved: () => void) {
   const { holdings, sessionsOf } = holdingsOf(database);
   const living = database.statement((queries) =>
     queries
@@ -81,6 +88,7 @@ export function openRecordRemoval(database: RegistryDatabase, wordsRemoved: () =
         labels: {},
         words: '',
         workbook: null,
+        workbookVersion: null,
         fault: null,
         faultReason: null,
         file: null,
@@ -99,9 +107,29 @@ export function openRecordRemoval(database: RegistryDatabase, wordsRemoved: () =
   const removals = {
     snapshots: removal(snapshots, eq(snapshots.tenant, OF_TENANT)),
     shares: removal(shares, eq(shares.tenant, OF_TENANT)),
+    seeding: removal(seedingChunks, eq(seedingChunks.tenant, OF_TENANT)),
+    workbooks: removal(workbooks, eq(workbooks.tenant, OF_TENANT)),
+    workbookVersions: removal(workbookVersions, eq(workbookVersions.tenant, OF_TENANT)),
+    webhooks: removal(webhooks, eq(webhooks.tenant, OF_TENANT)),
     starts: removal(starts, eq(starts.tenant, OF_TENANT)),
     tenants: removal(tenants, eq(tenants.tenant, OF_TENANT)),
     volumes: removal(volumesByTenant, eq(volumesByTenant.tenant, OF_TENANT)),
+    cpu: removal(cpuByDay, eq(cpuByDay.tenant, OF_TENANT)),
+    hours: removal(tenantHours, eq(tenantHours.tenant, OF_TENANT)),
+    sandboxHours: database.statement((queries) =>
+      queries
+        .delete(sandboxHours)
+        .where(
+          inArray(
+            sandboxHours.instanceRow,
+            queries
+              .select({ row: rowid(instances) })
+              .from(instances)
+              .where(eq(instances.tenant, OF_TENANT)),
+          ),
+        )
+        .prepare(),
+    ),
   };
 
   const steps: Pick<SyncMethods<TenantForgettingStore>, Steps> = {
@@ -121,7 +149,7 @@ export function openRecordRemoval(database: RegistryDatabase, wordsRemoved: () =
     },
     emptyTombstones(tenant, limit) {
       const { changes } = database.write(() => empty().run({ tenant, limit }));
-      wordsRemoved();
+      textsRemoved();
       return changes > 0;
     },
     removeRecords: (tenant) =>
@@ -129,8 +157,10 @@ export function openRecordRemoval(database: RegistryDatabase, wordsRemoved: () =
         const gone = {
           snapshots: removals.snapshots().run({ tenant }).changes,
           shares: removals.shares().run({ tenant }).changes,
+          workbooks: removals.workbooks().run({ tenant }).changes,
         };
-        for (const rest of [removals.starts, removals.tenants, removals.volumes]) rest().run({ tenant });
+        const { snapshots: _snapshots, shares: _shares, workbooks: _workbooks, ...others } = removals;
+        for (const rest of Object.values(others)) rest().run({ tenant });
         return gone;
       }),
   };
@@ -162,6 +192,7 @@ function holdingsOf(database: RegistryDatabase) {
   };
   const itsSnapshots = counted(snapshots, and(eq(snapshots.tenant, OF_TENANT), isNull(snapshots.deleted)));
   const itsShares = counted(shares, eq(shares.tenant, OF_TENANT));
+  const itsWorkbooks = counted(workbooks, eq(workbooks.tenant, OF_TENANT));
   const itsKeys = counted(keys, and(eq(keys.tenant, OF_TENANT), isNull(keys.revoked)));
   const itsLines = counted(events, and(eq(events.tenant, OF_TENANT), HAS_TEXTS));
   const sessions = counted(session, inBoundList(session.userId, 'people'));
@@ -210,6 +241,7 @@ function holdingsOf(database: RegistryDatabase) {
       snapshots: itsSnapshots({ tenant }),
       blueprints: itsBlueprints(tenant),
       shares: itsShares({ tenant }),
+      workbooks: itsWorkbooks({ tenant }),
       keys: itsKeys({ tenant }),
       // Lines of any job count: a job of its own is found by its type.
       lines: itsLines({ tenant, job: '' }),

@@ -6,7 +6,7 @@ import type { InstanceRow } from '../types.ts';
 import { boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
 import { INSTANCE_COLUMNS } from './instance-rows.ts';
-import { inBoundList, selectBy } from './raw.ts';
+import { selectBy } from './raw.ts';
 
 /** Rows due up to `until` (epoch seconds), of all or some tenants, soonest first. */
 export function readDueRows(
@@ -15,21 +15,29 @@ export function readDueRows(
   limit: number,
   tenants?: readonly string[],
 ): InstanceRow[] {
-  const statement = database.shape(`due: ${tenants === undefined}`, (queries) =>
-    selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_due')
+  const index = tenants === undefined ? 'instances_due' : 'instances_by_tenant_due';
+  const statement = database.shape(`due: ${index}`, (queries) =>
+    selectBy(queries, { ...INSTANCE_COLUMNS, dueAt: instances.dueAt }, instances, index)
       .where(
         and(
           lte(instances.dueAt, placeholder('until')),
           isNotNull(instances.dueAt),
           isNull(instances.pending),
-          tenants === undefined ? undefined : inBoundList(instances.tenant, 'tenants'),
+          tenants === undefined ? undefined : eq(instances.tenant, placeholder('tenant')),
         ),
       )
       .orderBy(asc(instances.dueAt))
       .limit(placeholder('limit'))
       .prepare(),
   );
-  return statement.all({ until, limit, tenants: JSON.stringify(tenants) });
+  const found = eachOrAll(tenants).flatMap((bound) => statement.all({ until, limit, ...bound }));
+  if (tenants !== undefined) found.sort((one, other) => Number(one.dueAt) - Number(other.dueAt));
+  return found.slice(0, limit).map(({ dueAt: _, ...row }) => row);
+}
+
+/** What to bind for each of some tenants, or once for all of them: an index begins with at most one tenant. */
+export function eachOrAll(tenants?: readonly string[]): { tenant?: string }[] {
+  return tenants === undefined ? [{}] : [...new Set(tenants)].map((tenant) => ({ tenant }));
 }
 
 /** Read from an index alone, so that a known id takes as long as an unknown one. */

@@ -1,10 +1,12 @@
 /** Rows of the instances table: read, inserted, changed. Decides nothing. */
 import { eq, getTableColumns, gt, placeholder, type Queries } from '../../../db/drizzle.ts';
 import { instances } from '../../../db/schema.ts';
+import { messageOf, type WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
+import { idTaken, nameTaken } from '../registry-errors.ts';
 import type { InstanceRow } from '../types.ts';
 import { boundColumns } from './bound-values.ts';
-import type { RegistryDatabase } from './database.ts';
+import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { RegistryFileReader } from './file-reader.ts';
 import { NULL } from './raw.ts';
 
@@ -82,4 +84,13 @@ export function updateRow(
       .prepare(),
   );
   statement.run({ ...changed, id: before.id });
+}
+
+/** The registry's error for a row whose id or name another one has; null for any other failure. */
+export function taken(error: unknown, row: InstanceRow): WinterdockError | null {
+  const code = sqliteCode(error);
+  if (code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return idTaken(row.id, error);
+  return code === 'SQLITE_CONSTRAINT_UNIQUE' && messageOf(error).includes('instances.name')
+    ? nameTaken(row, error)
+    : null;
 }

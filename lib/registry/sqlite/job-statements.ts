@@ -33,6 +33,8 @@ export const FOUND = {
   fault: instances.fault,
   vfsPath: instances.vfsPath,
   ephemeral: instances.ephemeral,
+  keepHot: instances.keepHot,
+  holdUntil: instances.holdUntil,
 };
 
 export function jobStatements(database: RegistryDatabase) {

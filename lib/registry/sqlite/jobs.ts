@@ -31,6 +31,17 @@ const PIECE = 1000;
 type JobRowWithSeq = JobRow & { seq: number };
 type FoundInstance = Omit<SelectedInstance, 'inMemory'> & { vfsPath: string | null };
 
+/** An unknown id, as a selection has it. */
+const NOBODY = {
+  row: 0,
+  state: 'deleted',
+  fault: null,
+  inMemory: false,
+  ephemeral: false,
+  keepHot: false,
+  holdUntil: null,
+} as const;
+
 /** Where the rows of a filter come from. */
 export type SelectMatching = <Row>(
   filter: ListFilter,
@@ -93,9 +104,7 @@ export function openJobs(
       if (at > 0) await turn();
       yield unique.slice(at, at + PIECE).map((id) => {
         const found = statement.get({ id, tenants: JSON.stringify(tenants) });
-        return found === undefined
-          ? { row: 0, id, state: 'deleted', fault: null, inMemory: false, ephemeral: false }
-          : selectedInstance(found);
+        return found === undefined ? { ...NOBODY, id } : selectedInstance(found);
       });
     }
   }

@@ -24,8 +24,10 @@ const COUNTED = 5000;
 const BATCH = 1000;
 
 /** Filters with an index: the one with the fewest lines is scanned, the others are checked. */
-const LEADS = ['instance', 'actor', 'type', 'tenant', 'trigger'] as const;
+const LEADS = ['instance', 'requestId', 'actor', 'type', 'tenant', 'trigger'] as const;
 type Lead = (typeof LEADS)[number];
+
+const indexOf = (lead: Lead | 'time') => `events_by_${lead === 'requestId' ? 'request' : lead}`;
 
 export class LedgerTable {
   readonly #database: RegistryDatabase;
@@ -176,7 +178,7 @@ export class LedgerTable {
   #find(filter: Omit<LedgerFilter, 'tenants'>, limit: number, after: [number, number] | null): LedgerLine[] {
     const { since, until } = filter;
     const leads = LEADS.filter((lead) => filter[lead] !== undefined);
-    const index = `events_by_${this.#narrowest(filter, leads)}`;
+    const index = indexOf(this.#narrowest(filter, leads));
     const shape = `${index} ${leads} ${since === undefined} ${until === undefined} ${after === null}`;
     const statement = this.#database.shape(`ledger ${shape}`, (queries) =>
       selectBy(queries, LINE, events, index)
@@ -206,7 +208,7 @@ export class LedgerTable {
     let best: { lead: Lead; lines: number } = { lead: first, lines: COUNTED };
     for (const lead of leads) {
       const statement = this.#database.shape(`ledger count ${lead}`, (queries) => {
-        const some = selectBy(queries, { seq }, events, `events_by_${lead}`)
+        const some = selectBy(queries, { seq }, events, indexOf(lead))
           .where(eq(events[lead], placeholder('value')))
           .limit(placeholder('limit'));
         return queries.select({ n: count() }).from(some.as('some')).prepare();

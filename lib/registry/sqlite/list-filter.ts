@@ -16,7 +16,7 @@ import {
 } from '../../../db/drizzle.ts';
 import { instances, labels } from '../../../db/schema.ts';
 import type { ListFilter } from '../instances.ts';
-import { queryWords } from '../search-words.ts';
+import { searchPatterns } from '../search-words.ts';
 import { contains, hadLabel, inBoundList, jsonMember, rowid } from './raw.ts';
 
 /** A filter in normal form: deleted rows are never listed together with others, and absent criteria are left out. */
@@ -31,8 +31,8 @@ export interface NormalFilter extends Pick<ListFilter, 'tenant' | 'fault' | 'nam
   notIds?: ListFilter['notIds'];
   pending?: ListFilter['pending'];
   due?: ListFilter['due'];
-  /** Never empty. */
-  words?: string[];
+  /** What the search text contains; never empty. */
+  patterns?: string[];
 }
 
 export type Criterion = keyof NormalFilter;
@@ -41,7 +41,7 @@ export type Criterion = keyof NormalFilter;
 export function normalizeFilter(filter: ListFilter): NormalFilter | null {
   const { state, notState, ids, notIds = [], tenant, fault, name, label, since, until, pending, due, text } = filter;
   if ((state !== undefined && state === notState) || ids?.length === 0) return null;
-  const words = queryWords(text ?? '');
+  const patterns = searchPatterns(text ?? '');
   return given({
     deleted: state === 'deleted',
     state: state === 'deleted' ? undefined : state,
@@ -56,8 +56,25 @@ export function normalizeFilter(filter: ListFilter): NormalFilter | null {
     until,
     pending,
     due,
-    words: words.length === 0 ? undefined : words,
+    patterns: patterns.length === 0 ? undefined : patterns,
   });
+}
+
+/** Splits a filter by several tenants into one filter each: every index begins with at most one tenant. */
+export function eachTenant<F extends ListFilter>({ tenants, ...filter }: F): Omit<F, 'tenants'>[] {
+  if (tenants === undefined) return [filter];
+  const allowed = filter.tenant === undefined ? new Set(tenants) : tenants.filter((tenant) => tenant === filter.tenant);
+  return [...allowed].map((tenant) => ({ ...filter, tenant }));
+}
+
+/** The patterns for the text index, which has no deleted rows. */
+export function searched({ deleted, patterns }: NormalFilter): string[] {
+  return deleted ? [] : (patterns ?? []);
+}
+
+/** Whether a filter has no other criteria. */
+export function asksOnly(wanted: NormalFilter, ...aspects: Criterion[]): boolean {
+  return Object.keys(wanted).every((aspect) => aspect === 'deleted' || aspects.includes(aspect as Criterion));
 }
 
 /** The values that `conditionOf` binds, by name. */
@@ -67,7 +84,7 @@ export function filterBindings({
   notIds,
   pending,
   due,
-  words = [],
+  patterns = [],
   deleted: _,
   ...wanted
 }: NormalFilter): Record<string, unknown> {
@@ -80,7 +97,7 @@ export function filterBindings({
     startedUntil: pending?.until,
     dueSince: due?.since,
     dueUntil: due?.until,
-    ...Object.fromEntries(words.map((word, n) => [`word${n}`, ` ${word}`])),
+    ...Object.fromEntries(patterns.map((pattern, n) => [`pattern${n}`, pattern])),
   });
 }
 
@@ -128,8 +145,8 @@ export function conditionOf(queries: Queries, wanted: NormalFilter, aspect: Crit
         wanted.due?.since === undefined ? undefined : gte(instances.dueAt, placeholder('dueSince')),
         wanted.due?.until === undefined ? undefined : lte(instances.dueAt, placeholder('dueUntil')),
       );
-    case 'words':
-      return and(...(wanted.words ?? []).map((_, n) => contains(instances.words, `word${n}`)));
+    case 'patterns':
+      return and(...(wanted.patterns ?? []).map((_, n) => contains(instances.words, `pattern${n}`)));
   }
 }
 

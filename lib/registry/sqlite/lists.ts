@@ -4,35 +4,41 @@
  */
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { asc, count, desc, placeholder } from '../../../db/drizzle.ts';
+import { asc, desc, placeholder } from '../../../db/drizzle.ts';
 import { instances } from '../../../db/schema.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { ListFilter, ListRequest } from '../instances.ts';
-import type { InstanceRow, RowPage } from '../types.ts';
+import type { InstanceRow, RowCount, RowPage } from '../types.ts';
 import {
   type AccessPath,
   accessPathsFor,
   BY_ROW_NUMBER,
   BY_TEXT,
+  countEntries,
   type ListSort,
   positionOf,
   selectCovered,
   selectMatching,
+  selectPositions,
+  sourceOfAll,
 } from './access-paths.ts';
 import { withBindings } from './bound-values.ts';
-import { countOfLabel, readCountsByFault, readCountsByState } from './counts.ts';
 import type { Query, RegistryDatabase } from './database.ts';
 import { INSTANCE_COLUMNS } from './instance-rows.ts';
-import { type Criterion, filterBindings, filterShape, type NormalFilter, normalizeFilter } from './list-filter.ts';
+import { ListCounts } from './list-counts.ts';
+import {
+  eachTenant,
+  filterBindings,
+  filterShape,
+  type NormalFilter,
+  normalizeFilter,
+  searched,
+} from './list-filter.ts';
 import { inBoundList, pastPosition, rowid } from './raw.ts';
-import { TextIndex, type TextMatch, textMatch } from './text-index.ts';
+import { PROBE, TextIndex, textMatch } from './text-index.ts';
 
 /** Up to this many rows are always read and sorted. */
 const FEW = 1000;
-/** Up to this many matches of a word are read at once. */
-const PROBE = 500;
-/** Number of words of a text, longest first, that are tested for being rare. */
-const PROBED_WORDS = 4;
 /** Index entries scanned per row of the page, as long as matches of a text may be frequent. */
 const PATIENCE = 20;
 
@@ -54,11 +60,13 @@ interface PageRequest {
 export class InstanceLists {
   readonly #database: RegistryDatabase;
   readonly #text: TextIndex;
+  readonly #counts: ListCounts;
   readonly #rows;
 
   constructor(database: RegistryDatabase) {
     this.#database = database;
     this.#text = new TextIndex(database);
+    this.#counts = new ListCounts(database, this.#text);
     this.#rows = database.statement((queries) =>
       queries
         .select({ number: rowid(instances), row: INSTANCE_COLUMNS })
@@ -74,7 +82,7 @@ export class InstanceLists {
     const descending = (sort === 'name') === reverse;
     const found = eachTenant(request).flatMap((filter) => {
       const wanted = normalizeFilter(filter);
-      return wanted === null ? [] : this.#find({ wanted, sort, descending, limit: limit + 1, after });
+      return wanted === null ? [] : this.#find(withOneBound({ wanted, sort, descending, limit: limit + 1, after }));
     });
     // Merges the sorted lists of several tenants.
     if (request.tenants !== undefined) found.sort(byPosition(descending));
@@ -84,41 +92,12 @@ export class InstanceLists {
     return { rows: this.#read(positions), next };
   }
 
-  /** Exact up to `cap`; above it `cap + 1`. */
   count(filter: ListFilter, cap: number): number {
-    let sum = 0;
-    for (const one of eachTenant(filter)) {
-      sum += this.#count(one, cap);
-      if (sum > cap) return cap + 1;
-    }
-    return sum;
+    return this.#counts.count(filter, cap);
   }
 
-  #count(filter: ListFilter, cap: number): number {
-    const wanted = normalizeFilter(filter);
-    if (wanted === null) return 0;
-    const kept = this.#keptCount(wanted);
-    if (kept !== null) return Math.min(kept, cap + 1);
-    let source = accessPathsFor(this.#database, wanted, 'updated').narrow;
-    let hits: number[] | null = null;
-    const words = searched(wanted);
-    if (words.length > 0 && source.size > PROBE) {
-      const match = textMatch(words);
-      const rare = words.length > 1 ? this.#rare(words) : null;
-      if (rare === null && asksOnly(wanted, 'words') && match.short === match.full) {
-        return this.#text.count(match.full, cap);
-      }
-      hits = rare ?? this.#matching(match, Math.max(FEW, cap));
-      if (hits !== null) source = BY_ROW_NUMBER;
-    }
-    const statement = this.#database.shape(
-      `list count ${source.kind} ${source.index} ${filterShape(wanted)}`,
-      (queries) => {
-        const some = selectMatching(queries, source, wanted, { row: rowid(instances) }).limit(placeholder('limit'));
-        return queries.select({ n: count() }).from(some.as('some')).prepare();
-      },
-    );
-    return statement.get({ ...filterBindings(wanted), ...numbered(hits), limit: cap + 1 })?.n ?? 0;
+  total(filter: ListFilter, cap: number): RowCount {
+    return this.#counts.total(filter, cap);
   }
 
   /** Queries of `fields` of every matching row, in no order: one per requested tenant. */
@@ -126,67 +105,54 @@ export class InstanceLists {
     return eachTenant(filter).flatMap((one) => {
       const wanted = normalizeFilter(one);
       if (wanted === null) return [];
-      const { narrow } = accessPathsFor(this.#database, wanted, 'updated');
-      const words = searched(wanted);
-      const byText = words.length > 0 && narrow.size > FEW;
+      const narrow = sourceOfAll(accessPathsFor(this.#database, wanted, 'updated'));
+      const patterns = searched(wanted);
+      const byText = patterns.length > 0 && narrow.size > FEW;
       const query = selectMatching(this.#database.queries, byText ? BY_TEXT : narrow, wanted, fields);
-      return [withBindings<Row>(fields, query, { ...filterBindings(wanted), match: textMatch(words).full })];
+      return [withBindings<Row>(fields, query, { ...filterBindings(wanted), match: textMatch(patterns) })];
     });
   }
 
-  /** Call it when rows have gained or lost words. */
-  wordsChanged(how: 'added' | 'removed'): void {
+  /** Call it when rows have gained or lost search texts. */
+  textsChanged(how: 'added' | 'removed'): void {
     this.#text[how]();
   }
 
-  /** The count from the triggers, or null when they do not count what the filter asks for. */
-  #keptCount(wanted: NormalFilter): number | null {
-    const { tenant, state, notState, fault, label, deleted } = wanted;
-    if (asksOnly(wanted, 'tenant', 'state', 'notState')) {
-      const counts = readCountsByState(this.#database, tenant);
-      if (deleted) return counts.deleted;
-      if (state !== undefined) return counts[state];
-      const living = Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.deleted;
-      return notState === undefined ? living : living - counts[notState];
-    }
-    if (deleted) return null;
-    if (fault !== undefined && asksOnly(wanted, 'fault')) return readCountsByFault(this.#database)[fault];
-    return label !== undefined && asksOnly(wanted, 'label') ? countOfLabel(this.#database, label) : null;
-  }
-
   #find(ask: PageRequest): Position[] {
-    const { narrow, ordered } = accessPathsFor(this.#database, ask.wanted, ask.sort);
+    const { narrow: counted, ordered, spans } = accessPathsFor(this.#database, ask.wanted, ask.sort);
     // Sorting all matches costs a row per match; scanning in order costs a row per entry skipped. At this count both
     // cost the same.
     const few = Math.max(FEW, Math.ceil(Math.sqrt(ask.limit * ordered.size)));
-    const words = searched(ask.wanted);
-    if (narrow.size <= (words.length === 0 ? few : PROBE)) return this.#positions(narrow, ask);
+    const patterns = searched(ask.wanted);
+    const narrow = this.#narrowest(counted, spans, ask, few);
+    if (narrow.size <= (patterns.length === 0 ? few : PROBE)) return this.#positions(narrow, ask);
     const scanned = narrow.ordered ? narrow : ordered;
-    if (words.length === 0) return this.#positions(scanned, ask);
+    const [due] = spans.filter(({ covers }) => covers.includes('due'));
+    if (patterns.length === 0) {
+      if (due === undefined) return this.#positions(scanned, ask);
+      // Many fall due, and those may be the last in the order of the sort.
+      return this.#scanNearby(scanned, ask, few / ordered.size) ?? this.#positions(due, ask);
+    }
 
-    const rare = this.#rare(words);
+    const rare = this.#text.rare(patterns);
     if (rare !== null) return this.#positions(BY_ROW_NUMBER, ask, numbered(rare));
-    const nearby = this.#scanNearby(scanned, ask, this.#text.density(words));
+    const nearby = this.#scanNearby(scanned, ask, this.#text.density(patterns));
     if (nearby !== null) return nearby;
-    const hits = this.#matching(textMatch(words), few);
+    const hits = this.#text.candidates(patterns, few) ?? this.#text.matches(patterns, few);
     return hits === null ? this.#positions(scanned, ask) : this.#positions(BY_ROW_NUMBER, ask, numbered(hits));
   }
 
-  /**
-   * The rows of a rare word, or null when every word is common: the other words are then checked row by row, which is
-   * cheaper than an index scan over all rows with a common word.
-   */
-  #rare(words: string[]): number[] | null {
-    for (const word of words.toSorted((a, b) => b.length - a.length).slice(0, PROBED_WORDS)) {
-      const hits = this.#text.hits(textMatch([word]).short, PROBE);
-      if (hits !== null) return hits;
+  /** The source with the fewest rows: the counted one, or a span of time that has fewer, and at most `few`. */
+  #narrowest(counted: AccessPath, spans: readonly AccessPath[], { wanted, sort }: PageRequest, few: number) {
+    let best = counted;
+    for (const span of spans) {
+      // An index in the order of the sort begins and ends with the span anyway.
+      if (sort === 'updated' && !span.covers.includes('due')) continue;
+      const limit = Math.min(few, best.size);
+      const size = countEntries(this.#database, span, wanted, limit + 1);
+      if (size <= limit) best = { ...span, size };
     }
-    return null;
-  }
-
-  /** All matching rows and perhaps a few more, or null when there are more than `cap`. */
-  #matching({ short, full }: TextMatch, cap: number): number[] | null {
-    return this.#text.hits(short, cap) ?? (full === short ? null : this.#text.hits(full, cap));
+    return best;
   }
 
   /** The page's rows from a source: the first ones when it is sorted, else all matches, sorted. Not beyond `until`. */
@@ -196,7 +162,7 @@ export class InstanceLists {
     const shape = `${source.kind} ${source.index} ${sort} ${descending} ${after === null} ${until === undefined} ${filterShape(wanted)}`;
     const statement = this.#database.shape(`list ${shape}`, (queries) => {
       const at = positionOf(source, sort);
-      return selectMatching(queries, source, wanted, at, ...between(at, ask, until))
+      return selectPositions(queries, source, wanted, sort, ...between(at, ask, until))
         .orderBy(...inOrder(at, ask))
         .limit(placeholder('limit'))
         .prepare();
@@ -226,29 +192,39 @@ export class InstanceLists {
     });
     const until = statement.get({ ...filterBindings(wanted), ...bounds(ask), stretch });
     if (until === undefined) return this.#positions(source, ask);
-    const found = this.#positions(source, ask, { until });
-    return found.length >= ask.limit ? found : null;
+    const bounded = withOneEnd(ask, until);
+    const found = this.#positions(source, bounded.ask, bounded);
+    return found.length >= ask.limit || bounded.until === undefined ? found : null;
   }
 }
 
-/** The words for the text index, which does not know whether a row is deleted. */
-function searched({ deleted, words }: NormalFilter): string[] {
-  return deleted ? [] : (words ?? []);
+/**
+ * The same request with one bound where the page begins: the position, or the end of the span of time when that is
+ * further. With both, SQLite seeks by the span and reads every row before the position again.
+ */
+function withOneBound(ask: PageRequest): PageRequest {
+  const { after, sort, descending, wanted } = ask;
+  if (after === null || sort !== 'updated') return ask;
+  const { [descending ? 'until' : 'since']: bound, ...rest } = wanted;
+  if (bound === undefined) return ask;
+  const isPast = descending ? Number(after.key) <= bound : Number(after.key) >= bound;
+  return isPast ? { ...ask, wanted: rest } : { ...ask, after: null };
 }
 
-function asksOnly(wanted: NormalFilter, ...aspects: Criterion[]): boolean {
-  return Object.keys(wanted).every((aspect) => aspect === 'deleted' || aspects.includes(aspect as Criterion));
+/**
+ * The same for the end of a scanned stretch: its last position, or the end of the span of time when that comes first;
+ * then there is nothing beyond the stretch.
+ */
+function withOneEnd(ask: PageRequest, until: Position): { ask: PageRequest; until?: Position } {
+  const { sort, descending, wanted } = ask;
+  const { [descending ? 'since' : 'until']: bound, ...rest } = wanted;
+  if (sort !== 'updated' || bound === undefined) return { ask, until };
+  const isWithin = descending ? Number(until.key) >= bound : Number(until.key) <= bound;
+  return isWithin ? { ask: { ...ask, wanted: rest }, until } : { ask };
 }
 
 function numbered(hits: number[] | null): { hits?: string } {
   return hits === null ? {} : { hits: JSON.stringify(hits) };
-}
-
-/** Splits a filter by several tenants into one filter each: every index begins with at most one tenant. */
-function eachTenant<F extends ListFilter>({ tenants, ...filter }: F): Omit<F, 'tenants'>[] {
-  if (tenants === undefined) return [filter];
-  const allowed = filter.tenant === undefined ? new Set(tenants) : tenants.filter((tenant) => tenant === filter.tenant);
-  return [...allowed].map((tenant) => ({ ...filter, tenant }));
 }
 
 /** SQLite's order: numbers, then text by its bytes, then blobs; equal keys are sorted by row number. */

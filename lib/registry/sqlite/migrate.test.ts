@@ -38,6 +38,15 @@ test('a registry of an older version is migrated, and a copy from before is kept
   const copy = `${path}.before-${KNOWN}`;
   expect(await registry.maintenance.upgrade()).toEqual({ from: 5, to: KNOWN, copy });
   expect((await registry.instances.get(instanceId('two')))?.labels).toEqual({ who: 'two' });
+  // Entries of labels gain the tenant and state.
+  const own = { label: { key: 'who', value: 'two' }, tenant: 'acme', state: 'created' } as const;
+  const byLabel = await registry.instances.list({ ...own, sort: 'updated', reverse: false, limit: 5 });
+  expect(byLabel.rows.map(({ id }) => id)).toEqual(['two']);
+  // Its search texts are made anew.
+  for (const text of ['two', 'cme tw']) {
+    const found = await registry.instances.list({ text, sort: 'name', reverse: false, limit: 5 });
+    expect(found.rows.map(({ id }) => id)).toEqual(['two']);
+  }
   await registry.close();
   const brought = new Database(path, { readonly: true });
   expect(labelled(brought)).toEqual([

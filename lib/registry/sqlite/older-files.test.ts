@@ -32,7 +32,7 @@ function addLine(): void {
   client.close();
 }
 
-test.each([8, 9, 10, 11])('a file of an older version with %i migrations can be read', (count) => {
+test.each([8, 9, 10, 11, 12])('a file of an older version with %i migrations can be read', (count) => {
   expect(count).toBeLessThan(KNOWN);
   makeOlderRegistry(path, count);
   addLine();

@@ -2,6 +2,7 @@
 import { type Clock, epochSeconds, systemClock } from '../../base/clock.ts';
 import { CommitEvents } from '../commit-events.ts';
 import type { CopyStore } from '../copies.ts';
+import type { CpuUseStore } from '../cpu-use.ts';
 import type { FactStore } from '../facts.ts';
 import type { DueRow, InstanceStore } from '../instances.ts';
 import type { InvitationStore } from '../invitations.ts';
@@ -11,13 +12,18 @@ import type { LedgerStore, LedgerView } from '../ledger.ts';
 import type { MaintenanceStore } from '../maintenance.ts';
 import type { QuotaStore } from '../quotas.ts';
 import type { Registry } from '../registry.ts';
+import type { RunStore } from '../runs.ts';
+import type { ScheduleLimits, ScheduleStore } from '../schedules.ts';
 import type { SegmentStore } from '../segments.ts';
 import type { ShareStore } from '../shares.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { ThresholdStore } from '../threshold-store.ts';
 import { effectiveThresholds } from '../thresholds.ts';
-import type { Thresholds } from '../types.ts';
+import type { InstanceRow, Thresholds } from '../types.ts';
+import type { UsageStore } from '../usage.ts';
 import type { WakeTimeStore } from '../wake-times.ts';
+import type { WebhookStore } from '../webhooks.ts';
+import type { WorkbookStore } from '../workbooks.ts';
 import { openCopies } from './copies.ts';
 import {
   readBytesByState,
@@ -27,6 +33,7 @@ import {
   readCountsByStateOf,
   tenantsWithCounts,
 } from './counts.ts';
+import { cpuDays, openCpuUse } from './cpu-use.ts';
 import { RegistryDatabase } from './database.ts';
 import { dueCounts } from './due-counts.ts';
 import { openFacts } from './facts.ts';
@@ -34,14 +41,20 @@ import { ping, readDueRows, readRowsWithFile, readTenantOf, readUnsettledRows } 
 import { findRow } from './instance-rows.ts';
 import { InvitationTable } from './invitations.ts';
 import { openJobs } from './jobs.ts';
+import { keptRows } from './kept-rows.ts';
 import { KeyTable } from './keys.ts';
 import { LedgerTable } from './ledger.ts';
 import { openLedgerFile } from './ledger-file.ts';
+import { lifeLines } from './life-lines.ts';
 import { InstanceLists } from './lists.ts';
 import { PeopleTables } from './people.ts';
 import { quickCheckInThread } from './quick-check.ts';
 import { QuotaTable } from './quotas.ts';
 import { recount } from './recount.ts';
+import { openRuns } from './runs.ts';
+import { ScheduleRoomCheck } from './schedule-room.ts';
+import { openSchedules } from './schedules.ts';
+import { SeedingChunks } from './seeding-chunks.ts';
 import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
 import { openTenantForgettings } from './tenant-forgettings.ts';
@@ -49,8 +62,13 @@ import { ThresholdTable } from './threshold-table.ts';
 import { compareThresholds } from './threshold-trial.ts';
 import { type SyncMethods, toAsync } from './to-async.ts';
 import { readTransitions } from './transitions.ts';
+import { openUsage } from './usage.ts';
 import { openWakeTimes } from './wake-times.ts';
+import { openWebhooks } from './webhooks.ts';
+import { openWorkbooks } from './workbooks.ts';
 import { InstanceWriter } from './writes.ts';
+
+const RUNS_PER_SCHEDULE = 100;
 
 /**
  * Opens the registry; creates and migrates the file. `path` is absolute or `:memory:`; `thresholds` are the global ones
@@ -62,6 +80,10 @@ export function openSqliteRegistry(options: {
   clock?: Clock;
   thresholds: Thresholds;
   durable?: boolean;
+  /** How many schedules a docking may bring; by default any number. */
+  scheduleLimits?: ScheduleLimits;
+  /** Runs kept of each schedule. Default: 100. */
+  runsPerSchedule?: number;
 }): Registry {
   const clock = options.clock ?? systemClock;
   const database = new RegistryDatabase(options.path, options);
@@ -71,7 +93,14 @@ export function openSqliteRegistry(options: {
   const lists = new InstanceLists(database);
   const thresholds = new ThresholdTable(database, options.thresholds, clock);
   const quotas = new QuotaTable(database, ledger);
-  const writes = new InstanceWriter({ database, ledger, lists, thresholds, quotas });
+  const chunks = new SeedingChunks(database);
+  const room = new ScheduleRoomCheck(database);
+  const { scheduleLimits = { perSandbox: Number.MAX_SAFE_INTEGER, perTenant: Number.MAX_SAFE_INTEGER } } = options;
+  const docking = {
+    requireDockable: (rows: readonly InstanceRow[], later?: number) =>
+      room.requireDockable(rows, scheduleLimits, later),
+  };
+  const writes = new InstanceWriter({ database, ledger, lists, thresholds, quotas, chunks, docking });
   const due = (until: number, limit: number, tenants?: readonly string[]): DueRow[] => {
     const byTenant = new Map<string, Thresholds>();
     return readDueRows(database, until, limit, tenants).map((row) => {
@@ -96,6 +125,7 @@ export function openSqliteRegistry(options: {
     clampUpdated: (...args) => writes.clampUpdated(...args),
     list: (request) => lists.page(request),
     count: (filter, cap) => lists.count(filter, cap),
+    total: (filter, cap) => lists.total(filter, cap),
     countsByState: (tenants) =>
       tenants === undefined ? readCountsByState(database) : readCountsByStateOf(database, tenants),
     countsByFault: (tenants) =>
@@ -131,6 +161,7 @@ export function openSqliteRegistry(options: {
     head: () => ledger.head(),
     view: () => toAsync<LedgerView>(isFile ? openLedgerFile(options.path) : living),
     transitions: (sinceMs, tenants) => readTransitions(database, sinceMs, tenants),
+    ...lifeLines(database),
   };
   const settings: SyncMethods<ThresholdStore> = {
     ofTenant: (tenant) => thresholds.ofTenant(tenant),
@@ -153,6 +184,7 @@ export function openSqliteRegistry(options: {
     sizes() {
       return { ...database.sizes(), rows: readCountsByState(database), fileBytes: readBytesByState(database) };
     },
+    keptRows: keptRows(database),
     ping() {
       ping(database, epochSeconds(clock));
     },
@@ -168,18 +200,26 @@ export function openSqliteRegistry(options: {
     ledger: toAsync<LedgerStore>(book),
     segments: toAsync<SegmentStore>(segments),
     jobs: toAsync<JobStore>(openJobs(database, ledger, feed, (filter, fields) => lists.everything(filter, fields))),
+    schedules: toAsync<ScheduleStore>(
+      openSchedules(database, ledger, room, options.runsPerSchedule ?? RUNS_PER_SCHEDULE),
+    ),
+    webhooks: toAsync<WebhookStore>(openWebhooks(database, ledger)),
+    runs: toAsync<RunStore>(openRuns(database, ledger)),
     keys: toAsync<KeyStore>(new KeyTable(database, ledger)),
     invitations: toAsync<InvitationStore>(new InvitationTable(database, ledger)),
     people: new PeopleTables(database),
-    copies: toAsync<CopyStore>(openCopies({ database, ledger, writes, quotas })),
+    copies: toAsync<CopyStore>(openCopies({ database, ledger, writes, quotas, chunks })),
     shares: toAsync<ShareStore>(openShares(database, ledger)),
     quotas: toAsync<QuotaStore>(quotas),
     tenantForgettings: toAsync<TenantForgettingStore>(
-      openTenantForgettings(database, ledger, () => lists.wordsChanged('removed')),
+      openTenantForgettings(database, ledger, () => lists.textsChanged('removed')),
     ),
     thresholds: toAsync<ThresholdStore>(settings),
     facts: toAsync<FactStore>(openFacts(database)),
     wakeTimes: toAsync<WakeTimeStore>(openWakeTimes(database)),
+    cpuUse: toAsync<CpuUseStore>(openCpuUse(database)),
+    usage: toAsync<UsageStore>(openUsage(database, cpuDays(database), () => ledger.lastSeq())),
+    workbooks: toAsync<WorkbookStore>(openWorkbooks(database, ledger)),
     maintenance: toAsync<MaintenanceStore>(maintenance),
     commitEvents: feed,
     async close() {

@@ -20,6 +20,7 @@ import {
 import {
   countsByTenant,
   instances,
+  seedingChunks,
   snapshots,
   tenantForgettings,
   tenants,
@@ -29,13 +30,16 @@ import { WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { STATES, type State, WAKE_VERBS } from '../../lifecycle/states.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import type { QuotaLimits, QuotaStore, TenantFilter, TenantRow } from '../quotas.ts';
+import { NO_QUOTAS, type QuotaLimits, type QuotaStore, type TenantFilter, type TenantRow } from '../quotas.ts';
 import type { LedgerEntry, RowPage } from '../types.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
-import { contains, inBoundList, plusBound, selectBy } from './raw.ts';
+import { contains, inBoundList, plusBound, selectBy, sumOrZero } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
+
+/** The quotas that are checked in transactions of the registry. */
+type CheckedQuota = Exclude<keyof QuotaLimits, 'maxDailyCpuSeconds' | 'maxRunSeconds'>;
 
 const { tenant: _, ...OVERRIDES } = getTableColumns(tenants);
 
@@ -48,6 +52,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
   readonly #active;
   readonly #waking;
   readonly #bytes;
+  readonly #admitted;
   readonly #snapshotBytes;
   readonly #counted;
   readonly #overrides;
@@ -58,7 +63,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
   constructor(database: RegistryDatabase, ledger: LedgerTable) {
     this.#database = database;
     this.#ledger = ledger;
-    const limit = (quota: keyof QuotaLimits) =>
+    const limit = (quota: CheckedQuota) =>
       database.statement((queries) =>
         queries
           .select({ limit: tenants[quota] })
@@ -98,6 +103,13 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
         .select({ used: sum(countsByTenant.bytes).mapWith(Number) })
         .from(countsByTenant)
         .where(counted)
+        .prepare(),
+    );
+    this.#admitted = database.statement((queries) =>
+      queries
+        .select({ sandboxes: sumOrZero(seedingChunks.sandboxes), bytes: sumOrZero(seedingChunks.bytes) })
+        .from(seedingChunks)
+        .where(eq(seedingChunks.tenant, placeholder('tenant')))
         .prepare(),
     );
     this.#snapshotBytes = database.statement((queries) => {
@@ -173,13 +185,14 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
     };
     const { hotToWarmSeconds = null, idleToSuspendSeconds = null, idleToFreezeSeconds = null } = own ?? {};
     const { maxSandboxes = null, maxActive = null, maxBytes = null } = own ?? {};
+    const { maxDailyCpuSeconds = null, maxRunSeconds = null } = own ?? {};
     return {
       tenant,
       counts: byState('n'),
       bytes: byState('bytes'),
       volumes: this.#volumes().get({ tenant }) ?? { instances: 0, workspace: 0, memory: 0, tmp: 0 },
       thresholds: { hotToWarmSeconds, idleToSuspendSeconds, idleToFreezeSeconds },
-      quotas: { maxSandboxes, maxActive, maxBytes },
+      quotas: { maxSandboxes, maxActive, maxBytes, maxDailyCpuSeconds, maxRunSeconds },
     };
   }
 
@@ -188,16 +201,20 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
       this.#make().run({ tenant });
       const given = Object.entries(patch).filter(([, value]) => value !== undefined);
       if (given.length > 0) this.#change(given.map(([name]) => name)).run({ ...Object.fromEntries(given), tenant });
-      const after = this.tenant(tenant)?.quotas ?? { maxSandboxes: null, maxActive: null, maxBytes: null };
+      const after = this.tenant(tenant)?.quotas ?? NO_QUOTAS;
       return [after, this.#ledger.append([entry])] as const;
     });
     this.#ledger.announce(lines);
     return limits;
   }
 
+  maxRunSeconds(tenant: string): number | null {
+    return this.#overrides().get({ tenant })?.maxRunSeconds ?? null;
+  }
+
   bytesLeft(tenant: string): number | null {
     const limit = this.#limit('maxBytes', tenant);
-    return limit === null ? null : Math.max(0, limit - this.#used(this.#bytes, tenant));
+    return limit === null ? null : Math.max(0, limit - this.#usedBytes(tenant));
   }
 
   reserve(id: InstanceId, tenant: string, bytes: number): void {
@@ -212,7 +229,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
   needSandboxes(tenant: string, more: number): void {
     const limit = this.#limit('maxSandboxes', tenant);
     if (limit === null || more === 0) return;
-    const used = this.#used(this.#sandboxes, tenant);
+    const used = this.#used(this.#sandboxes, tenant) + (this.#admitted().get({ tenant })?.sandboxes ?? 0);
     if (used + more > limit) throw exceeded(tenant, 'max_sandboxes', limit, used, 'sandboxes', 'Delete one');
   }
 
@@ -229,7 +246,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
   needBytes(tenant: string, more: number): void {
     const limit = this.#limit('maxBytes', tenant);
     if (limit === null || more <= 0) return;
-    const used = this.#used(this.#bytes, tenant);
+    const used = this.#usedBytes(tenant);
     if (used + more > limit) throw exceeded(tenant, 'max_bytes', limit, used, 'bytes', 'Delete files or sandboxes');
   }
 
@@ -240,7 +257,7 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
   needSnapshots(tenant: string): void {
     const limit = this.#limit('maxBytes', tenant);
     if (limit === null) return;
-    const used = this.#used(this.#bytes, tenant) + this.#used(this.#snapshotBytes, tenant);
+    const used = this.#usedBytes(tenant) + this.#used(this.#snapshotBytes, tenant);
     if (used <= limit) return;
     throw exceeded(
       tenant,
@@ -252,12 +269,17 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
     );
   }
 
-  #limit(quota: keyof QuotaLimits, tenant: string): number | null {
+  #limit(quota: CheckedQuota, tenant: string): number | null {
     return this.#limits[quota]().get({ tenant })?.limit ?? null;
   }
 
   #used(statement: () => { get(values: { tenant: string }): { used: number | null } | undefined }, tenant: string) {
     return statement().get({ tenant })?.used ?? 0;
+  }
+
+  /** With those of sandboxes that are admitted and not inserted yet. */
+  #usedBytes(tenant: string): number {
+    return this.#used(this.#bytes, tenant) + (this.#admitted().get({ tenant })?.bytes ?? 0);
   }
 
   /** Sandboxes with a pending wake, from the few with a pending operation. */

@@ -9,7 +9,7 @@ import { Column, is, type Queries, sql } from '../../../db/drizzle.ts';
 import { instances, tenants } from '../../../db/schema.ts';
 import type { LadderPolicy } from '../../lifecycle/ladder.ts';
 
-type Fields = Record<string, SQLiteColumn | SQL>;
+type Fields = Record<string, SQLiteColumn | SQL | SQL.Aliased>;
 type Written<F extends Fields> = {
   [K in keyof F]: F[K] extends SQLiteColumn ? SQL.Aliased<GetColumnData<F[K]>> : F[K];
 };
@@ -71,9 +71,19 @@ export function contains(column: SQLiteColumn, name: string): SQL {
   return sql`instr(${column}, ${sql.placeholder(name)}) > 0`;
 }
 
+/** The same in any case of ASCII letters; the bound text is lower-case already. */
+export function containsAnyCase(column: SQLiteColumn, name: string): SQL {
+  return sql`instr(lower(${column}), ${sql.placeholder(name)}) > 0`;
+}
+
 /** A column plus the bound number; null counts as 0. One statement instead of a read and a write for each count. */
 export function plusBound(column: SQLiteColumn, name: string): SQL {
   return sql`coalesce(${column}, 0) + ${sql.placeholder(name)}`;
+}
+
+/** The greater of a column and the bound number. */
+export function greatestBound(column: SQLiteColumn, name: string): SQL {
+  return sql`max(${column}, ${sql.placeholder(name)})`;
 }
 
 /** A member of an object that is stored as JSON. */

@@ -12,7 +12,7 @@ import { RegistryDatabase } from './database.ts';
 import { dueCounts } from './due-counts.ts';
 import { InstanceLists } from './lists.ts';
 import { openSqliteRegistry } from './open.ts';
-import { FILLED, fillRegistry } from './testing/fill.ts';
+import { FILLED, FILLED_AT, fillRegistry } from './testing/fill.ts';
 
 const ROWS = 12_000;
 const LONG = 'internationalisation';
@@ -56,12 +56,31 @@ const FILTERS: readonly ListFilter[] = [
   { text: LONG },
   { text: LONG.slice(0, 14), state },
   { text: 'run 1' },
+  { text: 'ghthou' },
+  { text: 'taging' },
+  { text: 'tla', state },
+  { text: 'tla rod', tenant },
+  { text: 'rod am', since: FILLED_AT - 90 * 86_400 },
+  // All their trigrams are common, and they are not.
+  { text: 'atlas-atlas' },
+  { text: 'prod-prod', tenant },
   { text: 'nothing like this' },
   { tenant, label },
   { label, state: 'active' },
+  { state, label: { key: 'env', value: 'prod' } },
+  { label, since: FILLED_AT - 100 * 86_400 },
+  { label, until: FILLED_AT - 300 * 86_400, tenant },
+  { label: { key: 'env', value: 'prod' }, until: FILLED_AT - 300 * 86_400, notState: 'frozen' },
+  { state, label: { key: 'env', value: 'prod' }, since: FILLED_AT - 200 * 86_400, until: FILLED_AT - 190 * 86_400 },
+  { tenant, state, label: { key: 'env', value: 'prod' }, until: FILLED_AT - 30 * 86_400 },
+  { text: commonWord, state, until: FILLED_AT - 5 * 86_400 },
   { state: 'suspended', fault: 'unknown' },
   { tenant, state, label, text: rareWord },
   { name: 'atlas run 9' },
+  { state: 'suspended', until: FILLED_AT - 200 * 86_400 },
+  { since: FILLED_AT - 30 * 86_400, until: FILLED_AT - 10 * 86_400 },
+  { tenant, until: FILLED_AT - 300 * 86_400, state: 'frozen' },
+  { since: FILLED_AT - 86_400, state: 'deleted' },
   { state: 'active', ids: ['nobody', 'beacon'].map(instanceId) },
   { state: 'active', notIds: ['nobody'].map(instanceId), tenant },
 ];
@@ -83,6 +102,27 @@ test('among many rows every access path finds the same ones', async () => {
     );
     expect(await registry.instances.count(filter, 10), JSON.stringify(filter)).toBe(Math.min(expected.length, 11));
   }
+});
+
+test('a total is exact, or less than what there is: then rows are left that were not read', async () => {
+  const rows = await everyRow(registry);
+  const cut: number[] = [];
+  for (const filter of FILTERS) {
+    const what = JSON.stringify(filter);
+    const expected = rows.filter((row) => matches(row, filter)).length;
+    for (const cap of [100, 10_000]) {
+      for (const _again of [false, true]) {
+        const { n, isExact } = await registry.instances.total(filter, cap);
+        if (isExact || n === cap) expect([n, isExact], what).toEqual([Math.min(expected, cap), expected <= cap]);
+        else {
+          expect(n, what).toBeGreaterThan(100);
+          expect(n, what).toBeLessThanOrEqual(expected);
+          cut.push(n);
+        }
+      }
+    }
+  }
+  expect(cut.length).toBeGreaterThan(3);
 });
 
 test('cached results of a text search are refreshed when rows gain or lose the word, here or in another process', async () => {
@@ -164,11 +204,13 @@ test('no page reads an index from its beginning, and only small results are sort
       }
     }
   }
-  for (const tenants of [undefined, [tenant]]) dueCounts(database, { from: 1, seconds: 300, slots: 2 }, tenants);
+  for (const tenants of [undefined, [tenant]])
+    dueCounts(database, { from: 1, seconds: 300, slots: 2, most: 100 }, tenants);
   database.close();
   const counts = plans.filter(({ sql }) => sql.includes('sum('));
   expect(counts).toHaveLength(2);
-  for (const { plan } of counts) expect(plan).toContain('COVERING INDEX instances_due (due_at>? AND due_at<?)');
+  expect(counts[0]?.plan).toContain('COVERING INDEX instances_due (due_at>? AND due_at<?)');
+  expect(counts[1]?.plan).toContain('COVERING INDEX instances_by_tenant_due (tenant=? AND due_at>? AND due_at<?)');
   expect(plans.length).toBeGreaterThan(50);
   let inOrder = 0;
   for (const { sql, plan } of plans) {

@@ -23,7 +23,7 @@ import type { SyncMethods } from './to-async.ts';
 export function openTenantForgettings(
   database: RegistryDatabase,
   ledger: LedgerTable,
-  wordsRemoved: () => void,
+  textsRemoved: () => void,
 ): SyncMethods<TenantForgettingStore> {
   const { forgottenIds: _, ...columns } = getTableColumns(tenantForgettings);
   const { finished, ...begun } = columns;
@@ -71,7 +71,7 @@ export function openTenantForgettings(
   const { idsOf, addIds } = forgottenIds(database);
   const access = openAccessRemoval(database, addIds);
   const { jobsOf, runningJobs, removeJobs } = openJobRemoval(database, addIds);
-  const records = openRecordRemoval(database, wordsRemoved);
+  const records = openRecordRemoval(database, textsRemoved);
 
   const requireNone = (tenants: readonly string[] | null) => {
     const found = openOf().get({ tenants: JSON.stringify(tenants ?? []) });
@@ -116,7 +116,7 @@ export function openTenantForgettings(
 
     compact() {
       database.write(() => optimize().run());
-      wordsRemoved();
+      textsRemoved();
       database.compact();
     },
     emptyLog: () => database.emptyLog(),

@@ -5,31 +5,26 @@
 
 import { and, eq, getTableColumns, gt, inArray, isNull, placeholder } from '../../../db/drizzle.ts';
 import { instances, instanceVolumes, tenantForgettings } from '../../../db/schema.ts';
-import { isWinterdockError, messageOf, WinterdockError } from '../../base/errors.ts';
+import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { plan } from '../../lifecycle/plan.ts';
 import { STATES, type State, transition } from '../../lifecycle/states.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import type { InstancePatch, InstanceStore, Transition } from '../instances.ts';
-import {
-  idTaken,
-  invalidTransition,
-  nameTaken,
-  settingsChanged,
-  stateChanged,
-  tenantBeingForgotten,
-} from '../registry-errors.ts';
+import { invalidTransition, settingsChanged, stateChanged, tenantBeingForgotten } from '../registry-errors.ts';
 import { faultOf, hasSettingsOf, newRow, wellFormed } from '../row-changes.ts';
-import { searchWords } from '../search-words.ts';
+import { searchText } from '../search-words.ts';
 import { dueAt } from '../thresholds.ts';
 import type { FileRecord, InstanceRow, Intent, LedgerEntry, LedgerLine, NewInstance } from '../types.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
-import { type RegistryDatabase, sqliteCode } from './database.ts';
-import { findRow, INSTANCE_COLUMNS, insertRow, updateRow } from './instance-rows.ts';
+import type { RegistryDatabase } from './database.ts';
+import { findRow, INSTANCE_COLUMNS, insertRow, taken, updateRow } from './instance-rows.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { InstanceLists } from './lists.ts';
 import type { QuotaTable } from './quotas.ts';
 import { rowid, selectBy } from './raw.ts';
+import { type DockingCheck, isDockedAnew } from './schedule-room.ts';
+import type { SeedingChunk, SeedingChunks } from './seeding-chunks.ts';
 import type { ThresholdTable } from './threshold-table.ts';
 
 type Fault = NonNullable<Transition['fault']>;
@@ -43,6 +38,8 @@ export class InstanceWriter {
   readonly #lists: InstanceLists;
   readonly #thresholds: ThresholdTable;
   readonly #quotas: QuotaTable;
+  readonly #chunks: SeedingChunks;
+  readonly #docking: DockingCheck;
 
   readonly #begin;
   readonly #beingForgotten;
@@ -56,12 +53,16 @@ export class InstanceWriter {
     lists: InstanceLists;
     thresholds: ThresholdTable;
     quotas: QuotaTable;
+    chunks: SeedingChunks;
+    docking: DockingCheck;
   }) {
     this.#database = parts.database;
     this.#ledger = parts.ledger;
     this.#lists = parts.lists;
     this.#thresholds = parts.thresholds;
     this.#quotas = parts.quotas;
+    this.#chunks = parts.chunks;
+    this.#docking = parts.docking;
     this.#begin = parts.database.statement((queries) =>
       queries
         .update(instances)
@@ -109,26 +110,50 @@ export class InstanceWriter {
   create(instance: NewInstance, now: number, entry: LedgerEntry): InstanceRow {
     const row = newRow(instance, now);
     return this.#tellingRefusals(entry, () => {
-      this.#logged([entry], () => this.#insert(row));
+      this.#logged([entry], () => {
+        this.#admit([row]);
+        this.#insert(row);
+        this.#docking.requireDockable([row]);
+      });
       return row;
     });
   }
 
-  /** Inserts all or none. `content` returns, inside the transaction, what each of them begins with. */
+  /**
+   * Admits instances of one tenant, all or none, and inserts the first `atOnce` of them with their lines. `content`
+   * returns, inside the transaction, what each of them begins with; `rest` gets those that are not inserted.
+   */
   createAll(
     instances: NewInstance[],
     now: number,
     entries: LedgerEntry[],
+    atOnce: number,
     content: () => Pick<InstanceRow, 'vfsPath' | 'bytes' | 'file'>,
+    rest: (rows: InstanceRow[]) => void,
   ): InstanceRow[] {
     return this.#tellingRefusals(entries[0], () =>
-      this.#logged(entries, () => {
+      this.#logged(instances.length > atOnce ? entries.slice(0, atOnce) : entries, () => {
         const shared = content();
         const rows = instances.map((instance) => ({ ...newRow(instance, now), ...shared }));
+        this.#admit(rows);
+        const later = rows.splice(atOnce);
+        this.#chunks.requireFree(later);
         for (const row of rows) this.#insert(row);
+        this.#docking.requireDockable(rows, later.length);
+        rest(later);
         return rows;
       }),
     );
+  }
+
+  /** Inserts instances that were admitted, and removes their chunk. `also` runs in the same transaction. */
+  createChunk({ number, rows, ledger }: SeedingChunk, also: () => void): InstanceRow[] {
+    return this.#logged(ledger, () => {
+      this.#chunks.remove(number);
+      for (const row of rows) this.#insert(row);
+      also();
+      return rows;
+    });
   }
 
   /**
@@ -141,6 +166,7 @@ export class InstanceWriter {
     const row = newRow(instance, now);
     return this.#tellingRefusals(entries[0], () =>
       this.#logged(entries, () => {
+        this.#admit([row]);
         this.#insert(row);
         const moved: InstanceRow = { ...row, state: to, generation: hops.length };
         this.#update(row, moved);
@@ -162,13 +188,20 @@ export class InstanceWriter {
     }
   }
 
-  /** Checks every new row, inside its transaction. */
+  /** Checks the quota of new rows of one tenant, and that no waiting instance holds one of their names. */
+  #admit(rows: readonly InstanceRow[]): void {
+    const [first] = rows;
+    if (first === undefined) return;
+    const bytes = rows.reduce((sum, row) => sum + (row.bytes ?? 0), 0);
+    this.#quotas.needSandboxes(first.tenant, rows.length);
+    this.#quotas.needBytes(first.tenant, bytes);
+    this.#chunks.requireNotHeld(rows);
+  }
+
   #insert(row: InstanceRow): void {
-    this.#quotas.needSandboxes(row.tenant, 1);
-    this.#quotas.needBytes(row.tenant, row.bytes ?? 0);
     try {
-      insertRow(this.#database, row, { dueAt: this.#dueAt(row), words: searchWords(row) });
-      this.#lists.wordsChanged('added');
+      insertRow(this.#database, row, { dueAt: this.#dueAt(row), words: searchText(row) });
+      this.#lists.textsChanged('added');
     } catch (error) {
       throw taken(error, row) ?? error;
     }
@@ -184,11 +217,13 @@ export class InstanceWriter {
       const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
       const after: InstanceRow = { ...before, ...given, labels: wellFormed(labels) };
       after.name = after.name?.toWellFormed() ?? null;
+      if (after.name !== before.name) this.#chunks.requireNotHeld([after]);
       try {
         this.#update(before, after);
       } catch (error) {
         throw taken(error, after) ?? error;
       }
+      if (isDockedAnew(before, after)) this.#docking.requireDockable([after]);
       return after;
     });
   }
@@ -348,16 +383,8 @@ export class InstanceWriter {
     const reworded = before.name !== after.name || before.labels !== after.labels;
     updateRow(this.#database, before, after, {
       ...(due === dueAt(before, thresholds) ? {} : { dueAt: due }),
-      ...(reworded ? { words: searchWords(after) } : {}),
+      ...(reworded ? { words: searchText(after) } : {}),
     });
-    if (reworded || after.state === 'deleted') this.#lists.wordsChanged('removed');
+    if (reworded || after.state === 'deleted') this.#lists.textsChanged('removed');
   }
-}
-
-function taken(error: unknown, row: InstanceRow): WinterdockError | null {
-  const code = sqliteCode(error);
-  if (code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return idTaken(row.id, error);
-  return code === 'SQLITE_CONSTRAINT_UNIQUE' && messageOf(error).includes('instances.name')
-    ? nameTaken(row, error)
-    : null;
 }

@@ -11,10 +11,15 @@ import { listSuite } from './list-suite.ts';
 import { peopleSuite } from './people-suite.ts';
 import { quotaSuite } from './quota-suite.ts';
 import { recordSuite } from './record-suite.ts';
+import { runSuite } from './run-suite.ts';
+import { scheduleSuite } from './schedule-suite.ts';
 import { segmentSuite } from './segment-suite.ts';
 import { shareSuite } from './share-suite.ts';
 import { textSuite } from './text-suite.ts';
 import { transitionSuite } from './transition-suite.ts';
+import { usageSuite } from './usage-suite.ts';
+import { webhookSuite } from './webhook-suite.ts';
+import { workbookSuite } from './workbook-suite.ts';
 
 /** Runs the registry suite on a driver. */
 export function registryContract(name: string, driver: RegistryDriver): void {
@@ -31,7 +36,12 @@ export function registryContract(name: string, driver: RegistryDriver): void {
     describe('people', () => peopleSuite(driver));
     describe('shares', () => shareSuite(driver));
     describe('quotas and wake times', () => quotaSuite(driver));
+    describe('usage by the hour', () => usageSuite(driver));
     describe('jobs', () => jobSuite(driver));
+    describe('runs', () => runSuite(driver));
+    describe('schedules', () => scheduleSuite(driver));
+    describe('webhooks', () => webhookSuite(driver));
+    describe('workbooks', () => workbookSuite(driver));
     describe('segments of the ledger', () => segmentSuite(driver));
   });
 }

@@ -185,10 +185,90 @@ export function copySuite(driver: RegistryDriver): void {
       expect(await registry.instances.get('c0')).toBeNull();
     });
 
-    test('a thousand are one transaction', async () => {
-      const rows = await registry.copies.seed({ snapshot: 's' }, children(1000), START, []);
-      expect(rows.length).toBe(1000);
-      expect(await registry.instances.countsByState()).toMatchObject({ created: 1000 });
+    describe('some at a time', () => {
+      const lines = (count: number) => [
+        ...children(count).map(({ id }) => entry({ instance: id, type: 'instance.created' })),
+        entry({ type: 'snapshot.restored' }),
+      ];
+      const start = { tenant: 'acme', cause: 'a reason' };
+      const begin = (count = 25, atOnce = 10) =>
+        registry.copies.seed({ snapshot: 's' }, children(count), START, lines(count), { start, atOnce });
+      const ids = (from: number, to: number) =>
+        children(to)
+          .slice(from)
+          .map(({ id }) => id);
+
+      test('they are inserted in order with their lines, and the call’s own line and start come with the last', async () => {
+        const before = await lineCount();
+        expect((await begin()).map(({ id }) => id)).toEqual(ids(0, 10));
+        expect([await lineCount(), await registry.copies.pendingStarts()]).toEqual([before + 10, []]);
+        expect(await registry.copies.unfinishedSeedings()).toEqual(['c0']);
+        // A restart continues where the last transaction left off.
+        const again = await driver.again();
+        const next = await again.copies.continueSeeding(instanceId('c0'));
+        expect(next?.map(({ id }) => id)).toEqual(ids(10, 20));
+        expect(await again.copies.pendingStarts()).toEqual([]);
+        const last = (await again.copies.continueSeeding(instanceId('c0'))) ?? [];
+        expect(last.map(({ id }) => id)).toEqual(ids(20, 25));
+        for (const row of last) expect(await again.instances.get(row.id)).toEqual(row);
+        expect(last[0]).toMatchObject({ vfsPath: copyPath('snapshot', HASH), bytes: 8192, file: FILE, created: START });
+        expect(await again.copies.pendingStarts()).toEqual([{ ids: ids(0, 25), from: { snapshot: 's' }, ...start }]);
+        expect(await again.copies.continueSeeding(instanceId('c0'))).toBeNull();
+        expect(await again.copies.unfinishedSeedings()).toEqual([]);
+        const { rows } = await again.ledger.page({}, 30);
+        expect(rows.slice(0, 2).map(({ type, instance }) => [type, instance])).toEqual([
+          ['snapshot.restored', null],
+          ['instance.created', 'c24'],
+        ]);
+        expect(await lineCount()).toBe(before + 26);
+      });
+
+      test('those that wait hold their names and ids and need their file', async () => {
+        await begin();
+        const taken = { code: 'conflict', field: 'name' };
+        await expect(makeInstance(registry, 'other', 'created', { name: 'n-24' })).rejects.toMatchObject(taken);
+        const other = await makeInstance(registry, 'another', 'created', { name: 'free' });
+        const rename = async () => registry.instances.patch(other.id, { name: 'n-24' }, START, entry());
+        await expect(rename).rejects.toMatchObject(taken);
+        const same = children(15, {}).map((child, n) => ({ ...child, id: instanceId(`d${n}`), name: `n-${n + 10}` }));
+        const seeding = async () => registry.copies.seed({ blueprint: 'base' }, same, START, [], { atOnce: 5 });
+        await expect(seeding).rejects.toMatchObject(taken);
+        // Another tenant's names are its own.
+        await makeInstance(registry, 'theirs', 'created', { tenant: 'globex', name: 'n-24' });
+        await registry.copies.deleteSnapshot('s', START, entry());
+        for (const id of ids(0, 10)) {
+          const row = await registry.instances.get(id);
+          if (row === null) throw new Error('no row');
+          await registry.instances.commit(transitionTo(row, 'active', { vfsPath: `live/${id}/vfs.sqlite` }));
+        }
+        expect(await registry.copies.isNeeded(copyPath('snapshot', HASH))).toBe(true);
+        expect((await registry.copies.continueSeeding(instanceId('c0')))?.length).toBe(10);
+      });
+
+      test('when one of the last has a taken id or name, or one twice, none is made', async () => {
+        await makeInstance(registry, 'c24');
+        await makeInstance(registry, 'other', 'created', { name: 'n-24' });
+        await expect(begin).rejects.toMatchObject({ code: 'conflict', field: 'id' });
+        const others = children(25).map((child, n) => ({ ...child, id: instanceId(`d${n}`) }));
+        const twice = others.map((child) => ({ ...child, name: 'one' }));
+        for (const input of [others, twice]) {
+          const seeding = async () => registry.copies.seed({ snapshot: 's' }, input, START, [], { atOnce: 10 });
+          await expect(seeding).rejects.toMatchObject({ code: 'conflict', field: 'name' });
+        }
+        expect(await registry.instances.countsByState()).toMatchObject({ created: 2 });
+        expect(await registry.copies.unfinishedSeedings()).toEqual([]);
+      });
+
+      test('those that wait count towards the quotas, and are inserted although the quota was lowered', async () => {
+        await registry.quotas.set('acme', { maxSandboxes: 25, maxBytes: 25 * 8192 }, entry());
+        await expect(() => begin(26)).rejects.toMatchObject({ code: 'quota_exceeded' });
+        await begin();
+        await expect(makeInstance(registry, 'more')).rejects.toMatchObject({ code: 'quota_exceeded' });
+        expect(await registry.quotas.bytesLeft('acme')).toBe(0);
+        await registry.quotas.set('acme', { maxSandboxes: 1, maxBytes: 1 }, entry());
+        for (const count of [10, 5])
+          expect((await registry.copies.continueSeeding(instanceId('c0')))?.length).toBe(count);
+      });
     });
   });
 

@@ -2,7 +2,16 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
-import { entry, HOSTILE, instance, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import {
+  entry,
+  HOSTILE,
+  instance,
+  makeInstance,
+  type RegistryDriver,
+  START,
+  storeWorkbook,
+  transitionTo,
+} from './fixtures.ts';
 
 export function createSuite(driver: RegistryDriver): void {
   let registry: PlainIds<Registry>;
@@ -21,6 +30,7 @@ export function createSuite(driver: RegistryDriver): void {
 
   describe('creating', () => {
     test('a new instance reads back as it was given, in state created, with its ledger line', async () => {
+      await storeWorkbook(registry as Registry, 'globex', 'wb');
       const given = instance('a', {
         tenant: 'globex',
         name: 'The first',
@@ -33,6 +43,7 @@ export function createSuite(driver: RegistryDriver): void {
         idleToFreezeSeconds: 120,
         labels: { env: 'prod', 'odd key': '' },
         workbook: 'wb',
+        workbookVersion: 1,
         lineageBlueprint: 'blue',
         lineageSnapshot: 'snap',
         lineageParent: 'parent',
@@ -54,7 +65,7 @@ export function createSuite(driver: RegistryDriver): void {
         failures: 0,
       });
       expect(await registry.instances.get('a')).toEqual(row);
-      expect(await types()).toEqual(['instance.created']);
+      expect(await types()).toEqual(['workbook.put', 'instance.created']);
     });
 
     test('a taken id stays a conflict for ever and never resets its row', async () => {

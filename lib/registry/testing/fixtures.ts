@@ -54,6 +54,30 @@ export function entry(over: Partial<Plain<LedgerEntry>> = {}): LedgerEntry {
   } as LedgerEntry;
 }
 
+/** Stores the first version of a workbook that declares `schedules`. */
+export async function storeWorkbook(registry: Registry, tenant: string, id: string, schedules = 0): Promise<void> {
+  await registry.workbooks.put(
+    {
+      tenant,
+      id,
+      title: null,
+      hash: `hash of ${id}`,
+      bytes: 1,
+      components: 1,
+      problems: 0,
+      source: '*',
+      plan: '{"worlds":[]}',
+      problemList: '[]',
+      builder: 1,
+      schedules,
+      now: START,
+      actor: 'key:test',
+    },
+    { keep: 9, most: 9 },
+    entry({ type: 'workbook.put', tenant }),
+  );
+}
+
 export function instance(id: string, over: Partial<Plain<NewInstance>> = {}): NewInstance {
   return {
     id,

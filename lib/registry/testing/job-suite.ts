@@ -15,6 +15,7 @@ function job(id: string, over: Partial<NewJob> = {}): NewJob {
     reason: 'to save',
     labels: null,
     request: { filter: { state: 'active' } },
+    includeHeld: false,
     tenants: null,
     actor: 'user:1',
     via: 'console',

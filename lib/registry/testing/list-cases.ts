@@ -38,15 +38,15 @@ export function matches(row: InstanceRow, filter: ListFilter): boolean {
   if (name !== undefined && row.name !== name) return false;
   if (label !== undefined && row.labels[label.key] !== label.value) return false;
   if (row.updated < (since ?? 0) || row.updated > (until ?? Number.POSITIVE_INFINITY)) return false;
-  const has = [row.id, row.tenant, row.name ?? '', ...Object.values(row.labels)]
-    .join(' ')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/);
-  const words = (text ?? '')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '');
-  return words.every((word) => has.some((one) => one.startsWith(word)));
+  const fields = [row.id, row.tenant, row.name ?? '', ...Object.values(row.labels)].map((field) => spaced(field));
+  const terms = (text ?? '').split(' ').flatMap((term) => spaced(term).trim() || []);
+  return terms.every((term) => fields.some((field) => field.includes(term.length > 2 ? term : ` ${term}`)));
+}
+
+/** The words of letters and digits, each after a space. */
+function spaced(text: string): string {
+  const words = text.toLowerCase().split(/[^a-z0-9]+/);
+  return words.flatMap((word) => (word === '' ? [] : [` ${word}`])).join('');
 }
 
 /** The order of a sort; equal rows may come in any order. */
@@ -92,6 +92,9 @@ export const FILTERS: readonly ListFilter[] = [
   { name: 'atlas 7' },
   { label: { key: 'env', value: 'prod' } },
   { text: 'atl' },
+  { text: 'tla' },
+  { text: 'alt no', tenant: 'acme' },
+  { text: 'o-1' },
   { tenant: 'acme', state: 'suspended' },
   { tenant: 'acme', state: 'deleted', label: { key: 'env', value: 'prod' } },
   { tenant: 'acme', label: { key: 'env', value: 'prod' }, text: 'pro bor' },

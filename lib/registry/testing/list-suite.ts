@@ -53,7 +53,7 @@ export function listSuite(driver: RegistryDriver): void {
       await makeInstance(registry, 'brief', 'active', { ephemeral: true, idleToSuspendSeconds: 60, tenant: 'globex' });
       await makeInstance(registry, 'filed', 'archived', { ephemeral: true });
       await makeInstance(registry, 'ended', 'suspended', { ephemeral: true });
-      const spans = { from: START + 905, seconds: 10, slots: 4 };
+      const spans = { from: START + 905, seconds: 10, slots: 4, most: 1000 };
       for (const tenants of [undefined, ['globex'], []]) {
         const counted = await registry.instances.dueCounts(spans, tenants);
         const expected = Array.from({ length: 4 }, () => ({ suspended: 0, frozen: 0, archived: 0, deleted: 0 }));
@@ -65,6 +65,10 @@ export function listSuite(driver: RegistryDriver): void {
         expect(counted, String(tenants)).toEqual(expected);
         const sum = counted.flatMap((slot) => Object.values(slot)).reduce((all, n) => all + n, 0);
         if (tenants?.length !== 0) expect(sum).toBeGreaterThan(3);
+        const few = await registry.instances.dueCounts({ ...spans, most: 2 }, tenants);
+        const totals = (slots: typeof counted) =>
+          slots.map((slot) => Object.values(slot).reduce((all, n) => all + n, 0));
+        expect(totals(few), String(tenants)).toEqual(totals(counted).map((total) => Math.min(2, total)));
       }
     });
 
@@ -74,6 +78,29 @@ export function listSuite(driver: RegistryDriver): void {
         const all = await pages(registry, { ...filter, sort: 'name', reverse: true, limit: 50 });
         expect(await registry.instances.count(filter, 10_000), JSON.stringify(filter)).toBe(all.length);
         expect(await registry.instances.count(filter, 3), JSON.stringify(filter)).toBe(Math.min(all.length, 4));
+      }
+    });
+
+    test('a total stays true while rows leave the filter and join it, and for narrower and wider spans of time', async () => {
+      const ids = Array.from({ length: 40 }, (_, n) => `r-${n}`);
+      for (const id of ids) await makeInstance(registry, id, 'created', { labels: { env: 'prod' } }, START);
+      const idle = { until: START + 100, label: { key: 'env', value: 'prod' } };
+      const totalOf = async (filter: object, cap: number) => {
+        const { n, isExact } = await registry.instances.total(filter, cap);
+        return `${n}${isExact ? '' : '+'}`;
+      };
+      const shown = (n: number) => (n > 20 ? '20+' : String(n));
+      expect(await totalOf(idle, 20)).toBe('20+');
+      expect(await totalOf({ ...idle, until: START + 500 }, 20)).toBe('20+');
+      expect(await totalOf({ ...idle, until: START - 1 }, 20)).toBe('0');
+      expect(await totalOf(idle, 100)).toBe('40');
+      for (const [left, id] of ids.slice(0, 30).entries()) {
+        await registry.instances.touch([{ id, updated: START + 200 }]);
+        expect(await totalOf(idle, 20)).toBe(shown(39 - left));
+      }
+      for (let joined = 0; joined < 15; joined += 1) {
+        await makeInstance(registry, `s-${joined}`, 'created', { labels: { env: 'prod' } }, START);
+        expect(await totalOf(idle, 20)).toBe(shown(11 + joined));
       }
     });
 

@@ -97,7 +97,7 @@ export function quotaSuite(driver: RegistryDriver): void {
       rows: [
         {
           tenant: 'd',
-          quotas: { maxSandboxes: null, maxActive: 3, maxBytes: 9 },
+          quotas: { maxSandboxes: null, maxActive: 3, maxBytes: 9, maxDailyCpuSeconds: null },
           thresholds: { hotToWarmSeconds: null, idleToSuspendSeconds: 60, idleToFreezeSeconds: null },
         },
       ],
@@ -122,6 +122,30 @@ export function quotaSuite(driver: RegistryDriver): void {
     expect(await code(() => registry.instances.commit(transitionTo(row, 'archived')))).toMatch(/^invalid_transition/);
     const after = await registry.instances.commit(transitionTo(row, 'deleted', { through: ['active', 'archived'] }));
     expect([after.state, after.generation]).toEqual(['deleted', row.generation + 3]);
+  });
+
+  test('processor time adds up by tenant and day, and is shown beside quotas, after a restart too', async () => {
+    for (const [tenant, hour, cpuMs] of [
+      ['acme', 240, 1500],
+      ['acme', 263, 2000],
+      ['acme', 264, 250],
+      ['globex', 240, 100_000],
+    ] as const) {
+      await registry.usage.add(hour, { sandboxes: [], tenants: [{ tenant, cpuMs, calls: 0, memoryBytes: 0 }] });
+    }
+    await registry.quotas.set('acme', { maxDailyCpuSeconds: 3 }, changed);
+    await registry.quotas.set('none', { maxDailyCpuSeconds: 0 }, changed);
+    const again = await driver.again();
+    expect(await Promise.all([10, 11, 12].map((day) => again.cpuUse.of('acme', day)))).toEqual([3.5, 0.25, 0]);
+    const limited = async (day: number) =>
+      (await again.cpuUse.limited(day)).sort((one, other) => (one.tenant < other.tenant ? -1 : 1));
+    const none = { tenant: 'none', limit: 0, used: 0 };
+    expect(await limited(10)).toEqual([{ tenant: 'acme', limit: 3, used: 3.5 }, none]);
+    expect(await limited(11)).toEqual([{ tenant: 'acme', limit: 3, used: 0.25 }, none]);
+    await again.cpuUse.deleteBefore(11);
+    expect(await Promise.all([10, 11].map((day) => again.cpuUse.of('acme', day)))).toEqual([0, 0.25]);
+    await again.quotas.set('none', { maxDailyCpuSeconds: null }, changed);
+    expect(await limited(10)).toEqual([{ tenant: 'acme', limit: 3, used: 0 }]);
   });
 
   test('wake times add up by day, and are deleted by day', async () => {

@@ -6,6 +6,7 @@ import { type PlainIds, withPlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import { openSqliteRegistry } from '../sqlite/open.ts';
 import { type RegistryDriver, THRESHOLDS } from './fixtures.ts';
+import { placeNewRegistry } from './new-registry.ts';
 
 /** `wrap` gets every opened registry, and returns the one that the suite uses. */
 export function sqliteDriver(wrap = (registry: Registry): Registry => registry): RegistryDriver {
@@ -19,6 +20,7 @@ export function sqliteDriver(wrap = (registry: Registry): Registry => registry):
   return {
     async open() {
       folder = mkdtempSync(join(tmpdir(), 'winterdock-registry-'));
+      await placeNewRegistry(join(folder, 'registry.sqlite'));
       return again();
     },
     again,

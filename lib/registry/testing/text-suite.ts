@@ -18,7 +18,7 @@ export function textSuite(driver: RegistryDriver): void {
       return found.rows.map((row) => row.id).sort();
     };
 
-    test('words are found by their prefix in id, name, tenant and label values, all of them, ignoring case', async () => {
+    test('terms are found in id, name, tenant and label values, all of them, ignoring case and accents', async () => {
       await makeInstance(registry, 'sb-0001', 'active', {
         tenant: 'acme-prod',
         name: 'Größe Łódź 数据 run',
@@ -44,6 +44,46 @@ export function textSuite(driver: RegistryDriver): void {
       }
       expect(await search('run')).toEqual(['other', 'sb-0001']);
       for (const text of ['un', 'acme globex', 'b-0001x', 'team']) expect(await search(text), text).toEqual([]);
+    });
+
+    test('three characters are found anywhere in a word and across its marks, one or two only where a word begins', async () => {
+      const labels = { team: 'harbour watch' };
+      await makeInstance(registry, 'sess-7f3a-lighthouse', 'active', {
+        tenant: 'northwind',
+        name: 'Leuchttürme',
+        labels,
+      });
+      await makeInstance(registry, 'other', 'active', { tenant: 'globex', name: 'house of light', labels: {} });
+      const found = [
+        'ghthou',
+        'f3a',
+        '7f3a-lig',
+        'ess-7f',
+        'SS_7F3',
+        'chttur',
+        'htTÜ',
+        'hwi',
+        'our wat',
+        'ess thwi rbo',
+      ];
+      for (const text of found) expect(await search(text), text).toEqual(['sess-7f3a-lighthouse']);
+      expect(await search('house')).toEqual(['other', 'sess-7f3a-lighthouse']);
+      expect(await search('ho li')).toEqual(['other']);
+      // Two fields, or two words that are not neighbours, are no text of their own.
+      const absent = [
+        'ss',
+        'ight-house',
+        'lighthouse-northwind',
+        'sess-lighthouse',
+        'gh',
+        '7f3a lighthouses',
+        'light-of',
+      ];
+      for (const text of absent) expect(await search(text), text).toEqual([]);
+      const long = `${'n'.repeat(150)}q7z${'n'.repeat(40)}`;
+      await registry.instances.patch('other', { name: long }, START, entry());
+      expect([await search('nq7zn'), await search(long)]).toEqual([['other'], ['other']]);
+      expect(await search('house')).toEqual(['sess-7f3a-lighthouse']);
     });
 
     test('a renamed, relabelled or deleted sandbox is found by its current words', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type Clock, epochSeconds, FakeClock } from '../../base/clock.ts';
 import { type Config, readConfig } from '../../base/config.ts';
 import { createLogger } from '../../base/log.ts';
+import type { CpuGroups } from '../../instance/cpu-groups.ts';
 import type { HealthCheckTimes } from '../../instance/health-check.ts';
 import type { InstancePool, InstanceProcess, OpenSpec } from '../../instance/instance.ts';
 import { createPool } from '../../instance/pool.ts';
@@ -14,12 +15,13 @@ import type { Registry } from '../../registry/registry.ts';
 import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { registryOfTestRun } from '../../registry/testing/delayed-registry.ts';
 import { instance } from '../../registry/testing/fixtures.ts';
+import { placeNewRegistry } from '../../registry/testing/new-registry.ts';
 import type { NewInstance } from '../../registry/types.ts';
 import { createDiskDrawers } from '../../storage/disk.ts';
 import type { Drawers } from '../../storage/drawer.ts';
 import { instanceId, type Plain, type PlainIds, type PlainSessions, withPlainIds } from '../../testing/plain-ids.ts';
 import { sharedReaders } from '../../testing/shared-readers.ts';
-import { vfsPath } from '../../vfs/testing/tmp-files.ts';
+import { parseVfsPath } from '../../vfs/paths.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import { ledgerEntry, systemAudit } from '../engine.ts';
 import { createSessions } from '../factory.ts';
@@ -61,6 +63,8 @@ export interface DockOptions {
   healthCheckTimes?: Partial<HealthCheckTimes>;
   /** Default: those on disk. */
   drawers?: Drawers;
+  /** Default: none. */
+  cpuGroups?: CpuGroups | null;
 }
 
 /** Starts an engine on a data folder and reconciles it. */
@@ -72,6 +76,7 @@ export async function startDock({
   scrub,
   healthCheckTimes,
   drawers = createDiskDrawers(dataFolder),
+  cpuGroups = null,
 }: DockOptions): Promise<Dock> {
   mkdirSync(dataFolder, { recursive: true });
   const config = readConfig({
@@ -83,6 +88,7 @@ export async function startDock({
     ...environment,
   });
   const log = createLogger('silent');
+  await placeNewRegistry(config.registryPath);
   const registry = registryOfTestRun(
     openSqliteRegistry({
       path: config.registryPath,
@@ -91,6 +97,7 @@ export async function startDock({
         idleToSuspendSeconds: config.idleToSuspendSeconds,
         idleToFreezeSeconds: config.idleToFreezeSeconds,
       },
+      scheduleLimits: { perSandbox: config.schedulesPerSandbox, perTenant: config.schedulesPerTenant },
     }),
   );
   const readers = sharedReaders(config);
@@ -110,6 +117,7 @@ export async function startDock({
     pool,
     readers,
     drawers,
+    cpuGroups,
     ...(failpoint === undefined ? {} : { failpoint }),
     ...(scrub === undefined ? {} : { scrub }),
   });
@@ -131,12 +139,12 @@ export async function startDock({
     async put(id, path, text, volume = 'workspace') {
       await sessions.write(
         instanceId(id),
-        { op: 'put', volume, path: vfsPath(path), content: Buffer.from(text) },
+        { op: 'put', volume, path: parseVfsPath(path), content: Buffer.from(text) },
         REQUEST,
       );
     },
     async get(id, path, volume = 'workspace') {
-      const { content } = await sessions.read(instanceId(id), { op: 'get', volume, path: vfsPath(path) });
+      const { content } = await sessions.read(instanceId(id), { op: 'get', volume, path: parseVfsPath(path) });
       return content === null ? null : Buffer.from(content).toString('utf8');
     },
     async run(id, command) {

@@ -204,6 +204,7 @@ async function lookAt({ host }: Stage, scenario: Scenario, id: string, done: boo
   const state = row?.state ?? null;
   const right = done ? scenario.ends.slice(-1) : scenario.ends;
   if (!right.includes(state)) found.push(`it is ${state}, not ${right.join(' or ')}`);
+  if (scenario.check !== undefined) found.push(...(await scenario.check(host, id)));
   const hasFile = row !== null && state !== 'deleted' && row.vfsPath !== null;
   if (!hasFile || scenario.name.includes('new sandbox')) return found;
   const volumes = scenario.name === 'import' ? (['workspace'] as const) : (['workspace', 'memory'] as const);

@@ -11,7 +11,7 @@ import type { State } from '../../lifecycle/states.ts';
 import type { UploadStream } from '../../operations/streams.ts';
 import { PREFETCH_SECONDS } from '../../sessions/prefetch.ts';
 import type { PlainHost } from '../plain-ids.ts';
-import { openHost, type Stage } from './stage.ts';
+import { openHost, type Stage, textIn } from './stage.ts';
 
 export const CALLER: Caller = {
   actor: 'key:test',
@@ -37,9 +37,20 @@ export interface Scenario {
   again?: boolean;
   /** Set when no engine runs on the folder: makes the folder as a server left it. */
   folder?: (stage: Stage, id: string) => Promise<string>;
+  /** What is wrong with what only this operation leaves, however it ended. */
+  check?(host: PlainHost, id: string): Promise<string[]>;
   /** Whether it keeps the old file in `orphans/`. */
   keepsAside?: boolean;
 }
+
+/** A counter that writes what it has come to. */
+const COUNTER = Buffer.from(`* count :component:
+#+begin_src js :uses vfs :persist
+let n = 0;
+export default () => { n += 1; vfs.put('/n', String(n)); return n; };
+export const state = { get: () => n, set: (value) => { n = value; } };
+#+end_src
+`);
 
 const { operations } = { operations: (stage: Stage) => stage.host.operations };
 
@@ -290,6 +301,27 @@ export const SCENARIOS: readonly Scenario[] = [
       await (await openHost(stage.folder, stage.clock)).stop();
     },
     ends: [null],
+  },
+  {
+    name: 'a call of a component that keeps its state',
+    async prepare(stage) {
+      const id = await stage.sandbox('suspended');
+      const headers = { ifMatch: null, ifNoneMatch: null };
+      await operations(stage).putWorkbook(CALLER, 'counter', { tenant: 'acme' } as never, uploadOf(COUNTER), headers);
+      await operations(stage).patchInstance(CALLER, id, { workbook: 'counter' } as never);
+      return id;
+    },
+    async act(stage, id) {
+      const { error } = await operations(stage).callComponent(CALLER, id, 'count', {});
+      if (error !== undefined) throw new WinterdockError('conflict', error.message);
+    },
+    ends: ['suspended', 'active'],
+    /** The file that a call writes and the state that it keeps are of the same call. */
+    async check(host, id) {
+      const file = await textIn(host, id, 'workspace', '/n');
+      const state = (await textIn(host, id, 'memory', '/.workbook/main/count.state'))?.split('\n')[1] ?? null;
+      return file === state ? [] : [`its file says ${file} and its state ${state}`];
+    },
   },
   {
     name: 'a setting',

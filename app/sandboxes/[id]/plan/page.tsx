@@ -6,6 +6,7 @@
 import Link from 'next/link';
 import { notFound, redirect } from 'next/navigation';
 import { PlanForm } from '#app/sandboxes/[id]/plan/plan-form.tsx';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { Hops } from '#components/sandbox/hops.tsx';
 import { VERB_WORDS } from '#components/sandbox/state-words.ts';
 import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
@@ -127,13 +128,15 @@ export default async function PlanPage({ params, searchParams }: Props) {
       )}
       <PageSection id="run" name="Run the plan">
         {against === null ? (
-          <PlanForm
-            id={id}
-            to={to}
-            steps={plan.hops.length}
-            busy={plan.calls > 0 || plan.attached > 0}
-            action={runPlan.bind(null, id, to)}
-          />
+          <WithCall name="walkPlan" path={{ id }} body={{ to }} fields={{ reason: 'text' }}>
+            <PlanForm
+              id={id}
+              to={to}
+              steps={plan.hops.length}
+              busy={plan.calls > 0 || plan.attached > 0}
+              action={runPlan.bind(null, id, to)}
+            />
+          </WithCall>
         ) : (
           <p>
             {against} <Link href={home}>Back to the sandbox</Link>.

@@ -52,7 +52,7 @@ export function PlanForm({
       )}
       {busy && (
         <label className="flex items-baseline gap-2 text-small">
-          <input type="checkbox" name="force" value="1" className="check translate-y-0.5" />
+          <input type="checkbox" name="force" value="1" className="size-4 flex-none accent-ink translate-y-0.5" />
           <span>
             <span className="font-[520]">Force.</span> End the running calls at once.
           </span>

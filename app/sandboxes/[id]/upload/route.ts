@@ -10,8 +10,8 @@ import { answerForm, readUpload, redirectTo } from '../../../form-upload.ts';
 
 export async function POST(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
   const { id } = await params;
-  const place = { id: encodeURIComponent(id), at: '/sandboxes' } as const;
-  return answerForm(request, `${place.at}/${place.id}#inside`, async (caller) => {
+  const place = { id: encodeURIComponent(id) };
+  return answerForm(request, `/sandboxes/${place.id}#inside`, async (caller) => {
     if (!isInstanceId(id)) throw unknownId('instance', id);
     const { fields, fileName, upload } = await readUpload(request);
     const { config, operations } = getHost();

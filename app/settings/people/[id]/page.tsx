@@ -1,5 +1,8 @@
 /** One person: rights, account status, open sessions. */
+
+import Link from 'next/link';
 import { notFound } from 'next/navigation';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
@@ -51,38 +54,47 @@ export default async function PersonPage({ params }: { params: Promise<{ id: str
           </span>
         </h1>
         <p className="mt-4 text-ink-2 [overflow-wrap:anywhere]">
-          {person.email}, here since <RelativeTime at={person.created} rendered={rendered} as="length" />. In the
-          ledger: <code>user:{id}</code>
-          {caller.actor === `user:${id}` && '. This is you'}.
+          {person.email}, here since <RelativeTime at={person.created} rendered={rendered} as="length" />
+          {caller.actor === `user:${id}` && ' (this is you)'}.{' '}
+          <Link href={`/audit?actor=user:${id}`} prefetch={false}>
+            What they did
+          </Link>
         </p>
       </div>
       <PageSection id="rights" name="Rights" note="Changes apply at once, in open sessions too.">
-        <PersonForm
-          action={changePerson.bind(null, id)}
-          roles={ROLE_OPTIONS}
-          person={{ name, role, tenants: tenants?.join(', ') ?? '' }}
-        />
+        <WithCall name="patchPerson" path={{ id }} fields={{ name: 'text', role: 'text', tenants: 'list' }}>
+          <PersonForm
+            action={changePerson.bind(null, id)}
+            roles={ROLE_OPTIONS}
+            person={{ name, role, tenants: tenants?.join(', ') ?? '' }}
+          />
+        </WithCall>
       </PageSection>
       <PageSection id="account" name="Account" note="A disabled account keeps its lines in the ledger.">
         {disabled ? (
-          <ConfirmButton
-            action={setDisabled.bind(null, id, false)}
-            button="Enable the account"
-            doing="Enabling…"
-            label=""
-          />
+          <WithCall name="patchPerson" path={{ id }} body={{ disabled: false }}>
+            <ConfirmButton
+              action={setDisabled.bind(null, id, false)}
+              button="Enable the account"
+              doing="Enabling…"
+              label=""
+            />
+          </WithCall>
         ) : (
-          <ConfirmButton
-            action={setDisabled.bind(null, id, true)}
-            button="Disable the account"
-            doing="Disabling…"
-            label=""
-            ask={{ open: 'Disable…', says: 'The person cannot sign in any more, and all their sessions end now.' }}
-          />
+          <WithCall name="patchPerson" path={{ id }} body={{ disabled: true }}>
+            <ConfirmButton
+              action={setDisabled.bind(null, id, true)}
+              button="Disable the account"
+              doing="Disabling…"
+              label=""
+              ask={{ open: 'Disable…', says: 'The person cannot sign in any more, and all their sessions end now.' }}
+            />
+          </WithCall>
         )}
       </PageSection>
       <PageSection id="sessions" name="Sessions" note="Where the person is signed in.">
         <SessionList
+          person={id}
           sessions={sessions}
           rendered={rendered}
           endOf={(session) => endSession.bind(null, id, session)}

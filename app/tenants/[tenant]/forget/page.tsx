@@ -2,8 +2,10 @@
  * The dry run of forgetting a tenant: what goes, what stays, what would still hold it, and the form that starts it. The
  * page changes nothing by itself.
  */
+
 import Link from 'next/link';
 import { notFound } from 'next/navigation';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { sandboxesInWords } from '#components/jobs/job-words.ts';
 import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
@@ -51,6 +53,7 @@ function Going({ plan }: { plan: TenantForgetPlan }) {
       </Fact>
       <Fact name="Snapshots">{figures(plan.snapshots)}</Fact>
       <Fact name="Shares, as records">{figures(plan.shares)}</Fact>
+      <Fact name="Workbooks">{figures(plan.workbooks)}</Fact>
       <Fact name="Blueprints" wide>
         {plan.blueprints.length === 0 ? 'none' : plan.blueprints.join(', ')}
       </Fact>
@@ -153,13 +156,15 @@ export default async function ForgetPage({ params }: Props) {
             <StillHolds plan={plan} rendered={rendered} />
           </PageSection>
           <PageSection id="forget" name="Forget it">
-            <RemoveForm
-              what="tenant"
-              id={tenant}
-              keeps="A job does it, and goes on after a restart. Nothing cancels it, and nothing is made for the tenant meanwhile."
-              order={['Forget', 'Beginning…']}
-              action={forgetTenant.bind(null, tenant)}
-            />
+            <WithCall name="forgetTenant" path={{ tenant }} fields={{ confirm: 'text' }}>
+              <RemoveForm
+                what="tenant"
+                id={tenant}
+                keeps="A job does it, and goes on after a restart. Nothing cancels it, and nothing is made for the tenant meanwhile."
+                order={['Forget', 'Beginning…']}
+                action={forgetTenant.bind(null, tenant)}
+              />
+            </WithCall>
           </PageSection>
         </>
       )}

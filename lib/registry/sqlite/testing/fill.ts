@@ -10,7 +10,7 @@ import {
 import type { State } from '../../../lifecycle/states.ts';
 import { instanceId } from '../../../testing/plain-ids.ts';
 import { CommitEvents } from '../../commit-events.ts';
-import { searchWords } from '../../search-words.ts';
+import { searchText } from '../../search-words.ts';
 import { dueAt } from '../../thresholds.ts';
 import type { LedgerEntry } from '../../types.ts';
 import { RegistryDatabase } from '../database.ts';
@@ -77,8 +77,9 @@ export function fillRegistry(path: string, rows: number): void {
 
 /** The counts and words that the triggers would have written. */
 const DERIVED = `
-  INSERT INTO labels(instance_row, key, value, updated, created, name_key, bytes_key)
-    SELECT instances.rowid, one.key, one.value, updated, created, name_key, bytes_key FROM instances, json_each(labels) AS one;
+  INSERT INTO labels(instance_row, key, value, updated, created, name_key, bytes_key, tenant, state)
+    SELECT instances.rowid, one.key, one.value, updated, created, name_key, bytes_key, tenant, state
+    FROM instances, json_each(labels) AS one;
   INSERT INTO instance_text(rowid, words) SELECT rowid, words FROM instances;
   INSERT INTO counts_by_state(state, n) SELECT state, count(*) FROM instances GROUP BY 1;
   INSERT INTO counts_by_tenant(tenant, state, n, bytes)
@@ -119,6 +120,7 @@ function addRow(database: RegistryDatabase, n: number, rows: number): void {
     idleToFreezeSeconds: null,
     bytes: state === 'created' ? null : Math.floor(chance() * 1e8),
     workbook: null,
+    workbookVersion: null,
     lineageBlueprint: null,
     lineageSnapshot: null,
     lineageParent: null,
@@ -130,7 +132,7 @@ function addRow(database: RegistryDatabase, n: number, rows: number): void {
       colour: COLOURS[Math.floor(chance() * COLOURS.length)] ?? 'red',
     },
   };
-  insertRow(database, row, { dueAt: dueAt(row, THRESHOLDS), words: searchWords(row) });
+  insertRow(database, row, { dueAt: dueAt(row, THRESHOLDS), words: searchText(row) });
 }
 
 /** Pseudo-random numbers from 0 to 1, reproducible by their seed (mulberry32). */

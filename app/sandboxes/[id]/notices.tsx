@@ -1,0 +1,72 @@
+/** Notices of what is wrong with a sandbox: a fault, an interrupted operation, what is no longer offered. */
+import type { ReactNode } from 'react';
+import { FAULT_HAPPENED, FAULT_MEANS } from '#components/sandbox/state-words.ts';
+import { stuckInWords } from '#components/sandbox/stuck-words.ts';
+import type { Instance } from '#lib/contract/schema.ts';
+import { notOffered } from '../policies.ts';
+
+function Notice({ bad = false, children }: { bad?: boolean; children: ReactNode }) {
+  return (
+    <div className={`my-6 border-l-4 px-5 py-4 ${bad ? 'border-fault bg-fault-wash' : 'border-rule-2'}`} role="note">
+      {children}
+    </div>
+  );
+}
+
+/** The notice of a fault. `children`: the ways out of it, which the text names otherwise. */
+export function FaultNotice({ instance, children }: { instance: Instance; children?: ReactNode }) {
+  const { fault, fault_reason: reason } = instance;
+  if (fault === null) return null;
+  const offered = children !== undefined && children !== false;
+  return (
+    <Notice bad>
+      <p className="font-[560] [overflow-wrap:anywhere]">
+        Fault: {fault}
+        {reason !== null && <span className="font-normal">. {reason}</span>}
+      </p>
+      <p className="mt-1 max-w-3xl text-ink-2">{offered ? FAULT_HAPPENED[fault] : FAULT_MEANS[fault]}</p>
+      {children}
+    </Notice>
+  );
+}
+
+/** The notice of a policy or workbook that is no longer offered, and what it still gives. */
+export function NotOfferedNotice({ instance }: { instance: Instance }) {
+  const sentences = notOffered(instance);
+  if (sentences.length === 0) return null;
+  return (
+    <Notice>
+      {sentences.map((sentence) => (
+        <p key={sentence} className="max-w-3xl text-ink-2 [overflow-wrap:anywhere]">
+          {sentence}
+        </p>
+      ))}
+    </Notice>
+  );
+}
+
+/**
+ * The notice of an interrupted operation, with the ways out as children. `rendered`: the server's time in epoch
+ * seconds.
+ */
+export function InterruptedNotice({
+  instance,
+  rendered,
+  children,
+}: {
+  instance: Instance;
+  rendered: number;
+  children: ReactNode;
+}) {
+  if (!instance.interrupted) return null;
+  return (
+    <Notice bad>
+      <p className="font-[560]">{stuckInWords(instance, rendered)}</p>
+      <p className="mt-1 mb-3 max-w-3xl text-ink-2">
+        Until it is settled, every other move is refused. Settling finishes it or undoes it, depending on the file;
+        nothing is lost either way.
+      </p>
+      {children}
+    </Notice>
+  );
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { narrowing, parseListAddress } from './list-address.ts';
+
+test('an address is shown as it would be typed, with its query', () => {
+  const parsed = parseListAddress({ idle_over: '3600', state: 'frozen', label: 'env:prod', sort: '-updated' }, 50);
+  expect(parsed.typed).toBe('idle:>1h state:frozen label:env=prod');
+  expect(parsed.query).toEqual({ idle_over: 3600, state: 'frozen', label: 'env:prod', sort: '-updated', limit: 50 });
+  expect(narrowing(parsed.filters)).not.toHaveProperty('sort');
+});
+
+test('a typed filter means its parameters in place of those it could say, and keeps the others', () => {
+  const values = { filter: 'idle:>1h lighthouse', state: 'frozen', since: '5', sort: 'name' };
+  expect(parseListAddress(values, 50).meant).toEqual({ idle_over: '3600', q: 'lighthouse', since: '5', sort: 'name' });
+});
+
+test('a wrong filter, typed or not, has a complaint and no query', () => {
+  const typed = parseListAddress({ filter: 'colour:red lighthouse' }, 50);
+  expect([typed.query, typed.meant, typed.typed]).toEqual([null, null, 'colour:red lighthouse']);
+  expect(typed.typedComplaints).toHaveLength(1);
+  const plain = parseListAddress({ state: 'asleep', tenant: 'acme' }, 50);
+  expect([plain.query, Object.keys(plain.complaints)]).toEqual([null, ['state']]);
+  expect(parseListAddress({ since: 'soon' }, 50).query).toBeNull();
+});

@@ -1,0 +1,45 @@
+/** The list of sandboxes as its address says it: filters, typed filter, sort. Pure. */
+import { type ListQuery, listQuerySchema } from '#lib/contract/schema.ts';
+import { parseTypedFilter, TYPED_PARAMETERS, typedFilterOf } from '#lib/contract/typed-filter.ts';
+import { type ParsedFilters, readFilters } from '../filter-parser.ts';
+import { TYPED } from './list-path.ts';
+
+const FILTERS = [
+  ...TYPED_PARAMETERS,
+  ...(['since', 'until', 'due_since', 'due_until'] as const),
+  ...(['sort', 'limit'] as const),
+] as const;
+type SandboxFilter = (typeof FILTERS)[number];
+
+/** Parameters that choose no rows. */
+const VIEW: readonly string[] = ['sort', 'limit'];
+
+export interface ListAddress extends ParsedFilters<SandboxFilter, ListQuery> {
+  /** What the box shows. */
+  typed: string;
+  /** What is wrong with what was typed. */
+  typedComplaints: string[];
+  /** The parameters to redirect to, when a typed filter was sent that is right; else null. */
+  meant: Record<string, string> | null;
+}
+
+/** Parses the address. A typed filter replaces every parameter that it could say, and keeps the others. */
+export function parseListAddress(values: Readonly<Record<string, string>>, limit: number): ListAddress {
+  const { [TYPED]: typed, ...others } = values;
+  const parsed = readFilters(others, FILTERS, { schema: listQuerySchema, fixed: { limit: String(limit) } });
+  if (typed === undefined) return { ...parsed, typed: typedFilterOf(parsed.filters), typedComplaints: [], meant: null };
+  const { parameters, complaints } = parseTypedFilter(typed);
+  if (complaints.length > 0) return { ...parsed, query: null, typed, typedComplaints: complaints, meant: null };
+  return { ...parsed, typed, typedComplaints: [], meant: { ...untyped(parsed.filters), ...parameters } };
+}
+
+/** The parameters that a typed filter has no words for: they stay when it changes. */
+export function untyped(filters: Readonly<Record<string, string>>): Record<string, string> {
+  const typed: readonly string[] = TYPED_PARAMETERS;
+  return Object.fromEntries(Object.entries(filters).filter(([name]) => !typed.includes(name)));
+}
+
+/** The parameters that choose rows. */
+export function narrowing(filters: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(filters).filter(([name]) => !VIEW.includes(name)));
+}

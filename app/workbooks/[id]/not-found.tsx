@@ -1,0 +1,16 @@
+/** No workbook has this id. */
+import Link from 'next/link';
+
+export default function NotFound() {
+  return (
+    <div className="max-w-xl pt-12 pb-24">
+      <h1 className="headline">
+        No such workbook <span className="quiet">under this id</span>
+      </h1>
+      <p className="mt-4 text-ink-2">It was deleted, there never was one, or it is another tenant’s.</p>
+      <p className="mt-6">
+        <Link href="/workbooks">All workbooks</Link>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,1 @@
+ALTER TABLE `tenants` ADD `max_run_s` integer;

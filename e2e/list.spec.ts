@@ -1,0 +1,90 @@
+/** The list of sandboxes as a place of work: typed filters, saved ones, columns, rows chosen by ranges. */
+import { flaws } from './axe.ts';
+import { expect, openSession, test, visited } from './visited.ts';
+
+async function make(body: Record<string, unknown>): Promise<void> {
+  const answer = await visited().call('POST', '/api/instances', body);
+  if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
+}
+
+test('a filter is typed and followed, says what is wrong, is saved as a link, and rows are chosen by ranges', async ({
+  page,
+}) => {
+  const tenant = 'typed';
+  for (const n of [1, 2, 3, 4]) {
+    const labels = { env: n < 4 ? 'prod' : 'test' };
+    await make({ id: `${tenant}-lighthouse-${n}`, tenant, labels });
+  }
+  await openSession(page);
+  await page.goto(`/sandboxes?q=&state=&tenant=${tenant}&label=`);
+  await expect(page).toHaveURL(`/sandboxes?tenant=${tenant}`);
+  const box = page.getByLabel('Find, or type a filter');
+  await expect(box).toHaveValue(`tenant:${tenant}`);
+  const rows = page.locator('main tbody tr');
+  await expect(rows).toHaveCount(4);
+  await box.fill(`tenant:${tenant} label:env=prod ghthou`);
+  await expect(rows).toHaveCount(3);
+  await expect(page).toHaveURL(new RegExp(`tenant=${tenant}.*label=env%3Aprod.*q=ghthou`));
+  await expect(box).toBeFocused();
+  await box.fill(`tenant:${tenant} colour:red`);
+  await expect(page.getByText('“colour:” is no filter')).toBeVisible();
+  await expect(rows).toHaveCount(3);
+  await box.press('Enter');
+  await expect(page.getByText('Nothing is shown')).toBeVisible();
+  await expect(rows).toHaveCount(0);
+  await box.fill(`tenant:${tenant} label:env=prod`);
+  await expect(rows).toHaveCount(3);
+  await page.getByRole('combobox', { name: 'Idle' }).selectOption('3600');
+  await expect(page).toHaveURL(/idle_over=3600/);
+  await expect(rows).toHaveCount(0);
+  await page.getByRole('combobox', { name: 'Idle' }).selectOption('');
+  await expect(rows).toHaveCount(3);
+
+  await page.getByText('Save this filter').click();
+  await page.getByLabel('Name of the filter').fill('prod of ours');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const saved = page.getByRole('link', { name: 'prod of ours' });
+  await expect(saved).toHaveAttribute('href', /^\/sandboxes\?tenant=typed&label=env(:|%3A)prod$/);
+
+  await rows.nth(0).getByRole('checkbox').click();
+  await rows
+    .nth(2)
+    .getByRole('checkbox')
+    .click({ modifiers: ['Shift'] });
+  await expect(page.getByText('3 sandboxes ticked')).toBeVisible();
+  await expect(page.getByRole('columnheader', { name: 'Idle' })).toBeVisible();
+  await page.getByText('Columns', { exact: true }).click();
+  const columns = page.getByRole('form', { name: 'Columns of the list' });
+  await columns.getByLabel('Tenant', { exact: true }).uncheck();
+  await columns.getByLabel('compact').check();
+  await columns.getByRole('button', { name: 'Idle: one place to the left' }).click();
+  await expect(page.getByRole('columnheader').nth(2)).toHaveText('Idle');
+  await expect(page.getByRole('columnheader', { name: 'Tenant' })).toHaveCount(0);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await expect(page.getByRole('combobox', { name: 'Idle' })).toBeHidden();
+  expect(await flaws(page)).toEqual([]);
+  await page.getByText('Filters and order').click();
+  await expect(page.getByRole('combobox', { name: 'Idle' })).toBeVisible();
+  expect(await flaws(page)).toEqual([]);
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('a typed filter leads to the address that it means, or says what is wrong', async ({ page }) => {
+    await make({ id: 'plain-typed', tenant: 'plain-typed' });
+    await openSession(page);
+    await page.goto('/sandboxes');
+    await page.getByLabel('Find, or type a filter').fill('idle:<1h tenant:plain-typed');
+    await page.getByRole('button', { name: 'Find', exact: true }).click();
+    await expect(page).toHaveURL('/sandboxes?idle_under=3600&tenant=plain-typed');
+    await expect(page.locator('main tbody tr')).toHaveCount(1);
+    await page.getByRole('combobox', { name: 'State' }).selectOption('created');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await expect(page).toHaveURL(/\?(?!.*=&)(?!.*=$).*state=created/);
+    await page.getByLabel('Find, or type a filter').fill('state:nowhere');
+    await page.getByRole('button', { name: 'Find', exact: true }).click();
+    await expect(page.getByText('“state:nowhere” is no state')).toBeVisible();
+    await expect(page.locator('main tbody tr')).toHaveCount(0);
+  });
+});

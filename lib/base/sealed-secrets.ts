@@ -1,0 +1,53 @@
+/**
+ * Secrets that must be used again and so cannot be kept as digests: encrypted with a key of the data folder (AES-256
+ * with GCM), each bound to what it belongs to. The key is never in the registry. Knows nothing of what the secrets are.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { readOrMakeSecretFile } from './secret-file.ts';
+
+export interface SecretSealer {
+  /** The secret, encrypted; it opens only for the same `owner`. */
+  seal(secret: string, owner: string): string;
+  /** Null when it was sealed with another key, for another owner, or was changed. */
+  open(sealed: string, owner: string): string | null;
+}
+
+/** 256 random bits in base64url, mode 0600; in a backup with the other key files. */
+const KEY_FILE = 'secrets.key';
+const CIPHER = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Says how the rest was made, should it ever be made otherwise. */
+const FORM = 'v1.';
+
+/** The sealer of a data folder (absolute). The first call makes its key. Throws when the file holds none. */
+export function openSecretSealer(dataFolder: string): SecretSealer {
+  const path = join(dataFolder, KEY_FILE);
+  const text = readOrMakeSecretFile(path, () => `${randomBytes(KEY_BYTES).toString('base64url')}\n`);
+  const key = Buffer.from(text.trim(), 'base64url');
+  if (key.length !== KEY_BYTES) throw new Error(`${path} holds no key of ${KEY_BYTES} bytes.`);
+  return {
+    seal(secret, owner) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(owner));
+      const sealed = Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return FORM + sealed.toString('base64url');
+    },
+    open(sealed, owner) {
+      const bytes = Buffer.from(sealed.slice(FORM.length), 'base64url');
+      if (!sealed.startsWith(FORM) || bytes.length < NONCE_BYTES + TAG_BYTES) return null;
+      const end = bytes.length - TAG_BYTES;
+      const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+        .setAAD(Buffer.from(owner))
+        .setAuthTag(bytes.subarray(end));
+      try {
+        return decipher.update(bytes.subarray(NONCE_BYTES, end), undefined, 'utf8') + decipher.final('utf8');
+      } catch {
+        // The tag does not fit: another key or owner, or changed bytes.
+        return null;
+      }
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../base/clock.ts';
+import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
+import { type CommandLine, commandLine } from './testing/winterdock.ts';
+
+let server: TestServer;
+let cli: CommandLine;
+
+beforeAll(async () => {
+  server = await startServer({ clock: systemClock, settings: { WB_TICK_MS: '200' } });
+  cli = commandLine({ WINTERDOCK_URL: server.url, WINTERDOCK_KEY: TEST_KEY });
+  await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
+  await server.call('POST', '/api/instances/a/exec', { command: 'echo one > note' });
+  await server.call('POST', '/api/instances/a/exec', { command: 'cat note' });
+  await server.host.sessions.tick();
+}, 60_000);
+afterAll(async () => {
+  cli.remove();
+  await server.stop();
+});
+
+test('usage is a table of a sandbox, a tenant or the server, with the sum below', async () => {
+  const own = await cli.run(['usage', 'a', '--step', '1h']);
+  expect(own.stdout).toMatch(/^FROM +CPU +CALLS +MEMORY +DISK\n/);
+  expect(own.stdout).toMatch(/^together +\d+\.\d s +2$/m);
+  const tenant = await cli.run(['usage', '--tenant', 'acme', '--within', '24h']);
+  expect(tenant.stdout).toMatch(/^FROM .* WAKES +FAULTS +AWAKE\n/);
+  expect(tenant.stdout).toMatch(/^together +\d+\.\d s +2 +1 +0 +\S/m);
+  const all = await cli.run(['usage', '--json']);
+  expect(all.json).toMatchObject({ step: 86_400, total: { calls: 2, wakes: 1 } });
+  expect((await cli.run(['usage', '--tenant', 'nobody'])).exit).toBe(4);
+  expect((await cli.run(['usage', 'a', '--tenant', 'acme'])).exit).toBe(2);
+});

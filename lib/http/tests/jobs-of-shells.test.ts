@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { ExecAnswer, SandboxRun } from '../../contract/schema.ts';
+import { startServer, type TestServer } from '../../testing/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ settings: { WB_RUNS_PER_SANDBOX: '3' } });
+  for (const id of ['one', 'two']) await server.call('POST', '/api/instances', { id, tenant: 'acme' });
+  await server.call('POST', '/api/instances', { id: 'bare', tenant: 'globex', policy: 'minimal' });
+  const build = { command: 'sleep 5.6; echo built > built', timeout_ms: 600_000 };
+  await server.call('POST', '/api/instances/bare/runs', build);
+}, 60_000);
+afterAll(() => server.stop());
+
+const run = async (command: string, id = 'one', timeout_ms = 30_000): Promise<ExecAnswer> =>
+  (await server.call<ExecAnswer>('POST', `/api/instances/${id}/exec`, { command, timeout_ms })).json;
+const runsOf = async (id = 'one') => (await server.call<SandboxRun[]>('GET', `/api/instances/${id}/runs`)).json;
+
+describe('`&` at the top level of a script', () => {
+  test('starts a run, which outlives the call, sees what was written before, and is stopped by another call', async () => {
+    const begun = await run(
+      'N=7; f() { echo "f$1 $N $X"; }; export X=x; cd /memory; echo in > in; for i in 1; do cat in; f 1; sleep 60; done &\necho "job $!"',
+    );
+    const job = /^job (\d+)\n$/.exec(begun.stdout)?.[1];
+    expect([begun.exit_code, begun.stderr, job]).toEqual([0, '', expect.any(String)]);
+    const [started] = await runsOf();
+    expect(started).toMatchObject({ state: expect.stringMatching(/queued|running/), cwd: '/memory' });
+    await vi.waitFor(async () => expect((await runsOf())[0]?.output_bytes).toBe(10), 20_000);
+    expect((await run('jobs')).stdout).toMatch(/^\[1\]\+ {2}Running {17}.*sleep 60.* &\n$/s);
+    expect((await run(`kill -0 ${job}; echo $?; jobs -p`)).stdout).toBe(`0\n${job}\n`);
+    expect(await run(`kill ${job}; wait ${job}; echo $?; jobs`)).toMatchObject({
+      stdout: 'in\nf1 7 x\n143\n',
+      exit_code: 0,
+    });
+    await vi.waitFor(async () => expect((await runsOf())[0]).toMatchObject({ state: 'stopped' }));
+    expect(await run(`kill ${job}`)).toMatchObject({
+      stderr: `bash: kill: (${job}) - No such process\n`,
+      exit_code: 1,
+    });
+  }, 60_000);
+
+  test('`wait` waits for those of the script, prints what they wrote, and knows how each ended', async () => {
+    const waited = await run(
+      'sleep 0.3 && echo first &\na=$!\n(exit 3) & b=$!\nwait $a; echo "a $?"; wait $b; echo "b $?"; wait; echo "all $?"; wait 99; echo "none $?"',
+    );
+    expect(waited.stdout).toBe('first\na 0\nb 3\nall 0\nnone 127\n');
+    expect(waited.stderr).toBe('bash: wait: pid 99 is not a child of this shell\n');
+    expect((await run("printf '\\xff\\xe9' & wait | base64")).stdout.trim()).toBe('/+k=');
+    expect((await run('sleep 30 & echo quick & sleep 0.2; wait -n; kill %1; wait %1; echo $?')).stdout).toBe(
+      'quick\n143\n',
+    );
+  }, 60_000);
+
+  test('a call that runs out of time while it waits ends, and the run goes on', async () => {
+    await run('true', 'two');
+    const late = await run('sleep 60 & wait', 'two', 700);
+    expect(late).toMatchObject({ timed_out: true, exit_code: 124 });
+    expect((await run('kill $(jobs -p); jobs', 'two')).stdout).toBe('');
+  }, 60_000);
+
+  test('too many are refused with a sentence, and the others go on', async () => {
+    const many = await run(
+      'for_all() { :; }; sleep 30 &\nsleep 30 &\nsleep 30 &\nsleep 30 &\necho "$?"; kill %1 %2 %3',
+    );
+    expect(many.stdout).toBe('1\n');
+    expect(many.stderr).toMatch(/^bash: cannot run in the background: .*3 runs/);
+    await vi.waitFor(async () => expect((await runsOf()).filter(({ ended }) => ended === null)).toEqual([]));
+  }, 60_000);
+});
+
+test('`&` anywhere else is refused with a sentence before anything of the script runs', async () => {
+  for (const script of [
+    'echo ran; for i in 1 2; do sleep 1 & done',
+    'echo ran; (sleep 1 &)',
+    'echo ran; { sleep 1 & }',
+    'f() { sleep 1 & }; echo ran; f',
+    'echo ran; x=$(sleep 1 & echo 2)',
+    'if true; then sleep 1 & fi',
+    "echo ran > /dev/null; eval 'sleep 1 &'",
+    "bash -c 'echo ran; sleep 1 &'",
+  ]) {
+    const refused = await run(script, 'two');
+    expect([script, refused.stdout, refused.exit_code]).toEqual([script, '', 2]);
+    expect(refused.stderr).toContain('"&" begins a run at the top level of a script alone');
+  }
+  expect(await runsOf('two')).toHaveLength(1);
+}, 60_000);
+
+test('what only looks like `&` is none, and signals that a run has not are named', async () => {
+  const plain = await run(
+    `echo a && echo b 2>&1 &>/dev/null; echo "a & b" 'c & d' \\& $((5 & 4)); [[ a && b ]] && echo e >&2; echo "[$!]"`,
+  );
+  expect(plain).toMatchObject({ stdout: 'a\na & b c & d & 4\n[]\n', stderr: 'e\n', exit_code: 0 });
+  expect(await run('kill -USR1 7')).toMatchObject({
+    stderr: expect.stringContaining('USR1: not supported'),
+    exit_code: 1,
+  });
+  expect(await run('__winterdock_start 0')).toMatchObject({ exit_code: 127 });
+}, 60_000);
+
+test('a build runs longer than a call may, beside calls that are ended at their time', async () => {
+  await run('true', 'bare');
+  const quick = await run('while :; do :; done', 'bare', 700);
+  expect(quick).toMatchObject({ timed_out: true, exit_code: 124 });
+  await vi.waitFor(
+    async () => expect((await runsOf('bare'))[0]).toMatchObject({ state: 'done', exit_code: 0 }),
+    30_000,
+  );
+  expect((await runsOf('bare'))[0]?.took_ms).toBeGreaterThan(5500);
+  expect((await run('cat built', 'bare')).stdout).toBe('built\n');
+}, 60_000);

@@ -1,0 +1,146 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of what is changed.
+/**
+ * Patches of just-bash's awk, gzip, jq and tar towards the GNU tools. bash-patches.ts applies them; `$awk` is
+ * awk-text.ts.
+ */
+import { AWK_FILE, type BashPatch } from './bash-patch.ts';
+
+const GZIP = 'chunks/chunk-5ELNHAAJ.js';
+const JQ = 'chunks/chunk-UL6YJ7FT.js';
+const JQ_FORMATS = 'chunks/chunk-6KK46B7Q.js';
+const TAR = 'chunks/chunk-X3TZEFQG.js';
+
+export const COMMAND_PATCHES: readonly BashPatch[] = [
+  // awk: what -v sets, records by RS, numbers as printf writes them, errors.
+  {
+    file: AWK_FILE,
+    from: 'A.vars=Object.assign(Object.create(null),a),',
+    to: 'A.vars=Object.assign(Object.create(null),a),Object.keys(a).forEach($name=>j(A,$name,a[$name])),',
+  },
+  {
+    file: AWK_FILE,
+    from: 'let G=d.split(`\n`);if(G.length>0&&G[G.length-1]===""&&G.pop(),G.length>y)',
+    to: 'let G=$awk.recordsOf(d,A.vars.RS);if(G.length>y)',
+  },
+  {
+    file: AWK_FILE,
+    from: 'Number.isInteger(o)&&Math.abs(o)<Number.MAX_SAFE_INTEGER?r.push(String(o))',
+    to: 'Number.isInteger(o)?r.push($awk.textOfNumber(o))',
+  },
+  {
+    file: AWK_FILE,
+    from: 'function v(e){return typeof e=="string"?e:(Number.isInteger(e),String(e))}function me(',
+    to: 'function v(e){return typeof e=="string"?e:$awk.textOfNumber(e)}function me(',
+  },
+  {
+    file: AWK_FILE,
+    from: 'let g=p.toExponential(N);if(W==="E"',
+    to: 'let g=$awk.wideExponent(p.toExponential(N));if(W==="E"',
+  },
+  { file: AWK_FILE, from: 'd=p.toExponential(N-1),', to: 'd=$awk.wideExponent(p.toExponential(N-1)),' },
+  {
+    file: AWK_FILE,
+    from: 'stderr:`awk: ${g}: No such file or directory\n`,exitCode:1}',
+    to: "stderr:`awk: fatal: cannot open file \\`${g}' for reading: No such file or directory\n`,exitCode:2}",
+  },
+  // A function that awk does not know was an empty text.
+  {
+    file: AWK_FILE,
+    from: 'return s?bt(e,s,n):""}',
+    to: "if(!s)throw new Error(`function \\`${t}' not defined`);return bt(e,s,n)}",
+  },
+  {
+    file: AWK_FILE,
+    from: 'n={redirect:">",file:e.parsePrimary()}',
+    to: 'n={redirect:">",file:e.parseConcatenation()}',
+  },
+  {
+    file: AWK_FILE,
+    from: 'n={redirect:">>",file:e.parsePrimary()}',
+    to: 'n={redirect:">>",file:e.parseConcatenation()}',
+  },
+  {
+    file: AWK_FILE,
+    from: 's={redirect:">",file:e.parsePrimary()}',
+    to: 's={redirect:">",file:e.parseConcatenation()}',
+  },
+  {
+    file: AWK_FILE,
+    from: 's={redirect:">>",file:e.parsePrimary()}',
+    to: 's={redirect:">>",file:e.parseConcatenation()}',
+  },
+  {
+    file: AWK_FILE,
+    from: '["systime",de("systime")]',
+    to: '["systime",()=>Math.floor(Date.now()/1000)]',
+  },
+  {
+    file: AWK_FILE,
+    from: '["strftime",de("strftime")]',
+    to: '["strftime",async($args,$state,$run)=>{let $values=[];for(let $each of $args)$values.push(await $run.evalExpr($each));return $awk.strftime($values)}]',
+  },
+  // awk -f, and `--` behind its options.
+  {
+    file: AWK_FILE,
+    from: 'o=0;for(let m=0;m<e.length;m++){let y=e[m];if(y==="-F"&&',
+    to: 'o=0,$program=null;for(let m=0;m<e.length;m++){let y=e[m];if(y==="--"){o=m+1;break}if(y==="-f"&&m+1<e.length){let $name=e[++m],$text=$name==="/dev/stdin"||$name==="-"?ee(t.stdin):await t.fs.readFile(t.fs.resolvePath(t.cwd,$name)).catch(()=>null);if($text===null)return{stdout:"",stderr:`awk: fatal: cannot open source file \\`${$name}\' for reading: No such file or directory\n`,exitCode:2};$program=($program===null?"":`${$program}\n`)+$text;o=m+1;continue}if(y==="-F"&&',
+  },
+  {
+    file: AWK_FILE,
+    from: 'if(o>=e.length)return{stdout:"",stderr:`awk: missing program\n`',
+    to: 'if($program===null&&o>=e.length)return{stdout:"",stderr:`awk: missing program\n`',
+  },
+  {
+    file: AWK_FILE,
+    from: 'let l=e[o],c=e.slice(o+1),',
+    to: 'let l=$program??e[o],c=e.slice($program===null?o+1:o),',
+  },
+  // A file without the suffix is a warning, whose exit code is 2, under gzip's name.
+  {
+    file: GZIP,
+    from: '{stdout:"",stderr:"",exitCode:1}:{stdout:"",stderr:`${r}: ${t}: unknown suffix -- ignored\n`,exitCode:1}',
+    to: '{stdout:"",stderr:"",exitCode:2}:{stdout:"",stderr:`gzip: ${t}: unknown suffix -- ignored\n`,exitCode:2}',
+  },
+  // jq: a filter that does not parse ends with 3; @csv puts every text in quotes.
+  {
+    file: JQ,
+    from: 'stderr:`jq: parse error: ${e}\n`,exitCode:5',
+    to: 'stderr:`jq: parse error: ${e}\n`,exitCode:/JSON|input/i.test(e)?5:3',
+  },
+  {
+    file: JQ_FORMATS,
+    from: 'return o.includes(",")||o.includes(\'"\')||o.includes(`\n`)||o.includes("\\r")?`"${o.replace(/"/g,\'""\')}"`:o}',
+    to: 'return`"${o.replace(/"/g,\'""\')}"`}',
+  },
+  // tar: links as links, what -v tells on stdout, and listings as GNU's.
+  {
+    file: TAR,
+    from: 'let o=await e.fs.stat(a);if(B(e))return{entries:i,',
+    to: 'let o=await e.fs.lstat(a);if(B(e))return{entries:i,',
+  },
+  {
+    file: TAR,
+    from: 'let l=a;return s.length>0&&(l+=',
+    to: 'let $names=c===""?a:"",l=$names?"":a;return s.length>0&&(l+=',
+  },
+  {
+    file: TAR,
+    from: '{stdout:c,stderr:l,exitCode:s.length>0?2:0,stdoutKind:c.length>0?"bytes":"text"}',
+    to: '{stdout:c||$names,stderr:l,exitCode:s.length>0?2:0,stdoutKind:c.length>0?"bytes":"text"}',
+  },
+  {
+    file: TAR,
+    from: 'let d=u;return y.length>0&&(d+=',
+    to: 'let d=t.toStdout?u:(h+=u,"");return y.length>0&&(d+=',
+  },
+  {
+    file: TAR,
+    from: 'm=`${f.uid}/${f.gid}`,p=f.size.toString().padStart(8," "),b=Yt(f.mtime),w=`${d} ${m.padEnd(10)} ${p} ${b} ${u}`',
+    to: 'm="user/user",p=f.size.toString().padStart(10," "),b=f.mtime.toISOString().slice(0,16).replace("T"," "),w=`${d} ${m} ${p} ${b} ${u}`',
+  },
+  {
+    file: TAR,
+    from: 'else l+=`${u}\n`}return{stdout:l,',
+    to: 'else l+=`${u.replace(/[\\n\\t\\r\\\\]/g,$one=>({"\\n":"\\\\n","\\t":"\\\\t","\\r":"\\\\r","\\\\":"\\\\\\\\"})[$one])}\n`}return{stdout:l,',
+  },
+];

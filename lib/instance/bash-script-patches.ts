@@ -1,0 +1,156 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of what is changed.
+/**
+ * Patches of just-bash's shell language: `trap`, what `set -e` and `set -u` end, and expansions that bash does
+ * otherwise. bash-patches.ts applies them; `$traps` is shell-traps.ts.
+ */
+import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
+import { NESTED_JOB } from './shell-jobs.ts';
+
+/** The interpreter's parser, exit error and bytes of a result, for shell-traps.ts. */
+const PARTS = '{parse:Ge,isExit:$e=>$e instanceof G,bytesOf:xt}';
+
+export const SCRIPT_PATCHES: readonly BashPatch[] = [
+  // `trap` and `umask` were names without a command.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(t==="exit")return Fo(c,n);',
+    to: 'if(t==="exit")return Fo(c,n);if(t==="trap")return $traps.trap(c,n);if(t==="umask")return $umask.umask(c,n);',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'N=await new kr(k,m).executeScript(S);',
+    to: `$shell=new kr(k,m),N=await $traps.withTraps($shell.ctx,${PARTS},()=>$shell.executeScript(S));`,
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'l=>Om(e,t,l.stdin??n,r,s||l.stdin!==void 0)',
+    to: `l=>$traps.withTraps(e,${PARTS},()=>Om(e,t,l.stdin??n,r,s||l.stdin!==void 0))`,
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'let p=await e.executeScript(t.body),h=p.exitCode;',
+    to: `let p=await $traps.withTraps(e,${PARTS},()=>e.executeScript(t.body)),h=p.exitCode;`,
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'let c=new Q().parse(i),u=await s(c);return a(),u}',
+    to: `let c=new Q().parse(i),u=await $traps.withTraps(e,${PARTS},()=>s(c));return a(),u}`,
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'm=await e.executeCommand(t.body,p,h);return rn(',
+    to: `m=await $traps.withReturnTrap(e,${PARTS},()=>e.executeCommand(t.body,p,h));return rn(`,
+  },
+  { file: INTERPRETER_FILE, from: '["errtrace",null]', to: '["errtrace","errtrace"]' },
+  { file: INTERPRETER_FILE, from: '["E",null]', to: '["E","errtrace"]' },
+  // `set -e` ended a function whose failure a list tests: `f || echo caught`. With the ERR action.
+  {
+    file: INTERPRETER_FILE,
+    from: 'let r=0,s=-1,i=!1;try{for(let l=0;l<t.pipelines.length;l++){',
+    to: 'let r=0,s=-1,i=!1,$ran=this.ctx.state.errorTraps??0;try{for(let l=0;l<t.pipelines.length;l++){',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'let f=await this.executePipeline(c);',
+    to: 'let $tested=this.ctx.state.inCondition,f;if(l<t.pipelines.length-1||c.negated)this.ctx.state.inCondition=!0;try{f=await this.executePipeline(c)}finally{this.ctx.state.inCondition=$tested}',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(this.ctx.state.errexitSafe=o||i||a,this.ctx.state.options.errexit&&r!==0&&s===t.pipelines.length-1&&!i&&!this.ctx.state.inCondition&&!a){',
+    to: `if(this.ctx.state.errexitSafe=o||i||a,r!==0&&s===t.pipelines.length-1&&!i&&!this.ctx.state.inCondition&&!a&&this.ctx.state.traps?.has("ERR")){let $action=await $traps.afterError(this.ctx,${PARTS},$ran,r);$action&&n.append("stdout",$action.stdout),$action&&n.append("stderr",$action.stderr)}if(this.ctx.state.options.errexit&&r!==0&&s===t.pipelines.length-1&&!i&&!this.ctx.state.inCondition&&!a){`,
+  },
+  // `set -u` ended a script at `"${name:-default}"`.
+  {
+    file: INTERPRETER_FILE,
+    from: 'else{let l=r.parameter,c=await St(e,l),u=await ie(e,l),',
+    to: 'else{let l=r.parameter,c=await St(e,l),u=await ie(e,l,!1),',
+  },
+  // An unset variable under `set -u` ended the group, function or loop around it, and not the script.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(f(),d instanceof x)throw o.prependTo(d),d;if(Or(d)||d instanceof We||d instanceof G)',
+    to: 'if(f(),d instanceof x)throw o.prependTo(d),d;if(Or(d)||d instanceof We||d instanceof G||d instanceof Ve)',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(e instanceof Te||e instanceof We||e instanceof G||e instanceof x)return e.prependOutput(t,n),{action:"rethrow"',
+    to: 'if(e instanceof Te||e instanceof We||e instanceof G||e instanceof Ve||e instanceof x)return e.prependOutput(t,n),{action:"rethrow"',
+  },
+  // bash -c ends with 127 there, or with 1 under `set -e`; and the message of a subshell has its prefix.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(i instanceof Ve)return r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=1,',
+    to: 'if(i instanceof Ve)return r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=this.ctx.state.options.errexit?1:127,',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'i.append("stderr",`${$t(a)}\n`),i.build(1))}return i.build(o)}async function vf(',
+    to: 'i.append("stderr",`bash: ${$t(a)}\n`),i.build(a instanceof Ve?127:1))}return i.build(o)}async function vf(',
+  },
+  // What a caller gives as environment was no environment of the programs that a script starts.
+  {
+    file: INTERPRETER_FILE,
+    from: 'h.set("PWD",d);let m={...this.state,env:h,',
+    to: 'h.set("PWD",d);let m={...this.state,exportedVars:new Set([...u.replaceEnv?[]:this.state.exportedVars??[],...Object.keys(u.env??{})]),env:h,',
+  },
+  // A command substitution inside of an arithmetic expression knew no functions and no variables of its script.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(e.execFn){let i=await e.execFn(t.command,{signal:e.state.signal});i.stderr&&(e.state.expansionStderr=(e.state.expansionStderr||"")+i.stderr);let o=i.stdout.trim();return Number.parseInt(o,10)||0}return 0',
+    to: 'return Number.parseInt((await ns(e,t.command)).trim(),10)||0',
+  },
+  // `*/` matched files too, and `*` no name with a newline and nothing behind a link to a directory.
+  {
+    file: INTERPRETER_FILE,
+    from: 'return(await this.expandSegments(i,o,a)).sort()}',
+    to: 'let $found=(await this.expandSegments(i,o,a)).sort();if(!t.endsWith("/"))return $found;let $folders=[];for(let $path of $found)(await this.fs.stat(this.fs.resolvePath(this.cwd,$path)).catch(()=>null))?.isDirectory&&$folders.push(`${$path}/`);return $folders}',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'return ge(`^${n}$`)}patternToRegexStr',
+    to: 'return ge(`^${n}$`,"s")}patternToRegexStr',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'i.length===0?l.push(Promise.resolve([h])):d.isDirectory&&l.push(',
+    to: 'i.length===0?l.push(Promise.resolve([h])):(d.isDirectory||d.isSymbolicLink)&&l.push(',
+  },
+  // `2>&1` put the errors of a program behind its output, which most hold back when it is no terminal.
+  {
+    file: INTERPRETER_FILE,
+    from: 'for(let[A,C,N]of[[S,h,!0],[v,m,!1]])if(A!=="")',
+    to: 'for(let[A,C,N]of /^(?:bash|cat|head|tail)$/.test(o)||m.kind!=="live-stdout"?[[S,h,!0],[v,m,!1]]:[[v,m,!1],[S,h,!0]])if(A!=="")',
+  },
+  // A stage that ends as by SIGPIPE says nothing, because the next one has enough.
+  {
+    file: INTERPRETER_FILE,
+    from: ',!S){let $=t.pipeStderr?.[g]??!1,',
+    to: ',!S){N.exitCode===141&&N.stderr&&(N={...N,stderr:""});let $=t.pipeStderr?.[g]??!1,',
+  },
+  // `eval` and `trap` parse without telling anybody: `&` in them ran in the foreground.
+  {
+    file: INTERPRETER_FILE,
+    from: 'throw new xe(t.deferredError.message,t.line??1,1);',
+    to: `throw new xe(t.deferredError.message,t.line??1,1);if(t.background)return{stdout:"",stderr:${JSON.stringify(NESTED_JOB)},exitCode:2};`,
+  },
+  // `wait` did nothing. Ours waits for runs (commands/job-commands.ts).
+  { file: INTERPRETER_FILE, from: 'if(t==="wait")return ne;', to: '' },
+  // `${name:?words}` ended with 1 and did not say the name.
+  {
+    file: INTERPRETER_FILE,
+    from: 'let o=n.word?await s(e,n.word.parts,r.inDoubleQuotes):`${t}: parameter null or not set`;throw new G(1,"",',
+    to: 'let o=`${t}: ${n.word?await s(e,n.word.parts,r.inDoubleQuotes):"parameter null or not set"}`;throw new G(e.state.options.errexit?1:127,"",',
+  },
+  // `[ a -eq 1 ]` failed without a word.
+  {
+    file: INTERPRETER_FILE,
+    from: 'return!o.valid||!a.valid?L("","",2):be(ys(s,o.val',
+    to: 'return!o.valid||!a.valid?D(`bash: test: ${o.valid?i:r}: integer expression expected\n`,2):be(ys(s,o.val',
+  },
+  // `> file 2>&1`: in the order of `2>&1` alone.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(h===m&&(h.kind==="file"||h.kind==="descriptor")){',
+    to: 'if(o!=="bash"&&h.kind==="file"&&m.kind==="descriptor"&&m.source?.entry?.path===h.path&&(m=h),h===m&&(h.kind==="file"||h.kind==="descriptor")){',
+  },
+];

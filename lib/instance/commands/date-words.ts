@@ -1,0 +1,160 @@
+/** Reads the dates that people give to `date -d`: calendar dates, times, zones and relative words. In UTC. Pure. */
+
+const DAY_MS = 86_400_000;
+const UNITS: Readonly<Record<string, number>> = {
+  sec: 1000,
+  second: 1000,
+  min: 60_000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: DAY_MS,
+  week: 7 * DAY_MS,
+  fortnight: 14 * DAY_MS,
+};
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+const COUNTS: Readonly<Record<string, number>> = { last: -1, this: 0, next: 1, a: 1, an: 1 };
+
+/** Milliseconds since the epoch; null when the words are no date. `now`: the same. */
+export function readDate(words: string, now: number): number | null {
+  const reader = new DateReader(words.trim().toLowerCase(), now);
+  return reader.read();
+}
+
+class DateReader {
+  #rest: string;
+  readonly #now: Date;
+  #day: [year: number, month: number, day: number] | null = null;
+  #time: number | null = null;
+  #zone = 0;
+  #months = 0;
+  #shift = 0;
+  #weekday: { day: number; count: number } | null = null;
+
+  constructor(words: string, now: number) {
+    this.#rest = words;
+    this.#now = new Date(now);
+  }
+
+  read(): number | null {
+    const epoch = /^@(-?\d+)(\.\d+)?$/.exec(this.#rest);
+    if (epoch) return Number(epoch[1]) * 1000 + Math.floor(Number(epoch[2] ?? 0) * 1000);
+    while (this.#rest !== '') {
+      if (!this.#item()) return null;
+      this.#rest = this.#rest.replace(/^[\s,]+/, '');
+    }
+    return this.#value();
+  }
+
+  #value(): number {
+    const now = this.#now;
+    const [year, month, day] = this.#day ?? [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+    const names = this.#day !== null || this.#weekday !== null;
+    const midnight = Date.UTC(year, month + this.#months, day);
+    const ofDay =
+      this.#time ?? (names ? 0 : now.getTime() - Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
+    let value = midnight + ofDay - this.#zone + this.#shift;
+    if (this.#weekday !== null) {
+      const ahead = (this.#weekday.day - new Date(value).getUTCDay() + 7) % 7;
+      const weeks = this.#weekday.count > 0 && ahead > 0 ? this.#weekday.count - 1 : this.#weekday.count;
+      value += (ahead + 7 * weeks) * DAY_MS;
+    }
+    return value;
+  }
+
+  #takes(pattern: RegExp): RegExpExecArray | null {
+    const match = pattern.exec(this.#rest);
+    if (match) this.#rest = this.#rest.slice(match[0].length);
+    return match;
+  }
+
+  #item(): boolean {
+    return this.#calendar() || this.#clock() || this.#relative() || this.#named();
+  }
+
+  #calendar(): boolean {
+    const iso = this.#takes(/^(\d{4})-(\d{1,2})-(\d{1,2})(?=$|[\st,])t?/);
+    if (iso) return this.#setDay(Number(iso[1]), Number(iso[2]) - 1, Number(iso[3]));
+    const slashed = this.#takes(/^(\d{1,2})\/(\d{1,2})\/(\d{4})(?=$|\s)/);
+    if (slashed) return this.#setDay(Number(slashed[3]), Number(slashed[1]) - 1, Number(slashed[2]));
+    const compact = this.#takes(/^(\d{4})(\d{2})(\d{2})(?=$|[\st])t?/);
+    if (compact) return this.#setDay(Number(compact[1]), Number(compact[2]) - 1, Number(compact[3]));
+    const dayFirst = this.#takes(/^(\d{1,2})[\s-]+([a-z]{3,9})\.?(?:[\s,-]+(\d{4}))?(?=$|[\s,])/);
+    if (dayFirst && MONTHS.includes((dayFirst[2] ?? '').slice(0, 3)))
+      return this.#setDay(
+        this.#yearOf(dayFirst[3]),
+        MONTHS.indexOf((dayFirst[2] ?? '').slice(0, 3)),
+        Number(dayFirst[1]),
+      );
+    if (dayFirst) this.#rest = dayFirst[0] + this.#rest;
+    const monthFirst = this.#takes(/^([a-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?(?=$|[\s,])/);
+    if (monthFirst && MONTHS.includes((monthFirst[1] ?? '').slice(0, 3)))
+      return this.#setDay(
+        this.#yearOf(monthFirst[3]),
+        MONTHS.indexOf((monthFirst[1] ?? '').slice(0, 3)),
+        Number(monthFirst[2]),
+      );
+    if (monthFirst) this.#rest = monthFirst[0] + this.#rest;
+    return false;
+  }
+
+  #yearOf(given: string | undefined): number {
+    return given === undefined ? this.#now.getUTCFullYear() : Number(given);
+  }
+
+  #setDay(year: number, month: number, day: number): boolean {
+    const date = new Date(Date.UTC(year, month, day));
+    if (this.#day !== null || date.getUTCMonth() !== month || date.getUTCDate() !== day) return false;
+    this.#day = [year, month, day];
+    return true;
+  }
+
+  #clock(): boolean {
+    const time = this.#takes(/^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*([ap])?\.?(?:m\.?)?/);
+    const hourOnly = time ? null : this.#takes(/^(\d{1,2})\s*([ap])\.?m\.?(?=$|\s)/);
+    if (!time && !hourOnly) return false;
+    const half = time ? time[5] : hourOnly?.[2];
+    const given = Number(time ? time[1] : hourOnly?.[1]);
+    const hour = half === undefined ? given : (given % 12) + (half === 'p' ? 12 : 0);
+    const [minute, second] = [Number(time?.[2] ?? 0), Number(time?.[3] ?? 0)];
+    if (hour > 23 || minute > 59 || second > 60 || this.#time !== null) return false;
+    this.#time = ((hour * 60 + minute) * 60 + second) * 1000 + Math.floor(Number(`0.${time?.[4] ?? 0}`) * 1000);
+    const zone = this.#takes(/^\s*(?:(z|utc|gmt)(?=$|\s)|([-+])(\d{2}):?(\d{2})?(?=$|\s))/);
+    if (zone?.[2]) this.#zone = (Number(zone[3]) * 60 + Number(zone[4] ?? 0)) * 60_000 * (zone[2] === '-' ? -1 : 1);
+    return true;
+  }
+
+  #relative(): boolean {
+    const match = this.#takes(
+      /^([-+]?\s*\d+|last|this|next|an?)?\s*(sec|second|min|minute|hour|day|week|fortnight|month|year)s?(\s+ago)?(?=$|[\s+-])/,
+    );
+    if (!match || (match[1] === undefined && match[3] === undefined && this.#rest === '' && match[0] === ''))
+      return false;
+    const [, count = '1', unit = '', ago] = match;
+    const number = (COUNTS[count] ?? Number(count.replace(/\s/g, ''))) * (ago === undefined ? 1 : -1);
+    if (unit === 'month') this.#months += number;
+    else if (unit === 'year') this.#months += 12 * number;
+    else this.#shift += number * (UNITS[unit] ?? 0);
+    return true;
+  }
+
+  #named(): boolean {
+    const word = this.#takes(/^([a-z]+)\.?(?=$|[\s,])/)?.[1];
+    if (word === undefined) return false;
+    const shifts: Readonly<Record<string, number>> = { now: 0, today: 0, tomorrow: DAY_MS, yesterday: -DAY_MS };
+    if (shifts[word] !== undefined) {
+      this.#shift += shifts[word] ?? 0;
+      return true;
+    }
+    if (word === 'midnight' || word === 'noon') {
+      this.#time = word === 'noon' ? DAY_MS / 2 : 0;
+      return true;
+    }
+    if (['utc', 'gmt', 'z'].includes(word)) return true;
+    const ahead = COUNTS[word] === undefined ? null : this.#takes(/^\s+([a-z]+)(?=$|[\s,])/);
+    const day = DAYS.indexOf((ahead?.[1] ?? word).slice(0, 3));
+    if (day === -1) return false;
+    this.#weekday = { day, count: COUNTS[word] ?? 0 };
+    return true;
+  }
+}

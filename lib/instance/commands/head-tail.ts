@@ -1,0 +1,107 @@
+/** `head` and `tail`: the first or last lines or bytes of inputs. */
+import type { CommandCall, OwnCommand } from './own-command.ts';
+import { reasonOf } from './own-command.ts';
+import { byteLines, countOf, printBytes } from './text-inputs.ts';
+
+/** As by SIGPIPE: a pipeline says nothing of it. */
+const PIPE_EXIT = 141;
+
+const TABLE = {
+  letters: 'n:c:qvzfF',
+  long: {
+    'lines=': 'n',
+    'bytes=': 'c',
+    quiet: 'q',
+    silent: 'q',
+    verbose: 'v',
+    'zero-terminated': 'z',
+    'follow=?': 'f',
+    retry: 'F',
+  },
+};
+
+interface Extent {
+  unit: 'lines' | 'bytes';
+  /** `-` of head: all but the last; `+` of tail: from there on. */
+  sign: string;
+  count: number;
+  end: string;
+}
+
+export const head: OwnCommand = { main: (call) => run(call, firstOf) };
+export const tail: OwnCommand = { main: (call) => run(call, lastOf) };
+
+async function run(call: CommandCall, part: (bytes: Buffer, extent: Extent) => string): Promise<undefined> {
+  // The old form: `head -5`, `tail -5`, `tail +5`.
+  const old = /^([-+])(\d+)([cq]?)$/.exec(call.args[0] ?? '');
+  if (old && (old[1] === '-' || call.name === 'tail'))
+    call.args.splice(0, 1, old[3] === 'c' ? '-c' : '-n', `${old[1] === '+' ? '+' : ''}${old[2]}`);
+  const { options, operands } = call.options(TABLE);
+  const extent: Extent = { unit: 'lines', sign: '', count: 10, end: '\n' };
+  let titles: boolean | null = null;
+  for (const { key, value } of options) {
+    if (key === 'n' || key === 'c') {
+      const count = countOf(value ?? '');
+      const unit = key === 'n' ? 'lines' : 'bytes';
+      if (count === null) call.end(`invalid number of ${unit}: ‘${value}’`);
+      const isPlain = call.name === 'head' ? count.sign === '+' : count.sign === '-';
+      Object.assign(extent, count, { unit, sign: isPlain ? '' : count.sign });
+    } else if (key === 'q' || key === 'v') titles = key === 'v';
+    else if (key === 'z') extent.end = '\0';
+    else if (call.name === 'head') call.usage(`invalid option -- '${key}'`);
+  }
+  const follows = options.some(({ key }) => key === 'f' || key === 'F');
+  const names = operands.length === 0 ? ['-'] : operands;
+  const shown = titles ?? names.length > 1;
+  let first = true;
+  for (const name of names) {
+    await call.turn();
+    let bytes: Buffer;
+    const title = () => {
+      if (shown) call.print(`${first ? '' : '\n'}==> ${name === '-' ? 'standard input' : name} <==\n`);
+      first = false;
+    };
+    try {
+      bytes = await call.input(name);
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason !== 'Is a directory') call.fail(`cannot open '${name}' for reading: ${reason}`);
+      else {
+        title();
+        call.fail(`error reading '${name}': ${reason}`);
+      }
+      continue;
+    }
+    title();
+    printBytes(call, part(bytes, extent));
+  }
+  // Nothing is written to a file while a command of its script runs, so that there is nothing to follow.
+  if (follows) call.fail('-f ended: nothing else writes while this command runs', PIPE_EXIT);
+  return undefined;
+}
+
+function firstOf(bytes: Buffer, { unit, sign, count, end }: Extent): string {
+  if (unit === 'bytes') {
+    const to = sign === '-' ? Math.max(0, bytes.length - count) : count;
+    return bytes.subarray(0, to).toString('latin1');
+  }
+  if (sign === '-') {
+    const lines = byteLines(bytes, end);
+    return lines.slice(0, Math.max(0, lines.length - count)).join('');
+  }
+  let at = 0;
+  for (let line = 0; line < count && at < bytes.length; line += 1) {
+    const next = bytes.indexOf(end, at);
+    at = next === -1 ? bytes.length : next + 1;
+  }
+  return bytes.subarray(0, at).toString('latin1');
+}
+
+function lastOf(bytes: Buffer, { unit, sign, count, end }: Extent): string {
+  if (unit === 'bytes') {
+    const from = sign === '+' ? Math.max(0, count - 1) : Math.max(0, bytes.length - count);
+    return bytes.subarray(from).toString('latin1');
+  }
+  const lines = byteLines(bytes, end);
+  return lines.slice(sign === '+' ? Math.max(0, count - 1) : Math.max(0, lines.length - count)).join('');
+}

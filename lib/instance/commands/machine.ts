@@ -1,0 +1,120 @@
+/**
+ * `uname`, `arch`, `nproc`, `tty`, `sync`, `uptime`, `ps`, `pgrep` and `pkill`: what a sandbox says of itself as a
+ * machine. It shows nothing of the host, and no processes but the shell.
+ */
+import { type CommandCall, marked, type OwnCommand } from './own-command.ts';
+
+/** The parts of `uname` by option, in its order. Programs of a machine do not run here: the last ones are customary. */
+const SYSTEM = {
+  s: 'Linux',
+  n: 'localhost',
+  r: '6.1.0',
+  v: '#1 SMP',
+  m: 'x86_64',
+  p: 'unknown',
+  i: 'unknown',
+  o: 'GNU/Linux',
+} as const;
+
+export const uname: OwnCommand = {
+  main(call: CommandCall) {
+    const { options, operands } = call.options({
+      letters: 'asnrvmpio',
+      long: {
+        all: 'a',
+        'hardware-platform': 'i',
+        'kernel-name': 's',
+        'kernel-release': 'r',
+        'kernel-version': 'v',
+        machine: 'm',
+        nodename: 'n',
+        'operating-system': 'o',
+        processor: 'p',
+      },
+    });
+    if (operands[0] !== undefined) call.usage(`extra operand ${marked(operands[0])}`);
+    const keys = options.map(({ key }) => key);
+    const all = keys.includes('a');
+    const parts = Object.entries(SYSTEM).filter(([key, value]) => {
+      if (keys.length === 0) return key === 's';
+      return all ? value !== 'unknown' : keys.includes(key);
+    });
+    call.print(`${parts.map(([, value]) => value).join(' ')}\n`);
+    return 0;
+  },
+};
+
+export const arch: OwnCommand = {
+  main(call: CommandCall) {
+    call.options({ letters: '' });
+    call.print(`${SYSTEM.m}\n`);
+    return 0;
+  },
+};
+
+export const nproc: OwnCommand = {
+  main(call: CommandCall) {
+    const { options, operands } = call.options({ letters: '', long: { all: 'all', 'ignore=': 'ignore' } });
+    if (operands[0] !== undefined) call.usage(`extra operand ${marked(operands[0])}`);
+    const ignored = options.findLast(({ key }) => key === 'ignore')?.value;
+    if (typeof ignored === 'string' && !/^\d+$/.test(ignored)) call.end(`invalid number: ${marked(ignored)}`);
+    call.print('1\n');
+    return 0;
+  },
+};
+
+export const tty: OwnCommand = {
+  usageExit: 2,
+  main(call: CommandCall) {
+    const { options } = call.options({ letters: 's', long: { quiet: 's', silent: 's' } });
+    if (options.length === 0) call.print('not a tty\n');
+    return 1;
+  },
+};
+
+/** Every command's writes are kept when it ends. */
+export const sync: OwnCommand = {
+  main(call: CommandCall) {
+    call.options({ letters: 'df', long: { data: 'd', 'file-system': 'f' } });
+    return 0;
+  },
+};
+
+const NO_TIME = '00:00:00';
+
+/** The rows of `ps`: the shell, and `ps` itself. */
+export const ps: OwnCommand = {
+  like: 'procps 4.0.2',
+  main(call: CommandCall) {
+    const [first = ''] = call.args;
+    const line = ['ps', ...call.args].join(' ');
+    if (/^-?[axuw]*u[axuw]*$/.test(first)) {
+      call.print('USER       PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n');
+      for (const [at, name] of ['bash', line].entries())
+        call.print(`user         ${at + 1}  0.0  0.0      0     0 ?        S    00:00   0:00 ${name}\n`);
+      return 0;
+    }
+    if (/^-[eA]*f[eA]*$/.test(first)) {
+      call.print('UID        PID  PPID  C STIME TTY          TIME CMD\n');
+      for (const [at, name] of ['bash', line].entries())
+        call.print(`user         ${at + 1}     ${at}  0 00:00 ?        ${NO_TIME} ${name}\n`);
+      return 0;
+    }
+    if (first === '' || /^-?[eAax]+$/.test(first)) {
+      call.print('  PID TTY          TIME CMD\n');
+      for (const [at, name] of ['bash', 'ps'].entries()) call.print(`    ${at + 1} ?        ${NO_TIME} ${name}\n`);
+      return 0;
+    }
+    return call.end(`the options ${call.args.join(' ')} are not supported: ps, ps aux and ps -ef are`);
+  },
+};
+
+/** No process but the shell can be found, and that one does not look for itself. */
+export const pgrep: OwnCommand = {
+  usageExit: 2,
+  like: 'procps 4.0.2',
+  main(call: CommandCall) {
+    if (call.args.length === 0) call.end('no matching criteria specified', 2);
+    return 1;
+  },
+};

@@ -1,0 +1,69 @@
+/**
+ * The jobs of a shell: runs that a script begins with `&` and asks after. What the process of a sandbox may ask the
+ * server for, and what it is answered. Knows neither shells nor runs.
+ */
+
+/** Jobs have numbers, as processes have: `$!` is one. Each sandbox has its own. */
+export type ShellJobRequest =
+  | { op: 'start'; command: string; cwd: string; env: Record<string, string> }
+  | { op: 'list' }
+  /** Answered when the job has ended. */
+  | { op: 'wait'; job: number }
+  | { op: 'stop'; job: number };
+
+export interface ShellJobStatus {
+  job: number;
+  command: string;
+  /** Null while it is under way. */
+  exitCode: number | null;
+}
+
+export interface ShellJobAnswer {
+  /** Those that were asked for: none for a job that there is not. */
+  jobs: ShellJobStatus[];
+  /** What a job that was waited for has written since it was last waited for. */
+  output: { stream: 'stdout' | 'stderr'; text: string }[];
+  /** Why nothing was begun, in one sentence. */
+  refusal: string | null;
+}
+
+/** Carries out what a script asks for. `signal`: the call has ended. Never throws. */
+export type ShellJobHost = (request: ShellJobRequest, signal: AbortSignal) => Promise<ShellJobAnswer>;
+
+/** What a script is told in which `&` stands anywhere but at its top level. */
+export const NESTED_JOB =
+  'bash: "&" begins a run at the top level of a script alone, and not in a loop, a function, a group, a subshell or a script that is called; nothing of this was run\n';
+
+/** Questions of one call that have no answer yet. */
+export const MAX_JOB_QUESTIONS = 64;
+const MAX_COMMAND = 1024 * 1024;
+const MAX_VARIABLES = 2000;
+const MAX_CWD = 1100;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** A question with its known fields alone, or null when it is none. */
+export function parseShellJobRequest(value: unknown): ShellJobRequest | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { op, job, command, cwd, env } = value as Record<string, unknown>;
+  if (op === 'list') return { op };
+  if (op === 'wait' || op === 'stop') {
+    return typeof job === 'number' && Number.isSafeInteger(job) && job >= 0 ? { op, job } : null;
+  }
+  if (op !== 'start' || typeof command !== 'string' || typeof cwd !== 'string' || cwd.length > MAX_CWD) return null;
+  const variables = parseVariables(env);
+  return variables === null || command.length > MAX_COMMAND ? null : { op, command, cwd, env: variables };
+}
+
+function parseVariables(value: unknown): Record<string, string> | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const entries = Object.entries(value);
+  if (entries.length > MAX_VARIABLES) return null;
+  let characters = 0;
+  const variables: Record<string, string> = {};
+  for (const [name, text] of entries) {
+    if (!NAME.test(name) || typeof text !== 'string') return null;
+    characters += name.length + text.length;
+    variables[name] = text;
+  }
+  return characters > MAX_COMMAND ? null : variables;
+}

@@ -1,0 +1,84 @@
+/**
+ * The guard of requests that this server sends to addresses that somebody typed: https only, to public addresses only,
+ * unless the operator of the server allows an origin by name. A name is resolved once and every address of it must be
+ * public; the connection is made to those addresses, so a second answer of the name server is never asked for. Knows
+ * nothing of what is sent.
+ */
+import { type LookupAddress, lookup } from 'node:dns';
+import { isIP } from 'node:net';
+import { WinterdockError } from '../base/errors.ts';
+import { specialRange } from './addresses.ts';
+
+/** All addresses of a name, or an error of the system. */
+export type Resolve = (name: string) => Promise<LookupAddress[]>;
+
+export interface OutgoingGuard {
+  /**
+   * The address, parsed. Throws `validation` for one that no request may go to, whatever its name resolves to; `field`
+   * is what the caller calls it.
+   */
+  parse(address: string, field?: string): URL;
+  /** The addresses to connect to. Throws `forbidden` when one of them is not public. */
+  resolve(url: URL): Promise<LookupAddress[]>;
+}
+
+const LONGEST = 2000;
+
+/** `allowed`: origins (`https://hooks.lan:8443`) that may be http and may have any address. */
+export function createOutgoingGuard(allowed: readonly string[], resolve: Resolve = resolveBySystem): OutgoingGuard {
+  const isAllowed = ({ origin }: URL) => allowed.includes(origin);
+  /** Lookups under way: several requests to one name wait for one answer. */
+  const underWay = new Map<string, Promise<LookupAddress[]>>();
+
+  const addressesOf = (name: string): Promise<LookupAddress[]> => {
+    const family = isIP(name);
+    if (family !== 0) return Promise.resolve([{ address: name, family }]);
+    const known = underWay.get(name);
+    if (known !== undefined) return known;
+    const asked = resolve(name).finally(() => underWay.delete(name));
+    underWay.set(name, asked);
+    return asked;
+  };
+
+  return {
+    parse(address, field = 'url') {
+      const url = URL.canParse(address) ? new URL(address) : null;
+      const wrong = refusalOf(address, url, url !== null && isAllowed(url));
+      if (url !== null && wrong === null) return url;
+      throw new WinterdockError('validation', `${field}: ${wrong}`, {
+        extra: { errors: [{ path: field, message: wrong }] },
+        hint: 'An address in your own network is allowed by name: WB_OUTGOING_ALLOWED=https://hooks.lan:8443',
+      });
+    },
+
+    async resolve(url) {
+      const addresses = await addressesOf(hostOf(url));
+      if (addresses.length === 0) throw new WinterdockError('forbidden', 'The name has no address.');
+      if (isAllowed(url)) return addresses;
+      const special = addresses.map(({ address }) => specialRange(address)).find((range) => range !== null);
+      if (special === undefined) return addresses;
+      throw new WinterdockError('forbidden', `The name has an address that is not public (${special}).`);
+    },
+  };
+}
+
+/** The host as a resolver or a connection takes it: an IPv6 address without its brackets. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+function refusalOf(address: string, url: URL | null, isAllowed: boolean): string | null {
+  if (url === null || address.length > LONGEST) return `must be a URL of at most ${LONGEST} characters`;
+  if (url.protocol !== 'https:' && !(isAllowed && url.protocol === 'http:')) return 'must begin with https://';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user or a password';
+  if (isAllowed) return null;
+  const host = hostOf(url);
+  const special = isIP(host) === 0 ? null : specialRange(host);
+  return special === null ? null : `must have a public address, not a ${special} one`;
+}
+
+function resolveBySystem(name: string): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    lookup(name, { all: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)));
+  });
+}

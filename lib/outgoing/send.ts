@@ -1,0 +1,131 @@
+/**
+ * Sends one request past the guard and reads a bounded answer: no redirect is followed, no connection is kept, the
+ * certificate is verified for the name, and everything together has one deadline. Knows nothing of who asks.
+ */
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { isWinterdockError, WinterdockError } from '../base/errors.ts';
+import type { OutgoingGuard } from './guard.ts';
+
+export interface OutgoingRequest {
+  url: URL;
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | Uint8Array;
+  /** For everything, from the look-up of the name to the end of the answer. */
+  timeoutMs: number;
+  /** Bytes of the answer's body that are read. What is longer is cut off, and the connection with it. */
+  mostBytes: number;
+  /** Ends it early. */
+  signal?: AbortSignal;
+}
+
+export interface OutgoingAnswer {
+  status: number;
+  headers: IncomingMessage['headers'];
+  body: Buffer;
+  /** The body was longer than was read, or did not end in time. */
+  isCut: boolean;
+}
+
+const HEADER_BYTES = 16 * 1024;
+
+/**
+ * Throws `forbidden` for what the guard refuses, and `capacity` with a sentence without any detail of this machine when
+ * there is no answer.
+ */
+export async function sendOutgoing(guard: OutgoingGuard, request: OutgoingRequest): Promise<OutgoingAnswer> {
+  const { url, timeoutMs, signal } = request;
+  const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]);
+  try {
+    guard.parse(url.href);
+    const addresses = await untilAborted(guard.resolve(url), deadline);
+    // Called for names alone: an address in the URL is the one that the guard has seen.
+    const pinned: LookupFunction = (_name, options, callback) => {
+      const [first] = addresses;
+      if (options.all === true) callback(null, addresses);
+      else callback(null, first?.address ?? '', first?.family);
+    };
+    return await exchange(request, pinned, deadline);
+  } catch (error) {
+    if (isWinterdockError(error)) throw error;
+    throw new WinterdockError('capacity', sentenceOf(error, signal, timeoutMs), { cause: error });
+  }
+}
+
+function exchange(
+  { url, method, headers, body, mostBytes }: OutgoingRequest,
+  lookup: LookupFunction,
+  signal: AbortSignal,
+): Promise<OutgoingAnswer> {
+  return new Promise((resolve, reject) => {
+    const isPlain = url.protocol === 'http:';
+    // An agent of its own: no proxy of the environment, no connection that another request has left.
+    const agent = isPlain ? new HttpAgent({ keepAlive: false }) : new HttpsAgent({ keepAlive: false });
+    const length = String(Buffer.byteLength(body));
+    const sent = (isPlain ? httpRequest : httpsRequest)(url, {
+      method,
+      headers: { ...headers, 'content-length': length, connection: 'close' },
+      agent,
+      lookup,
+      signal,
+      maxHeaderSize: HEADER_BYTES,
+      ...(isPlain ? {} : { rejectUnauthorized: true, minVersion: 'TLSv1.2' as const }),
+    });
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      const pieces: Buffer[] = [];
+      let bytes = 0;
+      const end = (isCut: boolean) => {
+        sent.destroy();
+        const whole = Buffer.concat(pieces).subarray(0, mostBytes);
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: whole, isCut });
+      };
+      response.on('data', (piece: Buffer) => {
+        pieces.push(piece);
+        bytes += piece.length;
+        if (bytes > mostBytes) end(true);
+      });
+      response.on('end', () => end(false));
+      // The status has come: a body that breaks off or is too slow does not take it back.
+      sent.off('error', reject).on('error', () => end(true));
+      response.on('error', () => end(true));
+      response.on('close', () => end(!response.complete));
+    });
+    sent.end(body);
+  });
+}
+
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+/** What each code of the system means for who reads it. */
+const CODES: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'The name does not resolve.',
+  EAI_AGAIN: 'The name server does not answer.',
+  ECONNREFUSED: 'The connection was refused.',
+  ECONNRESET: 'The connection was closed before an answer.',
+  EPIPE: 'The connection was closed before an answer.',
+  ETIMEDOUT: 'The connection took too long.',
+  EHOSTUNREACH: 'The host cannot be reached.',
+  ENETUNREACH: 'The network cannot be reached.',
+  HPE_HEADER_OVERFLOW: 'The headers of the answer are too long.',
+};
+const CERTIFICATE = /^(?:CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
+
+function sentenceOf(error: unknown, signal: AbortSignal | undefined, timeoutMs: number): string {
+  if (signal?.aborted) return 'The server stopped meanwhile.';
+  if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) {
+    return `No answer within ${timeoutMs / 1000} s.`;
+  }
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (CERTIFICATE.test(code)) return `The certificate is not trusted for this name (${code}).`;
+  return CODES[code] ?? (code.startsWith('HPE_') ? 'The answer is not HTTP.' : 'The connection failed.');
+}

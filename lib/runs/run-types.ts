@@ -1,0 +1,46 @@
+/** What a run is to those who begin, list and read it. Types alone. */
+import type { EvalOutcome, ExecOutcome, OutputChunk } from '../instance/instance.ts';
+import type { RunEnding, RunLanguage, RunRow } from '../registry/runs.ts';
+import type { WakeReport } from '../sessions/sessions.ts';
+import type { RingPiece } from './output-ring.ts';
+
+type RunState = 'queued' | 'running' | RunEnding;
+
+export interface RunRequest {
+  language: RunLanguage;
+  /** A script, or code of a language. */
+  code: string;
+  cwd?: string;
+  env?: Record<string, string>;
+  stdin?: Uint8Array;
+  /** At most the tenant's `max_run_s`, or `WB_MAX_RUN`. Default: the time of the sandbox's policy. */
+  timeoutMs?: number | 'longest';
+  /** The terminal that it was typed into. */
+  terminal?: string;
+}
+
+/** A run as it is now. */
+export interface RunStatus extends RunRow {
+  state: RunState;
+  /** The offset of the first byte of output that is still there. */
+  outputStart: number;
+}
+
+/** How the code of a run came out, for who shows it at once. */
+export type RunCallOutcome = ExecOutcome | EvalOutcome;
+
+/** Is told what happens to a run as it happens. */
+export interface RunObserver {
+  onWoke?(woken: WakeReport): void;
+  onOutput?(chunk: OutputChunk): void;
+  /** `outcome`: null when there is none, because it could not begin or its process was lost. */
+  onEnded?(run: RunStatus, outcome: RunCallOutcome | null): void;
+}
+
+/** Reads the output of one run as it grows. */
+export interface RunReader {
+  status(): RunStatus;
+  read(offset: number, mostBytes: number): { pieces: RingPiece[]; next: number };
+  /** Resolves at the next change of the run or of its output, or when `signal` aborts. */
+  changed(signal: AbortSignal): Promise<void>;
+}

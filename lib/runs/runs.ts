@@ -1,0 +1,397 @@
+/**
+ * Runs: commands that belong to the server and not to the request that began them. Each is written down before anything
+ * of it is done, takes its turn among the runs of its sandbox, and counts as a call. Its output is kept in memory,
+ * bounded; its end is written down. Knows nothing of HTTP or terminals.
+ */
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '../base/errors.ts';
+import { type InstanceId, newId } from '../base/ids.ts';
+import type { Logger } from '../base/log.ts';
+import { bytesOfText } from '../instance/byte-text.ts';
+import type { CallCut, OutputChunk } from '../instance/instance.ts';
+import type { Registry } from '../registry/registry.ts';
+import { RUN_COMMAND_LENGTH, type RunConclusion, type RunRow } from '../registry/runs.ts';
+import type { LedgerEntry, RowPage } from '../registry/types.ts';
+import { ledgerEntry, requireInstance, serverStopping, systemAudit } from '../sessions/engine.ts';
+import type { AuditContext, Sessions, WakeReport } from '../sessions/sessions.ts';
+import { KeptOutputs } from './kept-output.ts';
+import type { RunCallOutcome, RunObserver, RunReader, RunRequest, RunStatus } from './run-types.ts';
+import { ShellJobRuns } from './shell-job-runs.ts';
+
+interface ActiveRun {
+  row: RunRow;
+  hasStarted: boolean;
+  abort: AbortController;
+  /** Who asked for its stop. */
+  stoppedBy: AuditContext | null;
+  waiters: Set<() => void>;
+  /** Resolves once its end is written down; never rejects. */
+  ended: Promise<void>;
+}
+
+/** A request with the limits that hold for it. */
+type TimedRequest = Omit<RunRequest, 'timeoutMs'> & { timeoutMs: number | undefined; longestMs: number };
+
+/** How long a stop waits for the run's end before it answers. */
+const STOP_WAIT_MS = 3000;
+/** Readers that wait for one run. */
+const MAX_READERS = 100;
+/** Pauses between the attempts to write down the end of a run. */
+const RETRY_MS = [200, 1000, 5000, 20_000];
+const LOST_BATCH = 200;
+
+export class Runs {
+  readonly #config: Config;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #registry: Registry;
+  readonly #sessions: Sessions;
+  readonly #outputs: KeptOutputs;
+  /** The runs that scripts have begun with `&`. */
+  readonly jobs: ShellJobRuns;
+  readonly #active = new Map<string, ActiveRun>();
+  #stopping = false;
+
+  constructor(parts: { config: Config; clock: Clock; log: Logger; registry: Registry; sessions: Sessions }) {
+    this.#config = parts.config;
+    this.#clock = parts.clock;
+    this.#log = parts.log;
+    this.#registry = parts.registry;
+    this.#sessions = parts.sessions;
+    this.#outputs = new KeptOutputs(parts.config);
+    this.jobs = new ShellJobRuns(this, parts.log);
+  }
+
+  /** Runs under way. */
+  get underWay(): number {
+    return this.#active.size;
+  }
+
+  /** Bytes of output in memory. */
+  get outputBytes(): number {
+    return this.#outputs.bytes;
+  }
+
+  /** Ends the runs that an earlier server left: each is `lost`, with a ledger line. */
+  async start(): Promise<void> {
+    const audit = { ...systemAudit('boot'), reason: null };
+    for (;;) {
+      const left = await this.#registry.runs.underWay(LOST_BATCH);
+      for (const row of left) {
+        const ended: RunConclusion = {
+          ...endedFields(row),
+          ending: 'lost',
+          endedMs: this.#clock.now(),
+          reason: 'The server ended under it. What it had written until then is kept.',
+        };
+        await this.#registry.runs.end(row.id, ended, [this.#line(row, audit, 'run.lost', `${row.id} was under way`)]);
+      }
+      if (left.length < LOST_BATCH) return;
+    }
+  }
+
+  /**
+   * Begins a run; resolves when it is written down. Throws `gone`, `archived`, a fault, `capability`, `quota_exceeded`,
+   * `validation`, `capacity`.
+   */
+  async begin(
+    id: InstanceId,
+    request: RunRequest,
+    audit: AuditContext,
+    listener: RunObserver = {},
+  ): Promise<RunStatus> {
+    if (this.#stopping) throw serverStopping();
+    const { runsPerSandbox, runsPerTenant, runsKept } = this.#config;
+    const { language, code, cwd = '/workspace', terminal = null } = request;
+    const { tenant } = await this.#sessions.requireCallable(id, language, audit);
+    const longestMs = await this.#longestMs(tenant);
+    const timeoutMs = request.timeoutMs === 'longest' ? longestMs : request.timeoutMs;
+    if (timeoutMs !== undefined && timeoutMs > longestMs) {
+      const message = `must be at most ${longestMs}`;
+      throw new WinterdockError('validation', 'The time limit is longer than a run may have.', {
+        hint: 'WB_MAX_RUN says how long that is, or max_run_s of the tenant.',
+        extra: { errors: [{ path: 'timeout_ms', message }] },
+      });
+    }
+    const row = await this.#registry.runs.add(
+      {
+        id: newId('run'),
+        instance: id,
+        tenant,
+        language,
+        command: code.slice(0, RUN_COMMAND_LENGTH).toWellFormed(),
+        cwd,
+        terminal,
+        createdMs: this.#clock.now(),
+        actor: audit.actor,
+      },
+      { perSandbox: runsPerSandbox, perTenant: runsPerTenant, keptPerSandbox: runsKept },
+    );
+    this.#outputs.open(row.id, tenant);
+    const run: ActiveRun = {
+      row,
+      hasStarted: false,
+      abort: new AbortController(),
+      stoppedBy: null,
+      waiters: new Set(),
+      ended: Promise.resolve(),
+    };
+    this.#active.set(row.id, run);
+    run.ended = this.#carryOut(run, { ...request, timeoutMs, longestMs }, audit, listener);
+    return this.#statusOf(row);
+  }
+
+  async get(id: InstanceId, run: string): Promise<RunStatus> {
+    return this.#statusOf(await this.#rowOf(id, run));
+  }
+
+  /** Newest first. */
+  async list(id: InstanceId, limit: number, cursor?: string): Promise<RowPage<RunStatus>> {
+    await requireInstance({ registry: this.#registry }, id);
+    const { rows, next } = await this.#registry.runs.list(id, limit, cursor);
+    return { rows: rows.map((row) => this.#statusOf(row)), next };
+  }
+
+  /** Stops a run and waits a moment for its end. One that has ended stays as it is. */
+  async stop(id: InstanceId, run: string, audit: AuditContext): Promise<RunStatus> {
+    const row = await this.#rowOf(id, run);
+    const active = this.#active.get(run);
+    if (active === undefined) return this.#statusOf(row);
+    active.stoppedBy ??= audit;
+    active.abort.abort();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, STOP_WAIT_MS);
+    });
+    await Promise.race([active.ended, late]);
+    clearTimeout(timer);
+    return this.get(id, run);
+  }
+
+  /** Throws `rate_limited` when too many read this run. */
+  async reader(id: InstanceId, run: string): Promise<RunReader> {
+    let row = await this.#rowOf(id, run);
+    const active = this.#active.get(run);
+    return {
+      status: () => {
+        row = active?.row ?? row;
+        return this.#statusOf(row);
+      },
+      read: (offset, most) => this.#outputs.get(run)?.read(offset, most) ?? { pieces: [], next: offset },
+      changed: (signal) => (active === undefined ? Promise.resolve() : waitForChange(active.waiters, run, signal)),
+    };
+  }
+
+  /** The longest time of a run of this tenant. */
+  async #longestMs(tenant: string): Promise<number> {
+    const own = await this.#registry.quotas.maxRunSeconds(tenant);
+    return own === null ? this.#config.maxRunMs : own * 1000;
+  }
+
+  /** Takes no more runs. Those under way end with their sandboxes. */
+  stopTaking(): void {
+    this.#stopping = true;
+  }
+
+  /** Waits until the end of every run is written down. Call it after the sessions have stopped. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#active.values()].map(({ ended }) => ended));
+  }
+
+  async #carryOut(run: ActiveRun, request: TimedRequest, audit: AuditContext, listener: RunObserver): Promise<void> {
+    const { id } = run.row;
+    let outcome: RunCallOutcome | null = null;
+    let failure: unknown = null;
+    try {
+      outcome = await this.#call(run, request, audit, listener);
+    } catch (error) {
+      failure = error;
+    }
+    const ended = this.#endOf(run, outcome, failure);
+    run.row = { ...run.row, ...ended };
+    this.#outputs.ended(id);
+    wakeWaiters(run.waiters);
+    try {
+      listener.onEnded?.(this.#statusOf(run.row), outcome);
+    } catch (error) {
+      this.#log.error({ err: error }, 'a listener of a run failed');
+    }
+    const stopped = ended.ending === 'stopped' ? [this.#stopLine(run, audit, ended)] : [];
+    await this.#record(id, ended, stopped);
+    this.#active.delete(id);
+    wakeWaiters(run.waiters);
+  }
+
+  #call(run: ActiveRun, request: TimedRequest, audit: AuditContext, listener: RunObserver): Promise<RunCallOutcome> {
+    const { id, instance } = run.row;
+    const { language, code, cwd, env, stdin, timeoutMs, longestMs } = request;
+    const push = (chunk: OutputChunk) => {
+      this.#outputs.push(id, chunk.stream, bytesOfText(chunk.text), chunk.skipped);
+      listener.onOutput?.(chunk);
+      wakeWaiters(run.waiters);
+    };
+    const options = {
+      signal: run.abort.signal,
+      isPatient: true,
+      onWoke: (woken: WakeReport) => {
+        run.row = { ...run.row, woke: woken.woke };
+        listener.onWoke?.(woken);
+        wakeWaiters(run.waiters);
+      },
+      onStarted: () => {
+        run.hasStarted = true;
+        const startedMs = this.#clock.now();
+        run.row = { ...run.row, startedMs };
+        // For the next server, should this one be killed under it. Nothing waits for it.
+        this.#registry.runs
+          .begun(id, startedMs)
+          .catch((error) =>
+            this.#log.debug({ run: id, error: messageOf(error) }, 'the start of a run was not written down'),
+          );
+        wakeWaiters(run.waiters);
+      },
+    };
+    const limit = {
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      longestMs,
+      // Somebody waits at a terminal: its lines take the turns of calls.
+      background: request.terminal === undefined,
+    };
+    if (language === 'shell') {
+      const exec = {
+        command: code,
+        ...(cwd === undefined ? {} : { cwd }),
+        ...(env === undefined ? {} : { env }),
+        ...(stdin === undefined ? {} : { stdin }),
+        ...limit,
+        endless: true,
+      };
+      return this.#sessions.exec(instance, exec, audit, {
+        ...options,
+        onOutput: push,
+        onJob: this.jobs.hostFor(instance, audit),
+      });
+    }
+    return this.#sessions.eval(instance, { language, code, ...limit }, audit, options).then((evaluated) => {
+      for (const stream of ['stdout', 'stderr'] as const)
+        if (evaluated[stream] !== '') push({ stream, text: evaluated[stream] });
+      return evaluated;
+    });
+  }
+
+  #endOf(run: ActiveRun, outcome: RunCallOutcome | null, failure: unknown): RunConclusion {
+    const common = { ...endedFields(run.row), endedMs: this.#clock.now(), outputBytes: this.#endOfOutput(run.row) };
+    if (outcome === null) {
+      const wasStopped = run.stoppedBy !== null || this.#stopping;
+      if (!wasStopped) this.#logUnexpected(failure);
+      return wasStopped
+        ? { ...common, ending: 'stopped', reason: this.#stopReason(run, null) }
+        : { ...common, ending: 'failed', reason: publicMessage(failure) };
+    }
+    const exitCode = 'exitCode' in outcome ? outcome.exitCode : outcome.ok ? 0 : 1;
+    const { cutOff = null, tookMs } = outcome;
+    const gaveWay = run.stoppedBy !== null && (exitCode === INTERRUPTED || ('ok' in outcome && !outcome.ok));
+    const wasStopped = cutOff === 'closing' || cutOff === 'caller' || gaveWay;
+    return {
+      ...common,
+      ending: wasStopped ? 'stopped' : 'done',
+      exitCode,
+      tookMs,
+      timedOut: outcome.timedOut && !wasStopped,
+      reason: wasStopped ? this.#stopReason(run, cutOff) : null,
+    };
+  }
+
+  #stopReason(run: ActiveRun, cutOff: CallCut | null): string {
+    if (run.stoppedBy !== null) return 'Somebody stopped it.';
+    if (this.#stopping) return 'The server was stopped before it had ended.';
+    return cutOff === 'closing' ? 'Its sandbox was filed before it had ended.' : 'It was stopped.';
+  }
+
+  #stopLine({ row, stoppedBy }: ActiveRun, audit: AuditContext, { reason }: RunConclusion): LedgerEntry {
+    const by = stoppedBy ?? (this.#stopping ? systemAudit('stop') : audit);
+    return this.#line(row, by, 'run.stopped', `${row.id}: ${reason}`);
+  }
+
+  #line(row: RunRow, audit: AuditContext, type: string, reason: string): LedgerEntry {
+    return ledgerEntry({ clock: this.#clock }, { id: row.instance, tenant: row.tenant }, { ...audit, reason }, type);
+  }
+
+  #logUnexpected(failure: unknown): void {
+    if (!isWinterdockError(failure)) this.#log.error({ err: failure }, 'a run failed');
+  }
+
+  /** Writes down the end of a run. When that fails for long, the next start finds it under way and calls it lost. */
+  async #record(id: string, ended: RunConclusion, lines: LedgerEntry[]): Promise<void> {
+    for (const pause of [...RETRY_MS, null]) {
+      try {
+        return await this.#registry.runs.end(id, ended, lines);
+      } catch (error) {
+        this.#log.warn({ run: id, error: messageOf(error) }, 'the end of a run was not written down');
+        if (pause === null || this.#stopping) return;
+        await new Promise((resolve) => setTimeout(resolve, pause).unref());
+      }
+    }
+  }
+
+  /** The run of a sandbox. Throws `not_found`, also for that of another one. */
+  async #rowOf(id: InstanceId, run: string): Promise<RunRow> {
+    await requireInstance({ registry: this.#registry }, id);
+    const active = this.#active.get(run);
+    const row = active?.row ?? (await this.#registry.runs.get(run));
+    if (row !== null && row.instance === id) return row;
+    throw new WinterdockError('not_found', `The sandbox "${id}" has no run "${run}".`);
+  }
+
+  #endOfOutput(row: RunRow): number {
+    return this.#outputs.get(row.id)?.end ?? row.outputBytes;
+  }
+
+  #statusOf(stored: RunRow): RunStatus {
+    const active = this.#active.get(stored.id);
+    const row = active?.row ?? stored;
+    const end = this.#endOfOutput(row);
+    return {
+      ...row,
+      outputBytes: end,
+      outputStart: this.#outputs.get(row.id)?.start ?? end,
+      state: row.ending ?? (active?.hasStarted === true ? 'running' : 'queued'),
+    };
+  }
+}
+
+/** The shell's exit code for an interrupt. */
+const INTERRUPTED = 130;
+
+function endedFields({
+  startedMs,
+  exitCode,
+  tookMs,
+  woke,
+  outputBytes,
+}: RunRow): Omit<RunConclusion, 'ending' | 'endedMs'> {
+  return { startedMs, exitCode, tookMs, timedOut: false, reason: null, woke, outputBytes };
+}
+
+function wakeWaiters(waiters: Set<() => void>): void {
+  for (const resolve of [...waiters]) resolve();
+}
+
+function waitForChange(waiters: Set<() => void>, run: string, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  if (waiters.size >= MAX_READERS) {
+    throw new WinterdockError('rate_limited', `${MAX_READERS} read the run "${run}" already.`, {
+      retryAfterSeconds: 5,
+    });
+  }
+  return new Promise((resolve) => {
+    const done = () => {
+      waiters.delete(done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    waiters.add(done);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

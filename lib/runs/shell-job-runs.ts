@@ -1,0 +1,142 @@
+/**
+ * The jobs of shells: runs that scripts begin with `&`. Gives each a number in its sandbox, and remembers what of its
+ * output was shown to who waited for it. Knows nothing of how a script asks.
+ */
+import { isWinterdockError, publicMessage } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
+import type { Logger } from '../base/log.ts';
+import { textOfBytes } from '../instance/byte-text.ts';
+import type { ShellJobAnswer, ShellJobHost, ShellJobRequest, ShellJobStatus } from '../instance/shell-jobs.ts';
+import type { AuditContext } from '../sessions/sessions.ts';
+import type { RunReader, RunRequest, RunStatus } from './run-types.ts';
+
+interface Job {
+  run: string;
+  /** The offset up to which its output was shown. */
+  shown: number;
+}
+
+interface SandboxJobs {
+  next: number;
+  jobs: Map<number, Job>;
+}
+
+/** What it needs of the runs. */
+interface RunsOfJobs {
+  begin(id: InstanceId, request: RunRequest, audit: AuditContext): Promise<RunStatus>;
+  stop(id: InstanceId, run: string, audit: AuditContext): Promise<RunStatus>;
+  get(id: InstanceId, run: string): Promise<RunStatus>;
+  reader(id: InstanceId, run: string): Promise<RunReader>;
+}
+
+/** Numbers begin where no shell takes them for one of its own. */
+const FIRST_JOB = 1001;
+/** Jobs that a sandbox remembers. */
+const MOST_JOBS = 100;
+const SHOWN_BYTES = 1024 * 1024;
+/** The shell's exit codes for a process that was ended, and one whose end nobody knows. */
+const STOPPED = 143;
+const LOST = 137;
+
+export class ShellJobRuns {
+  readonly #runs: RunsOfJobs;
+  readonly #log: Logger;
+  readonly #sandboxes = new Map<InstanceId, SandboxJobs>();
+
+  constructor(runs: RunsOfJobs, log: Logger) {
+    this.#runs = runs;
+    this.#log = log;
+  }
+
+  /** Answers the scripts of one call. */
+  hostFor(id: InstanceId, audit: AuditContext): ShellJobHost {
+    return async (request, signal) => {
+      try {
+        return await this.#answer(id, request, audit, signal);
+      } catch (error) {
+        if (!isWinterdockError(error)) this.#log.error({ id, err: error }, 'a job of a shell');
+        return { jobs: [], output: [], refusal: publicMessage(error) };
+      }
+    };
+  }
+
+  async #answer(
+    id: InstanceId,
+    request: ShellJobRequest,
+    audit: AuditContext,
+    signal: AbortSignal,
+  ): Promise<ShellJobAnswer> {
+    switch (request.op) {
+      case 'start':
+        return this.#start(id, request, audit);
+      case 'list':
+        return answerOf(await this.#list(id));
+      case 'stop': {
+        const job = this.#find(id, request.job);
+        return job === null
+          ? answerOf([])
+          : answerOf([statusOf(request.job, await this.#runs.stop(id, job.run, audit))]);
+      }
+      case 'wait':
+        return this.#wait(id, request.job, signal);
+    }
+  }
+
+  async #start(
+    id: InstanceId,
+    { command, cwd, env }: Extract<ShellJobRequest, { op: 'start' }>,
+    audit: AuditContext,
+  ): Promise<ShellJobAnswer> {
+    const request = { language: 'shell', code: command, cwd, env, timeoutMs: 'longest' } as const;
+    const run = await this.#runs.begin(id, request, audit);
+    const sandbox = this.#sandboxes.get(id) ?? { next: FIRST_JOB, jobs: new Map<number, Job>() };
+    this.#sandboxes.set(id, sandbox);
+    const job = sandbox.next;
+    sandbox.next += 1;
+    sandbox.jobs.set(job, { run: run.id, shown: 0 });
+    const [oldest] = sandbox.jobs.keys();
+    if (sandbox.jobs.size > MOST_JOBS && oldest !== undefined) sandbox.jobs.delete(oldest);
+    return answerOf([statusOf(job, run)]);
+  }
+
+  async #list(id: InstanceId): Promise<ShellJobStatus[]> {
+    const known = [...(this.#sandboxes.get(id)?.jobs ?? [])];
+    const found = await Promise.all(
+      known.map(async ([job, { run }]) => {
+        try {
+          return [statusOf(job, await this.#runs.get(id, run))];
+        } catch {
+          // The sandbox keeps only so many that have ended.
+          return [];
+        }
+      }),
+    );
+    return found.flat();
+  }
+
+  async #wait(id: InstanceId, number: number, signal: AbortSignal): Promise<ShellJobAnswer> {
+    const job = this.#find(id, number);
+    if (job === null) return answerOf([]);
+    const reader = await this.#runs.reader(id, job.run);
+    while (reader.status().ending === null && !signal.aborted) await reader.changed(signal);
+    if (signal.aborted) return answerOf([]);
+    const { pieces, next } = reader.read(job.shown, SHOWN_BYTES);
+    job.shown = Math.max(job.shown, next);
+    const output = pieces.map(({ stream, bytes }) => ({ stream, text: textOfBytes(bytes) }));
+    return { ...answerOf([statusOf(number, reader.status())]), output };
+  }
+
+  #find(id: InstanceId, number: number): Job | null {
+    return this.#sandboxes.get(id)?.jobs.get(number) ?? null;
+  }
+}
+
+function statusOf(job: number, { command, ending, exitCode }: RunStatus): ShellJobStatus {
+  if (ending === null) return { job, command, exitCode: null };
+  const codes = { done: exitCode ?? 1, stopped: STOPPED, failed: exitCode ?? 1, lost: LOST };
+  return { job, command, exitCode: codes[ending] };
+}
+
+function answerOf(jobs: ShellJobStatus[]): ShellJobAnswer {
+  return { jobs, output: [], refusal: null };
+}

@@ -1,0 +1,217 @@
+/**
+ * One firing, from its intent to its record. The run is written before anything is done and its end afterwards, so a
+ * server that is killed in between finds it at the next start: with `missed: skip` it is then over (at most once), with
+ * `once` and `all` it is repeated (at least once).
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Semaphore } from 'async-mutex';
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { messageOf } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { Logger } from '../base/log.ts';
+import type { Registry } from '../registry/registry.ts';
+import type {
+  NewRun,
+  PassedOver,
+  RunResult,
+  ScheduleArming,
+  ScheduledOutcome,
+  ScheduleRow,
+  ScheduleRunRow,
+} from '../registry/schedules.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
+import type { AuditContext } from '../sessions/sessions.ts';
+import { armingAfter, type EndedRun } from './arming.ts';
+import { type Executed, execute, logFiring, type SandboxCalls } from './execution.ts';
+import type { ScheduleRoom } from './room.ts';
+import { nextTime, timesInWords } from './timing.ts';
+
+/** How soon an end that the registry could not take is written again. */
+const AGAIN_MS = 1000;
+
+/** Steps at which tests kill the server. */
+export type ScheduleStep = 'schedule:begun' | 'schedule:ran' | 'schedule:recorded';
+
+export interface FiringParts {
+  config: Pick<Config, 'scheduleSpreadSeconds'>;
+  clock: Clock;
+  log: Logger;
+  registry: Pick<Registry, 'facts' | 'instances' | 'schedules'>;
+  sessions: SandboxCalls;
+  room: Pick<ScheduleRoom, 'noteUse' | 'wait'>;
+  /** Places for wakes that nobody waits for. */
+  wakes: Semaphore;
+  /** Counts a run; `lateMs`: how late it began, null for one that was missed or that somebody asked for. */
+  observe(result: RunResult, lateMs: number | null): void;
+  failpoint?: (step: ScheduleStep) => void;
+}
+
+/** Who the ledger names: the schedule itself. */
+export function scheduleAudit({ id }: Pick<ScheduleRow, 'id'>, run: string | null): AuditContext {
+  return { trigger: 'schedule', actor: `schedule:${id}`, via: 'schedule', requestId: run, address: null, reason: null };
+}
+
+export class Firing {
+  readonly #parts: FiringParts;
+  readonly #stop: AbortSignal;
+
+  constructor(parts: FiringParts, stop: AbortSignal) {
+    this.#parts = parts;
+    this.#stop = stop;
+  }
+
+  /**
+   * Waits for what a wake needs, and resolves with the release of its place. Null when there is no room, or the server
+   * stops.
+   */
+  async takePlace({ instance }: Pick<ScheduleRow, 'instance'>): Promise<(() => void) | null> {
+    const { registry, room, wakes } = this.#parts;
+    const isAwake = async () => (await registry.instances.get(instance))?.state === 'active';
+    if (await isAwake()) return () => {};
+    const [, release] = await wakes.acquire();
+    if ((await isAwake()) || (await room.wait(this.#stop))) return release;
+    release();
+    return null;
+  }
+
+  /** Writes the run. Null when the schedule changed meanwhile, or runs. */
+  async begin(row: ScheduleRow, { planned, missed, actor }: Pick<NewRun, 'planned' | 'missed' | 'actor'>) {
+    const { clock, registry } = this.#parts;
+    const run: NewRun = { id: newId('run'), schedule: row.id, planned, missed, startedMs: clock.now(), actor };
+    if (!(await registry.schedules.beginRun(row, run))) return null;
+    this.#parts.failpoint?.('schedule:begun');
+    return { ...run, tookMs: null, result: null, error: null, exitCode: null, woke: null } satisfies ScheduleRunRow;
+  }
+
+  /** Does what the schedule is for, and records it. Gives the place back once the sandbox is awake. */
+  async finish(
+    row: ScheduleRow,
+    run: ScheduleRunRow,
+    audit: AuditContext,
+    release: (() => void) | null,
+  ): Promise<void> {
+    const { log, room, sessions, observe, clock } = this.#parts;
+    const executed = await execute(sessions, row, audit, {
+      makesRoom: release === null,
+      onWoken: release ?? (() => {}),
+    });
+    release?.();
+    this.#parts.failpoint?.('schedule:ran');
+    room.noteUse(row.instance, executed.woke === 'cold');
+    // Components write their own entry, in the transaction of what they did.
+    if (row.target === 'command' && !executed.isUnbegun && !this.#stop.aborted) {
+      await logFiring({ sessions, log }, row.instance, entryOf(row, run, executed, epochSeconds(clock)), audit);
+    }
+    // A stop ends the calls of all sandboxes: what did not end well by itself was interrupted.
+    const isInterrupted = this.#stop.aborted && executed.result === 'failed';
+    const lateMs = run.planned === null || run.missed ? null : run.startedMs - run.planned * 1000;
+    if (isInterrupted) {
+      return this.#settle(row, run, 'The server stopped while it ran.', executed, executed.isUnbegun);
+    }
+    await this.#record(row.id, run, executed, { ...executed, planned: run.planned, isRepeated: false }, audit);
+    observe(executed.result, lateMs);
+  }
+
+  /** Settles a run whose server was killed. */
+  settle(row: ScheduleRow, run: ScheduleRunRow | null): Promise<void> {
+    const { clock } = this.#parts;
+    const gone = { id: row.run ?? '', schedule: row.id, planned: row.nextAt, missed: false, startedMs: clock.now() };
+    const left = run ?? { ...gone, tookMs: null, result: null, error: null, exitCode: null, woke: null, actor: '' };
+    return this.#settle(row, left, 'The server was killed while it ran.', null, false);
+  }
+
+  async #settle(
+    row: ScheduleRow,
+    run: ScheduleRunRow,
+    error: string,
+    executed: ScheduledOutcome | null,
+    isUnbegun: boolean,
+  ): Promise<void> {
+    const nothing = { tookMs: null, exitCode: null, woke: null };
+    const outcome: ScheduledOutcome = { ...nothing, ...executed, result: 'failed', error };
+    const ended: EndedRun = {
+      planned: run.planned,
+      result: 'failed',
+      isUnbegun,
+      isRepeated: run.planned !== null && row.missed !== 'skip',
+    };
+    await this.#record(row.id, run, outcome, ended, scheduleAudit(row, run.id));
+    this.#parts.observe('failed', null);
+  }
+
+  /** Writes the end of a run with the next times, as often as it takes: what was done must not be done again. */
+  async #record(
+    id: string,
+    run: ScheduleRunRow,
+    { result, tookMs, error, exitCode, woke }: ScheduledOutcome,
+    ended: EndedRun,
+    audit: AuditContext,
+  ): Promise<void> {
+    const { clock, config, log, registry } = this.#parts;
+    for (;;) {
+      try {
+        const row = await registry.schedules.get(id);
+        if (row === null || row.run !== run.id) return;
+        const now = epochSeconds(clock);
+        const failures = result === 'failed' ? row.failures + 1 : 0;
+        const next = armingAfter(row, ended, failures, now, config.scheduleSpreadSeconds);
+        const type = result === 'failed' ? 'schedule.failed' : 'schedule.fired';
+        const line = ledgerEntry({ clock }, { id: row.instance, tenant: row.tenant }, audit, type, { tookMs, error });
+        const outcome = { result, tookMs, error, exitCode, woke, at: now, failures, fault: error };
+        const passedOver = passedOverBy(row, run, result, next, now);
+        if (await registry.schedules.endRun(row, run.id, outcome, next, line, passedOver)) break;
+      } catch (failure) {
+        log.error({ schedule: id, error: messageOf(failure) }, 'the end of a run was not recorded yet');
+        // The next start settles it.
+        if (this.#stop.aborted) return;
+        await pause(AGAIN_MS);
+      }
+    }
+    this.#parts.failpoint?.('schedule:recorded');
+  }
+}
+
+/** The times that are left out because of a run: they came while it ran, or while a failure keeps the schedule back. */
+function passedOverBy(
+  row: ScheduleRow,
+  { planned, actor }: ScheduleRunRow,
+  result: RunResult,
+  next: ScheduleArming,
+  now: number,
+): PassedOver | undefined {
+  // What counts from the end of a run leaves nothing out.
+  if (planned === null || row.repeat?.startsWith('.+')) return undefined;
+  const first = nextTime(row, planned);
+  const times = first === null ? null : timesInWords(row, first, (next.nextAt ?? now + 1) - 1);
+  if (times === null) return undefined;
+  const why = result === 'failed' ? 'the run before failed, and the next one waits' : 'the run before took as long';
+  const startedMs = now * 1000;
+  return {
+    id: newId('run'),
+    schedule: row.id,
+    planned: first,
+    missed: false,
+    startedMs,
+    actor,
+    error: `It was due and left out, as ${why}: ${times}.`,
+  };
+}
+
+function entryOf(row: ScheduleRow, run: ScheduleRunRow, executed: Executed, at: number) {
+  const { result, tookMs, exitCode, error, output } = executed;
+  return {
+    at,
+    title: `schedule ${result}: ${row.action}`,
+    properties: {
+      SCHEDULE: row.id,
+      RUN: run.id,
+      RESULT: result,
+      TOOK_MS: tookMs ?? 0,
+      ...(run.planned === null ? {} : { PLANNED: new Date(run.planned * 1000).toISOString() }),
+      ...(exitCode === null ? {} : { EXIT_CODE: exitCode }),
+      ...(error === null ? {} : { ERROR: error }),
+    },
+    body: output,
+  };
+}

@@ -1,0 +1,294 @@
+/**
+ * Tells webhooks of ledger lines. Each webhook has a cursor in the ledger: the lines after it become deliveries, in the
+ * same transaction that moves it, so a restart or a kill loses none. A delivery keeps its id at every attempt: at least
+ * once, and a receiver can tell. Each webhook has places of its own, so a slow receiver keeps nobody waiting but
+ * itself. Knows nothing of HTTP's details, or of who made a webhook.
+ */
+import { messageOf } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { Logger } from '../base/log.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { LedgerEntry, LedgerLine } from '../registry/types.ts';
+import type { DeliveryRow, NewDelivery, WebhookRow } from '../registry/webhooks.ts';
+import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
+import { type AttemptParts, attemptDelivery, PING } from './attempt.ts';
+import { isWanted } from './filter.ts';
+import { downPauseMs, givenUp, healthAfter, isDown, nextAttemptMs, stateAfter } from './retries.ts';
+
+/** Attempts at the same time for one webhook; one when its receiver is down. */
+const AT_ONCE = 4;
+/** Deliveries that one webhook may have waiting. What is behind them waits in the ledger. */
+const MOST_PENDING = 1000;
+/** Lines that are looked at a time. */
+const READ = 500;
+/** A cursor that only passed lines of no interest is written after so many of them. */
+const UNWRITTEN = 5000;
+/** How long lines are collected. */
+const GATHER_MS = 100;
+const LEAST_PAUSE_MS = 50;
+/** After an attempt could not be recorded. */
+const UNRECORDED_PAUSE_MS = 5000;
+
+/** Of an attempt. `retried`: it failed and is tried again; `failed`: it was the last one. */
+export type AttemptOutcome = 'delivered' | 'retried' | 'failed';
+
+export interface CourierParts extends AttemptParts {
+  config: { tickMs: number; webhookHistory: number };
+  log: Logger;
+  registry: Pick<Registry, 'commitEvents' | 'ledger' | 'webhooks'>;
+  /** Told of each attempt that ended, tests included. */
+  observe?: (outcome: AttemptOutcome) => void;
+  /** For jitter. */
+  random?: () => number;
+}
+
+/** What this process knows of a webhook beside its row. */
+interface Lane {
+  underWay: Set<string>;
+  /** Attempts that ended: what was read as due before one of them may be delivered by now. */
+  ended: number;
+  /** No attempt before this time (epoch milliseconds). */
+  heldUntilMs: number;
+  /** The last line that was looked at: the cursor, or later. */
+  seen: number;
+}
+
+export class WebhookCourier {
+  readonly #parts: CourierParts;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #ended = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #stopListening: () => void = () => {};
+  #round: Promise<void> | null = null;
+  #hasWebhooks = false;
+
+  constructor(parts: CourierParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#stopListening = this.#parts.registry.commitEvents.onLedgerAppend(() => {
+      if (this.#hasWebhooks) this.#plan(GATHER_MS);
+    });
+    this.#plan(0);
+  }
+
+  /** Breaks off what is under way: it is delivered after the next start, with the same id. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#stopListening();
+    clearTimeout(this.#timer);
+    await this.idle();
+  }
+
+  /** Resolves when no round and no attempt is under way. */
+  async idle(): Promise<void> {
+    await this.#round;
+    while (this.#ended.size > 0) await Promise.all(this.#ended);
+  }
+
+  /** Webhooks or their deliveries were changed. */
+  changed(): void {
+    this.#hasWebhooks = true;
+    this.#plan(0);
+  }
+
+  /** One round: looks at new lines and begins what is due. Rounds never overlap. */
+  tick(): Promise<void> {
+    this.#round ??= this.#runRound().finally(() => {
+      this.#round = null;
+    });
+    return this.#round;
+  }
+
+  /** Sends a test and answers how it went. Its webhook may be off, and fares no better or worse by it. */
+  async test(webhook: WebhookRow, line: LedgerEntry): Promise<DeliveryRow> {
+    const { clock, registry, config } = this.#parts;
+    const { webhooks } = registry;
+    const delivery = { id: newId('ping'), webhook: webhook.id, line: null, type: PING, createdMs: clock.now() };
+    const row = await webhooks.addTest({ ...delivery, nextMs: null }, line);
+    const began = performance.now();
+    const { status, error } = await attemptDelivery(this.#parts, webhook, row, this.#stop.signal);
+    const attempt = {
+      state: error === null ? 'delivered' : 'failed',
+      nextMs: null,
+      status,
+      error,
+      attemptedMs: delivery.createdMs,
+      tookMs: performance.now() - began,
+    } as const;
+    const { failures, failingSinceMs, lastSuccessMs } = (await webhooks.get(webhook.id)) ?? webhook;
+    await webhooks.recordAttempt(
+      row,
+      attempt,
+      { failures, failingSinceMs, lastSuccessMs },
+      config.webhookHistory,
+      null,
+    );
+    this.#parts.observe?.(attempt.state);
+    return { ...row, ...attempt, attempts: 1 };
+  }
+
+  #plan(milliseconds: number): void {
+    const at = performance.now() + milliseconds;
+    if (this.#stop.signal.aborted || this.#timerAt <= at) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(() => {
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      this.tick().catch((error) => {
+        this.#parts.log.error({ error: messageOf(error) }, 'webhooks');
+        this.#plan(this.#parts.config.tickMs);
+      });
+    }, milliseconds);
+    this.#timer.unref();
+  }
+
+  async #runRound(): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    const { webhooks } = this.#parts.registry;
+    const enabled = (await webhooks.list()).filter((webhook) => webhook.enabled);
+    this.#hasWebhooks = enabled.length > 0;
+    for (const id of this.#lanes.keys()) {
+      const isGone = !enabled.some((webhook) => webhook.id === id);
+      if (isGone && this.#lane(id).underWay.size === 0) this.#lanes.delete(id);
+    }
+    await this.#look(enabled);
+    for (const { id } of enabled) await this.#serve(id);
+    await this.#planNext(enabled);
+  }
+
+  /** Plans the next round for when the next delivery is due, but no later than the next tick: the clock may jump. */
+  async #planNext(enabled: readonly WebhookRow[]): Promise<void> {
+    if (enabled.length === 0) return;
+    const { clock, config, registry } = this.#parts;
+    const now = clock.now();
+    let left = config.tickMs;
+    for (const { id } of enabled) {
+      const lane = this.#lane(id);
+      const next = await registry.webhooks.earliest(id);
+      // With attempts under way, the next one begins as they end.
+      if (next === null || lane.underWay.size > 0) continue;
+      left = Math.min(left, Math.max(next, lane.heldUntilMs) - now);
+    }
+    this.#plan(Math.max(LEAST_PAUSE_MS, left));
+  }
+
+  /** Makes deliveries of the lines after each cursor. Webhooks at the same line share one read. */
+  async #look(enabled: readonly WebhookRow[]): Promise<void> {
+    const { clock, registry } = this.#parts;
+    const last = await registry.ledger.lastSeq();
+    const reads = new Map<number, LedgerLine[]>();
+    const steps: Parameters<typeof registry.webhooks.plan>[0][number][] = [];
+    let isMore = false;
+    for (const webhook of enabled) {
+      const lane = this.#lane(webhook.id);
+      lane.seen = Math.max(lane.seen, webhook.cursor);
+      if (lane.seen >= last) continue;
+      if ((await registry.webhooks.pending(webhook.id, MOST_PENDING)) >= MOST_PENDING) continue;
+      const lines = reads.get(lane.seen) ?? (await registry.ledger.after(lane.seen, READ));
+      reads.set(lane.seen, lines);
+      const to = lines.at(-1)?.seq ?? last;
+      const deliveries = lines
+        .filter((line) => isWanted(webhook, line))
+        .map((line) => deliveryOf(webhook, line, clock.now()));
+      lane.seen = to;
+      if (to < last) isMore = true;
+      if (deliveries.length > 0 || to - webhook.cursor >= UNWRITTEN) {
+        steps.push({ webhook: webhook.id, from: webhook.cursor, to, deliveries });
+      }
+    }
+    try {
+      await registry.webhooks.plan(steps);
+    } catch (error) {
+      // Nothing was written: the next round looks at the same lines again.
+      for (const { webhook, from } of steps) this.#lane(webhook).seen = from;
+      throw error;
+    }
+    if (isMore) this.#plan(0);
+  }
+
+  #lane(id: string): Lane {
+    const lane = this.#lanes.get(id) ?? { underWay: new Set(), ended: 0, heldUntilMs: 0, seen: 0 };
+    this.#lanes.set(id, lane);
+    return lane;
+  }
+
+  /** Begins attempts of one webhook as far as it has places. */
+  async #serve(id: string): Promise<void> {
+    const { clock, registry } = this.#parts;
+    const now = clock.now();
+    const lane = this.#lane(id);
+    const { ended } = lane;
+    const webhook = await registry.webhooks.get(id);
+    const due = await registry.webhooks.due(id, now, 2 * AT_ONCE);
+    if (lane.ended !== ended) return this.#serve(id);
+    if (webhook === null || !webhook.enabled || now < lane.heldUntilMs) return;
+    const places = isDown(webhook) ? 1 : AT_ONCE;
+    for (const delivery of due) {
+      if (this.#stop.signal.aborted || lane.underWay.size >= places) return;
+      if (lane.underWay.has(delivery.id)) continue;
+      lane.underWay.add(delivery.id);
+      this.#follow(webhook, delivery, lane);
+    }
+  }
+
+  /** Delivers, remembers that until it has ended, and begins the next then. */
+  #follow(webhook: WebhookRow, delivery: DeliveryRow, lane: Lane): void {
+    const ended = this.#deliver(webhook, delivery, lane)
+      .catch((error) => {
+        this.#parts.log.error({ error: messageOf(error) }, 'an attempt of a webhook was not recorded');
+        lane.heldUntilMs = this.#parts.clock.now() + UNRECORDED_PAUSE_MS;
+      })
+      .then(() => {
+        lane.underWay.delete(delivery.id);
+        lane.ended += 1;
+        return this.#stop.signal.aborted ? undefined : this.#serve(webhook.id);
+      })
+      .catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'webhooks'))
+      .finally(() => {
+        this.#ended.delete(ended);
+        if (lane.underWay.size === 0) this.#plan(LEAST_PAUSE_MS);
+      });
+    this.#ended.add(ended);
+  }
+
+  async #deliver(webhook: WebhookRow, delivery: DeliveryRow, lane: Lane): Promise<void> {
+    const { clock, config, random = Math.random } = this.#parts;
+    const { webhooks } = this.#parts.registry;
+    const attemptedMs = clock.now();
+    const began = performance.now();
+    const result = await attemptDelivery(this.#parts, webhook, delivery, this.#stop.signal);
+    // Broken off by the stop: it stays due.
+    if (this.#stop.signal.aborted && result.error !== null) return;
+    const tookMs = performance.now() - began;
+    const now = clock.now();
+    const before = await webhooks.get(webhook.id);
+    if (before === null) return;
+    const health = healthAfter(before, result, now);
+    const nextMs = result.isFinal ? null : nextAttemptMs(delivery.attempts + 1, result, now, random());
+    const { status, error } = result;
+    const attempt = { ...stateAfter(delivery, result, nextMs), status, error, attemptedMs, tookMs };
+    const why = before.enabled ? givenUp(health, result, now) : null;
+    const off = why === null ? null : { reason: why, ledger: this.#offLine(before, why) };
+    await webhooks.recordAttempt(delivery, attempt, health, config.webhookHistory, off);
+    this.#parts.observe?.(attempt.state === 'pending' ? 'retried' : attempt.state);
+    if (isDown(health)) lane.heldUntilMs = now + downPauseMs(health);
+    else if (isDown(before)) {
+      lane.heldUntilMs = 0;
+      await webhooks.hasten(webhook.id, now);
+    }
+  }
+
+  #offLine(webhook: WebhookRow, why: string): LedgerEntry {
+    const line = ledgerEntry(this.#parts, null, systemAudit('schedule'), 'webhook.turned_off', { error: why });
+    return { ...line, tenant: webhook.tenant, reason: webhook.id };
+  }
+}
+
+/** The id is made of what it is about, so the same line is never delivered under two. */
+function deliveryOf({ id }: WebhookRow, line: LedgerLine, nowMs: number): NewDelivery {
+  return { id: `${id}.${line.seq}`, webhook: id, line: line.seq, type: line.type, createdMs: nowMs, nextMs: nowMs };
+}

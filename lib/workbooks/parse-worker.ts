@@ -1,0 +1,26 @@
+/**
+ * Entry point of a parse process: reads the sources that the server sends, one after the other. It may read its code
+ * and nothing else. Ends with the server.
+ */
+import { flushCompileCache } from 'node:module';
+import { serializeError } from '../base/serialized-error.ts';
+import type { ParseMessage, ParseRequest } from './messages.ts';
+import { readSource } from './plan.ts';
+
+process.on('message', ({ source }: ParseRequest) => {
+  try {
+    const { plan, ...reading } = readSource(source);
+    send({ parsed: { ...reading, plan: plan === null ? null : JSON.stringify(plan) } });
+  } catch (error) {
+    send({ failure: serializeError(error, 'The source could not be parsed.') });
+  }
+});
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+// Ctrl-C reaches every process of the terminal's group. The server decides what it means for this one.
+process.on('SIGINT', () => {});
+send({ ready: true });
+flushCompileCache();
+
+function send(message: ParseMessage): void {
+  process.send?.(message);
+}
