@@ -25,8 +25,8 @@ const ORDER = ['isolated', 'slow', 'engine', 'unit'];
  * of its time. The first two projects run beside the build and the browser's tests, the others after them. Another
  * number for all is VITEST_MAX_WORKERS; the option of the command line does not reach a project's own number.
  */
-const BESIDE_BROWSER = { maxWorkers: 3, sequence: { groupOrder: 0 } };
-const AFTER_BROWSER = { maxWorkers: 5, sequence: { groupOrder: 1 } };
+const BESIDE_BROWSER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
+const AFTER_BROWSER = { maxWorkers: 3, sequence: { groupOrder: 1 } };
 
 /** Orders the files of a project by chance, to prove that none needs another. Vitest's own option would drop ORDER. */
 const SEED = process.env.WB_TEST_SHUFFLE;

@@ -14,56 +14,72 @@ const STORM = 'storm';
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };
 
-const PAGES: [name: string, path: string][] = [
-  ['the overview', '/'],
-  ['the list', '/sandboxes'],
-  ['a filtered list', '/sandboxes?state=frozen&tenant=northwind&sort=name'],
-  ['a list with a wrong filter', '/sandboxes?label=nothing&tenant=northwind'],
-  ['an empty list', '/sandboxes?q=zzzzzz'],
-  ['a created sandbox', '/sandboxes/fresh-one'],
-  ['an active sandbox', '/sandboxes/crawler-eu-west'],
-  ['a suspended sandbox and a file', '/sandboxes/support-triage?volume=workspace&path=/src/index.js'],
-  ['a frozen sandbox with a long name and bytes', `/sandboxes/${LONG}?volume=workspace&path=/data/model.bin`],
-  ['an archived sandbox and an image', '/sandboxes/onboarding-demo?volume=workspace&path=/data/pixel.png'],
-  ['a sandbox whose file is missing', '/sandboxes/intern-project'],
-  ['a damaged sandbox', '/sandboxes/fraud-model-eval'],
-  ['a deleted sandbox', '/sandboxes/old-experiment'],
-  ['the terminal of a sandbox', '/sandboxes/crawler-eu-west?tab=terminal'],
-  ['the terminal of an archived sandbox', '/sandboxes/onboarding-demo?tab=terminal'],
-  ['the time of a sandbox', '/sandboxes/support-triage?tab=time'],
-  ['the ledger of a sandbox', '/sandboxes/support-triage?tab=ledger'],
-  ['the snapshots of a sandbox', '/sandboxes/support-triage?tab=snapshots'],
-  ['the snapshots of a damaged sandbox', '/sandboxes/fraud-model-eval?tab=snapshots'],
-  ['the shares of a sandbox', `/sandboxes/${LONG}?tab=shares`],
-  ['the settings of a sandbox', '/sandboxes/support-triage?tab=settings'],
-  ['thresholds', '/settings/thresholds'],
-  ['storage', '/settings/storage'],
-  ['snapshots', '/snapshots'],
-  ['snapshots with a wrong filter', '/snapshots?tenant=No'],
-  ['blueprints', '/blueprints'],
-  ['a blueprint', '/blueprints/release-notes'],
-  ['shares', '/shares'],
-  ['workbooks', '/workbooks'],
-  ['workbooks with a wrong filter', '/workbooks?tenant=No'],
-  ['a workbook', '/workbooks/orders?tenant=acme'],
-  ['a workbook with problems', '/workbooks/orders-draft?tenant=acme'],
-  ['an earlier version, and what changed', '/workbooks/orders?tenant=acme&version=1&from=1&to=2'],
-  ['the workbook of a sandbox', '/sandboxes/support-triage?tab=workbook'],
-  ['the schedules of a sandbox', '/sandboxes/support-triage?tab=schedules'],
-  ['a sandbox without a workbook', '/sandboxes/notebook-q3?tab=workbook'],
-  ['the archive', '/archive'],
-  ['an archive without what is looked for', '/archive?q=zzzzzz'],
-  ['the tenants', '/tenants'],
-  ['a tenant', '/tenants/northwind'],
-  ['what would go with a tenant', '/tenants/northwind/forget'],
-  ['the ledger of everything', '/audit'],
-  ['a ledger with a wrong filter', '/audit?tenant=No'],
-  ['what is under way', '/sandboxes?pending=stuck&due_until=4000000000'],
-  ['an interrupted sandbox with many labels', `/sandboxes/${STORM}-4`],
-  ['the many shares of a sandbox', `/sandboxes/${STORM}-0?tab=shares`],
-  ['a tenant in trouble', `/tenants/${STORM}`],
-  ['the jobs', '/jobs'],
-];
+type NamedPath = [name: string, path: string | (() => Promise<string>)];
+
+const PAGES: Record<string, NamedPath[]> = {
+  'the overview and lists': [
+    ['the overview', '/'],
+    ['the list', '/sandboxes'],
+    ['a filtered list', '/sandboxes?state=frozen&tenant=northwind&sort=name'],
+    ['a list with a wrong filter', '/sandboxes?label=nothing&tenant=northwind'],
+    ['an empty list', '/sandboxes?q=zzzzzz'],
+  ],
+  sandboxes: [
+    ['a created sandbox', '/sandboxes/fresh-one'],
+    ['an active sandbox', '/sandboxes/crawler-eu-west'],
+    ['a suspended sandbox and a file', '/sandboxes/support-triage?volume=workspace&path=/src/index.js'],
+    ['a frozen sandbox with a long name and bytes', `/sandboxes/${LONG}?volume=workspace&path=/data/model.bin`],
+    ['an archived sandbox and an image', '/sandboxes/onboarding-demo?volume=workspace&path=/data/pixel.png'],
+    ['a sandbox whose file is missing', '/sandboxes/intern-project'],
+    ['a damaged sandbox', '/sandboxes/fraud-model-eval'],
+    ['a deleted sandbox', '/sandboxes/old-experiment'],
+    ['an interrupted sandbox with many labels', `/sandboxes/${STORM}-4`],
+  ],
+  'the parts of a sandbox': [
+    ['the terminal of a sandbox', '/sandboxes/crawler-eu-west?tab=terminal'],
+    ['the terminal of an archived sandbox', '/sandboxes/onboarding-demo?tab=terminal'],
+    ['the time of a sandbox', '/sandboxes/support-triage?tab=time'],
+    ['the ledger of a sandbox', '/sandboxes/support-triage?tab=ledger'],
+    ['the snapshots of a sandbox', '/sandboxes/support-triage?tab=snapshots'],
+    ['the snapshots of a damaged sandbox', '/sandboxes/fraud-model-eval?tab=snapshots'],
+    ['the shares of a sandbox', `/sandboxes/${LONG}?tab=shares`],
+    ['the settings of a sandbox', '/sandboxes/support-triage?tab=settings'],
+    ['the many shares of a sandbox', `/sandboxes/${STORM}-0?tab=shares`],
+  ],
+  'settings and copies': [
+    ['thresholds', '/settings/thresholds'],
+    ['storage', '/settings/storage'],
+    ['snapshots', '/snapshots'],
+    ['snapshots with a wrong filter', '/snapshots?tenant=No'],
+    ['blueprints', '/blueprints'],
+    ['a blueprint', '/blueprints/release-notes'],
+    ['shares', '/shares'],
+    ['a snapshot with a long tag', longSnapshot],
+  ],
+  workbooks: [
+    ['workbooks', '/workbooks'],
+    ['workbooks with a wrong filter', '/workbooks?tenant=No'],
+    ['a workbook', '/workbooks/orders?tenant=acme'],
+    ['a workbook with problems', '/workbooks/orders-draft?tenant=acme'],
+    ['an earlier version, and what changed', '/workbooks/orders?tenant=acme&version=1&from=1&to=2'],
+    ['the workbook of a sandbox', '/sandboxes/support-triage?tab=workbook'],
+    ['the schedules of a sandbox', '/sandboxes/support-triage?tab=schedules'],
+    ['a sandbox without a workbook', '/sandboxes/notebook-q3?tab=workbook'],
+  ],
+  'the archive, tenants, the ledger and what is under way': [
+    ['the archive', '/archive'],
+    ['an archive without what is looked for', '/archive?q=zzzzzz'],
+    ['the tenants', '/tenants'],
+    ['a tenant', '/tenants/northwind'],
+    ['what would go with a tenant', '/tenants/northwind/forget'],
+    ['the ledger of everything', '/audit'],
+    ['a ledger with a wrong filter', '/audit?tenant=No'],
+    ['what is under way', '/sandboxes?pending=stuck&due_until=4000000000'],
+    ['a tenant in trouble', `/tenants/${STORM}`],
+    ['the jobs', '/jobs'],
+    ['a job under way', async () => `/jobs/${jobs[0]}`],
+  ],
+};
 
 /** What is looked at on a narrow screen too: figures and forms that are laid out anew there. */
 const NARROW_TOO = /^\/workbooks|tab=(?:workbook|schedules|time)/;
@@ -77,6 +93,11 @@ test.describe.configure({ mode: 'default' });
 /** Ids of jobs that are never done. */
 let jobs: string[] = [];
 
+async function longSnapshot(): Promise<string> {
+  const [snapshot] = (await visited().call<{ id: string }[]>('GET', `/api/snapshots?source=${LONG}`)).json;
+  return `/snapshots/${snapshot?.id}`;
+}
+
 test.beforeAll(async () => {
   const { call, folder } = visited();
   if ((await call('GET', '/api/instances/fresh-one')).status === 404) {
@@ -87,10 +108,6 @@ test.beforeAll(async () => {
   if ((await call('GET', `/api/instances/${STORM}-0`)).status === 404) jobs = await trouble(folder, STORM, Date.now());
   // So that the page of thresholds has a table too.
   await call('PATCH', `/api/tenants/${STORM}`, { idle_to_freeze_s: 30 * 86_400 });
-  const [job] = jobs;
-  if (job !== undefined) PAGES.push(['a job under way', `/jobs/${job}`]);
-  const [snapshot] = (await call<{ id: string }[]>('GET', `/api/snapshots?source=${LONG}`)).json;
-  PAGES.push(['a snapshot with a long tag', `/snapshots/${snapshot?.id}`]);
 });
 
 test.afterAll(async () => {
@@ -148,56 +165,53 @@ test('axe finds nothing on the sign-in page', async ({ page }) => {
 test.describe('in a browser that was never here', () => {
   test.use({ ownContext: true });
 
-  test('every page is accessible in both themes, fits a narrow screen, has one title of its own, one first heading and at most 200 kB of JavaScript, and nothing in it moves by itself', async ({
-    page,
-    context,
-  }) => {
-    test.slow();
-    await openSession(page);
-    await watchShifts(context);
-    await page.emulateMedia({ reducedMotion: 'reduce' });
-    // Every visit is a first visit, so that all scripts of a page are counted.
-    const network = await context.newCDPSession(page);
-    await network.send('Network.enable');
-    await network.send('Network.setCacheDisabled', { cacheDisabled: true });
-    const titles = new Map<string, string>();
-    for (const [name, path] of PAGES) {
-      const scripts: Request[] = [];
-      const gather = (request: Request) => {
-        if (request.resourceType() === 'script') scripts.push(request);
-      };
-      page.on('requestfinished', gather);
-      const html = (await (await page.goto(path))?.text()) ?? '';
-      await expect(page.getByRole('heading', { level: 1 }), name).toHaveCount(1);
-      page.off('requestfinished', gather);
-      // The terminal's emulator and the editor's highlighting come after their pages, which work without them.
-      const hasLater = path.includes('tab=terminal') || path.startsWith('/workbooks/');
-      const isFirst = (request: Request) => !hasLater || html.includes(new URL(request.url()).pathname);
-      const sizes = await Promise.all(scripts.filter(isFirst).map((request) => request.sizes()));
-      const shipped = sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
-      expect(shipped, name).toBeGreaterThan(50_000);
-      expect(shipped, name).toBeLessThanOrEqual(path === '/' ? OVERVIEW_LIMIT : 200_000);
+  for (const [part, pages] of Object.entries(PAGES)) {
+    test(`${part}: each page is accessible in both themes, fits a narrow screen, has one first heading and at most 200 kB of JavaScript, and nothing in it moves by itself`, async ({
+      page,
+      context,
+    }) => {
+      test.slow();
+      await openSession(page);
+      await watchShifts(context);
+      await page.emulateMedia({ reducedMotion: 'reduce' });
+      // Every visit is a first visit, so that all scripts of a page are counted.
+      const network = await context.newCDPSession(page);
+      await network.send('Network.enable');
+      await network.send('Network.setCacheDisabled', { cacheDisabled: true });
+      for (const [name, where] of pages) {
+        const path = typeof where === 'string' ? where : await where();
+        const scripts: Request[] = [];
+        const gather = (request: Request) => {
+          if (request.resourceType() === 'script') scripts.push(request);
+        };
+        page.on('requestfinished', gather);
+        const html = (await (await page.goto(path))?.text()) ?? '';
+        await expect(page.getByRole('heading', { level: 1 }), name).toHaveCount(1);
+        page.off('requestfinished', gather);
+        // The terminal's emulator and the editor's highlighting come after their pages, which work without them.
+        const hasLater = path.includes('tab=terminal') || path.startsWith('/workbooks/');
+        const isFirst = (request: Request) => !hasLater || html.includes(new URL(request.url()).pathname);
+        const sizes = await Promise.all(scripts.filter(isFirst).map((request) => request.sizes()));
+        const shipped = sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
+        expect(shipped, name).toBeGreaterThan(50_000);
+        expect(shipped, name).toBeLessThanOrEqual(path === '/' ? OVERVIEW_LIMIT : 200_000);
 
-      await expect(page.getByText('live', { exact: true }), name).toBeVisible();
-      expect(await page.evaluate(() => (globalThis as Watched).shifted), name).toBeLessThan(0.01);
-      expect(await page.evaluate(() => document.getAnimations().length), name).toBe(0);
+        await expect(page.getByText('live', { exact: true }), name).toBeVisible();
+        expect(await page.evaluate(() => (globalThis as Watched).shifted), name).toBeLessThan(0.01);
+        expect(await page.evaluate(() => document.getAnimations().length), name).toBe(0);
 
-      const title = await page.title();
-      expect(title, name).toMatch(/^.+ · Winterdock$/);
-      titles.set(new URL(path, 'http://x').pathname, title);
+        expect(await flaws(page), name).toEqual([]);
+        await expectTabsInSight(page, name, 330);
 
-      expect(await flaws(page), name).toEqual([]);
-      await expectTabsInSight(page, name, 330);
-
-      await page.setViewportSize(NARROW);
-      await expect.poll(() => page.evaluate(tooWide), name).toEqual([]);
-      if (NARROW_TOO.test(path)) expect(await flaws(page), `${name}, narrow`).toEqual([]);
-      await expectTabsInSight(page, name, 480);
-      if (/^\/sandboxes\/[^/?]+$/.test(path)) expect(await flaws(page, ['light']), `${name}, narrow`).toEqual([]);
-      await page.setViewportSize(WIDE);
-    }
-    expect(new Set(titles.values()).size).toBe(titles.size);
-  });
+        await page.setViewportSize(NARROW);
+        await expect.poll(() => page.evaluate(tooWide), name).toEqual([]);
+        if (NARROW_TOO.test(path)) expect(await flaws(page), `${name}, narrow`).toEqual([]);
+        await expectTabsInSight(page, name, 480);
+        if (/^\/sandboxes\/[^/?]+$/.test(path)) expect(await flaws(page, ['light']), `${name}, narrow`).toEqual([]);
+        await page.setViewportSize(WIDE);
+      }
+    });
+  }
 });
 
 test('axe finds nothing while a form complains and a command has run', async ({ page }) => {
@@ -288,15 +302,21 @@ test('the shares of a sandbox are read page by page', async ({ page }) => {
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('every page can be read, and what is stuck is settled', async ({ page }) => {
+  test('every page can be read and has a title of its own, and what is stuck is settled', async ({ page }) => {
     test.slow();
     await openSession(page);
-    for (const [name, path] of PAGES) {
-      await page.goto(path);
+    /** By the pages' addresses without what follows the `?`. */
+    const titles = new Map<string, string>();
+    for (const [name, where] of Object.values(PAGES).flat()) {
+      await page.goto(typeof where === 'string' ? where : await where());
+      const title = await page.title();
+      expect(title, name).toMatch(/^.+ · Winterdock$/);
+      titles.set(new URL(page.url()).pathname, title);
       await expect(page.getByRole('heading', { level: 1 }), name).toBeVisible();
       expect((await page.locator('main').textContent())?.length, name).toBeGreaterThan(100);
       await expect(page.locator('main [aria-busy="true"]'), name).toHaveCount(0);
     }
+    expect(new Set(titles.values()).size).toBe(titles.size);
     await settle(page, `${STORM}-5`, 'frozen');
   });
 });

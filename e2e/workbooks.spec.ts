@@ -181,7 +181,7 @@ async function useWorkbook(page: Page, name: string): Promise<void> {
   await expect.poll(async () => (await visited().call<unknown[]>('GET', lines)).json.length).toBe(2);
   await page.goto(`/sandboxes/${sandbox}?tab=workbook`);
   const plan = page.getByRole('region', { name: 'Plan' });
-  await expect(plan.locator('svg.plan:visible')).toContainText(/\d ms/);
+  await expect(plan.locator('svg.plan:visible')).toContainText(/last [\d.]+ m?s/);
   await plan.locator('svg.plan:visible').getByRole('link').filter({ hasText: 'sum' }).click();
   await expect(page).toHaveURL(/component=main%2Fsum/);
   await run.getByLabel('rows').fill('[100]');

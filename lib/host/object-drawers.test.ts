@@ -182,10 +182,23 @@ test('a forgotten tenant leaves no object, and others keep theirs', { timeout: 1
   const left = join(root, 'left');
   writeFileSync(left, 'what a deletion left');
   await at.drawers.cold.put(left, 'gone');
+  // A store that does not answer once: the deletion leaves what comes after it, too.
+  const { at: fileOf } = at.drawers.archive;
+  let failures = 0;
+  at.drawers.archive.at = (key) => {
+    const file = fileOf.call(at.drawers.archive, key);
+    const remove = async () => {
+      if (key !== 'archived' || failures > 0) return file.remove();
+      failures += 1;
+      throw new Error('no answer');
+    };
+    return new Proxy(file, { get: (of, name) => (name === 'remove' ? remove : Reflect.get(of, name)) });
+  };
   const { id } = (await server.call<{ id: string }>('DELETE', '/api/tenants/acme', { confirm: 'acme' })).json;
   const state = async () => (await server.call('GET', `/api/jobs/${id}`)).json.state;
   await expect.poll(state, { timeout: 60_000 }).toBe('done');
   expect(await objects(at)).toEqual(['cold/other.sqlite']);
+  expect(failures).toBe(1);
   expect(onDisk(at)).toEqual([]);
 });
 

@@ -91,6 +91,14 @@ export async function removeFiles(
   }
   await removeFrom(join(dataFolder, 'expanded'), expanded);
 
+  // The listings of archived files, where a deletion ended before it came to them.
+  const listings: string[] = [];
+  for (const name of namesIn(join(dataFolder, 'archive'))) {
+    const id = /^(.+)\.json$/.exec(name)?.[1];
+    if (id !== undefined && (await rows.instances.tenantOf(instanceIdOfFile(id))) === tenant) listings.push(name);
+  }
+  await removeFrom(join(dataFolder, 'archive'), listings);
+
   let left = 0;
   let seen = 0;
   for await (const page of keptFiles(dataFolder, drawers)) {
