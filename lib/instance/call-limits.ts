@@ -23,7 +23,7 @@ function watchCallLimits(
   const { timeoutMs, baselineBytes, profile } = limits;
   let isOver = false;
   const overtime = setTimeout(() => {
-    // Where the server was busy for a while, timers come before the answers that lie in their pipes: those are read first.
+    // After a busy while a server has its timers before the answers that lie in pipes: those are read first.
     setImmediate(() =>
       setImmediate(() => {
         if (!isOver) onExceeded('timeout', `A call ran longer than ${timeoutMs} ms and did not stop by itself.`);
