@@ -1,4 +1,4 @@
-/** A moment in the words of a `date` format. In UTC. Pure. */
+/** Times as text in formats of strftime(3), as `date`, `ls`, `stat`, `find` and awk write them. English, in UTC. Pure. */
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const MONTHS = [
@@ -67,7 +67,6 @@ function fieldOf(letter: string, date: Date, zone: string): Field | null {
   const hour = date.getUTCHours();
   const dayOfYear = Math.floor((date.getTime() - Date.UTC(year, 0, 1)) / DAY_MS) + 1;
   const weekday = date.getUTCDay();
-  const iso = isoWeek(date);
   const seconds = Math.floor(date.getTime() / 1000);
   switch (letter) {
     case '%':
@@ -88,9 +87,9 @@ function fieldOf(letter: string, date: Date, zone: string): Field | null {
     case 'e':
       return number(date.getUTCDate(), 2, ' ');
     case 'g':
-      return number(iso.year % 100, 2);
+      return number(isoWeek(date).year % 100, 2);
     case 'G':
-      return number(iso.year, 4);
+      return number(isoWeek(date).year, 4);
     case 'H':
       return number(hour, 2);
     case 'I':
@@ -130,7 +129,7 @@ function fieldOf(letter: string, date: Date, zone: string): Field | null {
     case 'U':
       return number(Math.floor((dayOfYear + 6 - weekday) / 7), 2);
     case 'V':
-      return number(iso.week, 2);
+      return number(isoWeek(date).week, 2);
     case 'w':
       return number(weekday, 1);
     case 'W':

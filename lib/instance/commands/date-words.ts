@@ -1,4 +1,4 @@
-/** Reads the dates that people give to `date -d`: calendar dates, times, zones and relative words. In UTC. Pure. */
+/** Reads the dates that people give to `date -d`, `touch -d` and `find -newermt`: calendar dates, times, zones and relative words. In UTC. Pure. */
 
 const DAY_MS = 86_400_000;
 const UNITS: Readonly<Record<string, number>> = {
@@ -17,8 +17,8 @@ const COUNTS: Readonly<Record<string, number>> = { last: -1, this: 0, next: 1, a
 
 /** Milliseconds since the epoch; null when the words are no date. `now`: the same. */
 export function readDate(words: string, now: number): number | null {
-  const reader = new DateReader(words.trim().toLowerCase(), now);
-  return reader.read();
+  if (words.trim() === '') return Math.floor(now / DAY_MS) * DAY_MS;
+  return new DateReader(words.trim().toLowerCase(), now).read();
 }
 
 class DateReader {

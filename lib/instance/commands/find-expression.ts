@@ -1,5 +1,7 @@
 /** The arguments of `find`: its paths, its global options and its expression, as a tree. */
+
 import { type FileStatus, inodeOf } from './command-files.ts';
+import { readDate } from './date-words.ts';
 import { kindLetter, OWNER } from './file-words.ts';
 import {
   baseName,
@@ -14,7 +16,6 @@ import { compareNumbers, FIND_SYNTAXES, permissionTest, sizeTest } from './find-
 import { globRegex } from './glob.ts';
 import { type CommandCall, marked, reasonOf } from './own-command.ts';
 import { RegexError, type RegexSyntax, translateRegex } from './posix-regex.ts';
-import { parseTime } from './time-text.ts';
 
 const ACTS = new Set(['-exec', '-execdir', '-ok', '-okdir', '-print', '-print0', '-printf', '-ls', '-delete']);
 const DAY = 86_400;
@@ -305,9 +306,9 @@ class Parser {
     }
     if (/^-newer[aBcm]t$/.test(name)) {
       const value = this.#value(name);
-      const time = parseTime(value, this.#now);
+      const time = readDate(value, this.#now * 1000);
       if (time === null) throw new FindError(`I cannot figure out how to interpret ${marked(value)} as a date or time`);
-      return ({ info }) => info.mtime > time;
+      return ({ info }) => info.mtime * 1000 > time;
     }
     return null;
   }

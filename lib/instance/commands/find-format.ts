@@ -1,9 +1,9 @@
 /** The formats of `find -printf`. */
 import { diskBlocks, inodeOf } from './command-files.ts';
+import { textOfMoment } from './date-format.ts';
 import { kindLetter, modeLetters, OWNER } from './file-words.ts';
 import { baseName, type FindFile } from './find-plan.ts';
 import type { CommandCall } from './own-command.ts';
-import { timePart } from './time-text.ts';
 
 const ESCAPES: Readonly<Record<string, string>> = {
   a: '\x07',
@@ -16,6 +16,15 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\',
 };
 const FRACTION = '.0000000000';
+/** Times as `find` writes them: with a fraction, where they have seconds. */
+const TIMES: Readonly<Record<string, string>> = {
+  '+': `%F+%T${FRACTION}`,
+  c: `%a %b %e %T${FRACTION} %Y`,
+  r: `%I:%M:%S${FRACTION} %p`,
+  S: `%S${FRACTION}`,
+  T: `%T${FRACTION}`,
+  X: `%T${FRACTION}`,
+};
 const PIECE = /\\(?:([0-7]{1,3})|(.))|%([-+ 0#]*)(\d*)(?:\.(\d+))?([ABCT])?(.)|([^\\%]+)|(.)/gs;
 
 /** What a format prints for a file. */
@@ -50,8 +59,14 @@ function timeOf(letters: string, { info }: FindFile): string | null {
   const letter = letters[1] ?? '';
   if (letters.startsWith('B')) return '';
   if (letter === '@') return `${info.mtime}${FRACTION}`;
-  if (letter === '+') return `${timePart('F', info.mtime)}+${timePart('T', info.mtime, FRACTION)}`;
-  return timePart(letter, info.mtime, FRACTION);
+  return timeText(letter, info.mtime);
+}
+
+/** A time in epoch seconds by one letter of strftime; null when the letter is none. */
+function timeText(letter: string, seconds: number): string | null {
+  const written = `%${letter}`;
+  const text = textOfMoment(TIMES[letter] ?? written, seconds * 1000, 'UTC');
+  return text === written ? null : text;
 }
 
 function fieldOf(directive: string, file: FindFile, call: CommandCall, flags: string): string | null {
@@ -60,7 +75,7 @@ function fieldOf(directive: string, file: FindFile, call: CommandCall, flags: st
     case 'a':
     case 'c':
     case 't':
-      return timePart('c', info.mtime, FRACTION);
+      return timeText('c', info.mtime);
     case 'b':
       return String(diskBlocks(info));
     case 'd':

@@ -1,7 +1,8 @@
 /** The lines of `ls`: columns of `-l`, quoting, marks behind names. Knows no files' contents. */
+
 import { diskBlocks, type FileStatus, inodeOf } from './command-files.ts';
+import { textOfMoment } from './date-format.ts';
 import { humanSize, modeLetters, OWNER } from './file-words.ts';
-import { formatTime, timePart } from './time-text.ts';
 
 /** Half a year, as GNU takes it: an older or a future time is shown with its year instead of its hour. */
 const RECENT_SECONDS = 15_778_476;
@@ -35,8 +36,7 @@ export interface ListStyle {
 /** `Jan  2 03:04`, or with the year when it is not recent. Times in epoch seconds. */
 export function recentTime(time: number, now: number): string {
   const recent = time <= now && now - time < RECENT_SECONDS;
-  const day = `${timePart('b', time)} ${timePart('e', time)}`;
-  return recent ? `${day} ${timePart('R', time)}` : `${day}  ${timePart('Y', time)}`;
+  return textOfMoment(recent ? '%b %e %R' : '%b %e  %Y', time * 1000, 'UTC');
 }
 
 /** A name as it is printed. */
@@ -165,5 +165,5 @@ export function totalOf(files: readonly ListedFile[], { human, blockSize }: List
 function timeOf(style: string, time: number, now: number): string {
   const [recent = '', old = recent] = style.split('\n').toReversed();
   const isRecent = time <= now && now - time < RECENT_SECONDS;
-  return formatTime(isRecent ? recent : old, time).replaceAll('\t', ' ');
+  return textOfMoment(isRecent ? recent : old, time * 1000, 'UTC').replaceAll('\t', ' ');
 }

@@ -1,8 +1,9 @@
 /** `stat`: what is known of a file, in a format of the caller. */
+
 import { diskBlocks, type FileStatus, inodeOf } from './command-files.ts';
+import { textOfMoment } from './date-format.ts';
 import { kindWords, modeLetters, OWNER, rawMode } from './file-words.ts';
 import { type CommandCall, inQuotes, type OwnCommand, reasonOf } from './own-command.ts';
-import { formatTime } from './time-text.ts';
 
 const TIME = '%Y-%m-%d %H:%M:%S.%N %z';
 const DEVICE = 1;
@@ -83,7 +84,7 @@ function fieldOf(letter: string, name: string, info: FileStatus, call: CommandCa
     case 'x':
     case 'y':
     case 'z':
-      return formatTime(TIME, info.mtime);
+      return textOfMoment(TIME, info.mtime * 1000, 'UTC');
     case 'X':
     case 'Y':
     case 'Z':

@@ -1,6 +1,6 @@
 /** `touch`. Files have one time here: -a alone makes a file and leaves its time. */
+import { readDate } from './date-words.ts';
 import { type CommandCall, inQuotes, marked, type OwnCommand, reasonOf } from './own-command.ts';
-import { parseTime } from './time-text.ts';
 
 export const touch: OwnCommand = {
   async main(call: CommandCall) {
@@ -66,9 +66,9 @@ function timeOf(call: CommandCall, date: string | null, reference: string | null
     }
   }
   if (date === null) return base;
-  const time = parseTime(date, base);
+  const time = readDate(date, base * 1000);
   if (time === null) call.end(`invalid date format ${marked(date)}`);
-  return Math.max(0, Math.floor(time));
+  return Math.max(0, Math.floor(time / 1000));
 }
 
 /** The time of `[[CC]YY]MMDDhhmm[.ss]`; null when it is none. */
