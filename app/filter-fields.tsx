@@ -9,13 +9,22 @@ export function FilterField({
   placeholder,
   value,
   complaint,
-}: Record<'name' | 'title' | 'placeholder', string> & { value: string | undefined; complaint: string | undefined }) {
+  type = 'text',
+  large = false,
+}: Record<'name' | 'title', string> & {
+  placeholder?: string | undefined;
+  value: string | undefined;
+  complaint: string | undefined;
+  type?: 'text' | 'date';
+  large?: boolean;
+}) {
   return (
     <label className="block min-w-0">
       <span className="field-name">{title}</span>
       <input
         key={value}
-        className="input"
+        type={type}
+        className={large ? 'input !min-h-12 !text-[1.0625rem]' : 'input'}
         name={name}
         defaultValue={value}
         placeholder={placeholder}

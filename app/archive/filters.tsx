@@ -1,5 +1,6 @@
 /** The one box of the support desk, and behind it the single filters, as fields of a plain GET form. */
 import Link from 'next/link';
+import { FilterField } from '../filter-fields.tsx';
 import { readingInWords } from './desk-text.ts';
 import type { ArchiveFilter, ParsedDesk } from './query.ts';
 
@@ -12,11 +13,9 @@ const SORTS: readonly [value: string, label: string][] = [
 
 function Typed({
   name,
-  title,
-  placeholder,
   type = 'text',
-  large = false,
   parsed: { filters, complaints },
+  ...look
 }: {
   name: ArchiveFilter;
   title: string;
@@ -25,31 +24,8 @@ function Typed({
   large?: boolean;
   parsed: ParsedDesk;
 }) {
-  const complaint = complaints[name];
   const value = type === 'date' ? filters[name]?.slice(0, 10) : filters[name];
-  return (
-    <label className="block min-w-0">
-      <span className="field-name">{title}</span>
-      <input
-        type={type}
-        className={large ? 'input !min-h-12 !text-[1.0625rem]' : 'input'}
-        name={name}
-        key={value}
-        defaultValue={value}
-        placeholder={placeholder}
-        autoCapitalize="none"
-        autoComplete="off"
-        spellCheck={false}
-        aria-invalid={complaint === undefined ? undefined : true}
-        aria-describedby={complaint === undefined ? undefined : `desk-${name}-complaint`}
-      />
-      {complaint !== undefined && (
-        <span className="complaint mt-1 block" id={`desk-${name}-complaint`}>
-          {complaint}
-        </span>
-      )}
-    </label>
-  );
+  return <FilterField {...look} name={name} type={type} value={value} complaint={complaints[name]} />;
 }
 
 export function ArchiveFilters({ parsed }: { parsed: ParsedDesk }) {

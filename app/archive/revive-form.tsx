@@ -1,6 +1,7 @@
 'use client';
-/** The form that revives a sandbox from a row of the support desk. */
 import { useActionState } from 'react';
+/** The form that revives a sandbox from a row of the support desk. */
+import { ReviveReason } from '#components/sandbox/revive-reason.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
 import type { DeskOutcome } from './actions.ts';
@@ -23,18 +24,7 @@ export function ReviveForm({
       </summary>
       <form action={submit} className="mt-2 grid min-w-56 gap-2">
         <input type="hidden" name="q" value={q} />
-        <label className="block min-w-0">
-          <span className="field-name">Reason, for the ledger</span>
-          <input
-            className="input"
-            name="reason"
-            required
-            maxLength={1000}
-            defaultValue={outcome?.reason ?? ''}
-            placeholder="Who needs it again, and for what"
-            autoComplete="off"
-          />
-        </label>
+        <ReviveReason reason={outcome?.reason ?? ''} />
         <div>
           <Submit className="button button-ink" doing="Reviving…">
             Revive<span className="sr-only"> {name}</span>

@@ -1,8 +1,9 @@
 'use client';
-/** The card of an archived sandbox: what a revival brings back, what not, how long it takes, and the form for it. */
 import type { ReactNode } from 'react';
 import { Submit } from '../ui/submit.tsx';
 import { type RevivalFacts, revivalInWords } from './revival-words.ts';
+/** The card of an archived sandbox: what a revival brings back, what not, how long it takes, and the form for it. */
+import { ReviveReason } from './revive-reason.tsx';
 
 /** `reason`: what was typed before a refusal. */
 export function ReviveCard({
@@ -25,18 +26,7 @@ export function ReviveCard({
         </p>
       )}
       <div className="flex items-end gap-2">
-        <label className="block min-w-0 flex-1">
-          <span className="field-name">Reason, for the ledger</span>
-          <input
-            className="input"
-            name="reason"
-            required
-            maxLength={1000}
-            defaultValue={reason}
-            placeholder="Who needs it again, and for what"
-            autoComplete="off"
-          />
-        </label>
+        <ReviveReason className="flex-1" reason={reason} />
         <Submit
           className="button button-ink"
           doing="Reviving…"

@@ -3,11 +3,13 @@
  * of it is done, takes its turn among the runs of its sandbox, and counts as a call. Its output is kept in memory,
  * bounded; its end is written down. Knows nothing of HTTP or terminals.
  */
+
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '../base/errors.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
+import { waitForCall } from '../base/waiters.ts';
 import { bytesOfText } from '../instance/byte-text.ts';
 import type { CallCut, OutputChunk } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -385,13 +387,5 @@ function waitForChange(waiters: Set<() => void>, run: string, signal: AbortSigna
       retryAfterSeconds: 5,
     });
   }
-  return new Promise((resolve) => {
-    const done = () => {
-      waiters.delete(done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    waiters.add(done);
-    signal.addEventListener('abort', done, { once: true });
-  });
+  return waitForCall(waiters, signal);
 }

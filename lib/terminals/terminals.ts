@@ -3,11 +3,13 @@
  * browser find them. In memory, bounded. One that a browser shows holds its sandbox awake; one that none shows goes
  * with the filing of its sandbox. Knows nothing of HTTP or keys.
  */
+
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '../base/errors.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
+import { waitForCall } from '../base/waiters.ts';
 import type { OutputChunk } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -203,7 +205,7 @@ export class Terminals {
       goneBecause: () => terminal.gone,
       after: (seq, most) => terminal.transcript.after(seq, most),
       last: () => terminal.transcript.last,
-      changed: (signal) => waitFor(terminal.waiters, signal),
+      changed: (signal) => waitForCall(terminal.waiters, signal),
       show: () => this.#show(terminal),
     };
   }
@@ -368,19 +370,6 @@ export class Terminals {
 }
 
 const CLOSED = 'It was closed.';
-
-function waitFor(waiters: Set<() => void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      waiters.delete(done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    waiters.add(done);
-    signal.addEventListener('abort', done, { once: true });
-  });
-}
 
 function tooMany(who: string, limit: number, setting: 'SANDBOX' | 'TENANT'): WinterdockError {
   return new WinterdockError('quota_exceeded', `${who} may have ${limit} terminals and has them.`, {

@@ -1,20 +1,11 @@
 /** The formats of `find -printf`. */
+import { C_ESCAPES } from './c-escapes.ts';
 import { diskBlocks, inodeOf } from './command-files.ts';
 import { textOfMoment } from './date-format.ts';
 import { kindLetter, modeLetters, OWNER } from './file-words.ts';
 import { baseName, type FindFile } from './find-plan.ts';
 import type { CommandCall } from './own-command.ts';
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  a: '\x07',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-  '\\': '\\',
-};
 const FRACTION = '.0000000000';
 /** Times as `find` writes them: with a fraction, where they have seconds. */
 const TIMES: Readonly<Record<string, string>> = {
@@ -35,8 +26,8 @@ export function formatFound(format: string, file: FindFile, call: CommandCall): 
     else if (octal !== undefined) text += String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
     else if (escaped === 'c') return text;
     else if (escaped !== undefined) {
-      if (ESCAPES[escaped] === undefined) call.warn(`find: warning: unrecognized escape \`\\${escaped}'\n`);
-      text += ESCAPES[escaped] ?? `\\${escaped}`;
+      if (C_ESCAPES[escaped] === undefined) call.warn(`find: warning: unrecognized escape \`\\${escaped}'\n`);
+      text += C_ESCAPES[escaped] ?? `\\${escaped}`;
     } else if (directive === undefined) text += whole;
     else if (directive === '%' && time === undefined) text += '%';
     else {

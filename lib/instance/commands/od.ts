@@ -1,16 +1,8 @@
 /** `od`, and `xxd` and `hexdump -C`: bytes as text. */
+import { C_ESCAPED_BYTES } from './c-escapes.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from './own-command.ts';
 
-const NAMED: Readonly<Record<number, string>> = {
-  0: '\\0',
-  7: '\\a',
-  8: '\\b',
-  9: '\\t',
-  10: '\\n',
-  11: '\\v',
-  12: '\\f',
-  13: '\\r',
-};
+const NAMED: Readonly<Record<number, string>> = { ...C_ESCAPED_BYTES, 0: '\\0' };
 const ASCII =
   'nul soh stx etx eot enq ack bel bs ht nl vt ff cr so si dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us sp'.split(
     ' ',

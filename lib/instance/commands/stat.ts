@@ -1,5 +1,6 @@
 /** `stat`: what is known of a file, in a format of the caller. */
 
+import { C_ESCAPES } from './c-escapes.ts';
 import { diskBlocks, type FileStatus, inodeOf } from './command-files.ts';
 import { textOfMoment } from './date-format.ts';
 import { kindWords, modeLetters, OWNER, rawMode } from './file-words.ts';
@@ -17,17 +18,7 @@ Change: %z
  Birth: %w
 `;
 const TERSE = '%n %s %b %f %u %g %D %i %h %t %T %X %Y %Z %W %o\n';
-const ESCAPES: Readonly<Record<string, string>> = {
-  a: '\x07',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-  '"': '"',
-  '\\': '\\',
-};
+const ESCAPES: Readonly<Record<string, string>> = { ...C_ESCAPES, '"': '"' };
 const DIRECTIVE = /%([-+ 0#']*)(\d*)(?:\.(\d+))?([HL]?)([A-Za-z%])/g;
 
 function fieldOf(letter: string, name: string, info: FileStatus, call: CommandCall): string | null {

@@ -1,16 +1,8 @@
 /** Paths as git prints them. Pure. */
 
-const NAMED: Readonly<Record<number, string>> = {
-  7: '\\a',
-  8: '\\b',
-  9: '\\t',
-  10: '\\n',
-  11: '\\v',
-  12: '\\f',
-  13: '\\r',
-  34: '\\"',
-  92: '\\\\',
-};
+import { C_ESCAPED_BYTES } from '../c-escapes.ts';
+
+const NAMED: Readonly<Record<number, string>> = { ...C_ESCAPED_BYTES, 34: '\\"', 92: '\\\\' };
 
 /** In quotes when it has control characters, quotes, backslashes or bytes beyond ASCII; `spaces`: or spaces. */
 export function quotedPath(path: string, { spaces = false } = {}): string {
