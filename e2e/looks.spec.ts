@@ -117,17 +117,29 @@ test.afterAll(async () => {
 });
 
 interface Watched {
-  shifted?: number;
+  /** Every shift: how far, and what moved from where to where. */
+  shifts?: { far: number; what: string[] }[];
 }
 
-/** Has each page of the context add up how far its parts moved by themselves, from its first paint on. */
+/** Has each page of the context note how far its parts moved by themselves, from its first paint on. */
 async function watchShifts(context: BrowserContext): Promise<void> {
   await context.addInitScript(() => {
     const watched = globalThis as Watched;
-    watched.shifted = 0;
+    watched.shifts = [];
+    type Shift = PerformanceEntry & {
+      value: number;
+      hadRecentInput: boolean;
+      sources: { node: Node | null; previousRect: DOMRectReadOnly; currentRect: DOMRectReadOnly }[];
+    };
+    const placeOf = ({ x, y, width, height }: DOMRectReadOnly) => [x, y, width, height].map(Math.round).join(' ');
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
-        if (!entry.hadRecentInput) watched.shifted = (watched.shifted ?? 0) + entry.value;
+      for (const { value, hadRecentInput, sources } of list.getEntries() as Shift[]) {
+        if (hadRecentInput) continue;
+        const what = sources.map(({ node, previousRect, currentRect }) => {
+          const html = node instanceof Element ? node.outerHTML : (node?.textContent ?? 'gone');
+          return `${html.slice(0, 120)}: ${placeOf(previousRect)} to ${placeOf(currentRect)}`;
+        });
+        watched.shifts?.push({ far: value, what });
       }
     }).observe({ type: 'layout-shift', buffered: true });
   });
@@ -197,7 +209,11 @@ test.describe('in a browser that was never here', () => {
         expect(shipped, name).toBeLessThanOrEqual(path === '/' ? OVERVIEW_LIMIT : 200_000);
 
         await expect(page.getByText('live', { exact: true }), name).toBeVisible();
-        expect(await page.evaluate(() => (globalThis as Watched).shifted), name).toBeLessThan(0.01);
+        const shifts = (await page.evaluate(() => (globalThis as Watched).shifts)) ?? [
+          { far: 1, what: ['not watched'] },
+        ];
+        const far = shifts.reduce((sum, shift) => sum + shift.far, 0);
+        expect(far, `${name}: ${JSON.stringify(shifts)}`).toBeLessThan(0.01);
         expect(await page.evaluate(() => document.getAnimations().length), name).toBe(0);
 
         expect(await flaws(page), name).toEqual([]);

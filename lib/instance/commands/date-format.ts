@@ -1,4 +1,4 @@
-/** Times as text in formats of strftime(3), as `date`, `ls`, `stat`, `find` and awk write them. English, in UTC. Pure. */
+/** Times in formats of strftime(3), as `date`, `ls`, `stat`, `find` and awk write them: English, in UTC. Pure. */
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const MONTHS = [

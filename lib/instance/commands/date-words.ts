@@ -1,4 +1,7 @@
-/** Reads the dates that people give to `date -d`, `touch -d` and `find -newermt`: calendar dates, times, zones and relative words. In UTC. Pure. */
+/**
+ * Reads the dates that people give to `date -d`, `touch -d` and `find -newermt`: calendar dates, times, zones and
+ * relative words. In UTC. Pure.
+ */
 
 const DAY_MS = 86_400_000;
 const UNITS: Readonly<Record<string, number>> = {
