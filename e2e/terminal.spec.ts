@@ -75,6 +75,31 @@ test('control C ends what runs, on the server too, and the sandbox answers at on
   await seeRow(page, 'ahead');
 });
 
+test('a line behind another call says so at once, and Stop ends its wait alone', async ({ page }) => {
+  await moor('behind', 'resume');
+  const { call } = visited();
+  const { json: other } = await call<{ id: string }>('POST', '/api/instances/behind/terminals', {});
+  const lines = `/api/instances/behind/terminals/${other.id}/lines`;
+  await call('POST', lines, { text: 'echo begun; sleep 300' });
+  await openSession(page);
+  await openTerminal(page, 'behind');
+  await page.getByRole('button', { name: 'New terminal' }).click();
+  await expect(page.getByRole('button', { name: 'Terminal 2' })).toHaveAttribute('aria-pressed', 'true');
+  await commandLine(page).focus();
+  await page.keyboard.type('echo mine');
+  await page.keyboard.press('Enter');
+  const said =
+    /waits behind another shell call, under way for .*: echo begun; sleep 300 · Stop, or Ctrl \+ C, ends the wait/;
+  await expect.poll(async () => (await rows(page)).join('')).toMatch(said);
+  await expect(page.getByRole('log')).toContainText(said);
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await seeRow(page, '^C stopped');
+  expect((await call('POST', lines, { text: 'true' })).json).toMatchObject({ code: 'conflict' });
+  await call('DELETE', `/api/instances/behind/terminals/${other.id}`);
+  await runCommand(page, 'echo mine');
+  await seeRow(page, 'mine');
+});
+
 test('bytes that are no text are shown as what they are not, which the end says', async ({ page }) => {
   await moor('bytes', 'resume');
   await openSession(page);

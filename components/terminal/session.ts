@@ -18,7 +18,7 @@ import { outcomeIn, type RunOutcome } from './outcome.ts';
 import { type ScreenPosition, StreamText } from './output.ts';
 import { outputText } from './output-text.ts';
 import { isCompleteScript } from './script-complete.ts';
-import type { Language, WakeResult } from './words.ts';
+import { type Language, type WakeResult, waitInWords } from './words.ts';
 
 export interface SessionListener {
   /** A run begins; for a screen reader. */
@@ -280,6 +280,8 @@ export class Session {
     switch (event.event) {
       case 'line':
         return this.#line(String(data.text), String(data.cwd), data.language as Language, actorIn(data, this.#person));
+      case 'waits':
+        return this.#aside(waitInWords(data));
       case 'woke':
         return this.#woke(data as unknown as WakeResult);
       case 'stdout':

@@ -1,6 +1,6 @@
 /** How a run began and ended, in words: for the plain form, the screen and a screen reader. Pure. */
 import type { ExecAnswer, Instance } from '#lib/contract/schema.ts';
-import { tookInWords } from '../ui/durations.ts';
+import { lengthInWords, tookInWords } from '../ui/durations.ts';
 
 export interface WakeResult {
   /** How the sandbox was found: `hot`, `warm` or `cold`. */
@@ -23,6 +23,21 @@ export function wakeInWords({ woke, from, took_ms }: WakeResult): string | null 
   return from === null || from === 'created'
     ? `woke it for the first time, in ${took}`
     : `woke it from ${from} in ${took}`;
+}
+
+const KINDS: Readonly<Record<string, string>> = { shell: 'shell', js: 'JavaScript', python: 'Python' };
+const SHOWN = 60;
+
+/** What a line waits for, and how the wait is ended, as the event `waits` tells. */
+export function waitInWords({ kind, code, for_ms: ms, others }: Record<string, unknown>): string {
+  const [first = '', ...rest] = String(code).trim().split('\n');
+  const clean = first.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ').trim();
+  const isCut = clean.length > SHOWN || rest.length > 0;
+  const shown = isCut ? `${clean.slice(0, SHOWN).toWellFormed().trimEnd()} …` : clean;
+  const name = KINDS[String(kind)] ?? '';
+  const between = others === 0 ? '' : `, and ${others} more`;
+  const since = lengthInWords(Number(ms) / 1000);
+  return `waits behind another ${name} call, under way for ${since}${between}: ${shown} · Stop, or Ctrl + C, ends the wait`;
 }
 
 /** How a run ended, without its exit code. */

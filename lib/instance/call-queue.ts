@@ -8,7 +8,7 @@ import type { ComponentProgress, ComponentsCall, StepResult } from './components
 import type { CallCut, ComponentsOutcome, DeathCause, EvalOutcome, ExecOutcome, OutputChunk } from './instance.ts';
 import { joinStream, MAX_STREAM_BYTES } from './output.ts';
 import type { Call, EvalResult, ExecResult, FromInstance, ToInstance } from './protocol.ts';
-import { MAX_JOB_QUESTIONS, type ShellJobHost } from './shell-jobs.ts';
+import { MAX_JOB_QUESTIONS, NO_JOBS, type ShellJobHost } from './shell-jobs.ts';
 
 /** How many calls may wait for one sandbox. */
 const MAX_WAITING = 64;
@@ -23,12 +23,14 @@ const MAX_CHARACTERS_A_SECOND = 64 * 1024 * 1024;
 /** Exit codes of a call that was cut off, as a shell gives them for a timeout and an interrupt. */
 const CUT_OFF_EXIT_CODES = { timeout: 124, closing: 124, caller: 130 } as const;
 
-/** The message of a call that was cut off. */
+/** The message of a call that was cut off, and what has become of tmp where its process was ended. */
 const CUT_OFF_MESSAGES = {
-  timeout: 'it ran out of time and its process was ended; tmp is gone at the next wake',
+  timeout: 'it ran out of time and its process was ended',
   closing: 'its sandbox was filed by force before it ended',
-  caller: 'it was stopped and its process had to be ended; tmp is gone at the next wake',
+  caller: 'it was stopped and its process had to be ended',
 } as const;
+const TMP_GOES = '; tmp is gone at the next wake';
+const TMP_STAYS = '; another process of the sandbox goes on, and tmp stays';
 
 export type CallOutcome = ExecOutcome | EvalOutcome | ComponentsOutcome;
 
@@ -107,8 +109,7 @@ export class QueuedCall {
     if (id !== this.id) return true;
     if (this.#questions >= MAX_JOB_QUESTIONS) return false;
     this.#questions += 1;
-    const refusal = 'this call has nobody who could stop or follow a run.';
-    const { onJob = () => Promise.resolve({ jobs: [], output: [], refusal }) } = this.#follower;
+    const { onJob = () => Promise.resolve({ jobs: [], output: [], refusal: NO_JOBS }) } = this.#follower;
     this.#ended ??= new AbortController();
     void onJob(request, this.#ended.signal).then((answer) => {
       this.#questions -= 1;
@@ -144,11 +145,11 @@ export class QueuedCall {
 
   /**
    * The outcome of a call that did not run to its end: it ran out of time, its sandbox is filed by force, or its caller
-   * stopped it.
+   * stopped it. `tmpStays`: the sandbox has a process without this one.
    */
-  cutOffOutcome(by: CallCut): CallOutcome {
+  cutOffOutcome(by: CallCut, tmpStays = false): CallOutcome {
     const timedOut = by !== 'caller';
-    const why = CUT_OFF_MESSAGES[by];
+    const why = `${CUT_OFF_MESSAGES[by]}${by === 'closing' ? '' : tmpStays ? TMP_STAYS : TMP_GOES}`;
     const exitCode = CUT_OFF_EXIT_CODES[by];
     const tookMs = Math.round(performance.now() - this.startedAt);
     if (this.call.kind === 'components') return this.#cutOffComponents(this.call, why, timedOut, tookMs);
@@ -160,9 +161,10 @@ export class QueuedCall {
   }
 
   /** Settles it when its process died: a timeout or abort has an outcome, anything else is an error. */
-  cutOff(cause: DeathCause, error: () => unknown): void {
-    if (this.stoppedBy && cause !== 'memory' && cause !== 'crash') this.resolve(this.cutOffOutcome(this.stoppedBy));
-    else if (cause === 'timeout') this.resolve(this.cutOffOutcome('timeout'));
+  cutOff(cause: DeathCause, tmpStays: boolean, error: () => unknown): void {
+    const isStopped = this.stoppedBy !== null && cause !== 'memory' && cause !== 'crash';
+    const by = isStopped ? this.stoppedBy : cause === 'timeout' ? cause : null;
+    if (by !== null) this.resolve(this.cutOffOutcome(by, tmpStays));
     else this.reject(error());
   }
 

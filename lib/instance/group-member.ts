@@ -1,6 +1,6 @@
 /** One of the processes of a sandbox, and what the group remembers of it. */
+import type { TurnKind } from './instance.ts';
 import type { SupervisedInstance } from './supervisor.ts';
-import type { TurnKind } from './turns.ts';
 
 export interface GroupMember {
   readonly instance: SupervisedInstance;

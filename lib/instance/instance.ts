@@ -123,8 +123,24 @@ export interface OutputChunk {
   skipped?: number;
 }
 
+/** `run`: what nobody waits for at the other end of a connection. */
+export type TurnKind = 'shell' | 'python' | 'js' | 'run';
+
+/** The call that another one waits for. */
+export interface CallAhead {
+  kind: TurnKind;
+  /** The beginning of its script or code. */
+  code: string;
+  /** How long it has been under way, in milliseconds. */
+  forMs: number;
+  /** Calls that wait between the two. */
+  others: number;
+}
+
 /** What a caller who follows a call is told meanwhile, and what ends the call. */
 interface ProcessCallOptions {
+  /** It waits for another call, which the function names; null once it waits no more. */
+  onWaiting?: (ahead: () => CallAhead | null) => void;
   /** The call begins: those before it have ended. */
   onStarted?: () => void;
   onOutput?: (chunk: OutputChunk) => void;

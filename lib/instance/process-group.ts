@@ -10,19 +10,21 @@ import { requireCapability } from './capability-check.ts';
 import { closeBeside, type GroupMember, takeFor } from './group-member.ts';
 import { IdleWaiters } from './idle-waiters.ts';
 import type {
+  CallAhead,
   Death,
   DeathCause,
   InstanceProcess,
   OpenSpec,
   PauseReport,
   ProcessWatcher,
+  TurnKind,
   WriteOperation,
   WriteOutcome,
 } from './instance.ts';
 import { type PolicyName, type PolicyProfile, profileOf } from './policies.ts';
 import { processGoneError } from './process-gone-error.ts';
 import type { SupervisedInstance } from './supervisor.ts';
-import { TURN_PLACES, type TurnKind, TurnQueue, turnOfEval, turnOfExec } from './turns.ts';
+import { type CallTurn, SandboxTurns, TURN_PLACES, turnOfEval, turnOfExec } from './turns.ts';
 
 /** How long a process beside the first one is kept for the next call, in milliseconds. */
 const IDLE_MS = 10_000;
@@ -33,6 +35,7 @@ const MOST_FOR_CALLS = 4;
 
 interface CallOptions {
   signal?: AbortSignal;
+  onWaiting?: (ahead: () => CallAhead | null) => void;
 }
 
 /** Starts a process that joins the others; null when there is no room for one. */
@@ -45,7 +48,7 @@ export class ProcessGroup implements InstanceProcess {
   readonly #spec: OpenSpec;
   readonly #profile: PolicyProfile & { name: PolicyName };
   readonly #openMember: OpenMember;
-  readonly #turns = new Map<TurnKind, TurnQueue>();
+  readonly #turns = new SandboxTurns();
   readonly #idle = new IdleWaiters(() => this.busy);
   readonly #watchers: ProcessWatcher[] = [];
   readonly #end = Promise.withResolvers<Death>();
@@ -90,8 +93,7 @@ export class ProcessGroup implements InstanceProcess {
   }
 
   get busy(): boolean {
-    for (const queue of this.#turns.values()) if (!queue.isEmpty) return true;
-    return this.#members.some(({ instance }) => instance.busy);
+    return !this.#turns.areFree || this.#members.some(({ instance }) => instance.busy);
   }
 
   get thermal(): 'hot' | 'warm' {
@@ -100,12 +102,14 @@ export class ProcessGroup implements InstanceProcess {
 
   readonly exec: InstanceProcess['exec'] = async (request, options = {}) => {
     requireCapability(this.#profile, 'shell', { id: this.id, policy: this.#spec.policy });
-    return this.#inTurn(turnOfExec(request), options, (instance) => instance.exec(request, options));
+    const turn = { kind: turnOfExec(request), code: request.command };
+    return this.#inTurn(turn, options, (instance) => instance.exec(request, options));
   };
 
   readonly eval: InstanceProcess['eval'] = async (request, options = {}) => {
     requireCapability(this.#profile, request.language, { id: this.id, policy: this.#spec.policy });
-    return this.#inTurn(turnOfEval(request), options, (instance) => instance.eval(request, options));
+    const turn = { kind: turnOfEval(request), code: request.code };
+    return this.#inTurn(turn, options, (instance) => instance.eval(request, options));
   };
 
   /** Always in the first process, which has their memory. */
@@ -238,16 +242,22 @@ export class ProcessGroup implements InstanceProcess {
   }
 
   async #inTurn<T>(
-    kind: TurnKind,
-    { signal }: CallOptions,
+    { kind, code }: Pick<CallTurn, 'kind' | 'code'>,
+    { signal, onWaiting }: CallOptions,
     work: (instance: SupervisedInstance) => Promise<T>,
   ): Promise<T> {
     if (this.#isGone) throw this.#goneError();
-    const queue = this.#queueOf(kind);
-    const turn = queue.enter(this.id, signal);
-    if (turn !== null) await turn;
+    const turn: CallTurn = { kind, code, begunMs: null, isHeldUp: false };
+    const ahead = () => this.#turns.aheadOf(turn);
+    const begun = this.#turns.enter(turn, this.id, signal);
+    if (begun !== null) {
+      onWaiting?.(ahead);
+      await begun;
+    }
     try {
       const member = this.#take(kind) ?? (await this.#another(kind, signal));
+      turn.isHeldUp = member.instance.isCalling;
+      if (turn.isHeldUp) onWaiting?.(ahead);
       try {
         return await work(member.instance);
       } catch (error) {
@@ -259,17 +269,9 @@ export class ProcessGroup implements InstanceProcess {
         member.calls -= 1;
       }
     } finally {
-      queue.leave();
+      this.#turns.leave(turn);
       this.#callEnded();
     }
-  }
-
-  #queueOf(kind: TurnKind): TurnQueue {
-    const known = this.#turns.get(kind);
-    if (known !== undefined) return known;
-    const queue = new TurnQueue(TURN_PLACES[kind]);
-    this.#turns.set(kind, queue);
-    return queue;
   }
 
   /** Takes an idle process for a call of this kind: the one that ran this kind last, else the first; null for none. */
@@ -316,6 +318,7 @@ export class ProcessGroup implements InstanceProcess {
     const member: GroupMember = { instance, kind: null, isOpen: false, calls: 0, idleTimer: null };
     this.#members.push(member);
     this.#firstPid ||= instance.pid;
+    instance.isReplaceable = () => this.#goesOnWithout(member);
     instance.opened.then(
       () => {
         member.isOpen = true;
@@ -348,14 +351,19 @@ export class ProcessGroup implements InstanceProcess {
   }
 
   /** The others go on when one of them runs a call; else the sandbox has no process any more. */
+  #goesOnWithout(member: GroupMember): boolean {
+    if (this.#closing || this.#death !== null) return false;
+    const [first, ...others] = this.#members;
+    return member !== first || others.some(({ instance }) => instance.isCalling);
+  }
+
   #memberEnded(member: GroupMember, death: Death): void {
     const wasFirst = this.#members[0] === member;
+    const goesOn = this.#goesOnWithout(member);
     if (member.idleTimer !== null) clearTimeout(member.idleTimer);
     this.#members = this.#members.filter((other) => other !== member);
     this.#cpuSeconds += member.instance.cpuSeconds();
     if (wasFirst) this.#firstPid = member.instance.pid;
-    const goesOn =
-      !this.#closing && this.#death === null && (!wasFirst || this.#members.some(({ instance }) => instance.isCalling));
     if (goesOn) {
       if (death.cause !== 'closed') for (const watcher of this.#watchers) watcher.onMemberEnded?.(death);
       return;
@@ -374,6 +382,6 @@ export class ProcessGroup implements InstanceProcess {
   }
 
   #refuseWaiting(): void {
-    for (const queue of this.#turns.values()) queue.clear(() => this.#goneError());
+    this.#turns.clear(() => this.#goneError());
   }
 }

@@ -6,7 +6,7 @@ import type { Overlay } from '../vfs/overlay.ts';
 import type { OutputChunk } from './instance.ts';
 import { monotonicMs } from './monotonic.ts';
 import { Output } from './output.ts';
-import type { ShellJobAnswer, ShellJobRequest } from './shell-jobs.ts';
+import { NO_JOBS, type ShellJobAnswer, type ShellJobRequest } from './shell-jobs.ts';
 
 /** Maximum delay of a long command's output, so that the server has it when the process must be killed. */
 const MAX_OUTPUT_DELAY_MS = 200;
@@ -79,7 +79,7 @@ export class Run {
 
   /** Asks the server about jobs. Null when the call is stopped first. */
   async askJob(request: ShellJobRequest): Promise<ShellJobAnswer | null> {
-    if (this.#ask === null) return { jobs: [], output: [], refusal: 'nothing here could stop or follow a run.' };
+    if (this.#ask === null) return { jobs: [], output: [], refusal: NO_JOBS };
     if (this.signal.aborted) return null;
     const { promise: stopped, resolve } = Promise.withResolvers<null>();
     const stop = () => resolve(null);

@@ -32,7 +32,11 @@ export type ShellJobHost = (request: ShellJobRequest, signal: AbortSignal) => Pr
 
 /** What a script is told in which `&` stands anywhere but at its top level. */
 export const NESTED_JOB =
-  'bash: "&" begins a run at the top level of a script alone, and not in a loop, a function, a group, a subshell or a script that is called; nothing of this was run\n';
+  'bash: "&" begins a run at the top level of a script alone, and not in a loop, a function, a group, a subshell or a script that is called; nothing of this was run: leave "&" out, or put it at the top level\n';
+
+/** What a script is told whose call nobody follows: a schedule's, or a component's. */
+export const NO_JOBS =
+  'nobody would follow a run that a schedule or a component begins. Leave "&" out: the command then runs as part of this call. What should run beside it takes a schedule of its own, or POST /instances/:id/runs';
 
 /** Questions of one call that have no answer yet. */
 export const MAX_JOB_QUESTIONS = 64;

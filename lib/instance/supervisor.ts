@@ -39,6 +39,8 @@ export class SupervisedInstance implements ProcessMember {
   readonly opened: Promise<void>;
   readonly ended: Promise<Death>;
   identity: string | null = null;
+  /** Whether the sandbox would go on with another process, and with tmp, if this one ended now. */
+  isReplaceable: () => boolean = () => false;
   readonly pause = () => this.#liveness.pause();
   readonly thaw = () => this.#liveness.thaw();
   readonly watch = (watcher: SilenceWatcher) => this.#liveness.watch(watcher);
@@ -389,7 +391,7 @@ export class SupervisedInstance implements ProcessMember {
     for (const call of this.#queue.clear()) call.reject(error(false));
     const running = this.#queue.finish();
     if (running && this.#liveness.neverBegan(running.id)) running.reject(error(false));
-    else running?.cutOff(death.cause, () => error(this.#isOpen));
+    else running?.cutOff(death.cause, this.isReplaceable(), () => error(this.#isOpen));
     this.#idle.release();
     return death;
   }

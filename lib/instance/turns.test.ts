@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { openAtRest } from '../vfs/open.ts';
 import { vfsPath } from '../vfs/testing/tmp-files.ts';
-import type { ExecOutcome, InstanceProcess } from './instance.ts';
+import type { CallAhead, ExecOutcome, InstanceProcess } from './instance.ts';
 import { isRunning, stage } from './testing/stage.ts';
 import { turnOfScript } from './turns.ts';
 
@@ -131,6 +131,34 @@ describe('calls of several kinds', () => {
     const resting = openAtRest(at.file('first'));
     expect(Buffer.from(resting.get(vfsPath('/t'), 'tmp') ?? []).toString()).toBe('t\n');
     resting.close();
+  }, 60_000);
+
+  test('a call whose process had to be ended says whether tmp stays', async () => {
+    const a = await opened('tmp');
+    await at.say(a, 'echo t > /tmp/t');
+    const job = await endless(a, PYTHON);
+    const stuck = { command: "awk 'BEGIN { while (1); }'", timeoutMs: 500 };
+    const beside = await a.exec(stuck);
+    expect(beside).toMatchObject({ timedOut: true, stderr: expect.stringContaining('goes on, and tmp stays') });
+    expect(await job.stop()).toMatchObject({ exitCode: 130 });
+    expect(await at.say(a, 'cat /tmp/t')).toBe('t\n');
+    await expect.poll(() => a.members.length, { timeout: 20_000 }).toBe(1);
+    const alone = await a.exec(stuck);
+    expect(alone).toMatchObject({ timedOut: true, stderr: expect.stringContaining('tmp is gone at the next wake') });
+    expect(await a.ended).toMatchObject({ cause: 'timeout' });
+  }, 60_000);
+
+  test('a call that waits is told which one it waits for, until it begins', async () => {
+    const a = await opened('waits');
+    const job = await endless(a, SHELL);
+    const asked: (() => CallAhead | null)[] = [];
+    const second = a.exec({ command: 'echo second' });
+    const third = a.exec({ command: 'echo third' }, { onWaiting: (ahead) => asked.push(ahead) });
+    const told = () => asked.map((ahead) => ahead());
+    expect(told()).toEqual([{ kind: 'shell', code: SHELL, forMs: expect.any(Number), others: 1 }]);
+    await job.stop();
+    await Promise.all([second, third]);
+    expect(told()).toEqual([null]);
   }, 60_000);
 
   test('a first process that is killed in its call, alone at work, ends them all', async () => {

@@ -1,5 +1,5 @@
 /** What a run is to those who begin, list and read it. Types alone. */
-import type { EvalOutcome, ExecOutcome, OutputChunk } from '../instance/instance.ts';
+import type { CallAhead, EvalOutcome, ExecOutcome, OutputChunk } from '../instance/instance.ts';
 import type { RunEnding, RunLanguage, RunRow } from '../registry/runs.ts';
 import type { WakeReport } from '../sessions/sessions.ts';
 import type { RingPiece } from './output-ring.ts';
@@ -32,6 +32,8 @@ export type RunCallOutcome = ExecOutcome | EvalOutcome;
 /** Is told what happens to a run as it happens. */
 export interface RunObserver {
   onWoke?(woken: WakeReport): void;
+  /** It waits for another call, which the function names; null once it waits no more. */
+  onWaiting?(ahead: () => CallAhead | null): void;
   onOutput?(chunk: OutputChunk): void;
   /** `outcome`: null when there is none, because it could not begin or its process was lost. */
   onEnded?(run: RunStatus, outcome: RunCallOutcome | null): void;

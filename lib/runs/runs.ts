@@ -11,7 +11,7 @@ import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { waitForCall } from '../base/waiters.ts';
 import { bytesOfText } from '../instance/byte-text.ts';
-import type { CallCut, OutputChunk } from '../instance/instance.ts';
+import type { CallAhead, CallCut, OutputChunk } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
 import { RUN_COMMAND_LENGTH, type RunConclusion, type RunRow } from '../registry/runs.ts';
 import type { LedgerEntry, RowPage } from '../registry/types.ts';
@@ -241,6 +241,7 @@ export class Runs {
         listener.onWoke?.(woken);
         wakeWaiters(run.waiters);
       },
+      onWaiting: (ahead: () => CallAhead | null) => listener.onWaiting?.(() => (run.hasStarted ? null : ahead())),
       onStarted: () => {
         run.hasStarted = true;
         const startedMs = this.#clock.now();

@@ -6,6 +6,7 @@ import { isWinterdockError, publicMessage } from '../base/errors.ts';
 import { notePart } from '../base/timing.ts';
 import { requireCapability } from '../instance/capability-check.ts';
 import type {
+  CallAhead,
   EvalOutcome,
   EvalRequest,
   ExecOutcome,
@@ -182,6 +183,8 @@ export async function requireCallable(
 
 export interface ExecOptions {
   onWoke?: (woken: WakeReport) => void;
+  /** It waits for another call, which the function names; null once it waits no more. */
+  onWaiting?: (ahead: () => CallAhead | null) => void;
   /** The call begins: those before it have ended. */
   onStarted?: () => void;
   onOutput?: (chunk: OutputChunk) => void;
@@ -202,7 +205,7 @@ export async function exec(
   options: ExecOptions = {},
 ): Promise<ExecOutcome & WakeReport> {
   await requireCpuTime(engine, runtime, audit);
-  const { onWoke, onStarted, onOutput, onJob, signal } = options;
+  const { onWoke, onWaiting, onStarted, onOutput, onJob, signal } = options;
   // Output of a script that runs before its wake is committed is held back until then.
   let heldOutput: OutputChunk[] | null = [];
   const { answer, woken } = await sendToProcess(
@@ -212,6 +215,7 @@ export async function exec(
     (process) =>
       process.exec(request, {
         ...(signal === undefined ? {} : { signal }),
+        ...(onWaiting === undefined ? {} : { onWaiting }),
         ...(onStarted === undefined ? {} : { onStarted }),
         ...(onJob === undefined ? {} : { onJob }),
         ...(onOutput === undefined
@@ -240,7 +244,7 @@ export async function evaluateInSandbox(
   runtime: SandboxRuntime,
   request: EvalRequest,
   audit: AuditContext,
-  { onWoke, ...options }: Pick<ExecOptions, 'onWoke' | 'onStarted' | 'signal' | 'isPatient'> = {},
+  { onWoke, ...options }: Pick<ExecOptions, 'onWoke' | 'onWaiting' | 'onStarted' | 'signal' | 'isPatient'> = {},
 ): Promise<EvalOutcome & WakeReport> {
   await requireCpuTime(engine, runtime, audit);
   const { isPatient: _, ...followed } = options;

@@ -4,6 +4,7 @@
  */
 import type { InstanceId } from '../base/ids.ts';
 import type {
+  CallAhead,
   EvalOutcome,
   EvalRequest,
   ExecOutcome,
@@ -140,6 +141,7 @@ export interface Sessions {
     audit: AuditContext,
     options?: {
       onWoke?: (woken: WakeReport) => void;
+      onWaiting?: (ahead: () => CallAhead | null) => void;
       onStarted?: () => void;
       onOutput?: (chunk: OutputChunk) => void;
       onJob?: ShellJobHost;
@@ -154,6 +156,7 @@ export interface Sessions {
     audit: AuditContext,
     options?: {
       onWoke?: (woken: WakeReport) => void;
+      onWaiting?: (ahead: () => CallAhead | null) => void;
       onStarted?: () => void;
       signal?: AbortSignal;
       isPatient?: boolean;

@@ -10,7 +10,7 @@ import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '..
 import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { waitForCall } from '../base/waiters.ts';
-import type { OutputChunk } from '../instance/instance.ts';
+import type { CallAhead, OutputChunk } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunCallOutcome, RunStatus } from '../runs/run-types.ts';
@@ -26,6 +26,8 @@ const SHOWN_MS = 60_000;
 /** One that nobody typed into, and that printed nothing, holds its sandbox no longer. */
 const USED_MS = 30 * 60_000;
 const LOOK_MS = 5000;
+/** A wait that is shorter is not told of. */
+const WAIT_MS = 300;
 const MAX_READERS = 32;
 /** Gone terminals that are told of: of one sandbox, and of all. */
 const MAX_GONE = 8;
@@ -145,6 +147,7 @@ export class Terminals {
     try {
       const run = await this.#runs.begin(id, { language, code: text, cwd, terminal: terminal.id }, audit, {
         onWoke: ({ woke, wokeMs, from }) => this.#push(terminal, 'woke', { woke, from, took_ms: wokeMs }, 0),
+        onWaiting: (ahead) => this.#tellWait(terminal, ahead),
         onOutput: (chunk) => this.#output(terminal, chunk),
         onEnded: (ended, outcome) => {
           hasEnded = true;
@@ -309,6 +312,16 @@ export class Terminals {
   #add(terminal: OpenTerminal, event: string, data: unknown, bytes: number): void {
     terminal.transcript.push(event, data, bytes);
     for (const resolve of [...terminal.waiters]) resolve();
+  }
+
+  /** Says what a line waits for, once it has waited a moment. */
+  #tellWait(terminal: OpenTerminal, ahead: () => CallAhead | null): void {
+    setTimeout(() => {
+      const call = ahead();
+      if (call === null) return;
+      const { kind, code, forMs, others } = call;
+      this.#push(terminal, 'waits', { kind, code, for_ms: forMs, others }, code.length);
+    }, WAIT_MS).unref();
   }
 
   #output(terminal: OpenTerminal, { stream, text, skipped = 0 }: OutputChunk): void {

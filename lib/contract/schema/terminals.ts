@@ -38,7 +38,7 @@ export type TerminalLineInput = z.infer<typeof terminalLineSchema>;
 
 /** What happens in a terminal, as the events of its stream. */
 export const terminalEventSchema = z.object({
-  event: z.enum(['line', 'woke', 'stdout', 'stderr', 'gap', 'refused', 'exit', 'note', 'clear', 'gone']),
+  event: z.enum(['line', 'waits', 'woke', 'stdout', 'stderr', 'gap', 'refused', 'exit', 'note', 'clear', 'gone']),
   data: z.record(z.string(), z.unknown()),
 });
 export type TerminalEvent = z.infer<typeof terminalEventSchema>;

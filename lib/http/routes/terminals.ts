@@ -56,7 +56,7 @@ export const terminalRoutes: Route[] = [
     operation: 'showTerminal',
     name: 'streamTerminal',
     summary:
-      'Shows a terminal: first what stands in it, then what happens, as server-sent events (`line`, `woke`, `stdout`, `stderr`, `gap`, `refused`, `exit`, `note`, `clear`, and at last `gone`). `Last-Event-ID` goes on after that entry. As long as a stream is open, and for a minute after the last one, the terminal counts as shown: one that is used holds its instance awake.',
+      'Shows a terminal: first what stands in it, then what happens, as server-sent events (`line`, `waits`, `woke`, `stdout`, `stderr`, `gap`, `refused`, `exit`, `note`, `clear`, and at last `gone`). `Last-Event-ID` goes on after that entry. As long as a stream is open, and for a minute after the last one, the terminal counts as shown: one that is used holds its instance awake.',
     tag,
     params,
     headers: { 'Last-Event-ID': 'Begin after this entry' },

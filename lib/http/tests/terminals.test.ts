@@ -116,6 +116,28 @@ test('a line is stopped from any browser, and a refusal stands in the scrollback
   await shown.leave();
 });
 
+test('a line that waits says behind which call, and a stop ends the wait and not the other call', async () => {
+  await make('waits');
+  const [one, two] = [await open('waits'), await open('waits')];
+  const [first, second] = [await show('waits', one.id), await show('waits', two.id)];
+  await type('waits', one.id, 'echo begun; sleep 60');
+  await first.seen('stdout', { text: 'begun\n' });
+  await type('waits', two.id, 'echo mine');
+  await second.seen('waits', { kind: 'shell', code: 'echo begun; sleep 60', others: 0, for_ms: expect.any(Number) });
+  await server.call('POST', `/api/instances/waits/terminals/${two.id}/interrupt`, {});
+  await second.seen('exit', { state: 'stopped', reason: 'Somebody stopped it.' });
+  // A call of another kind does not wait, and says nothing.
+  await type('waits', two.id, '6 * 7', 'js');
+  await second.seen('exit', { value: '42' });
+  expect(second.events.filter(({ event }) => event === 'waits')).toHaveLength(1);
+  expect(first.events.map(({ event }) => event)).not.toContain('exit');
+  await type('waits', two.id, 'echo mine');
+  await vi.waitFor(() => expect(second.events.filter(({ event }) => event === 'waits')).toHaveLength(2), 10_000);
+  await server.call('POST', `/api/instances/waits/terminals/${one.id}/interrupt`, {});
+  await second.seen('stdout', { text: 'mine\n' });
+  await Promise.all([first.leave(), second.leave()]);
+});
+
 test('one that is shown holds its sandbox awake, one that none shows for a minute does not and goes when it is filed', async () => {
   await make('held');
   const { id } = await open('held');

@@ -38,3 +38,19 @@ test('with vfs it sees the workspace and writes all or nothing; without it sees 
   expect((await process.exec({ command: 'cat here' })).stdout).toBe('2\n');
   await process.kill('killed');
 });
+
+test('`&` where nobody would follow a run is refused with what to do instead, and the rest runs', async () => {
+  const process = open('sh-and');
+  const { value, logs } = await callOne(process, componentOf('sh', 'sleep 60 & echo 1'));
+  expect(value).toBe(1);
+  const said = await process.exec({ command: 'sleep 60 & echo on' });
+  expect(said).toMatchObject({ stdout: 'on\n', exitCode: 0 });
+  for (const text of [logs, said.stderr]) {
+    expect(text).toContain(
+      'bash: cannot run in the background: nobody would follow a run that a schedule or a component',
+    );
+    expect(text).toContain('Leave "&" out');
+    expect(text).toContain('POST /instances/:id/runs');
+  }
+  await process.kill('killed');
+});
