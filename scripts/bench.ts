@@ -8,6 +8,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { failures } from './bench/check.ts';
 import { HEADLINES } from './bench/headlines.ts';
+import { endWithRunner } from './bench/lifetime.ts';
 import { type BenchOptions, PART_NAMES, PARTS, type Part, parseOptions, USAGE } from './bench/parts.ts';
 import { plotOf } from './bench/plot.ts';
 import { type Kept, keep, merge, type PartResult } from './bench/result.ts';
@@ -51,6 +52,7 @@ if (options.draw) {
   process.exit(0);
 }
 
+endWithRunner();
 ensurePeers();
 ensurePeers(BENCH_PEERS);
 ensureWorkerBundle();

@@ -7,12 +7,11 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { FILLED, FILLED_ACTORS, fillLedger, fillRegistry } from '../../lib/registry/sqlite/testing/fill.ts';
-import { spawnServer } from '../../lib/testing/process.ts';
 import { ensureBuilt } from '../build.ts';
 import { must, timed } from './measure.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { once, roundRobin } from './round-robin.ts';
-import { FLOOR, KEY, type Running, startBare } from './server.ts';
+import { FLOOR, KEY, type Running, startBare, startWinterdock } from './server.ts';
 import { ratioOf } from './statistics.ts';
 import { measureTyping } from './typing.ts';
 
@@ -53,12 +52,8 @@ interface Site {
 
 /** A server with its console on a filled data folder; nothing moves by itself. */
 async function openSite(folder: string): Promise<Site> {
-  const server = await spawnServer({
-    folder,
-    args: [],
-    settings: { NODE_ENV: 'production', WB_POOL: '0', WB_LOG: 'error', WB_TICK_MS: '3600000', WB_RATE_KEY: '0' },
-  });
-  return { url: server.url, stop: () => server.end() };
+  const server = await startWinterdock({ WB_POOL: '0', WB_TICK_MS: '3600000', WB_RATE_KEY: '0' }, folder, []);
+  return { url: server.url, stop: () => server.stop({ keep: true }) };
 }
 
 async function pageOf({ url }: Site, path: string): Promise<string> {

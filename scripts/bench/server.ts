@@ -1,5 +1,5 @@
 /** What is measured, as processes: the real server on a throwaway data folder, the floor beside it, and AgentFS. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { spawnServer } from '../../lib/testing/process.ts';
 import { TEST_KEY } from '../../lib/testing/server.ts';
 import { ROOT } from '../build.ts';
+import { endsWithUs, WITHIN_US } from './lifetime.ts';
 
 export const KEY = TEST_KEY;
 
@@ -51,6 +52,8 @@ export async function startWinterdock(
 ): Promise<Running> {
   const server = await spawnServer({
     folder,
+    within: WITHIN_US,
+    began: endsWithUs,
     ...(args === undefined ? {} : { args }),
     settings: { WB_POOL: '2', WB_LOG: 'error', NODE_ENV: 'production', ...settings },
   });
@@ -65,27 +68,19 @@ export async function startWinterdock(
   };
 }
 
-/** Kills a child when this process exits before it stopped it. Returns what stops it, by SIGTERM or another signal. */
-export function stopsWithUs(child: ChildProcess): (signal?: NodeJS.Signals) => Promise<void> {
-  const exited = once(child, 'exit');
-  const kill = () => void child.kill();
-  process.once('exit', kill);
-  return async (signal) => {
-    process.off('exit', kill);
-    child.kill(signal);
-    await exited;
-  };
-}
-
 /**
  * Starts a Node script that prints `ready URL`. It is given a path in a folder of its own, which goes when it stops.
  */
 async function startScript(script: string): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-bare-'));
-  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'bench', script), join(folder, 'file')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const end = stopsWithUs(child);
+  const [command = '', ...args] = [
+    ...WITHIN_US,
+    process.execPath,
+    join(ROOT, 'scripts', 'bench', script),
+    join(folder, 'file'),
+  ];
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  endsWithUs(child);
   const exited = once(child, 'exit');
   const [text] = (await Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),
@@ -98,7 +93,8 @@ async function startScript(script: string): Promise<Running> {
     pid: child.pid ?? 0,
     folder,
     async stop() {
-      await end();
+      child.kill();
+      await exited;
       rmSync(folder, { recursive: true, force: true });
     },
   };

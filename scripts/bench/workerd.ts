@@ -9,8 +9,9 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { ROOT } from '../build.ts';
 import { BENCH_PEERS } from '../peers.ts';
+import { endsWithUs, WITHIN_US } from './lifetime.ts';
 import { must } from './measure.ts';
-import { type Running, stopsWithUs } from './server.ts';
+import type { Running } from './server.ts';
 
 /** Milliseconds without a request after which workerd evicts an object, with some to spare. */
 export const EVICTED_AFTER_MS = 12_000;
@@ -37,11 +38,12 @@ export async function startWorkerd(folder = mkdtempSync(join(tmpdir(), 'workerd-
   mkdirSync(join(folder, 'disk'), { recursive: true });
   copyFileSync(join(ROOT, 'scripts', 'bench', 'workerd-object.js'), join(folder, 'workerd-object.js'));
   writeFileSync(join(folder, 'config.capnp'), CONFIG);
-  const child = spawn(binary, ['serve', 'config.capnp', '--control-fd=3'], {
+  const [command = '', ...args] = [...WITHIN_US, binary, 'serve', 'config.capnp', '--control-fd=3'];
+  const child = spawn(command, args, {
     cwd: folder,
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
   });
-  const end = stopsWithUs(child);
+  endsWithUs(child);
   const exited = once(child, 'exit');
   const listening = once(createInterface({ input: child.stdio[3] as Readable }), 'line');
   const [line] = (await Promise.race([
@@ -56,7 +58,8 @@ export async function startWorkerd(folder = mkdtempSync(join(tmpdir(), 'workerd-
     pid: child.pid ?? 0,
     folder,
     async stop({ keep = false, killed = false } = {}) {
-      await end(killed ? 'SIGKILL' : 'SIGTERM');
+      child.kill(killed ? 'SIGKILL' : 'SIGTERM');
+      await exited;
       if (!keep) rmSync(folder, { recursive: true, force: true });
     },
   };
