@@ -31,12 +31,17 @@ export function pythonCommands(
     defineCommand(name, async (args, context) => {
       const port = new LazyPythonPort(files(), running(), memoryBytes);
       files().setPort(SQLITE_PORT, port);
+      let refusal: string | null = null;
+      let result: ExecResult;
       try {
-        return await runPython(name, args, context);
+        result = await runPython(name, args, context);
       } finally {
         files().setPort(SQLITE_PORT, null);
-        await port.close();
+        refusal = await port.close();
       }
+      if (refusal === null || running().expired) return result;
+      const stderr = `${result.stderr}${name}: what sqlite3 has committed last could not be written: ${refusal}\n`;
+      return { ...result, stderr, exitCode: result.exitCode || 1 };
     }),
   );
 }

@@ -118,6 +118,38 @@ test('60. the later commit wins a path that both wrote, and the overlay sees and
   expect([text(vfs.get(vfsPath('/folder/b'))), text(vfs.get(vfsPath('/else')))]).toEqual(['outside', 'outside']);
 });
 
+test('68. a guarded file that others have committed since refuses a commit that changes it, and no other', () => {
+  const vfs = liveVfs();
+  vfs.put(vfsPath('/db'), bytes('before'));
+  const overlay = vfs.overlay();
+  const guarded = (path: string) => overlay.guard(vfsPath(path), 'workspace');
+  guarded('/db');
+  vfs.put(vfsPath('/db'), bytes('outside'));
+  expect(overlay.isOutdated(vfsPath('/db'), 'workspace')).toBe(true);
+  overlay.put(vfsPath('/else'), bytes('kept'));
+  overlay.commit();
+  expect(text(vfs.get(vfsPath('/else')))).toBe('kept');
+
+  guarded('/db');
+  expect(overlay.isOutdated(vfsPath('/db'), 'workspace')).toBe(false);
+  overlay.put(vfsPath('/db'), bytes('call'));
+  overlay.put(vfsPath('/else'), bytes('dropped'));
+  vfs.put(vfsPath('/db'), bytes('outside again'));
+  // What it read last is its own.
+  guarded('/db');
+  expect(codeOf(() => overlay.commit())).toBe('conflict');
+  expect([text(vfs.get(vfsPath('/db'))), text(vfs.get(vfsPath('/else')))]).toEqual(['outside again', 'kept']);
+
+  guarded('/new');
+  overlay.put(vfsPath('/new'), bytes('call'));
+  vfs.put(vfsPath('/new'), bytes('outside'));
+  expect(codeOf(() => overlay.commit())).toBe('conflict');
+  guarded('/db');
+  overlay.put(vfsPath('/db'), bytes('call'));
+  overlay.commit();
+  expect(text(vfs.get(vfsPath('/db')))).toBe('call');
+});
+
 test('60. a mode set on a file that others have removed is dropped, and an implicit folder gives way to their file', () => {
   const vfs = liveVfs();
   vfs.put(vfsPath('/gone'), bytes('x'));

@@ -8,6 +8,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../base/clock.ts';
 import { OverlayReader } from './overlay-reader.ts';
 import { OverlayWriter } from './overlay-writer.ts';
+import type { VfsPath } from './paths.ts';
 import type { PendingWrites } from './pending-writes.ts';
 import { type QueryAnswer, type QueryParams, runQuery } from './query.ts';
 import { FULL, resultCodeOf } from './sqlite-errors.ts';
@@ -74,6 +75,8 @@ export class Overlay extends Tree {
   #touched = false;
   /** The file's commit count when the call made its first change. */
   #since = 0;
+  /** Versions that files had when the call read what it is to change. */
+  readonly #guards = new Map<string, VfsAddress & { version: number }>();
 
   constructor(parts: OverlayParts) {
     const { statements, nodes, pending, transaction, explain } = parts;
@@ -109,6 +112,32 @@ export class Overlay extends Tree {
     return this.read(() => this.#rows.files(volume, prefix, limit));
   }
 
+  /**
+   * Call it before reading a file whose change depends on what it was, a database for example. When others have
+   * committed it since, the next commit with a change of it is refused.
+   */
+  guard(path: VfsPath, volume: Volume): void {
+    const key = `${volume}:${path}`;
+    if (this.#guards.has(key) && this.#hasChanged({ volume, path })) return;
+    this.#guards.set(key, { volume, path, version: this.#committedVersion({ volume, path }) });
+  }
+
+  /** Whether others have committed a guarded file since. */
+  isOutdated(path: VfsPath, volume: Volume): boolean {
+    const guard = this.#guards.get(`${volume}:${path}`);
+    return guard !== undefined && guard.version !== this.#committedVersion(guard);
+  }
+
+  #committedVersion({ volume, path }: VfsAddress): number {
+    return this.read(() => this.#parts.rows.file(volume, path)?.version ?? 0);
+  }
+
+  #hasChanged({ volume, path }: VfsAddress): boolean {
+    if (!this.#touched || this.#call === null) return false;
+    const sql = `SELECT 1 FROM pending.changed_path WHERE call = ? AND volume = ? AND path = ? AND kind <> 'attributes'`;
+    return this.#parts.statements.get(sql, this.#call, volume, path) !== undefined;
+  }
+
   /** Runs a query over the files as they would be after a commit now. See `runQuery`. */
   query(sql: string, params: QueryParams): QueryAnswer {
     const { db, transaction } = this.#parts;
@@ -124,8 +153,8 @@ export class Overlay extends Tree {
 
   /**
    * Applies the changes to the file durably, then starts empty again. Throws `quota_exceeded`, `storage_unavailable`,
-   * and `conflict` when others have made a directory where the call put a file, or a file where it needs a directory.
-   * On an error all changes are dropped, and the overlay starts empty as well.
+   * and `conflict` when others have made a directory where the call put a file, or a file where it needs a directory,
+   * or have committed a guarded file. On an error all changes are dropped, and the overlay starts empty as well.
    */
   commit(): void {
     let few = false;
@@ -146,6 +175,7 @@ export class Overlay extends Tree {
   }
 
   #leave(few: boolean): void {
+    this.#guards.clear();
     if (this.#call === null) return;
     const call = this.#call;
     this.#call = null;
@@ -185,6 +215,7 @@ export class Overlay extends Tree {
   #apply(gathered: Gathered): void {
     const { statements, changes, transaction } = this.#parts;
     const call = this.#enter();
+    this.#requireGuarded();
     const version = changes.nextVersion(gathered.above ?? 0);
     if (gathered.gone > 0) {
       statements.run(
@@ -224,6 +255,13 @@ export class Overlay extends Tree {
     if (gathered.kept > 0) this.#keep(call, version);
     if (gathered.attributes > 0) this.#attributes(call);
     if (transaction.committed !== this.#since) this.#requireTree(call);
+  }
+
+  #requireGuarded(): void {
+    for (const guard of this.#guards.values()) {
+      if (guard.version === this.#committedVersion(guard) || !this.#hasChanged(guard)) continue;
+      throw conflict(guard, 'was changed by another call meanwhile; nothing of the command is kept');
+    }
   }
 
   /** Creates implicit directories where nothing else is. */

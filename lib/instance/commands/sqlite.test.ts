@@ -1,7 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { stage } from '../testing/stage.ts';
+import { vfsPath } from '../../vfs/testing/tmp-files.ts';
+import type { InstanceProcess } from '../instance.ts';
+import { pssMib, stage } from '../testing/stage.ts';
 import { formatOutcome, recordedCases } from './testing/recorded-cases.ts';
 
 const at = stage();
@@ -165,4 +167,127 @@ con.execute('with recursive c(x) as (values(1) union all select x + 1 from c) se
   });
   expect(timedOut).toBe(true);
   expect(await at.say(sandbox, "sqlite3 a.db 'select * from t'")).toBe('1\n');
+}, 60_000);
+
+const put = (path: string, bytes: number) =>
+  ({ op: 'put', volume: 'workspace', path: vfsPath(path), content: Buffer.alloc(bytes) }) as const;
+
+/** Python that is where it wants to be: its output comes at its end, its memory shows at once. */
+const THERE = 'held = b"x" * 100_000_000';
+
+async function isThere(sandbox: InstanceProcess): Promise<void> {
+  const largest = () => Math.max(...sandbox.members.map(({ pid }) => pssMib(pid)));
+  await expect.poll(largest, { timeout: 50_000 }).toBeGreaterThan(150);
+}
+
+test('a commit for which there is no room is rolled back in Python, and the connection goes on', async () => {
+  const sandbox = at.open('sqlite-python-full', { maxFileBytes: 200_000 });
+  const { stdout, stderr } = await sandbox.exec({
+    command: `python3 - <<'P'
+import sqlite3
+con = sqlite3.connect('a.db')
+con.execute('create table t(a, b)')
+con.execute("insert into t values(1, 'small')")
+con.commit()
+reading = con.execute('with recursive c(x) as (values(1) union all select x + 1 from c where x < 2000) select x, (select count(*) from t) from c')
+print(reading.fetchone())
+try:
+    with con:
+        con.executemany('insert into t values(?, ?)', [(n, 'x' * 1000) for n in range(300)])
+except sqlite3.OperationalError as error:
+    print(error.sqlite_errorname, error, con.in_transaction)
+print(con.execute('select count(*) from t').fetchone(), con.execute('pragma integrity_check').fetchone())
+con.execute("insert into t values(2, 'fits')")
+con.commit()
+print([row[0] for row in con.execute('select b from t')])
+P`,
+  });
+  expect([stdout, stderr]).toEqual([
+    "(1, 1)\nSQLITE_FULL database or disk is full False\n(1,) ('ok',)\n['small', 'fits']\n",
+    '',
+  ]);
+  expect(await at.say(sandbox, 'sqlite3 a.db "select b from t; pragma integrity_check"')).toBe('small\nfits\nok\n');
+}, 60_000);
+
+test('a process that is killed while Python writes a database leaves it as it was, whole', async () => {
+  const sandbox = at.open('sqlite-killed');
+  await sandbox.exec({ command: "sqlite3 a.db 'create table t(a); insert into t values(1)'" });
+  const dying = sandbox.exec({
+    command: `python3 - <<'P'
+import sqlite3
+con = sqlite3.connect('a.db')
+for n in range(10 ** 9):
+    con.executemany('insert into t values(?)', [(m,) for m in range(500)])
+    con.commit()
+    ${THERE}
+P`,
+  });
+  dying.catch(() => {});
+  await isThere(sandbox);
+  process.kill(sandbox.pid, 'SIGKILL');
+  await expect(dying).rejects.toMatchObject({ code: 'conflict' });
+  await sandbox.ended;
+  const after = at.open('sqlite-killed');
+  expect(await at.say(after, "sqlite3 a.db 'select * from t; pragma integrity_check'; ls -A")).toBe('1\nok\na.db\n');
+}, 60_000);
+
+/** Python that has read a database, and goes on when there is a file `go`. */
+const READS_AND_WAITS = `python3 - <<'P'
+import sqlite3, os, time
+con = sqlite3.connect('a.db')
+con.execute('select * from t').fetchall()
+BEFORE
+${THERE}
+while not os.path.exists('/workspace/go'): time.sleep(0.05)
+AFTER
+P`;
+
+test('of two calls that write one database at a time, none loses what the other has committed', async () => {
+  const write = "con.execute('insert into t values(3)'); con.commit()";
+  const late = `try:
+    ${write}
+except sqlite3.OperationalError as error:
+    print(error.sqlite_errorname, error)
+print(con.execute('select a from t').fetchall())
+${write}`;
+  const python = async (sandbox: InstanceProcess, before: string, after: string) => {
+    const command = READS_AND_WAITS.replace('BEFORE', before).replace('AFTER', after);
+    const outcome = sandbox.exec({ command, timeoutMs: 50_000 });
+    outcome.catch(() => {});
+    await isThere(sandbox);
+    return { outcome };
+  };
+  // It writes after the other: it is told, sees what the other wrote, and can do it again.
+  const [sandbox, other] = [at.open('sqlite-two'), at.open('sqlite-two-late')];
+  for (const each of [sandbox, other])
+    await each.exec({ command: "sqlite3 a.db 'create table t(a); insert into t values(1)'" });
+  const first = await python(sandbox, '', late);
+  expect(await at.say(sandbox, "sqlite3 a.db 'insert into t values(2)'")).toBe('');
+  await sandbox.write(put('/go', 1));
+  expect(await first.outcome).toMatchObject({
+    stdout: 'SQLITE_BUSY database is locked\n[(1,), (2,)]\n',
+    stderr: '',
+    exitCode: 0,
+  });
+  expect(await at.say(sandbox, "sqlite3 a.db 'select a from t; pragma integrity_check'")).toBe('1\n2\n3\nok\n');
+  // It has written before the other, whose commit comes first: nothing of it is kept.
+  const second = await python(other, "con.execute('insert into t values(4)'); con.commit()", '');
+  expect(await at.say(other, "sqlite3 a.db 'insert into t values(5)'")).toBe('');
+  await other.write(put('/go', 1));
+  await expect(second.outcome).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('/a.db was changed by another call'),
+  });
+  expect(await at.say(other, "sqlite3 a.db 'select a from t; pragma integrity_check'")).toBe('1\n5\nok\n');
+}, 120_000);
+
+test('a database that is larger than may be open says so, in the shell and in Python', async () => {
+  const sandbox = at.open('sqlite-large', { policy: 'posix', maxFileBytes: 80 * 1024 * 1024 });
+  const bytes = 64 * 1024 * 1024 + 4096;
+  await sandbox.write(put('/large.db', bytes));
+  const why = `unable to open database file: it has ${bytes} bytes, and all databases that are open at a time may have 67108864`;
+  const shell = await sandbox.exec({ command: 'sqlite3 large.db .tables' });
+  expect([shell.stderr, shell.exitCode]).toEqual([expect.stringContaining(why), 1]);
+  const python = await sandbox.exec({ command: 'python3 -c "import sqlite3; sqlite3.connect(\'large.db\')"' });
+  expect([python.stderr, python.exitCode]).toEqual([expect.stringContaining(`OperationalError: ${why}`), 1]);
 }, 60_000);

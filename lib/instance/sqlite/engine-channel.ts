@@ -23,6 +23,8 @@ export type EngineRequest =
 
 export type FileAsk =
   | { op: 'read'; path: string }
+  /** Its answer is a number, written out. */
+  | { op: 'size'; path: string }
   | { op: 'write'; path: string; content: Uint8Array }
   | { op: 'append'; path: string; content: Uint8Array }
   | { op: 'delete'; path: string };

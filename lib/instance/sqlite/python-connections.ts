@@ -74,7 +74,7 @@ class Cursor:
 
     def execute(self, sql, parameters=(), /):
         self._begin(sql)
-        answer = _exchange(op="execute", id=self.connection._id, sql=sql, parameters=_parameters(parameters))
+        answer = self.connection._ask(op="execute", id=self.connection._id, sql=sql, parameters=_parameters(parameters))
         self._take(answer)
         is_change = self._verb in ("INSERT", "UPDATE", "DELETE", "REPLACE")
         self.rowcount = answer["direct"] if is_change and answer.get("columns") is None else -1
@@ -103,7 +103,7 @@ class Cursor:
         return self
 
     def _many(self, sql, batch):
-        answer = _exchange(op="many", id=self.connection._id, sql=sql, sets=batch)
+        answer = self.connection._ask(op="many", id=self.connection._id, sql=sql, sets=batch)
         self.connection._state(answer)
         self.rowcount += answer["changes"]
 
@@ -114,7 +114,7 @@ class Cursor:
         self._reset()
         if self.connection.in_transaction:
             self.connection.commit()
-        self.connection._state(_exchange(op="script", id=self.connection._id, sql=script))
+        self.connection._run(script)
         self.description, self.rowcount = None, -1
         return self
 
@@ -225,7 +225,18 @@ class Connection:
             self._run(("BEGIN " + level).strip())
 
     def _run(self, sql):
-        self._state(_exchange(op="script", id=self._id, sql=sql))
+        self._state(self._ask(op="script", id=self._id, sql=sql))
+
+    def _ask(self, **request):
+        try:
+            return _exchange(**request)
+        except Exception:
+            # What failed may have ended the transaction.
+            try:
+                self._state(_exchange(op="state", id=self._id))
+            except Exception:
+                self._in_transaction = False
+            raise
 
     @property
     def isolation_level(self):

@@ -36,7 +36,8 @@ export class LazyPythonPort implements FilePort {
     return this.#port;
   }
 
-  async close(): Promise<void> {
-    if (this.#port !== null) await (await this.#port).close();
+  /** Why what was committed could not be written; null when it was. */
+  async close(): Promise<string | null> {
+    return this.#port === null ? null : (await this.#port).close();
   }
 }

@@ -36,13 +36,14 @@ export class PythonPort {
     return Buffer.from(answer);
   }
 
-  /** Closes every connection. */
-  async close(): Promise<void> {
+  /** Closes every connection. Returns why what they committed could not be written; null when it was. */
+  async close(): Promise<string | null> {
     const thread = this.#thread;
-    if (thread === null) return;
-    await this.#ask('{"op":"end"}');
+    if (thread === null) return null;
+    const { error = null } = JSON.parse(await this.#ask('{"op":"end"}')) as { error?: string };
+    if (this.#thread !== null) giveBack(thread);
     this.#thread = null;
-    giveBack(thread);
+    return error;
   }
 
   async #ask(request: string): Promise<string> {

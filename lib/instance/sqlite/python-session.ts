@@ -17,7 +17,7 @@ type Given = null | string | { i: string } | { f: string } | { b: string };
 type SqlParameters = Given[] | Record<string, Given>;
 
 interface SessionRequest {
-  op: 'open' | 'close' | 'execute' | 'many' | 'fetch' | 'reset' | 'script' | 'version' | 'complete' | 'end';
+  op: 'open' | 'close' | 'execute' | 'many' | 'fetch' | 'reset' | 'script' | 'state' | 'version' | 'complete' | 'end';
   id?: number;
   path?: string;
   readOnly?: boolean;
@@ -73,6 +73,8 @@ export class PythonSession {
         return this.#reset(Number(request.id));
       case 'script':
         return this.#script(Number(request.id), String(request.sql));
+      case 'state':
+        return this.#stateOf(this.#database(Number(request.id)));
       case 'many':
         return this.#executeMany(Number(request.id), String(request.sql), request.sets ?? []);
       case 'version':
@@ -197,6 +199,10 @@ export class PythonSession {
   /** Where a connection stands; writes committed changes back. */
   #state(database: EngineDatabase) {
     if (database.isAutocommit) this.#writeBack();
+    return this.#stateOf(database);
+  }
+
+  #stateOf(database: EngineDatabase) {
     return {
       transaction: !database.isAutocommit,
       lastRowId: rawInteger(database.lastRowId),
@@ -208,7 +214,13 @@ export class PythonSession {
     const { files } = this.#engine;
     if ([...this.#databases.values()].some((database) => !database.isAutocommit)) return;
     if (files.changedBytes > BATCH_BYTES && performance.now() - this.#writtenAt < WRITE_EVERY_MS) return;
-    files.flush();
+    try {
+      files.flush();
+    } catch (error) {
+      // Statements that still read would go on with pages that are no more.
+      for (const id of [...this.#cursors.keys()]) this.#reset(id);
+      throw error;
+    }
     this.#writtenAt = performance.now();
   }
 }

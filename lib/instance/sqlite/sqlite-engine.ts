@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Sqlite3Static, WasmPointer } from '@sqlite.org/sqlite-wasm';
 import type { EngineChannel } from './engine-channel.ts';
-import { EngineDatabase } from './engine-database.ts';
+import { EngineDatabase, SqliteFailure } from './engine-database.ts';
 import { FILE_SYSTEM, installFiles, SECTOR_BYTES } from './engine-files.ts';
 import { WorkspaceFiles } from './workspace-files.ts';
 
@@ -34,15 +34,17 @@ export class SqliteEngine {
     const isMemory = name === ':memory:' || name === '';
     const flags = options.readOnly ? capi.SQLITE_OPEN_READONLY : capi.SQLITE_OPEN_READWRITE | capi.SQLITE_OPEN_CREATE;
     const scope = wasm.scopedAllocPush();
+    this.files.takeRefusal();
     try {
       const place = wasm.scopedAllocPtr(1) as unknown as WasmPointer;
       const code = capi.sqlite3_open_v2(isMemory ? ':memory:' : name, place, flags, FILE_SYSTEM);
       const pointer = wasm.peekPtr(place);
       const database = new EngineDatabase(this.lib, pointer);
       if (code !== capi.SQLITE_OK) {
-        const failure = database.failure(code);
+        const { message, extended, offset } = database.failure(code);
         database.close();
-        throw failure;
+        const refusal = this.files.takeRefusal();
+        throw new SqliteFailure(refusal === null ? message : `${message}: ${refusal}`, code & 0xff, extended, offset);
       }
       if (!isMemory) database.run(`PRAGMA page_size = ${SECTOR_BYTES}`);
       if (options.exclusive && !isMemory) database.run('PRAGMA locking_mode = EXCLUSIVE');

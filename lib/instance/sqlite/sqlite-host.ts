@@ -6,8 +6,11 @@
 import { join } from 'node:path';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { IFileSystem } from 'just-bash';
+import type { VfsAddress } from '../../vfs/types.ts';
 import { keepThread } from '../components/kept-threads.ts';
+import { resolveGuestPath } from '../guest-paths.ts';
 import { monotonicMs } from '../monotonic.ts';
+import { posixError } from '../posix-error.ts';
 import type { Run } from '../run.ts';
 import type { EngineRequest, EngineStart, FileAsk, FromEngine, ToEngine } from './engine-channel.ts';
 
@@ -141,7 +144,7 @@ export class SqliteThread {
       running.call.onOutput(message.stream, message.content);
       this.#send({ type: 'reply', content: null, error: null });
     } else {
-      answerAsk(running.call.fs, message.ask).then(
+      answerAsk(running.call, message.ask).then(
         (content) => this.#send({ type: 'reply', content, error: null }),
         (error: unknown) =>
           this.#send({ type: 'reply', content: null, error: error instanceof Error ? error.message : String(error) }),
@@ -150,13 +153,23 @@ export class SqliteThread {
   }
 }
 
-async function answerAsk(fs: IFileSystem, ask: FileAsk): Promise<Uint8Array | null> {
+/**
+ * A database is read and written whole. One that another call has committed in between is not written: its changes
+ * would be gone.
+ */
+async function answerAsk({ fs, run }: EngineCall, ask: FileAsk): Promise<Uint8Array | null> {
+  const at = addressOf(run, ask.path);
   switch (ask.op) {
     case 'read': {
+      if (at !== null) run.files.guard(at.path, at.volume);
       if (!(await fs.exists(ask.path))) return null;
       return new Uint8Array(await fs.readFileBuffer(ask.path));
     }
+    case 'size':
+      return (await fs.exists(ask.path)) ? Buffer.from(String((await fs.stat(ask.path)).size)) : null;
     case 'write':
+      if (at !== null && run.files.isOutdated(at.path, at.volume))
+        throw posixError('EBUSY', 'another call has changed it', ask.path);
       await fs.writeFile(ask.path, ask.content);
       return null;
     case 'append':
@@ -165,6 +178,16 @@ async function answerAsk(fs: IFileSystem, ask: FileAsk): Promise<Uint8Array | nu
     case 'delete':
       await fs.rm(ask.path, { force: true });
       return null;
+  }
+}
+
+/** Null for what is in no volume. */
+function addressOf({ files }: Run, path: string): VfsAddress | null {
+  try {
+    return resolveGuestPath(files, path).address;
+  } catch {
+    // A loop of links: the read or write says so.
+    return null;
   }
 }
 

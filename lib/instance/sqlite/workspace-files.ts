@@ -3,8 +3,19 @@
  * Owns their locks and their size; knows nothing of SQLite's calls.
  */
 import type { EngineChannel } from './engine-channel.ts';
+import { SqliteFailure } from './engine-database.ts';
 
+/** Where a database counts its changes, by which SQLite knows that the pages that it remembers are still right. */
+const CHANGES_AT = 24;
+const HEADER_BYTES = 100;
 const GROWTH_BYTES = 64 * 1024;
+
+/** Result codes for what the worker refuses to write, by the error's name. */
+const REFUSALS: Readonly<Record<string, readonly [code: number, message: string]>> = {
+  EBUSY: [5, 'database is locked'],
+  ENOSPC: [13, 'database or disk is full'],
+  EFBIG: [13, 'database or disk is full'],
+};
 
 const JOURNAL = '-journal';
 /** How a journal begins that is still to be played back. */
@@ -37,9 +48,18 @@ export class WorkspaceFiles {
   readonly #open = new Map<string, OpenContent>();
   /** Names that were removed and are still in the workspace. */
   readonly #removed = new Set<string>();
+  /** Why a file was not opened last; null when nothing was wrong with it. */
+  #refusal: string | null = null;
 
   constructor(channel: EngineChannel) {
     this.#channel = channel;
+  }
+
+  /** Takes the reason for which a file was not opened last. */
+  takeRefusal(): string | null {
+    const refusal = this.#refusal;
+    this.#refusal = null;
+    return refusal;
   }
 
   /**
@@ -50,9 +70,14 @@ export class WorkspaceFiles {
     if (path === null) return new OpenContent(new Uint8Array(0), false);
     const known = this.#open.get(path);
     if (known !== undefined) return known;
+    const size = this.#storedSize(path);
+    if (size === null && !creates) return null;
+    const { fileBytes } = this.#channel.start;
+    if (this.#total() + (size ?? 0) > fileBytes) {
+      this.#refusal = `it has ${size} bytes, and all databases that are open at a time may have ${fileBytes}`;
+      return null;
+    }
     const content = this.#removed.has(path) ? null : this.#channel.ask({ op: 'read', path });
-    if (content === null && !creates) return null;
-    if (content !== null && this.#total() + content.byteLength > this.#channel.start.fileBytes) return null;
     const isNew = content === null;
     if (isNew && stores) this.#channel.ask({ op: 'write', path, content: new Uint8Array(0) });
     const opened = new OpenContent(content ?? new Uint8Array(0), isNew && !stores);
@@ -63,7 +88,13 @@ export class WorkspaceFiles {
 
   exists(path: string): boolean {
     if (this.#open.has(path)) return true;
-    return !this.#removed.has(path) && this.#channel.ask({ op: 'read', path }) !== null;
+    return this.#storedSize(path) !== null;
+  }
+
+  /** Bytes of a file in the workspace; null when there is none. */
+  #storedSize(path: string): number | null {
+    const size = this.#removed.has(path) ? null : this.#channel.ask({ op: 'size', path });
+    return size === null ? null : Number(Buffer.from(size).toString());
   }
 
   remove(path: string): void {
@@ -126,12 +157,18 @@ export class WorkspaceFiles {
   }
 
   /**
-   * Writes every changed file to the workspace, and forgets those that nobody has open. Throws what it refuses; such a
-   * change is dropped.
+   * Writes every changed file to the workspace, and forgets those that nobody has open. Throws SqliteFailure for what
+   * the workspace refuses: then files that were not written are as they are there, and who has one open must give up
+   * its locks.
    */
   flush(): void {
     try {
       this.#writeAll();
+    } catch (error) {
+      this.#readAgain();
+      const message = error instanceof Error ? error.message : String(error);
+      const [code, why] = REFUSALS[message.split(':')[0] ?? ''] ?? [];
+      throw code === undefined ? error : new SqliteFailure(why ?? message, code, code, -1);
     } finally {
       this.#removed.clear();
       for (const [path, file] of this.#open) {
@@ -161,9 +198,30 @@ export class WorkspaceFiles {
     }
   }
 
+  /** Takes the changes back that were not written. */
+  #readAgain(): void {
+    for (const [path, file] of this.#open) {
+      if (!file.isChanged) continue;
+      const dropped = changesOf(file.content);
+      file.bytes = (this.#channel.ask({ op: 'read', path }) ?? new Uint8Array(0)).slice();
+      file.size = file.bytes.byteLength;
+      // What was dropped and what another call has written may be as many changes, and are not the same.
+      if (file.size < HEADER_BYTES) continue;
+      viewOf(file.bytes).setUint32(CHANGES_AT, Math.max(dropped, changesOf(file.bytes)) + 1);
+    }
+  }
+
   #total(): number {
     let total = 0;
     for (const { bytes } of this.#open.values()) total += bytes.byteLength;
     return total;
   }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function changesOf(content: Uint8Array): number {
+  return content.byteLength < HEADER_BYTES ? 0 : viewOf(content).getUint32(CHANGES_AT);
 }
