@@ -1,7 +1,5 @@
 /** The layout of every page: masthead, page, footer. */
 
-import { GeistMono } from 'geist/font/mono';
-import { GeistSans } from 'geist/font/sans';
 import type { Metadata, Viewport } from 'next';
 import { cookies } from 'next/headers';
 import type { ReactNode } from 'react';
@@ -14,6 +12,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import { cookieRules } from '#lib/auth/cookies.ts';
 import { getHost } from '#lib/host/host.ts';
 import { currentCaller, ledgerSeq, renderedAt } from './caller.ts';
+import { mono, sans } from './fonts.ts';
 import { Footer } from './footer.tsx';
 import { Masthead } from './masthead.tsx';
 import { isTheme, themeCookie } from './theme.ts';
@@ -57,7 +56,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
   const theme = isTheme(chosen) ? chosen : undefined;
   const [caller, newestLine] = await Promise.all([currentCaller(), ledgerSeq()]);
   return (
-    <html lang="en" data-theme={theme} className={`${GeistSans.variable} ${GeistMono.variable}`}>
+    <html lang="en" data-theme={theme} className={`${sans.variable} ${mono.variable}`}>
       <body>
         <a href="#main" className="button sr-only z-10 focus:not-sr-only focus:absolute focus:m-2">
           Skip to the content

@@ -145,6 +145,13 @@ async function watchShifts(context: BrowserContext): Promise<void> {
   });
 }
 
+/** Nothing of the page has moved by itself so far. */
+async function expectStill(page: Page, name: string): Promise<void> {
+  const shifts = (await page.evaluate(() => (globalThis as Watched).shifts)) ?? [{ far: 1, what: ['not watched'] }];
+  const far = shifts.reduce((sum, shift) => sum + shift.far, 0);
+  expect(far, `${name}: ${JSON.stringify(shifts)}`).toBeLessThan(0.01);
+}
+
 /** What makes a page wider than its screen, outermost first; nothing when it fits. */
 function tooWide(): string[] {
   const { scrollWidth, clientWidth } = document.documentElement;
@@ -176,6 +183,29 @@ test('axe finds nothing on the sign-in page', async ({ page }) => {
 
 test.describe('in a browser that was never here', () => {
   test.use({ ownContext: true });
+
+  test('a typeface that comes late moves nothing', async ({ page, context }) => {
+    await openSession(page);
+    await watchShifts(context);
+    const shown = Promise.withResolvers<void>();
+    let late = 0;
+    await context.route(/\.woff2$/, async (route) => {
+      late += 1;
+      await shown.promise;
+      await route.continue();
+    });
+    await page.goto('/shares', { waitUntil: 'commit' });
+    await expect(page.getByText('live', { exact: true })).toBeVisible();
+    const loaded = Promise.all(Array.from({ length: late }, () => page.waitForEvent('requestfinished')));
+    shown.resolve();
+    await loaded;
+    await page.evaluate(async () => {
+      await document.fonts.ready;
+      for (let frames = 0; frames < 2; frames += 1) await new Promise(requestAnimationFrame);
+    });
+    expect(late).toBeGreaterThan(0);
+    await expectStill(page, 'shares');
+  });
 
   for (const [part, pages] of Object.entries(PAGES)) {
     test(`${part}: each page is accessible in both themes, fits a narrow screen, has one first heading and at most 200 kB of JavaScript, and nothing in it moves by itself`, async ({
@@ -209,11 +239,7 @@ test.describe('in a browser that was never here', () => {
         expect(shipped, name).toBeLessThanOrEqual(path === '/' ? OVERVIEW_LIMIT : 200_000);
 
         await expect(page.getByText('live', { exact: true }), name).toBeVisible();
-        const shifts = (await page.evaluate(() => (globalThis as Watched).shifts)) ?? [
-          { far: 1, what: ['not watched'] },
-        ];
-        const far = shifts.reduce((sum, shift) => sum + shift.far, 0);
-        expect(far, `${name}: ${JSON.stringify(shifts)}`).toBeLessThan(0.01);
+        await expectStill(page, name);
         expect(await page.evaluate(() => document.getAnimations().length), name).toBe(0);
 
         expect(await flaws(page), name).toEqual([]);
