@@ -18,15 +18,15 @@ export const paste: OwnCommand = {
     const delimiter = (at: number) => (delimiters.length === 0 ? '' : (delimiters[at % delimiters.length] ?? ''));
     const names = operands.length === 0 ? ['-'] : operands;
     // Several `-` take turns at the lines of standard input.
-    const standard = names.includes('-') ? byteLines(call.stdin, end) : [];
-    const inputs: { lines: string[]; shared: boolean }[] = [];
+    const standard = { lines: names.includes('-') ? byteLines(call.stdin, end) : [], next: 0 };
+    const inputs: { lines: readonly string[]; next: number }[] = [];
     for (const name of names) {
       if (name === '-') {
-        inputs.push({ lines: standard, shared: true });
+        inputs.push(standard);
         continue;
       }
       try {
-        inputs.push({ lines: byteLines(await call.input(name), end), shared: false });
+        inputs.push({ lines: byteLines(await call.input(name), end), next: 0 });
       } catch (error) {
         call.fail(`${name}: ${reasonOf(error)}`);
         if (!options.some(({ key }) => key === 's')) return 1;
@@ -36,15 +36,16 @@ export const paste: OwnCommand = {
     const joined = (cells: readonly string[]) =>
       cells.map((cell, at) => (at === 0 ? cell : delimiter(at - 1) + cell)).join('');
     if (options.some(({ key }) => key === 's')) {
-      for (const { lines, shared } of inputs) {
-        const taken = shared ? lines.splice(0) : lines;
-        printBytes(call, joined(taken.map(bare)) + end);
+      for (const input of inputs) {
+        printBytes(call, joined(input.lines.slice(input.next).map(bare)) + end);
+        input.next = input.lines.length;
       }
       return undefined;
     }
     const rows: string[] = [];
-    while (inputs.some(({ lines }) => lines.length > 0))
-      rows.push(joined(inputs.map(({ lines }) => bare(lines.shift() ?? ''))) + end);
+    // To shift lines off an array would move all the others each time.
+    const take = (input: (typeof inputs)[number]) => bare(input.lines[input.next++] ?? '');
+    while (inputs.some(({ lines, next }) => next < lines.length)) rows.push(joined(inputs.map(take)) + end);
     printBytes(call, rows.join(''));
     return undefined;
   },

@@ -224,10 +224,11 @@ export class SedRun {
   async #readOne(name: string): Promise<void> {
     let lines = this.#readLines.get(name);
     if (lines === undefined) {
-      lines = linesOf(await this.#outside.read(name), '\n').map(({ text }) => text);
+      const all = linesOf(await this.#outside.read(name), '\n').map(({ text }) => text);
+      lines = all.reverse();
       this.#readLines.set(name, lines);
     }
-    const line = lines.shift();
+    const line = lines.pop();
     if (line !== undefined) this.#print(line, true);
   }
 
