@@ -2,11 +2,11 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { openAtRest } from '../vfs/open.ts';
+import { openAtRest, openBeside } from '../vfs/open.ts';
 import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import type { OpenSpec } from './instance.ts';
 import type { ProcessGroup } from './process-group.ts';
-import { hangingInstance } from './testing/hanging-instance.ts';
+import { hangingInstance, makeHang } from './testing/hanging-instance.ts';
 import { stage } from './testing/stage.ts';
 
 const at = stage({ size: 1 });
@@ -45,6 +45,16 @@ function textAtRest(id: string, path: string): string {
   }
 }
 
+/** What is committed while a process has the file open. */
+function textBeside(id: string, path: string): string {
+  const beside = openBeside(at.file(id));
+  try {
+    return Buffer.from(beside.get(vfsPath(path)) ?? []).toString();
+  } finally {
+    beside.close();
+  }
+}
+
 test('a process that is told to end leaves one clean file and no log', async () => {
   const a = at.open('told');
   await at.say(a, 'echo w > w');
@@ -77,7 +87,8 @@ test('the call that runs in a process told to end is cut off, and nothing of it 
   const a = at.open('call');
   await at.say(a, 'echo w > w');
   const running = a.exec({ command: 'echo half > half; { echo more > more; sleep 30; }' });
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  running.catch(() => {});
+  await expect.poll(() => textBeside('call', '/half')).toBe('half\n');
   await Promise.all([a.end(), expect(running).rejects.toMatchObject({ extra: { started: true } })]);
   expect(await at.say(at.open('call', { mustExist: true }), 'ls')).toBe('half\nw\n');
 }, 60_000);
@@ -85,8 +96,7 @@ test('the call that runs in a process told to end is cut off, and nothing of it 
 test('a process that does not end when it is told to is killed after the time between, and its commits are kept', async () => {
   const a = hang('hangs', 400);
   await at.say(a, 'echo w > w');
-  process.kill(a.pid, 'SIGUSR2');
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await makeHang(a.pid);
   const began = performance.now();
   await a.end();
   const tookMs = performance.now() - began;

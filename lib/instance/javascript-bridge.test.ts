@@ -154,9 +154,15 @@ test('64 MiB go through vfs.put and back, as bytes and as text, in linear time',
     expect([put, got]).toMatchObject([{ value: 1 }, { value: [mib << 20, 67, 67] }]);
     return performance.now() - begun;
   };
-  const few = Math.max(await took(4), await took(4));
-  // 16 times as much. Element by element it would exceed the memory, and the process would be killed.
-  expect((await took(64)) / few).toBeLessThan(80);
+  /** How much longer 16 times as much takes. */
+  const ratio = async () => {
+    const few = Math.max(await took(4), await took(4));
+    return (await took(64)) / few;
+  };
+  // Element by element it would exceed the memory, and the process would be killed. Others may have had the processor.
+  const ratios = [await ratio()];
+  while (ratios.length < 3 && Math.min(...ratios) >= 80) ratios.push(await ratio());
+  expect(Math.min(...ratios)).toBeLessThan(80);
   const text = await js(a, `vfs.put('/t', 'é'.repeat(32 << 20)); 1`);
   const read = await js(a, `const t = vfs.get('/t'); [t.length, t.codePointAt(5)]`);
   expect([text, read]).toMatchObject([{ value: 1 }, { value: [32 << 20, 233] }]);

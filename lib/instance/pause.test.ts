@@ -9,7 +9,7 @@ import type { OpenSpec } from './instance.ts';
 import { endLeftoverWorkers } from './leftover-workers.ts';
 import { FOLDER_MARK, SERVER_MARK } from './process.ts';
 import type { ProcessGroup } from './process-group.ts';
-import { hangingInstance } from './testing/hanging-instance.ts';
+import { hangingInstance, makeHang } from './testing/hanging-instance.ts';
 import { isRunning, stage } from './testing/stage.ts';
 
 const at = stage({ size: 1 });
@@ -92,8 +92,7 @@ test('ten unanswered checks pause a process that burns its processor; in vain co
   await at.say(a, 'echo w > w');
   const silences: boolean[] = [];
   a.watch({ onSilent: ({ paused }) => silences.push(paused), onThawed: () => {} });
-  process.kill(a.pid, 'SIGUSR2');
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await makeHang(a.pid);
   for (let check = 0; check < 20; check += 1) a.check();
   expect([silences, a.thermal]).toEqual([[true], 'warm']);
   await expect.poll(() => stateOf(a.pid)).toBe('T');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ProcessGroup } from '../instance/process-group.ts';
-import { hangingInstance } from '../instance/testing/hanging-instance.ts';
+import { hangingInstance, makeHang } from '../instance/testing/hanging-instance.ts';
 import { observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
@@ -55,8 +55,7 @@ async function burning(id: string): Promise<{ instance: ProcessGroup; stop: () =
   await at.dock.put(id, '/kept', 'kept');
   const [instance] = opened;
   if (instance === undefined) throw new Error('It got a process of the pool.');
-  process.kill(instance.pid, 'SIGUSR2');
-  await pause(50);
+  await makeHang(instance.pid);
   const timer = setInterval(() => instance.check(), 20);
   return { instance, stop: () => clearInterval(timer) };
 }

@@ -155,18 +155,21 @@ P`,
 
 test('what Python committed stays when its call runs out of time, and a query without an end ends with it', async () => {
   const sandbox = at.open('sqlite-python-time');
-  const { timedOut } = await sandbox.exec({
-    command: `python3 -c "
+  const command = `python3 -c "
 import sqlite3
 con = sqlite3.connect('a.db')
 con.execute('create table t(a)'); con.execute('insert into t values(1)'); con.commit()
 con.execute('insert into t values(2)')
 con.execute('with recursive c(x) as (values(1) union all select x + 1 from c) select count(*) from c').fetchone()
-"`,
-    timeoutMs: 12_000,
-  });
-  expect(timedOut).toBe(true);
-  expect(await at.say(sandbox, "sqlite3 a.db 'select * from t'")).toBe('1\n');
+"`;
+  const rowsAfter = async (timeoutMs: number) => {
+    expect(await sandbox.exec({ command: `rm -f a.db; ${command}`, timeoutMs })).toMatchObject({ timedOut: true });
+    return at.say(sandbox, "sqlite3 a.db 'select * from t'");
+  };
+  // A busy machine takes longer until Python has committed, and the query would use all the time that it may.
+  let kept = await rowsAfter(3000);
+  for (let timeoutMs = 8000; kept !== '1\n' && timeoutMs < 40_000; timeoutMs *= 2) kept = await rowsAfter(timeoutMs);
+  expect(kept).toBe('1\n');
 }, 60_000);
 
 const put = (path: string, bytes: number) =>

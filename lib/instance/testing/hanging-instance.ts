@@ -1,6 +1,8 @@
 /** A supervised process that hangs on demand, outside any pool: its owner has to call `check`. */
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { cpuSecondsOf } from '../cpu-use.ts';
 import type { HealthCheckTimes } from '../health-check.ts';
 import type { OpenSpec } from '../instance.ts';
 import { exitOf } from '../process.ts';
@@ -19,4 +21,14 @@ export function hangingInstance(
   });
   const worker = { child, pid: child.pid ?? 0, ready: Promise.resolve(), exited: exitOf(child), stderr: () => '' };
   return new ProcessGroup(new SupervisedInstance(worker, spec, times), spec, () => null);
+}
+
+/** More than a process uses between two calls, in seconds of processor time. */
+const BURNT_SECONDS = 0.1;
+
+/** Has an idle process of `hangingInstance` hang. Resolves once it burns its processor. */
+export async function makeHang(pid: number): Promise<void> {
+  const before = cpuSecondsOf(pid) ?? 0;
+  process.kill(pid, 'SIGUSR2');
+  while ((cpuSecondsOf(pid) ?? Number.POSITIVE_INFINITY) < before + BURNT_SECONDS) await pause(10);
 }
