@@ -8,14 +8,18 @@ const NO_CLAIMS = ['What this asks of you', 'Tests'];
 
 const lines = readFileSync(`${ROOT}docs/threat-model.md`, 'utf8').split('\n');
 const notes = new Map<string, { file: string; title: string }>();
+/** Notes whose number another one has: who reads the document is led to the first of them alone. */
+const doubled: string[] = [];
 /** Every line below the introduction that is no note, with the part that it is in. */
 const body: { part: string; line: string }[] = [];
 let part: string | null = null;
 for (const line of lines) {
   const [, note, file, title] = /^\[\^(\d+)\]: `([^`]+)` (.+)$/.exec(line) ?? [];
   part = /^## (.+)$/.exec(line)?.[1] ?? part;
-  if (note !== undefined && file !== undefined && title !== undefined) notes.set(note, { file, title });
-  else if (part !== null && line !== '' && !line.startsWith('#')) body.push({ part, line });
+  if (note !== undefined && file !== undefined && title !== undefined) {
+    if (notes.has(note)) doubled.push(note);
+    notes.set(note, { file, title });
+  } else if (part !== null && line !== '' && !line.startsWith('#')) body.push({ part, line });
 }
 const claims = body.filter(({ part }) => !NO_CLAIMS.includes(part));
 const sentences = claims.filter(({ line }) => line.startsWith('- ')).map(({ line }) => line);
@@ -28,6 +32,10 @@ test('every sentence of the threat model is a claim with a test, and there is no
   expect(
     body.filter(({ part, line }) => part === 'Tests' || (NO_CLAIMS.includes(part) && !line.startsWith('- '))),
   ).toEqual([]);
+});
+
+test('every note of the threat model has a number of its own', () => {
+  expect(doubled).toEqual([]);
 });
 
 test('every test that the threat model names is there, under its title, and is named for something', () => {

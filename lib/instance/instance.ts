@@ -37,8 +37,8 @@ export interface ExecRequest {
   timeoutMs?: number;
   /** Caps `timeoutMs` instead of the profile, whose time is then the default. */
   longestMs?: number;
-  /** A run: it takes no turn of a call, and has a lower priority. */
-  background?: boolean;
+  /** Takes the turn of a run or of a run's job instead of a call's, and has a lower priority. */
+  background?: BackgroundKind;
   /**
    * Its output goes to `onOutput` alone and never ends: of what comes faster than it is sent, the oldest is left out,
    * which `skipped` tells.
@@ -75,7 +75,7 @@ export interface EvalRequest {
   /** As in an ExecRequest. */
   longestMs?: number;
   /** As in an ExecRequest. */
-  background?: boolean;
+  background?: BackgroundKind;
 }
 
 export interface EvalOutcome {
@@ -123,8 +123,9 @@ export interface OutputChunk {
   skipped?: number;
 }
 
-/** `run`: what nobody waits for at the other end of a connection. */
-export type TurnKind = 'shell' | 'python' | 'js' | 'run';
+/** What nobody waits for at the other end of a connection: a run, or a job of one, for which that run may wait. */
+type BackgroundKind = 'run' | 'job';
+export type TurnKind = 'shell' | 'python' | 'js' | BackgroundKind;
 
 /** The call that another one waits for. */
 export interface CallAhead {

@@ -24,7 +24,7 @@ import type {
 import { type PolicyName, type PolicyProfile, profileOf } from './policies.ts';
 import { processGoneError } from './process-gone-error.ts';
 import type { SupervisedInstance } from './supervisor.ts';
-import { type CallTurn, SandboxTurns, TURN_PLACES, turnOfEval, turnOfExec } from './turns.ts';
+import { type CallTurn, isBackground, SandboxTurns, TURN_PLACES, turnOfEval, turnOfExec } from './turns.ts';
 
 /** How long a process beside the first one is kept for the next call, in milliseconds. */
 const IDLE_MS = 10_000;
@@ -277,10 +277,9 @@ export class ProcessGroup implements InstanceProcess {
   /** Takes an idle process for a call of this kind: the one that ran this kind last, else the first; null for none. */
   #take(kind: TurnKind): GroupMember | null {
     if (this.#ending) throw this.#goneError();
-    const isBackground = kind === 'run';
     const free = this.#members.filter(
       ({ instance, calls }) =>
-        instance.isBackground === isBackground && calls === 0 && !instance.isCalling && !instance.isEnding,
+        instance.isBackground === isBackground(kind) && calls === 0 && !instance.isCalling && !instance.isEnding,
     );
     const member = free.find(({ kind: last }) => last === kind) ?? free[0];
     return member === undefined ? null : takeFor(member, kind);
@@ -288,17 +287,17 @@ export class ProcessGroup implements InstanceProcess {
 
   /** One more process; where there is no room for it, the one whose turn comes first. */
   async #another(kind: TurnKind, signal?: AbortSignal): Promise<GroupMember> {
-    const isBackground = kind === 'run';
+    const isBeside = isBackground(kind);
     await this.opened;
     const free = this.#take(kind);
     if (free !== null) return free;
-    const same = this.#members.filter(({ instance }) => instance.isBackground === isBackground);
-    const most = isBackground ? TURN_PLACES.run : MOST_FOR_CALLS;
+    const same = this.#members.filter(({ instance }) => instance.isBackground === isBeside);
+    const most = isBeside ? TURN_PLACES.run + TURN_PLACES.job : MOST_FOR_CALLS;
     const mayJoin = this.#inode !== null && this.#inodeNow() === this.#inode && same.length < most;
-    const instance = mayJoin ? this.#openMember({ isBackground }) : null;
+    const instance = mayJoin ? this.#openMember({ isBackground: isBeside }) : null;
     if (instance !== null) return takeFor(this.#add(instance), kind);
     const isHeldUp = this.#inode !== null && this.#members.some((member) => member.calls > 0);
-    if (isBackground && isHeldUp && signal?.aborted !== true) {
+    if (isBeside && isHeldUp && signal?.aborted !== true) {
       // A run that took the next turn of the first process would hold up calls, and perhaps the one that waits for it.
       await new Promise((resolve) => setTimeout(resolve, NO_ROOM_MS).unref());
       return this.#another(kind, signal);

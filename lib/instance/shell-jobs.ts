@@ -7,8 +7,8 @@
 export type ShellJobRequest =
   | { op: 'start'; command: string; cwd: string; env: Record<string, string> }
   | { op: 'list' }
-  /** Answered when the job has ended. */
-  | { op: 'wait'; job: number }
+  /** Answered when the first of them has ended, with that one alone. */
+  | { op: 'wait'; jobs: number[] }
   | { op: 'stop'; job: number };
 
 export interface ShellJobStatus {
@@ -40,22 +40,35 @@ export const NO_JOBS =
 
 /** Questions of one call that have no answer yet. */
 export const MAX_JOB_QUESTIONS = 64;
+/** Characters of a command, and of its variables together. */
 const MAX_COMMAND = 1024 * 1024;
 const MAX_VARIABLES = 2000;
 const MAX_CWD = 1100;
+/** Jobs that a sandbox remembers, beside those under way. */
+export const MOST_JOBS = 100;
+/** Jobs of one question. */
+const MAX_WAITED = 1000;
+/** What a script is told whose job would take more than a question may have. */
+export const LARGE_JOB =
+  'its command and its variables may have 1 MiB each, its variables may be 2000, and its directory 1100 characters';
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** A question with its known fields alone, or null when it is none. */
 export function parseShellJobRequest(value: unknown): ShellJobRequest | null {
   if (typeof value !== 'object' || value === null) return null;
-  const { op, job, command, cwd, env } = value as Record<string, unknown>;
+  const { op, job, jobs, command, cwd, env } = value as Record<string, unknown>;
   if (op === 'list') return { op };
-  if (op === 'wait' || op === 'stop') {
-    return typeof job === 'number' && Number.isSafeInteger(job) && job >= 0 ? { op, job } : null;
+  if (op === 'stop') return isJob(job) ? { op, job } : null;
+  if (op === 'wait') {
+    return Array.isArray(jobs) && jobs.length <= MAX_WAITED && Array.from(jobs).every(isJob) ? { op, jobs } : null;
   }
   if (op !== 'start' || typeof command !== 'string' || typeof cwd !== 'string' || cwd.length > MAX_CWD) return null;
   const variables = parseVariables(env);
   return variables === null || command.length > MAX_COMMAND ? null : { op, command, cwd, env: variables };
+}
+
+function isJob(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function parseVariables(value: unknown): Record<string, string> | null {

@@ -231,11 +231,13 @@ describe('the processes beside the first one', () => {
     const a = await opened('runs');
     const stop = new AbortController();
     const runs = [1, 2].map(() =>
-      a.exec({ command: SHELL, background: true, longestMs: 60_000 }, { signal: stop.signal }),
+      a.exec({ command: SHELL, background: 'run', longestMs: 60_000 }, { signal: stop.signal }),
     );
-    const third = expect(a.exec({ command: 'true', background: true }, { signal: stop.signal })).rejects.toMatchObject({
-      extra: { cause: 'aborted' },
-    });
+    const third = expect(a.exec({ command: 'true', background: 'run' }, { signal: stop.signal })).rejects.toMatchObject(
+      {
+        extra: { cause: 'aborted' },
+      },
+    );
     expect(await at.say(a, 'echo on')).toBe('on\n');
     await expect.poll(() => a.members.filter(({ isBackground }) => isBackground).length).toBe(2);
     const { getPriority } = await import('node:os');

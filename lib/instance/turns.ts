@@ -6,7 +6,7 @@ import { WinterdockError } from '../base/errors.ts';
 import type { CallAhead, EvalRequest, ExecRequest, TurnKind } from './instance.ts';
 
 /** Calls of each kind that may be under way at the same time. */
-export const TURN_PLACES: Readonly<Record<TurnKind, number>> = { shell: 1, python: 1, js: 1, run: 2 };
+export const TURN_PLACES: Readonly<Record<TurnKind, number>> = { shell: 1, python: 1, js: 1, run: 2, job: 2 };
 /** Calls of each kind that may wait. */
 const MAX_WAITING = 64;
 
@@ -35,12 +35,16 @@ export function turnOfScript(script: string): TurnKind {
   return 'shell';
 }
 
-export function turnOfExec({ command, background = false }: Pick<ExecRequest, 'command' | 'background'>): TurnKind {
-  return background ? 'run' : turnOfScript(command);
+export function turnOfExec({ command, background }: Pick<ExecRequest, 'command' | 'background'>): TurnKind {
+  return background ?? turnOfScript(command);
 }
 
-export function turnOfEval({ language, background = false }: Pick<EvalRequest, 'language' | 'background'>): TurnKind {
-  return background ? 'run' : language;
+export function turnOfEval({ language, background }: Pick<EvalRequest, 'language' | 'background'>): TurnKind {
+  return background ?? language;
+}
+
+export function isBackground(kind: TurnKind): boolean {
+  return kind === 'run' || kind === 'job';
 }
 
 /** The turn of one call: while it waits, and while the call runs. */

@@ -17,6 +17,8 @@ export interface RunRequest {
   timeoutMs?: number | 'longest';
   /** The terminal that it was typed into. */
   terminal?: string;
+  /** Begun by the script of a run, which may wait for it. */
+  isOfRun?: boolean;
 }
 
 /** A run as it is now. */

@@ -11,7 +11,7 @@ import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { waitForCall } from '../base/waiters.ts';
 import { bytesOfText } from '../instance/byte-text.ts';
-import type { CallAhead, CallCut, OutputChunk } from '../instance/instance.ts';
+import type { CallAhead, CallCut, ExecRequest, OutputChunk } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
 import { RUN_COMMAND_LENGTH, type RunConclusion, type RunRow } from '../registry/runs.ts';
 import type { LedgerEntry, RowPage } from '../registry/types.ts';
@@ -62,12 +62,17 @@ export class Runs {
     this.#registry = parts.registry;
     this.#sessions = parts.sessions;
     this.#outputs = new KeptOutputs(parts.config);
-    this.jobs = new ShellJobRuns(this, parts.log);
+    this.jobs = new ShellJobRuns(this, parts.log, parts.registry.commitEvents);
   }
 
   /** Runs under way. */
   get underWay(): number {
     return this.#active.size;
+  }
+
+  /** Whether a run is under way. */
+  isUnderWay(run: string): boolean {
+    return this.#active.has(run);
   }
 
   /** Bytes of output in memory. */
@@ -255,11 +260,11 @@ export class Runs {
         wakeWaiters(run.waiters);
       },
     };
-    const limit = {
+    const limit: Pick<ExecRequest, 'timeoutMs' | 'longestMs' | 'background'> = {
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       longestMs,
       // Somebody waits at a terminal: its lines take the turns of calls.
-      background: request.terminal === undefined,
+      ...(request.terminal === undefined ? { background: request.isOfRun ? ('job' as const) : ('run' as const) } : {}),
     };
     if (language === 'shell') {
       const exec = {
@@ -273,7 +278,7 @@ export class Runs {
       return this.#sessions.exec(instance, exec, audit, {
         ...options,
         onOutput: push,
-        onJob: this.jobs.hostFor(instance, audit),
+        onJob: this.jobs.hostFor(instance, audit, limit.background !== undefined),
       });
     }
     return this.#sessions.eval(instance, { language, code, ...limit }, audit, options).then((evaluated) => {

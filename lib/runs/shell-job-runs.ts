@@ -6,7 +6,14 @@ import { isWinterdockError, publicMessage } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { textOfBytes } from '../instance/byte-text.ts';
-import type { ShellJobAnswer, ShellJobHost, ShellJobRequest, ShellJobStatus } from '../instance/shell-jobs.ts';
+import {
+  MOST_JOBS,
+  type ShellJobAnswer,
+  type ShellJobHost,
+  type ShellJobRequest,
+  type ShellJobStatus,
+} from '../instance/shell-jobs.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { AuditContext } from '../sessions/sessions.ts';
 import type { RunReader, RunRequest, RunStatus } from './run-types.ts';
 
@@ -26,13 +33,12 @@ interface RunsOfJobs {
   begin(id: InstanceId, request: RunRequest, audit: AuditContext): Promise<RunStatus>;
   stop(id: InstanceId, run: string, audit: AuditContext): Promise<RunStatus>;
   get(id: InstanceId, run: string): Promise<RunStatus>;
+  isUnderWay(run: string): boolean;
   reader(id: InstanceId, run: string): Promise<RunReader>;
 }
 
 /** Numbers begin where no shell takes them for one of its own. */
 const FIRST_JOB = 1001;
-/** Jobs that a sandbox remembers. */
-const MOST_JOBS = 100;
 const SHOWN_BYTES = 1024 * 1024;
 /** The shell's exit codes for a process that was ended, and one whose end nobody knows. */
 const STOPPED = 143;
@@ -43,16 +49,22 @@ export class ShellJobRuns {
   readonly #log: Logger;
   readonly #sandboxes = new Map<InstanceId, SandboxJobs>();
 
-  constructor(runs: RunsOfJobs, log: Logger) {
+  constructor(runs: RunsOfJobs, log: Logger, commitEvents: Pick<Registry['commitEvents'], 'onLedgerAppend'>) {
     this.#runs = runs;
     this.#log = log;
+    commitEvents.onLedgerAppend((lines) => {
+      for (const { type, instance, to } of lines)
+        if (type === 'transition' && instance !== null && to === 'deleted') this.#sandboxes.delete(instance);
+    });
   }
 
-  /** Answers the scripts of one call. */
-  hostFor(id: InstanceId, audit: AuditContext): ShellJobHost {
+  /** Answers the scripts of one call. `isRun`: it has the turn of a run, which its jobs must not wait for. */
+  hostFor(id: InstanceId, audit: AuditContext, isRun = false): ShellJobHost {
     return async (request, signal) => {
       try {
-        return await this.#answer(id, request, audit, signal);
+        return request.op === 'start'
+          ? await this.#start(id, request, audit, isRun)
+          : await this.#answer(id, request, audit, signal);
       } catch (error) {
         if (!isWinterdockError(error)) this.#log.error({ id, err: error }, 'a job of a shell');
         return { jobs: [], output: [], refusal: publicMessage(error) };
@@ -62,13 +74,11 @@ export class ShellJobRuns {
 
   async #answer(
     id: InstanceId,
-    request: ShellJobRequest,
+    request: Exclude<ShellJobRequest, { op: 'start' }>,
     audit: AuditContext,
     signal: AbortSignal,
   ): Promise<ShellJobAnswer> {
     switch (request.op) {
-      case 'start':
-        return this.#start(id, request, audit);
       case 'list':
         return answerOf(await this.#list(id));
       case 'stop': {
@@ -78,7 +88,7 @@ export class ShellJobRuns {
           : answerOf([statusOf(request.job, await this.#runs.stop(id, job.run, audit))]);
       }
       case 'wait':
-        return this.#wait(id, request.job, signal);
+        return this.#wait(id, request.jobs, signal);
     }
   }
 
@@ -86,16 +96,19 @@ export class ShellJobRuns {
     id: InstanceId,
     { command, cwd, env }: Extract<ShellJobRequest, { op: 'start' }>,
     audit: AuditContext,
+    isOfRun: boolean,
   ): Promise<ShellJobAnswer> {
-    const request = { language: 'shell', code: command, cwd, env, timeoutMs: 'longest' } as const;
+    const request = { language: 'shell', code: command, cwd, env, timeoutMs: 'longest', isOfRun } as const;
     const run = await this.#runs.begin(id, request, audit);
     const sandbox = this.#sandboxes.get(id) ?? { next: FIRST_JOB, jobs: new Map<number, Job>() };
     this.#sandboxes.set(id, sandbox);
     const job = sandbox.next;
     sandbox.next += 1;
     sandbox.jobs.set(job, { run: run.id, shown: 0 });
-    const [oldest] = sandbox.jobs.keys();
-    if (sandbox.jobs.size > MOST_JOBS && oldest !== undefined) sandbox.jobs.delete(oldest);
+    if (sandbox.jobs.size > MOST_JOBS) {
+      const [oldest] = [...sandbox.jobs].find(([, { run: of }]) => !this.#runs.isUnderWay(of)) ?? [];
+      if (oldest !== undefined) sandbox.jobs.delete(oldest);
+    }
     return answerOf([statusOf(job, run)]);
   }
 
@@ -114,21 +127,39 @@ export class ShellJobRuns {
     return found.flat();
   }
 
-  async #wait(id: InstanceId, number: number, signal: AbortSignal): Promise<ShellJobAnswer> {
-    const job = this.#find(id, number);
-    if (job === null) return answerOf([]);
-    const reader = await this.#runs.reader(id, job.run);
-    while (reader.status().ending === null && !signal.aborted) await reader.changed(signal);
-    if (signal.aborted) return answerOf([]);
-    const { pieces, next } = reader.read(job.shown, SHOWN_BYTES);
-    job.shown = Math.max(job.shown, next);
-    const output = pieces.map(({ stream, bytes }) => ({ stream, text: textOfBytes(bytes) }));
-    return { ...answerOf([statusOf(number, reader.status())]), output };
+  async #wait(id: InstanceId, numbers: number[], signal: AbortSignal): Promise<ShellJobAnswer> {
+    const known = numbers.flatMap((number) => {
+      const job = this.#find(id, number);
+      return job === null ? [] : [{ number, job }];
+    });
+    const jobs = await Promise.all(
+      known.map(async ({ number, job }) => ({ number, job, reader: await this.#runs.reader(id, job.run) })),
+    );
+    while (jobs.length > 0 && !signal.aborted) {
+      const ended = jobs.find(({ reader }) => reader.status().ending !== null);
+      if (ended !== undefined) return endOf(ended);
+      const round = new AbortController();
+      const either = AbortSignal.any([signal, round.signal]);
+      try {
+        await Promise.race(jobs.map(({ reader }) => reader.changed(either)));
+      } finally {
+        round.abort();
+      }
+    }
+    return answerOf([]);
   }
 
   #find(id: InstanceId, number: number): Job | null {
     return this.#sandboxes.get(id)?.jobs.get(number) ?? null;
   }
+}
+
+/** The end of a job, with what it has written since it was last told. */
+function endOf({ number, job, reader }: { number: number; job: Job; reader: RunReader }): ShellJobAnswer {
+  const { pieces, next } = reader.read(job.shown, SHOWN_BYTES);
+  job.shown = Math.max(job.shown, next);
+  const output = pieces.map(({ stream, bytes }) => ({ stream, text: textOfBytes(bytes) }));
+  return { ...answerOf([statusOf(number, reader.status())]), output };
 }
 
 function statusOf(job: number, { command, ending, exitCode }: RunStatus): ShellJobStatus {

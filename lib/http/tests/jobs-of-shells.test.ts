@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ settings: { WB_RUNS_PER_SANDBOX: '3' } });
+  server = await startServer({ settings: { WB_RUNS_PER_SANDBOX: '5' } });
   for (const id of ['one', 'two']) await server.call('POST', '/api/instances', { id, tenant: 'acme' });
   await server.call('POST', '/api/instances', { id: 'bare', tenant: 'globex', policy: 'minimal' });
   const build = { command: 'sleep 5.6; echo built > built', timeout_ms: 600_000 };
@@ -60,10 +60,10 @@ describe('`&` at the top level of a script', () => {
 
   test('too many are refused with a sentence, and the others go on', async () => {
     const many = await run(
-      'for_all() { :; }; sleep 30 &\nsleep 30 &\nsleep 30 &\nsleep 30 &\necho "$?"; kill %1 %2 %3',
+      'for_all() { :; }; sleep 30 &\nsleep 30 &\nsleep 30 &\nsleep 30 &\nsleep 30 &\nsleep 30 &\necho "$?"; kill %1 %2 %3 %4 %5',
     );
     expect(many.stdout).toBe('1\n');
-    expect(many.stderr).toMatch(/^bash: cannot run in the background: .*3 runs/);
+    expect(many.stderr).toMatch(/^bash: cannot run in the background: .*5 runs/);
     await vi.waitFor(async () => expect((await runsOf()).filter(({ ended }) => ended === null)).toEqual([]));
   }, 60_000);
 });
@@ -85,6 +85,48 @@ test('`&` anywhere else is refused with a sentence before anything of the script
   }
   expect(await runsOf('two')).toHaveLength(1);
 }, 60_000);
+
+describe('what a script asks of its jobs', () => {
+  test('more than a run may take of variables is refused with a sentence, and the sandbox goes on', async () => {
+    await run('echo kept > /tmp/kept', 'two');
+    const large = await run('X=$(head -c 2000000 /dev/zero | tr "\\0" x); true & echo "$?"', 'two');
+    expect(large).toMatchObject({
+      stdout: '1\n',
+      stderr: expect.stringMatching(/^bash: cannot run in the background: .*1 MiB/),
+    });
+    expect((await run('cat /tmp/kept', 'two')).stdout).toBe('kept\n');
+  }, 60_000);
+
+  test('`wait -n` takes nothing from whoever waits later, however often it is asked', async () => {
+    const waits = 'until [ -e go ]; do sleep 0.05; done && echo slow &\nslow=$!\necho quick &\nwait -n';
+    const slow = await run(`${waits}; touch go; while kill -0 $slow 2>/dev/null; do sleep 0.05; done; wait`, 'two');
+    expect(slow.stdout).toBe('quick\nslow\n');
+    const often = 'true & wait -n\n'.repeat(70);
+    const many = await run(`sleep 50 & endless=$!\n${often}kill $endless; echo on`, 'two');
+    expect([many.stdout, many.stderr]).toEqual(['on\n', '']);
+  }, 120_000);
+
+  test('runs that wait for what they have begun with `&` hold up nobody', async () => {
+    const begin = async () =>
+      (await server.call<SandboxRun>('POST', '/api/instances/two/runs', { command: 'sleep 1; echo job & wait' })).json
+        .id;
+    const waiting = [await begin(), await begin()];
+    await vi.waitFor(async () => {
+      const ended = (await runsOf('two')).filter(({ id }) => waiting.includes(id));
+      expect(ended.map(({ state, output_bytes: bytes }) => [state, bytes])).toEqual([
+        ['done', 4],
+        ['done', 4],
+      ]);
+    }, 20_000);
+  }, 60_000);
+
+  test('one that runs is not forgotten for those that came and went after it', async () => {
+    const begun = await run('sleep 50 & echo $!', 'two');
+    for (let round = 0; round < 2; round += 1) await run('true & wait $!\n'.repeat(55), 'two');
+    expect((await run('jobs -p', 'two')).stdout).toBe(begun.stdout);
+    expect(await run(`kill ${begun.stdout}`, 'two')).toMatchObject({ stderr: '', exit_code: 0 });
+  }, 120_000);
+});
 
 test('what only looks like `&` is none, and signals that a run has not are named', async () => {
   const plain = await run(

@@ -6,7 +6,14 @@ import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { LAST_JOB, REFUSE_COMMAND, START_COMMAND } from '../background-statements.ts';
 import { defineCommand } from '../bash.ts';
 import { bytesOfText } from '../byte-text.ts';
-import { NESTED_JOB, type ShellJobAnswer, type ShellJobRequest, type ShellJobStatus } from '../shell-jobs.ts';
+import {
+  LARGE_JOB,
+  NESTED_JOB,
+  parseShellJobRequest,
+  type ShellJobAnswer,
+  type ShellJobRequest,
+  type ShellJobStatus,
+} from '../shell-jobs.ts';
 
 /** What the commands need of the call that runs. */
 export interface ShellJobCaller {
@@ -56,10 +63,12 @@ async function start(caller: ShellJobCaller, at: number, context: CommandContext
   const env: Record<string, string> = {};
   for (const [name, value] of context.env)
     if (NAME.test(name) && name !== LAST_JOB && !SHELLS_OWN.has(name)) env[name] = value;
-  const answer = await caller.ask({ op: 'start', command, cwd: context.cwd, env });
+  const request = parseShellJobRequest({ op: 'start', command, cwd: context.cwd, env });
+  const answer = request === null ? null : await caller.ask(request);
   const job = answer?.jobs[0]?.job;
   if (job === undefined) {
-    return said('', `bash: cannot run in the background: ${answer?.refusal ?? 'the call was stopped'}\n`, 1);
+    const why = request === null ? LARGE_JOB : (answer?.refusal ?? 'the call was stopped');
+    return said('', `bash: cannot run in the background: ${why}\n`, 1);
   }
   caller.own.push(job);
   await context.assignShellVariable?.(LAST_JOB, String(job));
@@ -83,7 +92,7 @@ async function wait(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
   let [stdout, stderr, exitCode] = ['', '', 0];
   for (const word of words.length === 0 ? caller.own.map(String) : words) {
     const job = jobOf(caller, word);
-    const answer = job === null ? null : await caller.ask({ op: 'wait', job });
+    const answer = job === null ? null : await caller.ask({ op: 'wait', jobs: [job] });
     if (job !== null && answer === null) return bytes(stdout, stderr, INTERRUPTED);
     const ended = answer?.jobs[0];
     if (answer === null || ended === undefined) {
@@ -102,9 +111,11 @@ async function wait(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
 async function waitForAny(caller: ShellJobCaller): Promise<ExecResult> {
   const own = caller.own.filter((job) => !caller.waited.has(job));
   if (own.length === 0) return said('', '', NO_CHILD);
-  const first = await Promise.race(own.map((job) => caller.ask({ op: 'wait', job })));
-  const ended = first?.jobs[0];
-  if (!first || ended === undefined) return said('', '', INTERRUPTED);
+  const first = await caller.ask({ op: 'wait', jobs: own });
+  if (first === null) return said('', '', INTERRUPTED);
+  const ended = first.jobs[0];
+  // Of so many that have ended nobody knows any more.
+  if (ended === undefined) return said('', '', NO_CHILD);
   caller.waited.add(ended.job);
   return bytes(textOf(first, 'stdout'), textOf(first, 'stderr'), ended.exitCode ?? 0);
 }
