@@ -25,7 +25,12 @@ export function wakeInWords({ woke, from, took_ms }: WakeResult): string | null 
     : `woke it from ${from} in ${took}`;
 }
 
-const KINDS: Readonly<Record<string, string>> = { shell: 'shell', js: 'JavaScript', python: 'Python' };
+const KINDS: Readonly<Record<string, string>> = {
+  shell: 'shell',
+  js: 'JavaScript',
+  python: 'Python',
+  components: 'component',
+};
 const SHOWN = 60;
 
 /** What a line waits for, and how the wait is ended, as the event `waits` tells. */

@@ -12,6 +12,11 @@ export interface GroupMember {
   idleTimer: NodeJS.Timeout | null;
 }
 
+/** Whether a call could begin in it at once. */
+export function isIdle({ instance, calls }: GroupMember): boolean {
+  return calls === 0 && !instance.isCalling && !instance.isEnding;
+}
+
 /** Counts a call as the member's. */
 export function takeFor(member: GroupMember, kind: TurnKind): GroupMember {
   member.kind = kind;

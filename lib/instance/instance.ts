@@ -125,12 +125,13 @@ export interface OutputChunk {
 
 /** What nobody waits for at the other end of a connection: a run, or a job of one, for which that run may wait. */
 type BackgroundKind = 'run' | 'job';
-export type TurnKind = 'shell' | 'python' | 'js' | BackgroundKind;
+/** `components`: of a workbook, in any language. */
+export type TurnKind = 'shell' | 'python' | 'js' | 'components' | BackgroundKind;
 
 /** The call that another one waits for. */
 export interface CallAhead {
   kind: TurnKind;
-  /** The beginning of its script or code. */
+  /** The beginning of its script or code; of components, their paths. */
   code: string;
   /** How long it has been under way, in milliseconds. */
   forMs: number;
@@ -211,8 +212,8 @@ export interface InstanceProcess {
   exec(request: ExecRequest, options?: ProcessCallOptions): Promise<ExecOutcome>;
   eval(request: EvalRequest, options?: Omit<ProcessCallOptions, 'onOutput' | 'onJob'>): Promise<EvalOutcome>;
   /**
-   * Runs components, one call at a time, all in the same process. What is wrong with one is in its result. A component
-   * without a source was sent before.
+   * Runs components, one call at a time, all in the same process, beside calls of the other kinds. What is wrong with
+   * one is in its result. A component without a source was sent before.
    */
   callComponents(
     request: ComponentsRequest,

@@ -1,13 +1,14 @@
 /**
  * The processes of one sandbox: one that it always has, and others beside it while calls of several kinds overlap. All
- * have the same file open, each with a handle of its own, and any of them runs any call. Owns which process serves a
- * call, and that the last one puts the file to rest. Knows nothing of rows, drawers or HTTP.
+ * have the same file open, each with a handle of its own, and any of them runs any call; components have one to
+ * themselves. Owns which process serves a call, and that the last one puts the file to rest. Knows nothing of rows,
+ * drawers or HTTP.
  */
 import { statSync } from 'node:fs';
 import type { WinterdockError } from '../base/errors.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
 import { requireCapability } from './capability-check.ts';
-import { closeBeside, type GroupMember, takeFor } from './group-member.ts';
+import { closeBeside, type GroupMember, isIdle, takeFor } from './group-member.ts';
 import { IdleWaiters } from './idle-waiters.ts';
 import type {
   CallAhead,
@@ -30,7 +31,7 @@ import { type CallTurn, isBackground, SandboxTurns, TURN_PLACES, turnOfEval, tur
 const IDLE_MS = 10_000;
 /** How often a run for whose process there is no room looks again, in milliseconds. */
 const NO_ROOM_MS = 250;
-/** Processes for calls: one of each kind, and one that components keep busy. */
+/** Processes for calls: one of each kind. */
 const MOST_FOR_CALLS = 4;
 
 interface CallOptions {
@@ -54,6 +55,8 @@ export class ProcessGroup implements InstanceProcess {
   readonly #end = Promise.withResolvers<Death>();
   /** The first one has the role of the only one; never empty before the end. */
   #members: GroupMember[] = [];
+  /** The one that has the memory of components. Other calls take it only where there is no room for another one. */
+  #withComponents: GroupMember | null = null;
   #identity: string | null = null;
   #firstPid = 0;
   #death: Death | null = null;
@@ -112,13 +115,10 @@ export class ProcessGroup implements InstanceProcess {
     return this.#inTurn(turn, options, (instance) => instance.eval(request, options));
   };
 
-  /** Always in the first process, which has their memory. */
-  readonly callComponents: InstanceProcess['callComponents'] = async (request, options) => {
-    try {
-      return await this.#first().callComponents(request, options);
-    } finally {
-      this.#callEnded();
-    }
+  /** All in one process, which has their memory. */
+  readonly callComponents: InstanceProcess['callComponents'] = (request, options = {}) => {
+    const code = request.steps.map(({ component }) => component.path).join(', ');
+    return this.#inTurn({ kind: 'components', code }, options, (instance) => instance.callComponents(request, options));
   };
 
   async write(operation: WriteOperation): Promise<WriteOutcome> {
@@ -256,6 +256,7 @@ export class ProcessGroup implements InstanceProcess {
     }
     try {
       const member = this.#take(kind) ?? (await this.#another(kind, signal));
+      if (kind === 'components') this.#giveComponents(member);
       turn.isHeldUp = member.instance.isCalling;
       if (turn.isHeldUp) onWaiting?.(ahead);
       try {
@@ -264,6 +265,7 @@ export class ProcessGroup implements InstanceProcess {
         // It ended before it had the file open, so nothing has begun.
         const [first] = this.#members;
         if (member.isOpen || this.#ending || first === undefined || member === first) throw error;
+        if (kind === 'components') this.#giveComponents(first);
         return await work(first.instance);
       } finally {
         member.calls -= 1;
@@ -274,12 +276,22 @@ export class ProcessGroup implements InstanceProcess {
     }
   }
 
-  /** Takes an idle process for a call of this kind: the one that ran this kind last, else the first; null for none. */
+  /** A process has the memory of components from now on. It becomes the first one when it has the file open. */
+  #giveComponents(member: GroupMember): void {
+    this.#withComponents = member;
+    if (member.isOpen) this.#members = [member, ...this.#members.filter((other) => other !== member)];
+  }
+
+  /**
+   * Takes an idle process for a call of this kind: the one that ran this kind last, else the first; null for none.
+   * Components have one of their own.
+   */
   #take(kind: TurnKind): GroupMember | null {
     if (this.#ending) throw this.#goneError();
+    if (kind === 'components' && this.#withComponents !== null) return takeFor(this.#withComponents, kind);
+    const isBeside = isBackground(kind);
     const free = this.#members.filter(
-      ({ instance, calls }) =>
-        instance.isBackground === isBackground(kind) && calls === 0 && !instance.isCalling && !instance.isEnding,
+      (member) => member !== this.#withComponents && isIdle(member) && member.instance.isBackground === isBeside,
     );
     const member = free.find(({ kind: last }) => last === kind) ?? free[0];
     return member === undefined ? null : takeFor(member, kind);
@@ -321,6 +333,7 @@ export class ProcessGroup implements InstanceProcess {
     instance.opened.then(
       () => {
         member.isOpen = true;
+        if (member === this.#withComponents) this.#giveComponents(member);
       },
       () => {},
     );
@@ -363,6 +376,7 @@ export class ProcessGroup implements InstanceProcess {
     this.#members = this.#members.filter((other) => other !== member);
     this.#cpuSeconds += member.instance.cpuSeconds();
     if (wasFirst) this.#firstPid = member.instance.pid;
+    if (this.#withComponents === member) this.#withComponents = null;
     if (goesOn) {
       if (death.cause !== 'closed') for (const watcher of this.#watchers) watcher.onMemberEnded?.(death);
       return;

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { openAtRest } from '../vfs/open.ts';
 import { vfsPath } from '../vfs/testing/tmp-files.ts';
+import { callOne, componentOf } from './components/testing/component.ts';
 import type { CallAhead, ExecOutcome, InstanceProcess } from './instance.ts';
 import { isRunning, stage } from './testing/stage.ts';
 import { turnOfScript } from './turns.ts';
@@ -171,6 +172,86 @@ describe('calls of several kinds', () => {
     process.kill(a.pid, 'SIGKILL');
     expect(await a.ended).toMatchObject({ cause: 'crash' });
     await expect.poll(() => pids.filter(isRunning)).toEqual([]);
+  }, 60_000);
+});
+
+describe('components', () => {
+  const COUNTER = componentOf('js', 'let n = 0; export default () => ++n;');
+  const SLOW = componentOf('python', 'def run(input):\n  while True: pass\n', { path: 'main/slow' });
+  const PYTHON_COUNTER = componentOf('python', 'n = 0\ndef run(input):\n  global n\n  n += 1\n  return n\n', {
+    path: 'main/python',
+  });
+
+  test('a call of components waits for no long shell call, before and after they have memory', async () => {
+    const a = await opened('components-beside');
+    const shell = await endless(a, SHELL);
+    expect((await callOne(a, COUNTER)).value).toBe(1);
+    expect(await shell.stop()).toMatchObject({ exitCode: 130 });
+    const calls = [await endless(a, SHELL), await endless(a, PYTHON)];
+    expect((await callOne(a, COUNTER)).value).toBe(2);
+    expect((await callOne(a, PYTHON_COUNTER)).value).toBe(1);
+    expect((await callOne(a, PYTHON_COUNTER)).value).toBe(2);
+    for (const call of calls) expect(await call.stop()).toMatchObject({ exitCode: 130 });
+    expect((await callOne(a, COUNTER)).value).toBe(3);
+  }, 60_000);
+
+  test('a long call of components keeps a quick `ls` waiting neither first nor later', async () => {
+    const a = await opened('components-long');
+    await at.say(a, 'echo x > before');
+    for (const round of [1, 2]) {
+      const stop = new AbortController();
+      const running = Promise.withResolvers<void>();
+      const long = a.callComponents(
+        {
+          workbook: { id: 'test', version: 1 },
+          steps: [{ component: SLOW, after: [], inputs: null }],
+          input: '{}',
+          trigger: 'request',
+          timeoutMs: 20_000,
+        },
+        { signal: stop.signal, onProgress: () => running.resolve() },
+      );
+      await running.promise;
+      expect([round, await at.say(a, 'ls')]).toEqual([round, 'before\n']);
+      expect(await a.eval({ language: 'js', code: '6 * 7' })).toMatchObject({ value: 42 });
+      expect(await Promise.race([long, 'still runs'])).toBe('still runs');
+      stop.abort();
+      await long;
+    }
+  }, 60_000);
+
+  test('their memory is in one process, which a pause and the end of those beside it leave alone', async () => {
+    const a = await opened('components-kept');
+    const [before] = a.members;
+    const shell = await endless(a, SHELL);
+    expect((await callOne(a, COUNTER)).value).toBe(1);
+    expect(a.pid).not.toBe(before?.pid);
+    await shell.stop();
+    await expect.poll(() => a.pause(), { timeout: 10_000 }).not.toBeNull();
+    expect(a.members.length).toBe(1);
+    expect((await callOne(a, COUNTER)).value).toBe(2);
+    expect(await at.say(a, 'echo on > on; cat on')).toBe('on\n');
+    const job = await endless(a, PYTHON);
+    const { pid } = a;
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => a.pid, { timeout: 10_000 }).not.toBe(pid);
+    // What was in memory is gone with its process; the other call goes on.
+    expect((await callOne(a, COUNTER)).value).toBe(1);
+    await job.stop();
+    expect(await a.close({ drainMs: 5000, force: false })).toBe(true);
+    openAtRest(at.file('components-kept')).close();
+  }, 60_000);
+
+  test('in a sandbox in memory they wait for the calls before them', async () => {
+    const a = await opened('components-inside', { file: ':memory:' });
+    const shell = a.exec({ command: 'sleep 1; echo done' });
+    const order: string[] = [];
+    await Promise.all([
+      shell.then(() => order.push('shell')),
+      callOne(a, COUNTER).then(() => order.push('components')),
+    ]);
+    expect([order, a.members.length]).toEqual([['shell', 'components'], 1]);
+    expect(await at.say(a, 'echo on')).toBe('on\n');
   }, 60_000);
 });
 

@@ -6,7 +6,14 @@ import { WinterdockError } from '../base/errors.ts';
 import type { CallAhead, EvalRequest, ExecRequest, TurnKind } from './instance.ts';
 
 /** Calls of each kind that may be under way at the same time. */
-export const TURN_PLACES: Readonly<Record<TurnKind, number>> = { shell: 1, python: 1, js: 1, run: 2, job: 2 };
+export const TURN_PLACES: Readonly<Record<TurnKind, number>> = {
+  shell: 1,
+  python: 1,
+  js: 1,
+  components: 1,
+  run: 2,
+  job: 2,
+};
 /** Calls of each kind that may wait. */
 const MAX_WAITING = 64;
 
