@@ -176,6 +176,16 @@ test('a browser that asks for the icon by its oldest name gets it, signed in or 
   expect(answer.headers()['content-type']).toBe('image/x-icon');
 });
 
+test('axe finds what is too faint, in the theme in which it is, and what is wrong in both', async ({ page }) => {
+  const faint = 'color: light-dark(#767676, #6b6b6b); background: light-dark(white, black)';
+  await page.setContent(`<!doctype html><html lang="en"><meta name="color-scheme" content="light dark"><title>A page</title>
+    <main><h1 style="color: CanvasText">Words</h1>${`<p style="${faint}">faint</p>`.repeat(3)}<img alt="" src="data:,"></main></html>`);
+  const found = (await flaws(page)).map((flaw) => flaw.split('\n', 1)[0]?.replace(/ style.*/, ''));
+  expect(found).toEqual(Array(3).fill('color-contrast in the dark: <p'));
+  await page.evaluate(() => document.querySelector('img')?.removeAttribute('alt'));
+  expect((await flaws(page)).map((flaw) => flaw.split(':', 1)[0])).toContain('image-alt in the dark');
+});
+
 test('axe finds nothing on the sign-in page', async ({ page }) => {
   await page.goto('/signin');
   expect(await flaws(page)).toEqual([]);
