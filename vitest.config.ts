@@ -16,14 +16,15 @@ const { unit, engine, isolated, slow } = sortTests(ROOT);
 
 /**
  * One project after the other, because its files share a process only while no file of another comes between them.
- * `slow` comes after the one with the longest file, and while it waits for the build; the shortest files end the run.
+ * `slow` begins with files that need no build; the shortest files end the run.
  */
-const ORDER = ['isolated', 'slow', 'engine', 'unit'];
+const ORDER = ['slow', 'isolated', 'engine', 'unit'];
 
 /**
  * How many files run at a time, for the two processors that the suite is measured on: a test waits for more than half
- * of its time. The first two projects run beside the build and the browser's tests, the others after them. Another
- * number for all is VITEST_MAX_WORKERS; the option of the command line does not reach a project's own number.
+ * of its time. The first project runs beside the build and the browser's tests, the others after it, when those are
+ * nearly done. Another number for all is VITEST_MAX_WORKERS; the option of the command line does not reach a project's
+ * own number.
  */
 const BESIDE_BROWSER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const AFTER_BROWSER = { maxWorkers: 3, sequence: { groupOrder: 1 } };
@@ -63,7 +64,7 @@ export default defineConfig({
         test: { ...AFTER_BROWSER, name: 'unit', include: unit.map(literally), isolate: false, pool: 'threads' },
       },
       { extends: true, test: { ...AFTER_BROWSER, name: 'engine', include: engine.map(literally), isolate: false } },
-      { extends: true, test: { ...BESIDE_BROWSER, name: 'isolated', include: isolated.map(literally) } },
+      { extends: true, test: { ...AFTER_BROWSER, name: 'isolated', include: isolated.map(literally) } },
       { extends: true, test: { ...BESIDE_BROWSER, name: 'slow', include: slow.map(literally), isolate: false } },
     ],
   },
