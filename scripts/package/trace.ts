@@ -74,9 +74,9 @@ export async function tracedFiles(root: string): Promise<Set<string>> {
       readFile: (path) => sourceOf(path, required),
       ignore: neverLoaded,
     });
-    // A source that is named by its URL is a process or a thread of ours: what it loads is traced too.
+    // A source that is named by its path is a process or a thread, or loaded before one: what it loads is traced too.
     const started = [...fileList]
-      .filter((path) => path.endsWith('.ts') && reasons.get(path)?.type.includes('asset'))
+      .filter((path) => /\.(?:ts|cjs)$/.test(path) && reasons.get(path)?.type.includes('asset'))
       .map((path) => join(root, path));
     const more = [...started, ...required].filter((path) => !entries.includes(path));
     if (more.length === 0) return new Set([...fileList, ...pagesFiles(root)]);
