@@ -79,6 +79,12 @@ export const COMMAND_PATCHES: readonly BashPatch[] = [
     from: '["strftime",de("strftime")]',
     to: '["strftime",async($args,$state,$run)=>{let $values=[];for(let $each of $args)$values.push(await $run.evalExpr($each));return $awk.strftime($values)}]',
   },
+  // `length` without parentheses was a variable: `awk 'length > 8'` printed nothing.
+  {
+    file: AWK_FILE,
+    from: 'return{type:"variable",name:t}}throw new Error(`Unexpected token: ',
+    to: 'return t==="length"?{type:"call",name:t,args:[]}:{type:"variable",name:t}}throw new Error(`Unexpected token: ',
+  },
   // awk -f, and `--` behind its options.
   {
     file: AWK_FILE,

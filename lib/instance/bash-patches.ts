@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of what is changed.
 /**
  * Patches of just-bash that keep bytes intact, and the function that applies all patches. The shell's commands pass on
  * either bytes (one char each) or text. The original mixes the two in places, which changes the bytes. Every patch
@@ -51,18 +52,38 @@ export const BYTE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'let S=i===""?"\\0":i,v="",k=0,',
-    to: 'a>0&&!y&&(a=$bytes.bytesOfCharacters(b,a));l>0&&!y&&(l=$bytes.bytesOfCharacters(b,l)||l);let S=i===""?"\\0":i,v="",k=0,',
+    to: 'let $text=y&&g?.kind==="readwrite";a>0&&!$text&&(a=$bytes.bytesOfCharacters(b,a));l>0&&!$text&&(l=$bytes.bytesOfCharacters(b,l)||l);let S=i===""?"\\0":i,v="",k=0,',
   },
   {
     file: INTERPRETER_FILE,
     from: 'v=b.substring(0,_),C(v),N=_,P=_>=l,$(N);',
-    to: 'v=b.substring(0,_),C(v),N=_,P=_>=l,$(N);y||(v=Vf(v));',
+    to: 'v=b.substring(0,_),C(v),N=_,P=_>=l,$(N);$text||(v=Vf(v));',
   },
-  { file: INTERPRETER_FILE, from: 'S===`\n`&&v.endsWith(`\n`)&&', to: 'y||(v=Vf(v));S===`\n`&&v.endsWith(`\n`)&&' },
+  { file: INTERPRETER_FILE, from: 'S===`\n`&&v.endsWith(`\n`)&&', to: '$text||(v=Vf(v));S===`\n`&&v.endsWith(`\n`)&&' },
   {
     file: INTERPRETER_FILE,
     from: '"string_length");f.push(g)};for(;d<u.length;)',
     to: '"string_length");f.push(Vf(g))};for(;d<u.length;)',
+  },
+  // `exec 3< file` and `3<<< text` kept text, which `<&3` gave as bytes: everything beyond ASCII was changed.
+  { file: INTERPRETER_FILE, from: 'lt(e,C,{kind:"input",content:A})', to: 'lt(e,C,{kind:"input",content:Tt(A)})' },
+  { file: INTERPRETER_FILE, from: 'lt(e,S,{kind:"input",content:A})', to: 'lt(e,S,{kind:"input",content:Tt(A)})' },
+  { file: INTERPRETER_FILE, from: 'let C={kind:"input",content:A};', to: 'let C={kind:"input",content:Tt(A)};' },
+  { file: INTERPRETER_FILE, from: 'P={kind:"input",content:`${v}\n`}', to: 'P={kind:"input",content:Tt(`${v}\n`)}' },
+  {
+    file: INTERPRETER_FILE,
+    from: 'lt(e,A,{kind:"input",content:`${v}\n`})',
+    to: 'lt(e,A,{kind:"input",content:Tt(`${v}\n`)})',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'try{let s=await e.fs.readFile(r);return n?',
+    to: 'try{let s=n?await e.fs.readFile(r):await vn(e.fs,r);return n?',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'c=N.content,u=bn(',
+    to: 'c=C.entry.kind==="readwrite"?Tt(N.content):N.content,u=bn(',
   },
   // `>&2` and `2>&1` put bytes into text, and text into bytes.
   {

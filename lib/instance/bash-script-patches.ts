@@ -6,8 +6,74 @@
 import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
 import { NESTED_JOB } from './shell-jobs.ts';
 
+const SHELL_COMMAND = 'chunks/chunk-EJFBIRMD.js';
+
 /** The interpreter's parser, exit error and bytes of a result, for shell-traps.ts. */
 const PARTS = '{parse:Ge,isExit:$e=>$e instanceof G,bytesOf:xt}';
+
+/** A descriptor forgot the file that it was opened on: `/proc/$$/fd/3` is a link to it (descriptor-files.ts). */
+const DESCRIPTOR_PATCHES: readonly BashPatch[] = [
+  {
+    file: INTERPRETER_FILE,
+    from: 'function kt(e,t){',
+    to: 'function kt(e,t){e.state.fdPaths?.delete(t);',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'function xs(e,t,n,r=!1){',
+    to: 'function $named(e,t,n){n!==void 0&&(e.state.fdPaths??=new Map).set(t,n)}function xs(e,t,n,r=!1){e.state.fdPaths?.delete(t);',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'function lt(e,t,n){xs(e,t,co(n),n.kind==="input")}',
+    to: 'function lt(e,t,n){xs(e,t,co(n),n.kind==="input"),$named(e,t,n.path)}',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: '(xs(e,t,r,e.state.inputFds?.has(n)===!0),uo(e,t,n),!0)',
+    to: '(xs(e,t,r,e.state.inputFds?.has(n)===!0),$named(e,t,e.state.fdPaths?.get(n)),uo(e,t,n),!0)',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'kt(e,n),xs(e,t,r,s);',
+    to: 'let $path=e.state.fdPaths?.get(n);kt(e,n),xs(e,t,r,s),$named(e,t,$path);',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 't.set(n,{raw:Ps(e,n),',
+    to: 't.set(n,{path:e.state.fdPaths?.get(n),raw:Ps(e,n),',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'for(let[r,{raw:s,isInput:i,aliases:o}]of t){if(s===void 0){kt(e,r);continue}xs(e,r,s,i);',
+    to: 'for(let[r,{raw:s,isInput:i,aliases:o,path:$path}]of t){if(s===void 0){kt(e,r);continue}xs(e,r,s,i),$named(e,r,$path);',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: ':{entry:{kind:"input",content:s}}}catch',
+    to: ':{entry:{kind:"input",content:s,path:r}}}catch',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'u=-1,m(S,{kind:"input",content:c})}catch',
+    to: 'u=-1,m(S,{kind:"input",content:c,path:A})}catch',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'fileDescriptors:e.fileDescriptors,inputFds:e.inputFds,',
+    to: 'fileDescriptors:e.fileDescriptors,fdPaths:e.fdPaths,inputFds:e.inputFds,',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'e.fileDescriptors=e.fileDescriptors?new Map(e.fileDescriptors):void 0,',
+    to: 'e.fileDescriptors=e.fileDescriptors?new Map(e.fileDescriptors):void 0,e.fdPaths=e.fdPaths&&new Map(e.fdPaths),',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'g);v=A.target}',
+    to: 'g);v=A.target.replace(/^\\/(?:dev|proc\\/self)\\/fd\\/([12])$/,($whole,$number)=>$number==="1"?"/dev/stdout":"/dev/stderr")}',
+  },
+];
 
 export const SCRIPT_PATCHES: readonly BashPatch[] = [
   // `trap` and `umask` were names without a command.
@@ -19,7 +85,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'N=await new kr(k,m).executeScript(S);',
-    to: `$shell=new kr(k,m),N=await $traps.withTraps($shell.ctx,${PARTS},()=>$shell.executeScript(S));`,
+    to: `$shell=new kr(k,m),N=await(this.fs.during?.bind(this.fs)??(($state,$run)=>$run()))($shell.ctx.state,()=>$traps.withTraps($shell.ctx,${PARTS},()=>$shell.executeScript(S)));`,
   },
   {
     file: INTERPRETER_FILE,
@@ -65,16 +131,27 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     from: 'else{let l=r.parameter,c=await St(e,l),u=await ie(e,l),',
     to: 'else{let l=r.parameter,c=await St(e,l),u=await ie(e,l,!1),',
   },
-  // An unset variable under `set -u` ended the group, function or loop around it, and not the script.
+  // An unset variable under `set -u`, or a failed `$((…))`, ended the group, function or loop around it alone.
   {
     file: INTERPRETER_FILE,
     from: 'if(f(),d instanceof x)throw o.prependTo(d),d;if(Or(d)||d instanceof We||d instanceof G)',
-    to: 'if(f(),d instanceof x)throw o.prependTo(d),d;if(Or(d)||d instanceof We||d instanceof G||d instanceof Ve)',
+    to: 'if(f(),d instanceof x)throw o.prependTo(d),d;if(Or(d)||d instanceof We||d instanceof G||d instanceof Ve||d instanceof ce)',
   },
   {
     file: INTERPRETER_FILE,
     from: 'if(e instanceof Te||e instanceof We||e instanceof G||e instanceof x)return e.prependOutput(t,n),{action:"rethrow"',
-    to: 'if(e instanceof Te||e instanceof We||e instanceof G||e instanceof Ve||e instanceof x)return e.prependOutput(t,n),{action:"rethrow"',
+    to: 'if(e instanceof Te||e instanceof We||e instanceof G||e instanceof Ve||e instanceof ce||e instanceof x)return e.prependOutput(t,n),{action:"rethrow"',
+  },
+  // `$((1 / 0))` ended its statement, and not the script of `bash -c`; a script of a file goes on as in bash.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(i instanceof ce){r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=1,this.ctx.state.lastExitCode=n,this.ctx.state.env.set("?",String(n));continue}',
+    to: 'if(i instanceof ce){r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=1,this.ctx.state.lastExitCode=n,this.ctx.state.env.set("?",String(n));if(![void 0,"bash","sh"].includes(this.ctx.state.env.get("0")))continue;return{...r.build(n),exitCode:n,env:Wt(this.ctx.state.env)}}',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'if($ instanceof Ke)N=',
+    to: 'if($ instanceof Ke||$ instanceof ce&&u)N=',
   },
   // bash -c ends with 127 there, or with 1 under `set -e`; and the message of a subshell has its prefix.
   {
@@ -86,6 +163,22 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     file: INTERPRETER_FILE,
     from: 'i.append("stderr",`${$t(a)}\n`),i.build(1))}return i.build(o)}async function vf(',
     to: 'i.append("stderr",`bash: ${$t(a)}\n`),i.build(a instanceof Ve?127:1))}return i.build(o)}async function vf(',
+  },
+  // `env -u HOME sh -c …` still saw HOME: a shell began with the variables of the sandbox, not with its caller's.
+  {
+    file: INTERPRETER_FILE,
+    from: 'for(let[y,S]of Object.entries(u.env))h.set(y,S);',
+    to: 'for(let[y,S]of Object.entries(u.env))h.set(y,S);if(u.exactEnv)for(let $name of this.state.exportedVars??[])$name==="PATH"||Object.hasOwn(u.env??{},$name)||h.delete($name);',
+  },
+  {
+    file: SHELL_COMMAND,
+    from: 'r(n,{env:s,',
+    to: 'r(n,{exactEnv:!0,env:s,',
+  },
+  {
+    file: SHELL_COMMAND,
+    from: 'i.exec(n,{env:s,',
+    to: 'i.exec(n,{exactEnv:!0,env:s,',
   },
   // What a caller gives as environment was no environment of the programs that a script starts.
   {
@@ -127,6 +220,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     from: ',!S){let $=t.pipeStderr?.[g]??!1,',
     to: ',!S){N.exitCode===141&&N.stderr&&(N={...N,stderr:""});let $=t.pipeStderr?.[g]??!1,',
   },
+  ...DESCRIPTOR_PATCHES,
   // `eval` and `trap` parse without telling anybody: `&` in them ran in the foreground.
   {
     file: INTERPRETER_FILE,

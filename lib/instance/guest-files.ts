@@ -2,26 +2,26 @@
  * The file system of the shell: three directories that are the volumes, and read-only virtual files around them. Owns
  * the POSIX errors of each operation; knows nothing of the host's files.
  */
-import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ByteString, FsStat, IFileSystem, RmOptions } from 'just-bash';
-import { parentPath } from '../vfs/paths.ts';
+import { ancestorsOf, parentPath } from '../vfs/paths.ts';
 import type { Tree } from '../vfs/tree.ts';
 import type { VfsAddress, VfsEntry } from '../vfs/types.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { unsafeBytesFromLatin1 } from './bash.ts';
 import { bytesOfText, textOfBytes } from './byte-text.ts';
+import type { ShellState } from './descriptor-files.ts';
+import { bufferOf, bytesOf, type Content, type Encoding, encodingOf, endlessDevice, isText } from './file-content.ts';
 import { normalizePath, type ResolvedPath, requireWellFormed, resolveGuestPath } from './guest-paths.ts';
 import { monotonicMs } from './monotonic.ts';
-import { MAX_STREAM_BYTES } from './output.ts';
 import { asPosix, posixError } from './posix-error.ts';
 import { VirtualFiles } from './virtual-files.ts';
 
 /** How long a script may run before pending requests are served, in milliseconds. */
 const TURN_MS = 20;
+/** With it, files and directories are made as they are without a mask. */
+const USUAL_MASK = '0022';
 
-type Content = Parameters<IFileSystem['writeFile']>[1];
-type Encoding = Parameters<IFileSystem['readFile']>[1];
 type Dirent = Awaited<ReturnType<NonNullable<IFileSystem['readdirWithFileTypes']>>>[number];
 
 /** Receives what is written to a path that is not stored. `cwd`: the shell's working directory at that moment. */
@@ -59,6 +59,25 @@ export class GuestFiles implements IFileSystem {
     return this.#virtualFiles;
   }
 
+  /** Resolves a path as the shell does. Throws POSIX errors. */
+  resolve(path: string, follow = true): ResolvedPath {
+    const { descriptors } = this.#virtualFiles;
+    return asPosix(path, () => resolveGuestPath(this.#vfs, path, follow, (at) => descriptors.target(at)));
+  }
+
+  /** Runs a script of a shell, whose descriptors are files and whose mask new files have meanwhile. */
+  async during<Result>(state: ShellState, run: () => Promise<Result>): Promise<Result> {
+    const { descriptors } = this.#virtualFiles;
+    const outer = descriptors.state;
+    state.umask ??= outer?.umask;
+    descriptors.state = state;
+    try {
+      return await run();
+    } finally {
+      descriptors.state = outer;
+    }
+  }
+
   /** Puts a port at a path; null takes it away. */
   setPort(path: string, port: FilePort | null): void {
     if (port === null) this.#ports.delete(path);
@@ -85,7 +104,7 @@ export class GuestFiles implements IFileSystem {
     if (port) return port.read();
     await this.#yieldIfDue();
     const { address, entry, path: at } = this.#find(path);
-    if (address === null) return endlessDevice(at) ?? Buffer.from(this.#virtualFile(at, path));
+    if (address === null) return endlessDevice(at) ?? bytesOfText(this.#virtualFile(at, path));
     if (entry === null) throw posixError('ENOENT', 'no such file or directory', path);
     if (entry.kind === 'dir') throw posixError('EISDIR', 'illegal operation on a directory', path);
     return this.#vfs.get(address.path, address.volume) ?? new Uint8Array(0);
@@ -99,7 +118,9 @@ export class GuestFiles implements IFileSystem {
     if (sink) return sink(bytesOf(content, options), this.#cwd);
     if (path === '/dev/null') return;
     const address = this.#addressForFile(path);
+    const isNew = this.#vfs.entry(address.path, address.volume) === null;
     asPosix(path, () => this.#vfs.put(address.path, bytesOf(content, options), address.volume));
+    if (isNew) this.#mask(address, 0o666);
   }
 
   async appendFile(path: string, content: Content, options?: Encoding): Promise<void> {
@@ -111,6 +132,7 @@ export class GuestFiles implements IFileSystem {
     if (before !== null && added.byteLength === 0) return;
     const whole = before === null ? added : Buffer.concat([before, added]);
     asPosix(path, () => this.#vfs.put(address.path, whole, address.volume));
+    if (before === null) this.#mask(address, 0o666);
   }
 
   async exists(path: string): Promise<boolean> {
@@ -142,7 +164,11 @@ export class GuestFiles implements IFileSystem {
       throw posixError('EEXIST', 'file already exists', path);
     }
     const address = writable(found, path);
+    const made = [...ancestorsOf(address.path), address.path].filter(
+      (above) => above !== '/' && this.#vfs.entry(above, address.volume) === null,
+    );
     asPosix(path, () => this.#vfs.mkdir(address.path, address.volume, { recursive: options.recursive ?? false }));
+    for (const one of made) this.#mask({ volume: address.volume, path: one }, 0o777);
   }
 
   async readdir(path: string): Promise<string[]> {
@@ -251,8 +277,9 @@ export class GuestFiles implements IFileSystem {
     if (entry === null && (address !== null || this.#virtualFiles.stat(at) === null)) {
       throw posixError('ENOENT', 'no such file or directory', path);
     }
-    if (entry?.kind !== 'link') throw posixError('EINVAL', 'invalid argument', path);
-    return entry.target ?? '';
+    const target = entry?.kind === 'link' ? entry.target : this.#virtualFiles.descriptors.target(at);
+    if (target === null) throw posixError('EINVAL', 'invalid argument', path);
+    return target;
   }
 
   async realpath(path: string): Promise<string> {
@@ -270,7 +297,14 @@ export class GuestFiles implements IFileSystem {
   }
 
   #find(path: string, follow = true): ResolvedPath {
-    return asPosix(path, () => resolveGuestPath(this.#vfs, path, follow));
+    return this.resolve(path, follow);
+  }
+
+  /** Takes the bits of the shell's mask from what it has made. */
+  #mask({ path, volume }: VfsAddress, mode: number): void {
+    const { umask } = this.#virtualFiles.descriptors.state ?? {};
+    if (umask === undefined || umask === USUAL_MASK) return;
+    asPosix(path, () => this.#vfs.chmod(path, mode & ~Number.parseInt(umask, 8), volume));
   }
 
   async #stat(path: string, follow: boolean): Promise<FsStat> {
@@ -357,29 +391,4 @@ function statOf(address: VfsAddress, entry: VfsEntry): FsStat {
     mtime: new Date(entry.mtime * 1000),
     identity: `/${address.volume}${address.path}`,
   };
-}
-
-/** The bytes of a device without an end: as many as a call may print. Null for any other path. */
-function endlessDevice(path: string): Uint8Array | null {
-  if (path === '/dev/zero' || path === '/dev/full') return new Uint8Array(MAX_STREAM_BYTES);
-  return path === '/dev/urandom' || path === '/dev/random' ? randomBytes(MAX_STREAM_BYTES) : null;
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-function encodingOf(options: Encoding): BufferEncoding {
-  const encoding = (typeof options === 'string' ? options : options?.encoding) ?? 'utf8';
-  return encoding === 'binary' ? 'latin1' : encoding;
-}
-
-function isText(encoding: BufferEncoding): boolean {
-  return encoding === 'utf8' || encoding === 'utf-8';
-}
-
-function bytesOf(content: Content, options?: Encoding): Uint8Array {
-  if (typeof content !== 'string') return content;
-  const encoding = encodingOf(options);
-  return isText(encoding) ? bytesOfText(content) : Buffer.from(content, encoding);
 }

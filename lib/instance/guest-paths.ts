@@ -48,14 +48,25 @@ function addressOf(path: string): VfsAddress | null {
 }
 
 /**
- * Resolves a path. Follows a link in the last segment unless `follow` is false. Throws ELOOP, and the VFS's own errors.
+ * Resolves a path. Follows a link in the last segment unless `follow` is false. `linkOf`: where a link outside the
+ * volumes leads. Throws ELOOP, and the VFS's own errors.
  */
-export function resolveGuestPath(vfs: Tree, given: string, follow = true): ResolvedPath {
+export function resolveGuestPath(
+  vfs: Tree,
+  given: string,
+  follow = true,
+  linkOf: (path: string) => string | null = () => null,
+): ResolvedPath {
   requireWellFormed(given);
   let path = normalizePath(given);
   for (let followed = 0; followed <= LINKS_FOLLOWED; followed += 1) {
     const address = addressOf(path);
-    if (address === null) return { path, address, entry: null };
+    if (address === null) {
+      const target = follow ? linkOf(path) : null;
+      if (target === null) return { path, address, entry: null };
+      path = normalizePath(target);
+      continue;
+    }
     const entry = vfs.entry(address.path, address.volume);
     // An entry's parents are directories, so no link is on the way.
     if (entry && (entry.kind !== 'link' || !follow)) return { path, address, entry };

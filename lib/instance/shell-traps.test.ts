@@ -52,6 +52,16 @@ test.each([
   ['set -u; (echo $nope); echo $?', '127\n0'],
   ['f() { (( $1 < 2 )) && echo 1 || echo $(( $1 * $(f $(( $1 - 1 ))) )); }; f 5', '120\n0'],
   ["A=1 bash -c 'echo $A'; env B=2 bash -c 'echo $B'", '1\n2\n0'],
+  ['echo $((1 / 0)); echo never', '1'],
+  ['f() { for i in 1 2; do { echo $((08)); }; done; }; f; echo never', '1'],
+  ["trap 'echo end' EXIT; if [ $((1 / 0)) -eq 1 ]; then :; fi; echo never", 'end\n1'],
+  ['echo $((1 / 0)) | cat; (echo $((1 / 0))); x=$(echo $((1 / 0))); ((1 / 0)); let 1/0; echo $?', '1\n0'],
+  [
+    'env -u HOME sh -c \'echo "[$HOME]"\'; env -i bash -c \'echo "[$USER]"\'; unset HOME; sh -c \'echo "[$HOME]"\'',
+    '[]\n[]\n[]\n0',
+  ],
+  ['x=1; export y=2; bash -c \'echo "[$x][$y]"; IFS=, read a b <<< p,q; echo $b\'', '[][2]\nq\n0'],
+  ["echo a1 a2 b1 b2 | awk 'length > 8'; echo abc | awk '{ print length, length + 1 }'", 'a1 a2 b1 b2\n3 4\n0'],
 ])('options and expansions: %s', async (script, answer) => {
   expect(await run(script)).toBe(answer);
 });

@@ -1,5 +1,5 @@
 /**
- * The shell's `umask`: kept and shown, and not applied, because everything in a sandbox belongs to one user. Called by
+ * The shell's `umask`: sets and shows the mask, which guest-files.ts applies to what a script makes. Called by
  * just-bash's interpreter as it is patched (bash-script-patches.ts).
  */
 

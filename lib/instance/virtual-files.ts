@@ -1,14 +1,17 @@
 /**
- * The virtual directories around the three volumes: `/bin`, `/usr/bin` and `/dev`. Read-only; shows nothing of the
- * host.
+ * The virtual directories around the three volumes: `/bin`, `/usr/bin`, `/dev`, and `/proc` with the descriptors of the
+ * shell, which no listing of `/` shows. Read-only; shows nothing of the host.
  */
 import type { FsStat } from 'just-bash';
+import { DescriptorFiles } from './descriptor-files.ts';
 
 const EXECUTABLE = 0o755;
 const DEVICE = 0o666;
+const LINK = 0o777;
 const DEVICES = ['null', 'zero', 'random', 'urandom', 'stdin', 'stdout', 'stderr', 'full'];
 
 export class VirtualFiles {
+  readonly descriptors = new DescriptorFiles();
   /** Names of the children by directory. */
   readonly #directories: ReadonlyMap<string, readonly string[]>;
   readonly #files = new Map<string, { content: string; mode: number }>();
@@ -35,26 +38,34 @@ export class VirtualFiles {
 
   /** The names in a directory; null for anything else. Expects a normalised path. */
   list(path: string): readonly string[] | null {
-    return this.#directories.get(path) ?? null;
+    return this.#directories.get(path) ?? this.descriptors.list(path);
   }
 
   /** The content of a file; null for anything else. */
   read(path: string): string | null {
-    return this.#files.get(path)?.content ?? null;
+    return this.#files.get(path)?.content ?? this.descriptors.content(path);
   }
 
   /** Null when there is no such path. */
   stat(path: string): FsStat | null {
-    const file = this.#files.get(path);
-    if (!file && !this.#directories.has(path)) return null;
+    const file = this.#files.get(path) ?? this.#descriptor(path);
+    if (!file && this.list(path) === null) return null;
+    const isSymbolicLink = this.descriptors.target(path) !== null;
     return {
-      isFile: file !== undefined,
+      isFile: file !== undefined && !isSymbolicLink,
       isDirectory: file === undefined,
-      isSymbolicLink: false,
+      isSymbolicLink,
       mode: file?.mode ?? EXECUTABLE,
       size: file?.content.length ?? 0,
       mtime: new Date(0),
       identity: path,
     };
+  }
+
+  #descriptor(path: string): { content: string; mode: number } | undefined {
+    const target = this.descriptors.target(path);
+    if (target !== null) return { content: target, mode: LINK };
+    const content = this.descriptors.content(path);
+    return content === null ? undefined : { content, mode: DEVICE };
   }
 }

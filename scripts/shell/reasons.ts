@@ -1,12 +1,14 @@
 /** Why an invocation is answered otherwise than by the machine's bash. Every difference of the table has its reason. */
 
 const REASONS: readonly [pattern: RegExp, reason: string][] = [
-  [/\/proc\/\$\$\/fd/, 'there is no /proc/PID/fd: the script ends with 1'],
   [/^file /, 'file names Markdown and other kinds of text where GNU’s says “ASCII text”'],
   [/^tree /, 'the machine has no tree; ours has'],
   [/\bcolumn -s/, 'column leaves out the blanks behind the last column'],
   [/^find \/ /, 'the machine hides a folder of the root from its user; the sandbox has none'],
-  [/1 \/ 0/, 'a failed `$((…))` ends its command, not the script'],
+  [
+    /^(?:cat|head) .*nowhere .* 2>&1/,
+    'with `2>&1` the errors of cat and head stand behind their output, not in its order',
+  ],
   [/gzip -l/, 'gzip -l prints its title before it finds that a file is none of its own'],
   [/ls \/usr\/bin \/usr\/local\/bin/, 'lists the commands that there are: ours are others'],
   [/rg --files/, 'rg is here; the machine has none'],

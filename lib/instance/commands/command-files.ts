@@ -5,7 +5,7 @@
 import type { IFileSystem } from 'just-bash';
 import type { Tree } from '../../vfs/tree.ts';
 import type { VfsAddress, VfsEntry } from '../../vfs/types.ts';
-import { normalizePath, resolveGuestPath } from '../guest-paths.ts';
+import { normalizePath, type ResolvedPath } from '../guest-paths.ts';
 import { asPosix, posixError } from '../posix-error.ts';
 import type { VirtualFiles } from '../virtual-files.ts';
 
@@ -35,6 +35,7 @@ interface SystemFiles extends IFileSystem {
   /** The tree of the running call. */
   readonly tree: Tree;
   readonly virtualFiles: VirtualFiles;
+  resolve(path: string, follow?: boolean): ResolvedPath;
 }
 
 export interface CommandSystem {
@@ -49,11 +50,16 @@ export class CommandFiles {
     this.#system = system;
   }
 
+  /** The permission bits that a new file does not get. */
+  get umask(): number {
+    return Number.parseInt(this.#system.files().virtualFiles.descriptors.state?.umask ?? '0022', 8);
+  }
+
   /** What is at an absolute path; null when nothing is. Throws ELOOP, ENOTDIR and EINVAL. */
   look(path: string, follow = true): FileStatus | null {
     const slash = path.length > 1 && path.endsWith('/');
     const tree = this.#system.files().tree;
-    const { address, entry, path: at } = asPosix(path, () => resolveGuestPath(tree, path, follow || slash));
+    const { address, entry, path: at } = this.#system.files().resolve(path, follow || slash);
     const info = address === null ? this.#virtual(at) : entry && infoOf(address, entry);
     if (info === null && address !== null) this.#requireNoFileAbove(tree, address, path);
     if (slash && info !== null && info.kind !== 'dir' && !(info.kind === 'link' && !follow))
@@ -70,7 +76,7 @@ export class CommandFiles {
 
   /** The path without links, as far as it exists. Throws ELOOP. */
   canonical(path: string): string {
-    return asPosix(path, () => resolveGuestPath(this.#system.files().tree, path)).path;
+    return this.#system.files().resolve(path).path;
   }
 
   /** Sets the time of a file, a directory or a link, in epoch seconds. */
@@ -93,7 +99,7 @@ export class CommandFiles {
   /** The children of a directory, by name. Throws ENOENT and ENOTDIR. */
   children(path: string): NamedFile[] {
     const tree = this.#system.files().tree;
-    const { address, entry, path: at } = asPosix(path, () => resolveGuestPath(tree, path));
+    const { address, entry, path: at } = this.#system.files().resolve(path);
     if (address === null) {
       const names = this.#system.files().virtualFiles.list(at);
       if (names === null) throw posixError(this.#virtual(at) ? 'ENOTDIR' : 'ENOENT', 'not a directory', path);
@@ -114,7 +120,7 @@ export class CommandFiles {
   /** The content of a file. Throws ENOENT and EISDIR. */
   read(path: string): Buffer {
     const tree = this.#system.files().tree;
-    const { address, entry, path: at } = asPosix(path, () => resolveGuestPath(tree, path));
+    const { address, entry, path: at } = this.#system.files().resolve(path);
     if (address === null) {
       const content = this.#system.files().virtualFiles.read(at);
       if (content !== null) return Buffer.from(content);
@@ -145,11 +151,13 @@ export class CommandFiles {
   }
 
   #virtual(at: string): FileStatus | null {
-    const stat = this.#system.files().virtualFiles.stat(at);
+    const { virtualFiles } = this.#system.files();
+    const stat = virtualFiles.stat(at);
     if (stat === null) return null;
-    const kind = stat.isDirectory ? 'dir' : at.startsWith('/dev/') ? 'device' : 'file';
+    const target = virtualFiles.descriptors.target(at);
+    const kind = stat.isDirectory ? 'dir' : target !== null ? 'link' : at.startsWith('/dev/') ? 'device' : 'file';
     const size = stat.isDirectory ? DIRECTORY_BYTES : kind === 'device' ? 0 : stat.size;
-    return { kind, size, mode: stat.mode, mtime: stat.mtime.getTime() / 1000, target: null, path: at, address: null };
+    return { kind, size, mode: stat.mode, mtime: stat.mtime.getTime() / 1000, target, path: at, address: null };
   }
 
   /** Throws ENOTDIR when a file stands where the path needs a directory. */

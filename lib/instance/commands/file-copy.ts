@@ -3,9 +3,6 @@ import type { Answers } from './answers.ts';
 import type { FileStatus } from './command-files.ts';
 import { type CommandCall, inQuotes, reasonOf } from './own-command.ts';
 
-/** What a new file or directory gets of the permissions of its source. */
-const UMASK = 0o022;
-
 export interface CopySettings {
   recursive: boolean;
   /** Links are copied as links: never, those found in a tree, or always. */
@@ -84,7 +81,7 @@ async function copyDirectory(
   for (const { name } of children)
     await copyTo(call, `${withoutSlash(source)}/${name}`, `${withoutSlash(target)}/${name}`, settings, false);
   if (there === null || settings.preserveMode)
-    await call.changes.chmod(path, settings.preserveMode ? info.mode : info.mode & ~UMASK);
+    await call.changes.chmod(path, settings.preserveMode ? info.mode : info.mode & ~call.files.umask);
   if (settings.preserveTime) call.files.setTime(call.files.info(path), info.mtime);
 }
 
@@ -109,7 +106,7 @@ async function copyFile(
   if (device || settings.makes !== 'copy') return;
   const made = call.files.info(path, info.kind !== 'link');
   if (info.kind !== 'link' && (there === null || settings.preserveMode))
-    await call.changes.chmod(path, settings.preserveMode ? info.mode : info.mode & ~UMASK);
+    await call.changes.chmod(path, settings.preserveMode ? info.mode : info.mode & ~call.files.umask);
   if (settings.preserveTime) call.files.setTime(made, info.mtime);
 }
 

@@ -146,9 +146,12 @@ export class CommandCall {
   /** The bytes of a file, or of standard input for `-`. Throws POSIX errors. */
   async input(operand: string): Promise<Buffer> {
     if (operand === '-' || operand === '/dev/stdin') return this.stdin;
-    const path = this.path(operand);
+    const given = this.path(operand);
+    const path = /^\/(?:dev|proc)\//.test(given) ? this.files.canonical(given) : given;
+    if (path === '/dev/stdin') return this.stdin;
     // The shell's own pipes, as of `<(command)`.
-    if (path.startsWith('/dev/fd/')) return Buffer.from(await this.context.fs.readFileBuffer(path));
+    if (path.startsWith('/dev/fd/') && this.files.look(path) === null)
+      return Buffer.from(await this.context.fs.readFileBuffer(path));
     // A device is read by the shell's file system, which knows what it gives.
     if (path.startsWith('/dev/')) return Buffer.from(await this.changes.readFileBuffer(path));
     return this.files.read(path);

@@ -73,6 +73,67 @@ test.each([
   expect(outcome.exitCode).toBe(exitCode);
 });
 
+test.each([
+  [
+    'exec 3< f; readlink -f /proc/$$/fd/3; readlink /proc/self/fd/3; cat /dev/fd/3; base64 <&3',
+    '/workspace/f\n/workspace/f\na\nYQo=\n',
+  ],
+  [
+    'ln -s f l; exec 3< l; exec 4<&3 3<&-; echo $(readlink -f /proc/$$/fd/4); [ -e /dev/fd/3 ] || echo closed',
+    '/workspace/f\nclosed\n',
+  ],
+  ['exec 3< f; (exec 3<&-); { readlink -f /dev/fd/3; } 3< g; readlink -f /dev/fd/3', '/workspace/g\n/workspace/f\n'],
+  ['exec 5> out; echo x >&5; readlink -f /proc/$$/fd/5; ls /proc/self/fd | tr "\\n" " "', '/workspace/out\n0 1 2 5 '],
+  ['echo in | cat /dev/fd/0; cat /dev/fd/3 3<<< hëre; echo out > /dev/fd/1', 'in\nhëre\nout\n'],
+])('a descriptor of the shell is a file: %s', async (command, answer) => {
+  const a = at.open('descriptors');
+  await a.exec({ command: 'echo a > f; echo b > g; rm -f l out' });
+  expect(await a.exec({ command })).toMatchObject({ stdout: answer, stderr: '', exitCode: 0 });
+});
+
+test('bytes beyond ASCII are read from a descriptor as they are', async () => {
+  const a = at.open('bytes');
+  await a.exec({ command: "printf 'né\\nñu €\\n\\xff\\n' > f" });
+  expect(await at.say(a, 'exec 3< f; cat <&3 | cmp - f && echo same')).toBe('same\n');
+  expect(await at.say(a, 'exec 3< f; read -r x <&3; read -r -u 3 y; echo "$x $y"; od -An -tx1 <&3')).toBe(
+    'né ñu €\n ff 0a\n',
+  );
+  expect(await at.say(a, 'while read -r x <&3; do echo "[$x]"; done 3<<< "é ß"; read -r -u 4 z 4<<< ü; echo $z')).toBe(
+    '[é ß]\nü\n',
+  );
+});
+
+test('descriptors of others, and closed ones, are not there', async () => {
+  const a = at.open('closed');
+  for (const path of [
+    '/dev/fd/9',
+    '/proc/self/fd/9',
+    '/proc/2/fd/0',
+    '/proc/2/fd',
+    '/proc/self/environ',
+    '/proc/1/cmdline',
+  ]) {
+    const outcome = await a.exec({ command: `cat ${path}` });
+    expect(outcome).toMatchObject({ stdout: '', exitCode: 1 });
+    expect(outcome.stderr).toBe(`cat: ${path}: No such file or directory\n`);
+  }
+  expect(await at.say(a, 'exec 3< /bin/ls; ls /; ls -d /proc/self/fd')).toBe(
+    'bin\ndev\nmemory\ntmp\nusr\nworkspace\n/proc/self/fd\n',
+  );
+});
+
+test('a mask is taken from what a script makes, until its shell ends', async () => {
+  const a = at.open('mask');
+  const make = 'touch a; mkdir -p b/c; echo x > d; echo x >> e; cp -r b f; cp d g; tee h < d > i';
+  expect(await at.say(a, `umask 077; ${make}; stat -c %a a b b/c d e f g h i | tr '\\n' ' '`)).toBe(
+    '600 700 700 600 600 700 600 600 600 ',
+  );
+  expect(
+    await at.say(a, "umask 002; bash -c 'umask; echo x > j'; (umask 0; echo x > k); echo y > d; stat -c %a d j k"),
+  ).toBe('0002\n600\n664\n666\n');
+  expect(await at.say(a, 'umask; echo x > m; stat -c %a m')).toBe('0022\n644\n');
+});
+
 test('every command completes in a terminal', async () => {
   const names = (await at.say(at.open('names'), 'ls /bin')).split('\n').filter(Boolean);
   expect(names).toEqual(expect.arrayContaining(['cmp', 'find', 'grep', 'id', 'mktemp', 'yes']));
