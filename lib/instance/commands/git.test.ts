@@ -85,6 +85,79 @@ cd r; git checkout -- . ; git reset -q --hard; git rm -qf ../../memory/planted; 
   expect(stdout).toBe('inside\ninside\noutside\nf\n');
 }, 60_000);
 
+test('settings, hooks and attributes of a repository run nothing, and its references lead nowhere else', async () => {
+  const { stdout, stderr } = await at.open('git-hostile').exec({
+    command: `${IDENTITY}; git init -q r; cd r
+cat >> .git/config <<'C'
+[core]
+	fsmonitor = echo ran > /memory/fsmonitor
+	hooksPath = .git/hooks
+	sshCommand = echo ran > /memory/ssh
+	editor = echo ran > /memory/editor
+	pager = echo ran > /memory/pager
+[alias]
+	st = "!echo ran > /memory/alias"
+[filter "f"]
+	clean = echo ran > /memory/clean
+	smudge = echo ran > /memory/smudge
+[diff "f"]
+	textconv = echo ran > /memory/textconv
+	external = echo ran > /memory/external
+C
+mkdir -p .git/hooks
+for hook in pre-commit commit-msg post-commit post-checkout post-merge reference-transaction; do
+  printf '#!/bin/sh\\necho ran > /memory/%s\\n' $hook > .git/hooks/$hook; chmod +x .git/hooks/$hook
+done
+echo '* filter=f diff=f' > .gitattributes; echo x > x; git add .; git commit -qm one; echo y > x
+git status > /tmp/said; git diff >> /tmp/said; git checkout -q -f -b side; git log >> /tmp/said; git clone -q . ../copy; git fetch ssh://x/y; git st
+git branch ../../../memory/branch; git tag ../../../memory/tag
+echo 'ref: ../../../memory/head' > .git/HEAD; git add .; git commit -qm two; ls -A /memory; echo end`,
+  });
+  expect(stdout).toBe('end\n');
+  expect(stderr).toContain("git: 'st' is not a git command");
+}, 60_000);
+
+test('objects and references that are made to be endless end a command, and the sandbox goes on', async () => {
+  const sandbox = at.open('git-bombs');
+  const { exitCode } = await sandbox.exec({
+    command: `git init -q .; python3 - <<'P'
+import zlib, hashlib, os
+def put(kind, body):
+    content = b'%s %d\\0' % (kind, len(body)) + body
+    name = hashlib.sha1(content).hexdigest()
+    os.makedirs('.git/objects/' + name[:2], exist_ok=True)
+    open('.git/objects/%s/%s' % (name[:2], name[2:]), 'wb').write(zlib.compress(content))
+    return name
+def branch(called, tree):
+    by = b'a <a> 1 +0000\\n'
+    commit = put(b'commit', b'tree ' + tree.encode() + b'\\nauthor ' + by + b'committer ' + by + b'\\nx\\n')
+    open('.git/refs/heads/' + called, 'w').write(commit + '\\n')
+wide = deep = put(b'blob', b'x')
+mode = b'100644'
+for level in range(10):
+    wide = put(b'tree', b''.join(mode + b' f%d\\0' % n + bytes.fromhex(wide) for n in range(10)))
+    mode = b'40000'
+branch('wide', wide)
+mode = b'100644'
+for level in range(600):
+    deep = put(b'tree', mode + b' d\\0' + bytes.fromhex(deep))
+    mode = b'40000'
+branch('deep', deep)
+P
+echo 'ref: refs/heads/b' > .git/refs/heads/a; echo 'ref: refs/heads/a' > .git/refs/heads/b; echo kept > kept`,
+    timeoutMs: 40_000,
+  });
+  expect(exitCode).toBe(0);
+  const deep = await sandbox.exec({ command: 'git checkout -q deep' });
+  expect([deep.exitCode, deep.stderr]).toEqual([128, 'fatal: the tree is nested too deeply\n']);
+  const circle = await sandbox.exec({ command: 'git log a' });
+  expect(circle.exitCode).toBe(128);
+  expect(circle.stderr).toMatch(/^fatal: Circular reference/);
+  const wide = await sandbox.exec({ command: 'git checkout -q wide; echo never', timeoutMs: 2500 });
+  expect(wide).toMatchObject({ timedOut: true, stdout: '' });
+  expect(await at.say(at.open('git-bombs', { mustExist: true }), 'cat kept')).toBe('kept\n');
+}, 90_000);
+
 test('a damaged repository ends with an error, not with silence', async () => {
   const sandbox = at.open('git-damaged');
   const made = `${IDENTITY}; git init -q r; cd r; echo a > a; git add a; git commit -qm a`;
@@ -97,5 +170,6 @@ test('a damaged repository ends with an error, not with silence', async () => {
     const { stderr, exitCode } = await sandbox.exec({ command: `cd r; ${damage}; git status` });
     expect(exitCode, damage).toBe(128);
     expect(stderr, damage).toMatch(/^fatal: /);
+    expect(stderr, damage).not.toContain('isomorphic-git');
   }
 }, 60_000);

@@ -32,7 +32,7 @@ export async function runGit(args: string[], context: CommandContext, run: Run):
       message = error.message === '' ? '' : `${error.message}\n`;
     } else {
       exitCode = 128;
-      message = `fatal: ${error instanceof Error ? error.message : String(error)}\n`;
+      message = `fatal: ${reasonOf(error)}\n`;
     }
   }
   return { stdout: out.stdout, stdoutKind: 'bytes', stderr: out.stderr + message, exitCode };
@@ -82,6 +82,14 @@ async function perform(args: string[], context: CommandContext, run: Run, out: G
   const stdin = latin1FromBytes(context.stdin);
   const command = new GitContext({ files: new FileAccess(context.fs, run), out, cwd, env, stdin, settings });
   return handler(command, rest);
+}
+
+/** Why isomorphic-git gave up: a damaged repository is to it an error of its own, which its message asks to report. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (!('data' in error) || error.name !== 'InternalError') return error.message;
+  const { message } = error.data as { message?: unknown };
+  return typeof message === 'string' ? message : error.message;
 }
 
 function splitAtEquals(text: string): [string, string?] {
