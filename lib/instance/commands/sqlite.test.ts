@@ -1,4 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';
@@ -60,6 +62,26 @@ test('sqlite3 reaches nothing of the host and nothing of the sandbox’s own fil
   }
   expect(existsSync('/tmp/winterdock-left')).toBe(false);
   expect(readdirSync('/etc').filter((name) => name.startsWith('left'))).toEqual([]);
+}, 60_000);
+
+test('a database in WAL mode is read and written by the command and by Python, with what its log alone holds', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-wal-'));
+  const file = join(folder, 'w.db');
+  const db = new DatabaseSync(file);
+  db.exec("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t(a); INSERT INTO t VALUES ('log')");
+  const sandbox = at.open('sqlite-wal');
+  for (const name of ['w.db', 'w.db-wal'])
+    await sandbox.exec({ command: `cat > ${name}`, stdin: readFileSync(join(folder, name)) });
+  db.close();
+  rmSync(folder, { recursive: true });
+  const python = (work: string) => `python3 -c "
+import sqlite3
+con = sqlite3.connect('w.db')
+${work}
+print(con.execute('select group_concat(a) from t').fetchone()[0]); con.close()"`;
+  expect(await at.say(sandbox, python("con.execute('insert into t values(1)'); con.commit()"))).toBe('log,1\n');
+  expect(await at.say(sandbox, "sqlite3 w.db 'insert into t values(2); pragma journal_mode'")).toBe('wal\n');
+  expect(await at.say(sandbox, python('pass'))).toBe('log,1,2\n');
 }, 60_000);
 
 test('a query without an end is ended at the call’s time, and the sandbox goes on', async () => {

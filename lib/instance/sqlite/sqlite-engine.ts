@@ -47,11 +47,23 @@ export class SqliteEngine {
         throw new SqliteFailure(refusal === null ? message : `${message}: ${refusal}`, code & 0xff, extended, offset);
       }
       if (!isMemory) database.run(`PRAGMA page_size = ${SECTOR_BYTES}`);
-      if (options.exclusive && !isMemory) database.run('PRAGMA locking_mode = EXCLUSIVE');
+      if (!isMemory && (options.exclusive || this.#needsSharedMemory(database)))
+        database.run('PRAGMA locking_mode = EXCLUSIVE');
       return database;
     } finally {
       wasm.scopedAllocPop(scope);
     }
+  }
+
+  /** Whether it is in WAL mode, for which a connection that shares the file would need memory that processes share. */
+  #needsSharedMemory(database: EngineDatabase): boolean {
+    try {
+      database.run('PRAGMA schema_version');
+    } catch (error) {
+      this.files.takeRefusal();
+      return error instanceof SqliteFailure && error.code === this.lib.capi.SQLITE_CANTOPEN;
+    }
+    return false;
   }
 }
 
