@@ -202,6 +202,45 @@ describe('every route', () => {
   );
 });
 
+test('what belongs to another sandbox answers like what there is not: in status, headers and body', async () => {
+  const key = keys.get('tenant of acme') ?? '';
+  const made: Record<string, Record<'sibling' | 'foreign', string>> = {};
+  await server.call('POST', '/api/instances', { id: 'sibling', tenant: 'acme' });
+  for (const [whose, id] of [
+    ['sibling', 'sibling'],
+    ['foreign', 'yours'],
+  ] as const) {
+    const make = async (kind: string, body: object) => {
+      const answer = await server.call<{ id: string }>('POST', `/api/instances/${id}/${kind}s`, body);
+      expect([kind, answer.status], answer.text).toEqual([kind, expect.toBeOneOf([201, 202])]);
+      made[kind] = { ...(made[kind] ?? { sibling: '', foreign: '' }), [whose]: answer.json.id };
+    };
+    await make('run', { command: 'true' });
+    await make('terminal', {});
+    await make('schedule', { cron: '0 0 1 1 *', command: 'true' });
+  }
+  // A component and an attachment are names that whoever asks gives; a volume is one of three.
+  const named = CHECKED_ROUTES.filter(({ path }) =>
+    /^\/instances\/:id\/(?!.*:(?:volume|component|attachment)).*:/.test(path),
+  );
+  expect(named.length).toBeGreaterThan(12);
+  for (const route of named) {
+    const kind = /:(?!id\b)(\w+)/.exec(route.path)?.[1] ?? '';
+    const { sibling, foreign } = made[kind] ?? expect.fail(`nothing is made for ${route.path}`);
+    const answerOf = async (id: string) => {
+      const path = route.path.replace(':id', 'mine').replace(`:${kind}`, id);
+      const answer = await server.call(route.method, `/api${path}`, bodyOf(route, 'own'), { key });
+      const headers = Object.entries(answer.headers).filter(([name]) => !/^(?:date|x-request-id|ratelimit)/.test(name));
+      const body = answer.text.replaceAll(/"request_id":"[^"]*"/g, '').replaceAll(id, 'ID');
+      return { path: route.path, status: answer.status, headers, body };
+    };
+    const none = await answerOf(sibling.replace(/.$/, (last) => (last === '0' ? '1' : '0')));
+    expect(none.status, route.path).toBe(404);
+    expect(await answerOf(sibling)).toEqual(none);
+    expect(await answerOf(foreign)).toEqual(none);
+  }
+});
+
 describe('every operation', () => {
   /** Those that no route names: the console's own, and what a route does beside what it names. */
   const UNNAMED: readonly (keyof Operations)[] = [

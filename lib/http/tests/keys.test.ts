@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createdKeySchema, keySchema } from '../../contract/schema/access.ts';
+import type { SandboxRun } from '../../contract/schema.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer & { clock: Clock };
@@ -213,6 +214,18 @@ test('a stream of a command stops the command when its key is revoked', async ()
   expect(output).not.toContain('never');
   expect((await server.call('POST', '/api/instances/mine/exec', { command: 'echo next' })).json.stdout).toBe('next\n');
   expect(performance.now() - started).toBeLessThan(25_000);
+});
+
+test('a run is its sandbox’s: it goes on when its key is revoked, which it names, and others stop it', async () => {
+  const { id, key } = await make({});
+  const at = '/api/instances/mine/runs';
+  const begun = await server.call<SandboxRun>('POST', at, { command: 'echo on; sleep 50' }, { key });
+  const look = async () => (await server.call<SandboxRun>('GET', `${at}/${begun.json.id}`)).json;
+  await until(async () => (await look()).output_bytes === 3);
+  expect((await server.call('DELETE', `/api/keys/${id}`)).status).toBe(204);
+  expect((await server.call('POST', `${at}/${begun.json.id}/stop`, {}, { key })).status).toBe(401);
+  expect(await look()).toMatchObject({ state: 'running', actor: `key:${id}` });
+  expect((await server.call<SandboxRun>('POST', `${at}/${begun.json.id}/stop`, {})).json.state).toBe('stopped');
 });
 
 test('a key ends when it expires, and its stream with it', async () => {
