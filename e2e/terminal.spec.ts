@@ -2,7 +2,7 @@
  * The terminal of a sandbox: what is typed is run, what runs can be stopped, what it shows is ours, and it stays on the
  * server.
  */
-import type { Instance } from '../lib/contract/schema.ts';
+import type { Instance, SandboxRun } from '../lib/contract/schema.ts';
 import { flaws } from './axe.ts';
 import { commandLine, openTerminal, rows, runCommand, seeRow } from './typing.ts';
 import { expect, openSession, test, visited } from './visited.ts';
@@ -98,6 +98,44 @@ test('a line behind another call says so at once, and Stop ends its wait alone',
   await call('DELETE', `/api/instances/behind/terminals/${other.id}`);
   await runCommand(page, 'echo mine');
   await seeRow(page, 'mine');
+});
+
+test('runs that no terminal shows are listed with the end of their output, and are stopped, also without JavaScript', async ({
+  page,
+  browser,
+}) => {
+  await moor('runs', 'resume');
+  const { call, url } = visited();
+  const begin = (command: string) => call('POST', '/api/instances/runs/runs', { command });
+  await begin("printf 'it \\033[31mfailed\\033[0m\\n'; exit 3");
+  const runs = async () => (await call<SandboxRun[]>('GET', '/api/instances/runs/runs')).json;
+  await expect.poll(async () => (await runs()).map(({ state }) => state)).toEqual(['done']);
+  await begin('echo begun; sleep 300');
+  await begin('echo other; sleep 301');
+  await expect.poll(async () => (await runs()).filter(({ output_bytes }) => output_bytes > 0)).toHaveLength(3);
+  await openSession(page);
+  await openTerminal(page, 'runs');
+  const section = page.getByRole('region', { name: 'Runs' });
+  await expect(section.getByRole('listitem')).toHaveCount(3);
+  const failed = section.getByRole('listitem').filter({ hasText: /exit 3 · .* · begun by/ });
+  await failed.getByText('The end of its output').click();
+  await expect(failed.locator('pre')).toHaveText('it failed\n');
+  expect(await flaws(page)).toEqual([]);
+  const sleeping = section.getByRole('listitem').filter({ hasText: 'sleep 300' });
+  await sleeping.getByRole('button', { name: /^Stop/ }).click();
+  await expect(sleeping).toContainText('It is stopped.');
+  await expect(sleeping).toContainText('stopped: Somebody stopped it');
+  await expect(sleeping.getByRole('button')).toHaveCount(0);
+
+  const context = await browser.newContext({ baseURL: url, javaScriptEnabled: false });
+  await context.addCookies(await page.context().cookies());
+  const plain = await context.newPage();
+  await plain.goto('/sandboxes/runs?tab=terminal');
+  await plain.getByRole('button', { name: 'Stop echo other; sleep 301' }).click();
+  await expect(plain.getByText('It is stopped.')).toBeVisible();
+  await context.close();
+  // The first page sees it by itself.
+  await expect(section.getByText('stopped: Somebody stopped it')).toHaveCount(2);
 });
 
 test('bytes that are no text are shown as what they are not, which the end says', async ({ page }) => {

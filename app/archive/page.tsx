@@ -118,7 +118,7 @@ export default async function Archive({ searchParams }: { searchParams: Promise<
       <FilterForm action={PATH} className="pb-6">
         <ArchiveFilters parsed={parsed} />
       </FilterForm>
-      {revived !== null && <RevivedCard revival={revived} rendered={rendered} />}
+      {revived !== null && <RevivedCard caller={caller} revival={revived} rendered={rendered} />}
       {filed.length > 0 ? (
         <FiledTable
           filed={filed}

@@ -17,6 +17,7 @@ import { isWinterdockError } from '#lib/base/errors.ts';
 import { isInstanceId } from '#lib/base/ids.ts';
 import type { Event, Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
+import { whyNoCommands } from '../sandboxes/[id]/why-no-commands.ts';
 
 const SHOWN = 5;
 /** How many moves are looked through for revivals. */
@@ -78,7 +79,15 @@ async function linkTo(id: string): Promise<string> {
   return `${origin}/sandboxes/${id}`;
 }
 
-export async function RevivedCard({ revival, rendered }: { revival: Revival; rendered: number }) {
+export async function RevivedCard({
+  caller,
+  revival,
+  rendered,
+}: {
+  caller: Caller;
+  revival: Revival;
+  rendered: number;
+}) {
   const { line, now } = revival;
   if (now === null) return null;
   return (
@@ -97,6 +106,11 @@ export async function RevivedCard({ revival, rendered }: { revival: Revival; ren
         <Link href={`/sandboxes/${now.id}?tab=files`} prefetch={false} className="button">
           Files
         </Link>
+        {whyNoCommands(caller, now) === null && (
+          <Link href={`/sandboxes/${now.id}?tab=terminal`} prefetch={false} className="button">
+            Open terminal
+          </Link>
+        )}
         <span className="inline-flex items-center text-small">
           <RowStatus instance={now} rendered={rendered} />
         </span>

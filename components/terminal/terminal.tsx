@@ -193,7 +193,7 @@ export function Terminal({
             <button
               key={one.id}
               type="button"
-              className={`button ${one.id === chosen ? 'button-ink' : 'button-quiet'}`}
+              className={`button button-quiet ${one.id === chosen ? '!border-ink !bg-ink !text-paper' : ''}`}
               aria-pressed={one.id === chosen}
               onClick={() => setChosen(one.id)}
             >

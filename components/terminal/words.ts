@@ -1,5 +1,5 @@
 /** How a run began and ended, in words: for the plain form, the screen and a screen reader. Pure. */
-import type { ExecAnswer, Instance } from '#lib/contract/schema.ts';
+import type { ExecAnswer, Instance, SandboxRun } from '#lib/contract/schema.ts';
 import { lengthInWords, tookInWords } from '../ui/durations.ts';
 
 export interface WakeResult {
@@ -63,3 +63,14 @@ export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   js: 'JavaScript',
   python: 'Python',
 };
+
+/** What a run is doing, or how it ended. */
+export function runInWords(run: Pick<SandboxRun, 'state' | 'exit_code' | 'timed_out' | 'took_ms' | 'reason'>): string {
+  const { state, exit_code: code, timed_out: timedOut, took_ms: tookMs, reason } = run;
+  if (state === 'queued') return 'waits for its turn';
+  if (state === 'running') return 'runs';
+  const took = tookMs === null ? [] : [tookInWords(tookMs)];
+  if (state !== 'done')
+    return [reason === null ? state : `${state}: ${reason.replace(/\.$/, '')}`, ...took].join(' · ');
+  return [timedOut ? 'out of time' : `exit ${code ?? '?'}`, ...took].join(' · ');
+}

@@ -24,6 +24,7 @@ const BORDERS = [
   'app/sandboxes/[id]/plan/actions.ts',
   'app/sandboxes/[id]/plan/page.tsx',
   'app/sandboxes/[id]/repair-actions.ts',
+  'app/sandboxes/[id]/run-actions.ts',
   'app/sandboxes/[id]/schedule-actions.ts',
   'app/sandboxes/[id]/settings-actions.ts',
   'app/sandboxes/[id]/ship/route.ts',

@@ -54,7 +54,7 @@ export function DatabaseView({
             <tbody>
               {listed.tables.map((table) => (
                 <tr key={`${table.kind}${table.name}`}>
-                  <td className="font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
+                  <td className="min-w-[12ch] font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
                     {table.problem === null ? (
                       <Link
                         href={address({ table: table.name })}

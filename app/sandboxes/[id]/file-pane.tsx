@@ -94,8 +94,8 @@ function FolderList({ place, volume, folder }: { place: FilesPage; volume: Volum
             <th scope="col" className="text-right">
               Size
             </th>
-            {/* As wide as a moment with its zone, which leaves when the moment becomes the reader's. */}
-            <th scope="col" className="w-[29ch]">
+            {/* As wide as a moment with its zone, or as half of it, which leaves when it becomes the reader's. */}
+            <th scope="col" className="w-[29ch] max-sm:w-[15ch]">
               Changed
             </th>
           </tr>

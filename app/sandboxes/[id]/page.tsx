@@ -93,7 +93,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
         </FaultNotice>
         <NotOfferedNotice instance={instance} />
         {tab === 'files' && <FilesTab caller={caller} instance={instance} search={search} />}
-        {tab === 'terminal' && <TerminalTab caller={caller} instance={instance} />}
+        {tab === 'terminal' && <TerminalTab caller={caller} instance={instance} rendered={rendered} />}
         {tab === 'time' && <TimeTab caller={caller} instance={instance} search={search} rendered={rendered} />}
         {tab === 'ledger' && (
           <LedgerTab caller={caller} id={id} cursor={singleValues(search).cursor} rendered={rendered} />

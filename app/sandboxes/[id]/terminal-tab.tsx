@@ -9,10 +9,11 @@ import { roleRefusal } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { languagesOf } from '../policies.ts';
 import { runCommand } from './exec-actions.ts';
+import { RunsSection } from './runs-section.tsx';
 import { whyNoCommands } from './why-no-commands.ts';
 import { wakeNote } from './why-not.ts';
 
-export function TerminalTab({ caller, instance }: { caller: Caller; instance: Instance }) {
+export function TerminalTab({ caller, instance, rendered }: { caller: Caller; instance: Instance; rendered: number }) {
   const { id, policy } = instance;
   const refusal = roleRefusal(caller, 'exec');
   if (refusal !== null) {
@@ -25,22 +26,25 @@ export function TerminalTab({ caller, instance }: { caller: Caller; instance: In
     );
   }
   return (
-    <PageSection
-      id="terminal"
-      name="Terminal"
-      margin={false}
-      note="A shell over the volumes. Scrollback, directory and what runs stay on the server. While a terminal is shown and used, the sandbox stays awake; after 30 min without a line or output it may sleep again."
-    >
-      <WithCall name="execInInstance" path={{ id }} fields={{ command: 'text', cwd: 'text' }}>
-        <Terminal
-          id={id}
-          person={caller.actor}
-          action={runCommand.bind(null, id)}
-          languages={languagesOf(policy)}
-          blocked={whyNoCommands(caller, instance)}
-          wakes={wakeNote('command', instance)}
-        />
-      </WithCall>
-    </PageSection>
+    <>
+      <PageSection
+        id="terminal"
+        name="Terminal"
+        margin={false}
+        note="A shell over the volumes. Scrollback, directory and what runs stay on the server. While a terminal is shown and used, the sandbox stays awake; after 30 min without a line or output it may sleep again."
+      >
+        <WithCall name="execInInstance" path={{ id }} fields={{ command: 'text', cwd: 'text' }}>
+          <Terminal
+            id={id}
+            person={caller.actor}
+            action={runCommand.bind(null, id)}
+            languages={languagesOf(policy)}
+            blocked={whyNoCommands(caller, instance)}
+            wakes={wakeNote('command', instance)}
+          />
+        </WithCall>
+      </PageSection>
+      <RunsSection caller={caller} id={id} rendered={rendered} />
+    </>
   );
 }

@@ -162,7 +162,7 @@ function Run({
     >
       <div className="grid gap-4">
         <p className="[overflow-wrap:anywhere]">
-          {kind === 'component' ? 'The component' : 'The workflow'} <code>{path}</code>
+          {kind === 'component' ? 'The component' : 'The workflow'} <code>{path}</code>.
           {wakes !== null && refusal === null && <span className="text-small text-ink-3"> {wakes}</span>}
         </p>
         {refusal === null ? (
