@@ -1,7 +1,4 @@
-/**
- * The ledger of everything and the support desk, by clicking, with the keyboard alone, without JavaScript, and in other
- * roles.
- */
+/** The ledger of everything and the support desk: by clicking, by keyboard, without JavaScript, in other roles. */
 import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContextOptions, Locator, Page } from '#peers/playwright.ts';
 import type { Event, Instance } from '../lib/contract/schema.ts';
@@ -207,6 +204,7 @@ async function reviveFromList(page: Page, id: string, name: string): Promise<voi
   const card = page.locator('#revived');
   await expect(card).toContainText(`${name} is back. It woke from the archive in`);
   await expect(card.locator('code')).toHaveText(`${visited().url}/sandboxes/${id}`);
+  await expect(card.getByRole('link', { name: 'Open terminal' })).toHaveAttribute('href', /tab=terminal$/);
   expect((await revivalOf(id))?.reason).toBe('a customer asks');
   await page.goto('/archive');
   const row = part(page, 'Revived lately').getByRole('row', { name: new RegExp(name) });

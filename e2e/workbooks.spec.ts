@@ -227,6 +227,16 @@ test('an example is stored, docked and opened by one press', async ({ page }) =>
   await press(page, 'Run all of it');
   await expect(run.getByText('All components are done.')).toBeVisible();
   expect(await output(page)).toEqual({ total: 28.2, text: 'Goods 25.00, postage 3.20, together 28.20' });
+
+  // A typed command is not dropped for the component that the form begins with.
+  await page.getByRole('link', { name: 'Schedules', exact: true }).click();
+  await page.getByLabel('Command').fill('echo mine');
+  await press(page, 'Add the schedule');
+  await expect(page.getByText('is chosen to run. Choose “the command below” there, or empty this.')).toBeVisible();
+  await page.getByLabel('What runs').selectOption('the command below');
+  await press(page, 'Add the schedule');
+  await expect(page.getByText('It is added.')).toBeVisible();
+  await expect(page.getByRole('row', { name: /echo mine/ })).toBeVisible();
 });
 
 test('a schedule is added, runs when somebody asks, and is paused and deleted', async ({ page }) => {

@@ -115,7 +115,9 @@ function FolderList({ place, volume, folder }: { place: FilesPage; volume: Volum
                   </Link>
                 </td>
                 <td className="text-right whitespace-nowrap">{kind === 'file' ? sizeInWords(size) : kind}</td>
-                <td className="tabular-nums">{mtime > 0 ? <LocalTime at={mtime} /> : '–'}</td>
+                <td className="tabular-nums max-sm:[&_time]:whitespace-normal">
+                  {mtime > 0 ? <LocalTime at={mtime} /> : '–'}
+                </td>
               </tr>
             );
           })}

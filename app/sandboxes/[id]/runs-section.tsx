@@ -73,7 +73,7 @@ async function Run({
       </div>
       {tail !== null && (
         <details>
-          <summary className="w-fit text-small text-ink-2">The end of its output</summary>
+          <summary className="button button-quiet w-fit">The end of its output</summary>
           <pre
             className="mt-2 max-h-64 overflow-auto border border-rule-2 bg-sheet p-3 text-[0.8125rem] leading-[1.5]"
             {...SCROLLABLE}

@@ -82,6 +82,11 @@ export async function addSchedule(bound: string, _previous: ScheduleState, form:
   if (!isComponent && values.command === '') {
     return refused(values, { command: 'Give a command, or choose a component.' });
   }
+  if (isComponent && (values.command ?? '') !== '') {
+    return refused(values, {
+      command: `“${values.what}” is chosen to run. Choose “the command below” there, or empty this.`,
+    });
+  }
   const said = cronOf(values);
   if ('error' in said) return refused(values, { [said.field]: said.error });
   const parsed = createScheduleSchema.safeParse({
