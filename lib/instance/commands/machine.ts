@@ -1,6 +1,6 @@
 /**
- * `uname`, `arch`, `nproc`, `tty`, `sync`, `uptime`, `ps`, `pgrep` and `pkill`: what a sandbox says of itself as a
- * machine. It shows nothing of the host, and no processes but the shell.
+ * `uname`, `arch`, `nproc`, `getconf`, `tty`, `sync`, `ps`, `pgrep` and `pkill`: what a sandbox says of itself
+ * as a machine. It shows nothing of the host, and no processes but the shell.
  */
 import { type CommandCall, marked, type OwnCommand } from './own-command.ts';
 
@@ -59,6 +59,31 @@ export const nproc: OwnCommand = {
     const ignored = options.findLast(({ key }) => key === 'ignore')?.value;
     if (typeof ignored === 'string' && !/^\d+$/.test(ignored)) call.end(`invalid number: ${marked(ignored)}`);
     call.print('1\n');
+    return 0;
+  },
+};
+
+/** What programs ask a system for, by name, where a sandbox has an answer. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  _NPROCESSORS_CONF: '1',
+  _NPROCESSORS_ONLN: '1',
+  CHAR_BIT: '8',
+  INT_MAX: '2147483647',
+  LONG_BIT: '64',
+  NAME_MAX: '255',
+  PAGE_SIZE: '4096',
+  PAGESIZE: '4096',
+  PATH: '/bin:/usr/bin',
+};
+
+export const getconf: OwnCommand = {
+  main(call: CommandCall) {
+    const { operands } = call.options({ letters: '' });
+    const [name] = operands;
+    if (name === undefined) call.usage('missing operand');
+    const value = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
+    if (value === undefined) call.end(`Unrecognized variable '${name}'`, 2);
+    call.print(`${value}\n`);
     return 0;
   },
 };

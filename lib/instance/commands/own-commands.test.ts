@@ -65,6 +65,7 @@ test.each([
   ['sha256sum --nope', 1, "sha256sum: unrecognized option '--nope'"],
   ['timeout --nope', 125, "timeout: unrecognized option '--nope'"],
   ['uname -w', 1, "uname: invalid option -- 'w'"],
+  ['getconf NOPE', 2, "getconf: Unrecognized variable 'NOPE'"],
   ['ps -o pid', 1, 'ps: the options -o pid are not supported: ps, ps aux and ps -ef are'],
 ])('%s fails with a sentence, not with nothing', async (command, exitCode, sentence) => {
   const outcome = await at.open('unknown').exec({ command });
@@ -132,6 +133,12 @@ test('a mask is taken from what a script makes, until its shell ends', async () 
     await at.say(a, "umask 002; bash -c 'umask; echo x > j'; (umask 0; echo x > k); echo y > d; stat -c %a d j k"),
   ).toBe('0002\n600\n664\n666\n');
   expect(await at.say(a, 'umask; echo x > m; stat -c %a m')).toBe('0022\n644\n');
+});
+
+test('getconf says what nproc says, and what a page has', async () => {
+  expect(await at.say(at.open('getconf'), 'getconf _NPROCESSORS_ONLN; nproc; getconf PAGE_SIZE LONG_BIT')).toBe(
+    '1\n1\n4096\n',
+  );
 });
 
 test('every command completes in a terminal', async () => {

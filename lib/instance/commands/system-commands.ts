@@ -10,6 +10,7 @@ export const SYSTEM_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>
   cksum: async () => (await import('./checksums.ts')).cksum,
   env: async () => (await import('./environment.ts')).env,
   expr: async () => (await import('./expr.ts')).expr,
+  getconf: async () => (await import('./machine.ts')).getconf,
   groups: async () => (await import('./identity.ts')).groups,
   id: async () => (await import('./identity.ts')).id,
   ionice: async () => (await import('./environment.ts')).ionice,
