@@ -1,10 +1,14 @@
 /**
- * How awk reads records and writes numbers and times. Called by just-bash's awk as it is patched
+ * How awk reads records, writes numbers and times, and is stopped. Called by just-bash's awk as it is patched
  * (bash-command-patches.ts).
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { textOfMoment } from './commands/date-format.ts';
+import { monotonicMs } from './monotonic.ts';
 
+/** How long awk runs before timers do, in milliseconds. */
+const TURN_MS = 20;
 const DIGITS = 6;
 const DEFAULT_TIME = '%a %b %e %H:%M:%S %Z %Y';
 
@@ -41,4 +45,18 @@ export function recordsOf(text: string, separator: string | number | undefined):
 export function strftime([format, seconds]: readonly (string | number | undefined)[]): string {
   const moment = seconds === undefined ? Date.now() : Number(seconds) * 1000;
   return textOfMoment(format === undefined ? DEFAULT_TIME : String(format), moment, 'UTC');
+}
+
+/** Ends awk where it stands. */
+export class Stopped extends Error {}
+
+/** What awk calls in its loops: lets timers run, and ends it when its call, or the `timeout` around it, has ended. */
+export function turns(signal: AbortSignal | undefined): () => Promise<void> {
+  let last = monotonicMs();
+  return async () => {
+    if (monotonicMs() - last < TURN_MS) return;
+    await nextTurn();
+    last = monotonicMs();
+    if (signal?.aborted) throw new Stopped('stopped');
+  };
 }

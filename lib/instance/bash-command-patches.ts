@@ -85,6 +85,38 @@ export const COMMAND_PATCHES: readonly BashPatch[] = [
     from: 'return{type:"variable",name:t}}throw new Error(`Unexpected token: ',
     to: 'return t==="length"?{type:"call",name:t,args:[]}:{type:"variable",name:t}}throw new Error(`Unexpected token: ',
   },
+  // A loop of awk never waited, so that no timer could end it. And whether it ended before its input, for pipes.ts.
+  { file: AWK_FILE, from: 'A.FS=s,', to: 'A.turn=$awk.turns(t.signal),A.FS=s,' },
+  {
+    file: AWK_FILE,
+    from: 'if(n++,n>e.maxIterations)throw new w(`awk: while',
+    to: 'if(n%256===255)await e.turn();if(n++,n>e.maxIterations)throw new w(`awk: while',
+  },
+  {
+    file: AWK_FILE,
+    from: 'if(n++,n>e.maxIterations)throw new w(`awk: do-while',
+    to: 'if(n%256===255)await e.turn();if(n++,n>e.maxIterations)throw new w(`awk: do-while',
+  },
+  {
+    file: AWK_FILE,
+    from: 'if(a++,a>e.maxIterations)throw new w(`awk: for',
+    to: 'if(a%256===255)await e.turn();if(a++,a>e.maxIterations)throw new w(`awk: for',
+  },
+  {
+    file: AWK_FILE,
+    from: 'let Q=A.lineIndex;if(',
+    to: 'let Q=A.lineIndex;if(Q%256===255)await A.turn();if(',
+  },
+  {
+    file: AWK_FILE,
+    from: 'let y=m instanceof Error?m.message:String(m),p=m instanceof w?',
+    to: 'if(m instanceof $awk.Stopped)return{stdout:T.getOutput(),stderr:"",exitCode:124};let y=m instanceof Error?m.message:String(m),p=m instanceof w?',
+  },
+  {
+    file: AWK_FILE,
+    from: 'return await n("END execution",()=>T.executeEnd()),{stdout',
+    to: 'let $early=A.shouldExit;return await n("END execution",()=>T.executeEnd()),{...($early&&{endedEarly:!0}),stdout',
+  },
   // awk -f, and `--` behind its options.
   {
     file: AWK_FILE,

@@ -7,12 +7,14 @@
 
 import { COMMAND_PATCHES } from './bash-command-patches.ts';
 import { AWK_FILE, type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
+import { PIPE_PATCHES } from './bash-pipe-patches.ts';
 import { SCRIPT_PATCHES } from './bash-script-patches.ts';
 import { TRUNCATION_PATCHES } from './bash-truncation-patches.ts';
 
 const BYTE_TEXT = new URL('./byte-text.ts', import.meta.url).href;
 const EXACT_INTEGERS = new URL('./exact-integers.ts', import.meta.url).href;
 const AWK_TEXT = new URL('./awk-text.ts', import.meta.url).href;
+const PIPES = new URL('./pipes.ts', import.meta.url).href;
 const TRAPS = new URL('./shell-traps.ts', import.meta.url).href;
 const UMASK = new URL('./shell-umask.ts', import.meta.url).href;
 
@@ -94,7 +96,7 @@ export const BYTE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: '{let A=S+v;A!==""&&',
-    to: '{let $e=d==="binary"?Tt(v):v,A=/^(?:bash|cat|head|tail)$/.test(o)?S+$e:$e+S;A!==""&&',
+    to: '{let $e=d==="binary"?Tt(v):v,A=/^(?:bash|cat|head|tail)$/.test(o)&&!t.errorsFirst?S+$e:$e+S;A!==""&&',
   },
   // Redirected bytes were counted as text, so a command that also wrote to stderr failed for output that it never
   // wrote.
@@ -197,7 +199,14 @@ const LOADING_PATCHES: readonly BashPatch[] = [
  * from the one that the patches were written for.
  */
 export function patchedSource(file: string, read: () => string): string | null {
-  const all = [...BYTE_PATCHES, ...TRUNCATION_PATCHES, ...SCRIPT_PATCHES, ...COMMAND_PATCHES, ...LOADING_PATCHES];
+  const all = [
+    ...BYTE_PATCHES,
+    ...TRUNCATION_PATCHES,
+    ...SCRIPT_PATCHES,
+    ...PIPE_PATCHES,
+    ...COMMAND_PATCHES,
+    ...LOADING_PATCHES,
+  ];
   const changes = all.filter((change) => change.file === file);
   if (changes.length === 0) return null;
   const source = changes.reduce((text, { from, to }) => {
@@ -207,7 +216,7 @@ export function patchedSource(file: string, read: () => string): string | null {
     return before + to + after;
   }, read());
   const modules: Readonly<Record<string, string>> = {
-    [INTERPRETER_FILE]: `import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};`,
+    [INTERPRETER_FILE]: `import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};`,
     [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};`,
   };
   return `${modules[file] ?? ''}import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT_INTEGERS)};${source}`;

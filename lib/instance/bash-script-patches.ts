@@ -212,13 +212,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'for(let[A,C,N]of[[S,h,!0],[v,m,!1]])if(A!=="")',
-    to: 'for(let[A,C,N]of /^(?:bash|cat|head|tail)$/.test(o)||m.kind!=="live-stdout"?[[S,h,!0],[v,m,!1]]:[[v,m,!1],[S,h,!0]])if(A!=="")',
-  },
-  // A stage that ends as by SIGPIPE says nothing, because the next one has enough.
-  {
-    file: INTERPRETER_FILE,
-    from: ',!S){let $=t.pipeStderr?.[g]??!1,',
-    to: ',!S){N.exitCode===141&&N.stderr&&(N={...N,stderr:""});let $=t.pipeStderr?.[g]??!1,',
+    to: 'for(let[A,C,N]of /^(?:bash|cat|head|tail)$/.test(o)&&!t.errorsFirst||m.kind!=="live-stdout"?[[S,h,!0],[v,m,!1]]:[[v,m,!1],[S,h,!0]])if(A!=="")',
   },
   ...DESCRIPTOR_PATCHES,
   // `eval` and `trap` parse without telling anybody: `&` in them ran in the foreground.

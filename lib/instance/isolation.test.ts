@@ -201,7 +201,7 @@ test('workers end with a server that is killed, blocked or not, and leftover wor
      mkdirSync(${JSON.stringify(join(folder, 'live', 'a'))}, { recursive: true });
      const a = pool.open({ id: 'a', file: ${JSON.stringify(join(folder, 'live', 'a', 'vfs.sqlite'))}, policy: 'posix', maxBytes: 1e8, maxFileBytes: 1e7, mustExist: false });
      await a.opened;
-     void a.exec({ command: 'echo on; awk "BEGIN { while (1) x = 1 }"' }, { onOutput: () => process.send({ pid: a.pid }) });`,
+     void a.exec({ command: 'echo on; printf %060dz 0 | grep -E "^(0+)+$"' }, { onOutput: () => process.send({ pid: a.pid }) });`,
   );
   const server = fork(script, [], { execArgv: ['--no-warnings'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const { pid } = (await answer(server)) as { pid: number };

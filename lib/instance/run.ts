@@ -11,7 +11,7 @@ import { NO_JOBS, type ShellJobAnswer, type ShellJobRequest } from './shell-jobs
 /** Maximum delay of a long command's output, so that the server has it when the process must be killed. */
 const MAX_OUTPUT_DELAY_MS = 200;
 /** Commands between two checks of the deadline. */
-const COMMANDS_PER_CHECK = 32;
+const COMMANDS_PER_CHECK = 16;
 
 export class Run {
   readonly output: Output;
@@ -94,10 +94,19 @@ export class Run {
   /** Called before every command of a script. Stops a script that never waits and so lets no timer fire. */
   checkDeadline(): void {
     this.#commands += 1;
-    if (this.#commands % COMMANDS_PER_CHECK !== 0) return;
+    if (this.#commands % COMMANDS_PER_CHECK === 0) this.checkLimits();
+  }
+
+  /** Stops what has had its time. */
+  checkLimits(): void {
     const now = monotonicMs();
     if (now > this.deadline) this.#expire();
     for (const limit of this.#limits) if (now > limit.deadline) limit.stop();
+  }
+
+  /** When the first part of the call has had its time, in milliseconds of `monotonicMs`. */
+  get nextDeadline(): number {
+    return Math.min(this.deadline, ...[...this.#limits].map((limit) => limit.deadline));
   }
 
   /** Gives a part of the call a time, after which `stop` is called. Returns what ends the limit. */

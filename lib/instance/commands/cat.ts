@@ -1,11 +1,10 @@
 /** `cat`: inputs one after the other, with numbers and marks as asked. */
+import { BROKEN_PIPE_EXIT } from '../pipes.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from './own-command.ts';
+import { endlessBytes, printEndless } from './producers.ts';
 import { byteLines, printBytes } from './text-inputs.ts';
 
 const NUMBER_WIDTH = 6;
-/** Devices without an end. What reads them ends as by SIGPIPE, which a pipeline does not tell. */
-const ENDLESS = /^\/dev\/(?:zero|full|u?random)$/;
-const PIPE_EXIT = 141;
 
 interface Marks {
   numbers: 'none' | 'all' | 'filled';
@@ -41,12 +40,17 @@ export const cat: OwnCommand = {
     const parts: Buffer[] = [];
     for (const name of operands.length === 0 ? ['-'] : operands) {
       await call.turn();
+      const device = endlessBytes(call.path(name));
+      if (device !== null && isPlain) {
+        const exitCode = await printEndless(call, device);
+        call.fail(`${name}: it has no end, ${call.printed.length} bytes were read`, exitCode);
+        return exitCode;
+      }
       try {
         const bytes = await call.input(name);
         if (isPlain) call.print(bytes);
         else parts.push(bytes);
-        if (ENDLESS.test(call.path(name)))
-          call.fail(`${name}: it has no end, ${bytes.length} bytes were read`, PIPE_EXIT);
+        if (device !== null) call.fail(`${name}: it has no end, ${bytes.length} bytes were read`, BROKEN_PIPE_EXIT);
       } catch (error) {
         call.fail(`${name}: ${reasonOf(error)}`);
       }

@@ -19,6 +19,8 @@ export interface GrepSearch {
   /** A sentence for stderr. */
   tell(message: string): void;
   requireTime(): void;
+  /** Called when nothing more of the input is needed. */
+  ended(): void;
   /** Whether lines of an earlier content were printed: groups of lines are separated across files. */
   printed: { any: boolean };
 }
@@ -91,6 +93,7 @@ class Searching {
       for (const line of this.#selected()) {
         found += 1;
         last = line.end + 1;
+        if (quiet || list !== null || found >= maxCount) this.#search.ended();
         if (quiet || list !== null) break;
         if (printing) {
           if (this.#binary || isStray(this.#text, line, this.#ascii, this.#settings)) {

@@ -104,6 +104,9 @@ class Grep {
       print: (text) => this.#call.print(text),
       tell: (message) => this.#warn(message),
       requireTime: () => this.#call.requireTime(),
+      ended: () => {
+        this.#call.endedEarly = true;
+      },
       printed: this.#printed,
     });
     if (found) this.#found = true;

@@ -1,13 +1,11 @@
 /** `head` and `tail`: the first or last lines or bytes of inputs. */
 import type { CommandCall, OwnCommand } from './own-command.ts';
 import { reasonOf } from './own-command.ts';
+import { type FollowedFile, follow } from './tail-follow.ts';
 import { byteLines, countOf, printBytes } from './text-inputs.ts';
 
-/** As by SIGPIPE: a pipeline says nothing of it. */
-const PIPE_EXIT = 141;
-
 const TABLE = {
-  letters: 'n:c:qvzfF',
+  letters: 'n:c:qvzfFs:',
   long: {
     'lines=': 'n',
     'bytes=': 'c',
@@ -16,7 +14,9 @@ const TABLE = {
     verbose: 'v',
     'zero-terminated': 'z',
     'follow=?': 'f',
-    retry: 'F',
+    retry: 'retry',
+    'sleep-interval=': 's',
+    'pid=': 'pid',
   },
 };
 
@@ -31,7 +31,7 @@ interface Extent {
 export const head: OwnCommand = { main: (call) => run(call, firstOf) };
 export const tail: OwnCommand = { main: (call) => run(call, lastOf) };
 
-async function run(call: CommandCall, part: (bytes: Buffer, extent: Extent) => string): Promise<undefined> {
+async function run(call: CommandCall, part: (bytes: Buffer, extent: Extent) => string): Promise<number | undefined> {
   // The old form: `head -5`, `tail -5`, `tail +5`.
   const old = /^([-+])(\d+)([cq]?)$/.exec(call.args[0] ?? '');
   if (old && (old[1] === '-' || call.name === 'tail'))
@@ -54,6 +54,8 @@ async function run(call: CommandCall, part: (bytes: Buffer, extent: Extent) => s
   const names = operands.length === 0 ? ['-'] : operands;
   const shown = titles ?? names.length > 1;
   let first = true;
+  const followed: FollowedFile[] = [];
+  const missing: string[] = [];
   for (const name of names) {
     await call.turn();
     let bytes: Buffer;
@@ -65,19 +67,25 @@ async function run(call: CommandCall, part: (bytes: Buffer, extent: Extent) => s
       bytes = await call.input(name);
     } catch (error) {
       const reason = reasonOf(error);
-      if (reason !== 'Is a directory') call.fail(`cannot open '${name}' for reading: ${reason}`);
-      else {
+      if (reason !== 'Is a directory') {
+        call.fail(`cannot open '${name}' for reading: ${reason}`);
+        missing.push(name);
+      } else {
         title();
         call.fail(`error reading '${name}': ${reason}`);
       }
       continue;
     }
     title();
-    printBytes(call, part(bytes, extent));
+    const printed = part(bytes, extent);
+    printBytes(call, printed);
+    if (call.name === 'head' && hasAll(printed, extent)) call.endedEarly = true;
+    followed.push({ name, bytes: bytes.length });
   }
-  // Nothing is written to a file while a command of its script runs, so that there is nothing to follow.
-  if (follows) call.fail('-f ended: nothing else writes while this command runs', PIPE_EXIT);
-  return undefined;
+  if (!follows) return undefined;
+  const retries = options.some(({ key }) => key === 'F' || key === 'retry');
+  if (retries) for (const name of missing) followed.push({ name, bytes: null });
+  return follow(call, followed, shown);
 }
 
 function firstOf(bytes: Buffer, { unit, sign, count, end }: Extent): string {
@@ -95,6 +103,12 @@ function firstOf(bytes: Buffer, { unit, sign, count, end }: Extent): string {
     at = next === -1 ? bytes.length : next + 1;
   }
   return bytes.subarray(0, at).toString('latin1');
+}
+
+/** Whether head reads no further. */
+function hasAll(printed: string, { unit, sign, count, end }: Extent): boolean {
+  if (sign === '-') return false;
+  return unit === 'bytes' ? printed.length >= count : printed.split(end).length > count;
 }
 
 function lastOf(bytes: Buffer, { unit, sign, count, end }: Extent): string {

@@ -42,7 +42,7 @@ export function jsCommand(memoryBytes: number, running: () => Run): Command {
       code,
       file,
       memoryBytes,
-      deadline: running().deadline,
+      deadline: running().nextDeadline,
       print: ({ stream, text }) => output.add(stream, bytesOfText(visibleButBytes(text))),
       write: (stream, written) => output.add(stream, written),
       stdin: bytes,

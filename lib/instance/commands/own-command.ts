@@ -8,6 +8,7 @@ import { latin1FromBytes } from '../bash.ts';
 import { bytesOfText, textOfBytes } from '../byte-text.ts';
 import { normalizePath } from '../guest-paths.ts';
 import { monotonicMs } from '../monotonic.ts';
+import type { Outlet } from '../pipes.ts';
 import type { Run } from '../run.ts';
 import { CommandFiles, type CommandSystem } from './command-files.ts';
 import { type GivenOption, OptionError, type OptionNames, parseOptions } from './options.ts';
@@ -57,6 +58,13 @@ interface ProgramOptions {
   signal?: AbortSignal;
 }
 
+/** What the patched interpreter adds to the context of a command. */
+interface OutletContext {
+  pipe?: Outlet;
+  /** Asks how much of its input the command reads: nothing may be changed, and what it prints is dropped. */
+  isTrial?: boolean;
+}
+
 export class CommandCall {
   readonly name: string;
   readonly args: string[];
@@ -66,10 +74,17 @@ export class CommandCall {
   /** The shell's file system, which changes files. */
   readonly changes: IFileSystem;
   exitCode = 0;
+  /** It ended before its input did. */
+  endedEarly = false;
+  /** Where it writes to, when that may have enough or takes output at once. */
+  readonly outlet: Outlet | undefined;
+  readonly isTrial: boolean;
   readonly #command: OwnCommand;
   readonly #run: Run;
-  readonly #parts: (string | Uint8Array)[] = [];
+  #parts: (string | Uint8Array)[] = [];
   #stderr = '';
+  /** An error was written before any output, for `2>&1` of a command that holds none back. */
+  #errorsFirst = false;
   #turn = monotonicMs();
 
   constructor(
@@ -86,6 +101,23 @@ export class CommandCall {
     this.files = new CommandFiles(parts.system);
     this.changes = parts.system.files();
     this.#run = parts.run;
+    const { pipe, isTrial = false } = parts.context as CommandContext & OutletContext;
+    this.outlet = pipe;
+    this.isTrial = isTrial;
+  }
+
+  /** What was printed and is not sent yet. */
+  get printed(): Buffer {
+    return Buffer.concat(this.#parts.map((part) => (typeof part === 'string' ? bytesOfText(part) : part)));
+  }
+
+  /** Sends what was printed, where the output is the call's own; elsewhere it is whole at the command's end. */
+  send(): void {
+    if (!this.outlet?.live) return;
+    this.#run.add('stdout', this.printed);
+    this.#run.add('stderr', bytesOfText(this.#stderr));
+    this.#parts = [];
+    this.#stderr = '';
   }
 
   /** Text, in which a byte that is not UTF-8 is escaped (byte-text.ts), or bytes. */
@@ -95,12 +127,13 @@ export class CommandCall {
 
   /** Text for stderr as it is. */
   warn(text: string): void {
+    this.#errorsFirst ||= this.#parts.length === 0;
     this.#stderr += text;
   }
 
   /** Writes `name: message` to stderr; the command's exit code becomes at least this. */
   fail(message: string, exitCode = 1): void {
-    this.#stderr += `${this.name}: ${message}\n`;
+    this.warn(`${this.name}: ${message}\n`);
     this.exitCode = Math.max(this.exitCode, exitCode);
   }
 
@@ -199,6 +232,15 @@ export class CommandCall {
     return true;
   }
 
+  /** Runs just-bash's own command of this name instead. */
+  async runOriginal(): Promise<number> {
+    const result = await this.context.origCommand?.([...this.args]);
+    if (result === undefined) throw new CommandEnd(NOT_FOUND_EXIT);
+    this.#parts.push(bytesOfResult(result));
+    this.#stderr += result.stderr;
+    return result.exitCode;
+  }
+
   /** Runs another command for at most this long, in milliseconds. */
   async runFor(command: readonly string[], ms: number): Promise<{ timedOut: boolean; exitCode: number }> {
     const stop = new AbortController();
@@ -207,6 +249,8 @@ export class CommandCall {
       this.requireTime();
       const signal = AbortSignal.any([this.signal, stop.signal]);
       const result = await this.execute(command, { inheritsStdin: true, signal });
+      // A command that never waits lets no timer fire.
+      this.#run.checkLimits();
       this.#parts.push(bytesOfResult(result));
       // The interpreter's own sentence on what it broke off; a program that is ended says nothing.
       this.#stderr += stop.signal.aborted ? result.stderr.replace(ABORTED, '') : result.stderr;
@@ -225,7 +269,9 @@ export class CommandCall {
     const { stdin, inheritsStdin, ...more } = options;
     const { exec, execWithInheritedStdin, signal } = this.context;
     if (exec === undefined) throw new CommandEnd(1);
-    const settings = { cwd: this.cwd, args: rest, ...(signal && { signal }), ...more };
+    // A program that runs in place of this one writes to where this one would.
+    const outlet = inheritsStdin && this.#parts.length === 0 && { pipe: this.outlet };
+    const settings = { cwd: this.cwd, args: rest, ...(signal && { signal }), ...outlet, ...more };
     if (inheritsStdin && execWithInheritedStdin) return execWithInheritedStdin(quoted(first), settings);
     if (stdin === undefined) return exec(quoted(first), settings);
     return exec(quoted(first), { ...settings, stdin: Buffer.from(stdin).toString('latin1'), stdinKind: 'bytes' });
@@ -234,11 +280,10 @@ export class CommandCall {
   /** What has been written so far. */
   result(): ExecResult {
     const onlyText = this.#parts.every((part) => typeof part === 'string');
-    const bytes = onlyText
-      ? bytesOfText(this.#parts.join(''))
-      : Buffer.concat(this.#parts.map((part) => (typeof part === 'string' ? bytesOfText(part) : part)));
+    const bytes = onlyText ? bytesOfText(this.#parts.join('')) : this.printed;
     const stdout = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-    return { stdout, stdoutKind: 'bytes', stderr: this.#stderr, exitCode: this.exitCode };
+    const order = { ...(this.endedEarly && { endedEarly: true }), ...(this.#errorsFirst && { errorsFirst: true }) };
+    return { stdout, stdoutKind: 'bytes', stderr: this.#stderr, exitCode: this.exitCode, ...order };
   }
 
   #print(text: string): never {

@@ -20,6 +20,8 @@ export interface SedOutside {
   read(name: string): Promise<string>;
   write(name: string, text: string): void;
   turn(): Promise<void>;
+  /** Called when a command ends the script before its input. */
+  ended(): void;
 }
 
 interface Line {
@@ -142,6 +144,7 @@ export class SedRun {
         }
         case 'q':
         case 'Q':
+          this.#outside.ended();
           return this.#quit(command.number ?? 0, command.name === 'q', true);
         case 'c':
           if (command.to === null || command.negated || !this.#ranges.has(command))

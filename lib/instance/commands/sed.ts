@@ -53,6 +53,7 @@ export const sed: OwnCommand = {
       const commands = parseSed(script, { extended: has('r', 'E') });
       const inPlace = options.findLast(({ key }) => key === 'i');
       const files = new WrittenFiles(call);
+      if (call.isTrial && (inPlace !== undefined || commands.some(writes))) return 0;
       const exitCode = inPlace
         ? await editInPlace(call, commands, operands, settings, inPlace.value ?? '', files)
         : await printAll(call, commands, operands, settings, has('s'), files);
@@ -64,6 +65,10 @@ export const sed: OwnCommand = {
     }
   },
 };
+
+function writes({ name, substitution }: SedCommand): boolean {
+  return name === 'w' || name === 'W' || (substitution?.file ?? null) !== null;
+}
 
 /** The files that a script writes: whole, and only when it has ended. */
 class WrittenFiles {
@@ -132,6 +137,9 @@ function outsideOf(call: CommandCall, files: WrittenFiles, print: (text: string)
     },
     write: (name, text) => files.add(name, text),
     turn: () => call.turn(),
+    ended: () => {
+      call.endedEarly = true;
+    },
   };
 }
 

@@ -16,6 +16,7 @@ export function sqliteCommand(memoryBytes: number, running: () => Run): Command 
       request: { kind: 'shell', args, stdin, cwd: context.cwd },
       fs: context.fs,
       run: running(),
+      ...(context.signal && { signal: context.signal }),
       onOutput: (stream, content) => output.add(stream, content),
     });
     giveBack(thread);

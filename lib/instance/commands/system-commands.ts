@@ -23,6 +23,7 @@ export const SYSTEM_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>
   pkill: async () => (await import('./machine.ts')).pgrep,
   printenv: async () => (await import('./environment.ts')).printenv,
   ps: async () => (await import('./machine.ts')).ps,
+  seq: async () => (await import('./producers.ts')).seq,
   setsid: async () => (await import('./environment.ts')).setsid,
   sha1sum: async () => (await import('./checksums.ts')).sha1sum,
   sha224sum: async () => (await import('./checksums.ts')).sha224sum,
@@ -38,5 +39,5 @@ export const SYSTEM_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>
   users: async () => (await import('./identity.ts')).users,
   who: async () => (await import('./identity.ts')).users,
   whoami: async () => (await import('./identity.ts')).whoami,
-  yes: async () => (await import('./waiting.ts')).yes,
+  yes: async () => (await import('./producers.ts')).yes,
 };

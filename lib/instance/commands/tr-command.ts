@@ -1,11 +1,13 @@
 /**
- * `tr` for sets with octal escapes: just-bash's own takes `\377` for three digits. Such sets are sets of bytes here, as
- * in POSIX and GNU. All other calls go to just-bash's `tr`, which works on characters.
+ * `tr` for sets of ASCII and octal escapes, which are sets of bytes here, as in POSIX and GNU. just-bash's own takes
+ * `\377` for three digits, and a second for a few megabytes. Calls with other sets go to it: it works on characters.
  */
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { defineCommand, latin1FromBytes } from '../bash.ts';
 
 const OCTAL = /\\[0-7]/;
+/** Without classes of equivalents and repeats. */
+const PLAIN = /^(?!.*\[(?:=.=\]|.\*))[\x20-\x7e\n\t]*$/s;
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11 };
 const BYTES = 256;
 
@@ -31,7 +33,8 @@ const CLASSES: Readonly<Record<string, readonly number[]>> = {
 export function trCommand(): Command {
   return defineCommand('tr', async (args, context) => {
     const sets = args.filter((arg) => !/^-./.test(arg));
-    if (!sets.some((set) => OCTAL.test(set)) && context.origCommand) return context.origCommand(args);
+    const inBytes = sets.some((set) => OCTAL.test(set)) || sets.every((set) => PLAIN.test(set));
+    if (!inBytes && context.origCommand) return context.origCommand(args);
     return byBytes(args, sets, context);
   });
 }
@@ -72,8 +75,16 @@ function failed(why: string): ExecResult {
 }
 
 function without(input: Buffer, set: readonly number[]): Buffer {
-  const gone = new Set(set);
-  return input.filter((byte) => !gone.has(byte)) as Buffer;
+  const gone = new Uint8Array(BYTES);
+  for (const byte of set) gone[byte] = 1;
+  const left = Buffer.alloc(input.length);
+  let end = 0;
+  for (const byte of input) {
+    if (gone[byte] === 1) continue;
+    left[end] = byte;
+    end += 1;
+  }
+  return left.subarray(0, end);
 }
 
 /** Maps bytes of one set to the other. The last byte of the second set is used for the rest of a longer first set. */

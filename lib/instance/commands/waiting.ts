@@ -1,6 +1,5 @@
-/** `sleep`, `timeout` and `yes`. */
+/** `sleep` and `timeout`. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { MAX_STREAM_BYTES } from '../output.ts';
 import { type CommandCall, marked, type OwnCommand } from './own-command.ts';
 
 const SECONDS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
@@ -8,14 +7,27 @@ const SECONDS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600,
 const LONGEST_MS = 2 ** 31 - 1;
 const TIMED_OUT_EXIT = 124;
 const FAILED_EXIT = 125;
-/** 128 and the number of the signal that ended a program. */
-const [KILLED_EXIT, TERMINATED_EXIT, BROKEN_PIPE_EXIT] = [137, 143, 141];
+/** With the number of the signal that ended a program. */
+const SIGNALLED_EXIT = 128;
+const KILL = 9;
+/** The signals of Linux by number, from 1 on. */
+const SIGNALS =
+  'HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS'.split(
+    ' ',
+  );
 
 /** A duration in milliseconds; null when it is none. */
 function durationMs(text: string): number | null {
   if (/^\+?inf(?:inity)?[smhd]?$/i.test(text)) return LONGEST_MS;
   const found = /^(\d+(?:\.\d*)?|\.\d+)([smhd]?)$/.exec(text);
   return found === null ? null : Math.min(Number(found[1]) * (SECONDS[found[2] ?? ''] ?? 1) * 1000, LONGEST_MS);
+}
+
+/** The number of a signal by its name or number; null when there is none. */
+function signalNumber(text: string): number | null {
+  if (/^\d+$/.test(text)) return Number(text) <= 64 ? Number(text) : null;
+  const at = SIGNALS.indexOf(text.toUpperCase().replace(/^SIG/, ''));
+  return at === -1 ? null : at + 1;
 }
 
 export const sleep: OwnCommand = {
@@ -33,6 +45,7 @@ export const sleep: OwnCommand = {
         LONGEST_MS,
       );
       await pause(total, undefined, { signal: call.signal });
+      if (call.outlet?.live === false) call.outlet.slept();
       return 0;
     } catch {
       // The call, or the timeout around it, has ended.
@@ -65,26 +78,18 @@ export const timeout: OwnCommand = {
     if (duration === undefined || command.length === 0) call.usage('missing operand');
     const time = durationMs(duration);
     if (time === null) call.usage(`invalid time interval ${marked(duration)}`);
-    const kills = /^(?:SIG)?KILL$|^9$/i.test(signal);
+    const number = signalNumber(signal);
+    if (number === null) call.usage(`${marked(signal)}: invalid signal`);
+    const killAfter = options.findLast(({ key }) => key === 'k')?.value;
+    if (typeof killAfter === 'string' && durationMs(killAfter) === null)
+      call.usage(`invalid time interval ${marked(killAfter)}`);
     if (call.requireProgram(command[0] ?? '', 'failed to run command')) return call.exitCode;
     const ended = await call.runFor(command, time === 0 ? LONGEST_MS : time);
     if (!ended.timedOut) return ended.exitCode;
-    if (has('v')) call.warn(`timeout: sending signal ${signal.toUpperCase()} to command ${marked(command[0] ?? '')}\n`);
-    if (kills) return KILLED_EXIT;
-    return has('preserve') ? TERMINATED_EXIT : TIMED_OUT_EXIT;
-  },
-};
-
-/**
- * Prints as much as a call may print, and ends as a program does whose reader has gone: a stage of a pipeline runs
- * after the one before it.
- */
-export const yes: OwnCommand = {
-  main(call: CommandCall) {
-    const { operands } = call.options({ letters: '' });
-    const line = `${operands.length > 0 ? operands.join(' ') : 'y'}\n`;
-    const bytes = Buffer.from(line);
-    call.print(Buffer.alloc(Math.max(1, Math.floor(MAX_STREAM_BYTES / bytes.length)) * bytes.length, bytes));
-    return BROKEN_PIPE_EXIT;
+    if (has('v')) {
+      const name = SIGNALS[(number ?? 0) - 1] ?? '0';
+      call.warn(`timeout: sending signal ${name} to command ${marked(command[0] ?? '')}\n`);
+    }
+    return number === KILL || has('preserve') ? SIGNALLED_EXIT + (number ?? 0) : TIMED_OUT_EXIT;
   },
 };

@@ -40,6 +40,8 @@ export interface EngineCall {
   request: EngineRequest;
   fs: IFileSystem;
   run: Run;
+  /** Ends it earlier than the call. */
+  signal?: AbortSignal;
   onOutput: (stream: 'stdout' | 'stderr', content: Uint8Array) => void;
 }
 
@@ -96,15 +98,16 @@ export class SqliteThread {
     const stop = () => this.#stop(run.expired ? 'timeout' : 'stopped');
     const restMs = Math.max(0, run.deadline - monotonicMs());
     const timer = restMs > MAX_TIMER_MS ? undefined : setTimeout(stop, restMs);
-    run.signal.addEventListener('abort', stop, { once: true });
+    const signal = call.signal === undefined ? run.signal : AbortSignal.any([run.signal, call.signal]);
+    signal.addEventListener('abort', stop, { once: true });
     try {
       if (this.#isEnded) this.#gone('crash', 'it has ended');
-      else if (run.signal.aborted) stop();
+      else if (signal.aborted) stop();
       else this.#send({ type: 'request', request });
       return await settled.promise;
     } finally {
       clearTimeout(timer);
-      run.signal.removeEventListener('abort', stop);
+      signal.removeEventListener('abort', stop);
       this.#running = null;
     }
   }

@@ -1,0 +1,86 @@
+/**
+ * Patches of just-bash's pipelines and loops: a writer whose reader has enough ends as by SIGPIPE. bash-patches.ts
+ * applies them; `$pipes` is pipes.ts.
+ */
+import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
+import { BROKEN_PIPE_EXIT } from './pipes.ts';
+
+const SHELLS = 'chunks/chunk-EJFBIRMD.js';
+
+/** Before each round of a loop. */
+const asked = (output: string) =>
+  `if(e.state.pipe?.live===!1&&await e.state.pipe.roundEnded(${output}))throw new G(${BROKEN_PIPE_EXIT},"","");`;
+
+export const PIPE_PATCHES: readonly BashPatch[] = [
+  // Every stage but the last one writes to a pipe.
+  {
+    file: INTERPRETER_FILE,
+    from: 'let r=t.timed?ei():0,s="",i=ne,o=0,a=[],',
+    to: 'let $outer=e.state.pipe,$broken=!1,r=t.timed?ei():0,s="",i=ne,o=0,a=[],',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'try{e.state.commandCount=e.executionScope.chargeCommand(),N=await n(y,s)}',
+    to: 'let $pipe=S?$outer:$pipes.pipeTo(e,t.commands,g,{bytesOf:xt,trust:$run=>Ce.runTrustedAsync($run)});e.state.pipe=$pipe;try{e.state.commandCount=e.executionScope.chargeCommand(),N=await n(y,s)}',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'finally{u&&(v&&(d=e.state.groupStdin,',
+    to: 'finally{e.state.pipe=$outer,u&&(v&&(d=e.state.groupStdin,',
+  },
+  // A program that wrote more than was read ends as by SIGPIPE, and a stage that ends so says nothing.
+  {
+    file: INTERPRETER_FILE,
+    from: ',!S){let $=t.pipeStderr?.[g]??!1,',
+    to: `,!S){$broken=$pipe?await $pipe.wasBroken(y,N,$broken):!1,$broken&&(N={...N,exitCode:${BROKEN_PIPE_EXIT}}),N.exitCode===${BROKEN_PIPE_EXIT}&&N.stderr&&(N={...N,stderr:""});let $=t.pipeStderr?.[g]??!1,`,
+  },
+  // What is redirected elsewhere, or substituted, does not go to the pipe.
+  {
+    file: INTERPRETER_FILE,
+    from: 'let s=jc(this.ctx),i;try{i=await this.executeCommandInner(t,n,r)}catch(a){throw await qi(this.ctx,s).catch(()=>{}),a}',
+    to: 'let s=jc(this.ctx),i,$pipe=this.ctx.state.pipe;this.ctx.state.pipe=$pipes.behind($pipe,t);try{i=await this.executeCommandInner(t,n,r)}catch(a){throw await qi(this.ctx,s).catch(()=>{}),a}finally{this.ctx.state.pipe=$pipe}',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'async executeScript(t){',
+    to: 'async executeScript(t){let $state=this.ctx.state,$pipe=$state.pipe;$state.pipe=$pipes.handedOn($state.givenPipe,t),$state.givenPipe=void 0;try{return await this.$executeScript(t)}finally{$state.pipe=$pipe}}async $executeScript(t){',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'let l=Ge(i);return await e.executeScript(l)}',
+    to: 'let l=Ge(i);e.state.givenPipe=e.state.pipe;return await e.executeScript(l)}',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'env:h,arrays:u.replaceEnv?',
+    to: 'givenPipe:u.pipe,env:h,arrays:u.replaceEnv?',
+  },
+  // `bash -c` writes to where it stands itself.
+  {
+    file: SHELLS,
+    from: 'env:s,cwd:i.cwd,signal:i.signal}',
+    to: 'env:s,cwd:i.cwd,signal:i.signal,pipe:i.pipe}',
+  },
+  { file: INTERPRETER_FILE, from: 'm={fs:i.fs,fsIdentity:', to: 'm={pipe:i.state.pipe,fs:i.fs,fsIdentity:' },
+  // Loops.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(c!==0)break;try{for(let p of t.body){',
+    to: `if(c!==0)break;try{${asked('s')}for(let p of t.body){`,
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'c.exitCode===0)break;try{for(let u of t.body){',
+    to: `c.exitCode===0)break;try{${asked('s')}for(let u of t.body){`,
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'e.state.env.set(t.variable,o);try{for(let a of t.body){let l=await e.executeStatement(a);n.append(',
+    to: `e.state.env.set(t.variable,o);try{${asked('n')}for(let a of t.body){let l=await e.executeStatement(a);n.append(`,
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'try{for(let o of t.body){let a=await e.executeStatement(o);r.append(',
+    to: `try{${asked('r')}for(let o of t.body){let a=await e.executeStatement(o);r.append(`,
+  },
+];
