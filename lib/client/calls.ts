@@ -230,10 +230,10 @@ export interface Calls {
   /** Closes a terminal with its scrollback, and stops the line that runs in it. */
   closeTerminal(id: string, terminal: string, options?: CallOptions): Promise<void>;
   /**
-   * Shows a terminal: first what stands in it, then what happens, as server-sent events (`line`, `woke`, `stdout`,
-   * `stderr`, `gap`, `refused`, `exit`, `note`, `clear`, and at last `gone`). `Last-Event-ID` goes on after that entry.
-   * As long as a stream is open, and for a minute after the last one, the terminal counts as shown: one that is used
-   * holds its instance awake.
+   * Shows a terminal: first what stands in it, then what happens, as server-sent events (`line`, `waits`, `woke`,
+   * `stdout`, `stderr`, `gap`, `refused`, `exit`, `note`, `clear`, and at last `gone`). `Last-Event-ID` goes on after
+   * that entry. As long as a stream is open, and for a minute after the last one, the terminal counts as shown: one
+   * that is used holds its instance awake.
    */
   streamTerminal(id: string, terminal: string, options?: CallOptions): Promise<Download>;
   /**

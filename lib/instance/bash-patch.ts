@@ -8,4 +8,6 @@ export interface BashPatch {
 }
 
 export const INTERPRETER_FILE = 'index.js';
+/** The commands `bash` and `sh`. */
+export const SHELLS_FILE = 'chunks/chunk-EJFBIRMD.js';
 export const AWK_FILE = 'chunks/chunk-3CBCABOZ.js';

@@ -6,7 +6,7 @@
  */
 
 import { COMMAND_PATCHES } from './bash-command-patches.ts';
-import { AWK_FILE, type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
+import { AWK_FILE, type BashPatch, INTERPRETER_FILE, SHELLS_FILE } from './bash-patch.ts';
 import { PIPE_PATCHES } from './bash-pipe-patches.ts';
 import { SCRIPT_PATCHES } from './bash-script-patches.ts';
 import { TRUNCATION_PATCHES } from './bash-truncation-patches.ts';
@@ -16,6 +16,7 @@ const EXACT_INTEGERS = new URL('./exact-integers.ts', import.meta.url).href;
 const AWK_TEXT = new URL('./awk-text.ts', import.meta.url).href;
 const PIPES = new URL('./pipes.ts', import.meta.url).href;
 const TRAPS = new URL('./shell-traps.ts', import.meta.url).href;
+const SHELL_ARGUMENTS = new URL('./shell-arguments.ts', import.meta.url).href;
 const UMASK = new URL('./shell-umask.ts', import.meta.url).href;
 
 const CODEC = 'chunks/chunk-GN6CQ3J4.js';
@@ -217,6 +218,7 @@ export function patchedSource(file: string, read: () => string): string | null {
   }, read());
   const modules: Readonly<Record<string, string>> = {
     [INTERPRETER_FILE]: `import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};`,
+    [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
     [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};`,
   };
   return `${modules[file] ?? ''}import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT_INTEGERS)};${source}`;

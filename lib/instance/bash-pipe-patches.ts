@@ -2,10 +2,8 @@
  * Patches of just-bash's pipelines and loops: a writer whose reader has enough ends as by SIGPIPE. bash-patches.ts
  * applies them; `$pipes` is pipes.ts.
  */
-import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
+import { type BashPatch, INTERPRETER_FILE, SHELLS_FILE } from './bash-patch.ts';
 import { BROKEN_PIPE_EXIT } from './pipes.ts';
-
-const SHELLS = 'chunks/chunk-EJFBIRMD.js';
 
 /** Before each round of a loop. */
 const asked = (output: string) =>
@@ -57,7 +55,7 @@ export const PIPE_PATCHES: readonly BashPatch[] = [
   },
   // `bash -c` writes to where it stands itself.
   {
-    file: SHELLS,
+    file: SHELLS_FILE,
     from: 'env:s,cwd:i.cwd,signal:i.signal}',
     to: 'env:s,cwd:i.cwd,signal:i.signal,pipe:i.pipe}',
   },

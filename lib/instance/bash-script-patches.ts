@@ -3,10 +3,8 @@
  * Patches of just-bash's shell language: `trap`, what `set -e` and `set -u` end, and expansions that bash does
  * otherwise. bash-patches.ts applies them; `$traps` is shell-traps.ts.
  */
-import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
+import { type BashPatch, INTERPRETER_FILE, SHELLS_FILE } from './bash-patch.ts';
 import { NESTED_JOB } from './shell-jobs.ts';
-
-const SHELL_COMMAND = 'chunks/chunk-EJFBIRMD.js';
 
 /** The interpreter's parser, exit error and bytes of a result, for shell-traps.ts. */
 const PARTS = '{parse:Ge,isExit:$e=>$e instanceof G,bytesOf:xt}';
@@ -76,6 +74,12 @@ const DESCRIPTOR_PATCHES: readonly BashPatch[] = [
 ];
 
 export const SCRIPT_PATCHES: readonly BashPatch[] = [
+  // `bash -lc`, `sh -ec` and `bash -s` were taken for names of files, and `--help` of a script for the shell's own.
+  ...(['bash', 'sh'] as const).map((name) => ({
+    file: SHELLS_FILE,
+    from: `{name:"${name}",async execute(t,e){if(h(t))`,
+    to: `{name:"${name}",async execute(t,e){let $given=$shell.shellArguments("${name}",t,()=>l(e.stdin));if($given.ended)return $given.ended;t=$given.args;if($given.help)`,
+  })),
   // `trap` and `umask` were names without a command.
   {
     file: INTERPRETER_FILE,
@@ -171,12 +175,12 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     to: 'for(let[y,S]of Object.entries(u.env))h.set(y,S);if(u.exactEnv)for(let $name of this.state.exportedVars??[])$name==="PATH"||Object.hasOwn(u.env??{},$name)||h.delete($name);',
   },
   {
-    file: SHELL_COMMAND,
+    file: SHELLS_FILE,
     from: 'r(n,{env:s,',
     to: 'r(n,{exactEnv:!0,env:s,',
   },
   {
-    file: SHELL_COMMAND,
+    file: SHELLS_FILE,
     from: 'i.exec(n,{env:s,',
     to: 'i.exec(n,{exactEnv:!0,env:s,',
   },
