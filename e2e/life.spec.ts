@@ -3,6 +3,9 @@ import type { Page } from '#peers/playwright.ts';
 import { runCommand } from './typing.ts';
 import { expect, openDoor, signInByKey, test, visited } from './visited.ts';
 
+// An admin whom a test of another file invites would use the printed link up.
+test.use({ ownServer: true });
+
 function headline(page: Page) {
   return page.getByRole('heading', { level: 1 });
 }

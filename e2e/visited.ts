@@ -71,12 +71,16 @@ interface PerTest {
 }
 
 interface PerWorker {
+  /** `test.use({ ownServer: true })` in a file: its tests share no server with those of files that do not say so. */
+  ownServer: boolean;
   server: Visited;
   sharedContexts: SharedContexts;
 }
 
 /** Tests whose pages come from the server, with a console that has to stay silent. */
 export const test = base.extend<PerTest, PerWorker>({
+  // Workers are told apart by their options: no test without it shares the server of one with it.
+  ownServer: [false, { option: true, scope: 'worker' }],
   server: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures that it needs from the pattern.
     async ({}, use) => {
