@@ -136,6 +136,9 @@ test('runs that no terminal shows are listed with the end of their output, and a
   await context.close();
   // The first page sees it by itself.
   await expect(section.getByText('stopped: Somebody stopped it')).toHaveCount(2);
+  // Nothing is under way now, so nothing but the live stream can bring what another client begins.
+  await begin('sleep 302');
+  await expect(section.getByRole('listitem').filter({ hasText: 'sleep 302' })).toContainText('runs ·');
 });
 
 test('bytes that are no text are shown as what they are not, which the end says', async ({ page }) => {

@@ -11,7 +11,17 @@ import { useNow } from '../ui/use-now.ts';
 
 type Clocked = Pick<
   Instance,
-  'id' | 'state' | 'fault' | 'next' | 'keep_hot' | 'hold_until' | 'attached' | 'pending' | 'ephemeral' | 'updated'
+  | 'id'
+  | 'state'
+  | 'fault'
+  | 'next'
+  | 'keep_hot'
+  | 'hold_until'
+  | 'attached'
+  | 'calls'
+  | 'pending'
+  | 'ephemeral'
+  | 'updated'
 >;
 
 /** What the ladder will do, as a verb: `suspends`, `freezes`. */
@@ -32,13 +42,18 @@ function keepsIt({ keep_hot, state }: Pick<Clocked, 'keep_hot' | 'state'>): bool
   return keep_hot && (state === 'active' || state === 'suspended');
 }
 
+/** Whether a terminal, a call or a run holds it. */
+function isInUse({ attached, calls }: Pick<Clocked, 'attached' | 'calls'>): boolean {
+  return attached + calls > 0;
+}
+
 /** Why it will make no automatic move. */
 function whyStill(instance: Clocked, now: number): string {
   if (instance.state === 'deleted') return 'Nothing happens to it any more.';
   if (instance.fault !== null && instance.fault !== 'error') return 'Its fault stops every automatic move.';
   if (instance.pending !== null) return 'An operation is under way: no automatic move before it ends.';
   if (keepsIt(instance)) return 'Kept hot: no automatic move.';
-  if (instance.attached > 0) return 'In use: the clock starts when the last terminal or call ends.';
+  if (isInUse(instance)) return 'In use: the clock starts when the last terminal, call or run ends.';
   if (instance.hold_until !== null && instance.hold_until > now) return 'Held.';
   if (instance.state === 'created') return 'It waits for its first resume.';
   if (instance.state === 'frozen') return 'It stays frozen until someone needs it: frozen never archives itself.';
@@ -52,7 +67,7 @@ function stillInShort(instance: Clocked): string {
   if (instance.fault !== null && instance.fault !== 'error') return 'stopped by its fault';
   if (instance.pending !== null) return 'held by an operation';
   if (keepsIt(instance)) return 'kept hot';
-  if (instance.attached > 0) return 'in use';
+  if (isInUse(instance)) return 'in use';
   if (instance.state === 'created') return 'waits for its first resume';
   return instance.state === 'archived' ? 'stays filed' : `stays ${instance.state}`;
 }
@@ -104,9 +119,10 @@ export function IdleClock({ instance: initial, rendered }: { instance: Instance;
 /** How long nothing has used it, in a row; nothing for what was deleted. */
 export function RowIdle({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
   const now = useNow(rendered);
-  const { state, attached, updated } = useInstance(initial, rendered, inPassing);
+  const instance = useInstance(initial, rendered, inPassing);
+  const { state, updated } = instance;
   if (state === 'deleted') return null;
-  if (attached > 0) return <span className="text-ink-3">in use</span>;
+  if (isInUse(instance)) return <span className="text-ink-3">in use</span>;
   return (
     <>
       <span className="md:sr-only">idle for </span>

@@ -28,7 +28,7 @@ function row(id: string, state: Instance['state']): Instance {
 function changed(seq: number, ...rows: Instance[]): Changes {
   const states = { ...none, active: seq };
   const tenants = [{ tenant: 'acme', states }];
-  return { seq, rows, more: false, states, faults: noFaults, warm: 0, tenants, jobs: [], starts: [] };
+  return { seq, rows, more: false, states, faults: noFaults, warm: 0, tenants, jobs: [], starts: [], runs: [] };
 }
 
 function line(seq: number, time_ms = seq): Event {

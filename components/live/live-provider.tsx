@@ -11,7 +11,7 @@ import { addLines, applyChanges, instanceKey, jobKey } from './cache.ts';
 import { emitLedgerLine } from './ledger-listener.ts';
 import { LiveCache } from './live-cache.ts';
 import { CacheContext } from './live-data.tsx';
-import { jobUrgency, urgencyOf } from './refresh-urgency.ts';
+import { jobUrgency, runUrgency, urgencyOf } from './refresh-urgency.ts';
 import { openSharedStream } from './shared-stream.ts';
 import type { StreamListener, StreamStatus } from './stream.ts';
 import { useRefresh } from './use-refresh.ts';
@@ -63,7 +63,8 @@ export function LiveProvider({ after, children }: { after: number; children: Rea
     onChanges(changes) {
       const jobs = changes.jobs.map((job) => jobUrgency(job, cache.get<Job>(jobKey(job.id)), page));
       applyChanges(cache, changes, Date.now());
-      render(changes.more ? [...jobs, 'later'] : jobs);
+      const urgencies = [...jobs, runUrgency(changes.runs, page)];
+      render(changes.more ? [...urgencies, 'later'] : urgencies);
     },
     onStatus: (next) => setStatus((old) => (same(old, next) ? old : next)),
     onGap: () => render(['now']),

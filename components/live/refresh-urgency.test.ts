@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Event, Job } from '#lib/contract/schema.ts';
 import { instanceId } from '#lib/testing/plain-ids.ts';
-import { jobUrgency, type Urgency, urgencyOf } from './refresh-urgency.ts';
+import { jobUrgency, runUrgency, type Urgency, urgencyOf } from './refresh-urgency.ts';
 
 const quiet: Event = {
   seq: 1,
@@ -95,4 +95,15 @@ test('a job’s progress makes its own page stale, and lists of jobs only when i
     expect(on(list, job('job-1', 'done'), running)).toBe('now');
   }
   for (const other of ['/sandboxes', '/jobs/new']) expect(on(other, job('job-1', 'done'), running)).toBeNull();
+});
+
+test('a run that begins or ends makes the page stale that lists the runs of its sandbox, and no other', () => {
+  const at = (address: string) => {
+    const { pathname, searchParams: search } = new URL(address, 'http://console.invalid');
+    return runUrgency(['a', 'b'], { pathname, search, shows: () => true });
+  };
+  expect(['/sandboxes/a?tab=terminal', '/sandboxes/b?tab=terminal'].map(at)).toEqual(['now', 'now']);
+  expect(
+    ['/', '/sandboxes', '/sandboxes/a', '/sandboxes/c?tab=terminal', '/sandboxes/a/plan?tab=terminal'].map(at),
+  ).toEqual([null, null, null, null, null]);
 });

@@ -115,3 +115,12 @@ export function jobUrgency(job: Job, before: Job | undefined, { pathname }: Open
   if (pathname === `/jobs/${job.id}`) return 'now';
   return (pathname === '/' || pathname === '/jobs') && job.state !== before?.state ? 'now' : null;
 }
+
+/**
+ * How soon the page should be refreshed because runs began, started or ended in these sandboxes: the terminal's tab of
+ * one lists its runs.
+ */
+export function runUrgency(instances: readonly string[], { pathname, search }: OpenPage): Urgency {
+  const id = /^\/sandboxes\/([^/]+)$/.exec(pathname)?.[1];
+  return id !== undefined && search.get('tab') === 'terminal' && instances.includes(id) ? 'now' : null;
+}

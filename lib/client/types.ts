@@ -546,6 +546,7 @@ export type Instance = {
   idle_to_suspend_s: number | null;
   idle_to_freeze_s: number | null;
   attached: number;
+  calls: number;
   bytes: number | null;
   labels: Record<string, string>;
   workbook: string | null;

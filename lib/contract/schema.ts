@@ -88,7 +88,10 @@ export const instanceSchema = z
     hot_to_warm_s: z.int().nullable(),
     idle_to_suspend_s: z.int().nullable(),
     idle_to_freeze_s: z.int().nullable(),
+    /** Terminals that are attached. */
     attached: z.int().min(0),
+    /** Calls and runs under way, and those that wait for their turn. Each of them holds it as it is. */
+    calls: z.int().min(0),
     bytes: z.int().min(0).nullable(),
     labels: z.record(z.string(), z.string()),
     workbook: z.string().nullable(),
@@ -160,6 +163,8 @@ export const changesSchema = z
     jobs: z.array(jobSchema),
     /** Progress of starts, for sandboxes made with `start`. */
     starts: z.array(startedSchema),
+    /** Sandboxes in which a run was begun, started or ended. */
+    runs: z.array(slugSchema),
   })
   .meta({ id: 'Changes' });
 export type Changes = z.infer<typeof changesSchema> & { rows: Instance[] };

@@ -181,6 +181,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     actors: auth.actors,
     events,
     registry,
+    runs,
     seeding,
     sessions,
     serializer: createInstanceSerializer({ registry, sessions, clock }),

@@ -5,6 +5,7 @@ import type { StartProgress } from '../copies/seeding.ts';
 import { STATES, type State } from '../lifecycle/states.ts';
 import { CommitEvents } from '../registry/commit-events.ts';
 import type { JobRow } from '../registry/jobs.ts';
+import type { RunRow } from '../registry/runs.ts';
 import type { InstanceRow, LedgerLine } from '../registry/types.ts';
 import { createChangeFeed } from './change-feed.ts';
 
@@ -29,6 +30,7 @@ function feedOf(dropped = 0, last = 100) {
   ledgerFeed.onJobChange = counted(ledgerFeed.onJobChange.bind(ledgerFeed));
   let started: ((started: StartProgress) => void) | undefined;
   let operated: ((id: InstanceId) => void) | undefined;
+  let ran: ((run: RunRow) => void) | undefined;
   const read: string[] = [];
   const feed = createChangeFeed({
     actors: { load: async () => {}, nameOf: () => 'Ada' },
@@ -59,6 +61,14 @@ function feedOf(dropped = 0, last = 100) {
         },
       },
     },
+    runs: {
+      onChange(listener) {
+        ran = listener;
+        return () => {
+          ran = undefined;
+        };
+      },
+    },
     seeding: {
       onProgress(listener) {
         started = listener;
@@ -86,7 +96,7 @@ function feedOf(dropped = 0, last = 100) {
     ledgerFeed.emitLedgerAppend(
       ids.map((id) => ({ type: 'instance.changed', instance: id, tenant: id.split('-')[0] }) as LedgerLine),
     );
-  const isListening = () => listening > 0 || started !== undefined || operated !== undefined;
+  const isListening = () => listening > 0 || [started, operated, ran].some((listener) => listener !== undefined);
   return {
     feed,
     read,
@@ -95,6 +105,7 @@ function feedOf(dropped = 0, last = 100) {
     move: (id: string) => ledgerFeed.emitJobChange(id),
     start: (far: StartProgress) => started?.(far),
     operate: (id: InstanceId) => operated?.(id),
+    run: (id: string, terminal: string | null = null) => ran?.({ instance: id, terminal } as RunRow),
   };
 }
 
@@ -126,6 +137,21 @@ test('a verb that begins or ends is told without a line, as the row alone, to wh
   operate('acme-1' as InstanceId);
   await vi.waitFor(() => expect(theirs.length).toBe(2), { timeout: 10_000 });
   expect(others).toEqual([]);
+});
+
+test('a run is told with the row that it holds, a line of a terminal as the row alone, to who may see it', async () => {
+  const { feed, run } = feedOf();
+  const theirs: Changes[] = [];
+  const others: Changes[] = [];
+  feed.join(['acme'], (piece) => theirs.push(parsed(piece)));
+  feed.join(['globex'], (piece) => others.push(parsed(piece)));
+  run('acme-1');
+  run('acme-2', 'term-1');
+  await vi.waitFor(() => expect(theirs.length).toBe(1), { timeout: 10_000 });
+  expect(theirs[0]).toMatchObject({ rows: [{ id: 'acme-1' }, { id: 'acme-2' }], runs: ['acme-1'], more: false });
+  run('globex-1');
+  await vi.waitFor(() => expect(others.length).toBe(1), { timeout: 10_000 });
+  expect([theirs.length, others[0]?.runs]).toEqual([1, ['globex-1']]);
 });
 
 test('when more changes than a page shows, it says that there is more', async () => {

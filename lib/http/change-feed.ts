@@ -1,6 +1,6 @@
 /**
  * The change feed: for each ledger line, and for each verb that begins or ends, the current row and counts that it is
- * about; and the progress of jobs and starts, which have no line for each step. Read and serialized once for all
+ * about; and the progress of jobs, starts and runs, which have no line for each step. Read and serialized once for all
  * clients with the same rights. Knows nothing of connections.
  */
 
@@ -13,6 +13,7 @@ import { type InstanceSerializer, jobOf } from '../operations/serializer.ts';
 import type { CommitEvents } from '../registry/commit-events.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
+import type { Runs } from '../runs/runs.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { eventText } from './answer.ts';
 
@@ -63,13 +64,14 @@ export function createChangeFeed(parts: {
   };
   actors: Pick<ActorDirectory, 'load' | 'nameOf'>;
   seeding: Pick<Seeding, 'onProgress'>;
+  runs: Pick<Runs, 'onChange'>;
   sessions: Pick<Sessions, 'onOperationChange'>;
   serializer: InstanceSerializer;
   /** How many sandboxes of these tenants (null: all) are warm. */
   countWarm: (tenants: Scope) => Promise<number>;
   everyMs?: number;
 }): ChangeFeed {
-  const { actors, events, registry, seeding, sessions, serializer, countWarm, everyMs = EVERY_MS } = parts;
+  const { actors, events, registry, runs, seeding, sessions, serializer, countWarm, everyMs = EVERY_MS } = parts;
   const groups = new Map<string, Group>();
   let leaves: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -78,13 +80,15 @@ export function createChangeFeed(parts: {
   let tenants = new Set<string>();
   let jobs = new Set<string>();
   let starts = new Map<string, StartProgress>();
+  let ran = new Set<InstanceId>();
 
   const waits = () => rows.size + tenants.size + jobs.size + starts.size > 0;
   const tell = async () => {
     const ids = [...rows];
     const names = [...tenants];
-    const [moved, begun] = [[...jobs], [...starts.values()]];
+    const [moved, begun, busy] = [[...jobs], [...starts.values()], ran];
     rows = new Set();
+    ran = new Set();
     tenants = new Set();
     // The rest goes with the next batch.
     jobs = new Set(moved.slice(MOST_JOBS));
@@ -101,8 +105,10 @@ export function createChangeFeed(parts: {
     for (const { scope, sends } of groups.values()) {
       const sees = (tenant: string) => holds(scope, [tenant]);
       const more = cut && (scope === null || names.some(sees));
+      const seen = shown.filter(({ tenant }) => sees(tenant));
       const its = {
-        rows: shown.filter(({ tenant }) => sees(tenant)),
+        rows: seen,
+        runs: seen.flatMap(({ id }) => (busy.has(id) ? [id] : [])),
         tenants: [...theirs].flatMap(([tenant, states]) => (sees(tenant) ? [{ tenant, states }] : [])),
         jobs: far.flatMap((job) => (job !== null && holds(scope, job.tenants) ? [jobOf(job, actors)] : [])),
         starts: begun.flatMap(({ requestId, ...start }) =>
@@ -161,6 +167,12 @@ export function createChangeFeed(parts: {
     // A verb that is refused or fails may leave no line, and one that a line is about may end after it.
     sessions.onOperationChange((id) => {
       rows.add(id);
+      plan();
+    }),
+    // The row as well: a run holds its sandbox awake.
+    runs.onChange(({ instance, terminal }) => {
+      rows.add(instance);
+      if (terminal === null) ran.add(instance);
       plan();
     }),
     seeding.onProgress((started) => {

@@ -62,7 +62,7 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
       ephemeral: row.ephemeral,
       // An interrupted operation keeps the ladder away as well.
       blocked: isBlocking(row.fault) || interrupted,
-      attached: live.attached,
+      attached: live.attached + live.calls,
     },
     policy,
   );
@@ -92,6 +92,7 @@ function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy
     idle_to_suspend_s: row.idleToSuspendSeconds,
     idle_to_freeze_s: row.idleToFreezeSeconds,
     attached: live.attached,
+    calls: live.calls,
     bytes: row.bytes,
     labels: row.labels,
     workbook: row.workbook,

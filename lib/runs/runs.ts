@@ -9,7 +9,6 @@ import type { Config } from '../base/config.ts';
 import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '../base/errors.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
-import { waitForCall } from '../base/waiters.ts';
 import { bytesOfText } from '../instance/byte-text.ts';
 import type { CallAhead, CallCut, ExecRequest, OutputChunk } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -19,6 +18,7 @@ import { ledgerEntry, requireInstance, serverStopping, systemAudit } from '../se
 import type { AuditContext, Sessions, WakeReport } from '../sessions/sessions.ts';
 import { KeptOutputs } from './kept-output.ts';
 import type { RunCallOutcome, RunObserver, RunReader, RunRequest, RunStatus } from './run-types.ts';
+import { RunWaiters } from './run-waiters.ts';
 import { ShellJobRuns } from './shell-job-runs.ts';
 
 interface ActiveRun {
@@ -27,7 +27,7 @@ interface ActiveRun {
   abort: AbortController;
   /** Who asked for its stop. */
   stoppedBy: AuditContext | null;
-  waiters: Set<() => void>;
+  waiters: RunWaiters;
   /** Resolves once its end is written down; never rejects. */
   ended: Promise<void>;
 }
@@ -37,8 +37,6 @@ type TimedRequest = Omit<RunRequest, 'timeoutMs'> & { timeoutMs: number | undefi
 
 /** How long a stop waits for the run's end before it answers. */
 const STOP_WAIT_MS = 3000;
-/** Readers that wait for one run. */
-const MAX_READERS = 100;
 /** Pauses between the attempts to write down the end of a run. */
 const RETRY_MS = [200, 1000, 5000, 20_000];
 const LOST_BATCH = 200;
@@ -53,6 +51,7 @@ export class Runs {
   /** The runs that scripts have begun with `&`. */
   readonly jobs: ShellJobRuns;
   readonly #active = new Map<string, ActiveRun>();
+  readonly #listeners = new Set<(run: RunRow) => void>();
   #stopping = false;
 
   constructor(parts: { config: Config; clock: Clock; log: Logger; registry: Registry; sessions: Sessions }) {
@@ -68,6 +67,12 @@ export class Runs {
   /** Runs under way. */
   get underWay(): number {
     return this.#active.size;
+  }
+
+  /** Calls `listener` when a run is written down, starts and has ended. Returns the unsubscriber. */
+  onChange(listener: (run: RunRow) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Whether a run is under way. */
@@ -141,11 +146,12 @@ export class Runs {
       hasStarted: false,
       abort: new AbortController(),
       stoppedBy: null,
-      waiters: new Set(),
+      waiters: new RunWaiters(row.id),
       ended: Promise.resolve(),
     };
     this.#active.set(row.id, run);
     run.ended = this.#carryOut(run, { ...request, timeoutMs, longestMs }, audit, listener);
+    this.#tellChange(run);
     return this.#statusOf(row);
   }
 
@@ -186,7 +192,7 @@ export class Runs {
         return this.#statusOf(row);
       },
       read: (offset, most) => this.#outputs.get(run)?.read(offset, most) ?? { pieces: [], next: offset },
-      changed: (signal) => (active === undefined ? Promise.resolve() : waitForChange(active.waiters, run, signal)),
+      changed: (signal) => (active === undefined ? Promise.resolve() : active.waiters.wait(signal)),
     };
   }
 
@@ -218,7 +224,7 @@ export class Runs {
     const ended = this.#endOf(run, outcome, failure);
     run.row = { ...run.row, ...ended };
     this.#outputs.ended(id);
-    wakeWaiters(run.waiters);
+    run.waiters.wake();
     try {
       listener.onEnded?.(this.#statusOf(run.row), outcome);
     } catch (error) {
@@ -227,7 +233,12 @@ export class Runs {
     const stopped = ended.ending === 'stopped' ? [this.#stopLine(run, audit, ended)] : [];
     await this.#record(id, ended, stopped);
     this.#active.delete(id);
-    wakeWaiters(run.waiters);
+    run.waiters.wake();
+    this.#tellChange(run);
+  }
+
+  #tellChange({ row }: ActiveRun): void {
+    for (const listener of this.#listeners) listener(row);
   }
 
   #call(run: ActiveRun, request: TimedRequest, audit: AuditContext, listener: RunObserver): Promise<RunCallOutcome> {
@@ -236,7 +247,7 @@ export class Runs {
     const push = (chunk: OutputChunk) => {
       this.#outputs.push(id, chunk.stream, bytesOfText(chunk.text), chunk.skipped);
       listener.onOutput?.(chunk);
-      wakeWaiters(run.waiters);
+      run.waiters.wake();
     };
     const options = {
       signal: run.abort.signal,
@@ -244,7 +255,7 @@ export class Runs {
       onWoke: (woken: WakeReport) => {
         run.row = { ...run.row, woke: woken.woke };
         listener.onWoke?.(woken);
-        wakeWaiters(run.waiters);
+        run.waiters.wake();
       },
       onWaiting: (ahead: () => CallAhead | null) => listener.onWaiting?.(() => (run.hasStarted ? null : ahead())),
       onStarted: () => {
@@ -257,7 +268,8 @@ export class Runs {
           .catch((error) =>
             this.#log.debug({ run: id, error: messageOf(error) }, 'the start of a run was not written down'),
           );
-        wakeWaiters(run.waiters);
+        run.waiters.wake();
+        this.#tellChange(run);
       },
     };
     const limit: Pick<ExecRequest, 'timeoutMs' | 'longestMs' | 'background'> = {
@@ -380,18 +392,4 @@ function endedFields({
   outputBytes,
 }: RunRow): Omit<RunConclusion, 'ending' | 'endedMs'> {
   return { startedMs, exitCode, tookMs, timedOut: false, reason: null, woke, outputBytes };
-}
-
-function wakeWaiters(waiters: Set<() => void>): void {
-  for (const resolve of [...waiters]) resolve();
-}
-
-function waitForChange(waiters: Set<() => void>, run: string, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  if (waiters.size >= MAX_READERS) {
-    throw new WinterdockError('rate_limited', `${MAX_READERS} read the run "${run}" already.`, {
-      retryAfterSeconds: 5,
-    });
-  }
-  return waitForCall(waiters, signal);
 }

@@ -31,6 +31,7 @@ const row: Instance = {
   idle_to_suspend_s: null,
   idle_to_freeze_s: null,
   attached: 0,
+  calls: 0,
   bytes: null,
   labels: {},
   workbook: null,

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { serverSent } from '../../client/server-sent.ts';
-import { type Changes, changesSchema, type Event, type Job } from '../../contract/schema.ts';
+import { type Changes, changesSchema, type Event, type Job, type SandboxRun } from '../../contract/schema.ts';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer;
@@ -90,6 +90,28 @@ test('a client of one tenant gets nothing of another: neither rows nor counts', 
   expect(JSON.stringify(theirs.received)).not.toMatch(/hidden|globex/);
   const counts = (await server.call<{ counts: Changes['states'] }>('GET', '/api/tenants/acme')).json.counts;
   expect(theirs.changes().at(-1)?.states).toEqual(counts);
+});
+
+test('a run that begins and ends is told with the row that it holds, to its tenant alone', async () => {
+  const { json } = await server.call<{ key: string }>('POST', '/api/keys', {
+    name: 'globex only',
+    role: 'tenant',
+    tenant: 'globex',
+  });
+  await create('runs', 'acme');
+  const [stream, others] = [await follow(), await follow('', json.key)];
+  const last = () =>
+    stream
+      .changes()
+      .findLast(({ runs }) => runs.some((id) => id === 'runs'))
+      ?.rows.find(({ id }) => id === 'runs');
+  const run = (await server.call<SandboxRun>('POST', '/api/instances/runs/runs', { command: 'sleep 50' })).json;
+  await vi.waitFor(() => expect(last()).toMatchObject({ state: 'active', calls: 1, next: null }), { timeout: 15_000 });
+  await server.call('POST', `/api/instances/runs/runs/${run.id}/stop`, {});
+  await vi.waitFor(() => expect(last()).toMatchObject({ calls: 0, next: { state: 'suspended' } }), { timeout: 15_000 });
+  await create('beside', 'globex');
+  await vi.waitFor(() => expect(others.changes().length).toBeGreaterThan(0), { timeout: 15_000 });
+  expect(others.changes().map(({ runs }) => runs)).toEqual(others.changes().map(() => []));
 });
 
 test('a job is reported from its beginning to its end to callers who may see it, and nothing of another tenant’s', async () => {

@@ -50,6 +50,7 @@ test('a created instance shows the whole contract and has neither process nor fi
     idle_to_suspend_s: 60,
     idle_to_freeze_s: null,
     attached: 0,
+    calls: 0,
     bytes: null,
     labels: { team: 'core' },
     workbook: null,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Event, type RunOutput, type SandboxRun, sandboxRunSchema } from '../../contract/schema.ts';
+import { type Event, type Instance, type RunOutput, type SandboxRun, sandboxRunSchema } from '../../contract/schema.ts';
 import { programOf } from '../../testing/program.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 
@@ -195,6 +195,15 @@ test('filing waits for a run and refuses, or ends it by force, which the run tel
   expect(told).toMatchObject({ reason: 'Its sandbox was filed before it had ended.', timed_out: false });
   expect((await server.call('GET', '/api/instances/one/volumes/workspace/begun')).text).toBe('begun\n');
   expect((await server.call('GET', '/api/instances/one')).json.state).toBe('suspended');
+});
+
+test('a run under way stops the idle clock that is shown', async () => {
+  const shown = async () => (await server.call<Instance>('GET', '/api/instances/two')).json;
+  const run = await begin('sleep 50', {}, 'two');
+  await ended(run, { state: 'running' });
+  expect(await shown()).toMatchObject({ state: 'active', attached: 0, calls: 1, next: null });
+  await stop(run);
+  expect(await shown()).toMatchObject({ calls: 0, next: { state: 'suspended', because: expect.any(String) } });
 });
 
 test('a run is ended for time with 124, and may not be given more than the server allows', async () => {
