@@ -78,6 +78,7 @@ test.runIf(canMount)(
     for (const [method, path, body] of writes) {
       const answer = await call(method, path, body);
       expect([method, path, answer.status, answer.json.code]).toEqual([method, path, 503, 'storage_unavailable']);
+      expect([method, path, answer.json.hint]).toEqual([method, path, expect.stringContaining('/readyz')]);
       expect(answer.text).not.toContain(folder);
     }
     const read = await call('POST', at('hot', '/exec'), { command: 'cat kept' });

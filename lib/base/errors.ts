@@ -76,6 +76,10 @@ export function isWinterdockError(error: unknown): error is WinterdockError {
   );
 }
 
+/** What to do when the disk fails. */
+export const STORAGE_HINT =
+  'What was answered before is kept. /readyz names what cannot be written: make room there or mend the disk, then try again.';
+
 /** System error codes of a disk that is full, read-only, broken or on another filesystem than expected. */
 const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EXDEV']);
 /** System calls of processes and networks, which fail with the same codes for other reasons. */
@@ -92,7 +96,7 @@ export function storageFailure(error: unknown): WinterdockError | null {
     'storage_unavailable',
     `The disk could not read or write the file: ${publicMessage(error)}.`,
     {
-      hint: 'Nothing was lost. /readyz names what cannot be written; try again when it can.',
+      hint: STORAGE_HINT,
       retryAfterSeconds: 5,
       cause: error,
     },

@@ -28,7 +28,7 @@ export interface BodySource {
 
 function tooLarge(limit: number): WinterdockError {
   return new WinterdockError('too_large', `The body is over the limit of ${limit} bytes.`, {
-    hint: 'Nothing of it was kept.',
+    hint: 'Nothing of it was kept. /readyz names the full disk: make room there, then send it again.',
     extra: { limit },
   });
 }
@@ -127,7 +127,7 @@ function isDiskFull(error: unknown): boolean {
 
 function noRoom(cause: unknown): WinterdockError {
   return new WinterdockError('storage_unavailable', 'There is no room on the disk for the upload.', {
-    hint: 'Nothing of it was kept.',
+    hint: 'Nothing of it was kept. /readyz names the full disk: make room there, then send it again.',
     retryAfterSeconds: 60,
     cause,
   });

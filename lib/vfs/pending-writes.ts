@@ -4,7 +4,7 @@
  * process. Owns that database and the count of the room left for it; knows nothing of what a row means.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { WinterdockError } from '../base/errors.ts';
+import { STORAGE_HINT, WinterdockError } from '../base/errors.ts';
 import type { Quota } from './quota.ts';
 import { resultCodeOf } from './sqlite-errors.ts';
 import type { Statements } from './statements.ts';
@@ -180,6 +180,7 @@ export class PendingWrites {
 
 function lost(cause: unknown): WinterdockError {
   return new WinterdockError('storage_unavailable', 'The disk failed, and what the command had written is undone.', {
+    hint: STORAGE_HINT,
     retryAfterSeconds: 5,
     cause,
   });

@@ -5,7 +5,7 @@
 
 import type { Logger } from 'pino';
 import { performing, unlinkFile } from '../base/effects.ts';
-import { messageOf, WinterdockError } from '../base/errors.ts';
+import { messageOf, STORAGE_HINT, WinterdockError } from '../base/errors.ts';
 import { FairQueue } from '../base/fair-queue.ts';
 import { JobQueue } from './job-queue.ts';
 import { type FileCheck, GUEST_SQL, type ReaderJob, type ReaderJobResult, requireRequest } from './messages.ts';
@@ -297,6 +297,7 @@ function deathError(job: ReaderJob, death: ReaderDeath, queryTimeoutMs: number):
   }
   if (death.why === 'timeout') {
     return new WinterdockError('storage_unavailable', 'The disk did not give the bytes of the sandbox in time.', {
+      hint: STORAGE_HINT,
       retryAfterSeconds: 5,
       cause: death,
     });

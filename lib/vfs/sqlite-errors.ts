@@ -1,5 +1,5 @@
 /** Maps errors of node:sqlite to the contract's codes. A path of the machine never gets into a message. */
-import { isWinterdockError, WinterdockError } from '../base/errors.ts';
+import { isWinterdockError, STORAGE_HINT, WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 
 export const BUSY = 5;
@@ -46,6 +46,7 @@ export function translateSqliteError(error: unknown): unknown {
     case IOERR:
     case CANTOPEN:
       return new WinterdockError('storage_unavailable', 'The disk did not take or give the bytes of the sandbox.', {
+        hint: STORAGE_HINT,
         retryAfterSeconds: 5,
         cause: error,
       });

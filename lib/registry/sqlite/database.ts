@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { isNull, type Queries, queriesOver } from '../../../db/drizzle.ts';
 import { tenantForgettings } from '../../../db/schema.ts';
 import { makeFolderNow, performingNow } from '../../base/effects.ts';
-import { messageOf, WinterdockError } from '../../base/errors.ts';
+import { messageOf, STORAGE_HINT, WinterdockError } from '../../base/errors.ts';
 import type { Upgrade } from '../maintenance.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
 import { searchText } from '../search-words.ts';
@@ -277,6 +277,7 @@ function unavailable(error: unknown): WinterdockError | null {
   const code = sqliteCode(error);
   if (code === null || !/^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN)/.test(code)) return null;
   return new WinterdockError('storage_unavailable', `The registry could not be written: ${messageOf(error)}.`, {
+    hint: STORAGE_HINT,
     retryAfterSeconds: 1,
     cause: error,
   });
