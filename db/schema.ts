@@ -3,6 +3,7 @@ export * from './schema/access.ts';
 export * from './schema/copies.ts';
 export * from './schema/counts.ts';
 export * from './schema/cpu.ts';
+export * from './schema/guests.ts';
 export * from './schema/instances.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';

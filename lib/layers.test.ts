@@ -13,6 +13,7 @@ const LAYERS = [
   ['lib/vfs/'],
   ['lib/client/'],
   ['db/', 'lib/registry/'],
+  ['lib/secrets/'],
   ['lib/storage/'],
   ['lib/instance/'],
   ['lib/sessions/'],

@@ -19,7 +19,7 @@ const keysSchema = z.record(z.string().regex(KEY_FILE), z.string());
 const WITHOUT: Readonly<Record<string, string>> = {
   'signing.key':
     'what the old one signed (heads and sealed months of the ledger, bundles) verifies only with its name, which the manifest has',
-  'secrets.key': 'the secrets of webhooks do not open: each has to be rotated',
+  'secrets.key': 'no secret opens: those of webhooks have to be rotated, those of sandboxes and tenants set again',
   'auth.secret': 'everybody has to sign in again',
   'admin.key': 'the admin key is another one',
 };

@@ -18,6 +18,9 @@ test('a secret opens with the folder’s key for its owner, and in no other way'
   expect(openSecretSealer(join(folder, 'one')).open(sealed, 'hook-1')).toBe('whsec_abc');
   expect(sealer.open(sealed, 'hook-2')).toBeNull();
   expect(openSecretSealer(join(folder, 'two')).open(sealed, 'hook-1')).toBeNull();
+  const other = openSecretSealer(join(folder, 'one'), 'other');
+  expect(other.open(sealed, 'hook-1')).toBeNull();
+  expect(openSecretSealer(join(folder, 'one'), 'other').open(other.seal('x', 'hook-1'), 'hook-1')).toBe('x');
   const changed = `${sealed.slice(0, -2)}${sealed.endsWith('A') ? 'BB' : 'AA'}`;
   for (const wrong of [changed, sealed.slice(0, 20), '', 'v1.', `v2.${sealed.slice(3)}`]) {
     expect(sealer.open(wrong, 'hook-1')).toBeNull();

@@ -2,7 +2,7 @@
  * Secrets that must be used again and so cannot be kept as digests: encrypted with a key of the data folder (AES-256
  * with GCM), each bound to what it belongs to. The key is never in the registry. Knows nothing of what the secrets are.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readOrMakeSecretFile } from './secret-file.ts';
 
@@ -22,12 +22,16 @@ const TAG_BYTES = 16;
 /** Says how the rest was made, should it ever be made otherwise. */
 const FORM = 'v1.';
 
-/** The sealer of a data folder (absolute). The first call makes its key. Throws when the file holds none. */
-export function openSecretSealer(dataFolder: string): SecretSealer {
+/**
+ * The sealer of a data folder (absolute). The first call makes its key. With a `purpose` it has a key of its own,
+ * derived from that one (HKDF with SHA-256). Throws when the file holds none.
+ */
+export function openSecretSealer(dataFolder: string, purpose?: string): SecretSealer {
   const path = join(dataFolder, KEY_FILE);
   const text = readOrMakeSecretFile(path, () => `${randomBytes(KEY_BYTES).toString('base64url')}\n`);
-  const key = Buffer.from(text.trim(), 'base64url');
-  if (key.length !== KEY_BYTES) throw new Error(`${path} holds no key of ${KEY_BYTES} bytes.`);
+  const root = Buffer.from(text.trim(), 'base64url');
+  if (root.length !== KEY_BYTES) throw new Error(`${path} holds no key of ${KEY_BYTES} bytes.`);
+  const key = purpose === undefined ? root : Buffer.from(hkdfSync('sha256', root, '', purpose, KEY_BYTES));
   return {
     seal(secret, owner) {
       const nonce = randomBytes(NONCE_BYTES);

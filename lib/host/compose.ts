@@ -45,6 +45,7 @@ import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { Runs } from '../runs/runs.ts';
 import { ScheduleRoom } from '../schedules/room.ts';
 import { Scheduler } from '../schedules/scheduler.ts';
+import { SECRET_PURPOSE, Secrets } from '../secrets/secrets.ts';
 import { createSessions } from '../sessions/factory.ts';
 import { Terminals } from '../terminals/terminals.ts';
 import { createReaders } from '../vfs/readers.ts';
@@ -153,6 +154,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const signer = openSigner(config.dataFolder);
   const guard = createOutgoingGuard(config.outgoingAllowed);
   const sealer = openSecretSealer(config.dataFolder);
+  const secrets = new Secrets({ registry, sealer: openSecretSealer(config.dataFolder, SECRET_PURPOSE), clock });
   const courier = new WebhookCourier({
     config,
     clock,
@@ -321,6 +323,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await forgetter.start();
     courier.start();
     usage.start();
+    const lost = await secrets.lost();
+    if (lost !== null) log.warn({ err: lost }, 'secrets have to be set again');
     await settle();
     checkpoints = setInterval(settle, CHECKPOINT_MS).unref();
     sums = setInterval(() => sumUp(false), SUMS_MS).unref();

@@ -6,6 +6,7 @@
 import type { CommitEvents } from './commit-events.ts';
 import type { CopyStore } from './copies.ts';
 import type { CpuUseStore } from './cpu-use.ts';
+import type { EnvironmentStore } from './environments.ts';
 import type { FactStore } from './facts.ts';
 import type { InstanceStore } from './instances.ts';
 import type { InvitationStore } from './invitations.ts';
@@ -17,6 +18,7 @@ import type { PeopleStore } from './people.ts';
 import type { QuotaStore } from './quotas.ts';
 import type { RunStore } from './runs.ts';
 import type { ScheduleStore } from './schedules.ts';
+import type { SecretStore } from './secrets.ts';
 import type { SegmentStore } from './segments.ts';
 import type { ShareStore } from './shares.ts';
 import type { TenantForgettingStore } from './tenant-forgettings.ts';
@@ -39,6 +41,10 @@ export interface Registry {
   readonly webhooks: WebhookStore;
   /** What was begun in instances and outlives its request. */
   readonly runs: RunStore;
+  /** Variables that guests find in their environment. */
+  readonly environments: EnvironmentStore;
+  /** What is added to guests' requests and never shown to them. */
+  readonly secrets: SecretStore;
   /** The keys of programs. */
   readonly keys: KeyStore;
   /** Invitations: links that let people in. */

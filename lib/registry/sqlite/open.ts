@@ -3,6 +3,7 @@ import { type Clock, epochSeconds, systemClock } from '../../base/clock.ts';
 import { CommitEvents } from '../commit-events.ts';
 import type { CopyStore } from '../copies.ts';
 import type { CpuUseStore } from '../cpu-use.ts';
+import type { EnvironmentStore } from '../environments.ts';
 import type { FactStore } from '../facts.ts';
 import type { DueRow, InstanceStore } from '../instances.ts';
 import type { InvitationStore } from '../invitations.ts';
@@ -14,6 +15,7 @@ import type { QuotaStore } from '../quotas.ts';
 import type { Registry } from '../registry.ts';
 import type { RunStore } from '../runs.ts';
 import type { ScheduleLimits, ScheduleStore } from '../schedules.ts';
+import type { SecretStore } from '../secrets.ts';
 import type { SegmentStore } from '../segments.ts';
 import type { ShareStore } from '../shares.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
@@ -36,6 +38,7 @@ import {
 import { cpuDays, openCpuUse } from './cpu-use.ts';
 import { RegistryDatabase } from './database.ts';
 import { dueCounts } from './due-counts.ts';
+import { openEnvironments } from './environments.ts';
 import { openFacts } from './facts.ts';
 import { ping, readDueRows, readRowsWithFile, readTenantOf, readUnsettledRows } from './instance-queries.ts';
 import { findRow } from './instance-rows.ts';
@@ -54,6 +57,7 @@ import { recount } from './recount.ts';
 import { openRuns } from './runs.ts';
 import { ScheduleRoomCheck } from './schedule-room.ts';
 import { openSchedules } from './schedules.ts';
+import { openSecrets } from './secrets.ts';
 import { SeedingChunks } from './seeding-chunks.ts';
 import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
@@ -205,6 +209,8 @@ export function openSqliteRegistry(options: {
     ),
     webhooks: toAsync<WebhookStore>(openWebhooks(database, ledger)),
     runs: toAsync<RunStore>(openRuns(database, ledger)),
+    environments: toAsync<EnvironmentStore>(openEnvironments(database, ledger)),
+    secrets: toAsync<SecretStore>(openSecrets(database, ledger)),
     keys: toAsync<KeyStore>(new KeyTable(database, ledger)),
     invitations: toAsync<InvitationStore>(new InvitationTable(database, ledger)),
     people: new PeopleTables(database),

@@ -5,6 +5,7 @@ import { copySuite } from './copy-suite.ts';
 import { countSuite } from './count-suite.ts';
 import { createSuite } from './create-suite.ts';
 import type { RegistryDriver } from './fixtures.ts';
+import { guestSuite } from './guest-suite.ts';
 import { jobSuite } from './job-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { listSuite } from './list-suite.ts';
@@ -40,6 +41,7 @@ export function registryContract(name: string, driver: RegistryDriver): void {
     describe('jobs', () => jobSuite(driver));
     describe('runs', () => runSuite(driver));
     describe('schedules', () => scheduleSuite(driver));
+    describe('variables and secrets', () => guestSuite(driver));
     describe('webhooks', () => webhookSuite(driver));
     describe('workbooks', () => workbookSuite(driver));
     describe('segments of the ledger', () => segmentSuite(driver));
