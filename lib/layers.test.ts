@@ -58,6 +58,17 @@ function layerOf(path: string): number {
   );
 }
 
+/** What the components' calls carry, which the server sends and a worker reads. */
+const SENT_BY_THE_SERVER = new Set([
+  'lib/instance/components/component-call.ts',
+  'lib/instance/components/sent-sources.ts',
+]);
+
+/** The room of lib/instance that a file is in; null outside, and in lib/instance itself, which both sides know. */
+function roomOf(path: string): string | null {
+  return /^lib\/instance\/([^/]+)\//.exec(path)?.[1] ?? null;
+}
+
 /** Why `file` may not import `target` (a path in the repository or a package), or null when it may. */
 function forbidden(file: string, target: string): string | null {
   const isTest = /\.(test|spec)\.tsx?$/.test(file) || file.includes('/testing/');
@@ -69,8 +80,13 @@ function forbidden(file: string, target: string): string | null {
   if (file.startsWith('lib/client/') && !CLIENT_KNOWS.test(target)) return 'the client runs anywhere';
   if (file.startsWith('lib/') || file.startsWith('db/')) {
     if (/^(app|components|e2e|scripts)\//.test(target)) return 'the engine knows nothing of its users';
-    if (file === 'lib/instance/worker.ts' && /^lib\/(registry\/|storage\/|base\/config)/.test(target))
+    if (file === 'lib/instance/worker/worker.ts' && /^lib\/(registry\/|storage\/|base\/config)/.test(target))
       return 'the worker knows no control plane';
+    const room = roomOf(file);
+    const other = roomOf(target);
+    if (room === 'processes' && other !== null && other !== room && !SENT_BY_THE_SERVER.has(target))
+      return 'what runs in the server loads no interpreter';
+    if (other === 'processes' && room !== null && room !== other) return 'a worker knows nothing of its supervision';
     const from = layerOf(file);
     const to = layerOf(target);
     if (to > from) return 'imports point to lower layers only';
@@ -179,7 +195,11 @@ test('a forbidden import of each kind is found', () => {
   expect(found('lib/lifecycle/states.ts', "import { z } from 'zod';")).toBe(true);
   expect(found('lib/vfs/vfs.ts', "import type { Registry } from '../registry/registry.ts';")).toBe(true);
   expect(found('lib/sessions/wake.ts', "export * from '../contract/schema.ts';")).toBe(true);
-  expect(found('lib/instance/worker.ts', "const { readConfig } = await import('../base/config.ts');")).toBe(true);
+  expect(found('lib/instance/worker/worker.ts', "const { readConfig } = await import('../../base/config.ts');")).toBe(
+    true,
+  );
+  expect(found('lib/instance/processes/pool.ts', "import { Shell } from '../shell/shell.ts';")).toBe(true);
+  expect(found('lib/instance/shell/shell.ts', "import { createPool } from '../processes/pool.ts';")).toBe(true);
   expect(found('components/list.tsx', "import {\n  getHost,\n} from '#lib/host/host.ts';")).toBe(true);
   expect(found('app/page.tsx', "import { readFile } from 'node:fs/promises';")).toBe(true);
   expect(found('app/page.tsx', "import Database from 'better-sqlite3';")).toBe(true);

@@ -23,7 +23,7 @@ function emitted(): string[] {
   const found = sources.flatMap((name) => {
     const text = readFileSync(join(LIB, name), 'utf8');
     // Settings of git have the same form.
-    if (name.startsWith('instance/commands/git/')) return [];
+    if (name.startsWith('instance/shell/commands/git/')) return [];
     // Findings of the doctor have the same form and are not types; its repairs write lines.
     if (name.startsWith('doctor/') && name !== 'doctor/repair.ts') return [];
     return text.match(/'[a-z]+\.[a-z_]+'/g) ?? [];

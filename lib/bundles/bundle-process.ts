@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { entryOf } from '../base/bundled.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { HelperProcess } from '../base/helper-process.ts';
-import { FOLDER_MARK, SERVER_MARK, serverMark } from '../instance/process.ts';
+import { FOLDER_MARK, SERVER_MARK, serverMark } from '../instance/processes/process.ts';
 import { type BundleAnswerTo, type BundleMessage, type BundleTask, parseBundleMessage } from './messages.ts';
 
 const SOURCE = fileURLToPath(new URL('./worker.ts', import.meta.url));

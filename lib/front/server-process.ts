@@ -9,7 +9,7 @@ import { type Config, readConfig, unknownSettings } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
 import { createLogger, ignoreOutputErrors } from '../base/log.ts';
 import { createHost, type Host, setHost } from '../host/host.ts';
-import { serverCompileCacheFolder } from '../instance/compile-cache.ts';
+import { serverCompileCacheFolder } from '../instance/processes/compile-cache.ts';
 import { redirectConsole } from './console-redirect.ts';
 import { lockStores } from './lock.ts';
 import { signInLines } from './sign-in-lines.ts';

@@ -8,11 +8,11 @@ import type { VfsPath } from '../vfs/paths.ts';
 import type { VfsStat, WriteCondition } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { ComponentProgress, ComponentsRequest, ComponentsResult } from './components/component-call.ts';
-import type { MemoryUse } from './memory-budget.ts';
+import type { MemoryUse } from './processes/memory-budget.ts';
 import type { ShellJobHost } from './shell-jobs.ts';
 
 export type { WriteCondition } from '../vfs/types.ts';
-export type { MemoryUse } from './memory-budget.ts';
+export type { MemoryUse } from './processes/memory-budget.ts';
 
 export interface OpenSpec {
   id: string;

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Overlay } from '../vfs/overlay.ts';
 import { parseVfsPath } from '../vfs/paths.ts';
 import { DEFAULT_VOLUME, parseVolume } from '../vfs/volumes.ts';
-import { type HostFunction, Utf8Bytes } from './javascript-bridge.ts';
+import { type HostFunction, Utf8Bytes } from './javascript/javascript-bridge.ts';
 import { type GuestMemory, requireTransferable } from './transfer-limit.ts';
 
 /** Maximum number of files in one `vfs.list`; a longer list is an error. */

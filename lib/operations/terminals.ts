@@ -9,7 +9,7 @@ import type {
   SandboxTerminal,
   TerminalLineInput,
 } from '../contract/schema.ts';
-import { SHELL_COMMANDS } from '../instance/commands/shell-commands.ts';
+import { SHELL_COMMANDS } from '../instance/shell/commands/shell-commands.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { TerminalActor, TerminalReader, TerminalStatus } from '../terminals/terminal-types.ts';
 import type { Terminals } from '../terminals/terminals.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism, getPriority } from 'node:os';
 import { expect, test } from 'vitest';
-import { cpuTimeOf } from '../instance/cpu-use.ts';
-import { LOWEST_PRIORITY, workerNiceness } from '../instance/process.ts';
+import { cpuTimeOf } from '../instance/processes/cpu-use.ts';
+import { LOWEST_PRIORITY, workerNiceness } from '../instance/processes/process.ts';
 import { observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 

@@ -8,9 +8,9 @@
  * process that gave way may do so until it ends, that is until its sandbox is suspended.
  */
 import { availableParallelism } from 'node:os';
-import { cpuTimeOf, setNiceness } from '../instance/cpu-use.ts';
 import type { ProcessMember } from '../instance/instance.ts';
-import { LOWEST_PRIORITY, runNiceness, workerNiceness } from '../instance/process.ts';
+import { cpuTimeOf, setNiceness } from '../instance/processes/cpu-use.ts';
+import { LOWEST_PRIORITY, runNiceness, workerNiceness } from '../instance/processes/process.ts';
 import type { Engine } from './engine.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 

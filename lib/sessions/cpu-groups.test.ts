@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CpuGroups } from '../instance/cpu-groups.ts';
-import { cpuTimeOf } from '../instance/cpu-use.ts';
-import { workerNiceness } from '../instance/process.ts';
+import { CpuGroups } from '../instance/processes/cpu-groups.ts';
+import { cpuTimeOf } from '../instance/processes/cpu-use.ts';
+import { workerNiceness } from '../instance/processes/process.ts';
 import { observeOpens, REQUEST, startDock } from './testing/dock.ts';
 
 const BURN = 'while true; do :; done';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ProcessGroup } from '../instance/process-group.ts';
+import type { ProcessGroup } from '../instance/processes/process-group.ts';
 import { hangingInstance, makeHang } from '../instance/testing/hanging-instance.ts';
 import { observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';

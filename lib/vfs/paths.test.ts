@@ -24,7 +24,7 @@ const BORDERS = [
   'lib/http/target.ts',
   'lib/instance/components/component-runner.ts',
   'lib/instance/components/saved-state.ts',
-  'lib/instance/guest-paths.ts',
+  'lib/instance/shell/guest-paths.ts',
   'lib/instance/vfs-functions.ts',
   'lib/operations/bundles.ts',
   'lib/operations/copies.ts',

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bytesOfText } from '../../lib/instance/byte-text.ts';
 import type { InstancePool, InstanceProcess } from '../../lib/instance/instance.ts';
-import { createPool } from '../../lib/instance/pool.ts';
+import { createPool } from '../../lib/instance/processes/pool.ts';
 import { openBeside } from '../../lib/vfs/open.ts';
 import type { Vfs } from '../../lib/vfs/vfs.ts';
 import type { Answer } from './answer.ts';

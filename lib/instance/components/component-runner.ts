@@ -8,11 +8,11 @@ import { parseVfsPath } from '../../vfs/paths.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
 import { DEFAULT_VOLUME } from '../../vfs/volumes.ts';
 import { isRecord, portProblem } from '../../workbooks/port-values.ts';
-import { excessOf } from '../javascript-values.ts';
+import { excessOf } from '../javascript/javascript-values.ts';
 import { elapsedSince, monotonicMs } from '../monotonic.ts';
 import type { PolicyProfile } from '../policies.ts';
 import { maxGrowthBytes } from '../process-memory.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../shell/shell.ts';
 import { CallJournal } from './call-journal.ts';
 import { CallLogs } from './call-logs.ts';
 import type {

@@ -3,9 +3,9 @@
  * reaches another. A component that runs too long loses its own runtime alone.
  */
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from 'quickjs-emscripten';
-import { installGlobals, newQuickJs, STACK_BYTES } from '../javascript.ts';
-import { escapeLoneSurrogates, type HostFunction, JavaScriptBridge } from '../javascript-bridge.ts';
-import { failedResult, type JavaScriptResult, settleValue } from '../javascript-values.ts';
+import { installGlobals, newQuickJs, STACK_BYTES } from '../javascript/javascript.ts';
+import { escapeLoneSurrogates, type HostFunction, JavaScriptBridge } from '../javascript/javascript-bridge.ts';
+import { failedResult, type JavaScriptResult, settleValue } from '../javascript/javascript-values.ts';
 import { monotonicMs } from '../monotonic.ts';
 import type { GuestMemory } from '../transfer-limit.ts';
 import { vfsFunctions } from '../vfs-functions.ts';

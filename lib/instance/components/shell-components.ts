@@ -8,7 +8,7 @@ import type { OutputChunk } from '../instance.ts';
 import { monotonicMs } from '../monotonic.ts';
 import { joinStream } from '../output.ts';
 import { Run } from '../run.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../shell/shell.ts';
 import type { ComponentInterpreter, ComponentRun, ComponentRunResult } from './interpreter.ts';
 
 const SCRATCH_LIMITS = { maxBytes: 16 * 1024 * 1024, maxFileBytes: 4 * 1024 * 1024, mustExist: false };

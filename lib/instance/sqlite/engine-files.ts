@@ -3,7 +3,7 @@
  * out.
  */
 import type { Sqlite3Static, WasmPointer } from '@sqlite.org/sqlite-wasm';
-import { normalizePath } from '../guest-paths.ts';
+import { normalizePath } from '../shell/guest-paths.ts';
 import type { OpenContent, WorkspaceFiles } from './workspace-files.ts';
 
 export const FILE_SYSTEM = 'workspace';

@@ -1,8 +1,8 @@
 /** The file through which Python's `sqlite3` asks, for one run. What is behind it is loaded by its first use. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IFileSystem } from 'just-bash';
-import type { FilePort } from '../guest-files.ts';
 import type { Run } from '../run.ts';
+import type { FilePort } from '../shell/guest-files.ts';
 import type { PythonPort } from './python-port.ts';
 
 /** A port that loads what is behind it when it is first used. */

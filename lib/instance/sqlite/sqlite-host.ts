@@ -8,10 +8,10 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { IFileSystem } from 'just-bash';
 import type { VfsAddress } from '../../vfs/types.ts';
 import { keepThread } from '../components/kept-threads.ts';
-import { resolveGuestPath } from '../guest-paths.ts';
 import { monotonicMs } from '../monotonic.ts';
-import { posixError } from '../posix-error.ts';
 import type { Run } from '../run.ts';
+import { resolveGuestPath } from '../shell/guest-paths.ts';
+import { posixError } from '../shell/posix-error.ts';
 import type { EngineRequest, EngineStart, FileAsk, FromEngine, ToEngine } from './engine-channel.ts';
 
 const MIB = 1024 * 1024;

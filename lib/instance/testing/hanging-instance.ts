@@ -2,12 +2,12 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { cpuSecondsOf } from '../cpu-use.ts';
-import type { HealthCheckTimes } from '../health-check.ts';
 import type { OpenSpec } from '../instance.ts';
-import { exitOf } from '../process.ts';
-import { ProcessGroup } from '../process-group.ts';
-import { SupervisedInstance } from '../supervisor.ts';
+import { cpuSecondsOf } from '../processes/cpu-use.ts';
+import type { HealthCheckTimes } from '../processes/health-check.ts';
+import { exitOf } from '../processes/process.ts';
+import { ProcessGroup } from '../processes/process-group.ts';
+import { SupervisedInstance } from '../processes/supervisor.ts';
 
 /** `hangsOn`: `signal` hangs on SIGUSR2, `trim` also when it is asked to give memory back. */
 export function hangingInstance(

@@ -2,7 +2,7 @@
  * A worker that can hang: for good on SIGUSR2, and with the argument `trim` as soon as it is asked to give memory back.
  * Everything else is the real worker.
  */
-import '../worker.ts';
+import '../worker/worker.ts';
 
 function hang(): never {
   for (;;) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { InstancePool, InstanceProcess, OpenSpec } from '../instance.ts';
-import { createPool } from '../pool.ts';
+import { createPool } from '../processes/pool.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,0 +1,193 @@
+/**
+ * JavaScript for guests: QuickJS compiled to WebAssembly. Every run gets a fresh runtime with a deadline and a memory
+ * limit, and reaches the host only through the functions that are passed in. Knows nothing of the VFS or the shell.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from 'quickjs-emscripten';
+import type { OutputChunk } from '../instance.ts';
+import { monotonicMs } from '../monotonic.ts';
+import { collectGarbage, type GuestMemory, noteIdleMemory } from '../transfer-limit.ts';
+import { type HostFunction, JavaScriptBridge } from './javascript-bridge.ts';
+import { PRELUDE } from './javascript-prelude.ts';
+import { excessOf, failedResult, type JavaScriptResult, settleValue } from './javascript-values.ts';
+
+/** Stack size of a run in bytes; deeper recursion is an error inside the guest. */
+export const STACK_BYTES = 512 * 1024;
+const WASM_PAGE_BYTES = 65_536;
+/** Initial WebAssembly memory. */
+const INITIAL_BYTES = 16 * 1024 * 1024;
+/** WebAssembly memory never shrinks, so an instance that grew past this is not reused. */
+const MAX_REUSED_BYTES = 24 * 1024 * 1024;
+/** QuickJS flags: top-level await, and a backtrace barrier that hides our own calls from stacks. */
+const TOP_LEVEL_AWAIT = (1 << 7) | (1 << 6);
+const WASM_FILE = '@jitl/quickjs-wasmfile-release-sync/wasm';
+
+/** What the guest's globals reach on the host. */
+export interface JavaScriptGlobals {
+  /** Called with every line of `console.log` and the like. */
+  print: (chunk: OutputChunk) => void;
+  /** Called with every chunk of `stdout.write` and `stderr.write`. The bytes are valid only during the call. */
+  write: (stream: OutputChunk['stream'], bytes: Uint8Array) => void;
+  /** Content of `stdinBytes()`; the function is missing without it. */
+  stdin?: Uint8Array;
+  /** Host functions of the guest's `vfs` object; the object is missing without them. */
+  vfs?: Record<string, HostFunction>;
+  /** Global variables; each must be representable in JSON. */
+  values?: Record<string, unknown>;
+}
+
+export interface JavaScriptRun extends GuestMemory, JavaScriptGlobals {
+  code: string;
+  /** File name in errors and stacks. */
+  file: string;
+  /** Deadline in milliseconds of `monotonicMs`. */
+  deadline: number;
+}
+
+let compiledModule: WebAssembly.Module | null = null;
+let instance: Promise<QuickJSWASMModule> | null = null;
+
+/**
+ * An instance whose memory cannot outgrow the guest's. QuickJS's own limit does not count bytes when it is compiled to
+ * WebAssembly, so the WebAssembly memory itself is limited.
+ */
+function quickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
+  instance ??= newQuickJs(memoryBytes);
+  return instance;
+}
+
+/**
+ * QuickJS is loaded and compiled by the first run: most sandboxes never run JavaScript. Compiles on this thread: with
+ * few V8 background threads, compiling in the background was seen to hang.
+ */
+export async function newQuickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
+  const maximum = Math.ceil((INITIAL_BYTES + memoryBytes) / WASM_PAGE_BYTES);
+  const { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } = await import('quickjs-emscripten');
+  const require = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'));
+  compiledModule ??= new WebAssembly.Module(readFileSync(require.resolve(WASM_FILE)));
+  const wasmModule = compiledModule;
+  const wasmMemory = () =>
+    Promise.resolve(new WebAssembly.Memory({ initial: INITIAL_BYTES / WASM_PAGE_BYTES, maximum }));
+  return newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmModule, wasmMemory }));
+}
+
+/**
+ * Drops the idle interpreter; the next run makes another. Call it only while none runs. Its compiled code stays: 0.7
+ * MB, and making it again takes 20 ms of processor time.
+ */
+export function dropInterpreter(): void {
+  instance = null;
+}
+
+/**
+ * Runs code and its pending jobs until its last expression is settled, if that is a promise. Frees its memory
+ * afterwards, so that the next run does not grow on top of it.
+ */
+export async function runJavaScript(run: JavaScriptRun): Promise<JavaScriptResult> {
+  noteIdleMemory();
+  const result = await runInside(run);
+  if (instance === null) collectGarbage();
+  return result;
+}
+
+async function runInside(run: JavaScriptRun): Promise<JavaScriptResult> {
+  const module = await quickJs(run.memoryBytes);
+  const runtime = module.newRuntime();
+  runtime.setMaxStackSize(STACK_BYTES);
+  runtime.setInterruptHandler(() => monotonicMs() > run.deadline);
+  let sound = false;
+  try {
+    const context = runtime.newContext();
+    const result = evaluate(context, runtime, run);
+    context.dispose();
+    runtime.dispose();
+    sound = true;
+    return result;
+  } catch (error) {
+    // An error of QuickJS itself, for example when it has no memory left to report an error.
+    const timedOut = monotonicMs() > run.deadline;
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ok: false, error: timedOut ? 'InternalError: interrupted' : `InternalError: ${reason}`, timedOut };
+  } finally {
+    if (!sound || module.getWasmMemory().buffer.byteLength > MAX_REUSED_BYTES) {
+      instance = null;
+    }
+  }
+}
+
+function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScriptRun): JavaScriptResult {
+  const bridge = new JavaScriptBridge(context, run);
+  const toJson = installGlobals(context, bridge, run);
+  try {
+    const awaits = usesTopLevelAwait(context, run);
+    const evaluated = context.evalCode(
+      run.code,
+      run.file,
+      awaits ? TOP_LEVEL_AWAIT : { type: 'global', backtraceBarrier: true },
+    );
+    if (evaluated.error) return failedResult(context, bridge, evaluated.error, run);
+    let settled = settleValue(context, runtime, bridge, evaluated.value, run);
+    if ('ok' in settled) return settled;
+    if (awaits) {
+      // The result is then wrapped in an object, so a last expression that is a promise is settled on its own.
+      const last = settled.value.consume((given) => context.getProp(given, 'value'));
+      settled = settleValue(context, runtime, bridge, last, run);
+      if ('ok' in settled) return settled;
+    }
+    const json = context.callFunction(toJson, context.undefined, settled.value);
+    settled.value.dispose();
+    if (json.error) return failedResult(context, bridge, json.error, run);
+    const text = json.value.consume((handle) =>
+      context.typeof(handle) === 'string' ? context.getString(handle) : undefined,
+    );
+    const tooMuch = text === undefined ? null : excessOf(text);
+    if (tooMuch !== null) return { ok: false, error: `RangeError: the value has ${tooMuch}`, timedOut: false };
+    return { ok: true, json: text };
+  } finally {
+    toJson.dispose();
+    bridge.dispose();
+  }
+}
+
+/**
+ * Whether the code needs top-level `await`. Compiles it as a plain script first, where `await` is an ordinary name, and
+ * runs nothing.
+ */
+function usesTopLevelAwait(context: QuickJSContext, { code, file }: JavaScriptRun): boolean {
+  if (!/\bawait\b/.test(code)) return false;
+  const plain = context.evalCode(code, file, { type: 'global', compileOnly: true });
+  const wrong = plain.error !== undefined;
+  plain.dispose();
+  return wrong;
+}
+
+/**
+ * Sets the guest's globals. Returns the function that serialises its values, taken before guest code can change
+ * anything.
+ */
+export function installGlobals(
+  context: QuickJSContext,
+  bridge: JavaScriptBridge,
+  run: JavaScriptGlobals,
+): QuickJSHandle {
+  const { print, vfs, values = {}, stdin } = run;
+  const say: HostFunction = (name, content) => {
+    const stream = name === 'stderr' ? 'stderr' : 'stdout';
+    if (content instanceof Uint8Array) run.write(stream, content);
+    else print({ stream, text: String(content) });
+  };
+  const read: HostFunction = () => stdin;
+  const host = context.newObject();
+  for (const [name, work] of Object.entries({ ...vfs, say, ...(stdin && { read }) })) {
+    bridge.function(name, work).consume((handle) => context.setProp(host, name, handle));
+  }
+  bridge.newText(JSON.stringify(values)).consume((handle) => context.setProp(host, 'values', handle));
+  const prelude = context.unwrapResult(context.evalCode(PRELUDE, 'prelude'));
+  const names = context.newString(Object.keys(vfs ?? {}).join(' '));
+  try {
+    return context.unwrapResult(context.callFunction(prelude, context.undefined, host, names));
+  } finally {
+    for (const handle of [prelude, host, names]) handle.dispose();
+  }
+}

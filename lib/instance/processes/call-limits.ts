@@ -1,0 +1,104 @@
+/**
+ * Enforces the limits of one call from outside its process: time and memory. The caller decides what happens when one
+ * is exceeded.
+ */
+
+import { residentBytes } from '../../base/resident-memory.ts';
+import type { PolicyProfile } from '../policies.ts';
+import { maxGrowthBytes, watchMemory } from '../process-memory.ts';
+import type { QueuedCall } from './call-queue.ts';
+
+/** Grace period after the time limit, in which an interpreter may stop by itself before its process is killed. */
+const OVERTIME_MS = 1000;
+
+/**
+ * Watches a call that was just sent. Calls `onExceeded` at most once, with one sentence. Returns the function that ends
+ * the watch.
+ */
+function watchCallLimits(
+  pid: number,
+  limits: { timeoutMs: number; baselineBytes: number; profile: PolicyProfile & { name: string } },
+  onExceeded: (cause: 'timeout' | 'memory', detail: string) => void,
+): () => void {
+  const { timeoutMs, baselineBytes, profile } = limits;
+  let isOver = false;
+  const overtime = setTimeout(() => {
+    // After a busy while a server has its timers before the answers that lie in pipes: those are read first.
+    setImmediate(() =>
+      setImmediate(() => {
+        if (!isOver) onExceeded('timeout', `A call ran longer than ${timeoutMs} ms and did not stop by itself.`);
+      }),
+    );
+  }, timeoutMs + OVERTIME_MS);
+  const unwatch = watchMemory(pid, baselineBytes + maxGrowthBytes(profile), () => {
+    const { name, memoryBytes } = profile;
+    onExceeded(
+      'memory',
+      `A call took more than the ${memoryBytes / 1024 / 1024} MiB that the policy "${name}" allows.`,
+    );
+  });
+  return () => {
+    isOver = true;
+    clearTimeout(overtime);
+    unwatch();
+  };
+}
+
+/** How long a call may take: what it asks for, at most `longestMs`, which is what its profile allows by default. */
+export function cappedTimeout(
+  timeoutMs: number | undefined,
+  { timeMs }: PolicyProfile,
+  longestMs: number = timeMs,
+): number {
+  return Math.max(0, Math.min(timeoutMs ?? timeMs, longestMs));
+}
+
+/** Most milliseconds of a whole workflow. */
+const MAX_WORKFLOW_MS = 600_000;
+
+/** The limits of a call of components: each step has the time of the profile, together they have what is asked for. */
+export function componentLimits(
+  timeoutMs: number | undefined,
+  steps: number,
+  { timeMs }: PolicyProfile,
+): { timeoutMs: number; stepMs: number } {
+  const most = Math.min(MAX_WORKFLOW_MS, timeMs * Math.max(1, steps));
+  return { timeoutMs: Math.max(0, Math.min(timeoutMs ?? most, most)), stepMs: timeMs };
+}
+
+/** Watches the running call of one process, one after the other. */
+export class CallWatch {
+  readonly #pid: number;
+  readonly #profile: PolicyProfile & { name: string };
+  readonly #onExceeded: (cause: 'timeout' | 'memory', detail: string) => void;
+  /** Resident bytes of the process before its first call. */
+  #baselineBytes = 0;
+  #stop: () => void = () => {};
+
+  constructor(
+    pid: number,
+    profile: PolicyProfile & { name: string },
+    onExceeded: (cause: 'timeout' | 'memory', detail: string) => void,
+  ) {
+    this.#pid = pid;
+    this.#profile = profile;
+    this.#onExceeded = onExceeded;
+  }
+
+  /** Takes the memory of the process as it is now for that of the idle one. */
+  measure(): void {
+    this.#baselineBytes = residentBytes(this.#pid);
+  }
+
+  /** Starts the limits of a call that was just sent to a process with its file open. */
+  start(queued: QueuedCall): void {
+    queued.begin();
+    const { timeoutMs } = queued.call;
+    const limits = { timeoutMs, baselineBytes: this.#baselineBytes, profile: this.#profile };
+    this.#stop = watchCallLimits(this.#pid, limits, this.#onExceeded);
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+}

@@ -1,0 +1,27 @@
+/** Makes the messages of calls from requests, within the limits of the profile. */
+
+import type { ComponentsCall, ComponentsRequest } from '../components/component-call.ts';
+import type { EvalRequest, ExecRequest } from '../instance.ts';
+import type { PolicyProfile } from '../policies.ts';
+import type { EvalCall, ExecCall } from '../protocol.ts';
+import { cappedTimeout, componentLimits } from './call-limits.ts';
+
+/** `streaming`: the caller follows it. */
+export function execCall(request: ExecRequest, profile: PolicyProfile, streaming: boolean): ExecCall {
+  const { command, cwd, env, stdin, endless = false, longestMs } = request;
+  const timeoutMs = cappedTimeout(request.timeoutMs, profile, longestMs);
+  return { kind: 'exec', command, cwd, env, stdin, timeoutMs, streaming, endless };
+}
+
+export function evalCall({ language, code, timeoutMs, longestMs }: EvalRequest, profile: PolicyProfile): EvalCall {
+  return { kind: 'eval', language, code, timeoutMs: cappedTimeout(timeoutMs, profile, longestMs) };
+}
+
+export function componentsCall(
+  { workbook, steps, input, trigger, timeoutMs }: ComponentsRequest,
+  profile: PolicyProfile,
+  streaming: boolean,
+): ComponentsCall {
+  const limits = componentLimits(timeoutMs, steps.length, profile);
+  return { kind: 'components', workbook, steps, input, trigger, ...limits, streaming };
+}

@@ -1,0 +1,62 @@
+/** The folders of V8's compile cache: one per version of the code. The first worker writes it, the others read it. */
+
+import { createHash } from 'node:crypto';
+import { readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { makeFolderNow, removeTreeNow, setTimesNow } from '../../base/effects.ts';
+
+const LIB = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const LOCK = join(dirname(LIB), 'package-lock.json');
+const DIGEST_LENGTH = 16;
+/** Another version may still run beside this one. A folder that no start has used for a day is old. */
+const KEEP_MS = 86_400_000;
+
+/** A digest of the code that workers run. It changes with Node, with an installed package and with any of our files. */
+function versionOfCode(): string {
+  const hash = createHash('sha256').update(process.version);
+  const sources = readdirSync(LIB, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name));
+  for (const file of [LOCK, ...sources.sort()]) {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    hash.update(`${file} ${stat?.size} ${stat?.mtimeMs}\n`);
+  }
+  return hash.digest('hex').slice(0, DIGEST_LENGTH);
+}
+
+/** The version that this process runs: decided at the first call, as its code was loaded before. */
+let version: string | undefined;
+
+/**
+ * Creates and returns the cache folder for this version of the code below `parent` (an absolute path). Removes folders
+ * of other versions one day after their last use. Only servers of one user and their workers may write to `parent`.
+ */
+export function compileCacheFolder(parent: string): string {
+  version ??= versionOfCode();
+  const folder = join(parent, version);
+  makeFolderNow(folder);
+  const now = Date.now();
+  setTimesNow(folder, now / 1000);
+  for (const other of readdirSync(parent).map((name) => join(parent, name))) {
+    const used = statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? now;
+    if (now - used > KEEP_MS) removeTreeNow(other);
+  }
+  return folder;
+}
+
+/**
+ * Creates and returns the folder of the server's own compile cache below `parent`. Workers cannot write there. It is
+ * not beside the code, because the code may belong to another user.
+ */
+export function serverCompileCacheFolder(parent: string): string {
+  const folder = join(parent, 'server');
+  makeFolderNow(folder);
+  setTimesNow(folder, Date.now() / 1000);
+  return folder;
+}
+
+/** Whether nothing has been compiled into this folder yet. */
+export function isEmptyFolder(folder: string): boolean {
+  return readdirSync(folder).length === 0;
+}

@@ -1,0 +1,240 @@
+/**
+ * Starts a worker process: its flags, its permissions, its environment. Ready is a message, raced against exit and a
+ * timeout. Knows nothing of calls.
+ */
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { getPriority, setPriority } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BUNDLES, entryOf } from '../../base/bundled.ts';
+import { makeFolderNow } from '../../base/effects.ts';
+import { WinterdockError } from '../../base/errors.ts';
+import { parseFromInstance } from '../protocol.ts';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const ROOT = dirname(dirname(dirname(HERE)));
+const MODULES = join(ROOT, 'node_modules');
+/** What a worker may read to load its code. A data folder beside the code is not included. */
+const READABLE_CODE = [
+  join(ROOT, 'package.json'),
+  join(ROOT, 'lib'),
+  join(ROOT, BUNDLES),
+  ...new Set([MODULES, realpathSync(MODULES)]),
+];
+/** Added to the server's niceness, so that a busy sandbox never starves the server. */
+const NICENESS = 10;
+/** Added to that for a process that serves runs. The lowest priority would starve them on a busy machine. */
+const RUN_NICENESS = 5;
+export const LOWEST_PRIORITY = 19;
+const STDERR_TAIL = 2000;
+/** Part of util-linux: makes the kernel kill a process when the thread that started it is gone. */
+const SETPRIV = '/usr/bin/setpriv';
+
+/** Sets the rest of V8's flags. */
+const FLAGS_MODULE = join(HERE, '..', 'worker', 'worker-flags.cjs');
+
+/**
+ * A young generation of one megabyte, and two background threads: with one, one start in a hundred hung while it
+ * compiled WebAssembly.
+ */
+const FLAGS = ['--max-semi-space-size=1', '--v8-pool-size=2', `--require=${FLAGS_MODULE}`];
+
+/**
+ * Free memory that malloc keeps at the end of its heap: its default, fixed here because malloc would raise it to twice
+ * the largest freed block. Fixed, 20 hot sandboxes take 0.6 MB of PSS less each (median 26.1 MB instead of 26.7 MB).
+ */
+const TRIM_THRESHOLD_BYTES = '131072';
+
+/**
+ * Blocks of this size and larger are mapped separately, so that each returns to the system when it is freed and leaves
+ * no hole in the heap. With malloc's default of 128 KiB, the channel's chunks of a 48 MB file leave holes of 43 MB, and
+ * compiling Python leaves 35 MB; with 8 KiB it is 0 and 11 MB. A call costs the same processor time; one that creates a
+ * file of 100 kB costs a tenth more.
+ */
+const MMAP_THRESHOLD_BYTES = '8192';
+/** Maximum number of such blocks; the system allows a process 65 530 mappings. */
+const MAX_MMAP_BLOCKS = '16384';
+
+/**
+ * Environment variables that mark a worker with its data folder and its server. leftover-workers.ts finds workers by
+ * them.
+ */
+export const FOLDER_MARK = 'WINTERDOCK_DATA';
+export const SERVER_MARK = 'WINTERDOCK_SERVER';
+
+export interface Worker {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** Resolves when the worker has loaded everything; rejects when it exits or times out first. */
+  readonly ready: Promise<void>;
+  /**
+   * Resolves with the exit code or signal, after the last message that the worker sent was received: what it did not
+   * acknowledge until then it did not start.
+   */
+  readonly exited: Promise<string>;
+  /** The end of the worker's stderr. */
+  stderr(): string;
+}
+
+export interface WorkerOptions {
+  dataFolder: string;
+  /** Folder for SQLite's spill files, which have no names. */
+  spillFolder: string;
+  /** Folder of the compile cache, written by the first worker and read by the others. */
+  cacheFolder: string;
+  /** Milliseconds that the worker may take until it is ready. */
+  maxStartMs: number;
+}
+
+/**
+ * Starts one worker for the sandboxes of a data folder. Call it on the main thread: the worker is killed when the
+ * thread that started it exits. `compile`: it compiles all that workers use before it is ready.
+ */
+export function startWorker(
+  { dataFolder, spillFolder, cacheFolder, maxStartMs }: WorkerOptions,
+  { compile = false }: { compile?: boolean } = {},
+): Worker {
+  // The folders may have been deleted since the server started. A worker that cannot write there does not start.
+  makeFolderNow(cacheFolder);
+  makeFolderNow(spillFolder);
+  const flags = [
+    ...FLAGS,
+    '--no-warnings',
+    '--permission',
+    ...READABLE_CODE.map((path) => `--allow-fs-read=${path}`),
+    ...withRealPath(join(dataFolder, 'live')).map((path) => `--allow-fs-read=${path}`),
+    ...withRealPath(cacheFolder).flatMap((path) => [`--allow-fs-read=${path}`, `--allow-fs-write=${path}`]),
+    // Python runs in a thread, and components in WebAssembly do.
+    '--allow-worker',
+  ];
+  // A worker whose thread is blocked cannot notice that its server is gone; the kernel can.
+  const guarded = process.platform === 'linux' && existsSync(SETPRIV);
+  // Tests rehearse little: what it saves a first call is measured elsewhere.
+  const rehearsals = compile ? 'compile' : process.env.WB_TEST_REHEARSALS;
+  const child = fork(
+    entryOf('worker', join(HERE, '..', 'worker', 'worker.ts')),
+    rehearsals === undefined ? [] : [rehearsals],
+    {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      env: {
+        NODE_ENV: 'production',
+        MALLOC_ARENA_MAX: '1',
+        MALLOC_TRIM_THRESHOLD_: TRIM_THRESHOLD_BYTES,
+        MALLOC_MMAP_THRESHOLD_: MMAP_THRESHOLD_BYTES,
+        MALLOC_MMAP_MAX_: MAX_MMAP_BLOCKS,
+        NODE_COMPILE_CACHE: cacheFolder,
+        SQLITE_TMPDIR: spillFolder,
+        [FOLDER_MARK]: dataFolder,
+        [SERVER_MARK]: serverMark(process.pid),
+      },
+      ...(guarded
+        ? { execPath: SETPRIV, execArgv: ['--pdeathsig', 'KILL', process.execPath, ...flags] }
+        : { execArgv: flags }),
+    },
+  );
+  let tail = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-STDERR_TAIL);
+  });
+  const exited = exitOf(child);
+  if (child.pid !== undefined) lowerPriority(child.pid);
+  const ready = readiness(child, exited, maxStartMs, () => tail);
+  ready.catch(() => {});
+  return { child, pid: child.pid ?? 0, ready, exited, stderr: () => tail };
+}
+
+/** How a child with a channel ended: its exit code or signal, after its last message was received. */
+export function exitOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => {
+      const how = signal ?? `exit code ${code}`;
+      // The kernel has closed the child's end of the channel, and no other process has it: its end comes.
+      if (child.connected) child.once('disconnect', () => resolve(how));
+      else resolve(how);
+    });
+    child.on('error', (error) => {
+      // A process that could not be started never emits `exit`.
+      if (child.pid === undefined) resolve(error.message);
+    });
+  });
+}
+
+/**
+ * A folder by its name and by its real path. SQLite opens files by the real path, and systemd makes a data folder a
+ * symbolic link.
+ */
+function withRealPath(folder: string): string[] {
+  try {
+    return [...new Set([folder, realpathSync(folder)])];
+  } catch {
+    // It does not exist yet, so its parent is resolved.
+    return [...new Set([folder, join(realpathSync(dirname(folder)), basename(folder))])];
+  }
+}
+
+/**
+ * Identifies a running process: its id and its start time as the kernel counts it. Empty when there is no such process.
+ */
+export function serverMark(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the process name in parentheses and may hold any character. The start time is the twentieth
+    // field after it.
+    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    return `${pid}:${started}`;
+  } catch {
+    // No /proc here, or the process is gone.
+    return '';
+  }
+}
+
+function readiness(
+  child: ChildProcess,
+  exited: Promise<string>,
+  maxStartMs: number,
+  tail: () => string,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) =>
+      reject(
+        new WinterdockError('capacity', `An Instance did not start: ${why}.`, { retryAfterSeconds: 5, cause: tail() }),
+      );
+    const timer = setTimeout(() => {
+      fail(`not ready after ${maxStartMs} ms`);
+      child.kill('SIGKILL');
+    }, maxStartMs);
+    child.once('message', (message) => {
+      clearTimeout(timer);
+      if (parseFromInstance(message)?.type === 'ready') resolve();
+      else {
+        fail('its first message was not "ready"');
+        child.kill('SIGKILL');
+      }
+    });
+    void exited.then((how) => {
+      clearTimeout(timer);
+      fail(how);
+    });
+  });
+}
+
+/** The niceness of a worker that need not give way. */
+export function workerNiceness(): number {
+  return Math.min(LOWEST_PRIORITY, getPriority() + NICENESS);
+}
+
+/** The niceness of a process for runs: a third of the time of one for calls, where both want a processor. */
+export function runNiceness(): number {
+  return Math.min(LOWEST_PRIORITY, workerNiceness() + RUN_NICENESS);
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, workerNiceness());
+  } catch {
+    // It has already exited, which `exited` reports.
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * The shell's `python3`: runs just-bash's CPython without changing the code. On its own it indents the code to wrap it
+ * in a `try`, which changes multi-line strings. Here the code travels as base64 and is compiled unchanged.
+ */
+import type { Command, CommandContext, ExecResult, IFileSystem } from 'just-bash';
+import { textOfBytes } from '../byte-text.ts';
+import type { Run } from '../run.ts';
+import { decodeBytesToUtf8, defineCommand } from '../shell/bash.ts';
+import type { FilePort } from '../shell/guest-files.ts';
+import { DATABASE_SETUP, SQLITE_PORT } from '../sqlite/python-finder.ts';
+import { LazyPythonPort } from '../sqlite/python-import.ts';
+import { BYTE_OUTPUT_SETUP, decodePythonOutput } from './python-output.ts';
+
+const USAGE_EXIT = 2;
+
+/** What the commands need of their shell. */
+export interface PythonSurroundings {
+  /** The shell's file system, which exists once the shell does. */
+  files: () => IFileSystem & { setPort(path: string, port: FilePort | null): void };
+  /** The call that they are part of. */
+  running: () => Run;
+  memoryBytes: number;
+}
+
+/** Commands with these names that replace just-bash's own. */
+export function pythonCommands(
+  names: readonly string[],
+  { files, running, memoryBytes }: PythonSurroundings,
+): Command[] {
+  return names.map((name) =>
+    defineCommand(name, async (args, context) => {
+      const port = new LazyPythonPort(files(), running(), memoryBytes);
+      files().setPort(SQLITE_PORT, port);
+      let refusal: string | null = null;
+      let result: ExecResult;
+      try {
+        result = await runPython(name, args, context);
+      } finally {
+        files().setPort(SQLITE_PORT, null);
+        refusal = await port.close();
+      }
+      if (refusal === null || running().expired) return result;
+      const stderr = `${result.stderr}${name}: what sqlite3 has committed last could not be written: ${refusal}\n`;
+      return { ...result, stderr, exitCode: result.exitCode || 1 };
+    }),
+  );
+}
+
+/** Refuses file names that are not UTF-8: they would change on their way to the sandbox. */
+const REFUSE_OTHER_NAMES = [
+  ' def named(event, args):',
+  '  if event == "open" or event.startswith("os.") and event not in ("os.putenv", "os.unsetenv"):',
+  '   for arg in args:',
+  '    if isinstance(arg, str): arg.encode()',
+  '    elif isinstance(arg, bytes): arg.decode()',
+  ' sys.addaudithook(named)',
+];
+
+/** Code that runs `source` as if Python had received it directly: the same file name, arguments and tracebacks. */
+export function pythonSource(source: string, file: string, argument0: string): string {
+  const encoded = Buffer.from(source).toString('base64');
+  return [
+    'def _run():',
+    ' import base64, linecache, sys, traceback',
+    ...BYTE_OUTPUT_SETUP,
+    ...REFUSE_OTHER_NAMES,
+    ...DATABASE_SETUP,
+    ` file, source = ${JSON.stringify(file)}, base64.b64decode("${encoded}").decode()`,
+    ` sys.argv[0] = ${JSON.stringify(argument0)}`,
+    ' linecache.cache[file] = (len(source), None, source.splitlines(True), file)',
+    ' main = sys.modules["__main__"].__dict__',
+    ' try:',
+    '  exec(compile(source, file, "exec"), main)',
+    ' except SystemExit as end:',
+    '  if end.code is None or isinstance(end.code, int):',
+    '   raise',
+    '  print(end.code, file=sys.stderr)',
+    '  sys.exit(1)',
+    ' except BaseException as error:',
+    '  sys.stdout.flush()',
+    '  traceback.print_exception(type(error), error, error.__traceback__.tb_next)',
+    '  sys.exit(1)',
+    '_run()',
+  ].join('\n');
+}
+
+/** Restores the exact bytes of Python's output. */
+async function withExactOutput(running: Promise<ExecResult>): Promise<ExecResult> {
+  const { stdout, stderr, exitCode } = await running;
+  return {
+    stdout: decodePythonOutput(stdout).toString('latin1'),
+    stdoutKind: 'bytes',
+    stderr: textOfBytes(decodePythonOutput(stderr)),
+    exitCode,
+  };
+}
+
+async function runPython(name: string, args: string[], context: CommandContext): Promise<ExecResult> {
+  const { origCommand } = context;
+  if (!origCommand) return { stdout: '', stderr: `${name}: not available\n`, exitCode: 127 };
+  const [first, ...rest] = args;
+  if (first === '-c' && rest[0] !== undefined) {
+    return withExactOutput(origCommand(['-c', pythonSource(rest[0], '<string>', '-c'), ...rest.slice(1)]));
+  }
+  if (first === undefined || first === '-') {
+    const source = decodeBytesToUtf8(context.stdin);
+    return source.trim() === ''
+      ? origCommand(args)
+      : withExactOutput(origCommand(['-c', pythonSource(source, '<stdin>', '-'), ...rest]));
+  }
+  const [module, ...passed] = rest;
+  if (first === '-m' && module !== undefined && /^[\w.]+$/.test(module)) {
+    const source = `import runpy\nrunpy.run_module(${JSON.stringify(module)}, run_name="__main__", alter_sys=True)`;
+    return withExactOutput(origCommand(['-c', pythonSource(source, '<string>', module), ...passed]));
+  }
+  if (first.startsWith('-')) return origCommand(args);
+  try {
+    const source = await context.fs.readFile(context.fs.resolvePath(context.cwd, first));
+    return await withExactOutput(origCommand(['-c', pythonSource(source, first, first), ...rest]));
+  } catch {
+    // Python reports every read error with these words.
+    const stderr = `${name}: can't open file '${first}': [Errno 2] No such file or directory\n`;
+    return { stdout: '', stderr, exitCode: USAGE_EXIT };
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * The shell's commands for jobs: what begins one in place of `&`, and `wait`, `jobs` and `kill`. Asks the server
+ * through the call; knows nothing of runs.
+ */
+import type { Command, CommandContext, ExecResult } from 'just-bash';
+import { bytesOfText } from '../../byte-text.ts';
+import {
+  LARGE_JOB,
+  NESTED_JOB,
+  parseShellJobRequest,
+  type ShellJobAnswer,
+  type ShellJobRequest,
+  type ShellJobStatus,
+} from '../../shell-jobs.ts';
+import { LAST_JOB, REFUSE_COMMAND, START_COMMAND } from '../background-statements.ts';
+import { defineCommand } from '../bash.ts';
+
+/** What the commands need of the call that runs. */
+export interface ShellJobCaller {
+  /** What `&` put aside, by number. */
+  readonly sources: readonly string[];
+  /** The jobs that this script has begun, oldest first. */
+  readonly own: number[];
+  /** Those of them whose end it has been told. */
+  readonly waited: Set<number>;
+  /** Null when the call was stopped meanwhile. */
+  ask(request: ShellJobRequest): Promise<ShellJobAnswer | null>;
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Variables that a shell sets itself. */
+const SHELLS_OWN = new Set([
+  'BASHOPTS',
+  'SHELLOPTS',
+  'BASH_VERSION',
+  'PWD',
+  'OLDPWD',
+  'OPTIND',
+  'PPID',
+  'UID',
+  'EUID',
+  '_',
+]);
+const INTERRUPTED = 130;
+const NO_CHILD = 127;
+const REFUSED = 2;
+
+const said = (stdout: string, stderr = '', exitCode = 0): ExecResult => ({ stdout, stderr, exitCode });
+
+export function jobCommands(caller: () => ShellJobCaller): Command[] {
+  return [
+    defineCommand(START_COMMAND, (args, context) => start(caller(), Number(args[0]), context)),
+    defineCommand(REFUSE_COMMAND, async () => said('', NESTED_JOB, REFUSED)),
+    defineCommand('wait', (args) => wait(caller(), args)),
+    defineCommand('jobs', (args) => list(caller(), args)),
+    defineCommand('kill', (args) => kill(caller(), args)),
+  ];
+}
+
+async function start(caller: ShellJobCaller, at: number, context: CommandContext): Promise<ExecResult> {
+  const command = caller.sources[at];
+  if (command === undefined) return said('', `bash: ${START_COMMAND}: command not found\n`, NO_CHILD);
+  const env: Record<string, string> = {};
+  for (const [name, value] of context.env)
+    if (NAME.test(name) && name !== LAST_JOB && !SHELLS_OWN.has(name)) env[name] = value;
+  const request = parseShellJobRequest({ op: 'start', command, cwd: context.cwd, env });
+  const answer = request === null ? null : await caller.ask(request);
+  const job = answer?.jobs[0]?.job;
+  if (job === undefined) {
+    const why = request === null ? LARGE_JOB : (answer?.refusal ?? 'the call was stopped');
+    return said('', `bash: cannot run in the background: ${why}\n`, 1);
+  }
+  caller.own.push(job);
+  await context.assignShellVariable?.(LAST_JOB, String(job));
+  return said('');
+}
+
+/** The job that a word names: a number, or `%n` of this script. Null for none. */
+function jobOf(caller: ShellJobCaller, word: string): number | null {
+  if (/^\d{1,9}$/.test(word)) return Number(word);
+  if (word === '%%' || word === '%+') return caller.own.at(-1) ?? null;
+  if (word === '%-') return caller.own.at(-2) ?? null;
+  const number = /^%(\d{1,9})$/.exec(word)?.[1];
+  return number === undefined ? null : (caller.own[Number(number) - 1] ?? null);
+}
+
+async function wait(caller: ShellJobCaller, args: string[]): Promise<ExecResult> {
+  const words = args.filter((word) => word !== '-f' && word !== '--');
+  const option = words.find((word) => word.startsWith('-'));
+  if (option === '-n' && words.length === 1) return waitForAny(caller);
+  if (option !== undefined) return said('', `bash: wait: ${option}: not supported; use wait, wait -n or wait PID\n`, 2);
+  let [stdout, stderr, exitCode] = ['', '', 0];
+  for (const word of words.length === 0 ? caller.own.map(String) : words) {
+    const job = jobOf(caller, word);
+    const answer = job === null ? null : await caller.ask({ op: 'wait', jobs: [job] });
+    if (job !== null && answer === null) return bytes(stdout, stderr, INTERRUPTED);
+    const ended = answer?.jobs[0];
+    if (answer === null || ended === undefined) {
+      stderr += `bash: wait: ${/^\d+$/.test(word) ? `pid ${word} is not a child of this shell` : `${word}: no such job`}\n`;
+      exitCode = NO_CHILD;
+      continue;
+    }
+    stdout += textOf(answer, 'stdout');
+    stderr += textOf(answer, 'stderr');
+    caller.waited.add(ended.job);
+    exitCode = ended.exitCode ?? 0;
+  }
+  return bytes(stdout, stderr, words.length === 0 ? 0 : exitCode);
+}
+
+async function waitForAny(caller: ShellJobCaller): Promise<ExecResult> {
+  const own = caller.own.filter((job) => !caller.waited.has(job));
+  if (own.length === 0) return said('', '', NO_CHILD);
+  const first = await caller.ask({ op: 'wait', jobs: own });
+  if (first === null) return said('', '', INTERRUPTED);
+  const ended = first.jobs[0];
+  // Of so many that have ended nobody knows any more.
+  if (ended === undefined) return said('', '', NO_CHILD);
+  caller.waited.add(ended.job);
+  return bytes(textOf(first, 'stdout'), textOf(first, 'stderr'), ended.exitCode ?? 0);
+}
+
+function textOf({ output }: ShellJobAnswer, wanted: 'stdout' | 'stderr'): string {
+  return output.map(({ stream, text }) => (stream === wanted ? text : '')).join('');
+}
+
+async function list(caller: ShellJobCaller, args: string[]): Promise<ExecResult> {
+  const option = args.find((word) => !['-l', '-p', '-r', '-s'].includes(word));
+  if (option !== undefined)
+    return said('', `bash: jobs: ${option}: not supported; use jobs, or jobs -l, -p, -r or -s\n`, 2);
+  const answer = await caller.ask({ op: 'list' });
+  const shown = (answer?.jobs ?? []).filter(({ exitCode }) => (args.includes('-s') ? false : exitCode === null));
+  if (args.includes('-p')) return said(shown.map(({ job }) => `${job}\n`).join(''));
+  return said(shown.map((status, at) => line(status, at, shown.length, args.includes('-l'))).join(''));
+}
+
+function line({ job, command }: ShellJobStatus, at: number, all: number, withNumber: boolean): string {
+  const mark = at === all - 1 ? '+' : at === all - 2 ? '-' : ' ';
+  return `[${at + 1}]${mark}  ${withNumber ? `${job} ` : ''}Running                 ${command} &\n`;
+}
+
+async function kill(caller: ShellJobCaller, args: string[]): Promise<ExecResult> {
+  const words = [...args];
+  if (words[0] === '-l') return said('HUP INT KILL TERM\n');
+  let signal = 'TERM';
+  const first = words[0];
+  if (first === '-s' || first === '-n') signal = words.splice(0, 2)[1] ?? '';
+  else if (first !== undefined && /^-\w+$/.test(first)) signal = words.splice(0, 1)[0]?.slice(1) ?? '';
+  if (words[0] === '--') words.shift();
+  if (words.length === 0)
+    return said('', 'kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ...\n', 2);
+  if (!/^(?:0|(?:SIG)?(?:HUP|INT|QUIT|KILL|TERM)|1|2|3|9|15)$/i.test(signal)) {
+    return said(
+      '',
+      `bash: kill: ${signal}: not supported: a run can be ended (TERM, KILL, INT, HUP, QUIT) or asked after (0)\n`,
+      1,
+    );
+  }
+  const known = (await caller.ask({ op: 'list' }))?.jobs ?? [];
+  let [stderr, exitCode] = ['', 0];
+  for (const word of words) {
+    const job = jobOf(caller, word);
+    if (job !== null && known.some((status) => status.job === job && status.exitCode === null)) {
+      if (signal !== '0') await caller.ask({ op: 'stop', job });
+      continue;
+    }
+    stderr += word.startsWith('%') ? `bash: kill: ${word}: no such job\n` : `bash: kill: (${word}) - No such process\n`;
+    exitCode = 1;
+  }
+  return said('', stderr, exitCode);
+}
+
+/** Output of jobs is text in which bytes that are not UTF-8 are escaped. */
+function bytes(stdout: string, stderr: string, exitCode: number): ExecResult {
+  return { stdout: Buffer.from(bytesOfText(stdout)).toString('latin1'), stdoutKind: 'bytes', stderr, exitCode };
+}

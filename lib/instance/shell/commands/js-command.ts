@@ -1,0 +1,80 @@
+/**
+ * The shell's `js` command: QuickJS in this process, started in milliseconds. `js -e CODE`, `js FILE [ARGUMENT …]`, or
+ * code from stdin.
+ */
+import type { Command, CommandContext, ExecResult } from 'just-bash';
+import { bytesOfText } from '../../byte-text.ts';
+import { type JavaScriptRun, runJavaScript } from '../../javascript/javascript.ts';
+import { escapeLoneSurrogates } from '../../javascript/javascript-bridge.ts';
+import { joinStream, MAX_STREAM_BYTES, Output } from '../../output.ts';
+import type { Run } from '../../run.ts';
+import { decodeBytesToUtf8, defineCommand } from '../bash.ts';
+
+const USAGE = `usage: js -e CODE [ARGUMENT ...]
+       js FILE [ARGUMENT ...]
+       js [-]                     code from stdin
+Globals: args, stdin (text), stdinBytes(), stdout.write(text or bytes), stderr.write(…), console. A byte of stdin that is
+no UTF-8 is a half surrogate U+DC80-U+DCFF of the text, and that byte again when it is written. JavaScript alone: no
+process, require or fetch.
+`;
+const TIMED_OUT_EXIT = 124;
+
+/** Escapes lone surrogates, except those that stand for a byte. */
+function visibleButBytes(text: string): string {
+  return text
+    .split(/([\udc80-\udcff]+)/u)
+    .map((part, at) => (at % 2 === 1 ? part : escapeLoneSurrogates(part)))
+    .join('');
+}
+
+type Source = Pick<JavaScriptRun, 'code' | 'file'> & { args: string[]; stdin: string };
+
+/** Creates the command. `running` returns the call whose deadline applies. */
+export function jsCommand(memoryBytes: number, running: () => Run): Command {
+  return defineCommand('js', async (args, context) => {
+    if (args[0] === '--help' || args[0] === '-h') return { stdout: USAGE, stderr: '', exitCode: 0 };
+    const source = await sourceOf(args, context);
+    if ('exitCode' in source) return source;
+    const output = new Output();
+    const { code, file, args: passed, stdin } = source;
+    const bytes = bytesOfText(stdin);
+    const result = await runJavaScript({
+      code,
+      file,
+      memoryBytes,
+      deadline: running().nextDeadline,
+      print: ({ stream, text }) => output.add(stream, bytesOfText(visibleButBytes(text))),
+      write: (stream, written) => output.add(stream, written),
+      stdin: bytes,
+      values: { args: passed, stdin },
+    });
+    // Output dropped here counts as dropped by the call.
+    if (output.truncated) running().output.truncated = true;
+    const chunks = output.end();
+    const cut = output.truncated ? `js: more than ${MAX_STREAM_BYTES} bytes were written, the rest was dropped\n` : '';
+    const stderr =
+      joinStream(chunks, 'stderr') + (result.ok ? '' : `js: ${escapeLoneSurrogates(result.error)}\n`) + cut;
+    const exitCode = result.ok ? (output.truncated ? 1 : 0) : result.timedOut ? TIMED_OUT_EXIT : 1;
+    return { stdout: joinStream(chunks, 'stdout'), stderr, exitCode, stdoutKind: 'text' };
+  });
+}
+
+async function sourceOf(args: string[], context: CommandContext): Promise<Source | ExecResult> {
+  const stdin = decodeBytesToUtf8(context.stdin);
+  const [first, ...rest] = args;
+  if (first === undefined || first === '-') return { code: stdin, file: 'stdin', args: rest, stdin: '' };
+  if (first === '-e') {
+    const [code, ...passed] = rest;
+    return code === undefined
+      ? { stdout: '', stderr: USAGE, exitCode: 2 }
+      : { code, file: 'inline', args: passed, stdin };
+  }
+  if (first.startsWith('-')) return { stdout: '', stderr: USAGE, exitCode: 2 };
+  const file = context.fs.resolvePath(context.cwd, first);
+  try {
+    return { code: await context.fs.readFile(file), file, args: rest, stdin };
+  } catch {
+    // The shell reports every read error with these words.
+    return { stdout: '', stderr: `js: ${first}: No such file or directory\n`, exitCode: 1 };
+  }
+}

@@ -1,0 +1,75 @@
+/** Commands that may print without an end: `yes`, `seq`, and what reads a device. */
+import { randomBytes } from 'node:crypto';
+import { MAX_STREAM_BYTES } from '../../output.ts';
+import { BROKEN_PIPE_EXIT } from '../pipes.ts';
+import type { CommandCall, OwnCommand } from './own-command.ts';
+
+/** Bytes that are printed before the reader is asked for the first time: what a pipe holds, and as much again. */
+const FIRST_BYTES = 128 * 1024;
+const GROWTH = 4;
+/** The longest output of `seq` for a reader that takes all of it. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const INTEGER = /^[+-]?\d+$/;
+
+/** What a device without an end gives; null for any other path. */
+export function endlessBytes(path: string): ((bytes: number) => Buffer) | null {
+  if (path === '/dev/zero' || path === '/dev/full') return (bytes) => Buffer.alloc(bytes);
+  return path === '/dev/urandom' || path === '/dev/random' ? randomBytes : null;
+}
+
+/**
+ * Prints until the reader has enough, at most as much as a call may print. Returns the exit code, as by SIGPIPE.
+ */
+export async function printEndless(call: CommandCall, more: (bytes: number) => Buffer): Promise<number> {
+  let printed = 0;
+  for (let most = call.outlet?.live === false ? FIRST_BYTES : MAX_STREAM_BYTES; ; most *= GROWTH) {
+    const bytes = more(Math.min(most, MAX_STREAM_BYTES) - printed);
+    call.print(bytes);
+    printed += bytes.length;
+    if (most >= MAX_STREAM_BYTES || (await isBroken(call))) return BROKEN_PIPE_EXIT;
+  }
+}
+
+async function isBroken(call: CommandCall): Promise<boolean> {
+  return call.outlet?.live === false && (await call.outlet.isBroken(call.printed));
+}
+
+export const yes: OwnCommand = {
+  async main(call: CommandCall) {
+    const { operands } = call.options({ letters: '' });
+    const line = Buffer.from(`${operands.length > 0 ? operands.join(' ') : 'y'}\n`);
+    return printEndless(call, (bytes) =>
+      Buffer.alloc(Math.max(1, Math.floor(bytes / line.length)) * line.length, line),
+    );
+  },
+};
+
+/** Whole numbers for a reader that may have enough. All else is printed by just-bash's `seq`. */
+export const seq: OwnCommand = {
+  async main(call: CommandCall) {
+    const { args, outlet } = call;
+    const isPlain = args.length >= 1 && args.length <= 3 && args.every((arg) => INTEGER.test(arg));
+    const numbers = args.map(Number);
+    const [first = 1, last = 1] = numbers.length === 1 ? [1, numbers[0]] : [numbers[0], numbers.at(-1)];
+    const step = numbers.length === 3 ? (numbers[1] ?? 1) : 1;
+    if (outlet?.live !== false || !isPlain || step === 0 || !numbers.every(Number.isSafeInteger))
+      return call.runOriginal();
+    let lines: string[] = [];
+    let [waiting, next] = [0, FIRST_BYTES];
+    for (let number = first; step > 0 ? number <= last : number >= last; number += step) {
+      const line = `${number}\n`;
+      lines.push(line);
+      waiting += line.length;
+      if (waiting < next) continue;
+      await call.turn();
+      call.print(lines.join(''));
+      if (await isBroken(call)) return BROKEN_PIPE_EXIT;
+      if (call.printed.length > MAX_BYTES) call.end('the output is too large for a pipeline');
+      next = Math.max(FIRST_BYTES, call.printed.length);
+      lines = [];
+      waiting = 0;
+    }
+    call.print(lines.join(''));
+    return 0;
+  },
+};

@@ -1,0 +1,41 @@
+/** POSIX file system errors, which the shell's commands expect and print. */
+import { isWinterdockError } from '../../base/errors.ts';
+
+/** `ENOENT: no such file or directory, '/workspace/a'`. */
+export function posixError(code: string, what: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${what}, '${path}'`), { code });
+}
+
+/** Runs a change of the VFS at a path of the shell. Translates the VFS's errors into POSIX errors. */
+export function asPosix<T>(path: string, change: () => T): T {
+  try {
+    return change();
+  } catch (error) {
+    throw isWinterdockError(error) ? translated(error.code, error.message, path) : error;
+  }
+}
+
+function translated(code: string, message: string, path: string): Error {
+  switch (code) {
+    case 'quota_exceeded':
+      return posixError('ENOSPC', 'No space left on device', path);
+    case 'too_large':
+      return posixError('EFBIG', 'File too large', path);
+    case 'not_found':
+      return posixError('ENOENT', 'no such file or directory', path);
+    case 'storage_unavailable':
+      return posixError('EIO', 'Input/output error', path);
+    case 'validation':
+      return /at most \d+ bytes/.test(message)
+        ? posixError('ENAMETOOLONG', 'File name too long', path)
+        : posixError('EINVAL', 'invalid argument', path);
+    case 'conflict':
+      if (message.endsWith('is not a directory.')) return posixError('ENOTDIR', 'not a directory', path);
+      if (message.endsWith('is not empty.')) return posixError('ENOTEMPTY', 'directory not empty', path);
+      if (message.endsWith('is a directory.')) return posixError('EISDIR', 'illegal operation on a directory', path);
+      if (message.endsWith('inside what is moved.')) return posixError('EINVAL', 'invalid argument', path);
+      return posixError('EEXIST', 'file already exists', path);
+    default:
+      return posixError('EIO', message, path);
+  }
+}
