@@ -9,6 +9,7 @@ import { COMMAND_PATCHES } from './bash-command-patches.ts';
 import { AWK_FILE, type BashPatch, INTERPRETER_FILE, SHELLS_FILE } from './bash-patch.ts';
 import { PIPE_PATCHES } from './bash-pipe-patches.ts';
 import { SCRIPT_PATCHES } from './bash-script-patches.ts';
+import { SHELLS_PATCHES } from './bash-shells-patches.ts';
 import { TRUNCATION_PATCHES } from './bash-truncation-patches.ts';
 
 const BYTE_TEXT = new URL('../byte-text.ts', import.meta.url).href;
@@ -204,6 +205,7 @@ export function patchedSource(file: string, read: () => string): string | null {
     ...BYTE_PATCHES,
     ...TRUNCATION_PATCHES,
     ...SCRIPT_PATCHES,
+    ...SHELLS_PATCHES,
     ...PIPE_PATCHES,
     ...COMMAND_PATCHES,
     ...LOADING_PATCHES,
@@ -217,7 +219,7 @@ export function patchedSource(file: string, read: () => string): string | null {
     return before + to + after;
   }, read());
   const modules: Readonly<Record<string, string>> = {
-    [INTERPRETER_FILE]: `import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};`,
+    [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};`,
     [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
     [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};`,
   };

@@ -2,7 +2,7 @@
  * Patches of just-bash's pipelines and loops: a writer whose reader has enough ends as by SIGPIPE. bash-patches.ts
  * applies them; `$pipes` is pipes.ts.
  */
-import { type BashPatch, INTERPRETER_FILE, SHELLS_FILE } from './bash-patch.ts';
+import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
 import { BROKEN_PIPE_EXIT } from './pipes.ts';
 
 /** Before each round of a loop. */
@@ -52,12 +52,6 @@ export const PIPE_PATCHES: readonly BashPatch[] = [
     file: INTERPRETER_FILE,
     from: 'env:h,arrays:u.replaceEnv?',
     to: 'givenPipe:u.pipe,env:h,arrays:u.replaceEnv?',
-  },
-  // `bash -c` writes to where it stands itself.
-  {
-    file: SHELLS_FILE,
-    from: 'env:s,cwd:i.cwd,signal:i.signal}',
-    to: 'env:s,cwd:i.cwd,signal:i.signal,pipe:i.pipe}',
   },
   { file: INTERPRETER_FILE, from: 'm={fs:i.fs,fsIdentity:', to: 'm={pipe:i.state.pipe,fs:i.fs,fsIdentity:' },
   // Loops.

@@ -5,7 +5,7 @@
  */
 
 import { NESTED_JOB } from '../shell-jobs.ts';
-import { type BashPatch, INTERPRETER_FILE, SHELLS_FILE } from './bash-patch.ts';
+import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
 
 /** The interpreter's parser, exit error and bytes of a result, for shell-traps.ts. */
 const PARTS = '{parse:Ge,isExit:$e=>$e instanceof G,bytesOf:xt}';
@@ -75,12 +75,6 @@ const DESCRIPTOR_PATCHES: readonly BashPatch[] = [
 ];
 
 export const SCRIPT_PATCHES: readonly BashPatch[] = [
-  // `bash -lc`, `sh -ec` and `bash -s` were taken for names of files, and `--help` of a script for the shell's own.
-  ...(['bash', 'sh'] as const).map((name) => ({
-    file: SHELLS_FILE,
-    from: `{name:"${name}",async execute(t,e){if(h(t))`,
-    to: `{name:"${name}",async execute(t,e){let $given=$shell.shellArguments("${name}",t,()=>l(e.stdin));if($given.ended)return $given.ended;t=$given.args;if($given.help)`,
-  })),
   // `trap` and `umask` were names without a command.
   {
     file: INTERPRETER_FILE,
@@ -101,11 +95,6 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     file: INTERPRETER_FILE,
     from: 'let p=await e.executeScript(t.body),h=p.exitCode;',
     to: `let p=await $traps.withTraps(e,${PARTS},()=>e.executeScript(t.body)),h=p.exitCode;`,
-  },
-  {
-    file: INTERPRETER_FILE,
-    from: 'let c=new Q().parse(i),u=await s(c);return a(),u}',
-    to: `let c=new Q().parse(i),u=await $traps.withTraps(e,${PARTS},()=>s(c));return a(),u}`,
   },
   {
     file: INTERPRETER_FILE,
@@ -175,16 +164,6 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     from: 'for(let[y,S]of Object.entries(u.env))h.set(y,S);',
     to: 'for(let[y,S]of Object.entries(u.env))h.set(y,S);if(u.exactEnv)for(let $name of this.state.exportedVars??[])$name==="PATH"||Object.hasOwn(u.env??{},$name)||h.delete($name);',
   },
-  {
-    file: SHELLS_FILE,
-    from: 'r(n,{env:s,',
-    to: 'r(n,{exactEnv:!0,env:s,',
-  },
-  {
-    file: SHELLS_FILE,
-    from: 'i.exec(n,{env:s,',
-    to: 'i.exec(n,{exactEnv:!0,env:s,',
-  },
   // What a caller gives as environment was no environment of the programs that a script starts.
   {
     file: INTERPRETER_FILE,
@@ -245,5 +224,37 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     file: INTERPRETER_FILE,
     from: 'if(h===m&&(h.kind==="file"||h.kind==="descriptor")){',
     to: 'if(o!=="bash"&&h.kind==="file"&&m.kind==="descriptor"&&m.source?.entry?.path===h.path&&(m=h),h===m&&(h.kind==="file"||h.kind==="descriptor")){',
+  },
+  // `a | | b`, `a && && b` and `a |` at the end ran what there was, and `$((` without an end was 0.
+  {
+    file: INTERPRETER_FILE,
+    from: 'parsePipeline(){let t=!1,n=!1,r=0;',
+    to: 'required($command){if($command.type==="SimpleCommand"&&$command.name===null&&$command.args.length+$command.assignments.length+$command.redirections.length===0)this.error(this.check(E.EOF)?"syntax error: unexpected end of file":`syntax error near unexpected token \\`${this.current().value}\'`);return $command}parsePipeline(){let t=!1,n=!1,r=0;',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'let c=this.parseCommand();i.push(c)}',
+    to: 'let c=this.required(this.parseCommand());i.push(c)}',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'let c=this.parsePipeline();n.push(c)}',
+    to: 'let c=this.parsePipeline();c.negated||c.timed||this.required(c.commands[0]);n.push(c)}',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'let a=t.slice(r,o),l=this.parseArithmeticExpression(a);',
+    to: 's>0&&this.error("unexpected EOF while looking for matching `)\'");let a=t.slice(r,o),l=this.parseArithmeticExpression(a);',
+  },
+  // `for ((i = 0; i < 2))` had no end, and a loop without a body was none.
+  {
+    file: INTERPRETER_FILE,
+    from: 'e.expect(E.DPAREN_END),o[0].trim()&&',
+    to: 'e.expect(E.DPAREN_END),a+o.join("").split(";").length===3||e.error("syntax error: arithmetic expression required"),o[0].trim()&&',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'let o=e.parseCompoundList();e.expect(E.DONE);let a=',
+    to: 'let o=e.parseCompoundList();o.length===0&&e.error("syntax error near unexpected token `done\'");e.expect(E.DONE);let a=',
   },
 ];

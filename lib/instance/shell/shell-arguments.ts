@@ -16,8 +16,11 @@ interface Ended {
   exitCode: number;
 }
 
-/** What a shell is to do: `args` as just-bash knows them, or what it has said already; `help`: show its usage. */
-type ShellArguments = { args: string[] } | { ended: Ended } | { help: true };
+/**
+ * What a shell is to do: `args` as just-bash knows them (`readsInput`: its script was all of the standard input), or
+ * what it has said already; `help`: show its usage.
+ */
+type ShellArguments = { args: string[]; readsInput?: boolean } | { ended: Ended } | { help: true };
 
 interface Options {
   /** Statements that set what was asked for. */
@@ -74,18 +77,35 @@ function takeLetters(word: string, rest: string[], options: Options): string | n
 function argumentsOf(name: string, rest: string[], options: Options, input: () => string): ShellArguments {
   const { settings, isCommand, isInput, onlyReads } = options;
   // On the script's own first line, so that its messages name the right one.
-  const before = [...settings, ...(onlyReads ? ['exit 0'] : [])].map((statement) => `${statement}; `).join('');
+  const before = [...settings, ...(onlyReads ? ['set -n'] : [])].map((statement) => `${statement}; `).join('');
   if (isCommand) {
     const [script, ...more] = rest;
     if (script === undefined) return refused(name, '-c: option requires an argument');
     return { args: ['-c', before + script, ...more] };
   }
   const [file, ...more] = rest;
-  if (isInput || file === undefined)
-    return before === '' && rest.length === 0 ? { args: [] } : { args: ['-c', before + input(), name, ...rest] };
+  if (isInput || file === undefined) return { args: ['-c', before + input(), name, ...rest], readsInput: true };
   if (before === '') return { args: rest };
   const path = file.includes('/') ? '"$0"' : './"$0"';
   const missing = `if ! [ -f "$0" ]; then echo "${name}: $0: No such file or directory" >&2; exit 127; fi; `;
-  const run = onlyReads ? `eval "exit 0; $(cat ${path})" || exit 2` : `. ${path}`;
+  const run = onlyReads ? `eval "set -n; $(cat ${path})" || exit 2` : `. ${path}`;
   return { args: ['-c', `${missing}${onlyReads ? '' : before}${run}`, file, ...more] };
+}
+
+/**
+ * Runs a file as a program: by the program that its `#!` line names, or by bash. `typed`: its name as it was typed.
+ */
+export async function runFile(
+  typed: string,
+  content: string,
+  args: readonly string[],
+  isProgram: (name: string) => boolean,
+  run: (name: string, args: string[]) => Promise<Ended>,
+): Promise<Ended> {
+  const [, interpreter = '/bin/bash', option = ''] =
+    /^#![ \t]*([^ \t\n]+)(?:[ \t]+(.*?))?[ \t]*(?:\n|$)/.exec(content) ?? [];
+  const base = interpreter.slice(interpreter.lastIndexOf('/') + 1);
+  const name = base === 'dash' ? 'sh' : base;
+  if (isProgram(name)) return run(name, [...(option === '' ? [] : [option]), typed, ...args]);
+  return { stdout: '', stderr: `bash: ${typed}: cannot execute: required file not found\n`, exitCode: 127 };
 }
