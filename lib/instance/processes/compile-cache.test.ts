@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { observeEffects } from '../../base/effects.ts';
 import { compileCacheFolder, isEmptyFolder } from './compile-cache.ts';
 import { createPool } from './pool.ts';
 import { startWorker } from './process.ts';
@@ -29,6 +30,20 @@ test('compiled code is kept for this version of the code, and for another as lon
   mkdirSync(join(mine, 'v24'));
   expect(compileCacheFolder(folder)).toBe(mine);
   expect(isEmptyFolder(mine)).toBe(false);
+});
+
+test('this version is kept although another server has a clock that is days behind', () => {
+  const dayBefore = Date.now() / 1000 - 86_500;
+  observeEffects({
+    after({ kind, path }) {
+      if (kind === 'mode') utimesSync(path, dayBefore, dayBefore);
+    },
+  });
+  try {
+    expect(isEmptyFolder(compileCacheFolder(folder))).toBe(true);
+  } finally {
+    observeEffects(null);
+  }
 });
 
 test('the code is compiled before the first worker that may serve a sandbox is started', async () => {

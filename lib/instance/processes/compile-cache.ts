@@ -39,6 +39,8 @@ export function compileCacheFolder(parent: string): string {
   const now = Date.now();
   setTimesNow(folder, now / 1000);
   for (const other of readdirSync(parent).map((name) => join(parent, name))) {
+    // A server with another clock may have set its times since.
+    if (other === folder) continue;
     const used = statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? now;
     if (now - used > KEEP_MS) removeTreeNow(other);
   }
