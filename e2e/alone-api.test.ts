@@ -8,7 +8,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ALONE_SETTINGS, SHARED_SERVERS } from '../lib/testing/alone-server.ts';
+import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { ensureBuilt } from '../scripts/build.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -44,17 +46,37 @@ interface Report {
   }[];
 }
 
-beforeAll(() => ensureBuilt());
+/** Files that run at a time, each with a Next that others had before. */
+const WORKERS = 2;
+
+const base = mkdtempSync(join(tmpdir(), 'winterdock-alone-api-'));
+const servers: (ServerProcess & { folder: string })[] = [];
+
+beforeAll(async () => {
+  ensureBuilt();
+  for (let n = 1; n <= WORKERS; n += 1) {
+    const folder = join(base, `data-${n}`);
+    servers.push({ ...(await spawnServer({ alone: true, folder, settings: ALONE_SETTINGS })), folder });
+  }
+});
+afterAll(async () => {
+  for (const server of servers) expect(await server.end()).toBe(0);
+  rmSync(base, { recursive: true });
+});
 
 test('the suite of the API passes where Next is started alone', { timeout: 900_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'winterdock-report-'));
-  const path = join(folder, 'report.json');
+  const path = join(base, 'report.json');
   const files = FILES.map((name) => `lib/http/tests/${name}.test.ts`);
   const args = [VITEST, 'run', ...files, '--reporter=json', `--outputFile=${path}`];
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    // Each file starts a whole Next, beside the other tests.
-    env: { ...process.env, WB_TEST_TARGET: 'next', VITEST_MAX_WORKERS: '2', WB_TEST_TIMES: undefined },
+    env: {
+      ...process.env,
+      WB_TEST_TARGET: 'next',
+      [SHARED_SERVERS]: JSON.stringify(servers.map(({ url, folder }) => ({ url, folder }))),
+      VITEST_MAX_WORKERS: String(WORKERS),
+      WB_TEST_TIMES: undefined,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let complaints = '';
@@ -63,7 +85,6 @@ test('the suite of the API passes where Next is started alone', { timeout: 900_0
   });
   await once(child, 'close');
   const { testResults } = JSON.parse(readFileSync(path, 'utf8')) as Report;
-  rmSync(folder, { recursive: true });
   expect(testResults.filter(({ message }) => message !== '').map(({ name, message }) => [name, message])).toEqual([]);
   const results = testResults.flatMap(({ assertionResults }) => assertionResults);
   const failed = results.filter(({ status }) => status === 'failed');
