@@ -7,6 +7,7 @@ export * from './schema/guests.ts';
 export * from './schema/instances.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';
+export * from './schema/network.ts';
 export * from './schema/runs.ts';
 export * from './schema/schedules.ts';
 export * from './schema/shares.ts';

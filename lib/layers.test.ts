@@ -27,6 +27,7 @@ const LAYERS = [
     'lib/terminals/',
     'lib/schedules/',
     'lib/webhooks/',
+    'lib/network/',
     'lib/health/',
     'lib/backup/',
   ],

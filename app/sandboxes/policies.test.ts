@@ -12,11 +12,11 @@ test.each(['posix', 'minimal', 'network', 'compute', 'never-heard-of'])(
 );
 
 test('only implemented policies are offered, and a sandbox with another one gets a notice', () => {
-  expect(POLICY_CHOICES.map(({ name }) => name)).toEqual(['posix', 'minimal', 'compute']);
+  expect(POLICY_CHOICES.map(({ name }) => name)).toEqual(['posix', 'minimal', 'compute', 'network']);
   for (const { name } of POLICY_CHOICES)
     expect(notOffered({ policy: name, workbook: null, workbook_version: null })).toEqual([]);
-  expect(notOffered({ policy: 'network', workbook: null, workbook_version: null })).toEqual([
-    'Its policy “network” is not offered: it reaches no network. It keeps what that gives: its files, a shell and JavaScript.',
+  expect(notOffered({ policy: 'former', workbook: null, workbook_version: null })).toEqual([
+    'Its policy “former” is not known here. It keeps what that gives: its files, and no commands.',
   ]);
   expect(notOffered({ policy: 'compute', workbook: 'book', workbook_version: null })).toEqual([
     'Its workbook “book” is a name and no more: dock it to one of its tenant’s workbooks, or to none.',

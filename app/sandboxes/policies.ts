@@ -12,13 +12,14 @@ export const POLICY_CHOICES: readonly { name: string; says: string }[] = OFFERED
     posix: 'shell, JavaScript, Python, archives',
     minimal: 'shell and JavaScript',
     compute: 'components of its workbook alone',
+    network: 'what posix has, and the network as far as its list and its tenant’s allow',
   }[name],
 }));
 
 const LANGUAGES: Readonly<Record<string, readonly Language[]>> = {
   posix: ['shell', 'js', 'python'],
   minimal: ['shell', 'js'],
-  network: ['shell', 'js'],
+  network: ['shell', 'js', 'python'],
 };
 
 /** The terminal's languages for a policy: none where it has no shell. */

@@ -137,6 +137,8 @@ const TYPES: Readonly<Record<string, string>> = {
   'signin.failed': 'failed to sign in',
   'key.created': 'made a key',
   'key.revoked': 'revoked a key',
+  'network.changed': 'changed what may be reached of the network',
+  'network.refused': 'was refused a request to the network from',
   'webhook.created': 'set up a webhook',
   'webhook.changed': 'changed a webhook',
   'webhook.removed': 'removed a webhook',

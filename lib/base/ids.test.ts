@@ -43,6 +43,7 @@ const BORDERS = [
   'lib/doctor/adopt-file.ts',
   'lib/http/routes/instances.ts',
   'lib/http/routes/volumes.ts',
+  'lib/network/broker.ts',
   'scripts/restore.ts',
 ];
 

@@ -48,6 +48,8 @@ import type {
   Instance,
   InstanceEventsQuery,
   InstanceLife,
+  InstanceNetwork,
+  InstanceNetworkInput,
   InstanceSharesQuery,
   InstanceUsage,
   Invitation,
@@ -117,6 +119,8 @@ import type {
   TakeSnapshotInput,
   Tenant,
   TenantForgetPlan,
+  TenantNetwork,
+  TenantNetworkInput,
   TenantPatchInput,
   TenantsQuery,
   TenantUsage,
@@ -549,6 +553,21 @@ export interface Calls {
   listWebhookDeliveries(id: string, query?: DeliveriesQuery, options?: CallOptions): Pages<WebhookDelivery>;
   /** Delivers again, with the same `webhook-id`, whatever came of it before. */
   resendDelivery(id: string, delivery: string, options?: CallOptions): Promise<WebhookDelivery>;
+  /** Shows what a sandbox may reach of the network, and what it did reach in the last seven days, by host. */
+  instanceNetwork(id: string, options?: CallOptions): Promise<InstanceNetwork>;
+  /**
+   * Replaces the list of what a sandbox may reach. It reaches what its list and its tenant’s both allow; `rules: null`
+   * is the tenant’s list alone. `*` and numbers above the server’s are for operators and admins.
+   */
+  putInstanceNetwork(id: string, input: InstanceNetworkInput, options?: CallOptions): Promise<InstanceNetwork>;
+  /** Shows what the sandboxes of a tenant may reach of the network. */
+  tenantNetwork(tenant: string, options?: CallOptions): Promise<TenantNetwork>;
+  /**
+   * Replaces the list of what the sandboxes of a tenant may reach: URL prefixes with methods (default: GET and HEAD),
+   * or `*` for everything public. `private` lets a name have an address that is not public. The numbers are of all its
+   * sandboxes together.
+   */
+  putTenantNetwork(tenant: string, input: TenantNetworkInput, options?: CallOptions): Promise<TenantNetwork>;
   /**
    * Shows how the store does: the registry, the ledger, the drawers, the disk, the places for processes. Costs the same
    * whatever there is.
@@ -848,6 +867,10 @@ export const CALLS = {
     query: false,
     answer: 'json',
   },
+  instanceNetwork: { method: 'GET', path: '/api/instances/:id/network', body: null, query: false, answer: 'json' },
+  putInstanceNetwork: { method: 'PUT', path: '/api/instances/:id/network', body: 'json', query: false, answer: 'json' },
+  tenantNetwork: { method: 'GET', path: '/api/tenants/:tenant/network', body: null, query: false, answer: 'json' },
+  putTenantNetwork: { method: 'PUT', path: '/api/tenants/:tenant/network', body: 'json', query: false, answer: 'json' },
   storage: { method: 'GET', path: '/api/settings/storage', body: null, query: false, answer: 'json' },
   checkStorage: { method: 'POST', path: '/api/settings/storage/check', body: 'json', query: false, answer: 'json' },
   getSettings: { method: 'GET', path: '/api/settings', body: null, query: false, answer: 'json' },

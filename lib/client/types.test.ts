@@ -51,6 +51,8 @@ import type {
   inspectionSchema,
   instanceEventsQuerySchema,
   instanceLifeSchema,
+  instanceNetworkInputSchema,
+  instanceNetworkSchema,
   instanceSchema,
   instanceSharesQuerySchema,
   instanceUsageSchema,
@@ -128,6 +130,8 @@ import type {
   streamQuerySchema,
   takeSnapshotSchema,
   tenantForgetPlanSchema,
+  tenantNetworkInputSchema,
+  tenantNetworkSchema,
   tenantPatchSchema,
   tenantSchema,
   tenantsQuerySchema,
@@ -206,6 +210,8 @@ import type {
   Instance,
   InstanceEventsQuery,
   InstanceLife,
+  InstanceNetwork,
+  InstanceNetworkInput,
   InstanceSharesQuery,
   InstanceUsage,
   Invitation,
@@ -283,6 +289,8 @@ import type {
   TakeSnapshotInput,
   Tenant,
   TenantForgetPlan,
+  TenantNetwork,
+  TenantNetworkInput,
   TenantPatchInput,
   TenantsQuery,
   TenantUsage,
@@ -361,6 +369,8 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<Instance>().toEqualTypeOf<z.output<typeof instanceSchema>>();
   expectTypeOf<InstanceEventsQuery>().toEqualTypeOf<z.input<typeof instanceEventsQuerySchema>>();
   expectTypeOf<InstanceLife>().toEqualTypeOf<z.output<typeof instanceLifeSchema>>();
+  expectTypeOf<InstanceNetwork>().toEqualTypeOf<z.output<typeof instanceNetworkSchema>>();
+  expectTypeOf<InstanceNetworkInput>().toEqualTypeOf<z.input<typeof instanceNetworkInputSchema>>();
   expectTypeOf<InstanceSharesQuery>().toEqualTypeOf<z.input<typeof instanceSharesQuerySchema>>();
   expectTypeOf<InstanceUsage>().toEqualTypeOf<z.output<typeof instanceUsageSchema>>();
   expectTypeOf<Invitation>().toEqualTypeOf<z.output<typeof invitationSchema>>();
@@ -438,6 +448,8 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<TakeSnapshotInput>().toEqualTypeOf<z.input<typeof takeSnapshotSchema>>();
   expectTypeOf<Tenant>().toEqualTypeOf<z.output<typeof tenantSchema>>();
   expectTypeOf<TenantForgetPlan>().toEqualTypeOf<z.output<typeof tenantForgetPlanSchema>>();
+  expectTypeOf<TenantNetwork>().toEqualTypeOf<z.output<typeof tenantNetworkSchema>>();
+  expectTypeOf<TenantNetworkInput>().toEqualTypeOf<z.input<typeof tenantNetworkInputSchema>>();
   expectTypeOf<TenantPatchInput>().toEqualTypeOf<z.input<typeof tenantPatchSchema>>();
   expectTypeOf<TenantUsage>().toEqualTypeOf<z.output<typeof tenantUsageSchema>>();
   expectTypeOf<TenantsQuery>().toEqualTypeOf<z.input<typeof tenantsQuerySchema>>();

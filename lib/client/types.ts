@@ -117,7 +117,7 @@ export type CreateInput = {
   name?: string | undefined;
   /** It is never suspended or frozen: once idle for its time it is archived and deleted. */
   ephemeral?: boolean | undefined;
-  policy?: 'posix' | 'minimal' | 'compute' | undefined;
+  policy?: 'posix' | 'minimal' | 'compute' | 'network' | undefined;
   keep_hot?: boolean | undefined;
   /**
    * Idle seconds after which its process is paused in memory (`warm`), until the next request; 0: never. Changes no
@@ -610,6 +610,49 @@ export type InstanceLife = {
   }>;
 };
 
+export type InstanceNetwork = {
+  rules: Array<{
+    url: string;
+    methods: Array<'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'>;
+    private: boolean;
+  }> | null;
+  requests_per_minute: number | null;
+  bytes_per_day: number | null;
+  updated: number | null;
+  updated_by: string | null;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  updated_by_name: string | null;
+  enabled: boolean;
+  allowed: {
+    rules: Array<{
+      url: string;
+      methods: Array<'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'>;
+      private: boolean;
+    }>;
+    requests_per_minute: number;
+    bytes_per_day: number;
+  };
+  bytes_today: number;
+  since: number;
+  reached: Array<{
+    host: string;
+    calls: number;
+    refused: number;
+    bytes_out: number;
+    bytes_in: number;
+  }>;
+};
+
+export type InstanceNetworkInput = {
+  rules: Array<{
+    /** A prefix like `https://api.example.com/v1/`, compared by whole segments, or `*`. */
+    url: string;
+    methods?: Array<'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'> | undefined;
+  }> | null;
+  requests_per_minute?: number | null | undefined;
+  bytes_per_day?: number | null | undefined;
+};
+
 export type InstanceSharesQuery = {
   limit?: number | string | undefined;
   cursor?: string | undefined;
@@ -874,7 +917,7 @@ export type PatchInput = {
    */
   timeout_secs?: number | null | undefined;
   idle_to_freeze_s?: number | null | undefined;
-  policy?: 'posix' | 'minimal' | 'compute' | undefined;
+  policy?: 'posix' | 'minimal' | 'compute' | 'network' | undefined;
   workbook?: string | null | undefined;
   /** Of the workbook that is named, else of the one that it has; by default the newest. */
   workbook_version?: number | undefined;
@@ -1068,7 +1111,7 @@ export type RestoreInput = {
   tenant?: string | undefined;
   count?: number | undefined;
   name?: string | undefined;
-  policy?: 'posix' | 'minimal' | 'compute' | undefined;
+  policy?: 'posix' | 'minimal' | 'compute' | 'network' | undefined;
   start?: boolean | undefined;
 };
 
@@ -1087,7 +1130,7 @@ export type ResumeAnswer = {
 };
 
 export type ResumeInput = {
-  policy?: 'posix' | 'minimal' | 'compute' | undefined;
+  policy?: 'posix' | 'minimal' | 'compute' | 'network' | undefined;
   force?: boolean | undefined;
   reason?: string | undefined;
 };
@@ -1628,6 +1671,33 @@ export type TenantForgetPlan = {
     to: string | null;
   }>;
   set_aside: Array<string>;
+};
+
+export type TenantNetwork = {
+  tenant: string;
+  rules: Array<{
+    url: string;
+    methods: Array<'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'>;
+    private: boolean;
+  }> | null;
+  requests_per_minute: number | null;
+  bytes_per_day: number | null;
+  updated: number | null;
+  updated_by: string | null;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  updated_by_name: string | null;
+};
+
+export type TenantNetworkInput = {
+  rules: Array<{
+    /** A prefix like `https://api.example.com/v1/`, compared by whole segments, or `*`. */
+    url: string;
+    methods?: Array<'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'> | undefined;
+    /** The name may have an address that is not public, and plain http is given secrets. */
+    private?: boolean | undefined;
+  }>;
+  requests_per_minute?: number | null | undefined;
+  bytes_per_day?: number | null | undefined;
 };
 
 export type TenantPatchInput = {

@@ -32,6 +32,7 @@ export * from './schema/databases.ts';
 export * from './schema/ids.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';
+export * from './schema/network.ts';
 export * from './schema/query.ts';
 export * from './schema/storage.ts';
 export * from './schema/tenants.ts';

@@ -34,6 +34,7 @@ import { TenantForgetter } from '../jobs/tenant-forgetter.ts';
 import { createEventHub } from '../ledger/event-hub.ts';
 import { createLedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import { requireOwnRegistry } from '../ledger/start-check.ts';
+import { NetworkBroker } from '../network/broker.ts';
 import { createGuard } from '../operations/guard.ts';
 import { createOperations } from '../operations/operations.ts';
 import { createRefusalRecorder } from '../operations/refusals.ts';
@@ -98,7 +99,17 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
   const readers = options.readers ?? createReaders({ maxFileBytes: config.maxFileBytes, log });
+  const secrets = new Secrets({ registry, sealer: openSecretSealer(config.dataFolder, SECRET_PURPOSE), clock });
+  const network = new NetworkBroker({
+    config,
+    clock,
+    log,
+    registry,
+    secrets,
+    ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
+  });
   const pool = createPool({
+    fetch: network.fetch,
     size: config.poolSize,
     maxActive: config.maxActive,
     memoryBytes: config.memoryBytes,
@@ -154,7 +165,6 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const signer = openSigner(config.dataFolder);
   const guard = createOutgoingGuard(config.outgoingAllowed);
   const sealer = openSecretSealer(config.dataFolder);
-  const secrets = new Secrets({ registry, sealer: openSecretSealer(config.dataFolder, SECRET_PURPOSE), clock });
   const courier = new WebhookCourier({
     config,
     clock,
@@ -220,6 +230,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       forgetter,
       guard,
       health,
+      network,
       keeper: ledger,
       metrics,
       registry,
@@ -325,6 +336,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     usage.start();
     const lost = await secrets.lost();
     if (lost !== null) log.warn({ err: lost }, 'secrets have to be set again');
+    network.start();
     await settle();
     checkpoints = setInterval(settle, CHECKPOINT_MS).unref();
     sums = setInterval(() => sumUp(false), SUMS_MS).unref();
@@ -354,6 +366,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await seeded;
     await copies.stop();
     await pool.stop();
+    await network.stop();
     cpuGroups?.close();
     await readers.stop();
     await auth.close();

@@ -15,6 +15,7 @@ import type { ForgetStep } from '../jobs/tenant-forgetter.ts';
 import type { EventHub } from '../ledger/event-hub.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import type { Operations } from '../operations/operations.ts';
+import type { Resolve } from '../outgoing/guard.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ScheduleStep } from '../schedules/firing.ts';
 import type { Scheduler } from '../schedules/scheduler.ts';
@@ -65,6 +66,8 @@ export interface HostOptions {
   drawers?: Drawers;
   /** Default: reader processes of its own. */
   readers?: Readers;
+  /** Default: the system's. */
+  resolve?: Resolve;
   /** Fault injection: called as each step of a filing or waking is reached. */
   failpoint?: (step: Failpoint | CopyStep | ForgetStep | ScheduleStep) => void;
 }

@@ -12,6 +12,7 @@ import { eventRoutes } from './routes/events.ts';
 import { instanceRoutes } from './routes/instances.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { ledgerRoutes } from './routes/ledger.ts';
+import { networkRoutes } from './routes/network.ts';
 import { repairRoutes } from './routes/repairs.ts';
 import { runRoutes } from './routes/runs.ts';
 import { sandboxRunRoutes } from './routes/sandbox-runs.ts';
@@ -44,6 +45,7 @@ export const ROUTES: readonly Route[] = [
   ...ledgerRoutes,
   ...accessRoutes,
   ...webhookRoutes,
+  ...networkRoutes,
   ...storageRoutes,
   ...systemRoutes,
 ];

@@ -24,25 +24,23 @@ const PROFILES: Readonly<Record<PolicyName, PolicyProfile>> = {
   compute: { memoryBytes: 64 * MIB, timeMs: 5_000, capabilities: ['vfs'] },
   minimal: { memoryBytes: 64 * MIB, timeMs: 5_000, capabilities: ['vfs', 'shell', 'js'] },
   posix: { memoryBytes: 256 * MIB, timeMs: 60_000, capabilities: ['vfs', 'shell', 'js', 'python', 'archives'] },
-  // No broker fetches for it yet, so it has what `minimal` has and no network.
-  network: { memoryBytes: 128 * MIB, timeMs: 30_000, capabilities: ['vfs', 'shell', 'js'] },
+  // What `posix` has, and requests that the server lets out.
+  network: {
+    memoryBytes: 256 * MIB,
+    timeMs: 60_000,
+    capabilities: ['vfs', 'shell', 'js', 'python', 'archives', 'fetch'],
+  },
 };
 
 export const DEFAULT_POLICY = 'posix' satisfies PolicyName;
 
 /** The policies that a sandbox can get, the default first. */
-export const OFFERED_POLICIES = ['posix', 'minimal', 'compute'] as const;
-
-/** Why the other policies are not offered. */
-const MISSING: Readonly<Partial<Record<string, string>>> = {
-  network: 'it reaches no network',
-};
+export const OFFERED_POLICIES = ['posix', 'minimal', 'compute', 'network'] as const;
 
 /** Why a policy is not offered, as the rest of a sentence that starts with its name; null for an offered one. */
 export function whyNotOffered(name: string): string | null {
   if ((OFFERED_POLICIES as readonly string[]).includes(name)) return null;
-  const missing = Object.hasOwn(MISSING, name) ? MISSING[name] : undefined;
-  return missing === undefined ? 'is not known here' : `is not offered: ${missing}`;
+  return 'is not known here';
 }
 
 /** The profile of a policy; `compute` for an unknown name. */
@@ -53,5 +51,8 @@ export function profileOf(name: string): PolicyProfile & { name: PolicyName } {
 
 /** The offered policies that have a capability, the most restricted first. */
 export function policiesWith(capability: Capability): PolicyName[] {
-  return OFFERED_POLICIES.toReversed().filter((name) => PROFILES[name].capabilities.includes(capability));
+  const wealth = (name: PolicyName) => PROFILES[name].capabilities.length;
+  return OFFERED_POLICIES.toSorted((a, b) => wealth(a) - wealth(b)).filter((name) =>
+    PROFILES[name].capabilities.includes(capability),
+  );
 }

@@ -12,6 +12,7 @@ import {
   parseComponentProgress,
   parseComponentsResult,
 } from './components/component-call.ts';
+import { type FetchAnswer, type FetchRequest, parseFetchRequest } from './fetch-messages.ts';
 import type { EvalRequest, ExecRequest, OpenSpec, OutputChunk, WriteOperation } from './instance.ts';
 import { MAX_STREAM_BYTES } from './output.ts';
 import { parseShellJobRequest, type ShellJobAnswer, type ShellJobRequest } from './shell-jobs.ts';
@@ -64,6 +65,7 @@ export type ToInstance =
   | { type: 'abort'; id: number }
   /** To the question with this number. */
   | { type: 'job'; question: number; answer: ShellJobAnswer }
+  | { type: 'fetched'; question: number; answer: FetchAnswer }
   /** `rests`: it is the last process that has the file open, and puts it to rest. */
   | { type: 'close'; rests: boolean }
   /** Answered at once by a responsive process; sent only while no call runs. */
@@ -100,6 +102,8 @@ export type FromInstance =
   | { type: 'progress'; id: number; progress: ComponentProgress }
   /** A question of the call `id`. */
   | { type: 'job'; id: number; question: number; request: ShellJobRequest }
+  /** A request of the call `id` to the network; `null` gives it up. */
+  | { type: 'fetch'; id: number; question: number; request: FetchRequest | null }
   | { type: 'called'; id: number; result: ComponentsResult }
   | { type: 'done'; id: number; result: unknown }
   | { type: 'failed'; id: number | null; failure: SerializedError }
@@ -140,6 +144,12 @@ export function parseFromInstance(raw: unknown): FromInstance | null {
       const request = parseShellJobRequest(raw.request);
       const { question } = raw;
       return isId(id) && isId(question) && request !== null ? { type, id, question, request } : null;
+    }
+    case 'fetch': {
+      const request = raw.request === null ? null : parseFetchRequest(raw.request);
+      const { question } = raw;
+      const isRequest = raw.request === null || request !== null;
+      return isId(id) && isId(question) && isRequest ? { type, id, question, request } : null;
     }
     case 'called': {
       const result = parseComponentsResult(raw.result);

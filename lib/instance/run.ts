@@ -3,6 +3,8 @@
  * nothing of shells, languages or messages.
  */
 import type { Overlay } from '../vfs/overlay.ts';
+import type { FetchAnswer, FetchRequest } from './fetch-messages.ts';
+import type { Cancel, GuestNetwork } from './guest-network.ts';
 import type { OutputChunk } from './instance.ts';
 import { monotonicMs } from './monotonic.ts';
 import { Output } from './output.ts';
@@ -12,6 +14,7 @@ import { NO_JOBS, type ShellJobAnswer, type ShellJobRequest } from './shell-jobs
 const MAX_OUTPUT_DELAY_MS = 200;
 /** Commands between two checks of the deadline. */
 const COMMANDS_PER_CHECK = 16;
+const NO_NETWORK_HERE = 'components reach no network';
 
 export class Run {
   readonly output: Output;
@@ -28,6 +31,7 @@ export class Run {
   /** Nothing is committed before `finish`. */
   readonly #atomic: boolean;
   readonly #ask: ((request: ShellJobRequest) => Promise<ShellJobAnswer>) | null;
+  readonly #network: GuestNetwork | null;
   readonly #stop = new AbortController();
   readonly #timer: NodeJS.Timeout;
   /** Sends output of a command that writes no more for a while. The shell's defences forbid timers to what it runs. */
@@ -49,11 +53,13 @@ export class Run {
       atomic?: boolean;
       endless?: boolean;
       ask?: (request: ShellJobRequest) => Promise<ShellJobAnswer>;
+      network?: GuestNetwork;
     },
   ) {
     this.files = files;
     this.output = new Output(options.endless ?? false);
     this.#ask = options.ask ?? null;
+    this.#network = options.network ?? null;
     this.#atomic = options.atomic ?? false;
     this.#send = options.send;
     this.#streaming = options.streaming;
@@ -74,6 +80,7 @@ export class Run {
 
   /** Stops the call before its next command. */
   stop(): void {
+    this.#network?.end();
     this.#stop.abort();
   }
 
@@ -89,6 +96,17 @@ export class Run {
     } finally {
       this.signal.removeEventListener('abort', stop);
     }
+  }
+
+  /** Sends a request to the network. Never throws: the answer says why there is none. */
+  fetch(request: FetchRequest, cancel?: Cancel): Promise<FetchAnswer> {
+    const none = { failure: 'profile', message: NO_NETWORK_HERE } as const;
+    return this.#network?.fetch(request, cancel) ?? Promise.resolve(none);
+  }
+
+  /** Why nothing here reaches the network; null when something may. */
+  get networkRefusal(): string | null {
+    return this.#network === null ? NO_NETWORK_HERE : this.#network.refusal;
   }
 
   /** Called before every command of a script. Stops a script that never waits and so lets no timer fire. */

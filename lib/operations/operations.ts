@@ -16,6 +16,7 @@ import type { UsageUpkeep } from '../health/usage-upkeep.ts';
 import type { JobRunner } from '../jobs/runner.ts';
 import type { TenantForgetter } from '../jobs/tenant-forgetter.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
+import type { NetworkBroker } from '../network/broker.ts';
 import type { OutgoingGuard } from '../outgoing/guard.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -37,6 +38,7 @@ import { type KeyOperations, keyOperations } from './keys.ts';
 import { type LedgerOperations, ledgerOperations } from './ledger.ts';
 import { type MetricsOperations, metricsOperations } from './metrics.ts';
 import { type MoveOperations, moveOperations } from './moves.ts';
+import { type NetworkOperations, networkOperations } from './network.ts';
 import { type PeopleOperations, peopleOperations } from './people.ts';
 import { type RepairOperations, repairOperations } from './repairs.ts';
 import { type SandboxRunOperations, sandboxRunOperations } from './sandbox-runs.ts';
@@ -71,7 +73,8 @@ export interface Operations
     UsageOperations,
     PeopleOperations,
     KeyOperations,
-    WebhookOperations {}
+    WebhookOperations,
+    NetworkOperations {}
 
 /** The parts of the engine that operations stand on. */
 export interface EngineParts {
@@ -90,6 +93,7 @@ export interface EngineParts {
   health: StorageHealth;
   keeper: LedgerMaintenance;
   guard: OutgoingGuard;
+  network: Pick<NetworkBroker, 'flush'>;
   metrics: Pick<Metrics, 'resumedWarm' | 'text' | 'wakeTimes'>;
   registry: Registry;
   repairs: Repairs;
@@ -128,5 +132,6 @@ export function createOperations(parts: EngineParts): Operations {
     ...peopleOperations(parts),
     ...keyOperations(parts),
     ...webhookOperations(parts),
+    ...networkOperations(parts),
   };
 }

@@ -24,8 +24,15 @@ export interface OutgoingGuard {
 
 const LONGEST = 2000;
 
-/** `allowed`: origins (`https://hooks.lan:8443`) that may be http and may have any address. */
-export function createOutgoingGuard(allowed: readonly string[], resolve: Resolve = resolveBySystem): OutgoingGuard {
+/**
+ * `allowed`: origins (`https://hooks.lan:8443`) that may be http and may have any address. `isPlainAllowed`: so may be
+ * http every public one.
+ */
+export function createOutgoingGuard(
+  allowed: readonly string[],
+  resolve: Resolve = resolveBySystem,
+  { isPlainAllowed = false, longest = LONGEST }: { isPlainAllowed?: boolean; longest?: number } = {},
+): OutgoingGuard {
   const isAllowed = ({ origin }: URL) => allowed.includes(origin);
   /** Lookups under way: several requests to one name wait for one answer. */
   const underWay = new Map<string, Promise<LookupAddress[]>>();
@@ -43,7 +50,7 @@ export function createOutgoingGuard(allowed: readonly string[], resolve: Resolve
   return {
     parse(address, field = 'url') {
       const url = URL.canParse(address) ? new URL(address) : null;
-      const wrong = refusalOf(address, url, url !== null && isAllowed(url));
+      const wrong = refusalOf(address, url, { longest, isPlainAllowed, isAllowed: url !== null && isAllowed(url) });
       if (url !== null && wrong === null) return url;
       throw new WinterdockError('validation', `${field}: ${wrong}`, {
         extra: { errors: [{ path: field, message: wrong }] },
@@ -67,9 +74,14 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-function refusalOf(address: string, url: URL | null, isAllowed: boolean): string | null {
-  if (url === null || address.length > LONGEST) return `must be a URL of at most ${LONGEST} characters`;
-  if (url.protocol !== 'https:' && !(isAllowed && url.protocol === 'http:')) return 'must begin with https://';
+function refusalOf(
+  address: string,
+  url: URL | null,
+  { longest, isPlainAllowed, isAllowed }: { longest: number; isPlainAllowed: boolean; isAllowed: boolean },
+): string | null {
+  if (url === null || address.length > longest) return `must be a URL of at most ${longest} characters`;
+  const mayBePlain = isAllowed || isPlainAllowed;
+  if (url.protocol !== 'https:' && !(mayBePlain && url.protocol === 'http:')) return 'must begin with https://';
   if (url.username !== '' || url.password !== '') return 'must not contain a user or a password';
   if (isAllowed) return null;
   const host = hostOf(url);

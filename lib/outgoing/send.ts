@@ -11,7 +11,7 @@ import type { OutgoingGuard } from './guard.ts';
 export interface OutgoingRequest {
   url: URL;
   method: string;
-  headers: Readonly<Record<string, string>>;
+  headers: Readonly<Record<string, string | string[]>>;
   body: string | Uint8Array;
   /** For everything, from the look-up of the name to the end of the answer. */
   timeoutMs: number;
@@ -23,13 +23,23 @@ export interface OutgoingRequest {
 
 export interface OutgoingAnswer {
   status: number;
+  statusText: string;
   headers: IncomingMessage['headers'];
+  /** Names and values in turn, as they came. */
+  rawHeaders: string[];
   body: Buffer;
   /** The body was longer than was read, or did not end in time. */
   isCut: boolean;
+  /** Why it was: it was too long, the time was up, or the connection broke. */
+  cut: 'size' | 'time' | 'broken' | null;
 }
 
+/** What kind of failure left a request without an answer. */
+export type SendFailure = 'resolve' | 'connect' | 'tls' | 'timeout' | 'broken';
+
 const HEADER_BYTES = 16 * 1024;
+/** Methods whose requests say that they have no body. */
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
  * Throws `forbidden` for what the guard refuses, and `capacity` with a sentence without any detail of this machine when
@@ -63,10 +73,11 @@ function exchange(
     const isPlain = url.protocol === 'http:';
     // An agent of its own: no proxy of the environment, no connection that another request has left.
     const agent = isPlain ? new HttpAgent({ keepAlive: false }) : new HttpsAgent({ keepAlive: false });
-    const length = String(Buffer.byteLength(body));
+    const bytes = Buffer.byteLength(body);
+    const length = bytes > 0 || WITH_BODY.has(method) ? { 'content-length': String(bytes) } : {};
     const sent = (isPlain ? httpRequest : httpsRequest)(url, {
       method,
-      headers: { ...headers, 'content-length': length, connection: 'close' },
+      headers: { ...headers, ...length, connection: 'close' },
       agent,
       lookup,
       signal,
@@ -76,22 +87,24 @@ function exchange(
     sent.on('error', reject);
     sent.on('response', (response) => {
       const pieces: Buffer[] = [];
-      let bytes = 0;
-      const end = (isCut: boolean) => {
+      let received = 0;
+      const end = (cut: OutgoingAnswer['cut']) => {
         sent.destroy();
         const whole = Buffer.concat(pieces).subarray(0, mostBytes);
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: whole, isCut });
+        const { statusCode: status = 0, statusMessage: statusText = '', headers: given, rawHeaders } = response;
+        resolve({ status, statusText, headers: given, rawHeaders, body: whole, isCut: cut !== null, cut });
       };
+      const endEarly = () => end(signal.aborted ? 'time' : 'broken');
       response.on('data', (piece: Buffer) => {
         pieces.push(piece);
-        bytes += piece.length;
-        if (bytes > mostBytes) end(true);
+        received += piece.length;
+        if (received > mostBytes) end('size');
       });
-      response.on('end', () => end(false));
+      response.on('end', () => end(null));
       // The status has come: a body that breaks off or is too slow does not take it back.
-      sent.off('error', reject).on('error', () => end(true));
-      response.on('error', () => end(true));
-      response.on('close', () => end(!response.complete));
+      sent.off('error', reject).on('error', endEarly);
+      response.on('error', endEarly);
+      response.on('close', () => (response.complete ? end(null) : endEarly()));
     });
     sent.end(body);
   });
@@ -119,6 +132,21 @@ const CODES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The headers of the answer are too long.',
 };
 const CERTIFICATE = /^(?:CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
+
+const NOT_FOUND = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
+const NOT_TRUSTED = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
+const NOT_CONNECTED = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM']);
+
+/** The kind of what `sendOutgoing` threw for want of an answer. */
+export function failureOf(error: unknown): SendFailure {
+  const cause = error instanceof Error ? error.cause : null;
+  if (!(cause instanceof Error)) return 'broken';
+  if (cause.name === 'TimeoutError' || cause.name === 'AbortError') return 'timeout';
+  const code = 'code' in cause ? String(cause.code) : '';
+  if (NOT_FOUND.has(code)) return 'resolve';
+  if (NOT_TRUSTED.test(code)) return 'tls';
+  return code === 'ETIMEDOUT' ? 'timeout' : NOT_CONNECTED.has(code) ? 'connect' : 'broken';
+}
 
 function sentenceOf(error: unknown, signal: AbortSignal | undefined, timeoutMs: number): string {
   if (signal?.aborted) return 'The server stopped meanwhile.';

@@ -14,6 +14,7 @@ import type { JobStore } from './jobs.ts';
 import type { KeyStore } from './keys.ts';
 import type { LedgerStore } from './ledger.ts';
 import type { MaintenanceStore } from './maintenance.ts';
+import type { NetworkStore } from './network.ts';
 import type { PeopleStore } from './people.ts';
 import type { QuotaStore } from './quotas.ts';
 import type { RunStore } from './runs.ts';
@@ -39,6 +40,8 @@ export interface Registry {
   readonly schedules: ScheduleStore;
   /** Who is told of ledger lines. */
   readonly webhooks: WebhookStore;
+  /** What sandboxes may reach of the network, and what they did reach. */
+  readonly network: NetworkStore;
   /** What was begun in instances and outlives its request. */
   readonly runs: RunStore;
   /** Variables that guests find in their environment. */

@@ -37,6 +37,8 @@ export interface TestServerOptions<C extends Clock> {
   /** A data folder to come back to; kept at the stop. */
   folder?: string;
   failpoint?: HostOptions['failpoint'];
+  /** How names become addresses for requests of sandboxes. */
+  resolve?: HostOptions['resolve'];
   /** Default: those on disk. */
   drawers?: HostOptions['drawers'];
 }
@@ -70,6 +72,7 @@ export async function startServer<C extends Clock = FakeClock>(
     log: createLogger(config.logLevel),
     readers: sharedReaders(config),
     failpoint: options.failpoint,
+    ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
     ...(options.drawers === undefined ? {} : { drawers: options.drawers }),
   });
   await host.start();

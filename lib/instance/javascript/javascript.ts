@@ -9,6 +9,7 @@ import type { OutputChunk } from '../instance.ts';
 import { monotonicMs } from '../monotonic.ts';
 import { collectGarbage, type GuestMemory, noteIdleMemory } from '../transfer-limit.ts';
 import { type HostFunction, JavaScriptBridge } from './javascript-bridge.ts';
+import { type FetchPort, JavaScriptFetch } from './javascript-fetch.ts';
 import { PRELUDE } from './javascript-prelude.ts';
 import { excessOf, failedResult, type JavaScriptResult, settleValue } from './javascript-values.ts';
 
@@ -43,6 +44,8 @@ export interface JavaScriptRun extends GuestMemory, JavaScriptGlobals {
   file: string;
   /** Deadline in milliseconds of `monotonicMs`. */
   deadline: number;
+  /** What `fetch` sends with. */
+  network?: FetchPort;
 }
 
 let compiledModule: WebAssembly.Module | null = null;
@@ -99,7 +102,7 @@ async function runInside(run: JavaScriptRun): Promise<JavaScriptResult> {
   let sound = false;
   try {
     const context = runtime.newContext();
-    const result = evaluate(context, runtime, run);
+    const result = await evaluate(context, runtime, run);
     context.dispose();
     runtime.dispose();
     sound = true;
@@ -116,9 +119,14 @@ async function runInside(run: JavaScriptRun): Promise<JavaScriptResult> {
   }
 }
 
-function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScriptRun): JavaScriptResult {
+async function evaluate(
+  context: QuickJSContext,
+  runtime: QuickJSRuntime,
+  run: JavaScriptRun,
+): Promise<JavaScriptResult> {
   const bridge = new JavaScriptBridge(context, run);
   const toJson = installGlobals(context, bridge, run);
+  const network = run.network === undefined ? null : new JavaScriptFetch(context, bridge, run.network);
   try {
     const awaits = usesTopLevelAwait(context, run);
     const evaluated = context.evalCode(
@@ -127,6 +135,7 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
       awaits ? TOP_LEVEL_AWAIT : { type: 'global', backtraceBarrier: true },
     );
     if (evaluated.error) return failedResult(context, bridge, evaluated.error, run);
+    await network?.settle(runtime, run.deadline);
     let settled = settleValue(context, runtime, bridge, evaluated.value, run);
     if ('ok' in settled) return settled;
     if (awaits) {
@@ -145,6 +154,7 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
     if (tooMuch !== null) return { ok: false, error: `RangeError: the value has ${tooMuch}`, timedOut: false };
     return { ok: true, json: text };
   } finally {
+    network?.dispose();
     toJson.dispose();
     bridge.dispose();
   }

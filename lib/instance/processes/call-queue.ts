@@ -5,10 +5,12 @@
 import { WinterdockError } from '../../base/errors.ts';
 import { bytesOfText } from '../byte-text.ts';
 import type { ComponentProgress, ComponentsCall, StepResult } from '../components/component-call.ts';
+import { type FetchHost, noNetwork } from '../fetch-messages.ts';
 import type { CallCut, ComponentsOutcome, DeathCause, EvalOutcome, ExecOutcome, OutputChunk } from '../instance.ts';
 import { joinStream, MAX_STREAM_BYTES } from '../output.ts';
 import type { Call, EvalResult, ExecResult, FromInstance, ToInstance } from '../protocol.ts';
 import { MAX_JOB_QUESTIONS, NO_JOBS, type ShellJobHost } from '../shell-jobs.ts';
+import { OpenRequests } from './open-requests.ts';
 
 /** How many calls may wait for one sandbox. */
 const MAX_WAITING = 64;
@@ -40,6 +42,8 @@ export interface CallFollower {
   onOutput?: ((chunk: OutputChunk) => void) | undefined;
   onProgress?: ((progress: ComponentProgress) => void) | undefined;
   onJob?: ShellJobHost | undefined;
+  /** Answers what it asks of the network; absent: its profile has none. */
+  onFetch?: FetchHost | undefined;
 }
 
 export class QueuedCall {
@@ -53,6 +57,8 @@ export class QueuedCall {
   /** Made by the first question. */
   #ended: AbortController | null = null;
   #questions = 0;
+  /** Made by the first request. */
+  #requests: OpenRequests | null = null;
   #characters = 0;
   /** When it was sent, in milliseconds of `performance.now()`. */
   startedAt = 0;
@@ -118,8 +124,26 @@ export class QueuedCall {
     return true;
   }
 
+  /**
+   * Has a question about jobs or a request to the network answered. `sandbox`: its id. False for more at a time than a
+   * process sends.
+   */
+  ask(
+    message: Extract<FromInstance, { type: 'job' | 'fetch' }>,
+    sandbox: string,
+    send: (answer: Extract<ToInstance, { type: 'job' | 'fetched' }>) => void,
+  ): boolean {
+    if (message.type === 'job') return this.answerJob(message, send);
+    if (message.id !== this.id) return true;
+    const { onFetch } = this.#follower;
+    const none: FetchHost = async () => ({ failure: 'profile', message: noNetwork('of this process') });
+    this.#requests ??= new OpenRequests(onFetch ?? none, sandbox);
+    return this.#requests.take(message, (question, answer) => send({ type: 'fetched', question, answer }));
+  }
+
   /** It runs no more. */
   end(): void {
+    this.#requests?.end();
     this.#ended?.abort();
   }
 

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { makeFolderNow, removeTreeNow } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { FetchHost } from '../fetch-messages.ts';
 import type { Claim, InstancePool, InstanceProcess, MemoryUse, OpenSpec } from '../instance.ts';
 import { compileCacheFolder, isEmptyFolder } from './compile-cache.ts';
 import { setNiceness } from './cpu-use.ts';
@@ -35,6 +36,8 @@ export interface PoolOptions {
   /** Milliseconds that a worker may take to start. */
   maxStartMs?: number;
   log?: Logger;
+  /** Answers what sandboxes ask of the network. */
+  fetch?: FetchHost;
   /** How often idle processes are checked, and how long a process that is needed may take to answer. */
   healthCheckTimes?: Partial<HealthCheckTimes>;
 }
@@ -199,6 +202,7 @@ class Pool implements InstancePool {
   #supervise(worker: Worker, spec: OpenSpec, options: { joins?: boolean; isBackground?: boolean }): SupervisedInstance {
     const instance = new SupervisedInstance(worker, spec, this.#healthCheckTimes, {
       ...options,
+      onFetch: this.#options.fetch,
       ...(options.isBackground !== true && { onBusy: this.#giveWay }),
     });
     this.#processes.add(instance);

@@ -5,6 +5,7 @@
 import { WinterdockError } from '../../base/errors.ts';
 import { deserializeError } from '../../base/serialized-error.ts';
 import { SentSources } from '../components/sent-sources.ts';
+import type { FetchHost } from '../fetch-messages.ts';
 import type {
   Death,
   DeathCause,
@@ -48,6 +49,7 @@ export class SupervisedInstance implements ProcessMember {
   readonly cpuSeconds = () => this.#liveness.cpuSeconds();
   readonly #worker: Worker;
   readonly #profile: ReturnType<typeof profileOf>;
+  readonly #onFetch: FetchHost | undefined;
   readonly #queue = new CallQueue();
   readonly #sentSources = new SentSources();
   readonly #pending = new PendingRequests();
@@ -73,7 +75,8 @@ export class SupervisedInstance implements ProcessMember {
       joins = false,
       isBackground = false,
       onBusy,
-    }: { joins?: boolean; isBackground?: boolean; onBusy?: BusyListener } = {},
+      onFetch,
+    }: { joins?: boolean; isBackground?: boolean; onBusy?: BusyListener; onFetch?: FetchHost | undefined } = {},
   ) {
     this.isBackground = isBackground;
     this.id = spec.id;
@@ -81,6 +84,7 @@ export class SupervisedInstance implements ProcessMember {
     this.#worker = worker;
     this.#idle = new IdleWaiters(() => this.busy, onBusy);
     this.#profile = profileOf(spec.policy);
+    this.#onFetch = this.#profile.capabilities.includes('fetch') ? onFetch : undefined;
     this.#callWatch = new CallWatch(worker.pid, this.#profile, (cause, detail) => void this.kill(cause, detail));
     this.#liveness = new Liveness(
       {
@@ -217,7 +221,7 @@ export class SupervisedInstance implements ProcessMember {
   #call<T>(call: Call, signal?: AbortSignal, follower: CallFollower = {}): Promise<T> {
     if (this.#dead || this.#closing) throw this.#goneError(false);
     const settled = Promise.withResolvers<unknown>();
-    const queued = new QueuedCall(this.#nextId++, call, settled, follower);
+    const queued = new QueuedCall(this.#nextId++, call, settled, { ...follower, onFetch: this.#onFetch });
     this.#queue.add(queued, this.id);
     const cancel = () => this.#cancel(queued);
     signal?.addEventListener('abort', cancel, { once: true });
@@ -308,7 +312,9 @@ export class SupervisedInstance implements ProcessMember {
         if (this.#queue.running?.id === message.id) this.#queue.running.progress(message.progress);
         return;
       case 'job':
-        if (this.#queue.running?.answerJob(message, (answer) => this.#send(answer)) === false) this.#protocolBroken();
+      case 'fetch':
+        if (this.#queue.running?.ask(message, this.id, (answer) => this.#send(answer)) === false)
+          this.#protocolBroken();
         return;
       case 'called':
         this.#endCall(message.id, [], () => message.result);

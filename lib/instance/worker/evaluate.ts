@@ -37,6 +37,7 @@ async function evaluateJavaScript(call: EvalCall, run: Run, { profile }: EvalCon
     file: 'eval.js',
     ...memory,
     deadline: run.deadline,
+    network: run,
     print: ({ stream, text }) => run.add(stream, Buffer.from(escapeLoneSurrogates(text))),
     write: (stream, bytes) => run.add(stream, bytes),
     ...(profile.capabilities.includes('vfs') && { vfs: vfsFunctions(() => run.files, memory) }),

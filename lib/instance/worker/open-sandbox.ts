@@ -7,6 +7,7 @@ import { answerPeek, answerRead } from '../../vfs/answer.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
 import type { ComponentProgress, ComponentsCall } from '../components/component-call.ts';
 import type { ComponentRunner } from '../components/component-runner.ts';
+import { GuestNetwork } from '../guest-network.ts';
 import type { WriteOperation, WriteOutcome } from '../instance.ts';
 import { dropInterpreter } from '../javascript/javascript.ts';
 import { elapsedSince, monotonicMs } from '../monotonic.ts';
@@ -30,6 +31,8 @@ export class OpenSandbox {
   /** Questions about jobs that have no answer yet, by number. */
   readonly #questions = new Map<number, (answer: ShellJobAnswer) => void>();
   #nextQuestion = 1;
+  /** That of the running call. */
+  #network: GuestNetwork | null = null;
 
   /** `warmShell`: a shell of the default policy. It is reused when the sandbox has that policy. */
   constructor(
@@ -59,6 +62,8 @@ export class OpenSandbox {
         this.#questions.get(request.question)?.(request.answer);
         this.#questions.delete(request.question);
         return;
+      case 'fetched':
+        return this.#network?.settle(request.question, request.answer);
       case 'write':
         return this.#send({
           type: 'done',
@@ -98,12 +103,15 @@ export class OpenSandbox {
   async #call(id: number, call: Call): Promise<void> {
     if (call.kind === 'components') return this.#callComponents(id, call);
     const started = monotonicMs();
+    const network = new GuestNetwork(this.#profile, id, this.#send);
+    this.#network = network;
     const run = new Run(this.vfs.overlay(), {
       timeoutMs: call.timeoutMs,
       streaming: call.kind === 'exec' && call.streaming,
       endless: call.kind === 'exec' && call.endless,
       send: (chunks) => this.#send({ type: 'output', id, chunks }),
       ask: (question) => this.#ask(id, question),
+      network,
     });
     this.#running = { id, stop: () => run.stop() };
     try {
@@ -112,6 +120,8 @@ export class OpenSandbox {
       );
     } finally {
       this.#running = null;
+      this.#network = null;
+      network.end();
       this.#questions.clear();
       run.dispose();
     }

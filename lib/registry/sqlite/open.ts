@@ -11,6 +11,7 @@ import type { JobStore } from '../jobs.ts';
 import type { KeyStore } from '../keys.ts';
 import type { LedgerStore, LedgerView } from '../ledger.ts';
 import type { MaintenanceStore } from '../maintenance.ts';
+import type { NetworkStore } from '../network.ts';
 import type { QuotaStore } from '../quotas.ts';
 import type { Registry } from '../registry.ts';
 import type { RunStore } from '../runs.ts';
@@ -50,6 +51,7 @@ import { LedgerTable } from './ledger.ts';
 import { openLedgerFile } from './ledger-file.ts';
 import { lifeLines } from './life-lines.ts';
 import { InstanceLists } from './lists.ts';
+import { openNetwork } from './network.ts';
 import { PeopleTables } from './people.ts';
 import { quickCheckInThread } from './quick-check.ts';
 import { QuotaTable } from './quotas.ts';
@@ -208,6 +210,7 @@ export function openSqliteRegistry(options: {
       openSchedules(database, ledger, room, options.runsPerSchedule ?? RUNS_PER_SCHEDULE),
     ),
     webhooks: toAsync<WebhookStore>(openWebhooks(database, ledger)),
+    network: toAsync<NetworkStore>(openNetwork(database, ledger)),
     runs: toAsync<RunStore>(openRuns(database, ledger)),
     environments: toAsync<EnvironmentStore>(openEnvironments(database, ledger)),
     secrets: toAsync<SecretStore>(openSecrets(database, ledger)),

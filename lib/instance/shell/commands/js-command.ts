@@ -14,8 +14,8 @@ const USAGE = `usage: js -e CODE [ARGUMENT ...]
        js FILE [ARGUMENT ...]
        js [-]                     code from stdin
 Globals: args, stdin (text), stdinBytes(), stdout.write(text or bytes), stderr.write(…), console. A byte of stdin that is
-no UTF-8 is a half surrogate U+DC80-U+DCFF of the text, and that byte again when it is written. JavaScript alone: no
-process, require or fetch.
+no UTF-8 is a half surrogate U+DC80-U+DCFF of the text, and that byte again when it is written. fetch goes through
+the server, which asks what this sandbox may reach. JavaScript alone: no process or require.
 `;
 const TIMED_OUT_EXIT = 124;
 
@@ -43,6 +43,7 @@ export function jsCommand(memoryBytes: number, running: () => Run): Command {
       file,
       memoryBytes,
       deadline: running().nextDeadline,
+      network: running(),
       print: ({ stream, text }) => output.add(stream, bytesOfText(visibleButBytes(text))),
       write: (stream, written) => output.add(stream, written),
       stdin: bytes,

@@ -1,0 +1,39 @@
+/** The requests of one call to the network that have no answer yet, on the server's side. Knows nothing of rules. */
+import { type FetchAnswer, type FetchHost, MOST_OPEN_REQUESTS } from '../fetch-messages.ts';
+import type { FromInstance } from '../protocol.ts';
+
+export class OpenRequests {
+  readonly #fetch: FetchHost;
+  readonly #id: string;
+  readonly #open = new Map<number, AbortController>();
+
+  /** `id`: of the sandbox. */
+  constructor(fetch: FetchHost, id: string) {
+    this.#fetch = fetch;
+    this.#id = id;
+  }
+
+  /** Has a request answered, or gives it up. False for more at a time than a process sends. */
+  take(
+    { question, request }: Extract<FromInstance, { type: 'fetch' }>,
+    send: (question: number, answer: FetchAnswer) => void,
+  ): boolean {
+    if (request === null) {
+      this.#open.get(question)?.abort();
+      return true;
+    }
+    if (this.#open.size >= MOST_OPEN_REQUESTS || this.#open.has(question)) return false;
+    const stop = new AbortController();
+    this.#open.set(question, stop);
+    void this.#fetch(this.#id, request, stop.signal).then((answer) => {
+      this.#open.delete(question);
+      send(question, answer);
+    });
+    return true;
+  }
+
+  /** The call has ended. */
+  end(): void {
+    for (const stop of this.#open.values()) stop.abort();
+  }
+}
