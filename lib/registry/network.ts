@@ -6,7 +6,7 @@ import type { LedgerEntry } from './types.ts';
 export type NetworkSubject = 'sandbox' | 'tenant';
 
 /** What a sandbox or a tenant may reach by its own list. */
-export interface NetworkPolicy {
+interface NetworkPolicy {
   /** Null: none of its own. */
   rules: readonly UrlRule[] | null;
   /** Null: the server's. */
@@ -28,7 +28,7 @@ interface HostUse {
   bytesIn: number;
 }
 
-export interface HostTraffic extends HostUse {
+interface HostTraffic extends HostUse {
   /** Scheme, host and port; empty: several that are not told apart. */
   host: string;
 }

@@ -12,13 +12,13 @@ import { startServer, type TestServer } from '../../testing/server.ts';
 export const TENANT = 'acme';
 const ALL: Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-export interface Evaluated {
+interface Evaluated {
   ok: boolean;
   value: unknown;
   error?: string;
   stdout: string;
 }
-export interface Executed {
+interface Executed {
   exit_code: number;
   stdout: string;
   stderr: string;
