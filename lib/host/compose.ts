@@ -100,14 +100,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   }
   const readers = options.readers ?? createReaders({ maxFileBytes: config.maxFileBytes, log });
   const secrets = new Secrets({ registry, sealer: openSecretSealer(config.dataFolder, SECRET_PURPOSE), clock });
-  const network = new NetworkBroker({
-    config,
-    clock,
-    log,
-    registry,
-    secrets,
-    ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
-  });
+  const network = new NetworkBroker({ config, clock, log, registry, secrets, resolve: options.resolve });
   const pool = createPool({
     fetch: network.fetch,
     size: config.poolSize,

@@ -8,6 +8,7 @@ import type { VfsPath } from '../vfs/paths.ts';
 import type { VfsStat, WriteCondition } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { ComponentProgress, ComponentsRequest, ComponentsResult } from './components/component-call.ts';
+import type { FetchHost } from './fetch-messages.ts';
 import type { MemoryUse } from './processes/memory-budget.ts';
 import type { ShellJobHost } from './shell-jobs.ts';
 
@@ -26,6 +27,8 @@ export interface OpenSpec {
   maxFileBytes: number;
   /** False only for a sandbox that never had a process: its file may be created. True: a missing file is an error. */
   mustExist: boolean;
+  /** Answers what its calls ask of the network. The pool sets it. */
+  onFetch?: FetchHost | undefined;
 }
 
 export interface ExecRequest {

@@ -1,7 +1,7 @@
-/** Follows redirects as browsers and curl do: every hop is a request of its own. Knows neither languages nor the server. */
+/** Follows redirects as browsers and curl do: every hop is a request of its own. Knows neither languages nor rules. */
 import type { FetchAnswer, FetchRequest } from './fetch-messages.ts';
 
-export interface FollowOptions {
+export interface RedirectOptions {
   /** Hops at most. */
   most: number;
   /** Keeps the method where it would become GET: what `curl -X` asks for. */
@@ -21,10 +21,10 @@ const OF_ORIGIN = new Set(['authorization', 'cookie', 'proxy-authorization', 'ho
 const OF_BODY = new Set(['content-type', 'content-length', 'content-encoding', 'content-language']);
 
 /** Sends a request and those that its answers lead to. A `Location` that is none is an answer like any other. */
-export async function follow(
+export async function followRedirects(
   first: FetchRequest,
   fetch: (request: FetchRequest) => Promise<FetchAnswer>,
-  { most, keepsMethod = false, onHop }: FollowOptions,
+  { most, keepsMethod = false, onHop }: RedirectOptions,
 ): Promise<Followed> {
   let request = first;
   for (let redirects = 0; ; redirects += 1) {

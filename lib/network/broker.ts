@@ -31,7 +31,7 @@ import {
   PARALLEL_OF_SANDBOX,
 } from '../outgoing/network-limits.ts';
 import { failureOf, type OutgoingAnswer, sendOutgoing } from '../outgoing/send.ts';
-import { LONGEST_URL, parseTarget, rulesFor, type UrlRule } from '../outgoing/url-rules.ts';
+import { LONGEST_URL, parseOutgoingUrl, rulesFor, type UrlRule } from '../outgoing/url-rules.ts';
 import type { NetworkPolicyRow, NetworkSubject } from '../registry/network.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
@@ -47,7 +47,8 @@ interface BrokerParts {
   log: Logger;
   config: Pick<Config, 'usageKeepDays'>;
   secrets: Pick<Secrets, 'headersFor'>;
-  resolve?: Resolve;
+  /** Default: the system's. */
+  resolve?: Resolve | undefined;
 }
 
 /** What is refused because of a limit is answered this late: a loop that asks again and again costs less. */
@@ -120,7 +121,7 @@ export class NetworkBroker {
     const row = await registry.instances.get(id);
     if (row === null) throw new Refusal('refused', 'the sandbox is gone');
     if (!profileOf(row.policy).capabilities.includes('fetch')) throw new Refusal('profile', noNetwork(row.policy));
-    const parsed = parseTarget(request.url);
+    const parsed = parseOutgoingUrl(request.url);
     if ('wrong' in parsed) throw new Refusal('malformed', `the address ${parsed.wrong}`);
     const { url } = parsed;
     const [sandbox, tenant] = await Promise.all([

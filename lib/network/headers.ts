@@ -70,8 +70,8 @@ export function answerHeaders(raw: readonly string[], isDecoded: boolean): [stri
 }
 
 /**
- * Blots out values that a server echoes: each byte of one becomes an asterisk. A value that comes back changed (encoded,
- * cut up) is not recognised.
+ * Blots out values that a server echoes: each byte of one becomes an asterisk. A value that comes back changed
+ * (encoded, cut up) is not recognised.
  */
 export function blotted(bytes: Buffer, secrets: readonly SecretHeader[]): Buffer {
   let copy: Buffer | null = null;

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { covers, normalRuleUrl, parseTarget, rulesFor, type UrlRule } from './url-rules.ts';
+import { covers, normalRuleUrl, parseOutgoingUrl, rulesFor, type UrlRule } from './url-rules.ts';
 
 const target = (text: string): URL => {
-  const parsed = parseTarget(text);
+  const parsed = parseOutgoingUrl(text);
   if ('wrong' in parsed) throw new Error(parsed.wrong);
   return parsed.url;
 };
 const isCovered = (rule: string, text: string) => {
   const normal = normalRuleUrl(rule);
   if ('wrong' in normal) throw new Error(normal.wrong);
-  const parsed = parseTarget(text);
+  const parsed = parseOutgoingUrl(text);
   return 'url' in parsed && covers(normal.url, parsed.url);
 };
 

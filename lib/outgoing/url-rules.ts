@@ -1,6 +1,6 @@
 /**
- * Allow-lists of addresses: what one entry means, and whether a request is covered. Scheme, host and port must be equal,
- * a path is compared by whole segments. Pure, and safe for the browser. Knows nothing of who asks or of names' addresses.
+ * Allow-lists of addresses: what one entry means, and whether a request is covered. Scheme, host and port must be
+ * equal, a path is compared by whole segments. Pure, and safe for the browser. Knows nothing of who asks.
  */
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
@@ -30,7 +30,7 @@ const MOST_DECODINGS = 3;
 export function normalRuleUrl(text: string): { url: string } | { wrong: string } {
   if (text === WILDCARD) return { url: text };
   if (text.length > LONGEST_RULE) return { wrong: `must have at most ${LONGEST_RULE} characters` };
-  const parsed = parseTarget(text);
+  const parsed = parseOutgoingUrl(text);
   if ('wrong' in parsed) return parsed;
   const { url } = parsed;
   if (url.search !== '' || text.includes('?')) return { wrong: 'must have no query' };
@@ -40,8 +40,8 @@ export function normalRuleUrl(text: string): { url: string } | { wrong: string }
   return { url: url.href };
 }
 
-/** The address of a request, parsed strictly: what parsers understand differently is refused. The fragment is dropped. */
-export function parseTarget(text: string): { url: URL } | { wrong: string } {
+/** The address of a request, parsed strictly: what parsers read differently is refused. The fragment is dropped. */
+export function parseOutgoingUrl(text: string): { url: URL } | { wrong: string } {
   if (text.length > LONGEST_URL) return { wrong: `must have at most ${LONGEST_URL} characters` };
   // URL parsers drop tabs and line breaks, and take a backslash for a slash: others do not.
   if (/[\p{Cc}\p{Cs}\\]/u.test(text) || text !== text.trim()) {

@@ -6,7 +6,7 @@ import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emsc
 import type { FetchAnswer, FetchRequest } from '../fetch-messages.ts';
 import type { Cancel } from '../guest-network.ts';
 import { monotonicMs } from '../monotonic.ts';
-import { follow } from '../redirects.ts';
+import { followRedirects } from '../redirects.ts';
 import { type HostFunction, type JavaScriptBridge, Utf8Bytes } from './javascript-bridge.ts';
 import { FETCH_PRELUDE } from './javascript-fetch-prelude.ts';
 
@@ -111,7 +111,7 @@ export class JavaScriptFetch {
     this.#pending.set(id, cancel);
     const request: FetchRequest = { url, method, headers, body, decode: true, timeoutMs: null };
     const most = redirect === 'follow' ? MOST_REDIRECTS : 0;
-    void follow(request, (one) => this.#port.fetch(one, cancel), { most }).then((followed) => {
+    void followRedirects(request, (one) => this.#port.fetch(one, cancel), { most }).then((followed) => {
       const { answer, tooMany, redirects } = followed;
       const isWrong = tooMany && redirect !== 'manual';
       const why = redirect === 'error' ? 'the server answered with a redirect' : 'more than 20 redirects';

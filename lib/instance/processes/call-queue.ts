@@ -42,8 +42,6 @@ export interface CallFollower {
   onOutput?: ((chunk: OutputChunk) => void) | undefined;
   onProgress?: ((progress: ComponentProgress) => void) | undefined;
   onJob?: ShellJobHost | undefined;
-  /** Answers what it asks of the network; absent: its profile has none. */
-  onFetch?: FetchHost | undefined;
 }
 
 export class QueuedCall {
@@ -124,20 +122,14 @@ export class QueuedCall {
     return true;
   }
 
-  /**
-   * Has a question about jobs or a request to the network answered. `sandbox`: its id. False for more at a time than a
-   * process sends.
-   */
-  ask(
-    message: Extract<FromInstance, { type: 'job' | 'fetch' }>,
-    sandbox: string,
-    send: (answer: Extract<ToInstance, { type: 'job' | 'fetched' }>) => void,
+  /** Has a request of its to the network answered. False for more at a time than a process sends. */
+  answerFetch(
+    message: Extract<FromInstance, { type: 'fetch' }>,
+    make: () => OpenRequests,
+    send: (answer: Extract<ToInstance, { type: 'fetched' }>) => void,
   ): boolean {
-    if (message.type === 'job') return this.answerJob(message, send);
     if (message.id !== this.id) return true;
-    const { onFetch } = this.#follower;
-    const none: FetchHost = async () => ({ failure: 'profile', message: noNetwork('of this process') });
-    this.#requests ??= new OpenRequests(onFetch ?? none, sandbox);
+    this.#requests ??= make();
     return this.#requests.take(message, (question, answer) => send({ type: 'fetched', question, answer }));
   }
 
@@ -205,6 +197,8 @@ export class QueuedCall {
 }
 
 export class CallQueue {
+  /** Answers what calls ask of the network; absent: the profile has none. */
+  onFetch?: FetchHost | undefined;
   readonly #waiting: QueuedCall[] = [];
   #running: QueuedCall | null = null;
 
@@ -214,6 +208,22 @@ export class CallQueue {
 
   get empty(): boolean {
     return this.#running === null && this.#waiting.length === 0;
+  }
+
+  /**
+   * Has a question of the running call answered: about jobs, or a request to the network. `sandbox`: its id. False for
+   * more at a time than a process sends.
+   */
+  ask(
+    message: Extract<FromInstance, { type: 'job' | 'fetch' }>,
+    sandbox: string,
+    send: (answer: Extract<ToInstance, { type: 'job' | 'fetched' }>) => void,
+  ): boolean {
+    const call = this.#running;
+    if (call === null) return true;
+    if (message.type === 'job') return call.answerJob(message, send);
+    const none: FetchHost = async () => ({ failure: 'profile', message: noNetwork('of this process') });
+    return call.answerFetch(message, () => new OpenRequests(this.onFetch ?? none, sandbox), send);
   }
 
   /** Throws `rate_limited` when too many calls wait. */

@@ -200,9 +200,8 @@ class Pool implements InstancePool {
   }
 
   #supervise(worker: Worker, spec: OpenSpec, options: { joins?: boolean; isBackground?: boolean }): SupervisedInstance {
-    const instance = new SupervisedInstance(worker, spec, this.#healthCheckTimes, {
+    const instance = new SupervisedInstance(worker, { ...spec, onFetch: this.#options.fetch }, this.#healthCheckTimes, {
       ...options,
-      onFetch: this.#options.fetch,
       ...(options.isBackground !== true && { onBusy: this.#giveWay }),
     });
     this.#processes.add(instance);

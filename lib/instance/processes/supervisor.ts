@@ -5,7 +5,6 @@
 import { WinterdockError } from '../../base/errors.ts';
 import { deserializeError } from '../../base/serialized-error.ts';
 import { SentSources } from '../components/sent-sources.ts';
-import type { FetchHost } from '../fetch-messages.ts';
 import type {
   Death,
   DeathCause,
@@ -49,7 +48,6 @@ export class SupervisedInstance implements ProcessMember {
   readonly cpuSeconds = () => this.#liveness.cpuSeconds();
   readonly #worker: Worker;
   readonly #profile: ReturnType<typeof profileOf>;
-  readonly #onFetch: FetchHost | undefined;
   readonly #queue = new CallQueue();
   readonly #sentSources = new SentSources();
   readonly #pending = new PendingRequests();
@@ -75,8 +73,7 @@ export class SupervisedInstance implements ProcessMember {
       joins = false,
       isBackground = false,
       onBusy,
-      onFetch,
-    }: { joins?: boolean; isBackground?: boolean; onBusy?: BusyListener; onFetch?: FetchHost | undefined } = {},
+    }: { joins?: boolean; isBackground?: boolean; onBusy?: BusyListener } = {},
   ) {
     this.isBackground = isBackground;
     this.id = spec.id;
@@ -84,7 +81,7 @@ export class SupervisedInstance implements ProcessMember {
     this.#worker = worker;
     this.#idle = new IdleWaiters(() => this.busy, onBusy);
     this.#profile = profileOf(spec.policy);
-    this.#onFetch = this.#profile.capabilities.includes('fetch') ? onFetch : undefined;
+    this.#queue.onFetch = this.#profile.capabilities.includes('fetch') ? spec.onFetch : undefined;
     this.#callWatch = new CallWatch(worker.pid, this.#profile, (cause, detail) => void this.kill(cause, detail));
     this.#liveness = new Liveness(
       {
@@ -221,7 +218,7 @@ export class SupervisedInstance implements ProcessMember {
   #call<T>(call: Call, signal?: AbortSignal, follower: CallFollower = {}): Promise<T> {
     if (this.#dead || this.#closing) throw this.#goneError(false);
     const settled = Promise.withResolvers<unknown>();
-    const queued = new QueuedCall(this.#nextId++, call, settled, { ...follower, onFetch: this.#onFetch });
+    const queued = new QueuedCall(this.#nextId++, call, settled, follower);
     this.#queue.add(queued, this.id);
     const cancel = () => this.#cancel(queued);
     signal?.addEventListener('abort', cancel, { once: true });
@@ -313,8 +310,7 @@ export class SupervisedInstance implements ProcessMember {
         return;
       case 'job':
       case 'fetch':
-        if (this.#queue.running?.ask(message, this.id, (answer) => this.#send(answer)) === false)
-          this.#protocolBroken();
+        if (!this.#queue.ask(message, this.id, (answer) => this.#send(answer))) this.#protocolBroken();
         return;
       case 'called':
         this.#endCall(message.id, [], () => message.result);
