@@ -116,6 +116,12 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   getTenant: { path: { tenant: 'acme' } },
   tenantUsage: { path: { tenant: 'acme' } },
   patchTenant: { path: { tenant: 'acme' }, body: { max_sandboxes: 100_000 } },
+  putTenantNetwork: {
+    path: { tenant: 'acme' },
+    body: { rules: [{ url: 'https://api.example.com/v1/', methods: ['GET', 'POST'] }] },
+  },
+  tenantNetwork: { path: { tenant: 'acme' } },
+  putInstanceNetwork: { body: { rules: [{ url: 'https://api.example.com/v1/things/' }] } },
   forgetTenant: { path: { tenant: 'acme' }, body: { dry_run: true } },
   previewThresholds: { body: { idle_to_suspend_s: 600 } },
   simulate: { body: { idle_to_suspend_s: 600, days: 7, curve: [300, 600, 900, 3600] } },

@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Command, CommandContext, ExecResult, IFileSystem } from 'just-bash';
 import { bytesOfText, textOfBytes } from '../../byte-text.ts';
+import type { FetchAnswer, FetchRequest } from '../../fetch-messages.ts';
 import { monotonicMs } from '../../monotonic.ts';
 import type { Run } from '../../run.ts';
 import { latin1FromBytes } from '../bash.ts';
@@ -203,6 +204,11 @@ export class CommandCall {
   requireTime(): void {
     if (this.#run.expired || this.#run.signal.aborted || this.context.signal?.aborted)
       throw new CommandEnd(TIMED_OUT_EXIT);
+  }
+
+  /** Sends a request to the network. Never throws: the answer says why there is none. */
+  fetch(request: FetchRequest): Promise<FetchAnswer> {
+    return this.#run.fetch(request);
   }
 
   /** Runs another command with its arguments, which no shell parses. Its output follows what was printed. */

@@ -8,6 +8,7 @@ export const SYSTEM_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>
   base64: async () => (await import('./base-encoding.ts')).base64,
   bc: async () => (await import('./bc.ts')).bc,
   cksum: async () => (await import('./checksums.ts')).cksum,
+  curl: async () => (await import('./curl.ts')).curl,
   env: async () => (await import('./environment.ts')).env,
   expr: async () => (await import('./expr.ts')).expr,
   getconf: async () => (await import('./machine.ts')).getconf,
@@ -40,4 +41,5 @@ export const SYSTEM_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>
   who: async () => (await import('./identity.ts')).users,
   whoami: async () => (await import('./identity.ts')).whoami,
   yes: async () => (await import('./producers.ts')).yes,
+  wget: async () => (await import('./wget.ts')).wget,
 };
