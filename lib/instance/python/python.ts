@@ -9,6 +9,8 @@ import { decodeBytesToUtf8, defineCommand } from '../shell/bash.ts';
 import type { FilePort } from '../shell/guest-files.ts';
 import { DATABASE_SETUP, SQLITE_PORT } from '../sqlite/python-finder.ts';
 import { LazyPythonPort } from '../sqlite/python-import.ts';
+import { NETWORK_SETUP, PythonNetworkPort } from './python-network.ts';
+import { NETWORK_PORT } from './python-network-module.ts';
 import { BYTE_OUTPUT_SETUP, decodePythonOutput } from './python-output.ts';
 
 const USAGE_EXIT = 2;
@@ -31,12 +33,15 @@ export function pythonCommands(
     defineCommand(name, async (args, context) => {
       const port = new LazyPythonPort(files(), running(), memoryBytes);
       files().setPort(SQLITE_PORT, port);
+      const run = running();
+      files().setPort(NETWORK_PORT, new PythonNetworkPort((request) => run.fetch(request)));
       let refusal: string | null = null;
       let result: ExecResult;
       try {
         result = await runPython(name, args, context);
       } finally {
         files().setPort(SQLITE_PORT, null);
+        files().setPort(NETWORK_PORT, null);
         refusal = await port.close();
       }
       if (refusal === null || running().expired) return result;
@@ -65,6 +70,7 @@ export function pythonSource(source: string, file: string, argument0: string): s
     ...BYTE_OUTPUT_SETUP,
     ...REFUSE_OTHER_NAMES,
     ...DATABASE_SETUP,
+    ...NETWORK_SETUP,
     ` file, source = ${JSON.stringify(file)}, base64.b64decode("${encoded}").decode()`,
     ` sys.argv[0] = ${JSON.stringify(argument0)}`,
     ' linecache.cache[file] = (len(source), None, source.splitlines(True), file)',
