@@ -12,6 +12,7 @@ test('an ephemeral sandbox is made by the form, is not put to sleep, and says wh
     'posix',
     'minimal',
     'compute',
+    'network',
   ]);
   await page.locator('#create-tenant').fill('harbour');
   await page.getByLabel('Id', { exact: true }).fill(ID);

@@ -16,6 +16,7 @@ import { addLineageCommand } from './commands/lineage.ts';
 import { addLocalCommands } from './commands/local.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addMoveCommands } from './commands/moves.ts';
+import { addNetworkCommands } from './commands/network.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addRepairCommands } from './commands/repairs.ts';
 import { addRunCommands } from './commands/run.ts';
@@ -66,6 +67,7 @@ ${exitCodeTable()}`,
   addBundleCommands(program);
   addWorkbookCommands(program);
   addEventCommands(program);
+  addNetworkCommands(program);
   addWebhookCommands(program);
   addLedgerCommands(program);
   addTenantCommands(program);

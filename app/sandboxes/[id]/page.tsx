@@ -17,6 +17,7 @@ import { DeletedSandbox } from './deleted-sandbox.tsx';
 import { FilesTab } from './files-tab.tsx';
 import { SandboxHead } from './head.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
+import { NetworkTab } from './network-tab.tsx';
 import { FaultNotice, InterruptedNotice, NotOfferedNotice } from './notices.tsx';
 import { RepairOptions } from './repair-options.tsx';
 import { SchedulesTab } from './schedules-tab.tsx';
@@ -103,6 +104,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
         {tab === 'schedules' && (
           <SchedulesTab caller={caller} instance={instance} search={search} rendered={rendered} />
         )}
+        {tab === 'network' && <NetworkTab caller={caller} instance={instance} />}
         {tab === 'settings' && <SettingsTab caller={caller} instance={instance} rendered={rendered} />}
         {tab === 'shares' && <SharesTab caller={caller} instance={instance} search={search} rendered={rendered} />}
       </div>

@@ -10,6 +10,7 @@ export const TABS = [
   { key: 'shares', name: 'Shares' },
   { key: 'workbook', name: 'Workbook' },
   { key: 'schedules', name: 'Schedules' },
+  { key: 'network', name: 'Network' },
   { key: 'settings', name: 'Settings' },
 ] as const;
 

@@ -20,6 +20,7 @@ import { DueSection, LedgerSection, SharesSection, WeekSection } from './activit
 import { BeingForgotten, ForgetPart } from './forgetting.tsx';
 import { KeysSection } from './keys-section.tsx';
 import { MoreLink } from './more-link.tsx';
+import { NetworkSection } from './network-section.tsx';
 import { QuotasSection } from './quotas-section.tsx';
 import { ThresholdsSection } from './thresholds-section.tsx';
 import { VolumeSums } from './volume-sums.tsx';
@@ -111,6 +112,7 @@ export default async function TenantPage({ params }: Props) {
       <WeekSection caller={caller} tenant={name} />
       <QuotasSection tenant={tenant} whyNotSet={whyNotSet} />
       <ThresholdsSection caller={caller} tenant={tenant} whyNotSet={whyNotSet} />
+      <NetworkSection caller={caller} tenant={name} />
       <SharesSection caller={caller} tenant={name} rendered={rendered} />
       <KeysSection caller={caller} tenant={name} rendered={rendered} />
       <LedgerSection caller={caller} tenant={name} rendered={rendered} />

@@ -1,0 +1,64 @@
+/** What sandboxes may reach and did reach of the network, set on two pages, with JavaScript and without. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from '#peers/playwright.ts';
+import { flaws } from './axe.ts';
+import { expect, openSession, test, visited } from './visited.ts';
+
+async function setLists(page: Page, tenant: string): Promise<void> {
+  const { call } = visited();
+  const id = `${tenant}-box`;
+  const receiver = createServer((_request, response) => void response.end('12345')).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  expect((await call('POST', '/api/instances', { id, tenant, policy: 'network' })).status).toBe(201);
+
+  await page.goto(`/tenants/${tenant}`);
+  const part = page.locator('#network');
+  await part.getByLabel('May reach').fill(`GET,POST api.example.com`);
+  await part.getByRole('button', { name: 'Set what it may reach' }).click();
+  await expect(part.getByText('Line 1 is no entry')).toBeVisible();
+  await expect(part.getByLabel('May reach')).toHaveValue('GET,POST api.example.com');
+  await part.getByLabel('May reach').fill(`GET ${origin}/ private\nGET,POST https://api.example.com/v1/`);
+  await part.getByLabel('Requests a minute').fill('100');
+  await part.getByRole('button', { name: 'Set what it may reach' }).click();
+  await expect(part.getByText('Set. It holds from the next request.')).toBeVisible();
+  await expect(part.getByLabel('May reach')).toHaveValue(
+    `GET ${origin}/ private\nGET,POST https://api.example.com/v1/`,
+  );
+
+  await call('POST', `/api/instances/${id}/exec`, { command: `curl -s ${origin}/x; curl -s http://127.0.0.1:1/` });
+  await page.goto(`/sandboxes/${id}?tab=network`);
+  await expect(page.locator('#allowed')).toContainText('GET,POST https://api.example.com/v1/');
+  await expect(page.getByRole('row', { name: new RegExp(`^${origin} 1 0 `) })).toContainText('5');
+  await expect(page.getByRole('row', { name: /^http:\/\/127\.0\.0\.1:1 0 1 / })).toBeVisible();
+  const own = page.locator('#network-list');
+  await own.getByLabel('No list of its own').uncheck();
+  await own.getByLabel('May reach').fill('https://api.example.com/v1/things/');
+  await own.getByRole('button', { name: 'Set what it may reach' }).click();
+  await expect(own.getByText('Set. It holds from its next request.')).toBeVisible();
+  await expect(page.locator('#allowed').getByRole('listitem')).toHaveText(['GET https://api.example.com/v1/things/']);
+  const refused = await call<{ exit_code: number }>('POST', `/api/instances/${id}/exec`, {
+    command: `curl -s ${origin}/`,
+  });
+  expect(refused.json.exit_code).toBe(7);
+  receiver.close();
+}
+
+test('a list is set and narrowed, and what was reached is shown by host', async ({ page }) => {
+  await openSession(page);
+  await setLists(page, 'reaching');
+  expect(await flaws(page)).toEqual([]);
+  await page.goto('/tenants/reaching');
+  expect(await flaws(page)).toEqual([]);
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('a list is set and narrowed by plain forms', async ({ page }) => {
+    await openSession(page);
+    await setLists(page, 'reaching-plainly');
+  });
+});
