@@ -20,6 +20,7 @@ const BORDERS = [
   'app/sandboxes/[id]/actions.ts',
   'app/sandboxes/[id]/exec-actions.ts',
   'app/sandboxes/[id]/file-actions.ts',
+  'app/sandboxes/[id]/network-actions.ts',
   'app/sandboxes/[id]/page.tsx',
   'app/sandboxes/[id]/plan/actions.ts',
   'app/sandboxes/[id]/plan/page.tsx',
