@@ -107,6 +107,11 @@ export class Overlay extends Tree {
     return this.#touched;
   }
 
+  /** Bytes that the sandbox's file may take, and of what is free in it beside the changes of all calls. */
+  room(): { limit: number; free: number } {
+    return this.read(() => this.#parts.pending.room());
+  }
+
   /** Paths of a volume's files, in byte order, at most `limit`. */
   paths(volume: Volume, prefix: string, limit: number): string[] {
     return this.read(() => this.#rows.files(volume, prefix, limit));

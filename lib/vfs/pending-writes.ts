@@ -129,6 +129,13 @@ export class PendingWrites {
     if (bytes > 0) this.#require(this.#quota.pagesFor(bytes), committed);
   }
 
+  /** Bytes that the file may take, and of what is free beside all buffered changes. */
+  room(): { limit: number; free: number } {
+    if (this.inUse) this.#measure();
+    const { limit, free, pageBytes } = this.#quota.room();
+    return { limit, free: Math.max(0, free - (this.inUse ? Math.ceil(this.#pages) : 0) * pageBytes) };
+  }
+
   /** Drops all rows; releases memory and disk when they took much. */
   #empty(): void {
     this.#left = 0;

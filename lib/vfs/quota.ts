@@ -54,6 +54,13 @@ export class Quota {
     return this.#free().pages;
   }
 
+  /** Bytes of the page limit, and of what can still be written. */
+  room(): { limit: number; free: number; pageBytes: number } {
+    const pageBytes = this.#pragma('page_size');
+    const { pages } = this.#free();
+    return { limit: this.#maxPages * pageBytes, free: pages * pageBytes, pageBytes };
+  }
+
   exceeded(cause?: unknown): WinterdockError {
     this.#pageBytes ||= this.#pragma('page_size');
     const limit = this.#maxPages * this.#pageBytes;

@@ -1,8 +1,11 @@
 /** `head` and `tail`: the first or last lines or bytes of inputs. */
 import type { CommandCall, OwnCommand } from './own-command.ts';
 import { reasonOf } from './own-command.ts';
+import { endlessBytes } from './producers.ts';
 import { type FollowedFile, follow } from './tail-follow.ts';
 import { byteLines, countOf, printBytes } from './text-inputs.ts';
+
+const MAX_DEVICE_BYTES = 64 * 1024 * 1024;
 
 const TABLE = {
   letters: 'n:c:qvzfFs:',
@@ -26,6 +29,12 @@ interface Extent {
   sign: string;
   count: number;
   end: string;
+}
+
+/** Bytes that `head -c` reads of a device without an end: those asked for, as many as a file may have. */
+function countOfDevice(call: CommandCall, { count }: Extent): number {
+  if (count > MAX_DEVICE_BYTES) call.end(`cannot read ${count} bytes of a device: ${MAX_DEVICE_BYTES} at most`);
+  return count;
 }
 
 export const head: OwnCommand = { main: (call) => run(call, firstOf) };
@@ -64,7 +73,8 @@ async function run(call: CommandCall, part: (bytes: Buffer, extent: Extent) => s
       first = false;
     };
     try {
-      bytes = await call.input(name);
+      const device = call.name === 'head' && extent.unit === 'bytes' ? endlessBytes(call.path(name)) : null;
+      bytes = device !== null && extent.sign === '' ? device(countOfDevice(call, extent)) : await call.input(name);
     } catch (error) {
       const reason = reasonOf(error);
       if (reason !== 'Is a directory') {

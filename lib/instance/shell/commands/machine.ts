@@ -1,6 +1,6 @@
 /**
- * `uname`, `arch`, `nproc`, `getconf`, `tty`, `sync`, `ps`, `pgrep` and `pkill`: what a sandbox says of itself
- * as a machine. It shows nothing of the host, and no processes but the shell.
+ * `uname`, `arch`, `hostname`, `ulimit`, `nproc`, `getconf`, `tty`, `sync`, `ps`, `pgrep` and `pkill`: what a sandbox
+ * says of itself as a machine. It shows nothing of the host, and no processes but the shell.
  */
 import { type CommandCall, marked, type OwnCommand } from './own-command.ts';
 
@@ -48,6 +48,64 @@ export const arch: OwnCommand = {
   main(call: CommandCall) {
     call.options({ letters: '' });
     call.print(`${SYSTEM.m}\n`);
+    return 0;
+  },
+};
+
+export const hostname: OwnCommand = {
+  like: 'hostname 3.23',
+  main(call: CommandCall) {
+    const { options, operands } = call.options({
+      letters: 'sfidIA',
+      long: {
+        'all-fqdns': 'A',
+        'all-ip-addresses': 'I',
+        domain: 'd',
+        fqdn: 'f',
+        'ip-address': 'i',
+        long: 'f',
+        short: 's',
+      },
+    });
+    if (operands[0] !== undefined) call.end('you must be root to change the host name');
+    if (options.some(({ key }) => 'iIA'.includes(key))) call.end('a sandbox has no address in a network');
+    call.print(options.some(({ key }) => key === 'd') ? '\n' : `${SYSTEM.n}\n`);
+    return 0;
+  },
+};
+
+/** What `ulimit` can show, by its letter: nothing bounds a script but its time and the memory of its policy. */
+const LIMITS: readonly [letter: string, name: string, unit: string][] = [
+  ['c', 'core file size', 'blocks, '],
+  ['d', 'data seg size', 'kbytes, '],
+  ['f', 'file size', 'blocks, '],
+  ['l', 'max locked memory', 'kbytes, '],
+  ['m', 'max memory size', 'kbytes, '],
+  ['n', 'open files', ''],
+  ['s', 'stack size', 'kbytes, '],
+  ['t', 'cpu time', 'seconds, '],
+  ['u', 'max user processes', ''],
+  ['v', 'virtual memory', 'kbytes, '],
+];
+
+/** There are no limits to show. One that would have to hold cannot be set; that no core is written is so already. */
+export const ulimit: OwnCommand = {
+  usageExit: 2,
+  main(call: CommandCall) {
+    const letters = LIMITS.map(([letter]) => letter).join('');
+    const { options, operands } = call.options({ letters: `aHS${letters}` });
+    const [value] = operands;
+    if (options.some(({ key }) => key === 'a')) {
+      for (const [letter, name, unit] of LIMITS)
+        call.print(`${name.padEnd(27)} ${`(${unit}-${letter})`.padStart(12)} ${letter === 'c' ? '0' : 'unlimited'}\n`);
+      return 0;
+    }
+    const wanted = options.findLast(({ key }) => letters.includes(key))?.key ?? 'f';
+    if (value === undefined) call.print(wanted === 'c' ? '0\n' : 'unlimited\n');
+    else if (value !== 'unlimited' && wanted !== 'c') {
+      const name = LIMITS.find(([letter]) => letter === wanted)?.[1];
+      call.end(`${name}: a limit of a script's own is not supported: its policy has the limits`);
+    }
     return 0;
   },
 };

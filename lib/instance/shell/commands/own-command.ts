@@ -166,6 +166,11 @@ export class CommandCall {
     }
   }
 
+  /** Bytes that the sandbox's file may take, and of what is free in it. */
+  room(): { limit: number; free: number } {
+    return this.#run.files.room();
+  }
+
   /** The absolute path of an operand; a slash at its end stays. */
   path(operand: string): string {
     const path = normalizePath(operand, this.cwd);

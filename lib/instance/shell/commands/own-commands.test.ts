@@ -31,6 +31,9 @@ test('a device without an end gives as much as a call may print', async () => {
   const a = at.open('devices');
   expect(await at.say(a, 'head -c 4 /dev/zero | od -An -tx1')).toBe(' 00 00 00 00\n');
   expect(await at.say(a, 'wc -c < /dev/zero')).toBe(`${4 * 1024 * 1024}\n`);
+  expect(await at.say(a, 'head -c 20M /dev/zero > big; head -c 6000000 /dev/urandom | wc -c; wc -c < big')).toBe(
+    '6000000\n20971520\n',
+  );
   const random = 'head -c 16 /dev/urandom | od -An -tx1';
   const [one, other] = [await at.say(a, random), await at.say(a, random)];
   expect(one).toHaveLength(49);
@@ -65,6 +68,16 @@ test.each([
   ['sha256sum --nope', 1, "sha256sum: unrecognized option '--nope'"],
   ['timeout --nope', 125, "timeout: unrecognized option '--nope'"],
   ['uname -w', 1, "uname: invalid option -- 'w'"],
+  ['df -Z', 1, "df: invalid option -- 'Z'"],
+  ['df nowhere', 1, 'df: nowhere: No such file or directory'],
+  ['stat -f nowhere', 1, "stat: cannot read file system information for 'nowhere': No such file or directory"],
+  ['hostname -I', 1, 'hostname: a sandbox has no address in a network'],
+  [
+    'ulimit -v 1000',
+    1,
+    "ulimit: virtual memory: a limit of a script's own is not supported: its policy has the limits",
+  ],
+  ['seq -f %d 3', 1, 'seq: format ‘%d’ is not one directive for a number, as %g, %.2f or %03g'],
   ['getconf NOPE', 2, "getconf: Unrecognized variable 'NOPE'"],
   ['ps -o pid', 1, 'ps: the options -o pid are not supported: ps, ps aux and ps -ef are'],
 ])('%s fails with a sentence, not with nothing', async (command, exitCode, sentence) => {
@@ -145,4 +158,21 @@ test('every command completes in a terminal', async () => {
   const names = (await at.say(at.open('names'), 'ls /bin')).split('\n').filter(Boolean);
   expect(names).toEqual(expect.arrayContaining(['cmp', 'find', 'grep', 'id', 'mktemp', 'yes']));
   expect(names.filter((name) => !SHELL_COMMANDS.includes(name))).toEqual([]);
+});
+
+test('df and stat -f say what the file of a sandbox may take, what is free in it, and what each volume holds', async () => {
+  const a = at.open('room');
+  const bytes = async (command: string) => (await at.say(a, command)).trim().split(/\s+/).map(Number);
+  const [limit = 0, used = 0, free = 0] = await bytes('df -B1 --output=size,used,avail / | tail -1');
+  expect(used + free).toBe(limit);
+  expect(await bytes("stat -f -c '%b %a %S' .")).toEqual([limit / 4096, free / 4096, 4096]);
+  // One command: what it has written is not committed yet.
+  const grown = 'head -c 1000000 /dev/urandom > /tmp/a && df -B1 --output=used,avail /tmp /memory | tail -2 | xargs';
+  const [inTmp = 0, free1 = 0, inMemory, free2] = await bytes(`{ ${grown}; }`);
+  expect([inTmp, inMemory, free2]).toEqual([1_000_000, 0, free1]);
+  expect(free - free1).toBeGreaterThanOrEqual(1_000_000);
+  expect(free - free1).toBeLessThan(1_100_000);
+  expect(await at.say(a, "df -h . /tmp | sed 's/  */ /g' | cut -d' ' -f1,2,6")).toMatch(
+    /^Filesystem Size Mounted\nsandbox \S+[MG] \/workspace\nsandbox \S+[MG] \/tmp\n$/,
+  );
 });

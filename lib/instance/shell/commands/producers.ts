@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_STREAM_BYTES } from '../../output.ts';
 import { BROKEN_PIPE_EXIT } from '../pipes.ts';
-import type { CommandCall, OwnCommand } from './own-command.ts';
+import { type CommandCall, marked, type OwnCommand } from './own-command.ts';
 
 /** Bytes that are printed before the reader is asked for the first time: what a pipe holds, and as much again. */
 const FIRST_BYTES = 128 * 1024;
@@ -44,10 +44,38 @@ export const yes: OwnCommand = {
   },
 };
 
-/** Whole numbers for a reader that may have enough. All else is printed by just-bash's `seq`. */
+/** One directive for a real number, among text. */
+const FORMAT = /^(?:[^%]|%%)*%[-+ 0#']*\d*(?:\.\d+)?[efgEG](?:[^%]|%%)*$/;
+
+/** `seq -f FORMAT …`: the numbers of just-bash's `seq`, written by `printf`. */
+async function printFormatted(call: CommandCall): Promise<number> {
+  // A negative number looks like an option.
+  const numberAt = call.args.findIndex((arg) => /^-[\d.]/.test(arg));
+  if (numberAt !== -1 && !call.args.includes('--')) call.args.splice(numberAt, 0, '--');
+  const { options, operands } = call.options({
+    letters: 'f:s:w',
+    long: { 'equal-width': 'w', 'format=': 'f', 'separator=': 's' },
+  });
+  const last = (key: string) => options.findLast((option) => option.key === key)?.value;
+  const format = last('f') ?? '%g';
+  if (options.some(({ key }) => key === 'w'))
+    call.usage('format string may not be specified when printing equal width strings');
+  if (!FORMAT.test(format)) call.end(`format ${marked(format)} is not one directive for a number, as %g, %.2f or %03g`);
+  const numbers = await call.context.origCommand?.([...operands]);
+  if (numbers === undefined || numbers.exitCode !== 0)
+    call.end(numbers?.stderr.trim().replace(/^seq: /, '') ?? 'no numbers');
+  const lines = numbers.stdout.split('\n').slice(0, -1);
+  if (lines.length === 0) return 0;
+  const { stdout } = await call.execute(['printf', `${format}\n`, ...lines]);
+  call.print(`${stdout.slice(0, -1).replaceAll('\n', last('s') ?? '\n')}\n`);
+  return 0;
+}
+
+/** Whole numbers for a reader that may have enough, and formats. All else is printed by just-bash's `seq`. */
 export const seq: OwnCommand = {
   async main(call: CommandCall) {
     const { args, outlet } = call;
+    if (args.some((arg) => /^(?:-[sw]*f|--f)/.test(arg))) return printFormatted(call);
     const isPlain = args.length >= 1 && args.length <= 3 && args.every((arg) => INTEGER.test(arg));
     const numbers = args.map(Number);
     const [first = 1, last = 1] = numbers.length === 1 ? [1, numbers[0]] : [numbers[0], numbers.at(-1)];

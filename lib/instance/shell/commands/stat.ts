@@ -18,6 +18,14 @@ Change: %z
  Birth: %w
 `;
 const TERSE = '%n %s %b %f %u %g %D %i %h %t %T %X %Y %Z %W %o\n';
+const BLOCK = 4096;
+const WHOLE_SYSTEM = `  File: "%n"
+    ID: %-8i Namelen: %-7l Type: %T
+Block size: %-10s Fundamental block size: %S
+Blocks: Total: %-10b Free: %-10f Available: %a
+Inodes: Total: %-10c Free: %d
+`;
+const TERSE_SYSTEM = '%n %i %l %t %s %S %b %f %a %c %d\n';
 const ESCAPES: Readonly<Record<string, string>> = { ...C_ESCAPES, '"': '"' };
 const DIRECTIVE = /%([-+ 0#']*)(\d*)(?:\.(\d+))?([HL]?)([A-Za-z%])/g;
 
@@ -112,6 +120,30 @@ function unescaped(format: string): string {
   );
 }
 
+/** `stat -f`: the room that the volumes share, in blocks of 4096 bytes. A sandbox counts no inodes. */
+function printFileSystem(call: CommandCall, name: string, format: string): void {
+  try {
+    call.files.info(call.path(name));
+  } catch (error) {
+    call.fail(`cannot read file system information for ${inQuotes(name)}: ${reasonOf(error)}`);
+    return;
+  }
+  const { limit, free } = call.room();
+  const blocks = (bytes: number) => String(Math.floor(bytes / BLOCK));
+  const known: Readonly<Record<string, string>> = {
+    ...{ '%': '%', n: name, i: '0', l: '255', T: 'sqlite', t: '0', s: String(BLOCK), S: String(BLOCK) },
+    ...{ b: blocks(limit), f: blocks(free), a: blocks(free), c: '0', d: '0' },
+  };
+  call.print(
+    format.replaceAll(DIRECTIVE, (_, flags: string, width: string, precision: string, half: string, letter: string) => {
+      const value = half === '' ? (known[letter] ?? '?') : '?';
+      const cut = precision === undefined ? value : value.slice(0, Number(precision));
+      if (flags.includes('-')) return cut.padEnd(Number(width));
+      return cut.padStart(Number(width), flags.includes('0') ? '0' : ' ');
+    }),
+  );
+}
+
 export const stat: OwnCommand = {
   main(call) {
     const { options, operands } = call.options({
@@ -127,10 +159,13 @@ export const stat: OwnCommand = {
     });
     if (operands.length === 0) call.usage('missing operand');
     const has = (key: string) => options.some((option) => option.key === key);
-    if (has('f')) call.end('the state of a file system is not known here: option -f is not supported');
     const last = options.findLast(({ key }) => key === 'c' || key === 'printf');
     const given = last?.value ?? null;
     const format = given === null ? null : last?.key === 'printf' ? unescaped(given) : `${given}\n`;
+    if (has('f')) {
+      for (const name of operands) printFileSystem(call, name, format ?? (has('t') ? TERSE_SYSTEM : WHOLE_SYSTEM));
+      return undefined;
+    }
     for (const name of operands) {
       try {
         const info = call.files.info(call.path(name), has('L'));
