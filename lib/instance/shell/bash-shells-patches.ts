@@ -83,4 +83,10 @@ export const SHELLS_PATCHES: readonly BashPatch[] = [
     from: 'n.appendResult(f,Ys(f)),r=f.exitCode,s=l,',
     to: 'n.appendResult(f,Ys(f)),r=f.exitCode;if(this.ctx.state.replaced){this.ctx.state.replaced=!1;if(c.commands.length===1)throw new G(r,"","")}s=l,',
   },
+  // A program whose output would be too large ended the whole script with 126: `printf '%1000000000d'`.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(v instanceof x||v instanceof ze||v instanceof _t)throw v;return D(`${t}: ${wt($t(v))}\n`)',
+    to: 'if(v instanceof x&&v.limitType!=="recursion"&&v.limitType!=="output_size"){let $words=wt($t(v));return L(v.stdout,v.stderr.replace(/^bash: .*\\n$/,"")+`${$words.startsWith(t+":")?"":`${t}: `}${$words}\n`,1)}if(v instanceof x||v instanceof ze||v instanceof _t)throw v;return D(`${t}: ${wt($t(v))}\n`)',
+  },
 ];

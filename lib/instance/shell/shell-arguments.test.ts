@@ -99,3 +99,15 @@ test.each([
   expect(stderr).toMatch(/^bash: syntax error: .+\n$/);
   await process.kill('killed');
 });
+
+test.each([
+  [`printf '%1000000000d' 1`, 'printf: format width limit exceeded'],
+  [`printf '%*s' 1000000000 x`, 'printf: format width limit exceeded'],
+  [`x=$(printf '%100000000d' 1); [ "$x" = '' ] && false`, 'printf: format width limit exceeded'],
+])('%s fails, and the script goes on', async (command, sentence) => {
+  const process = open('large');
+  const { stdout, stderr } = await process.exec({ command: `${command}; echo "on $?"` });
+  expect(stdout).toBe('on 1\n');
+  expect(stderr).toContain(sentence);
+  await process.kill('killed');
+});

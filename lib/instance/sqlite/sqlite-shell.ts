@@ -10,6 +10,7 @@ import type { SqliteEngine } from './sqlite-engine.ts';
 import type { WorkspaceFiles } from './workspace-files.ts';
 
 const PIECE_BYTES = 256 * 1024;
+const MOST_NESTED = 25;
 const USAGE_EXIT = 1;
 const SEPARATORS: Readonly<Partial<Record<RowMode, [string, string]>>> = {
   list: ['|', '\n'],
@@ -67,6 +68,10 @@ export class SqliteShell implements DotShell {
   #name = ':memory:';
   #readOnly = false;
   #pending = '';
+  /** Scripts that are being read, one by the other. */
+  #nesting = 0;
+  /** The line of the last dot command in its script. */
+  #line = 0;
 
   constructor(engine: SqliteEngine, channel: EngineChannel) {
     this.engine = engine;
@@ -212,8 +217,21 @@ export class SqliteShell implements DotShell {
     }
   }
 
-  /** Runs a script; returns how many errors there were. */
+  /** Runs a script; returns how many errors there were. One that reads itself ends at a depth, as in the real shell. */
   #script(text: string): number {
+    if (this.#nesting === MOST_NESTED) {
+      this.error(`Input nesting limit (${MOST_NESTED}) reached at line ${this.#line}. Check recursion.`);
+      return 1;
+    }
+    this.#nesting += 1;
+    try {
+      return this.#statements(text);
+    } finally {
+      this.#nesting -= 1;
+    }
+  }
+
+  #statements(text: string): number {
     let errors = 0;
     let pending = '';
     let startLine = 0;
@@ -223,6 +241,7 @@ export class SqliteShell implements DotShell {
       if (pending.trim() === '' && /^\s*(?:--.*)?$/.test(raw)) continue;
       if (pending === '' && raw.startsWith('.')) {
         if (this.echoes) this.print(`${raw}\n`);
+        this.#line = line;
         if (!this.#dot(raw)) {
           errors += 1;
           if (this.bails) break;
@@ -265,8 +284,9 @@ export class SqliteShell implements DotShell {
       return true;
     } catch (error) {
       if (error instanceof SqliteFailure) this.error(`Error: ${error.message}`);
-      else if (error instanceof DotCommandError) this.error(error.message);
-      else throw error;
+      else if (!(error instanceof DotCommandError)) throw error;
+      // The script that it has read has said its errors itself.
+      else if (error.message !== '') this.error(error.message);
       return false;
     }
   }

@@ -9,3 +9,4 @@ sqlite3 :memory: 'select 1 as a, 2 as b, 3 as c, 4 as d, 5 as e, 6 as f, nosuchc
 sqlite3 :memory: 'create table t(a not null); insert into t values(null)'; sqlite3 :memory: 'create table t(a check(a > 1)); insert into t values(0)'; sqlite3 :memory: 'insert into x values(1)'; sqlite3 :memory: 'select 1 +'; sqlite3 :memory: 'select "quoted"'; sqlite3 :memory: "select 'open"; echo $?
 sqlite3 :memory: '.mode nope'; sqlite3 :memory: '.read nofile'; echo $?; sqlite3 :memory: '.import nofile t'; echo $?
 printf 'create table t(a);\ninsert into t values(1),(2);\nselect * from u;\n.tables\ninsert into t values(3;\nselect count(*) from t;\n' | sqlite3 :memory:; echo $?
+printf 'select 1;\n.read b.sql\nselect 2;\n' > b.sql; sqlite3 :memory: '.read b.sql' | uniq -c; sqlite3 :memory: < b.sql | uniq -c; echo ${PIPESTATUS[0]}
