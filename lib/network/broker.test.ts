@@ -100,6 +100,19 @@ describe('fetch', () => {
     expect(net.asked.filter((one) => one === 'GET /loop')).toHaveLength(21);
   });
 
+  test('gives way to what guest code names like its parts', async () => {
+    const { value, error } = await net.js(`
+      class Request {}
+      var Response = 5;
+      function Headers() { return 6; }
+      const text = await (await fetch('${net.plain}/x')).text();
+      globalThis.fetch = 7;
+      [typeof new Request(), Response, Headers(), text, fetch]
+    `);
+    expect(error).toBeUndefined();
+    expect(value).toEqual(['object', 5, 6, 'asked for /x', 7]);
+  });
+
   test('fails in a sentence that names the policy, where that has no network', async () => {
     await net.server.call('POST', '/api/instances', { id: 'posix-box', tenant: TENANT });
     expect((await net.js(`fetch('${net.plain}/').catch((e) => e.message)`, 'posix-box')).value).toBe(
@@ -357,6 +370,14 @@ describe('a secret', () => {
     expect(value).toEqual([stars, `you sent ${stars}`, 'you sent mine']);
     const told = JSON.stringify((await net.server.call('GET', '/api/events')).json);
     expect(told).not.toContain(VALUE);
+  });
+
+  test('goes along with no path that a server may take for another one', async () => {
+    await setSecret(`${net.api}/v1/`);
+    const said = [];
+    for (const path of ['..;/v2', '%252e%252e/v2', '..%2fv2']) said.push((await status(`${net.api}/v1/${path}`)).value);
+    expect(said.slice(0, 2)).toEqual(Array(2).fill(expect.stringContaining('a secret goes with no path')));
+    expect(net.tls.received.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
   });
 
   test('goes along with no redirect to another prefix', async () => {

@@ -36,7 +36,7 @@ export function normalRuleUrl(text: string): { url: string } | { wrong: string }
   if (url.search !== '' || text.includes('?')) return { wrong: 'must have no query' };
   if (text.includes('#')) return { wrong: 'must have no fragment' };
   if (text.includes('*')) return { wrong: 'must name a host and a path: "*" stands alone' };
-  if (isAmbiguous(url.pathname)) return { wrong: 'must have a plain path, without encoded separators' };
+  if (isAmbiguousPath(url.pathname)) return { wrong: 'must have a plain path, without encoded separators' };
   return { url: url.href };
 }
 
@@ -69,7 +69,7 @@ export function covers(rule: string, url: URL): boolean {
   const { origin, pathname } = new URL(rule);
   if (url.origin !== origin) return false;
   if (pathname === '/') return true;
-  if (isAmbiguous(url.pathname)) return false;
+  if (isAmbiguousPath(url.pathname)) return false;
   if (pathname.endsWith('/')) return url.pathname.startsWith(pathname);
   return url.pathname === pathname || url.pathname.startsWith(`${pathname}/`);
 }
@@ -79,7 +79,7 @@ export function covers(rule: string, url: URL): boolean {
  * when it is decoded, once or several times, or with what follows a semicolon left out. Plain dot segments are gone
  * once a URL is parsed.
  */
-function isAmbiguous(path: string): boolean {
+export function isAmbiguousPath(path: string): boolean {
   let decoded = path;
   for (let times = 0; times <= MOST_DECODINGS; times += 1) {
     if (/[\\\p{Cc}]/u.test(decoded) || (times > 0 && /%(?:2f|5c|00)/i.test(decoded))) return true;

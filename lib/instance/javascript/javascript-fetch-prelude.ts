@@ -1,7 +1,16 @@
 /**
- * The guest's side of `fetch`, evaluated by QuickJS before the guest's code. It takes its own references first, so
- * nothing that the guest redefines changes what it does.
+ * The guest's side of `fetch`, evaluated by QuickJS when the guest first uses one of its names. Whatever the guest has
+ * redefined before changes what it sees alone: every request is checked by the server.
  */
+
+/** Source of a function of the host's function that loads the rest. Whatever is assigned to a name replaces it. */
+export const LAZY_FETCH = `((load) => {
+  'use strict';
+  for (const name of ['fetch', 'Headers', 'Request', 'Response', 'AbortController', 'AbortSignal']) {
+    const set = (value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+    Object.defineProperty(globalThis, name, { configurable: true, set, get: () => { load(); return globalThis[name]; } });
+  }
+})`;
 
 /** Source of a function of the host's functions. It returns the function that settles a request. */
 export const FETCH_PRELUDE = `((host) => {
@@ -167,7 +176,10 @@ export const FETCH_PRELUDE = `((host) => {
       try { host.send(meta, body); } catch (error) { pending.delete(id); throw error; }
     });
   };
-  Object.assign(globalThis, { fetch, Headers, Request, Response, AbortController, AbortSignal });
+  for (const [name, value] of Object.entries({ fetch, Headers, Request, Response, AbortController, AbortSignal })) {
+    // What the guest has put there stays.
+    if (Object.getOwnPropertyDescriptor(globalThis, name)?.get) globalThis[name] = value;
+  }
 
   return () => {
     const { id, failure, url, redirected, ...init } = parse(host.answer());
