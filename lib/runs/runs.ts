@@ -4,7 +4,7 @@
  * bounded; its end is written down. Knows nothing of HTTP or terminals.
  */
 
-import type { Clock } from '../base/clock.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '../base/errors.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
@@ -61,7 +61,7 @@ export class Runs {
     this.#registry = parts.registry;
     this.#sessions = parts.sessions;
     this.#outputs = new KeptOutputs(parts.config);
-    this.jobs = new ShellJobRuns(this, parts.log, parts.registry.commitEvents);
+    this.jobs = new ShellJobRuns(this, epochSeconds(parts.clock), parts.log, parts.registry.commitEvents);
   }
 
   /** Runs under way. */

@@ -38,7 +38,9 @@ interface RunsOfJobs {
 }
 
 /** Numbers begin where no shell takes them for one of its own. */
-const FIRST_JOB = 1001;
+const LOWEST_JOB = 1001;
+/** Linux has so many numbers of processes. */
+const JOB_NUMBERS = 4_000_000;
 const SHOWN_BYTES = 1024 * 1024;
 /** The shell's exit codes for a process that was ended, and one whose end nobody knows. */
 const STOPPED = 143;
@@ -47,11 +49,20 @@ const LOST = 137;
 export class ShellJobRuns {
   readonly #runs: RunsOfJobs;
   readonly #log: Logger;
+  /** Numbers begin with the second of the server's start: one that a script kept names no job of a later server. */
+  readonly #firstJob: number;
   readonly #sandboxes = new Map<InstanceId, SandboxJobs>();
 
-  constructor(runs: RunsOfJobs, log: Logger, commitEvents: Pick<Registry['commitEvents'], 'onLedgerAppend'>) {
+  /** `startedAt`: epoch seconds. */
+  constructor(
+    runs: RunsOfJobs,
+    startedAt: number,
+    log: Logger,
+    commitEvents: Pick<Registry['commitEvents'], 'onLedgerAppend'>,
+  ) {
     this.#runs = runs;
     this.#log = log;
+    this.#firstJob = LOWEST_JOB + (Math.floor(startedAt) % JOB_NUMBERS);
     commitEvents.onLedgerAppend((lines) => {
       for (const { type, instance, to } of lines)
         if (type === 'transition' && instance !== null && to === 'deleted') this.#sandboxes.delete(instance);
@@ -100,7 +111,7 @@ export class ShellJobRuns {
   ): Promise<ShellJobAnswer> {
     const request = { language: 'shell', code: command, cwd, env, timeoutMs: 'longest', isOfRun } as const;
     const run = await this.#runs.begin(id, request, audit);
-    const sandbox = this.#sandboxes.get(id) ?? { next: FIRST_JOB, jobs: new Map<number, Job>() };
+    const sandbox = this.#sandboxes.get(id) ?? { next: this.#firstJob, jobs: new Map<number, Job>() };
     this.#sandboxes.set(id, sandbox);
     const job = sandbox.next;
     sandbox.next += 1;

@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Event, type Instance, type RunOutput, type SandboxRun, sandboxRunSchema } from '../../contract/schema.ts';
+import {
+  type Event,
+  type ExecAnswer,
+  type Instance,
+  type RunOutput,
+  type SandboxRun,
+  sandboxRunSchema,
+} from '../../contract/schema.ts';
 import { programOf } from '../../testing/program.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 
@@ -292,13 +299,21 @@ test('a stop of the server ends what runs and says so; a kill loses it, and that
     const lines = await again.call<Event[]>('GET', '/api/events?type=run.lost');
     expect(lines.json.map(({ reason }) => reason)).toEqual([`${lost?.id} was under way`]);
     expect((await again.call('GET', '/api/instances/sb-1/volumes/workspace/begun')).text).toBe('begun\n');
+    // A number that a script kept is no other's after a restart.
+    const jobOf = async (server: typeof again) =>
+      Number(
+        (await server.call<ExecAnswer>('POST', '/api/instances/sb-1/exec', { command: 'true & echo $!' })).json.stdout,
+      );
+    const job = await jobOf(again);
     const run = (await again.call<SandboxRun>('POST', at, { command: 'sleep 60', timeout_ms: 90_000 })).json;
     await expect.poll(async () => (await again.call<SandboxRun>('GET', `${at}/${run.id}`)).json.state).toBe('running');
     await again.stop();
-    const third = await startServer({ folder, settings: LIMITS });
+    again.clock.advance(2);
+    const third = await startServer({ folder, settings: LIMITS, clock: again.clock });
     const after = (await third.call<SandboxRun>('GET', `${at}/${run.id}`)).json;
     expect(after).toMatchObject({ state: 'stopped', reason: 'The server was stopped before it had ended.' });
-    expect((await third.call<SandboxRun[]>('GET', at)).json).toHaveLength(2);
+    expect((await third.call<SandboxRun[]>('GET', at)).json).toHaveLength(3);
+    expect(await jobOf(third)).toBeGreaterThan(job);
     await third.stop();
   } finally {
     rmSync(folder, { recursive: true, force: true });
