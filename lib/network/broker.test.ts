@@ -281,7 +281,7 @@ describe('a hostile guest', () => {
     ]);
   });
 
-  test('has so many requests at a time and no more, and its call ends them', async () => {
+  test('has so many requests at a time and no more', async () => {
     let most = 0;
     let open = 0;
     net.answer = (_request, response) => {
@@ -312,6 +312,26 @@ describe('a hostile guest', () => {
     const lines = await net.lines('network.refused');
     expect(lines.filter(({ instance }) => instance === 'flood').length).toBeLessThanOrEqual(2);
   });
+});
+
+test.each([
+  ['fetch', `await fetch(URL_)`],
+  ['curl', 'curl -s URL_'],
+])('a request of %s is given up when its call ends', async (language, code) => {
+  const gone = new Promise<void>((resolve) => {
+    net.answer = (_request, response) => void response.on('close', resolve);
+  });
+  const url = `${net.plain}/never`;
+  const [path, body] =
+    language === 'curl'
+      ? ['exec', { command: code.replace('URL_', url) }]
+      : ['eval', { language: 'js', code: code.replace('URL_', JSON.stringify(url)) }];
+  const { json } = await net.server.call<{ timed_out: boolean }>('POST', `/api/instances/box/${path}`, {
+    ...(body as object),
+    timeout_ms: 500,
+  });
+  expect(json.timed_out).toBe(true);
+  await gone;
 });
 
 test('what was reached is counted by host, with its bytes and refusals', async () => {

@@ -42,7 +42,7 @@ export interface SandboxTraffic extends HostTraffic {
 export interface NetworkStore {
   /** Null when nothing was ever set. */
   policy(kind: NetworkSubject, id: string): Promise<NetworkPolicyRow | null>;
-  /** Replaces it. Throws `conflict` while its tenant is being forgotten. */
+  /** Replaces it. Throws `gone` for a deleted sandbox, and `conflict` while its tenant is being forgotten. */
   setPolicy(
     subject: { kind: NetworkSubject; id: string; tenant: string },
     policy: NetworkPolicyRow,

@@ -1,6 +1,7 @@
 /** The network of sandboxes, in the registry's file: lists of what may be reached, and what was, by the hour. */
 import { and, desc, eq, getTableColumns, gte, inArray, isNull, lt, placeholder } from '../../../db/drizzle.ts';
 import { instances, networkHours, networkRules, tenantForgettings } from '../../../db/schema.ts';
+import { WinterdockError } from '../../base/errors.ts';
 import type { NetworkStore } from '../network.ts';
 import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
@@ -14,6 +15,8 @@ export function openNetwork(database: RegistryDatabase, ledger: LedgerTable): Sy
     policy: (kind, id) => statements.policy().get({ kind, id }) ?? null,
     setPolicy(subject, policy, entry) {
       const lines = database.write(() => {
+        const isGone = subject.kind === 'sandbox' && statements.living().get({ id: subject.id }) === undefined;
+        if (isGone) throw new WinterdockError('gone', `The sandbox "${subject.id}" was deleted.`);
         statements.setPolicy().run({ ...subject, ...policy });
         return ledger.append([entry]);
       });

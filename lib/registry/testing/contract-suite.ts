@@ -9,6 +9,7 @@ import { guestSuite } from './guest-suite.ts';
 import { jobSuite } from './job-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { listSuite } from './list-suite.ts';
+import { networkSuite } from './network-suite.ts';
 import { peopleSuite } from './people-suite.ts';
 import { quotaSuite } from './quota-suite.ts';
 import { recordSuite } from './record-suite.ts';
@@ -42,6 +43,7 @@ export function registryContract(name: string, driver: RegistryDriver): void {
     describe('runs', () => runSuite(driver));
     describe('schedules', () => scheduleSuite(driver));
     describe('variables and secrets', () => guestSuite(driver));
+    describe('the network of sandboxes', () => networkSuite(driver));
     describe('webhooks', () => webhookSuite(driver));
     describe('workbooks', () => workbookSuite(driver));
     describe('segments of the ledger', () => segmentSuite(driver));
