@@ -137,7 +137,7 @@ test('health, readiness and lineage say what the drawers say', { timeout: 120_00
   const at = site('data');
   const server = await serve(at);
   const { snapshot } = await fill(server);
-  expect(onDisk(at)).toEqual(['archive/archived.json']);
+  await expect.poll(() => onDisk(at)).toEqual(['archive/archived.json']);
   expect(await objects(at)).toHaveLength(4);
   const { drawers } = (await server.call<Storage>('GET', '/api/settings/storage')).json;
   expect(drawers.map(({ drawer, rows, writable, same_disk }) => [drawer, rows, writable, same_disk])).toEqual([

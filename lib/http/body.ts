@@ -28,7 +28,7 @@ export interface BodySource {
 
 function tooLarge(limit: number): WinterdockError {
   return new WinterdockError('too_large', `The body is over the limit of ${limit} bytes.`, {
-    hint: 'Nothing of it was kept. /readyz names the full disk: make room there, then send it again.',
+    hint: 'Nothing of it was kept.',
     extra: { limit },
   });
 }
