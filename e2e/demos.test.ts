@@ -80,9 +80,9 @@ test('isolation: each sandbox sees its own files and none of another, in every l
     expect(shell.json.stdout).toContain(`of ${id}`);
     const js = await verb(id, 'eval', {
       language: 'js',
-      code: `[vfs.get('/own'), typeof process, typeof require, typeof fetch, (() => { try { return vfs.get('/../${other}/own') } catch (error) { return null } })()]`,
+      code: `[vfs.get('/own'), typeof process, typeof require, await fetch('${server.url}').catch(({ message }) => message), (() => { try { return vfs.get('/../${other}/own') } catch (error) { return null } })()]`,
     });
-    expect(js.json.value).toEqual([`of ${id}`, 'undefined', 'undefined', 'undefined', null]);
+    expect(js.json.value).toEqual([`of ${id}`, 'undefined', 'undefined', expect.stringContaining('no network'), null]);
     const python = await verb(id, 'eval', {
       language: 'python',
       code: 'import os\nprint(open("/workspace/own").read())\nprint(sorted(os.listdir("/")))\nprint(dict(os.environ))\nprint(os.path.exists("/etc/passwd"), os.path.exists("/data"))',

@@ -120,7 +120,8 @@ export interface Cut {
 
 /**
  * Runs the operation once and copies the folder, before and after each effect, as a SIGKILL at that instant would leave
- * it, and after each effect as a power cut would leave it. A copy that equals the previous one is left out. `wanted`:
+ * it, and after each effect as a power cut would leave it. A copy that equals the last one kept is counted as `same`.
+ * `wanted`:
  * which copies are kept.
  */
 export async function cutsOf(
@@ -128,17 +129,21 @@ export async function cutsOf(
   scenario: Scenario,
   into: string,
   wanted: (kind: Cut['kind'], nth: number) => boolean,
-): Promise<{ id: string; cuts: Cut[] }> {
+): Promise<{ id: string; cuts: Cut[]; same: number }> {
   const { id, there } = await begun(stage, scenario);
   const power = new PowerCut(there.folder);
   const cuts: Cut[] = [];
   let last = '';
   let version = -1;
+  let same = 0;
   const take = (kind: Cut['kind'], effect: Effect, nth: number) => {
-    if (kind === 'power cut after' ? power.version === version : fingerprint(there.folder) === last) return;
+    if (!wanted(kind, nth)) return;
+    if (kind === 'power cut after' ? power.version === version : fingerprint(there.folder) === last) {
+      same += 1;
+      return;
+    }
     if (kind === 'power cut after') version = power.version;
     else last = fingerprint(there.folder);
-    if (!wanted(kind, nth)) return;
     const folder = join(into, `${cuts.length}`);
     if (kind === 'power cut after') power.build(folder);
     else execFileSync('cp', ['-a', there.folder, folder]);
@@ -157,7 +162,7 @@ export async function cutsOf(
     (effect) => power.after(effect),
   );
   power.end();
-  return { id, cuts };
+  return { id, cuts, same };
 }
 
 /** Starts an engine on the copy, examines it, and repeats the operation. */

@@ -16,6 +16,8 @@ export interface Report {
   effects: number;
   /** How often each fault was tried, by name. */
   tried: Record<string, number>;
+  /** Kills and cuts that left the same copy as one that was tried. */
+  same: number;
   findings: string[];
 }
 
@@ -28,7 +30,7 @@ export async function runScenario(scenario: Scenario, draw?: Draw): Promise<Repo
   const folder = join(base, 'data');
   const into = join(base, 'cuts');
   for (const each of [folder, into]) mkdirSync(each);
-  const report: Report = { name: scenario.name, effects: 0, tried: {}, findings: [] };
+  const report: Report = { name: scenario.name, effects: 0, tried: {}, same: 0, findings: [] };
   const count = (what: string) => {
     report.tried[what] = (report.tried[what] ?? 0) + 1;
   };
@@ -37,7 +39,8 @@ export async function runScenario(scenario: Scenario, draw?: Draw): Promise<Repo
     report.effects = (await effectsOf(stage, scenario)).length;
     const wanted = (kind: Cut['kind'], nth: number) =>
       kind === 'killed after' || draw === undefined || draw(nth) === kind;
-    const { id, cuts } = await cutsOf(stage, scenario, into, wanted);
+    const { id, cuts, same } = await cutsOf(stage, scenario, into, wanted);
+    report.same = same;
     for (const cut of cuts) {
       count(cut.kind);
       report.findings.push(...(await afterCut(stage, scenario, id, cut)));
