@@ -121,8 +121,7 @@ export interface Cut {
 /**
  * Runs the operation once and copies the folder, before and after each effect, as a SIGKILL at that instant would leave
  * it, and after each effect as a power cut would leave it. A copy that equals the last one kept is counted as `same`.
- * `wanted`:
- * which copies are kept.
+ * `wanted`: which copies are kept.
  */
 export async function cutsOf(
   stage: Stage,
