@@ -83,8 +83,11 @@ test('a failure is reported with its message, code and hint', async () => {
   const { stderr } = await cli.run(['create', 'B!', '--tenant', 'acme', '--policy', 'x'.repeat(80)]);
   expect(stderr).toMatch(/^winterdock: .+ \[validation\]\n {2}id: must be .+\n {2}policy: .+\n/);
   expect(stderr).not.toContain('    at ');
-  const unknown = await cli.run(['create', 'x', '--tenant', 'acme', '--policy', 'network']);
-  expect(unknown).toMatchObject({ exit: 6, stderr: expect.stringContaining('there are posix, minimal and compute') });
+  const unknown = await cli.run(['create', 'x', '--tenant', 'acme', '--policy', 'possix']);
+  expect(unknown).toMatchObject({
+    exit: 6,
+    stderr: expect.stringContaining('there are posix, minimal, compute and network'),
+  });
   const one = await cli.run(['list', '--state', 'paused']);
   expect(one.stderr.match(/must be one of created, active/g)).toHaveLength(1);
 });

@@ -183,7 +183,7 @@ export class NetworkBroker {
         method,
         headers: options.headers,
         body: body ?? '',
-        timeoutMs: Math.min(timeoutMs ?? MOST_REQUEST_MS, MOST_REQUEST_MS),
+        timeoutMs: Math.ceil(Math.min(timeoutMs ?? MOST_REQUEST_MS, MOST_REQUEST_MS)),
         mostBytes: MOST_ANSWER_BYTES,
         signal: options.signal,
       });

@@ -108,7 +108,7 @@ test('a policy without a shell answers capability', async () => {
   await hadBefore(server.host, 'bare', { policy: 'compute' });
   const answer = await server.call('POST', '/api/instances/bare/exec', { command: 'true' });
   expect([answer.status, answer.json]).toMatchObject([403, { code: 'capability', needs: 'shell', policy: 'compute' }]);
-  expect(answer.json.hint).toBe('Give it a policy that has it (minimal, posix); it holds from the next wake.');
+  expect(answer.json.hint).toBe('Give it a policy that has it (minimal, posix, network); it holds from the next wake.');
   const headers = { accept: 'text/event-stream' };
   const bare = await server.call('POST', '/api/instances/bare/exec', { command: 'true' }, { headers });
   // The wake may have been told before the refusal; then the refusal is the stream's last event.
