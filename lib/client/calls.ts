@@ -29,6 +29,7 @@ import type {
   DeliveriesQuery,
   DryRun,
   EndSessionQuery,
+  EnvPatchInput,
   EvalAnswer,
   EvalInput,
   Event,
@@ -99,6 +100,8 @@ import type {
   SchedulesQuery,
   SearchHit,
   SearchQuery,
+  Secret,
+  SecretInput,
   Session,
   Settings,
   SettingsPatchInput,
@@ -129,6 +132,7 @@ import type {
   UpgradeAnswer,
   UpgradeQuery,
   UsageQuery,
+  Variable,
   VerbBodyInput,
   VolumeInfo,
   WakeTime,
@@ -450,6 +454,39 @@ export interface Calls {
    * Changes nothing.
    */
   simulate(input?: SimulateInput, options?: CallOptions): Promise<Simulation>;
+  /** Lists the variables that guests of an instance find: its own over its blueprint’s over its tenant’s. */
+  instanceEnv(id: string, options?: CallOptions): Promise<Variable[]>;
+  /**
+   * Sets and removes an instance’s own variables. Values by name; null removes one, and what is not named stays. Holds
+   * for the next call.
+   */
+  patchInstanceEnv(id: string, input: EnvPatchInput, options?: CallOptions): Promise<Variable[]>;
+  /** Lists the variables of every sandbox of a tenant. */
+  tenantEnv(tenant: string, options?: CallOptions): Promise<Variable[]>;
+  /**
+   * Sets and removes a tenant’s variables. Values by name; null removes one, and what is not named stays. Holds for the
+   * next call.
+   */
+  patchTenantEnv(tenant: string, input: EnvPatchInput, options?: CallOptions): Promise<Variable[]>;
+  /** Lists the variables of every clone of a blueprint. */
+  blueprintEnv(name: string, options?: CallOptions): Promise<Variable[]>;
+  /**
+   * Sets and removes a blueprint’s variables, which all its clones have. Values by name; null removes one, and what is
+   * not named stays. Holds for the next call.
+   */
+  patchBlueprintEnv(name: string, input: EnvPatchInput, options?: CallOptions): Promise<Variable[]>;
+  /** Lists the secrets that requests of an instance carry, its own and its tenant’s, without their values. */
+  instanceSecrets(id: string, options?: CallOptions): Promise<Secret[]>;
+  /** Sets a secret of an instance, in the place of its tenant’s of that name. Nobody can read it again. */
+  setInstanceSecret(id: string, name: string, input: SecretInput, options?: CallOptions): Promise<Secret>;
+  /** Removes a secret of an instance. */
+  deleteInstanceSecret(id: string, name: string, options?: CallOptions): Promise<void>;
+  /** Lists the secrets that requests of every sandbox of a tenant carry, without their values. */
+  tenantSecrets(tenant: string, options?: CallOptions): Promise<Secret[]>;
+  /** Sets a secret of a tenant. Nobody can read it again. */
+  setTenantSecret(tenant: string, name: string, input: SecretInput, options?: CallOptions): Promise<Secret>;
+  /** Removes a secret of a tenant. */
+  deleteTenantSecret(tenant: string, name: string, options?: CallOptions): Promise<void>;
   /**
    * Shows what an instance took over time: processor seconds, calls, memory, disk, by the hour or more. Steps in which
    * it did nothing are left out.
@@ -810,6 +847,42 @@ export const CALLS = {
   wakeTimes: { method: 'GET', path: '/api/metrics/wakes', body: null, query: true, answer: 'json' },
   previewThresholds: { method: 'POST', path: '/api/settings/preview', body: 'json', query: false, answer: 'json' },
   simulate: { method: 'POST', path: '/api/settings/simulate', body: 'json', query: false, answer: 'json' },
+  instanceEnv: { method: 'GET', path: '/api/instances/:id/env', body: null, query: false, answer: 'json' },
+  patchInstanceEnv: { method: 'PATCH', path: '/api/instances/:id/env', body: 'json', query: false, answer: 'json' },
+  tenantEnv: { method: 'GET', path: '/api/tenants/:tenant/env', body: null, query: false, answer: 'json' },
+  patchTenantEnv: { method: 'PATCH', path: '/api/tenants/:tenant/env', body: 'json', query: false, answer: 'json' },
+  blueprintEnv: { method: 'GET', path: '/api/blueprints/:name/env', body: null, query: false, answer: 'json' },
+  patchBlueprintEnv: { method: 'PATCH', path: '/api/blueprints/:name/env', body: 'json', query: false, answer: 'json' },
+  instanceSecrets: { method: 'GET', path: '/api/instances/:id/secrets', body: null, query: false, answer: 'json' },
+  setInstanceSecret: {
+    method: 'PUT',
+    path: '/api/instances/:id/secrets/:name',
+    body: 'json',
+    query: false,
+    answer: 'json',
+  },
+  deleteInstanceSecret: {
+    method: 'DELETE',
+    path: '/api/instances/:id/secrets/:name',
+    body: null,
+    query: false,
+    answer: 'nothing',
+  },
+  tenantSecrets: { method: 'GET', path: '/api/tenants/:tenant/secrets', body: null, query: false, answer: 'json' },
+  setTenantSecret: {
+    method: 'PUT',
+    path: '/api/tenants/:tenant/secrets/:name',
+    body: 'json',
+    query: false,
+    answer: 'json',
+  },
+  deleteTenantSecret: {
+    method: 'DELETE',
+    path: '/api/tenants/:tenant/secrets/:name',
+    body: null,
+    query: false,
+    answer: 'nothing',
+  },
   instanceUsage: { method: 'GET', path: '/api/instances/:id/usage', body: null, query: true, answer: 'json' },
   instanceLife: { method: 'GET', path: '/api/instances/:id/life', body: null, query: true, answer: 'json' },
   tenantUsage: { method: 'GET', path: '/api/tenants/:tenant/usage', body: null, query: true, answer: 'json' },

@@ -32,6 +32,7 @@ import type {
   deliveriesQuerySchema,
   dryRunSchema,
   endSessionQuerySchema,
+  envPatchSchema,
   evalAnswerSchema,
   evalSchema,
   eventSchema,
@@ -110,6 +111,8 @@ import type {
   schedulesQuerySchema,
   searchHitSchema,
   searchQuerySchema,
+  secretInputSchema,
+  secretSchema,
   segmentHeadSchema,
   sessionSchema,
   settingsPatchSchema,
@@ -142,6 +145,7 @@ import type {
   upgradeChangeSchema,
   upgradeQuerySchema,
   usageQuerySchema,
+  variableSchema,
   verbBodySchema,
   volumeInfoSchema,
   wakeTimeSchema,
@@ -190,6 +194,7 @@ import type {
   DeliveriesQuery,
   DryRun,
   EndSessionQuery,
+  EnvPatchInput,
   EvalAnswer,
   EvalInput,
   Event,
@@ -268,6 +273,8 @@ import type {
   SchedulesQuery,
   SearchHit,
   SearchQuery,
+  Secret,
+  SecretInput,
   SegmentHead,
   Session,
   Settings,
@@ -300,6 +307,7 @@ import type {
   UpgradeChange,
   UpgradeQuery,
   UsageQuery,
+  Variable,
   VerbBodyInput,
   VolumeInfo,
   WakeTime,
@@ -349,6 +357,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<DeliveriesQuery>().toEqualTypeOf<z.input<typeof deliveriesQuerySchema>>();
   expectTypeOf<DryRun>().toEqualTypeOf<z.output<typeof dryRunSchema>>();
   expectTypeOf<EndSessionQuery>().toEqualTypeOf<z.input<typeof endSessionQuerySchema>>();
+  expectTypeOf<EnvPatchInput>().toEqualTypeOf<z.input<typeof envPatchSchema>>();
   expectTypeOf<EvalAnswer>().toEqualTypeOf<z.output<typeof evalAnswerSchema>>();
   expectTypeOf<EvalInput>().toEqualTypeOf<z.input<typeof evalSchema>>();
   expectTypeOf<Event>().toEqualTypeOf<z.output<typeof eventSchema>>();
@@ -427,6 +436,8 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<SchedulesQuery>().toEqualTypeOf<z.input<typeof schedulesQuerySchema>>();
   expectTypeOf<SearchHit>().toEqualTypeOf<z.output<typeof searchHitSchema>>();
   expectTypeOf<SearchQuery>().toEqualTypeOf<z.input<typeof searchQuerySchema>>();
+  expectTypeOf<Secret>().toEqualTypeOf<z.output<typeof secretSchema>>();
+  expectTypeOf<SecretInput>().toEqualTypeOf<z.input<typeof secretInputSchema>>();
   expectTypeOf<SegmentHead>().toEqualTypeOf<z.output<typeof segmentHeadSchema>>();
   expectTypeOf<Session>().toEqualTypeOf<z.output<typeof sessionSchema>>();
   expectTypeOf<Settings>().toEqualTypeOf<z.output<typeof settingsSchema>>();
@@ -459,6 +470,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<UpgradeChange>().toEqualTypeOf<z.output<typeof upgradeChangeSchema>>();
   expectTypeOf<UpgradeQuery>().toEqualTypeOf<z.input<typeof upgradeQuerySchema>>();
   expectTypeOf<UsageQuery>().toEqualTypeOf<z.input<typeof usageQuerySchema>>();
+  expectTypeOf<Variable>().toEqualTypeOf<z.output<typeof variableSchema>>();
   expectTypeOf<VerbBodyInput>().toEqualTypeOf<z.input<typeof verbBodySchema>>();
   expectTypeOf<VolumeInfo>().toEqualTypeOf<z.output<typeof volumeInfoSchema>>();
   expectTypeOf<WakeTime>().toEqualTypeOf<z.output<typeof wakeTimeSchema>>();

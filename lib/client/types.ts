@@ -296,6 +296,10 @@ export type EndSessionQuery = {
   session?: string | undefined;
 };
 
+export type EnvPatchInput = {
+  env: Record<string, string | null>;
+};
+
 export type EvalAnswer = {
   ok: boolean;
   value?: unknown | undefined;
@@ -1269,6 +1273,36 @@ export type SearchQuery = {
   limit?: number | string | undefined;
 };
 
+export type Secret = {
+  name: string;
+  of: 'tenant' | 'sandbox';
+  url: string;
+  header: string;
+  format: string;
+  created: number;
+  created_by: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  created_by_name: string | null;
+  updated: number;
+  updated_by: string;
+  /** The name of the person or key; null for one without a name, or that is gone. */
+  updated_by_name: string | null;
+  /** To the minute; null: not since it was set. */
+  last_used: number | null;
+  /** False: the server’s key does not open it. It has to be set again. */
+  opens: boolean;
+};
+
+export type SecretInput = {
+  /** Encrypted as it comes in. No answer ever holds it again. */
+  value: string;
+  /** Requests to this https address and below it carry the secret: `https://api.example.com/v1/`. */
+  url: string;
+  header?: string | undefined;
+  /** The value of the header, with `{}` in the place of the secret. */
+  format?: string | undefined;
+};
+
 export type SegmentHead = {
   kind: 'winterdock.ledger.segment/1';
   id: string;
@@ -1795,6 +1829,16 @@ export type UsageQuery = {
   from?: number | string | undefined;
   to?: number | string | undefined;
   step?: number | string | undefined;
+};
+
+export type Variable = {
+  name: string;
+  /** Null without a value, and for roles that see names alone. */
+  value: string | null;
+  /** False: it came with a copy or a bundle by its name, and wants a value. */
+  is_set: boolean;
+  /** Whose value it is. */
+  from: 'tenant' | 'blueprint' | 'snapshot' | 'sandbox';
 };
 
 export type VerbBodyInput = {

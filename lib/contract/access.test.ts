@@ -94,6 +94,8 @@ const BODIES: Readonly<Record<string, object>> = {
   forgetTenant: { dry_run: true },
   createWebhook: { url: RECEIVER },
   patchWebhook: { url: RECEIVER },
+  setTenantSecret: { url: RECEIVER },
+  setInstanceSecret: { url: RECEIVER },
   createSchedule: { cron: '0 0 1 1 *', command: 'true' },
 };
 
@@ -219,9 +221,9 @@ test('what belongs to another sandbox answers like what there is not: in status,
     await make('terminal', {});
     await make('schedule', { cron: '0 0 1 1 *', command: 'true' });
   }
-  // A component and an attachment are names that whoever asks gives; a volume is one of three.
+  // A component, an attachment and a secret have names that whoever asks gives; a volume is one of three.
   const named = CHECKED_ROUTES.filter(({ path }) =>
-    /^\/instances\/:id\/(?!.*:(?:volume|component|attachment)).*:/.test(path),
+    /^\/instances\/:id\/(?!.*:(?:volume|component|attachment|name)).*:/.test(path),
   );
   expect(named.length).toBeGreaterThan(12);
   for (const route of named) {

@@ -29,6 +29,7 @@ export { OFFERED_POLICIES, whyNotOffered } from '../instance/policies.ts';
 export * from './schema/access.ts';
 export * from './schema/comparisons.ts';
 export * from './schema/databases.ts';
+export * from './schema/guests.ts';
 export * from './schema/ids.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';

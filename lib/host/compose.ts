@@ -232,6 +232,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       runs,
       scheduler,
       sealer,
+      secrets,
       sessions,
       snapshots,
       terminals,

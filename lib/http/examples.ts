@@ -30,6 +30,8 @@ const JOB = { id: 'id-of-a-job' };
 const SCHEDULE = { schedule: 'id-of-a-schedule' };
 const RUN = { run: 'id-of-a-run' };
 const TERMINAL = { terminal: 'id-of-a-terminal' };
+const TENANT = { tenant: 'acme' };
+const SECRET = { name: 'API_TOKEN' };
 const WEBHOOK = { id: 'id-of-a-webhook' };
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
@@ -63,6 +65,18 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   interruptTerminal: { path: TERMINAL },
   closeTerminal: { path: TERMINAL },
   completeLine: { body: { line: 'cat n' } },
+  patchInstanceEnv: { body: { env: { STAGE: 'test', OLD_NAME: null } } },
+  tenantEnv: { path: TENANT },
+  tenantSecrets: { path: TENANT },
+  patchTenantEnv: { path: TENANT, body: { env: { TZ: 'UTC' } } },
+  patchBlueprintEnv: { body: { env: { STAGE: 'base' } } },
+  setInstanceSecret: { path: SECRET, body: { value: 'the-token-itself', url: 'https://api.example.com/v1/' } },
+  deleteInstanceSecret: { path: SECRET },
+  setTenantSecret: {
+    path: { ...TENANT, ...SECRET },
+    body: { value: 'the-key-itself', url: 'https://models.example.com/', header: 'x-api-key', format: '{}' },
+  },
+  deleteTenantSecret: { path: { ...TENANT, ...SECRET } },
   createWebhook: {
     body: { name: 'Faults', url: 'https://hooks.example.com/winterdock', types: ['fault.raised', 'exec.refused'] },
   },

@@ -9,6 +9,7 @@ import { bundleRoutes } from './routes/bundles.ts';
 import { componentCallRoutes } from './routes/component-calls.ts';
 import { copyRoutes } from './routes/copies.ts';
 import { eventRoutes } from './routes/events.ts';
+import { guestRoutes } from './routes/guests.ts';
 import { instanceRoutes } from './routes/instances.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { ledgerRoutes } from './routes/ledger.ts';
@@ -40,6 +41,7 @@ export const ROUTES: readonly Route[] = [
   ...jobRoutes,
   ...scheduleRoutes,
   ...tenantRoutes,
+  ...guestRoutes,
   ...usageRoutes,
   ...eventRoutes,
   ...ledgerRoutes,

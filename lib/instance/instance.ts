@@ -74,6 +74,8 @@ export type ComponentsOutcome = ComponentsResult;
 export interface EvalRequest {
   language: 'js' | 'python';
   code: string;
+  /** `env` in JavaScript, `os.environ` in Python. */
+  env?: Record<string, string>;
   timeoutMs?: number;
   /** As in an ExecRequest. */
   longestMs?: number;

@@ -21,6 +21,7 @@ import type { OutgoingGuard } from '../outgoing/guard.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Scheduler } from '../schedules/scheduler.ts';
+import type { Secrets } from '../secrets/secrets.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { Terminals } from '../terminals/terminals.ts';
@@ -30,6 +31,7 @@ import { type BundleOperations, bundleOperations } from './bundles.ts';
 import { type CallOperations, callOperations } from './calls.ts';
 import { type ComponentCallOperations, componentCallOperations } from './component-calls.ts';
 import { type CopyOperations, copyOperations } from './copies.ts';
+import { type EnvironmentOperations, environmentOperations } from './environments.ts';
 import { type FileOperations, fileOperations } from './files.ts';
 import { type InstanceOperations, instanceOperations } from './instances.ts';
 import { type JobOperations, jobOperations } from './jobs.ts';
@@ -43,6 +45,7 @@ import { type PeopleOperations, peopleOperations } from './people.ts';
 import { type RepairOperations, repairOperations } from './repairs.ts';
 import { type SandboxRunOperations, sandboxRunOperations } from './sandbox-runs.ts';
 import { type ScheduleOperations, scheduleOperations } from './schedules.ts';
+import { type SecretOperations, secretOperations } from './secrets.ts';
 import { type SettingsOperations, settingsOperations } from './settings.ts';
 import { type StorageOperations, storageOperations } from './storage.ts';
 import { type TenantOperations, tenantOperations } from './tenants.ts';
@@ -66,6 +69,8 @@ export interface Operations
     JobOperations,
     ScheduleOperations,
     TenantOperations,
+    EnvironmentOperations,
+    SecretOperations,
     WorkbookOperations,
     SettingsOperations,
     MetricsOperations,
@@ -99,6 +104,7 @@ export interface EngineParts {
   repairs: Repairs;
   runner: JobRunner;
   sealer: SecretSealer;
+  secrets: Secrets;
   runs: Runs;
   terminals: Terminals;
   scheduler: Scheduler;
@@ -124,6 +130,8 @@ export function createOperations(parts: EngineParts): Operations {
     ...jobOperations(parts),
     ...scheduleOperations(parts),
     ...tenantOperations(parts),
+    ...environmentOperations(parts),
+    ...secretOperations(parts),
     ...workbookOperations(parts),
     ...settingsOperations(parts),
     ...metricsOperations(parts),

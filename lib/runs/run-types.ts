@@ -19,6 +19,8 @@ export interface RunRequest {
   terminal?: string;
   /** Begun by the script of a run, which may wait for it. */
   isOfRun?: boolean;
+  /** `env` is all of its variables: those of the script that began it. */
+  hasWholeEnv?: boolean;
 }
 
 /** A run as it is now. */

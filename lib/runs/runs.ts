@@ -290,6 +290,7 @@ export class Runs {
       return this.#sessions.exec(instance, exec, audit, {
         ...options,
         onOutput: push,
+        hasWholeEnv: request.hasWholeEnv ?? false,
         onJob: this.jobs.hostFor(instance, audit, limit.background !== undefined),
       });
     }

@@ -109,7 +109,8 @@ export class ShellJobRuns {
     audit: AuditContext,
     isOfRun: boolean,
   ): Promise<ShellJobAnswer> {
-    const request = { language: 'shell', code: command, cwd, env, timeoutMs: 'longest', isOfRun } as const;
+    const mode = { timeoutMs: 'longest', isOfRun, hasWholeEnv: true } as const;
+    const request = { language: 'shell', code: command, cwd, env, ...mode } as const;
     const run = await this.#runs.begin(id, request, audit);
     const sandbox = this.#sandboxes.get(id) ?? { next: this.#firstJob, jobs: new Map<number, Job>() };
     this.#sandboxes.set(id, sandbox);

@@ -18,6 +18,7 @@ import type {
 } from '../instance/instance.ts';
 import { type Capability, profileOf } from '../instance/policies.ts';
 import type { ShellJobHost } from '../instance/shell-jobs.ts';
+import { effectiveVariables } from '../registry/environments.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, now, requireInstance } from './engine.ts';
@@ -181,6 +182,17 @@ export async function requireCallable(
   return row;
 }
 
+/** The variables of a call: those of the sandbox as they are now, under those of the call itself. */
+async function guestEnv(
+  engine: Engine,
+  runtime: SandboxRuntime,
+  ofCall: Record<string, string> = {},
+): Promise<Record<string, string>> {
+  const variables = effectiveVariables(await engine.registry.environments.of(runtime.id));
+  const known = variables.flatMap(({ name, value }) => (value === null ? [] : [[name, value] as const]));
+  return { ...Object.fromEntries(known), ...ofCall };
+}
+
 export interface ExecOptions {
   onWoke?: (woken: WakeReport) => void;
   /** It waits for another call, which the function names; null once it waits no more. */
@@ -195,6 +207,8 @@ export interface ExecOptions {
   makesRoom?: boolean;
   /** Its time limit is that of its run, and not of its wait. Default: false. */
   isPatient?: boolean;
+  /** Its `env` is that of the script that began it: nothing of the sandbox's comes to it. Default: false. */
+  hasWholeEnv?: boolean;
 }
 
 export async function exec(
@@ -206,6 +220,7 @@ export async function exec(
 ): Promise<ExecOutcome & WakeReport> {
   await requireCpuTime(engine, runtime, audit);
   const { onWoke, onWaiting, onStarted, onOutput, onJob, signal } = options;
+  const env = options.hasWholeEnv ? request.env : await guestEnv(engine, runtime, request.env);
   // Output of a script that runs before its wake is committed is held back until then.
   let heldOutput: OutputChunk[] | null = [];
   const { answer, woken } = await sendToProcess(
@@ -213,17 +228,20 @@ export async function exec(
     runtime,
     audit,
     (process) =>
-      process.exec(request, {
-        ...(signal === undefined ? {} : { signal }),
-        ...(onWaiting === undefined ? {} : { onWaiting }),
-        ...(onStarted === undefined ? {} : { onStarted }),
-        ...(onJob === undefined ? {} : { onJob }),
-        ...(onOutput === undefined
-          ? {}
-          : {
-              onOutput: (chunk: OutputChunk) => (heldOutput === null ? onOutput(chunk) : void heldOutput.push(chunk)),
-            }),
-      }),
+      process.exec(
+        { ...request, env },
+        {
+          ...(signal === undefined ? {} : { signal }),
+          ...(onWaiting === undefined ? {} : { onWaiting }),
+          ...(onStarted === undefined ? {} : { onStarted }),
+          ...(onJob === undefined ? {} : { onJob }),
+          ...(onOutput === undefined
+            ? {}
+            : {
+                onOutput: (chunk: OutputChunk) => (heldOutput === null ? onOutput(chunk) : void heldOutput.push(chunk)),
+              }),
+        },
+      ),
     {
       ...patienceOf(request.timeoutMs, options),
       onWoken: (woken) => {
@@ -248,7 +266,8 @@ export async function evaluateInSandbox(
 ): Promise<EvalOutcome & WakeReport> {
   await requireCpuTime(engine, runtime, audit);
   const { isPatient: _, ...followed } = options;
-  const send = (process: InstanceProcess) => process.eval(request, followed);
+  const env = await guestEnv(engine, runtime, request.env);
+  const send = (process: InstanceProcess) => process.eval({ ...request, env }, followed);
   const patience = patienceOf(request.timeoutMs, options);
   const { answer, woken } = await sendToProcess(engine, runtime, audit, send, {
     ...patience,

@@ -148,6 +148,7 @@ export interface Sessions {
       signal?: AbortSignal;
       makesRoom?: boolean;
       isPatient?: boolean;
+      hasWholeEnv?: boolean;
     },
   ): Promise<ExecOutcome & WakeReport>;
   eval(

@@ -13,8 +13,8 @@ export function execCall(request: ExecRequest, profile: PolicyProfile, streaming
   return { kind: 'exec', command, cwd, env, stdin, timeoutMs, streaming, endless };
 }
 
-export function evalCall({ language, code, timeoutMs, longestMs }: EvalRequest, profile: PolicyProfile): EvalCall {
-  return { kind: 'eval', language, code, timeoutMs: cappedTimeout(timeoutMs, profile, longestMs) };
+export function evalCall({ language, code, env, timeoutMs, longestMs }: EvalRequest, profile: PolicyProfile): EvalCall {
+  return { kind: 'eval', language, code, env, timeoutMs: cappedTimeout(timeoutMs, profile, longestMs) };
 }
 
 export function componentsCall(

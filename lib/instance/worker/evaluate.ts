@@ -40,6 +40,7 @@ async function evaluateJavaScript(call: EvalCall, run: Run, { profile }: EvalCon
     network: run,
     print: ({ stream, text }) => run.add(stream, Buffer.from(escapeLoneSurrogates(text))),
     write: (stream, bytes) => run.add(stream, bytes),
+    values: { env: call.env ?? {} },
     ...(profile.capabilities.includes('vfs') && { vfs: vfsFunctions(() => run.files, memory) }),
   });
   if (!result.ok) return result;
@@ -55,7 +56,7 @@ async function evaluatePython(call: EvalCall, run: Run, { shell }: EvalContext):
     };
   }
   const args = ['-c', pythonSource(call.code, 'eval.py', 'eval.py')];
-  const { exitCode, timedOut } = await shell.exec({ command: 'python3', args }, run);
+  const { exitCode, timedOut } = await shell.exec({ command: 'python3', args, env: call.env }, run);
   if (exitCode === 0) return { ok: true, timedOut };
   const lastLine = run.output.stderrTail.trimEnd().split('\n').at(-1);
   return { ok: false, timedOut, error: lastLine?.toWellFormed() || `exit code ${exitCode}` };

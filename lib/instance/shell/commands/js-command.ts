@@ -13,9 +13,9 @@ import { decodeBytesToUtf8, defineCommand } from '../bash.ts';
 const USAGE = `usage: js -e CODE [ARGUMENT ...]
        js FILE [ARGUMENT ...]
        js [-]                     code from stdin
-Globals: args, stdin (text), stdinBytes(), stdout.write(text or bytes), stderr.write(…), console. A byte of stdin that is
-no UTF-8 is a half surrogate U+DC80-U+DCFF of the text, and that byte again when it is written. fetch goes through
-the server, which asks what this sandbox may reach. JavaScript alone: no process or require.
+Globals: args, env (variables), stdin (text), stdinBytes(), stdout.write(text or bytes), stderr.write(…), console. A byte
+of stdin that is no UTF-8 is a half surrogate U+DC80-U+DCFF of the text, and that byte again when it is written. fetch goes
+through the server, which asks what this sandbox may reach. JavaScript alone: no process or require.
 `;
 const TIMED_OUT_EXIT = 124;
 
@@ -47,7 +47,7 @@ export function jsCommand(memoryBytes: number, running: () => Run): Command {
       print: ({ stream, text }) => output.add(stream, bytesOfText(visibleButBytes(text))),
       write: (stream, written) => output.add(stream, written),
       stdin: bytes,
-      values: { args: passed, stdin },
+      values: { args: passed, env: { ...context.exportedEnv }, stdin },
     });
     // Output dropped here counts as dropped by the call.
     if (output.truncated) running().output.truncated = true;

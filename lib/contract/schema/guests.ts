@@ -1,0 +1,103 @@
+/** Contract schemas of what guests are given: variables of their environment, and secrets. Safe for the browser. */
+import { z } from 'zod';
+import { actorNameSchema } from './actors.ts';
+
+const epoch = z.int().min(0).max(253_402_300_799);
+const MOST_NAMED = 100;
+
+/** What the sandbox and its shell set themselves. */
+const RESERVED = new Set([
+  ...['BASHOPTS', 'ENV', 'EUID', 'HOME', 'IFS', 'LINENO', 'OLDPWD', 'OPTIND', 'PATH', 'PPID', 'PWD', 'PYTHONHOME'],
+  ...['RANDOM', 'SECONDS', 'SHELLOPTS', 'SHLVL', 'UID', '_', '__proto__'],
+]);
+
+/** The name of a variable. */
+export const variableNameSchema = z
+  .string()
+  .max(128)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be letters, digits and _, not beginning with a digit')
+  .refine(
+    (name) => !RESERVED.has(name) && !name.startsWith('BASH_'),
+    'is set by the sandbox itself: take another name',
+  );
+
+const variableValue = z
+  .string()
+  .max(32_768)
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be whole characters without NUL');
+
+export const envPatchSchema = z
+  .strictObject({
+    env: z
+      .record(variableNameSchema, variableValue.nullable())
+      .refine((env) => Object.keys(env).length <= MOST_NAMED, `must name at most ${MOST_NAMED} variables`),
+  })
+  .meta({ description: 'Values by name. Null removes a variable; one that is not named stays.' });
+export type EnvPatch = z.infer<typeof envPatchSchema>;
+
+export const variableSchema = z
+  .object({
+    name: z.string(),
+    value: z.string().nullable().meta({ description: 'Null without a value, and for roles that see names alone.' }),
+    is_set: z.boolean().meta({ description: 'False: it came with a copy or a bundle by its name, and wants a value.' }),
+    from: z.enum(['tenant', 'blueprint', 'snapshot', 'sandbox']).meta({ description: 'Whose value it is.' }),
+  })
+  .meta({ id: 'Variable' });
+export type Variable = z.infer<typeof variableSchema>;
+
+export const secretNameSchema = z
+  .string()
+  .max(128)
+  .regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, 'must be letters, digits, _ and -, beginning with a letter or _');
+
+/** Headers that say how a request is sent, and to whom. */
+const NO_SECRET_HEADER =
+  /^(?:host|connection|content-length|content-encoding|transfer-encoding|keep-alive|te|trailer|upgrade|expect|proxy-.*)$/;
+
+const secretHeader = z
+  .string()
+  .max(100)
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header')
+  .toLowerCase()
+  .refine((name) => !NO_SECRET_HEADER.test(name), 'is a header that a request needs for itself');
+
+export const secretInputSchema = z.strictObject({
+  value: z
+    .string()
+    .min(1)
+    .max(8192)
+    .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, 'must be visible ASCII, as a header takes it')
+    .meta({ description: 'Encrypted as it comes in. No answer ever holds it again.' }),
+  url: z.string().max(2000).meta({
+    description: 'Requests to this https address and below it carry the secret: `https://api.example.com/v1/`.',
+  }),
+  header: secretHeader.default('authorization'),
+  format: z
+    .string()
+    .max(200)
+    .regex(/^[\x20-\x7e]*$/, 'must be ASCII')
+    .refine((text) => text.split('{}').length === 2, 'must have {} once, in the place of the secret')
+    .default('Bearer {}')
+    .meta({ description: 'The value of the header, with `{}` in the place of the secret.' }),
+});
+export type SecretInput = z.input<typeof secretInputSchema>;
+export type ParsedSecretInput = z.output<typeof secretInputSchema>;
+
+export const secretSchema = z
+  .object({
+    name: z.string(),
+    of: z.enum(['tenant', 'sandbox']),
+    url: z.string(),
+    header: z.string(),
+    format: z.string(),
+    created: epoch,
+    created_by: z.string(),
+    created_by_name: actorNameSchema,
+    updated: epoch,
+    updated_by: z.string(),
+    updated_by_name: actorNameSchema,
+    last_used: epoch.nullable().meta({ description: 'To the minute; null: not since it was set.' }),
+    opens: z.boolean().meta({ description: 'False: the server’s key does not open it. It has to be set again.' }),
+  })
+  .meta({ id: 'Secret' });
+export type Secret = z.infer<typeof secretSchema>;

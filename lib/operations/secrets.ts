@@ -1,0 +1,105 @@
+/**
+ * Operations on secrets of tenants and sandboxes: set, listed without their values, removed. None returns a value, to
+ * whatever role.
+ */
+import type { ActorDirectory } from '../auth/actor-directory.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { Clock } from '../base/clock.ts';
+import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
+import type { ParsedSecretInput, Secret } from '../contract/schema.ts';
+import type { OutgoingGuard } from '../outgoing/guard.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { SecretKey, SecretRow } from '../registry/secrets.ts';
+import type { Secrets } from '../secrets/secrets.ts';
+import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
+import { withActorNames } from './actor-names.ts';
+import { auditContextOf } from './audit-context.ts';
+
+export interface SecretOperations {
+  tenantSecrets(caller: Caller, tenant: string): Promise<Secret[]>;
+  setTenantSecret(caller: Caller, tenant: string, name: string, input: ParsedSecretInput): Promise<Secret>;
+  deleteTenantSecret(caller: Caller, tenant: string, name: string): Promise<void>;
+  /** Its own, and those of its tenant that no name of its own replaces. */
+  instanceSecrets(caller: Caller, id: InstanceId): Promise<Secret[]>;
+  setInstanceSecret(caller: Caller, id: InstanceId, name: string, input: ParsedSecretInput): Promise<Secret>;
+  deleteInstanceSecret(caller: Caller, id: InstanceId, name: string): Promise<void>;
+}
+
+export function secretOperations(parts: {
+  registry: Registry;
+  secrets: Secrets;
+  guard: OutgoingGuard;
+  clock: Clock;
+  auth: { actors: ActorDirectory };
+}): SecretOperations {
+  const { registry, secrets, guard } = parts;
+  const { actors } = parts.auth;
+
+  const shown = async (rows: readonly SecretRow[]): Promise<Secret[]> => {
+    const items = rows.map((row) => secretOf(row, secrets.opens(row)));
+    return withActorNames(actors, 'updated_by', await withActorNames(actors, 'created_by', items));
+  };
+  /** Names the host alone: the rest of an address may be a secret too. */
+  const lineOf = (caller: Caller, { tenant, instance, name }: SecretKey, type: string, url: string) => {
+    const audit = auditContextOf(caller, `${name}: ${new URL(url).host}`);
+    return ledgerEntry(parts, instance === '' ? null : { id: instance, tenant }, audit, type, { tenant });
+  };
+  const set = async (caller: Caller, key: SecretKey, { value, ...input }: ParsedSecretInput): Promise<Secret> => {
+    const url = addressOf(guard, input.url);
+    const line = lineOf(caller, key, 'secret.set', url);
+    const { row } = await secrets.set({ ...key, ...input, url }, value, caller.actor, line);
+    const [one] = await shown([row]);
+    return one as Secret;
+  };
+  const remove = async (caller: Caller, key: SecretKey): Promise<void> => {
+    const row = (await secrets.list(key.tenant, key.instance)).find(({ name }) => name === key.name);
+    if (row !== undefined && (await secrets.remove(key, lineOf(caller, key, 'secret.removed', row.url)))) return;
+    const whose = key.instance === '' ? `tenant "${key.tenant}"` : `sandbox "${key.instance}"`;
+    throw new WinterdockError('not_found', `The ${whose} has no secret "${key.name}" of its own.`);
+  };
+  const ofInstance = async (id: InstanceId, name: string): Promise<SecretKey> => ({
+    tenant: (await requireInstance({ registry }, id)).tenant,
+    instance: id,
+    name,
+  });
+
+  return {
+    tenantSecrets: async (_caller, tenant) => shown(await secrets.list(tenant, '')),
+    setTenantSecret: (caller, tenant, name, input) => set(caller, { tenant, instance: '', name }, input),
+    deleteTenantSecret: (caller, tenant, name) => remove(caller, { tenant, instance: '', name }),
+    async instanceSecrets(_caller, id) {
+      const { tenant } = await requireInstance({ registry }, id);
+      const own = await secrets.list(tenant, id);
+      const names = new Set(own.map(({ name }) => name));
+      return shown([...own, ...(await secrets.list(tenant, '')).filter(({ name }) => !names.has(name))]);
+    },
+    setInstanceSecret: async (caller, id, name, input) => set(caller, await ofInstance(id, name), input),
+    deleteInstanceSecret: async (caller, id, name) => remove(caller, await ofInstance(id, name)),
+  };
+}
+
+/** The address as it is stored. Throws `validation`. */
+function addressOf(guard: OutgoingGuard, address: string): string {
+  const url = guard.parse(address);
+  const message = url.search !== '' || url.hash !== '' ? 'must end with its path, without ? and #' : null;
+  if (message === null) return url.href;
+  throw new WinterdockError('validation', `url: ${message}`, { extra: { errors: [{ path: 'url', message }] } });
+}
+
+function secretOf(row: SecretRow, opens: boolean): Omit<Secret, 'created_by_name' | 'updated_by_name'> {
+  const { name, instance, url, header, format, created, updated } = row;
+  return {
+    name,
+    of: instance === '' ? 'tenant' : 'sandbox',
+    url,
+    header,
+    format,
+    created,
+    created_by: row.createdBy,
+    updated,
+    updated_by: row.updatedBy,
+    last_used: row.lastUsed,
+    opens,
+  };
+}
