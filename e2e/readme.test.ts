@@ -51,10 +51,35 @@ async function printed(script: string, env: Record<string, string> = {}): Promis
   return stdout.replaceAll(server.url, 'http://localhost:3000');
 }
 
+/** What a program prints that imports the package, with the test's server and this key. */
+async function printedByProgram(program: string, key: string): Promise<string> {
+  const file = join(folder, 'example.mjs');
+  const imported = /'winterdock\/(client|sandbox)'/;
+  writeFileSync(
+    file,
+    program.replace(imported, (_, name: string) => JSON.stringify(fileOf(`lib/client/${name}.ts`))),
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, [file], {
+    env: { ...process.env, WINTERDOCK_URL: server.url, WINTERDOCK_KEY: key },
+  });
+  return stdout;
+}
+
 test('the five lines of the README print what the README says', async () => {
   const heading = '## Five lines';
   const output = await printed(block('README.md', 'sh', heading));
   expect(timeless(output)).toBe(timeless(block('README.md', 'text', heading)));
+});
+
+test('its JavaScript prints what it says, with a key of a tenant', async () => {
+  const heading = '## Five lines';
+  const made = await fetch(`${server.url}/api/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ name: 'agents', role: 'tenant', tenant: 'acme' }),
+  });
+  const { key: theirs } = (await made.json()) as { key: string };
+  expect(await printedByProgram(block('README.md', 'js', heading), theirs)).toBe(block('README.md', 'text', '```js'));
 });
 
 test('the command lines of docs/clients.md print what it says', async () => {
@@ -63,15 +88,9 @@ test('the command lines of docs/clients.md print what it says', async () => {
   expect(timeless(output)).toBe(timeless(block(CLIENTS, 'text', heading)));
 });
 
-test('its JavaScript prints what it says, with the address and the key of the environment', async () => {
-  const heading = '## From JavaScript and TypeScript';
-  const program = block(CLIENTS, 'js', heading).replace(
-    "'winterdock/client'",
-    JSON.stringify(fileOf('lib/client/client.ts')),
-  );
-  writeFileSync(join(folder, 'example.mjs'), program);
-  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'example.mjs')], {
-    env: { ...process.env, WINTERDOCK_URL: server.url, WINTERDOCK_KEY: key },
-  });
-  expect(stdout).toBe(block(CLIENTS, 'text', heading));
-});
+test.each(['## A sandbox in the hand', '## From JavaScript and TypeScript'])(
+  'its JavaScript prints what it says, with the address and the key of the environment: %s',
+  async (heading) => {
+    expect(await printedByProgram(block(CLIENTS, 'js', heading), key)).toBe(block(CLIENTS, 'text', heading));
+  },
+);

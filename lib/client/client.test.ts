@@ -79,7 +79,8 @@ test('files go in and out as bytes, with their versions, parts and conditions', 
   expect((await dock.searchFiles('a', { q: 'tex', in: 'content' })).items).toMatchObject([{ path: '/plain', line: 1 }]);
   expect((await dock.queryFiles('a', { sql: 'SELECT ? AS one', params: [1] })).rows).toEqual([[1]]);
   await dock.deleteFile('a', 'workspace', '/plain');
-  expect(await failure(dock.statFile('a', 'workspace', '/plain'))).toMatchObject({ status: 404 });
+  expect(await failure(dock.statFile('a', 'workspace', '/plain'))).toMatchObject({ code: 'not_found', status: 404 });
+  expect(await failure(dock.statFile('b', 'workspace', '/plain'))).toMatchObject({ code: 'not_found', message: /"b"/ });
 });
 
 test('an upload may be a stream of unknown length, and its progress is reported', async () => {

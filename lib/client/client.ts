@@ -142,7 +142,13 @@ export function createClient(options: ClientOptions = {}): WinterdockClient {
     followRun: (id, run, followOptions = {}) => followRun(transport, CALLS.getRunOutput, [id, run], followOptions),
     async statFile(id, volume, path, callOptions = {}) {
       const line = { ...CALLS.getFile, method: 'HEAD' } as const;
-      const { headers } = await transport.send({ line, parameters: [id, volume, path], options: callOptions });
+      const call = { line, parameters: [id, volume, path], options: callOptions };
+      const { headers } = await transport.send(call).catch(async (refusal) => {
+        // The answer to HEAD has no body: a request for the first byte is refused in words.
+        const first = { ...callOptions, range: { start: 0, end: 0 } };
+        if (refusal.status > 0) await transport.answer({ ...call, line: CALLS.getFile, options: first });
+        throw refusal;
+      });
       const written = Date.parse(headers.get('last-modified') ?? '');
       return {
         size: Number(headers.get('content-length')),

@@ -33,6 +33,7 @@ const MANIFEST = {
   bin: { winterdock: 'cli/main.js' },
   exports: {
     './client': { types: './client/client.d.ts', default: './client/client.js' },
+    './sandbox': { types: './client/sandbox.d.ts', default: './client/sandbox.js' },
     './package.json': './package.json',
   },
   // The client needs nothing, neither at run time nor for its types. The command line needs commander.
@@ -42,6 +43,17 @@ const MANIFEST = {
 const README = `# winterdock
 
 The client and the command line of Winterdock.
+
+\`\`\`js
+import { Sandbox } from 'winterdock/sandbox';
+
+const box = await Sandbox.create();
+await box.commands.run('for n in 1 2 3; do echo $n; sleep 1; done', { onStdout: (text) => process.stdout.write(text) });
+await box.files.write('note', 'hello');
+await box.suspend();
+\`\`\`
+
+Every operation of the server, one method each:
 
 \`\`\`js
 import { createClient } from 'winterdock/client';
@@ -112,7 +124,8 @@ export function buildClient(folder: string): void {
   });
   if (tsc.status !== 0) throw new Error(`The client did not build:\n${tsc.stdout}${tsc.stderr}`);
   rewriteEndings(folder);
-  removeUnreached(folder, ['client/client.js', 'client/client.d.ts', 'cli/main.js']);
+  const entries = ['client/client', 'client/sandbox'].flatMap((entry) => [`${entry}.js`, `${entry}.d.ts`]);
+  removeUnreached(folder, [...entries, 'cli/main.js']);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(MANIFEST, null, 2)}\n`);
   writeFileSync(join(folder, 'README.md'), README);
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));

@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { build } from 'rolldown';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer, TEST_KEY, type TestServer } from '../../lib/testing/server.ts';
 import { ROOT } from '../build.ts';
@@ -12,6 +14,9 @@ const folder = mkdtempSync(join(tmpdir(), 'winterdock-package-'));
 const project = join(folder, 'project');
 const installed = join(project, 'node_modules', 'winterdock');
 let server: TestServer;
+/** What a browser loads, minified and compressed by gzip: all of the client, and what a sandbox in the hand adds. */
+const CLIENT_BYTES = 8000;
+const SANDBOX_BYTES = 3500;
 
 /**
  * Runs a program in the other project. What it needs of the environment is its address and key, and nothing of ours.
@@ -77,21 +82,23 @@ test('another project installs the package and uses the client from plain JavaSc
   writeFileSync(
     join(project, 'use.js'),
     `import { ApiError, createClient } from 'winterdock/client';
+import { ApiError as SameError, Sandbox } from 'winterdock/sandbox';
 const dock = createClient();
 await dock.createInstance({ id: 'a', tenant: 'acme' });
 for await (const event of dock.execStream('a', { command: 'echo hello' })) if (event.event === 'stdout') process.stdout.write(event.bytes);
 console.log((await dock.execBytes('a', { command: 'cat', stdin: new Uint8Array([255, 0]) })).stdout.toString());
+await (await Sandbox.connect('a')).commands.run('echo in hand', { onStdout: (text) => process.stdout.write(text) });
 await dock.suspendInstance('a');
 for await (const { id, state } of dock.listInstances()) console.log(id, state);
 try {
   await dock.getInstance('nobody');
 } catch (error) {
-  console.log(error instanceof ApiError, error.code, error.status);
+  console.log(error instanceof ApiError && ApiError === SameError, error.code, error.status);
 }
 `,
   );
   const { stdout, stderr } = await run(process.execPath, 'use.js');
-  expect(stdout).toBe('hello\n255,0\na suspended\ntrue not_found 404\n');
+  expect(stdout).toBe('hello\n255,0\nin hand\na suspended\ntrue not_found 404\n');
   expect(stderr).toBe('');
 });
 
@@ -102,7 +109,9 @@ test('its command line runs from there', async () => {
   expect((await run(cli, 'exec', 'b', 'echo from elsewhere')).stdout).toBe('from elsewhere\n');
 });
 
-test('at run time the client imports nothing but files of its own, so a browser can load it', () => {
+const ENTRIES = ['client.js', 'sandbox.js'];
+
+test.each(ENTRIES)('at run time %s imports nothing but files of its own, so a browser can load it', (entry) => {
   const seen = new Set<string>();
   const foreign: string[] = [];
   const walk = (path: string) => {
@@ -114,10 +123,22 @@ test('at run time the client imports nothing but files of its own, so a browser 
       else foreign.push(target);
     }
   };
-  walk(join(installed, 'client', 'client.js'));
+  walk(join(installed, 'client', entry));
   expect(seen.size).toBeGreaterThan(8);
   expect(foreign).toEqual([]);
   for (const path of seen) expect(readFileSync(path, 'utf8')).not.toMatch(/\b(process|Buffer|require)\b[.(]/);
+});
+
+test('in a browser the client is small, and a sandbox in the hand costs only those who take it', async () => {
+  const sizes: number[] = [];
+  for (const entry of ENTRIES) {
+    const { output } = await build({ input: join(installed, 'client', entry), write: false, output: { minify: true } });
+    expect(output).toHaveLength(1);
+    sizes.push(gzipSync(output[0].code).length);
+  }
+  const [client = 0, sandbox = 0] = sizes;
+  expect(client).toBeLessThan(CLIENT_BYTES);
+  expect(sandbox - client).toBeLessThan(SANDBOX_BYTES);
 });
 
 test('its types hold in a project without ours: right use compiles, wrong use does not', async () => {
@@ -125,6 +146,7 @@ test('its types hold in a project without ours: right use compiles, wrong use do
   writeFileSync(
     join(project, 'consumer.ts'),
     `import { ApiError, createClient, type DryRun, type Event, type ExecAnswer, type Instance, type Page, type Volume } from 'winterdock/client';
+import { type BackgroundRun, type CommandResult, Sandbox } from 'winterdock/sandbox';
 
 const dock = createClient({ url: 'http://localhost:3000', key: 'k' });
 createClient({ url: '', key: null });
@@ -155,6 +177,18 @@ try {
 } catch (error) {
   if (error instanceof ApiError && error.code === 'conflict') console.log(error.hint, error.request_id);
 }
+const box: Sandbox = await Sandbox.create({ labels: { team: 'red' }, signal: AbortSignal.timeout(1000) });
+const ended: CommandResult = await box.commands.run('true', { onStdout: (text) => console.log(text.length) });
+const run: BackgroundRun = await box.commands.run('true', { background: true });
+const note: string = await box.files.read('note');
+const raw: Uint8Array = await box.files.read('note', { format: 'bytes' });
+for await (const change of await box.files.watch()) console.log(change.type, ended.exitCode, run.id, note, raw);
+// @ts-expect-error a script in the background has no one to tell
+await box.commands.run('true', { background: true, onStdout: () => undefined });
+// @ts-expect-error a run has no exit code yet
+console.log(run.exitCode);
+// @ts-expect-error a sandbox is made by create or connect
+new Sandbox();
 // @ts-expect-error a sandbox has a tenant
 await dock.createInstance({ id: 'a' });
 // @ts-expect-error there is no such state
