@@ -1296,7 +1296,10 @@ export type Secret = {
 export type SecretInput = {
   /** Encrypted as it comes in. No answer ever holds it again. */
   value: string;
-  /** Requests to this https address and below it carry the secret: `https://api.example.com/v1/`. */
+  /**
+   * Requests to this address and below it carry the secret: `https://api.example.com/v1/`. Without TLS only to a host
+   * that the tenant’s network list has as private.
+   */
   url: string;
   header?: string | undefined;
   /** The value of the header, with `{}` in the place of the secret. */

@@ -31,7 +31,7 @@ import {
   PARALLEL_OF_SANDBOX,
 } from '../outgoing/network-limits.ts';
 import { failureOf, type OutgoingAnswer, sendOutgoing } from '../outgoing/send.ts';
-import { isAmbiguousPath, LONGEST_URL, parseOutgoingUrl, rulesFor, type UrlRule } from '../outgoing/url-rules.ts';
+import { LONGEST_URL, parseOutgoingUrl, rulesFor, type UrlRule } from '../outgoing/url-rules.ts';
 import type { NetworkPolicyRow, NetworkSubject } from '../registry/network.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
@@ -155,18 +155,12 @@ export class NetworkBroker {
   /** Secrets go over TLS, and without it to hosts that were allowed as private ones. */
   async #secretsFor({ id, tenant }: InstanceRow, url: URL, rules: readonly UrlRule[]): Promise<SecretHeader[]> {
     if (url.protocol !== 'https:' && !rules.some((rule) => rule.private)) return [];
-    let headers: SecretHeader[];
     try {
-      headers = await this.#parts.secrets.headersFor({ instanceId: id, tenant }, url);
+      return await this.#parts.secrets.headersFor({ instanceId: id, tenant }, url);
     } catch (error) {
       if (!isWinterdockError(error)) throw error;
       throw new Refusal('refused', 'a secret for this address does not open any more: set it again');
     }
-    // It may be lent to a part of the host alone, and this could be taken for another one.
-    if (headers.length > 0 && isAmbiguousPath(url.pathname)) {
-      throw new Refusal('refused', 'a secret goes with no path that may be taken for another one');
-    }
-    return headers;
   }
 
   async #send(

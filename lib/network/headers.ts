@@ -1,18 +1,11 @@
 /** Headers of requests and answers that cross the broker. Pure. */
+import { METHOD_OVERRIDES, OWN_HEADERS } from '../outgoing/header-names.ts';
 import { MOST_HEADER_BYTES } from '../outgoing/network-limits.ts';
 import type { SecretHeader } from '../secrets/secrets.ts';
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Printable characters of Latin-1 and the tab: nothing that ends a line. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/**
- * What is between two hops, what says where a body ends, and what names the host: the broker's own. A guest's
- * `Content-Length` beside a `Transfer-Encoding` would let two servers see two different requests.
- */
-const OWN = new Set([
-  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade', 'http2-settings', 'content-length', 'expect', 'host', 'accept-encoding'],
-]);
 /** Of an answer: what is true of the connection and of the bytes before they were decompressed. */
 const NOT_RETURNED = new Set([
   'connection',
@@ -23,8 +16,6 @@ const NOT_RETURNED = new Set([
   'proxy-authenticate',
 ]);
 const OF_ENCODED = new Set(['content-encoding', 'content-length']);
-/** What a server can be told to take instead of the method that was allowed. */
-const METHOD_OVERRIDES = new Set(['x-http-method-override', 'x-http-method', 'x-method-override']);
 
 /** The headers to send, by name; otherwise what is wrong with the guest's. Those of secrets replace the guest's. */
 export function requestHeaders(
@@ -32,7 +23,7 @@ export function requestHeaders(
   { url, method, secrets, decode }: { url: URL; method: string; secrets: readonly SecretHeader[]; decode: boolean },
 ): { headers: Record<string, string | string[]> } | { wrong: string } {
   const named = given.filter(([name]) => name.toLowerCase() === 'connection').flatMap(([, list]) => list.split(','));
-  const dropped = new Set([...OWN, ...named.map((name) => name.trim().toLowerCase())]);
+  const dropped = new Set([...OWN_HEADERS, ...named.map((name) => name.trim().toLowerCase())]);
   const secretNames = new Set(secrets.map(({ name }) => name.toLowerCase()));
   const headers = new Map<string, string[]>();
   let bytes = 0;

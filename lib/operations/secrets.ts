@@ -8,7 +8,6 @@ import type { Clock } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { ParsedSecretInput, Secret } from '../contract/schema.ts';
-import type { OutgoingGuard } from '../outgoing/guard.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SecretKey, SecretRow } from '../registry/secrets.ts';
 import type { Secrets } from '../secrets/secrets.ts';
@@ -29,11 +28,10 @@ export interface SecretOperations {
 export function secretOperations(parts: {
   registry: Registry;
   secrets: Secrets;
-  guard: OutgoingGuard;
   clock: Clock;
   auth: { actors: ActorDirectory };
 }): SecretOperations {
-  const { registry, secrets, guard } = parts;
+  const { registry, secrets } = parts;
   const { actors } = parts.auth;
 
   const shown = async (rows: readonly SecretRow[]): Promise<Secret[]> => {
@@ -46,9 +44,9 @@ export function secretOperations(parts: {
     return ledgerEntry(parts, instance === '' ? null : { id: instance, tenant }, audit, type, { tenant });
   };
   const set = async (caller: Caller, key: SecretKey, { value, ...input }: ParsedSecretInput): Promise<Secret> => {
-    const url = addressOf(guard, input.url);
-    const line = lineOf(caller, key, 'secret.set', url);
-    const { row } = await secrets.set({ ...key, ...input, url }, value, caller.actor, line);
+    await requireSafe(registry, key.tenant, input.url);
+    const line = lineOf(caller, key, 'secret.set', input.url);
+    const { row } = await secrets.set({ ...key, ...input }, value, caller.actor, line);
     const [one] = await shown([row]);
     return one as Secret;
   };
@@ -79,12 +77,17 @@ export function secretOperations(parts: {
   };
 }
 
-/** The address as it is stored. Throws `validation`. */
-function addressOf(guard: OutgoingGuard, address: string): string {
-  const url = guard.parse(address);
-  const message = url.search !== '' || url.hash !== '' ? 'must end with its path, without ? and #' : null;
-  if (message === null) return url.href;
-  throw new WinterdockError('validation', `url: ${message}`, { extra: { errors: [{ path: 'url', message }] } });
+/** Throws `validation` for an address without TLS, unless the tenant's list has its host as a private one. */
+async function requireSafe(registry: Pick<Registry, 'network'>, tenant: string, address: string): Promise<void> {
+  const url = new URL(address);
+  if (url.protocol === 'https:') return;
+  const rules = (await registry.network.policy('tenant', tenant))?.rules ?? [];
+  if (rules.some((rule) => rule.private && new URL(rule.url).origin === url.origin)) return;
+  const message = 'must begin with https://';
+  throw new WinterdockError('validation', `url: ${message}`, {
+    extra: { errors: [{ path: 'url', message }] },
+    hint: 'Without TLS a secret goes to a host alone that the tenant’s network list has as private.',
+  });
 }
 
 function secretOf(row: SecretRow, opens: boolean): Omit<Secret, 'created_by_name' | 'updated_by_name'> {

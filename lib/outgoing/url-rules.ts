@@ -79,7 +79,7 @@ export function covers(rule: string, url: URL): boolean {
  * when it is decoded, once or several times, or with what follows a semicolon left out. Plain dot segments are gone
  * once a URL is parsed.
  */
-export function isAmbiguousPath(path: string): boolean {
+function isAmbiguousPath(path: string): boolean {
   let decoded = path;
   for (let times = 0; times <= MOST_DECODINGS; times += 1) {
     if (/[\\\p{Cc}]/u.test(decoded) || (times > 0 && /%(?:2f|5c|00)/i.test(decoded))) return true;

@@ -6,6 +6,7 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { SecretSealer } from '../base/sealed-secrets.ts';
+import { covers } from '../outgoing/url-rules.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SecretKey, SecretRow, SecretTerms } from '../registry/secrets.ts';
 import type { LedgerEntry } from '../registry/types.ts';
@@ -48,7 +49,7 @@ export class Secrets {
     const rows = await this.#store.usable(tenant, instanceId);
     const own = new Set(rows.filter(({ instance }) => instance !== '').map(({ name }) => name));
     const fitting = rows
-      .filter((row) => (row.instance !== '' || !own.has(row.name)) && isUnder(url, row.url))
+      .filter((row) => (row.instance !== '' || !own.has(row.name)) && covers(row.url, url))
       .sort((a, b) => Number(b.instance !== '') - Number(a.instance !== '') || b.url.length - a.url.length);
     const headers = new Map<string, SecretHeader>();
     for (const row of fitting) {
@@ -106,19 +107,6 @@ export class Secrets {
 /** What a secret is sealed for: a row that is moved, or whose address is changed in the file, does not open. */
 function ownerOf({ tenant, instance, name, url, header, format }: SecretTerms): string {
   return JSON.stringify([tenant, instance, name, url, header, format]);
-}
-
-/** Path segments that a receiver may read in another way than they are written here. */
-const AMBIGUOUS = /%(?:2e|2f|5c|00)/i;
-
-/** Whether a request goes to `prefix` or below it: the same origin, and its path up to the end of a segment. */
-function isUnder(url: URL, prefix: string): boolean {
-  const { origin, pathname } = new URL(prefix);
-  if (url.origin !== origin) return false;
-  if (pathname === '/') return true;
-  if (AMBIGUOUS.test(url.pathname)) return false;
-  const folder = pathname.endsWith('/') ? pathname : `${pathname}/`;
-  return url.pathname === pathname || url.pathname.startsWith(folder);
 }
 
 function lost(rows: readonly SecretKey[]): WinterdockError {

@@ -1,5 +1,7 @@
 /** Contract schemas of what guests are given: variables of their environment, and secrets. Safe for the browser. */
 import { z } from 'zod';
+import { maySecretBe } from '../../outgoing/header-names.ts';
+import { normalRuleUrl, WILDCARD } from '../../outgoing/url-rules.ts';
 import { actorNameSchema } from './actors.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
@@ -50,16 +52,12 @@ export const secretNameSchema = z
   .max(128)
   .regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, 'must be letters, digits, _ and -, beginning with a letter or _');
 
-/** Headers that say how a request is sent, and to whom. */
-const NO_SECRET_HEADER =
-  /^(?:host|connection|content-length|content-encoding|transfer-encoding|keep-alive|te|trailer|upgrade|expect|proxy-.*)$/;
-
 const secretHeader = z
   .string()
   .max(100)
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header')
   .toLowerCase()
-  .refine((name) => !NO_SECRET_HEADER.test(name), 'is a header that a request needs for itself');
+  .refine(maySecretBe, 'is a header that a request needs for itself');
 
 export const secretInputSchema = z.strictObject({
   value: z
@@ -68,9 +66,19 @@ export const secretInputSchema = z.strictObject({
     .max(8192)
     .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, 'must be visible ASCII, as a header takes it')
     .meta({ description: 'Encrypted as it comes in. No answer ever holds it again.' }),
-  url: z.string().max(2000).meta({
-    description: 'Requests to this https address and below it carry the secret: `https://api.example.com/v1/`.',
-  }),
+  url: z
+    .string()
+    .transform((text, context) => {
+      const normal = normalRuleUrl(text);
+      const wrong = 'wrong' in normal ? normal.wrong : normal.url === WILDCARD ? 'must name a host' : null;
+      if ('url' in normal && wrong === null) return normal.url;
+      context.addIssue({ code: 'custom', message: wrong ?? '' });
+      return z.NEVER;
+    })
+    .meta({
+      description:
+        'Requests to this address and below it carry the secret: `https://api.example.com/v1/`. Without TLS only to a host that the tenant’s network list has as private.',
+    }),
   header: secretHeader.default('authorization'),
   format: z
     .string()

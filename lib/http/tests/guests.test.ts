@@ -170,11 +170,13 @@ test('what no request may carry is refused, and the refusal does not say it agai
     { format: 'Bearer' },
     { format: '{} {}' },
     { format: 'a\r\n{}' },
-    { header: 'host' },
-    { header: 'Proxy-Authorization' },
-    { header: 'a b' },
+    ...['host', 'Content-Length', 'connection', 'Transfer-Encoding', 'te', 'upgrade', 'expect', 'accept-encoding'].map(
+      (header) => ({ header }),
+    ),
+    ...['Proxy-Authorization', 'content-type', 'X-HTTP-Method-Override', 'range', 'a b'].map((header) => ({ header })),
     { url: 'http://api.example.com/' },
-    { url: 'https://127.0.0.1/' },
+    { url: 'https://api.example.com/a%2fb/' },
+    { url: '*' },
     { url: 'https://user:pass@api.example.com/' },
     { url: 'https://api.example.com/?key=1' },
     { url: CANARY },
@@ -186,6 +188,15 @@ test('what no request may carry is refused, and the refusal does not say it agai
   }
   expect((await put(`tenants/acme/secrets/${encodeURIComponent('a/b')}`)).status).toBe(422);
   expect(await secrets('tenants/acme')).toEqual([]);
+});
+
+test('an address without TLS is for a host alone that the tenant’s list has as private', async () => {
+  const plain = { url: 'http://lan.example:8080/v1/' };
+  expect((await put('tenants/acme/secrets/ONE', plain)).status).toBe(422);
+  const rules = [{ url: 'http://lan.example:8080/', private: true }];
+  expect((await server.call('PUT', '/api/tenants/acme/network', { rules })).status).toBe(200);
+  expect((await put('tenants/acme/secrets/ONE', plain)).status).toBe(200);
+  expect((await put('tenants/acme/secrets/ONE', { url: 'http://lan.example/v1/' })).status).toBe(422);
 });
 
 test('names are for every role of the tenant, and setting one for those who may run commands', async () => {
