@@ -103,6 +103,14 @@ test('a value that no option takes leaves a call without a command line', () => 
   expect(commandText({ ...call, body: { keep_hot: null } })).toBeNull();
 });
 
+test('the command line of a secret asks for its value', () => {
+  const body = { value: 'tok', url: 'https://api.example.com/', header: 'x-key' };
+  const call: SampleCall = { name: 'setTenantSecret', path: { tenant: 'acme', name: 'KEY' }, body };
+  expect(commandText(call)).toBe(
+    'npx winterdock secrets set --tenant acme --address https://api.example.com/ --header x-key KEY',
+  );
+});
+
 test('what a shell or an address would take for its own is kept', () => {
   const call: SampleCall = { name: 'getFile', path: { id: 'a', volume: 'workspace', path: "/it's 1?/ü#" } };
   expect(addressText(call)).toBe("/api/instances/a/volumes/workspace/it's%201%3F/%C3%BC%23");

@@ -8,6 +8,7 @@ import { addBundleCommands } from './commands/bundles.ts';
 import { addCopyCommands } from './commands/copies.ts';
 import { addEventCommands } from './commands/events.ts';
 import { addFileCommands } from './commands/files.ts';
+import { addGuestCommands } from './commands/guests.ts';
 import { addInstanceCommands } from './commands/instances.ts';
 import { addJobCommands } from './commands/jobs.ts';
 import { addKeyCommands } from './commands/keys.ts';
@@ -68,6 +69,7 @@ ${exitCodeTable()}`,
   addWorkbookCommands(program);
   addEventCommands(program);
   addNetworkCommands(program);
+  addGuestCommands(program);
   addWebhookCommands(program);
   addLedgerCommands(program);
   addTenantCommands(program);

@@ -10,6 +10,10 @@ interface CommandLine {
   args?: readonly string[];
   /** Options by the member of the body or the query that they give. */
   options?: Readonly<Record<string, string>>;
+  /** Options that give what the path names, by its parameter. */
+  named?: Readonly<Record<string, string>>;
+  /** Members of the body that the command asks for, and no option takes. */
+  asked?: readonly string[];
   /** Options that are always there. */
   always?: readonly string[];
 }
@@ -24,6 +28,12 @@ const THRESHOLDS = {
 const SANDBOX = { name: '--name', policy: '--policy', labels: '--label', keep_hot: '--keep-hot', ...THRESHOLDS };
 const SCHEDULE = ['id', 'schedule'];
 const WORKBOOK = { tenant: '--tenant', version: '--version' };
+const SECRET = {
+  words: 'secrets set',
+  args: ['name'],
+  options: { url: '--address', header: '--header', format: '--format' },
+  asked: ['value'],
+};
 
 const COMMANDS: Partial<Record<CallName, CommandLine>> = {
   listInstances: {
@@ -153,6 +163,15 @@ const COMMANDS: Partial<Record<CallName, CommandLine>> = {
     },
   },
   forgetTenant: { words: 'tenants forget', args: ['tenant'], options: { dry_run: '--dry-run', confirm: '--confirm' } },
+  instanceEnv: { words: 'env list', named: { id: '--sandbox' } },
+  tenantEnv: { words: 'env list', named: { tenant: '--tenant' } },
+  blueprintEnv: { words: 'env list', named: { name: '--blueprint' } },
+  instanceSecrets: { words: 'secrets list', named: { id: '--sandbox' } },
+  setInstanceSecret: { ...SECRET, named: { id: '--sandbox' } },
+  deleteInstanceSecret: { words: 'secrets remove', args: ['name'], named: { id: '--sandbox' } },
+  tenantSecrets: { words: 'secrets list', named: { tenant: '--tenant' } },
+  setTenantSecret: { ...SECRET, named: { tenant: '--tenant' } },
+  deleteTenantSecret: { words: 'secrets remove', args: ['name'], named: { tenant: '--tenant' } },
   listEvents: {
     words: 'events',
     options: {
@@ -203,12 +222,12 @@ function optionWords(option: string, name: string, value: unknown): string[] | n
 export function commandWords(call: SampleCall): string[] | null {
   const command = COMMANDS[call.name];
   if (command === undefined) return null;
-  const { words, args = [], options = {}, always = [] } = command;
+  const { words, args = [], options = {}, always = [], named = {}, asked = [] } = command;
   const body = typeof call.body === 'object' && call.body !== null ? (call.body as Record<string, unknown>) : {};
   const members = args.filter((arg) => arg.startsWith('.')).map((arg) => arg.slice(1));
-  const optional: string[] = [...always];
+  const optional = [...always, ...Object.entries(named).flatMap(([name, option]) => [option, pathValue(call, name)])];
   for (const [name, value] of [...givenEntries(body), ...givenEntries(call.query)]) {
-    if (members.includes(name)) continue;
+    if (members.includes(name) || asked.includes(name)) continue;
     const option = options[name];
     const said = option === undefined ? null : optionWords(option, name, value);
     if (said === null) return null;
