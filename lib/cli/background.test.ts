@@ -15,6 +15,11 @@ afterAll(async () => {
   await server.stop();
 });
 
+test('logs of a sandbox without runs says so', async () => {
+  await server.call('POST', '/api/instances', { id: 'none', tenant: 'acme' });
+  expect(await cli.run(['logs', 'none'])).toMatchObject({ exit: 4, stderr: /no runs of none/ });
+});
+
 test('run follows a command and ends with its code; runs and logs tell of it afterwards', async () => {
   const ended = await cli.run(['run', '--env', 'WHO=me', 'a', 'echo "$WHO"; echo no >&2; exit 7']);
   expect(ended).toMatchObject({ exit: 7, stdout: 'me\n', stderr: 'no\n' });
@@ -24,6 +29,7 @@ test('run follows a command and ends with its code; runs and logs tell of it aft
   const id = run?.id ?? '';
   expect((await cli.run(['runs', 'a'])).stdout).toContain(id);
   expect(await cli.run(['logs', 'a', id])).toMatchObject({ exit: 0, stdout: 'me\n', stderr: 'no\n' });
+  expect((await cli.run(['logs', 'a'])).stdout).toBe('me\n');
   expect(await cli.run(['logs', '-f', 'a', id])).toMatchObject({ exit: 7, stdout: 'me\n' });
 });
 

@@ -16,6 +16,7 @@ export const EXIT_CODES = [
   { exit: 8, name: 'unavailable', says: 'no room for another process, or the store is away: try later' },
   { exit: 9, name: 'fault', says: 'the sandbox is faulted: `show` tells why and what to do' },
   { exit: 10, name: 'network', says: 'no whole answer came, or not one of Winterdock' },
+  { exit: 124, name: 'timeout', says: 'what `wait` waits for did not come in its time' },
   { exit: 130, name: 'interrupted', says: 'stopped with Ctrl-C (143: with SIGTERM)' },
 ] as const;
 

@@ -22,9 +22,11 @@ import { addPeopleCommands } from './commands/people.ts';
 import { addRepairCommands } from './commands/repairs.ts';
 import { addRunCommands } from './commands/run.ts';
 import { addScheduleCommands } from './commands/schedules.ts';
+import { addServerCommands } from './commands/server.ts';
 import { addShellCommand } from './commands/shell.ts';
 import { addTenantCommands } from './commands/tenants.ts';
 import { addUsageCommand } from './commands/usage.ts';
+import { addWaitCommand } from './commands/wait.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';
 import { addWorkbookCommands } from './commands/workbooks.ts';
 import { exitCodeTable } from './exit-codes.ts';
@@ -54,10 +56,12 @@ Every command has --help with examples, and --json for programs.
 ${exitCodeTable()}`,
     );
   addLoginCommands(program);
+  addServerCommands(program);
   addInstanceCommands(program);
   addRunCommands(program);
   addShellCommand(program);
   addBackgroundCommands(program);
+  addWaitCommand(program);
   addFileCommands(program);
   addMoveCommands(program);
   addJobCommands(program);

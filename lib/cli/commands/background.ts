@@ -64,6 +64,12 @@ async function printOutput(context: CommandContext, id: string, run: string): Pr
   }
 }
 
+async function newestRun({ client, signal }: CommandContext, id: string): Promise<string> {
+  const { items } = await client.listRuns(id, { limit: 1 }, { signal });
+  if (items[0] === undefined) throw new CliError('absent', `There are no runs of ${id}.`);
+  return items[0].id;
+}
+
 export function addBackgroundCommands(program: Command): void {
   addCommand<{ cwd?: string; env?: Record<string, string>; timeout?: number; detach?: boolean }, [string, string[]]>(
     program,
@@ -123,12 +129,16 @@ export function addBackgroundCommands(program: Command): void {
     },
   });
 
-  addCommand<{ follow?: boolean }>(program, 'logs <id> <run>', {
-    summary: 'print the output of a run',
+  addCommand<{ follow?: boolean }>(program, 'logs <id> [run]', {
+    summary: 'print the output of a run, of the newest without its id',
     description: 'The server keeps the newest part of it. With --follow it ends with the exit code of the run.',
     options: (command) => command.option('-f, --follow', 'go on until it ends'),
-    examples: [['logs -f sess-841 run-7ke0', 'come back to it']],
-    async run(context, { follow = false }, id: string, run: string) {
+    examples: [
+      ['logs sess-841', 'what the newest run wrote'],
+      ['logs -f sess-841 run-7ke0', 'come back to it'],
+    ],
+    async run(context, { follow = false }, id: string, named?: string) {
+      const run = named ?? (await newestRun(context, id));
       if (context.json) {
         const output = await context.client.getRunOutput(id, run, { limit: READ_BYTES }, { signal: context.signal });
         context.print(output, () => '');
