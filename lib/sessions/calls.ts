@@ -183,7 +183,7 @@ export async function requireCallable(
 }
 
 /** The variables of a call: those of the sandbox as they are now, under those of the call itself. */
-async function guestEnv(
+export async function guestEnv(
   engine: Engine,
   runtime: SandboxRuntime,
   ofCall: Record<string, string> = {},

@@ -5,7 +5,7 @@
 import { notePart } from '../base/timing.ts';
 import type { ComponentLog, ComponentProgress } from '../instance/components/component-call.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
-import { afterTimeout, patienceOf, requireCpuTime, sendToProcess } from './calls.ts';
+import { afterTimeout, guestEnv, patienceOf, requireCpuTime, sendToProcess } from './calls.ts';
 import type { ComponentRecords } from './component-records.ts';
 import type { ComponentRequests, PreparedCall } from './component-requests.ts';
 import type { Engine } from './engine.ts';
@@ -32,6 +32,7 @@ export async function callWorkbook(
   const { onWoke, onProgress, signal } = options;
   const prepared = await requests.prepare(runtime, call, audit.trigger);
   await requireCpuTime(engine, runtime, audit);
+  const env = await guestEnv(engine, runtime);
   // Progress of a call that runs before its wake is committed is held back until then.
   let held: ComponentProgress[] | null = [];
   const tell = (progress: ComponentProgress) => onProgress?.(named(prepared, progress));
@@ -41,10 +42,13 @@ export async function callWorkbook(
     runtime,
     audit,
     (process: InstanceProcess) =>
-      process.callComponents(prepared.request, {
-        ...(signal === undefined ? {} : { signal }),
-        ...(onProgress === undefined ? {} : { onProgress: take }),
-      }),
+      process.callComponents(
+        { ...prepared.request, env },
+        {
+          ...(signal === undefined ? {} : { signal }),
+          ...(onProgress === undefined ? {} : { onProgress: take }),
+        },
+      ),
     {
       ...patienceOf(call.timeoutMs, options),
       onWoken: (report) => {

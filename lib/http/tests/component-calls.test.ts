@@ -75,6 +75,43 @@ const call = <T = ComponentCallAnswer>(id: string, component: string, input?: ob
 const run = <T = WorkflowCallAnswer>(id: string, body: object) =>
   server.call<T>('POST', `/api/instances/${id}/call`, body);
 
+test('components find the variables of their sandbox, those of now, also where they are kept', async () => {
+  const source = `#+TITLE: Env
+* main :workflow:
+** injs :component:
+#+begin_src js
+const first = env.STAGE; export default () => { const said = first + env.STAGE + env.NONE; env.NONE = 'x'; return { said }; };
+#+end_src
+** inpy :component:
+#+begin_src python
+import os
+def run(input):
+    said = os.environ["STAGE"] + str(os.environ.get("NONE"))
+    os.environ["NONE"] = "x"
+    return {"said": said}
+#+end_src
+** insh :component:
+#+begin_src sh
+printf '{"said":"%s"}' "$STAGE$NONE"
+#+end_src
+`;
+  const stored = await server.call('PUT', '/api/workbooks/env?tenant=acme', source);
+  expect(stored.text).toContain('"problems":0');
+  await server.call('POST', '/api/instances', { id: 'with-env', tenant: 'acme', workbook: 'env' });
+  const said = async () => {
+    const all = [];
+    for (const name of ['injs', 'inpy', 'insh']) {
+      const { output, error } = (await call('with-env', name)).json;
+      all.push(error?.message ?? (output as { said: string } | undefined)?.said);
+    }
+    return all;
+  };
+  await server.call('PATCH', '/api/instances/with-env/env', { env: { STAGE: 'one' } });
+  expect(await said()).toEqual(['oneoneundefined', 'oneNone', 'one']);
+  await server.call('PATCH', '/api/instances/with-env/env', { env: { STAGE: 'two' } });
+  expect(await said()).toEqual(['onetwoundefined', 'twoNone', 'two']);
+});
+
 test('a component is called by name or path; it wakes the sandbox, and memory ends with the start', async () => {
   await dock('one');
   const first = await call('one', 'lost');

@@ -41,6 +41,8 @@ export interface ComponentsRequest {
   steps: readonly ComponentStep[];
   /** An object as JSON. */
   input: string;
+  /** Variables of every step. Default: none. */
+  env?: Readonly<Record<string, string>>;
   /** What started it: for the event log. */
   trigger: string;
   /** Milliseconds for the whole call. A step never has more than its profile allows. */

@@ -189,6 +189,7 @@ export class ComponentRunner {
               component,
               source: () => this.#sourceOf(component, files),
               input: JSON.stringify(input),
+              env: call.env ?? {},
               files,
               deadline: Math.min(started + call.stepMs, deadline),
               signal: hooks.signal,

@@ -60,7 +60,7 @@ export class ComponentThread implements ComponentInterpreter {
   }
 
   async run(run: ComponentRun): Promise<ComponentRunResult> {
-    const { component, source, input, deadline, signal } = run;
+    const { component, source, input, env, deadline, signal } = run;
     const settled = Promise.withResolvers<ThreadResult | Ended>();
     const running: Running = { run, settle: settled.resolve, undeclared: null, stateError: null };
     this.#running = running;
@@ -73,7 +73,7 @@ export class ComponentThread implements ComponentInterpreter {
     try {
       const { path, hash, uses, persist } = component;
       const isLoaded = this.#kept.get(path)?.hash === hash;
-      this.#send({ type: 'call', call: { path, hash, source: isLoaded ? null : source(), input, uses, persist } });
+      this.#send({ type: 'call', call: { path, hash, source: isLoaded ? null : source(), input, env, uses, persist } });
       const result = await settled.promise;
       if (running.undeclared !== null) return { ok: false, kind: 'capability', message: running.undeclared.message };
       if (running.stateError !== null) return { ok: false, kind: 'state', message: running.stateError };

@@ -9,6 +9,8 @@ export interface ComponentRun {
   source: () => string | Uint8Array;
   /** An object as JSON. */
   input: string;
+  /** Variables of this call alone. */
+  env: Readonly<Record<string, string>>;
   files: Overlay;
   /** In milliseconds of `monotonicMs`. */
   deadline: number;

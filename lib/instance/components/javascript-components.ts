@@ -26,6 +26,11 @@ const MAX_REALMS = 128;
 const CALLER = `((parse, apply) => (callee, self, text, isJson) =>
   apply(callee, self, text === undefined ? [] : [isJson ? parse(text) : text]))(JSON.parse, Reflect.apply)`;
 
+/** Gives the guest the variables of a call. */
+const ENV_SETTER = `((parse, define) => (text) => {
+  define(globalThis, 'env', { value: parse(text), writable: true, enumerable: true, configurable: true });
+})(JSON.parse, Reflect.defineProperty)`;
+
 /**
  * Remembers the state in the guest, and gives it out only when it has changed: a large one that has not need not cross.
  * A state that is one string is remembered as it is, any other one as its JSON: only that tells whether an object has
@@ -64,6 +69,8 @@ interface Realm {
   context: QuickJSContext;
   bridge: JavaScriptBridge;
   caller: QuickJSHandle;
+  /** The function of ENV_SETTER. */
+  setEnv: QuickJSHandle;
   toJson: QuickJSHandle;
   /** A function of KEEPER. */
   keeper: QuickJSHandle;
@@ -161,6 +168,8 @@ export class JavaScriptComponents implements ComponentInterpreter {
     const begun = { component, runtime, context, bridge, state: null };
     const toJson = installGlobals(context, bridge, this.#globals(component));
     const caller = context.unwrapResult(context.evalCode(CALLER, 'caller'));
+    const setEnv = context.unwrapResult(context.evalCode(ENV_SETTER, 'env'));
+    giveEnv({ context, bridge, setEnv }, run);
     const keeper = context
       .unwrapResult(context.evalCode(KEEPER, 'keeper'))
       .consume((make) => context.unwrapResult(context.callFunction(make, context.undefined, toJson)));
@@ -170,7 +179,7 @@ export class JavaScriptComponents implements ComponentInterpreter {
       ? failedResult(context, bridge, evaluated.error, { deadline })
       : settleValue(context, runtime, bridge, evaluated.value, { deadline });
     const main = 'ok' in exported ? context.undefined : context.getProp(exported.value, 'default');
-    const realm: Realm = { ...begun, toJson, keeper, caller, main };
+    const realm: Realm = { ...begun, toJson, keeper, caller, setEnv, main };
     this.#realms.set(component.path, realm);
     const failure = 'ok' in exported ? failureOf(exported) : this.#connect(realm, exported.value, run);
     if (failure === null) return realm;
@@ -208,6 +217,7 @@ export class JavaScriptComponents implements ComponentInterpreter {
   }
 
   #call(realm: Realm, run: ComponentRun): ComponentRunResult {
+    giveEnv(realm, run);
     const answer = this.#invoke(realm, run, null, { text: run.input, isJson: true });
     if (!answer.ok || realm.state === null) return answer;
     const state = this.#invoke(realm, run, 'get', null);
@@ -317,8 +327,18 @@ function failureOf(result: JavaScriptResult): Failed {
   return { ok: false, kind, message: error };
 }
 
-function disposeRealm({ main, state, caller, toJson, keeper, bridge, context, runtime }: Realm): void {
-  for (const handle of [main, state, caller, toJson, keeper]) handle?.dispose();
+function giveEnv(
+  { context, bridge, setEnv }: Pick<Realm, 'context' | 'bridge' | 'setEnv'>,
+  { env }: ComponentRun,
+): void {
+  const given = bridge
+    .newText(JSON.stringify(env))
+    .consume((text) => context.callFunction(setEnv, context.undefined, text));
+  (given.error ?? given.value).dispose();
+}
+
+function disposeRealm({ main, state, caller, setEnv, toJson, keeper, bridge, context, runtime }: Realm): void {
+  for (const handle of [main, state, caller, setEnv, toJson, keeper]) handle?.dispose();
   bridge.dispose();
   context.dispose();
   runtime.dispose();

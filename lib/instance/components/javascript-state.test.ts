@@ -23,6 +23,7 @@ function startWith(saved: string | null) {
       component: COMPONENT,
       source: () => SOURCE,
       input: JSON.stringify(input),
+      env: {},
       files: null as never,
       deadline: monotonicMs() + 60_000,
       signal: new AbortController().signal,

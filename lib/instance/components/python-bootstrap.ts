@@ -148,7 +148,15 @@ def _winterdock():
             result["state"] = as_json(state, "state", "What get_state returned")
         return result
 
+    own = dict(os.environ)
+
+    def set_env(env):
+        os.environ.clear()
+        os.environ.update(own)
+        os.environ.update(env)
+
     def answer(call):
+        set_env(call["env"])
         sys.stdout, sys.stderr = out, err
         try:
             return perform(call)

@@ -23,7 +23,16 @@ export class ShellComponents implements ComponentInterpreter {
     this.#shell = shell;
   }
 
-  async run({ component, source, input, files, deadline, signal, log }: ComponentRun): Promise<ComponentRunResult> {
+  async run({
+    component,
+    source,
+    input,
+    env,
+    files,
+    deadline,
+    signal,
+    log,
+  }: ComponentRun): Promise<ComponentRunResult> {
     if (component.persist !== 'no')
       return { ok: false, kind: 'state', message: 'A sh component has no state that :persist could keep: use files.' };
     this.#scratch ??= component.uses.includes('vfs') ? null : openLive(':memory:', SCRATCH_LIMITS);
@@ -37,7 +46,7 @@ export class ShellComponents implements ComponentInterpreter {
     signal.addEventListener('abort', stop, { once: true });
     try {
       const { exitCode, timedOut } = await this.#shell.exec(
-        { command: String(source()), stdin: Buffer.from(input) },
+        { command: String(source()), env: { ...env }, stdin: Buffer.from(input) },
         run,
       );
       const chunks = [...sent, ...run.output.end()];

@@ -24,6 +24,7 @@ export interface ThreadCall {
   /** Null: the thread has it loaded. */
   source: string | Uint8Array | null;
   input: string;
+  env: Readonly<Record<string, string>>;
   uses: readonly string[];
   persist: 'no' | 'state' | 'memory';
 }

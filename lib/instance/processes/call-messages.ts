@@ -18,10 +18,10 @@ export function evalCall({ language, code, env, timeoutMs, longestMs }: EvalRequ
 }
 
 export function componentsCall(
-  { workbook, steps, input, trigger, timeoutMs }: ComponentsRequest,
+  { workbook, steps, input, env = {}, trigger, timeoutMs }: ComponentsRequest,
   profile: PolicyProfile,
   streaming: boolean,
 ): ComponentsCall {
   const limits = componentLimits(timeoutMs, steps.length, profile);
-  return { kind: 'components', workbook, steps, input, trigger, ...limits, streaming };
+  return { kind: 'components', workbook, steps, input, env, trigger, ...limits, streaming };
 }
