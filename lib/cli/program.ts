@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { addBackgroundCommands } from './commands/background.ts';
 import { addBundleCommands } from './commands/bundles.ts';
 import { addCopyCommands } from './commands/copies.ts';
+import { addCopyFilesCommand } from './commands/copy.ts';
 import { addEventCommands } from './commands/events.ts';
 import { addFileCommands } from './commands/files.ts';
 import { addGuestCommands } from './commands/guests.ts';
@@ -63,6 +64,7 @@ ${exitCodeTable()}`,
   addBackgroundCommands(program);
   addWaitCommand(program);
   addFileCommands(program);
+  addCopyFilesCommand(program);
   addMoveCommands(program);
   addJobCommands(program);
   addScheduleCommands(program);

@@ -10,17 +10,8 @@ import { CliError } from '../failure.ts';
 import { bytesText, printable, table, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
+import { remotePathOf, wholePath } from '../remote-path.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
-
-/** Reads `/memory/notes` as the sandbox's own shell does; a path without a leading slash is in the workspace. */
-function volumePathOf(path: string): { volume: Volume; path: string } {
-  if (!path.startsWith('/')) return { volume: DEFAULT_VOLUME, path: `/${path}` };
-  const [, name = '', ...rest] = path.split('/');
-  return { volume: parseVolume(name), path: `/${rest.join('/')}` };
-}
-
-/** The path of a file with its volume. */
-const wholePath = (volume: string, path: string) => `/${volume}${path}`;
 
 const progressOption = (command: Command) =>
   command.option('--progress', 'show progress on stderr even when that is no terminal');
@@ -86,7 +77,7 @@ export function addFileCommands(program: Command): void {
         ];
         return print(volumes, () => table(['VOLUME', 'FILES', 'SIZE', 'SLEEP', 'SHARING'], volumes.map(row)));
       }
-      const target = volumePathOf(path);
+      const target = remotePathOf(path);
       const prefix = target.path === '/' ? undefined : target.path;
       await printList(context, options, {
         read: (limit) => client.listFiles(id, target.volume, { prefix, limit }, { signal }),
@@ -105,7 +96,7 @@ export function addFileCommands(program: Command): void {
       ['files get sess-841 /memory/facts.json facts.json', 'keep it'],
     ],
     async run(context, options, id: string, path: string, file?: string) {
-      const source = volumePathOf(path);
+      const source = remotePathOf(path);
       const target = file ?? '-';
       refuseOverwrite(target, options.force);
       const progress = showProgress(path, target === '-' && options.progress !== true ? false : options.progress);
@@ -134,7 +125,7 @@ export function addFileCommands(program: Command): void {
     ],
     async run({ client, print, signal }, options, id: string, file: string, path?: string) {
       if (file === '-' && path === undefined) throw new CliError('usage', 'What comes on stdin needs a path.');
-      const target = volumePathOf(
+      const target = remotePathOf(
         path === undefined ? basename(file) : path.endsWith('/') ? `${path}${basename(file)}` : path,
       );
       if (file !== '-' && !statSync(file).isFile()) throw new CliError('usage', `"${file}" is not a file.`);
@@ -161,7 +152,7 @@ export function addFileCommands(program: Command): void {
     summary: 'delete files',
     examples: [['files rm sess-841 note /tmp/scratch', 'two of them']],
     async run({ client, print, signal }, _options, id, paths) {
-      const targets = paths.map(volumePathOf);
+      const targets = paths.map(remotePathOf);
       for (const { volume, path } of targets) await client.deleteFile(id, volume, path, { signal });
       const whole = targets.map(({ volume, path }) => wholePath(volume, path));
       print({ deleted: whole }, () => whole.map((path) => `${path} is deleted.\n`).join(''));
@@ -172,7 +163,7 @@ export function addFileCommands(program: Command): void {
     summary: 'move a file within its volume',
     examples: [['files mv sess-841 note old/note', 'into a folder']],
     async run({ client, print, signal }, _options, id: string, from: string, to: string) {
-      const [source, target] = [volumePathOf(from), volumePathOf(to)];
+      const [source, target] = [remotePathOf(from), remotePathOf(to)];
       if (source.volume !== target.volume) {
         throw new CliError('usage', 'A file moves within its volume only.', 'Use get, put and rm instead.');
       }
@@ -195,7 +186,7 @@ export function addFileCommands(program: Command): void {
       ['files tables sess-841 data/app.db users', 'the first rows of one'],
     ],
     async run({ client, print, signal }, { limit, cursor }, id: string, path: string, name?: string) {
-      const source = volumePathOf(path);
+      const source = remotePathOf(path);
       const query = { path: source.path, limit, cursor };
       const more = (next: string | null) => (next === null ? '' : `There is more: --cursor ${next}\n`);
       if (name === undefined) {
