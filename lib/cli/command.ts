@@ -8,6 +8,7 @@ import { type LoginServer, resolveServer } from './saved-logins.ts';
 interface SharedOptions {
   json?: boolean;
   url?: string;
+  context?: string;
 }
 
 /** What a command's `run` gets. */
@@ -68,7 +69,7 @@ function contextOf(options: SharedOptions): CommandContext {
     json,
     signal,
     get server() {
-      server ??= resolveServer(process.env, options.url);
+      server ??= resolveServer(process.env, options.url, options.context);
       return server;
     },
     get client() {
@@ -106,7 +107,8 @@ export function addCommand<O = object, A extends unknown[] = string[]>(
   spec.options?.(command);
   command
     .option('--json', 'print JSON, and failures as JSON on stderr')
-    .option('--url <address>', 'the server (default: WINTERDOCK_URL, else the last login)')
+    .option('--url <address>', 'the server (default: WINTERDOCK_URL, else the current context)')
+    .option('--context <name>', 'the server and key of this login')
     .addHelpText('after', examplesText(spec.examples))
     .action(async (...given: unknown[]) => {
       const args = given.slice(0, -2) as A;

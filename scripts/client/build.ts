@@ -71,7 +71,7 @@ npx winterdock exec sess-841 'echo hello'
 \`\`\`
 
 Where the server is and with which key, both take from \`WINTERDOCK_URL\` and \`WINTERDOCK_KEY\` in the environment when it is not said
-(\`createClient({ url, key })\`, \`--url\`); else the server is this machine, or, of the command line, the last login.
+(\`createClient({ url, key })\`, \`--url\`); else the server is this machine, or, of the command line, the current context.
 `;
 
 /** The imports of a file of the package: static, bare or dynamic. */
