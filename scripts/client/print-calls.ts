@@ -38,7 +38,8 @@ function outputOf(schema: z.ZodType, route: Route, types: TypeBook): string {
   return nameOf(schema, 'output', route, types);
 }
 
-function answeredBy(route: Route, types: TypeBook): Answered {
+/** What a route's good answers are to the client. */
+export function answeredBy(route: Route, types: TypeBook): Answered {
   const good = Object.entries(route.answers).filter(([status]) => Number(status) < 300);
   const docs = good.map(([, doc]) => doc as AnswerDoc);
   const media = docs.map((doc) => doc.mediaType).find((type) => type !== undefined);
@@ -77,7 +78,7 @@ function bodyArgument(route: Route, types: TypeBook, mayBeLeftOut: boolean): str
 const takesNothing = (schema: z.ZodType) => schema.safeParse({}).success;
 
 /** The arguments of a call: path, body, query, options. Only what nothing required follows may be left out. */
-function argumentsOf(route: Route, types: TypeBook): string[] {
+export function argumentsOf(route: Route, types: TypeBook): string[] {
   const { query } = route;
   const queryOptional = query === null || takesNothing(query);
   return [

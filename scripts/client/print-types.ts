@@ -24,6 +24,17 @@ export class TypeBook {
   readonly #comparing = new Set<z.core.$ZodType>();
   readonly #types = new Map<string, { schemaName: string; side: Side; text: string }>();
 
+  /** Every type of the book by name, with what it is printed from. */
+  entries(): { name: string; schema: z.core.$ZodType; side: Side }[] {
+    const schemaOf = new Map([...schemaNames].map(([schema, name]) => [name, schema as z.core.$ZodType]));
+    return [...this.#types]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([name, { schemaName, side }]) => {
+        const schema = schemaOf.get(schemaName);
+        return schema === undefined ? [] : [{ name, schema, side }];
+      });
+  }
+
   /** The name of a schema's type, or null when lib/contract/schema.ts does not export it. */
   name(schema: z.core.$ZodType, side: Side): string | null {
     const name = this.#add(schema, side);
@@ -42,18 +53,18 @@ export class TypeBook {
     const name = typeName(schemaName, side);
     if (!this.#types.has(name)) {
       this.#types.set(name, { schemaName, side, text: '' });
-      this.#types.set(name, { schemaName, side, text: plainType(schema, side, this.#within) });
+      this.#types.set(name, { schemaName, side, text: plainType(schema, side, this.nameWithin) });
     }
     return name;
   }
 
   /** Objects within others go by their names; one that is the same on both sides has one name. */
-  readonly #within: NameOf = (schema, side) => {
+  readonly nameWithin: NameOf = (schema, side) => {
     if (!(schema instanceof z.ZodObject) || !schemaNames.has(schema)) return undefined;
     // In itself a schema goes by its name: of one that holds itself both sides are the same.
     if (this.#comparing.has(schema)) return typeName(schemaNames.get(schema) ?? '', 'output');
     this.#comparing.add(schema);
-    const isOne = plainType(schema, 'input', this.#within) === plainType(schema, 'output', this.#within);
+    const isOne = plainType(schema, 'input', this.nameWithin) === plainType(schema, 'output', this.nameWithin);
     this.#comparing.delete(schema);
     return this.#add(schema, isOne ? 'output' : side) ?? undefined;
   };

@@ -1,0 +1,203 @@
+"""A sandbox in the hand, over the client."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Optional, Type, TypeVar
+
+from .. import types
+from .._call import CallOptions
+from .._errors import ApiError
+from .._results import given
+from .client import AsyncClient
+from .commands import AsyncSandboxCommands
+from .creation import create_once, tenant_of
+from .files import AsyncSandboxFiles
+from .pages import AsyncPages
+from .runs import AsyncSandboxRuns
+
+Policy = Literal["posix", "minimal", "compute", "network"]
+#: Why a sandbox cannot be suspended that need not be: never started, archived, deleted, in memory, or in use by others.
+NOT_TO_SUSPEND = ("invalid_transition", "archived", "gone", "conflict")
+
+Self = TypeVar("Self", bound="AsyncSandbox")
+
+
+class AsyncSandbox:
+    """One sandbox. `create`, `connect`, `from_snapshot` and `from_blueprint` make it.
+
+    Leaving its `with` suspends it: its process ends, its files stay, and its next command wakes it.
+    """
+
+    def __init__(self, client: AsyncClient, id: str) -> None:
+        self.id = id
+        #: The client that it uses, for everything else that the server does.
+        self.client = client
+        self.runs = AsyncSandboxRuns(client, id)
+        self.commands = AsyncSandboxCommands(client, id, self.runs)
+        self.files = AsyncSandboxFiles(client, id)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id}>"
+
+    async def __aenter__(self: Self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        try:
+            await self.suspend()
+        except ApiError as error:
+            # What is raised within the block says more than that it could not be left tidily.
+            if kind is None and error.code not in NOT_TO_SUSPEND:
+                raise
+        finally:
+            await self.aclose()
+
+    async def aclose(self) -> None:
+        """Closes connections that nothing uses. The sandbox stays as it is, and can be used again."""
+        await self.client.aclose()
+
+    @classmethod
+    async def create(
+        cls: Type[Self],
+        id: Optional[str] = None,
+        *,
+        tenant: Optional[str] = None,
+        name: Optional[str] = None,
+        labels: Optional[Dict[str, str]] = None,
+        policy: Optional[Policy] = None,
+        workbook: Optional[str] = None,
+        ephemeral: Optional[bool] = None,
+        keep_hot: Optional[bool] = None,
+        hot_to_warm_s: Optional[int] = None,
+        idle_to_suspend_s: Optional[int] = None,
+        idle_to_freeze_s: Optional[int] = None,
+        vfs_path: Optional[Literal[":memory:"]] = None,
+        client: Optional[AsyncClient] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Self:
+        """Makes a sandbox. It starts with its first command. The tenant may be left out when the key is of one.
+
+        With an `id` doing it again gives the same sandbox, and `conflict` when that is of another tenant, policy or
+        workbook; a lost answer never makes two. Without `client` one is made of the environment.
+        """
+        used = client or AsyncClient()
+        body = given(
+            id=id,
+            tenant=tenant or await tenant_of(used, options),
+            name=name,
+            labels=labels,
+            policy=policy,
+            workbook=workbook,
+            ephemeral=ephemeral,
+            keep_hot=keep_hot,
+            hot_to_warm_s=hot_to_warm_s,
+            idle_to_suspend_s=idle_to_suspend_s,
+            idle_to_freeze_s=idle_to_freeze_s,
+            vfs_path=vfs_path,
+        )
+        return cls(used, (await create_once(used, body, options))["id"])
+
+    @classmethod
+    async def connect(
+        cls: Type[Self],
+        id: str,
+        *,
+        client: Optional[AsyncClient] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Self:
+        """A sandbox that is there already. Wakes nothing. Raises `not_found`, or `gone` when it was deleted."""
+        used = client or AsyncClient()
+        return cls(used, (await used.get_instance(id, options=options))["id"])
+
+    @classmethod
+    async def from_snapshot(
+        cls: Type[Self],
+        snapshot: str,
+        *,
+        tenant: Optional[str] = None,
+        name: Optional[str] = None,
+        policy: Optional[Policy] = None,
+        start: Optional[bool] = None,
+        client: Optional[AsyncClient] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Self:
+        """A new sandbox with what a snapshot holds."""
+        used = client or AsyncClient()
+        body: Any = given(tenant=tenant, name=name, policy=policy, start=start)
+        return cls(used, _only_of(await used.restore_snapshot(snapshot, body, options=options)))
+
+    @classmethod
+    async def from_blueprint(
+        cls: Type[Self],
+        blueprint: str,
+        *,
+        tenant: Optional[str] = None,
+        name: Optional[str] = None,
+        start: Optional[bool] = None,
+        client: Optional[AsyncClient] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Self:
+        """A new sandbox with what a blueprint holds."""
+        used = client or AsyncClient()
+        body: Any = given(tenant=tenant or await tenant_of(used, options), name=name, start=start)
+        return cls(used, _only_of(await used.clone_blueprint(blueprint, body, options=options)))
+
+    @classmethod
+    def list(
+        cls,
+        query: Optional[types.ListQuery] = None,
+        *,
+        client: Optional[AsyncClient] = None,
+        options: Optional[CallOptions] = None,
+    ) -> AsyncPages[types.Instance]:
+        """The sandboxes that the key sees: a page, or all when iterated. Wakes nothing."""
+        return (client or AsyncClient()).list_instances(query, options=options)
+
+    async def info(self, *, options: Optional[CallOptions] = None) -> types.Instance:
+        """How it stands: its state, what comes next and when. Wakes nothing."""
+        return await self.client.get_instance(self.id, options=options)
+
+    async def suspend(
+        self,
+        *,
+        reason: Optional[str] = None,
+        force: Optional[bool] = None,
+        options: Optional[CallOptions] = None,
+    ) -> types.Instance:
+        """Ends its process and keeps its files. The next command or write wakes it."""
+        body: Any = given(reason=reason, force=force)
+        return await self.client.suspend_instance(self.id, body, options=options)
+
+    async def resume(
+        self,
+        *,
+        reason: Optional[str] = None,
+        force: Optional[bool] = None,
+        policy: Optional[Policy] = None,
+        options: Optional[CallOptions] = None,
+    ) -> types.ResumeAnswer:
+        """Wakes it, from wherever it is filed. Commands and writes do that by themselves, but for an archived one."""
+        body: Any = given(reason=reason, force=force, policy=policy)
+        return await self.client.resume_instance(self.id, body, options=options)
+
+    async def snapshot(
+        self, *, tag: Optional[str] = None, options: Optional[CallOptions] = None
+    ) -> types.Snapshot:
+        """Keeps what it holds now, its `/tmp` aside: `from_snapshot` makes new ones of it."""
+        body: Any = given(tag=tag)
+        return await self.client.take_snapshot(self.id, body, options=options)
+
+    async def delete(self, *, reason: Optional[str] = None, options: Optional[CallOptions] = None) -> None:
+        """Deletes it with its files, from any state, hop by hop. Its id is never used again."""
+        body: Any = given(to="deleted", reason=reason)
+        try:
+            await self.client.walk_plan(self.id, body, options=options)
+        except ApiError as error:
+            if error.code != "gone":
+                raise
+
+
+def _only_of(made: List[types.Instance]) -> str:
+    if len(made) != 1:
+        raise ApiError("unexpected", "The server made no sandbox.")
+    return made[0]["id"]

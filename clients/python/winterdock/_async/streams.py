@@ -1,0 +1,235 @@
+"""Answers that come while something runs: scripts, components, runs and the ledger."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+from typing import (
+    Any,
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Dict,
+    Generic,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    TypeVar,
+)
+
+from .. import types
+from .._call import NO_OPTIONS, CallOptions, Hold, backoff
+from .._errors import ApiError, BrokenConnection, network_error, problem_error
+from .._server_sent import ServerSent, ServerSentParser
+from .._table import CALLS
+from ..events import RunEvent, run_event
+from .transport import AsyncCall, AsyncTransport
+from .wire import AsyncResponse, sleep
+
+T = TypeVar("T")
+
+#: The server sends a beat every 15 s: a connection silent for longer than this is dead.
+SILENCE_SECONDS = 45.0
+EVENTS = "text/event-stream"
+
+
+class AsyncStream(Generic[T]):
+    """Yields events as they come. Closing it, or leaving its `with`, closes the connection."""
+
+    def __init__(self, make: Callable[[Hold], AsyncGenerator[T, None]]) -> None:
+        self._hold = Hold()
+        self._events = make(self._hold)
+
+    async def __aenter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __aiter__(self) -> AsyncIterator[T]:
+        return self
+
+    async def __anext__(self) -> T:
+        try:
+            return await self._events.__anext__()
+        except ApiError:
+            if self._hold.closed:
+                raise StopAsyncIteration from None
+            raise
+
+    async def aclose(self) -> None:
+        """Ends it; also while another task or thread waits for its next event, which then ends too."""
+        self._hold.close()
+        try:
+            await self._events.aclose()
+        except (RuntimeError, ValueError):
+            # Another one is within it, and leaves it now that the connection is closed.
+            pass
+
+
+async def _server_sent(
+    response: AsyncResponse, parser: ServerSentParser, silence: Optional[float] = None
+) -> AsyncGenerator[ServerSent, None]:
+    while True:
+        data = await response.read_some(silence)
+        if not data:
+            return
+        for sent in parser.feed(data):
+            yield sent
+
+
+async def _rest_of(response: AsyncResponse) -> None:
+    """Reads the end of a stream after its last event, so that the connection can be used again."""
+    try:
+        while await response.read_some(1.0):
+            pass
+    except BrokenConnection:
+        # The events are whole; the connection is closed below.
+        pass
+
+
+async def call_events(
+    transport: AsyncTransport,
+    name: str,
+    parameters: Sequence[str],
+    body: object,
+    options: Optional[CallOptions],
+    last: str,
+    hold: Hold,
+) -> AsyncGenerator[Tuple[str, Dict[str, Any]], None]:
+    """Sends a call and yields its events as they come; `last` is the name of the last one.
+
+    Closing it closes the connection, which stops the call. A lost connection is `network`, never an early end; it is
+    never sent again.
+    """
+    call = AsyncCall(CALLS[name], parameters, options or NO_OPTIONS, body=body, accept=EVENTS, hold=hold)
+    response = await transport.send(call)
+    try:
+        async for event, data, _ in _server_sent(response, ServerSentParser()):
+            value = json.loads(data)
+            if event == "error":
+                raise problem_error(value)
+            if event == last:
+                await _rest_of(response)
+            yield event, value
+            if event == last:
+                return
+    except BrokenConnection as error:
+        raise network_error(transport.url, error) from error.__cause__
+    finally:
+        response.abort()
+    raise ApiError(
+        "network",
+        "The connection ended before the command did.",
+        hint="What ran until then is kept. Look at the files before running it again.",
+    )
+
+
+async def _connections(
+    transport: AsyncTransport,
+    call: AsyncCall,
+    last_id: Callable[[], int],
+    parser_of: Callable[[], ServerSentParser],
+    retry_of: Callable[[int], float],
+) -> AsyncGenerator[ServerSent, None]:
+    """The events of one connection after the other, each from the last id on, until it is closed."""
+    is_connected = False
+    failures = 0
+    while True:
+        options = dataclasses.replace(
+            call.options,
+            headers={**(call.options.headers or {}), "last-event-id": str(last_id())},
+            retries=0 if is_connected else call.options.retries,
+        )
+        lost: Optional[ApiError] = None
+        try:
+            response = await transport.send(dataclasses.replace(call, options=options))
+            is_connected = True
+            failures = 0
+            try:
+                async for sent in _server_sent(response, parser_of(), SILENCE_SECONDS):
+                    if sent.event == "error":
+                        raise problem_error(json.loads(sent.data))
+                    yield sent
+            except BrokenConnection as error:
+                raise network_error(transport.url, error) from error.__cause__
+            finally:
+                response.abort()
+        except ApiError as error:
+            passes = error.code == "network" or error.status == 429 or error.status >= 500
+            if not is_connected or not passes or (call.hold is not None and call.hold.closed):
+                raise
+            lost = error
+        failures += 1
+        await sleep(max(retry_of(failures), (lost.retry_after or 0.0) if lost is not None else 0.0))
+
+
+async def follow_run(
+    transport: AsyncTransport,
+    parameters: Tuple[str, str],
+    offset: int,
+    options: Optional[CallOptions],
+    hold: Hold,
+) -> AsyncGenerator[RunEvent, None]:
+    """What a run wrote and writes, from `offset` on, without a gap or a repeat that it does not tell, to its end."""
+    at: List[int] = [offset]
+    call = AsyncCall(CALLS["get_run_output"], parameters, options or NO_OPTIONS, accept=EVENTS, hold=hold)
+    connections = _connections(
+        transport, call, lambda: at[0], ServerSentParser, lambda failures: backoff(failures + 1)
+    )
+    try:
+        async for event, data, number in connections:
+            at[0] = int(number)
+            found = run_event(event, json.loads(data), at[0])
+            if found is not None:
+                yield found
+            if event == "exit":
+                return
+    finally:
+        await connections.aclose()
+
+
+async def follow_events(
+    transport: AsyncTransport,
+    query: Optional[Mapping[str, Any]],
+    options: Optional[CallOptions],
+    hold: Hold,
+) -> AsyncGenerator[types.Event, None]:
+    """Every line of the ledger that fits, from `last_event_id` on or else from now, without a gap or a repeat."""
+    given = options or NO_OPTIONS
+    fitting = dict(query or {})
+    start = fitting.pop("last_event_id", None)
+    if start is None:
+        # The newest line, so that a connection which breaks before its first line misses none.
+        newest = AsyncCall(CALLS["list_events"], (), given, query={"limit": 1})
+        items: List[types.Event] = (await transport.answer(newest)).items
+        start = items[0]["seq"] if items else 0
+    at: List[int] = [int(start)]
+    parser: List[ServerSentParser] = [ServerSentParser()]
+
+    def renewed() -> ServerSentParser:
+        retry = parser[0].retry
+        parser[0] = ServerSentParser()
+        parser[0].retry = retry
+        return parser[0]
+
+    def wait(failures: int) -> float:
+        retry = 2.0 if parser[0].retry is None else parser[0].retry
+        return retry * random.random() if failures == 1 else backoff(failures + 2)
+
+    call = AsyncCall(CALLS["stream_events"], (), given, query=fitting, hold=hold)
+    connections = _connections(transport, call, lambda: at[0], renewed, wait)
+    try:
+        async for event, data, _ in connections:
+            if event != "message":
+                continue
+            line: types.Event = json.loads(data)
+            if line["seq"] <= at[0]:
+                continue
+            at[0] = line["seq"]
+            yield line
+    finally:
+        await connections.aclose()

@@ -1,0 +1,1 @@
+"""The sync half, printed from the async one but for its wire."""
