@@ -30,8 +30,6 @@ const NO_CALL: Readonly<Record<string, string>> = {
 /** Uses of other actions without a mark, and why. */
 const UNMARKED: Readonly<Record<string, string>> = {
   'app/masthead.tsx moveSandbox': 'the palette chooses by Enter and has no buttons; the page has the same ones',
-  'app/sandboxes/[id]/network-tab.tsx setNetwork': 'its list is typed in lines, which become objects',
-  'app/tenants/[tenant]/network-section.tsx setTenantNetwork': 'its list is typed in lines, which become objects',
   'app/overview/settle-forms.tsx settleOperation': 'settling and starting again are two calls',
 };
 

@@ -1,5 +1,6 @@
 /** Reads the call of a button: its own mark or its form's, with what the form holds now. */
 import { isCallName, type SampleCall } from '#lib/client/call-text.ts';
+import { rulesOfText } from '../network/rule-text.ts';
 import { parsePause, parseSize } from '../ui/amounts.ts';
 import { parseLabels } from '../ui/label-text.ts';
 import { parseMoment } from '../ui/moments.ts';
@@ -34,6 +35,9 @@ const READ: Readonly<Record<FieldKind, (text: string, data: FormData) => unknown
   size: (text) => parseSize(text) ?? text,
   moment: (text) => parseMoment(text, 'first') ?? text,
   days: (text) => Math.floor(Date.now() / 1000) + Number(text) * DAY_SECONDS,
+  variable: (text, data) => ({ [text]: String(data.get('value') ?? '') }),
+  rules: (text) => rulesOfText(text).rules,
+  null: () => null,
   rhythm: (_, data) => {
     const values = Object.fromEntries(RHYTHM_FIELDS.map((name) => [name, String(data.get(name) ?? '')]));
     const cron = cronOf(values);

@@ -15,6 +15,7 @@ const BORDERS = [
   'app/archive/actions.ts',
   'app/archive/revived.tsx',
   'app/form-values.ts',
+  'app/guests/owners.ts',
   'app/palette-actions.ts',
   'app/retry.ts',
   'app/sandboxes/[id]/actions.ts',

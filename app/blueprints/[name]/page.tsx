@@ -21,6 +21,7 @@ import type { Blueprint } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { BatchResult } from '../../batch-result.tsx';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
+import { VariablesSection } from '../../guests/variables-section.tsx';
 import { LineageSection } from '../../lineage-section.tsx';
 import { type SearchParams, singleValues } from '../../search-params.ts';
 import { VolumeContents } from '../../volume-contents.tsx';
@@ -123,6 +124,7 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
           </Fact>
         </FactList>
       </PageSection>
+      <VariablesSection caller={caller} owner={{ kind: 'blueprint', name }} />
       <LineageSection
         caller={caller}
         current={{ kind: 'blueprint', id: name }}

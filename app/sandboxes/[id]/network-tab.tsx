@@ -1,5 +1,6 @@
 /** The Network tab: what the sandbox may reach, what it did reach, and the form of its list. */
 import Link from 'next/link';
+import { WithCall } from '#components/calls/with-call.tsx';
 import { NetworkForm } from '#components/network/network-form.tsx';
 import { lineOfRule, textOfRules } from '#components/network/rule-text.ts';
 import { exactSize } from '#components/ui/amounts.ts';
@@ -39,9 +40,9 @@ function Reached({ reached }: Pick<InstanceNetwork, 'reached'>) {
       <tbody>
         {reached.map(({ host, calls, refused, bytes_out: out, bytes_in: received }) => (
           <tr key={host}>
-            <th scope="row" className="text-left font-[400] [overflow-wrap:anywhere]">
+            <td className="[overflow-wrap:anywhere] max-md:col-span-full">
               {host === '' ? 'others' : <code>{host}</code>}
-            </th>
+            </td>
             <td data-label="Calls" className="text-right">
               {figures(calls)}
             </td>
@@ -104,21 +105,33 @@ export async function NetworkTab({ caller, instance }: { caller: Caller; instanc
       </PageSection>
       <PageSection id="network-list" name="Its list" note="Each change is a line of the ledger.">
         {whyNotSet === null ? (
-          <NetworkForm
-            present={{
-              rules: textOfRules(rules),
-              requests_per_minute: network.requests_per_minute === null ? '' : String(network.requests_per_minute),
-              bytes_per_day: network.bytes_per_day === null ? '' : exactSize(network.bytes_per_day),
+          <WithCall
+            name="putInstanceNetwork"
+            path={{ id }}
+            body={{ rules: [] }}
+            fields={{
+              rules: 'rules',
+              inherits: { to: 'rules', kind: 'null' },
+              requests_per_minute: 'number',
+              bytes_per_day: 'size',
             }}
-            inherits={{ now: rules === null }}
-            notes={{
-              rules:
-                'One entry a line: methods (else GET and HEAD) and a prefix. Nothing and no tick: it reaches nothing.',
-              requests_per_minute: 'Empty: 120.',
-              bytes_per_day: 'An amount like 500 MB. Empty: 1 GiB.',
-            }}
-            action={setNetwork.bind(null, id)}
-          />
+          >
+            <NetworkForm
+              present={{
+                rules: textOfRules(rules),
+                requests_per_minute: network.requests_per_minute === null ? '' : String(network.requests_per_minute),
+                bytes_per_day: network.bytes_per_day === null ? '' : exactSize(network.bytes_per_day),
+              }}
+              inherits={{ now: rules === null }}
+              notes={{
+                rules:
+                  'One entry a line: methods (else GET and HEAD) and a prefix. Nothing and no tick: it reaches nothing.',
+                requests_per_minute: 'Empty: 120.',
+                bytes_per_day: 'An amount like 500 MB. Empty: 1 GiB.',
+              }}
+              action={setNetwork.bind(null, id)}
+            />
+          </WithCall>
         ) : (
           <DisabledAction id="network" label="Set what it may reach" whyNot={whyNotSet} />
         )}

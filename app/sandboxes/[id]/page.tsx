@@ -14,6 +14,7 @@ import { currentCaller, ledgerSeq, renderedAt, requireCaller } from '../../calle
 import { SettleForms } from '../../overview/settle-forms.tsx';
 import { type SearchParams, singleValues } from '../../search-params.ts';
 import { DeletedSandbox } from './deleted-sandbox.tsx';
+import { EnvironmentTab } from './environment-tab.tsx';
 import { FilesTab } from './files-tab.tsx';
 import { SandboxHead } from './head.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
@@ -105,6 +106,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
           <SchedulesTab caller={caller} instance={instance} search={search} rendered={rendered} />
         )}
         {tab === 'network' && <NetworkTab caller={caller} instance={instance} />}
+        {tab === 'environment' && <EnvironmentTab caller={caller} instance={instance} rendered={rendered} />}
         {tab === 'settings' && <SettingsTab caller={caller} instance={instance} rendered={rendered} />}
         {tab === 'shares' && <SharesTab caller={caller} instance={instance} search={search} rendered={rendered} />}
       </div>

@@ -11,6 +11,7 @@ export const TABS = [
   { key: 'workbook', name: 'Workbook' },
   { key: 'schedules', name: 'Schedules' },
   { key: 'network', name: 'Network' },
+  { key: 'environment', name: 'Environment' },
   { key: 'settings', name: 'Settings' },
 ] as const;
 

@@ -1,4 +1,5 @@
 /** What the sandboxes of a tenant may reach, and the form of the list. */
+import { WithCall } from '#components/calls/with-call.tsx';
 import { NetworkForm } from '#components/network/network-form.tsx';
 import { lineOfRule, textOfRules } from '#components/network/rule-text.ts';
 import { exactSize } from '#components/ui/amounts.ts';
@@ -19,21 +20,28 @@ export async function NetworkSection({ caller, tenant }: { caller: Caller; tenan
       note="What its sandboxes with the policy “network” may reach. A sandbox’s own list narrows it."
     >
       {whyNotSet === null ? (
-        <NetworkForm
-          present={{
-            rules: textOfRules(network.rules),
-            requests_per_minute: network.requests_per_minute === null ? '' : String(network.requests_per_minute),
-            bytes_per_day: network.bytes_per_day === null ? '' : exactSize(network.bytes_per_day),
-          }}
-          inherits={null}
-          notes={{
-            rules:
-              'One entry a line: methods (else GET and HEAD) and a prefix, or * for every public address. With the word private the host may have an address in your own network.',
-            requests_per_minute: 'Of all its sandboxes. Empty: 600.',
-            bytes_per_day: 'Of all its sandboxes, like 500 MB. Empty: 10 GiB.',
-          }}
-          action={setTenantNetwork.bind(null, tenant)}
-        />
+        <WithCall
+          name="putTenantNetwork"
+          path={{ tenant }}
+          body={{ rules: [] }}
+          fields={{ rules: 'rules', requests_per_minute: 'number', bytes_per_day: 'size' }}
+        >
+          <NetworkForm
+            present={{
+              rules: textOfRules(network.rules),
+              requests_per_minute: network.requests_per_minute === null ? '' : String(network.requests_per_minute),
+              bytes_per_day: network.bytes_per_day === null ? '' : exactSize(network.bytes_per_day),
+            }}
+            inherits={null}
+            notes={{
+              rules:
+                'One entry a line: methods (else GET and HEAD) and a prefix, or * for every public address. With the word private the host may have an address in your own network.',
+              requests_per_minute: 'Of all its sandboxes. Empty: 600.',
+              bytes_per_day: 'Of all its sandboxes, like 500 MB. Empty: 10 GiB.',
+            }}
+            action={setTenantNetwork.bind(null, tenant)}
+          />
+        </WithCall>
       ) : (
         <div className="grid gap-4">
           <ul className="grid gap-1">

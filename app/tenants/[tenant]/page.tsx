@@ -16,6 +16,8 @@ import type { Tenant } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { FAULTS } from '#lib/lifecycle/words.ts';
 import { currentCaller, ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
+import { SecretsSection } from '../../guests/secrets-section.tsx';
+import { VariablesSection } from '../../guests/variables-section.tsx';
 import { DueSection, LedgerSection, SharesSection, WeekSection } from './activity-sections.tsx';
 import { BeingForgotten, ForgetPart } from './forgetting.tsx';
 import { KeysSection } from './keys-section.tsx';
@@ -113,6 +115,8 @@ export default async function TenantPage({ params }: Props) {
       <QuotasSection tenant={tenant} whyNotSet={whyNotSet} />
       <ThresholdsSection caller={caller} tenant={tenant} whyNotSet={whyNotSet} />
       <NetworkSection caller={caller} tenant={name} />
+      <VariablesSection caller={caller} owner={{ kind: 'tenant', name }} tenant={name} />
+      <SecretsSection caller={caller} owner={{ kind: 'tenant', name }} tenant={name} rendered={rendered} />
       <SharesSection caller={caller} tenant={name} rendered={rendered} />
       <KeysSection caller={caller} tenant={name} rendered={rendered} />
       <LedgerSection caller={caller} tenant={name} rendered={rendered} />
