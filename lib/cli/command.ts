@@ -41,8 +41,8 @@ interface CommandSpec<O, A extends unknown[]> {
 const CLIENT_HEADERS = { 'x-winterdock-client': 'cli' };
 
 /** A client of a server, with the header by which the ledger shows `via` cli. */
-export function cliClient(server: LoginServer): WinterdockClient {
-  return createClient({ url: server.url, key: server.key, headers: CLIENT_HEADERS });
+export function cliClient(server: LoginServer, options: { retries?: number } = {}): WinterdockClient {
+  return createClient({ ...options, url: server.url, key: server.key, headers: CLIENT_HEADERS });
 }
 
 /** A signal that the first Ctrl-C or SIGTERM aborts; a second ends the program at once. */

@@ -5,6 +5,7 @@
 import { Command } from 'commander';
 import { addBackgroundCommands } from './commands/background.ts';
 import { addBundleCommands } from './commands/bundles.ts';
+import { addCompletionCommand } from './commands/completion.ts';
 import { addCopyCommands } from './commands/copies.ts';
 import { addCopyFilesCommand } from './commands/copy.ts';
 import { addEventCommands } from './commands/events.ts';
@@ -83,5 +84,6 @@ ${exitCodeTable()}`,
   addKeyCommands(program);
   addPeopleCommands(program);
   addLocalCommands(program);
+  addCompletionCommand(program);
   return program;
 }

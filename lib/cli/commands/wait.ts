@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ApiError, type Instance } from '../../client/client.ts';
-import { isState } from '../../lifecycle/states.ts';
+import { isState, STATES } from '../../lifecycle/states.ts';
 import { addCommand, type CommandContext, parseSeconds } from '../command.ts';
 import { CliError } from '../failure.ts';
 
@@ -25,6 +25,9 @@ const CONDITIONS: Readonly<Record<string, (instance: Instance) => boolean>> = {
   faulted: ({ fault }) => fault !== null,
   healthy: ({ fault }) => fault === null,
 };
+
+/** Everything that can be waited for, but for runs. */
+export const WAIT_CONDITIONS: readonly string[] = [...STATES, ...Object.keys(CONDITIONS)];
 
 const KNOWN = `a state, ${Object.keys(CONDITIONS).join(', ')}, or run=ID`;
 

@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
+import { inTerminal } from './testing/terminal.ts';
+import { type CommandLine, commandLine, LAUNCHER } from './testing/winterdock.ts';
+
+let server: TestServer;
+let cli: CommandLine;
+let env: Record<string, string>;
+beforeAll(async () => {
+  server = await startServer();
+  cli = commandLine({ WINTERDOCK_URL: server.url, WINTERDOCK_KEY: TEST_KEY });
+  for (const id of ['sess-1', 'sess-2', 'other']) {
+    await server.call('POST', '/api/instances', { id, tenant: 'acme', name: `of ${id}` });
+  }
+  await server.call('POST', '/api/instances/other/exec', {
+    command: 'mkdir src; echo x > src/main.js; echo y > "src/m; reboot"; echo z > src/-rf; touch "src/m\\$(id)"',
+  });
+  await server.call('POST', '/api/instances/other/suspend');
+  mkdirSync(join(cli.home, 'made'));
+  writeFileSync(join(cli.home, 'made', 'winterdock'), `#!/bin/sh\nexec '${process.execPath}' '${LAUNCHER}' "$@"\n`);
+  chmodSync(join(cli.home, 'made', 'winterdock'), 0o755);
+  env = {
+    PATH: `${join(cli.home, 'made')}${delimiter}${process.env.PATH}`,
+    HOME: cli.home,
+    XDG_CONFIG_HOME: cli.home,
+    WINTERDOCK_URL: server.url,
+    WINTERDOCK_KEY: TEST_KEY,
+  };
+}, 60_000);
+afterAll(async () => {
+  cli.remove();
+  await server.stop();
+});
+
+/** The words that are offered for a command line whose last word is being typed. */
+async function offered(...words: string[]): Promise<string[]> {
+  const ended = await cli.run(['completion', 'candidates', '--', ...words]);
+  expect(ended).toMatchObject({ exit: 0, stderr: '' });
+  return ended.stdout
+    .split('\n')
+    .map((line) => line.split('\t')[0] ?? '')
+    .filter(Boolean);
+}
+
+test('commands, options and their values are those of the program itself', async () => {
+  expect(await offered('sus')).toEqual(['suspend']);
+  expect(await offered('files', 'm')).toEqual(['mv']);
+  expect(await offered('wait', 'sess-1', '--f')).toEqual(['--for']);
+  expect(await offered('wait', 'sess-1', '--for', 'fr')).toEqual(['frozen']);
+  expect(await offered('exec', 'sess-1', 'ls', '--')).toEqual([]);
+  expect(await offered('nonsense', '')).toEqual([]);
+  expect(await offered('completion', '')).toEqual(['bash', 'zsh', 'fish']);
+  expect((await offered('')).length).toBeGreaterThan(40);
+});
+
+test('sandboxes and paths come from the server, nothing wakes, and no name that a shell would act on is offered', async () => {
+  expect((await offered('show', 's')).sort()).toEqual(['sess-1', 'sess-2']);
+  expect(await offered('list', '--tenant', 'a')).toEqual(['acme']);
+  expect(await offered('files', 'get', 'other', 'sr')).toEqual(['src/']);
+  // A name that means something to a shell is not offered: nobody runs what a guest called a file.
+  expect(await offered('files', 'get', 'other', 'src/')).toEqual(['src/-rf', 'src/main.js']);
+  expect(await offered('cp', '-r', 'oth')).toEqual(['other:', ':files']);
+  expect(await offered('cp', 'other:src/m')).toEqual(['other:src/main.js']);
+  expect(await offered('files', 'put', 'other', '')).toEqual([':files']);
+  expect(await offered('create', 's')).toEqual([]);
+  expect((await cli.run(['show', 'other', '--json'])).json).toMatchObject({ state: 'suspended' });
+});
+
+test('without a key, a right or a server nothing is offered, and nothing is said', async () => {
+  const without: Record<string, string>[] = [
+    { WINTERDOCK_KEY: '' },
+    { WINTERDOCK_KEY: 'wrong' },
+    { WINTERDOCK_URL: 'http://127.0.0.1:4' },
+  ];
+  for (const other of without) {
+    const ended = await cli.run(['completion', 'candidates', '--', 'show', ''], { env: other });
+    expect(ended).toMatchObject({ exit: 0, stdout: '', stderr: '' });
+  }
+  expect((await cli.run(['completion', 'tcsh'])).exit).toBe(2);
+});
+
+test('bash completes what a person types', async () => {
+  const terminal = inTerminal(['bash', '--norc', '--noprofile', '-i'], { env });
+  try {
+    await terminal.shows('bash');
+    terminal.type(
+      `cd '${cli.home}' && source <(winterdock completion bash) && bind 'set bell-style none' && echo lo''aded\r`,
+    );
+    let at = await terminal.shows('loaded\r\n');
+    terminal.type('winterdock files ge\t');
+    at = await terminal.shows('files get ', at);
+    terminal.type('oth\t');
+    at = await terminal.shows('her ', at - 4);
+    terminal.type('src/m\t');
+    at = await terminal.shows('main.js ', at);
+    terminal.type('\r');
+    // The file's one line, and then the next prompt: what was completed ran as it stood.
+    at = await terminal.shows('x\r\n', at);
+    terminal.type('winterdock cp other:src/m\t');
+    at = await terminal.shows('main.js ', at);
+    terminal.type('ma\t');
+    at = await terminal.shows('made/', at);
+    terminal.type('\r');
+    at = await terminal.shows('made/main.js: 1 file', at);
+    terminal.type('exit\r');
+    await terminal.ended;
+  } finally {
+    terminal.end();
+  }
+});
+
+/** Whether a shell is on this machine; bash is everywhere. */
+const isHere = (shell: string) => {
+  try {
+    execFileSync('sh', ['-c', `command -v ${shell}`], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test.each(['bash', 'zsh', 'fish'].filter(isHere))('the script of %s is one', async (shell) => {
+  const { stdout } = await cli.run(['completion', shell]);
+  execFileSync(shell, ['-n'], { input: stdout });
+});
