@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../lib/client/client.ts';
 import { ROUTES } from '../../lib/http/routes.ts';
 import { startServer, TEST_KEY, type TestServer } from '../../lib/testing/server.ts';
@@ -68,6 +68,7 @@ async function python(...args: string[]): Promise<{ code: number | null; output:
       WINTERDOCK_OPERATIONS: JSON.stringify(OPERATIONS),
     },
   });
+  onTestFinished(() => void child.kill('SIGKILL'));
   let output = '';
   child.stdout.on('data', (chunk) => (output += chunk));
   child.stderr.on('data', (chunk) => (output += chunk));

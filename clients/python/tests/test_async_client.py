@@ -298,6 +298,15 @@ class AsyncBadNetworkCase(unittest.IsolatedAsyncioTestCase):
             await self.dock.exec_in_instance(self.box, {"command": "sleep 20"}, options=CallOptions(timeout=0.3))
         self.assertEqual(raised.exception.code, "network")
         self.assertIn("timed out", raised.exception.message)
+        with self.assertRaises(ApiError) as raised:
+            async for _ in self.dock.exec_stream(self.box, {"command": "sleep 20"}, options=CallOptions(timeout=0.3)):
+                pass
+        self.assertEqual(raised.exception.code, "network")
+        self.assertIn("timed out", raised.exception.message)
+
+    async def test_text_that_is_no_unicode_arrives_as_json_has_it(self) -> None:
+        made = await self.dock.create_instance({"id": self.box, "tenant": "acme", "labels": {"a": "\ud800ü"}})
+        self.assertEqual(made["labels"]["a"].encode("utf-8", "replace")[-2:], "ü".encode())
 
     async def test_another_server_is_unexpected_and_none_is_network(self) -> None:
         with self.assertRaises(ApiError) as raised:

@@ -132,7 +132,7 @@ class AsyncTransport:
         if line.body == "json" or (line.body == "either" and not is_upload(body)):
             if body is not None:
                 headers["content-type"] = "application/json"
-                body = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
+                body = _json_bytes(body)
                 size = len(body)
         elif line.body is not None:
             headers.setdefault("content-type", "application/octet-stream")
@@ -186,6 +186,14 @@ class AsyncTransport:
                     raise
             await sleep(wait)
             attempt += 1
+
+
+def _json_bytes(value: object) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except UnicodeEncodeError:
+        # Half a pair of surrogates can be written in JSON, and not in UTF-8.
+        return json.dumps(value, allow_nan=False).encode("ascii")
 
 
 def _json_of(url: str, response: AsyncResponse, body: bytes) -> Any:

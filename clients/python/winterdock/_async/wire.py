@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import io
+import re
+import socket
 import ssl
 import time
 from contextlib import contextmanager
@@ -30,6 +32,9 @@ from .._call import PIECE, Hold, Progress, keep_alive_seconds, pieces_of
 from .._errors import BrokenConnection
 
 T = TypeVar("T")
+
+#: How long the addresses of a name are used.
+ADDRESS_SECONDS = 30.0
 
 #: Bytes to send. What is read piece by piece can be sent once; the rest may be sent again when that is safe.
 AsyncUpload = Union[bytes, bytearray, memoryview, str, IO[bytes], Iterable[bytes], AsyncIterable[bytes]]
@@ -101,6 +106,8 @@ class AsyncWire:
         self._authority = host if self._port == usual else f"{host}:{self._port}"
         self._context = context
         self._idle: List[Tuple[_Connection, float]] = []
+        self._lookup: Optional[asyncio.Future[List[str]]] = None
+        self._looked_up = 0.0
 
     def _idle_here(self) -> Optional[Tuple[_Connection, float]]:
         """Takes the idle connection that was used last. Those of other loops are not touched."""
@@ -121,14 +128,46 @@ class AsyncWire:
             if time.monotonic() < until and connection.is_alive():
                 return connection
             connection.abort()
+        with _noting_breaks():
+            return await _within(timeout, self._connect())
+
+    async def _addresses(self) -> List[str]:
+        """The addresses of the server. To look them up takes a thread: calls that come together share one."""
+        loop = asyncio.get_running_loop()
+        lookup = self._lookup
+        is_ours = lookup is not None and lookup.get_loop() is loop
+        if lookup is None or not is_ours or time.monotonic() - self._looked_up > ADDRESS_SECONDS:
+
+            async def look_up() -> List[str]:
+                found = await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+                return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+            lookup = self._lookup = asyncio.ensure_future(look_up())
+            self._looked_up = time.monotonic()
+        try:
+            # Who is cancelled leaves the others what they wait for.
+            return await asyncio.shield(lookup)
+        except OSError:
+            self._lookup = None
+            raise
+
+    async def _connect(self) -> _Connection:
         if self._is_secure and self._context is None:
             self._context = ssl.create_default_context()
         context = self._context if self._is_secure else None
-        with _noting_breaks():
-            reader, writer = await _within(
-                timeout, asyncio.open_connection(self._host, self._port, ssl=context, limit=PIECE)
-            )
-        return _Connection(reader, writer)
+        name = self._host if self._is_secure else None
+        failed: OSError = OSError("The name has no address")
+        for address in await self._addresses():
+            try:
+                return _Connection(
+                    *await asyncio.open_connection(
+                        address, self._port, ssl=context, server_hostname=name, limit=PIECE
+                    )
+                )
+            except OSError as error:
+                failed = error
+        self._lookup = None
+        raise failed
 
     def give_back(self, connection: _Connection, seconds: float) -> None:
         """Keeps a connection for the next call."""
@@ -158,12 +197,12 @@ class AsyncWire:
             connection.writer.write("\r\n".join([*lines, "", ""]).encode("latin-1"))
             head = asyncio.ensure_future(_read_head(connection.reader))
             try:
-                is_whole = body is None or await _send_body(connection, head, body, size, on_progress)
+                is_whole = body is None or await _send_body(connection, head, body, size, on_progress, timeout)
                 with _noting_breaks():
                     status, found, version = await _within(timeout, head)
             finally:
                 head.cancel()
-            return AsyncResponse(self, connection, method, status, found, is_whole and version >= "HTTP/1.1", hold)
+            return AsyncResponse(self, connection, method, status, found, is_whole and version >= "HTTP/1.1", hold, timeout)
         except BaseException:
             connection.abort()
             raise
@@ -201,6 +240,7 @@ async def _send_body(
     body: AsyncUpload,
     size: Optional[int],
     on_progress: Optional[Progress],
+    timeout: Optional[float],
 ) -> bool:
     """Sends a body; False when the server answered, or hung up, before its end."""
     sent = 0
@@ -214,7 +254,9 @@ async def _send_body(
         connection.writer.write(piece if size is not None else b"%x\r\n%b\r\n" % (len(piece), piece))
         drained = asyncio.ensure_future(connection.writer.drain())
         try:
-            await asyncio.wait((drained, head), return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait((drained, head), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            if not done:
+                raise BrokenConnection("timed out")
         finally:
             if not drained.done():
                 drained.cancel()
@@ -243,12 +285,14 @@ class AsyncResponse:
         headers: Message,
         may_be_kept: bool,
         hold: Optional[Hold],
+        timeout: Optional[float],
     ) -> None:
         self.status = status
         self.headers = headers
         self._wire = wire
         self._connection = connection
         self._hold = hold
+        self._timeout = timeout
         self._reader = connection.reader
         self._is_done = False
         self._is_chunked = headers.get("transfer-encoding", "").lower().strip() == "chunked"
@@ -279,7 +323,7 @@ class AsyncResponse:
         if self._is_done:
             return b""
         with _noting_breaks():
-            data = await _within(timeout, self._next())
+            data = await _within(self._timeout if timeout is None else timeout, self._next())
         if not self._is_chunked and (not data or self._left == 0):
             self._finish()
         return data
@@ -289,6 +333,8 @@ class AsyncResponse:
             return await self._reader.read(PIECE)
         if self._is_chunked and self._left == 0:
             size = (await self._reader.readuntil(b"\r\n")).split(b";")[0].strip()
+            if re.fullmatch(rb"[0-9A-Fa-f]{1,15}", size) is None:
+                raise HTTPException("A chunk has no size")
             self._left = int(size, 16)
             if self._left == 0:
                 # Trailers say nothing here.

@@ -43,8 +43,6 @@ def _noting_breaks() -> Iterator[None]:
 
 def _is_readable(sock: socket.socket) -> bool:
     """Whether there is something to read, which may be the end: of an idle connection, that it is dead."""
-    if isinstance(sock, ssl.SSLSocket) and sock.pending() > 0:
-        return True
     if hasattr(select, "poll"):
         poll = select.poll()
         poll.register(sock, select.POLLIN)
@@ -138,7 +136,8 @@ class Wire:
             if size is not None and sent + len(piece) > size:
                 raise ValueError(f"The upload has more than its {size} bytes.")
             try:
-                if _is_readable(sock):
+                # TLS has something to read that is no answer: tickets of the session.
+                if not self._is_secure and _is_readable(sock):
                     return False
                 connection.send(piece if size is not None else b"%x\r\n%b\r\n" % (len(piece), piece))
             except (BrokenPipeError, ConnectionResetError):
