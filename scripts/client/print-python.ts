@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createClient } from '../../lib/client/client.ts';
 import { problemSchema } from '../../lib/contract/schema.ts';
 import type { Route } from '../../lib/http/route.ts';
 import { ROUTES } from '../../lib/http/routes.ts';
@@ -212,6 +213,19 @@ function syncText(text: string): string {
     .replaceAll(/\basync with\b/g, 'with');
 }
 
+/** What the TypeScript client has beside the operations: its streams and its forms with bytes. */
+function ownMethods(routes: readonly Route[]): string[] {
+  const names = new Set(routes.map(({ name }) => name));
+  const client = createClient({ url: 'http://localhost:3000', key: null });
+  const own = Object.keys(client).filter((name) => name !== 'url' && !names.has(name));
+  return [...own, ...OWN].toSorted();
+}
+
+/** Every method that both clients have, by its name in TypeScript and in Python. */
+export function methodNames(routes: readonly Route[] = ROUTES): [string, string][] {
+  return [...routes.map(({ name }) => name), ...ownMethods(routes)].map((name) => [name, snakeCase(name)]);
+}
+
 /** The table of all operations with the name that each client gives it. */
 function parityText(routes: readonly Route[]): string {
   const types = new TypeBook();
@@ -231,6 +245,14 @@ test holds it, and another that both clients have each method with these argumen
 | operation | TypeScript | Python |
 |---|---|---|
 ${rows.join('\n')}
+
+Beside them both have these, which follow what runs, or have bytes where JSON has text:
+
+| TypeScript | Python |
+|---|---|
+${ownMethods(routes)
+  .map((name) => `| \`${name}\` | \`${snakeCase(name)}\` |`)
+  .join('\n')}
 `;
 }
 

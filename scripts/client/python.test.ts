@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../lib/client/client.ts';
+import { SandboxCommands } from '../../lib/client/sandbox/commands.ts';
+import { SandboxFiles } from '../../lib/client/sandbox/files.ts';
+import { BackgroundRun, SandboxRuns } from '../../lib/client/sandbox/runs.ts';
+import { Sandbox } from '../../lib/client/sandbox.ts';
 import { ROUTES } from '../../lib/http/routes.ts';
 import { startServer, TEST_KEY, type TestServer } from '../../lib/testing/server.ts';
 import { ROOT } from '../build.ts';
 import { argumentsOf } from './print-calls.ts';
-import { printedPython } from './print-python.ts';
+import { methodNames, printedPython } from './print-python.ts';
 import { TypeBook } from './print-types.ts';
 import { snakeCase } from './python-type.ts';
 
@@ -24,6 +28,22 @@ const OPERATIONS = Object.fromEntries(
       .map((argument) => /^\w+/.exec(argument)?.[0]),
   ]),
 );
+
+/** The members that a class declares, in snake case. */
+const membersOf = (type: { prototype: object }) =>
+  Object.getOwnPropertyNames(type.prototype)
+    .filter((name) => name !== 'constructor')
+    .map(snakeCase);
+const STATIC = Object.getOwnPropertyNames(Sandbox).filter((name) => !['length', 'name', 'prototype'].includes(name));
+
+/** What the handle of TypeScript has, by the parts of that of Python. */
+const HANDLE = {
+  sandbox: [...membersOf(Sandbox), ...STATIC.map(snakeCase)],
+  commands: membersOf(SandboxCommands),
+  files: membersOf(SandboxFiles),
+  runs: membersOf(SandboxRuns),
+  run: membersOf(BackgroundRun),
+};
 
 let server: TestServer;
 let key: string;
@@ -66,6 +86,8 @@ async function python(...args: string[]): Promise<{ code: number | null; output:
       WINTERDOCK_ADMIN_KEY: TEST_KEY,
       WINTERDOCK_MAX_FILE: String(MAX_FILE),
       WINTERDOCK_OPERATIONS: JSON.stringify(OPERATIONS),
+      WINTERDOCK_METHODS: JSON.stringify(methodNames().map(([, name]) => name)),
+      WINTERDOCK_HANDLE: JSON.stringify(HANDLE),
     },
   });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -109,6 +131,15 @@ test.each(MODULES)('its own tests pass against a real server: %s', async (name) 
   expect(Number(/Ran (\d+) tests?/.exec(output)?.[1]), output).toBeGreaterThan(0);
   // What is not closed is told only so.
   expect(output).not.toMatch(/ResourceWarning|Exception ignored|never awaited/);
+});
+
+test('every type of it holds, under the strictest rules', async ({ skip }) => {
+  if ((await python('-c', 'import mypy')).code !== 0)
+    skip('Checking the types of clients/python needs mypy; this python3 has none.');
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-mypy-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { code, output } = await python('-m', 'mypy', '--cache-dir', folder, 'winterdock', 'tests');
+  expect(code, output).toBe(0);
 });
 
 test('what is built of it holds every file of it, its mark of types too, and imports from elsewhere', async ({
