@@ -42,6 +42,8 @@ export interface BundleSource extends Pick<ShareRow, 'actor' | 'requestId'> {
   folder: string;
   /** Hash and size of the copied file. */
   disk: Hashed;
+  /** Names of the variables that its guests find. */
+  env: readonly string[];
   /** The workbook that it is docked to; null without one. */
   workbook: { id: string; version: number; source: string } | null;
 }
@@ -52,7 +54,7 @@ export interface BundleSource extends Pick<ShareRow, 'actor' | 'requestId'> {
  */
 export async function packBundle(options: PackOptions, worker: BundleProcess, source: BundleSource): Promise<ShareRow> {
   const { clock, signer, maxFileBytes } = options;
-  const { row, includePrivate, disk, workbook, actor, requestId } = source;
+  const { row, includePrivate, disk, env, workbook, actor, requestId } = source;
   const at = (name: string) => join(source.folder, name);
   const created = epochSeconds(clock);
   const volumes = shippedVolumes(includePrivate);
@@ -68,6 +70,7 @@ export async function packBundle(options: PackOptions, worker: BundleProcess, so
     name: row.name,
     lineage: { blueprint: row.lineageBlueprint, snapshot: row.lineageSnapshot, parent: row.lineageParent },
     issuer: signer.issuer,
+    ...(env.length === 0 ? {} : { env: [...env] }),
     ...(workbook === null ? {} : { workbook: { id: workbook.id, version: workbook.version } }),
   };
   if (workbook !== null) await writeFile(at(SOURCE), workbook.source, { flag: 'wx' });

@@ -7,13 +7,15 @@
 import { createReadStream } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { finished, Readable } from 'node:stream';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { isWinterdockError, publicMessage } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
+import { variableNameProblem } from '../base/variable-names.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
+import { carriedNames, effectiveVariables } from '../registry/environments.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ShareRow } from '../registry/shares.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
@@ -30,6 +32,8 @@ import { requireSelfContained, selfContainedPage } from './self-contained.ts';
 import type { OutgoingStream, Transfers } from './transfers.ts';
 import { type BundleVerification, importRefusal, matchShare, type ShareMatch, verifyBundle } from './verification.ts';
 
+/** Names of variables that a line of the ledger tells. */
+const SHOWN_NAMES = 10;
 /** What a download reads at a time: each read crosses the server's thread. */
 const SENT_BYTES = 1024 * 1024;
 
@@ -89,7 +93,9 @@ export class Bundles {
             const { sha256, bytes } = await sessions.copyOut(row.id, join(folder, DISK), { volumes, durable: false });
             const { actor, requestId } = audit;
             const workbook = await this.#options.workbooks.carried(row);
-            const source = { row, includePrivate, folder, disk: { sha256, bytes }, workbook, actor, requestId };
+            const env = carriedNames(await this.#options.registry.environments.of(row.id));
+            const disk = { sha256, bytes };
+            const source = { row, includePrivate, folder, disk, env, workbook, actor, requestId };
             return packBundle({ signer, clock, maxFileBytes: config.maxFileBytes }, await starting, source);
           }),
         );
@@ -162,13 +168,13 @@ export class Bundles {
 
   /**
    * Verifies a bundle or a bare VFS file and writes its contents to a new VFS file at `target`. Throws `validation` or
-   * `too_large` with all faults.
+   * `too_large` with all faults. `env`: names of variables that it wants.
    */
-  importFile(save: SaveUpload, target: string, actor: string): Promise<VfsCopy> {
+  importFile(save: SaveUpload, target: string, actor: string): Promise<VfsCopy & { env: string[] }> {
     return this.#unpackUpload(actor, save, undefined, async (unpacked, rebuilt) => {
       const copied = accepted(unpacked, verifyBundle(unpacked, this.#options.signer.issuer));
       await (await moveFile(rebuilt, target, dirname(target))).makeDurable();
-      return copied;
+      return { ...copied, env: wantedNames(unpacked) };
     });
   }
 
@@ -187,6 +193,7 @@ export class Bundles {
         async () => accepted(unpacked, verification),
       );
       const parent = await this.#parentOf(unpacked, input.tenant);
+      const wanted = wantedNames(unpacked);
       const docking = await this.#options.workbooks.dock(
         input.tenant,
         unpacked.manifest,
@@ -215,13 +222,15 @@ export class Bundles {
         },
         ledgerEntry(this.#options, row, audit, 'instance.imported', {
           to: 'created',
-          reason: `${originOf(unpacked, verification)}${docking.says}`,
+          reason: `${originOf(unpacked, verification)}${docking.says}${await this.#missing(input.tenant, wanted)}`,
         }),
       );
-      return created.catch(async (error: unknown) => {
+      const made = await created.catch(async (error: unknown) => {
         await this.#options.workbooks.takeBack(input.tenant, docking, audit);
         throw error;
       });
+      await this.#want(made, wanted, audit.actor);
+      return made;
     });
   }
 
@@ -233,6 +242,29 @@ export class Bundles {
     return share.privateIncluded
       ? [shipped, this.#entry(row, audit, 'private.read', { reason: `in bundle ${share.id}` })]
       : [shipped];
+  }
+
+  /** Which of the names have no value in the tenant, for the ledger; empty when all have. */
+  async #missing(tenant: string, names: readonly string[]): Promise<string> {
+    const ofTenant = await this.#options.registry.environments.get('tenant', tenant);
+    const known = effectiveVariables(ofTenant === null ? [] : [ofTenant]).filter(({ value }) => value !== null);
+    const missing = names.filter((name) => !known.some((one) => one.name === name));
+    if (missing.length === 0) return '';
+    const more = missing.length > SHOWN_NAMES ? ` and ${missing.length - SHOWN_NAMES} more` : '';
+    return `; variables without a value: ${missing.slice(0, SHOWN_NAMES).join(', ')}${more}`;
+  }
+
+  async #want({ id, tenant }: InstanceRow, names: readonly string[], actor: string): Promise<void> {
+    const { registry, clock, log } = this.#options;
+    try {
+      await registry.environments.want({ kind: 'instance', owner: id, tenant }, names, {
+        now: epochSeconds(clock),
+        actor,
+      });
+    } catch (error) {
+      // The sandbox is whole without the list of names, and its line of the ledger has them.
+      log.warn({ id, err: error }, 'the names of its variables were not kept');
+    }
   }
 
   /** The sandbox that the bundle was shipped from, when it is a share of the same tenant. */
@@ -300,6 +332,11 @@ function originOf({ kind, manifest, whole }: UnpackResult, { issuer }: BundleVer
   const what = kind === 'vfs' ? 'a bare VFS file' : `bundle ${manifest?.id}`;
   const who = issuer === null ? 'signed by nobody' : `signed by ${issuer}`;
   return `from ${what}, ${who}, sha256:${whole.sha256}`;
+}
+
+/** Names of variables that a bundle asks values for. One that no guest may be given is left out. */
+function wantedNames({ manifest }: UnpackResult): string[] {
+  return [...new Set(manifest?.env ?? [])].filter((name) => variableNameProblem(name) === null);
 }
 
 /** The path of the unpacked source of its workbook, beside the rebuilt file; null without one. */

@@ -3,6 +3,7 @@
  * Pure; knows nothing of zips, files or keys.
  */
 import { z } from 'zod';
+import { LONGEST_VARIABLE_NAME } from '../base/variable-names.ts';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '../vfs/volumes.ts';
 
 export const FORMAT = 'wbundle/1';
@@ -23,6 +24,7 @@ export const MAX_MANIFEST_BYTES = 64 * 1024;
 const DOMAIN = 'winterdock wbundle/1\n';
 
 const ID_LENGTH = 200;
+const MOST_NAMES = 100;
 const idSchema = z.string().min(1).max(ID_LENGTH);
 const memberSchema = z.object({
   sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits'),
@@ -56,6 +58,8 @@ export const manifestSchema = z.looseObject({
     .optional(),
   /** The workbook that it was docked to; its source is a member. */
   workbook: z.object({ id: idSchema, version: z.int().min(1) }).optional(),
+  /** Names of the variables that its guests found. Values stay. */
+  env: z.array(z.string().min(1).max(LONGEST_VARIABLE_NAME)).max(MOST_NAMES).optional(),
   members: z.object({ [PAGE]: memberSchema, [DISK]: memberSchema, [SOURCE]: memberSchema.optional() }).optional(),
   /** `did:key:z…` of the signer. */
   issuer: z.string().max(ID_LENGTH).optional(),

@@ -108,6 +108,7 @@ function factsOf(manifest: Manifest, disk: PageInput['disk']): string {
     ['Shipped', dateOf(manifest.created)],
     ['Volumes', VOLUMES.map((volume) => stateOf(manifest, volume)).join('<br>')],
     ['Workbook', workbookOf(manifest)],
+    ['Variables', variablesOf(manifest)],
     ['Made from', from.length === 0 ? 'nothing else' : escaped(from.join(', '))],
     ['Signed by', manifest.signed ? `<code>${escaped(manifest.issuer ?? 'not said')}</code>` : 'nobody'],
     [`SHA-256 of ${DISK}`, `<code>${escaped(disk.sha256)}</code>, ${grouped(disk.bytes)} bytes`],
@@ -117,6 +118,12 @@ function factsOf(manifest: Manifest, disk: PageInput['disk']): string {
 
 function workbookOf({ workbook }: Manifest): string {
   return workbook === undefined ? 'none' : `<bdi>${escaped(workbook.id)}</bdi>, version ${workbook.version}`;
+}
+
+/** Names alone are in a bundle. */
+function variablesOf({ env = [] }: Manifest): string {
+  if (env.length === 0) return 'none';
+  return `${env.map((name) => `<code>${escaped(name)}</code>`).join(', ')}: names alone, their values stayed`;
 }
 
 function stateOf(manifest: Manifest, volume: Volume): string {

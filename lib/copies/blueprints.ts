@@ -7,6 +7,7 @@ import type { InstanceId } from '../base/ids.ts';
 import type { Bundles, SaveUpload } from '../bundles/bundles.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { BlueprintRow, CopyContent } from '../registry/copies.ts';
+import { carriedNames } from '../registry/environments.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, RowPage } from '../registry/types.ts';
 import { elapsedMs, ledgerEntry, requireInstance } from '../sessions/engine.ts';
@@ -73,6 +74,7 @@ export function createBlueprints(parts: {
     source: { id: InstanceId; tenant: string } | null,
     make: (path: string) => Promise<VfsCopy>,
     cause: AuditContext,
+    namesOf: () => Promise<readonly string[]>,
   ): Promise<BlueprintRow> => {
     const started = performance.now();
     const entry = (type: string, extra: Partial<LedgerEntry>) => ledgerEntry(parts, source, cause, type, extra);
@@ -89,21 +91,34 @@ export function createBlueprints(parts: {
       await registry.copies.addBlueprint(row, entry('blueprint.made', { reason: summary, tookMs: elapsedMs(started) }));
       return row;
     };
+    let made: BlueprintRow;
     try {
       await requireFree(name);
-      return await copies.keep('blueprint', make, claim);
+      made = await copies.keep('blueprint', make, claim);
     } catch (error) {
       await registry.ledger.append([entry('blueprint.failed', { reason: name, error: publicMessage(error) })]);
       throw error;
     }
+    const owner = { kind: 'blueprint', owner: name, tenant: made.tenant } as const;
+    await registry.environments.want(owner, await namesOf(), { now: made.created, actor: cause.actor });
+    return made;
   };
 
   return {
     async fromInstance(name, instance, cause) {
       const source = await requireInstance(parts, instance);
-      return keep(name, source, (path) => sessions.copyOut(instance, path, { volumes: SHARED_VOLUMES }), cause);
+      const copyTo = (path: string) => sessions.copyOut(instance, path, { volumes: SHARED_VOLUMES });
+      return keep(name, source, copyTo, cause, async () => carriedNames(await registry.environments.of(instance)));
     },
-    fromUpload: (name, save, cause) => keep(name, null, (path) => bundles.importFile(save, path, cause.actor), cause),
+    fromUpload(name, save, cause) {
+      let names: readonly string[] = [];
+      const importTo = async (path: string) => {
+        const { env, ...copied } = await bundles.importFile(save, path, cause.actor);
+        names = env;
+        return copied;
+      };
+      return keep(name, null, importTo, cause, async () => names);
+    },
     get,
     list: async (limit, cursor) => registry.copies.blueprints(limit, cursor),
     async delete(name, cause) {

@@ -7,6 +7,7 @@ import { publicMessage, WinterdockError } from '../base/errors.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { SnapshotFilter, SnapshotRow } from '../registry/copies.ts';
+import { carriedNames } from '../registry/environments.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, RowPage } from '../registry/types.ts';
 import { elapsedMs, ledgerEntry, requireInstance } from '../sessions/engine.ts';
@@ -75,8 +76,9 @@ export function createSnapshots(parts: {
     async take(instance, tag, cause) {
       const started = performance.now();
       const source = await requireInstance(parts, instance);
+      let taken: SnapshotRow;
       try {
-        return await copies.keep(
+        taken = await copies.keep(
           'snapshot',
           (path) => sessions.copyOut(instance, path, { volumes: SNAPSHOT_VOLUMES }),
           async (content) => {
@@ -104,6 +106,10 @@ export function createSnapshots(parts: {
         ]);
         throw error;
       }
+      const names = carriedNames(await registry.environments.of(instance));
+      const owner = { kind: 'snapshot', owner: taken.id, tenant: taken.tenant } as const;
+      await registry.environments.want(owner, names, { now: taken.created, actor: cause.actor });
+      return taken;
     },
     get,
     getIntact,

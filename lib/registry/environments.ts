@@ -80,6 +80,13 @@ export function requireSmall(variables: Variables): void {
   });
 }
 
+/** The names that leave with a copy of a sandbox: those that its guests find, with a value or without. */
+export function carriedNames(rows: readonly Pick<EnvironmentRow, 'kind' | 'variables'>[]): string[] {
+  return effectiveVariables(rows)
+    .map(({ name }) => name)
+    .slice(0, MOST_VARIABLES);
+}
+
 /** The variables of a guest by name, from rows with the weaker ones first. A name without a value is weaker still. */
 export function effectiveVariables(rows: readonly Pick<EnvironmentRow, 'kind' | 'variables'>[]): EffectiveVariable[] {
   const byName = new Map<string, EffectiveVariable>();

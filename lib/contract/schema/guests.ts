@@ -1,5 +1,6 @@
 /** Contract schemas of what guests are given: variables of their environment, and secrets. Safe for the browser. */
 import { z } from 'zod';
+import { variableNameProblem } from '../../base/variable-names.ts';
 import { maySecretBe } from '../../outgoing/header-names.ts';
 import { normalRuleUrl, WILDCARD } from '../../outgoing/url-rules.ts';
 import { actorNameSchema } from './actors.ts';
@@ -7,21 +8,11 @@ import { actorNameSchema } from './actors.ts';
 const epoch = z.int().min(0).max(253_402_300_799);
 const MOST_NAMED = 100;
 
-/** What the sandbox and its shell set themselves. */
-const RESERVED = new Set([
-  ...['BASHOPTS', 'ENV', 'EUID', 'HOME', 'IFS', 'LINENO', 'OLDPWD', 'OPTIND', 'PATH', 'PPID', 'PWD', 'PYTHONHOME'],
-  ...['RANDOM', 'SECONDS', 'SHELLOPTS', 'SHLVL', 'UID', '_', '__proto__'],
-]);
-
 /** The name of a variable. */
-export const variableNameSchema = z
-  .string()
-  .max(128)
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be letters, digits and _, not beginning with a digit')
-  .refine(
-    (name) => !RESERVED.has(name) && !name.startsWith('BASH_'),
-    'is set by the sandbox itself: take another name',
-  );
+export const variableNameSchema = z.string().superRefine((name, context) => {
+  const message = variableNameProblem(name);
+  if (message !== null) context.addIssue({ code: 'custom', message });
+});
 
 const variableValue = z
   .string()

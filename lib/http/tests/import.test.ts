@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DISK, MANIFEST, type Member, PAGE } from '../../bundles/manifest.ts';
 import { rawZip } from '../../bundles/testing/raw-zip.ts';
-import type { Instance } from '../../contract/schema.ts';
+import type { Instance, Variable } from '../../contract/schema.ts';
 import { type BundleServer, eventually, membersOf, startBundleServer, zipOf } from '../../testing/bundle-server.ts';
 import { startServer, TEST_KEY } from '../../testing/server.ts';
 import { seedFile, tmpFile, tmpFolder } from '../../vfs/testing/tmp-files.ts';
@@ -38,6 +38,48 @@ test('one key that sends its bundles slowly delays nobody else', async () => {
 });
 
 describe('imports', () => {
+  test('36. a bundle has the names of variables and no value, and an import says which have none', async () => {
+    const id = await server.sandbox({ 'workspace/a': 'work' });
+    const patch = (path: string, env: object) => server.call('PATCH', `/api/${path}/env`, { env });
+    await patch('tenants/acme', { OF_TENANT: 'canary-value-1' });
+    await patch(`instances/${id}`, { TOKEN: 'canary-value-2', STAGE: 'canary-value-3' });
+    const { bytes } = await server.ship(id);
+    const members = await membersOf(bytes);
+    for (const content of Object.values(members)) expect(content.includes('canary-value')).toBe(false);
+    expect(JSON.parse(String(members[MANIFEST])).env).toEqual(['OF_TENANT', 'STAGE', 'TOKEN']);
+    expect(String(members[PAGE])).toContain('<code>TOKEN</code>: names alone');
+    await patch('tenants/globex', { STAGE: 'theirs' });
+    expect((await server.take(bytes, 'tenant=globex&id=wanting')).status).toBe(201);
+    const { json } = await server.call('GET', '/api/instances/wanting/env');
+    expect((json as unknown as Variable[]).map(({ name, value, is_set }) => [name, value, is_set])).toEqual([
+      ['OF_TENANT', null, false],
+      ['STAGE', 'theirs', true],
+      ['TOKEN', null, false],
+    ]);
+    const lines = (await server.call('GET', '/api/events?type=instance.imported&instance=wanting')).text;
+    expect(lines).toContain('variables without a value: OF_TENANT, TOKEN');
+    const env = await server.call('POST', '/api/instances/wanting/exec', { command: 'echo "$STAGE.$TOKEN."; env' });
+    expect(env.text).toContain('theirs..');
+    expect(env.text).not.toContain('TOKEN');
+    await patch('instances/wanting', { TOKEN: 'given', OF_TENANT: null });
+    expect((await server.call('GET', '/api/instances/wanting/env')).text).not.toContain('"is_set":false');
+    // Snapshots and blueprints keep names too, and what is made from them asks for values.
+    const taken = await server.call('POST', `/api/instances/${id}/snapshots`, {});
+    await server.call('POST', `/api/snapshots/${taken.json.id}/restore`, { tenant: 'umbra', name: 'restored' });
+    await server.call('POST', '/api/blueprints', { name: 'wanted', from_instance: id });
+    await server.call('POST', '/api/blueprints/wanted/clone', { tenant: 'umbra', name: 'cloned' });
+    const made = (await server.call('GET', '/api/instances?tenant=umbra')).json as unknown as Instance[];
+    expect(made.map(({ name }) => name).sort()).toEqual(['cloned', 'restored']);
+    for (const one of made) {
+      const found = (await server.call('GET', `/api/instances/${one.id}/env`)).json as unknown as Variable[];
+      expect(found.map(({ name, value }) => [name, value])).toEqual([
+        ['OF_TENANT', null],
+        ['STAGE', null],
+        ['TOKEN', null],
+      ]);
+    }
+  });
+
   test('27. importing twice makes two sandboxes in state created, each its own', async () => {
     const source = await server.sandbox({ 'workspace/a': 'work', 'memory/m': 'learned' });
     const { bytes } = await server.ship(source);
