@@ -105,11 +105,17 @@ const get = async (path) => {
 const page = await get('/');
 const paths = [...new Set(page.text.match(/\\/_next\\/static\\/[^"'\\\\ ]+?\\.(?:css|js|woff2)/g))];
 const loaded = await Promise.all([...paths, '/favicon.ico', '/manifest.webmanifest', '/openapi.json', '/readyz'].map(get));
+const tools = await fetch(new URL('/api/mcp', origin), {
+  method: 'POST',
+  headers: { ...headers, accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+}).then((answer) => answer.text());
 const elsewhere = await fetch('http://192.0.2.1/', { signal: AbortSignal.timeout(1000) }).then(() => 'reached', () => 'not reached');
 console.log(JSON.stringify({
   page: { status: page.status, title: /<title>([^<]*)/.exec(page.text)?.[1] },
   failed: loaded.filter(({ status, text }) => status !== 200 || text === '').map(({ path, status }) => path + ' ' + status),
   types: [...new Set(loaded.map(({ path, type }) => path.split('.').at(-1) + ' ' + type))],
+  tools: tools.match(/winterdock_exec/g)?.length,
   elsewhere,
 }));
 `;
@@ -190,6 +196,8 @@ test(
       expect(visit.stderr).toBe('');
       const seen = JSON.parse(visit.stdout);
       expect(seen).toMatchObject({ page: { status: 200, title: expect.stringContaining('Overview') }, failed: [] });
+      // What the MCP door loads with its first message.
+      expect(seen.tools).toBeGreaterThan(0);
       expect(seen.types).toEqual(
         expect.arrayContaining([
           expect.stringMatching(/^css text\/css/),

@@ -9,6 +9,18 @@ export function isSafeMethod(method: string): boolean {
 }
 
 /**
+ * True for the origin of a page that this server sent: that of the public URL, or the one that was asked, where its
+ * host is an address or `localhost`. Any other name may be made to lead here by whoever owns it (DNS rebinding).
+ */
+export function isTrustedOrigin(origin: string, host: string | null, publicUrl: string | null): boolean {
+  if (!URL.canParse(origin)) return false;
+  const sender = new URL(origin);
+  if (publicUrl !== null && new URL(publicUrl).origin === sender.origin) return true;
+  const isFixed = /^(?:localhost|\d+(?:\.\d+){3}|\[.*\])$/.test(sender.hostname);
+  return isFixed && sender.host === host?.toLowerCase();
+}
+
+/**
  * True when the headers prove a same-origin request: by `Sec-Fetch-Site`, else by an `Origin` that is the public URL's
  * or has the request's host. Without either header there is no proof. `X-Forwarded-Host` counts only from a trusted
  * proxy.

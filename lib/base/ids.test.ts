@@ -43,6 +43,7 @@ const BORDERS = [
   'lib/contract/schema/repairs.ts',
   'lib/doctor/adopt-copy.ts',
   'lib/doctor/adopt-file.ts',
+  'lib/http/mcp/sandbox-tools.ts',
   'lib/http/routes/instances.ts',
   'lib/http/routes/volumes.ts',
   'lib/network/broker.ts',

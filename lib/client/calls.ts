@@ -70,6 +70,8 @@ import type {
   Lineage,
   ListQuery,
   MakeFolderInput,
+  McpMessage,
+  McpMessageInput,
   Me,
   MoveInput,
   PasswordChangeInput,
@@ -606,6 +608,13 @@ export interface Calls {
    */
   putTenantNetwork(tenant: string, input: TenantNetworkInput, options?: CallOptions): Promise<TenantNetwork>;
   /**
+   * Takes a message of the Model Context Protocol (Streamable HTTP, stateless, revisions 2026-07-28 and 2025) and
+   * answers it, as JSON or as `text/event-stream`. Its tools are the operations of this API, for the role and the
+   * tenants of the key. Closing the connection, and `notifications/cancelled`, stop what a call runs. A page of another
+   * origin is refused.
+   */
+  sendMcpMessage(input: McpMessageInput, options?: CallOptions): Promise<McpMessage>;
+  /**
    * Shows how the store does: the registry, the ledger, the drawers, the disk, the places for processes. Costs the same
    * whatever there is.
    */
@@ -944,6 +953,7 @@ export const CALLS = {
   putInstanceNetwork: { method: 'PUT', path: '/api/instances/:id/network', body: 'json', query: false, answer: 'json' },
   tenantNetwork: { method: 'GET', path: '/api/tenants/:tenant/network', body: null, query: false, answer: 'json' },
   putTenantNetwork: { method: 'PUT', path: '/api/tenants/:tenant/network', body: 'json', query: false, answer: 'json' },
+  sendMcpMessage: { method: 'POST', path: '/api/mcp', body: 'json', query: false, answer: 'json' },
   storage: { method: 'GET', path: '/api/settings/storage', body: null, query: false, answer: 'json' },
   checkStorage: { method: 'POST', path: '/api/settings/storage/check', body: 'json', query: false, answer: 'json' },
   getSettings: { method: 'GET', path: '/api/settings', body: null, query: false, answer: 'json' },

@@ -75,6 +75,7 @@ import type {
   lineageSchema,
   listQuerySchema,
   makeFolderSchema,
+  mcpMessageSchema,
   meSchema,
   moveSchema,
   passwordChangeSchema,
@@ -237,6 +238,8 @@ import type {
   Lineage,
   ListQuery,
   MakeFolderInput,
+  McpMessage,
+  McpMessageInput,
   Me,
   MoveInput,
   PasswordChangeInput,
@@ -400,6 +403,8 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<Lineage>().toEqualTypeOf<z.output<typeof lineageSchema>>();
   expectTypeOf<ListQuery>().toEqualTypeOf<z.input<typeof listQuerySchema>>();
   expectTypeOf<MakeFolderInput>().toEqualTypeOf<z.input<typeof makeFolderSchema>>();
+  expectTypeOf<McpMessage>().toEqualTypeOf<z.output<typeof mcpMessageSchema>>();
+  expectTypeOf<McpMessageInput>().toEqualTypeOf<z.input<typeof mcpMessageSchema>>();
   expectTypeOf<Me>().toEqualTypeOf<z.output<typeof meSchema>>();
   expectTypeOf<MoveInput>().toEqualTypeOf<z.input<typeof moveSchema>>();
   expectTypeOf<PasswordChangeInput>().toEqualTypeOf<z.input<typeof passwordChangeSchema>>();

@@ -876,6 +876,22 @@ export type MakeFolderInput = {
   path: string;
 };
 
+export type McpMessage = {
+  jsonrpc: '2.0';
+  id?: string | number | undefined;
+  method?: string | undefined;
+  params?: Record<string, unknown> | undefined;
+  [name: string]: unknown;
+};
+
+export type McpMessageInput = {
+  jsonrpc: '2.0';
+  id?: string | number | undefined;
+  method?: string | undefined;
+  params?: Record<string, unknown> | undefined;
+  [name: string]: unknown;
+};
+
 export type Me = {
   actor: string;
   role: 'admin' | 'operator' | 'support' | 'viewer' | 'tenant';

@@ -97,6 +97,7 @@ const BODIES: Readonly<Record<string, object>> = {
   setTenantSecret: { url: RECEIVER },
   setInstanceSecret: { url: RECEIVER },
   createSchedule: { cron: '0 0 1 1 *', command: 'true' },
+  sendMcpMessage: { jsonrpc: '2.0', id: 1, method: 'ping' },
 };
 
 /** What is in queries and bodies where a schema has a place for it. */

@@ -33,6 +33,7 @@ export * from './schema/guests.ts';
 export * from './schema/ids.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';
+export * from './schema/mcp.ts';
 export * from './schema/network.ts';
 export * from './schema/query.ts';
 export * from './schema/storage.ts';

@@ -283,14 +283,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   };
   const dispatcher = createDispatcher({
     routes: ROUTES,
-    services: {
-      operations,
-      events,
-      changes,
-      metrics,
-      ready,
-      openapi,
-    },
+    services: { operations, admit, events, changes, metrics, ready, openapi, publicUrl: config.publicUrl },
     admit,
     auth,
     log,

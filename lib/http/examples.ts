@@ -152,6 +152,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   endSession: { path: { id: 'me' }, query: { session: 'id-of-a-session' } },
   createKey: { body: { name: `Made in the explorer: ${EXAMPLE_ID}`, role: 'viewer' } },
   revokeKey: { path: { id: 'id-of-a-key' } },
+  sendMcpMessage: { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } },
   patchSettings: { body: { hot_to_warm_s: 30, idle_to_suspend_s: 900 } },
 };
 

@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { EventHub } from '../ledger/event-hub.ts';
+import type { Guard } from '../operations/guard.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { UploadStream } from '../operations/streams.ts';
 import type { Answer } from './answer.ts';
@@ -15,11 +16,15 @@ import type { ChangeFeed } from './change-feed.ts';
 /** What handlers work with. */
 export interface Services {
   operations: Operations;
+  /** Asks whether a role may call an operation, for doors that learn it from what was sent. */
+  admit: Guard['admit'];
   events: EventHub;
   changes: ChangeFeed;
   metrics: Metrics;
   /** Resolves when the server can do its work; throws `storage_unavailable` when it cannot. */
   ready(): Promise<void>;
+  /** The address that the settings give the server, or null. */
+  publicUrl: string | null;
   /** The OpenAPI document as JSON text. */
   openapi(): string;
 }

@@ -13,6 +13,7 @@ import { guestRoutes } from './routes/guests.ts';
 import { instanceRoutes } from './routes/instances.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { ledgerRoutes } from './routes/ledger.ts';
+import { mcpRoutes } from './routes/mcp.ts';
 import { networkRoutes } from './routes/network.ts';
 import { repairRoutes } from './routes/repairs.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -48,6 +49,7 @@ export const ROUTES: readonly Route[] = [
   ...accessRoutes,
   ...webhookRoutes,
   ...networkRoutes,
+  ...mcpRoutes,
   ...storageRoutes,
   ...systemRoutes,
 ];

@@ -20,6 +20,7 @@ const BORDERS = [
   'lib/contract/schema.ts',
   'lib/contract/schema/databases.ts',
   'lib/host/examples.ts',
+  'lib/http/mcp/file-tools.ts',
   'lib/http/routes/volumes.ts',
   'lib/http/target.ts',
   'lib/instance/components/component-runner.ts',

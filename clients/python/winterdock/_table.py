@@ -442,6 +442,9 @@ CALLS: Dict[str, CallLine] = {
     "put_tenant_network": CallLine(
         "PUT", "/api/tenants/:tenant/network", "json", False, "json"
     ),
+    "send_mcp_message": CallLine(
+        "POST", "/api/mcp", "json", False, "json"
+    ),
     "storage": CallLine(
         "GET", "/api/settings/storage", None, False, "json"
     ),

@@ -1016,6 +1016,26 @@ class MakeFolderInput(TypedDict):
     path: str
 
 
+class _McpMessageRequired(TypedDict):
+    jsonrpc: Literal["2.0"]
+
+
+class McpMessage(_McpMessageRequired, total=False):
+    id: Union[str, float]
+    method: str
+    params: Dict[str, Any]
+
+
+class _McpMessageInputRequired(TypedDict):
+    jsonrpc: Literal["2.0"]
+
+
+class McpMessageInput(_McpMessageInputRequired, total=False):
+    id: Union[str, float]
+    method: str
+    params: Dict[str, Any]
+
+
 class MePerson(TypedDict):
     id: str
     email: str

@@ -1559,6 +1559,19 @@ class AsyncCalls:
         """
         return cast("types.TenantNetwork", await self._answer("put_tenant_network", (tenant,), input, None, options))
 
+    async def send_mcp_message(
+        self,
+        input: types.McpMessageInput,
+        *,
+        options: Optional[CallOptions] = None,
+    ) -> types.McpMessage:
+        """Takes a message of the Model Context Protocol (Streamable HTTP, stateless, revisions 2026-07-28 and
+        2025) and answers it, as JSON or as `text/event-stream`. Its tools are the operations of this API, for
+        the role and the tenants of the key. Closing the connection, and `notifications/cancelled`, stop what
+        a call runs. A page of another origin is refused.
+        """
+        return cast("types.McpMessage", await self._answer("send_mcp_message", (), input, None, options))
+
     async def storage(
         self,
         *,
