@@ -18,6 +18,7 @@ import { addLedgerCommands } from './commands/ledger.ts';
 import { addLineageCommand } from './commands/lineage.ts';
 import { addLocalCommands } from './commands/local.ts';
 import { addLoginCommands } from './commands/login.ts';
+import { addMcpCommand } from './commands/mcp.ts';
 import { addMoveCommands } from './commands/moves.ts';
 import { addNetworkCommands } from './commands/network.ts';
 import { addPeopleCommands } from './commands/people.ts';
@@ -64,6 +65,7 @@ ${exitCodeTable()}`,
   addShellCommand(program);
   addBackgroundCommands(program);
   addWaitCommand(program);
+  addMcpCommand(program);
   addFileCommands(program);
   addCopyFilesCommand(program);
   addMoveCommands(program);

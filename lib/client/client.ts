@@ -38,6 +38,7 @@ export type { FollowOptions } from './follow.ts';
 export type { FollowRunOptions, RunEvent } from './follow-run.ts';
 export { MAX_STDIN_BYTES } from './limits.ts';
 export type { Page, Pages } from './pages.ts';
+export { type ServerSent, serverSent } from './server-sent.ts';
 export type { ClientOptions } from './transport.ts';
 export type * from './types.ts';
 export { addressIn, DEFAULT_URL, type Whereabouts, whereaboutsIn } from './whereabouts.ts';

@@ -16,7 +16,7 @@ export const LAUNCHER = fileURLToPath(new URL('../../../bin/winterdock.js', impo
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 const BUNDLED = programOf(MAIN);
 /** What a test starts: the bundle of what the launcher runs where there is one, which starts in half the time. */
-const PROGRAM = BUNDLED === MAIN ? LAUNCHER : BUNDLED;
+export const PROGRAM = BUNDLED === MAIN ? LAUNCHER : BUNDLED;
 
 /** How it ended, and all it wrote. */
 class Ended {
@@ -62,6 +62,8 @@ interface Running {
 export interface CommandLine {
   /** Its `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and working folder. */
   home: string;
+  /** What it finds in its environment. */
+  env: Record<string, string>;
   start(args: readonly string[], options?: { env?: Record<string, string> }): Running;
   /** Runs it to its end, with `input` on stdin. */
   run(args: readonly string[], options?: { env?: Record<string, string>; input?: string | Uint8Array }): Promise<Ended>;
@@ -72,19 +74,11 @@ export interface CommandLine {
 export function commandLine(env: Record<string, string> = {}): CommandLine {
   const home = mkdtempSync(join(tmpdir(), 'winterdock-cli-'));
   const { PATH, NODE_COMPILE_CACHE, NODE_ENV } = process.env;
+  const found = { PATH, NODE_COMPILE_CACHE, NODE_ENV, HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, ...env };
   const start: CommandLine['start'] = (args, options = {}) => {
     const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: home,
-      env: {
-        PATH,
-        NODE_COMPILE_CACHE,
-        NODE_ENV,
-        HOME: home,
-        XDG_CONFIG_HOME: home,
-        XDG_STATE_HOME: home,
-        ...env,
-        ...options.env,
-      },
+      env: { ...found, ...options.env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     const output: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
@@ -100,6 +94,7 @@ export function commandLine(env: Record<string, string> = {}): CommandLine {
   };
   return {
     home,
+    env: Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)) as Record<string, string>,
     start,
     run(args, options = {}) {
       const { child, ended } = start(args, options);
