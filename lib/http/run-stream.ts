@@ -5,7 +5,7 @@ import { eventText, type StreamSink } from './answer.ts';
 import { toProblem } from './problem.ts';
 
 /** A client with more bytes than this queued is read for no further; what the ring drops meanwhile it is told. */
-const QUEUE_BYTES = 256 * 1024;
+const QUEUE_BYTES = 128 * 1024;
 const READ_BYTES = 64 * 1024;
 const DRAIN_POLL_MS = 20;
 const BEAT_MS = 15_000;
@@ -21,13 +21,16 @@ export async function streamRun(
   requestId: string,
 ): Promise<void> {
   const beat = setInterval(() => sink.write(': beat\n\n'), BEAT_MS);
+  let leave = () => {};
   try {
+    leave = reader.follow();
     sink.write('retry: 1000\n\n');
     await follow(reader, offset, sink);
   } catch (error) {
     sink.write(eventText('error', toProblem(error, requestId)));
     sink.end();
   } finally {
+    leave();
     clearInterval(beat);
   }
 }

@@ -19,6 +19,10 @@ export interface RunOutputReader {
   read(offset: number, mostBytes: number): { pieces: RunPiece[]; next: number; dropped: number };
   /** Where a piece ends. */
   endOf(piece: RunPiece): number;
+  /** Throws `rate_limited` when too many follow runs. */
+  requirePlace(): void;
+  /** Takes a place until the returned function is called. Throws as `requirePlace`. */
+  follow(): () => void;
   /** Resolves at the next change, or when the signal aborts. */
   changed(signal: AbortSignal): Promise<void>;
 }
@@ -77,6 +81,8 @@ function outputReader(reader: RunReader, actorName: string | null): RunOutputRea
       return { pieces: pieces.map(runPieceOf), next: Math.max(next, from), dropped: Math.max(0, first - from) };
     },
     endOf: ({ offset, text, encoding }) => offset + Buffer.byteLength(text, encoding ?? 'utf8'),
+    requirePlace: () => reader.requirePlace(),
+    follow: () => reader.follow(),
     changed: (signal) => reader.changed(signal),
   };
 }

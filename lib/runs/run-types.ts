@@ -47,6 +47,10 @@ export interface RunObserver {
 export interface RunReader {
   status(): RunStatus;
   read(offset: number, mostBytes: number): { pieces: RingPiece[]; next: number };
+  /** Throws `rate_limited` when too many follow it, its tenant's or any. */
+  requirePlace(): void;
+  /** Takes a place until the returned function is called. Throws as `requirePlace`. */
+  follow(): () => void;
   /** Resolves at the next change of the run or of its output, or when `signal` aborts. */
   changed(signal: AbortSignal): Promise<void>;
 }

@@ -17,6 +17,7 @@ import type { LedgerEntry, RowPage } from '../registry/types.ts';
 import { ledgerEntry, requireInstance, serverStopping, systemAudit } from '../sessions/engine.ts';
 import type { AuditContext, Sessions, WakeReport } from '../sessions/sessions.ts';
 import { KeptOutputs } from './kept-output.ts';
+import { RunFollowers } from './run-followers.ts';
 import type { RunCallOutcome, RunObserver, RunReader, RunRequest, RunStatus } from './run-types.ts';
 import { RunWaiters } from './run-waiters.ts';
 import { ShellJobRuns } from './shell-job-runs.ts';
@@ -48,6 +49,7 @@ export class Runs {
   readonly #registry: Registry;
   readonly #sessions: Sessions;
   readonly #outputs: KeptOutputs;
+  readonly #followers = new RunFollowers();
   /** The runs that scripts have begun with `&`. */
   readonly jobs: ShellJobRuns;
   readonly #active = new Map<string, ActiveRun>();
@@ -64,11 +66,6 @@ export class Runs {
     this.jobs = new ShellJobRuns(this, epochSeconds(parts.clock), parts.log, parts.registry.commitEvents);
   }
 
-  /** Runs under way. */
-  get underWay(): number {
-    return this.#active.size;
-  }
-
   /** Calls `listener` when a run is written down, starts and has ended. Returns the unsubscriber. */
   onChange(listener: (run: RunRow) => void): () => void {
     this.#listeners.add(listener);
@@ -78,11 +75,6 @@ export class Runs {
   /** Whether a run is under way. */
   isUnderWay(run: string): boolean {
     return this.#active.has(run);
-  }
-
-  /** Bytes of output in memory. */
-  get outputBytes(): number {
-    return this.#outputs.bytes;
   }
 
   /** Ends the runs that an earlier server left: each is `lost`, with a ledger line. */
@@ -182,7 +174,6 @@ export class Runs {
     return this.get(id, run);
   }
 
-  /** Throws `rate_limited` when too many read this run. */
   async reader(id: InstanceId, run: string): Promise<RunReader> {
     let row = await this.#rowOf(id, run);
     const active = this.#active.get(run);
@@ -192,6 +183,8 @@ export class Runs {
         return this.#statusOf(row);
       },
       read: (offset, most) => this.#outputs.get(run)?.read(offset, most) ?? { pieces: [], next: offset },
+      requirePlace: () => this.#followers.requirePlace(row),
+      follow: () => this.#followers.join(row),
       changed: (signal) => (active === undefined ? Promise.resolve() : active.waiters.wait(signal)),
     };
   }

@@ -51,6 +51,8 @@ export class Scheduler {
   readonly #taken = new Set<string>();
   readonly #underWay = new Map<string, number>();
   readonly #ended = new Set<Promise<void>>();
+  /** Firings of what was due. What somebody asked for is not among them: it holds up no schedule. */
+  #timed = 0;
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #stopListening: () => void = () => {};
@@ -164,12 +166,14 @@ export class Scheduler {
   }
 
   #serve(): void {
-    while (!this.#stop.signal.aborted && this.#ended.size < RUNS) {
+    while (!this.#stop.signal.aborted && this.#timed < RUNS) {
       const next = this.#queue.take(({ tenant }) => (this.#underWay.get(tenant) ?? 0) < RUNS_OF_TENANT);
       if (next === undefined) return;
+      this.#timed += 1;
       this.#underWay.set(next.tenant, (this.#underWay.get(next.tenant) ?? 0) + 1);
       this.#follow(
         this.#fire(next.id).finally(() => {
+          this.#timed -= 1;
           this.#taken.delete(next.id);
           const left = (this.#underWay.get(next.tenant) ?? 1) - 1;
           if (left === 0) this.#underWay.delete(next.tenant);

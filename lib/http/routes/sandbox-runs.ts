@@ -74,6 +74,7 @@ export const sandboxRunRoutes: Route[] = [
         sent === null || sent === '' ? (query.offset ?? 0) : parse(lastEventIdSchema, sent, 'Last-Event-ID');
       if (!acceptsEvents(context)) return json(200, { run: reader.run(), ...reader.read(offset, query.limit) });
       if (head) return empty(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+      reader.requirePlace();
       return eventStream((sink) => void streamRun(reader, offset, sink, caller.requestId));
     },
   }),
