@@ -7,11 +7,17 @@ import { CliError } from '../failure.ts';
 import { bytesText, durationText, facts, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { combinedFilter, type FilterOptions, filterOptions } from '../typed-filter.ts';
+import { watchList } from '../watch-list.ts';
 
 /** The state, with its fault and any operation under way. */
 function stateText({ state, fault, pending }: Instance): string {
   const notes = [fault === null ? null : `fault: ${fault}`, pending === null ? null : `${pending}…`].filter(Boolean);
   return notes.length === 0 ? state : `${state} (${notes.join(', ')})`;
+}
+
+/** What of a sandbox changes only when something happens to it. */
+function lastingFacts({ idle_seconds: _, updated: _2, next: _3, ...facts }: Instance): string {
+  return JSON.stringify(facts);
 }
 
 function nextText({ next }: Instance): string {
@@ -66,6 +72,8 @@ interface ListFilters extends ListOptions, FilterOptions {
   label?: string;
   search?: string;
   sort?: 'updated';
+  watch?: boolean;
+  interval: number;
 }
 
 interface Changes {
@@ -103,6 +111,8 @@ const changesOf = (options: Changes) => ({
 export function addInstanceCommands(program: Command): void {
   addCommand<ListFilters>(program, 'list', {
     summary: 'list sandboxes, newest activity first',
+    description:
+      'With --watch until Ctrl-C; a line is printed for each sandbox that is new or changed, as a JSON document with --json, and one that is not in the list any more is `listed: false`.',
     options: (command) =>
       listOptions(
         filterOptions(command)
@@ -114,7 +124,9 @@ export function addInstanceCommands(program: Command): void {
           .option('--name <name>', 'only of this name')
           .option('--label <key=value>', 'only with this label')
           .option('--search <text>', 'whose id, name, tenant or labels contain it')
-          .option('--sort <by>', 'updated, created, name or bytes; with - the other way round'),
+          .option('--sort <by>', 'updated, created, name or bytes; with - the other way round')
+          .option('-w, --watch', 'go on: draw it anew on a terminal, else print what changed')
+          .option('--interval <duration>', 'with --watch: look so often', parseSeconds, 2),
         100,
       ),
     examples: [
@@ -122,16 +134,17 @@ export function addInstanceCommands(program: Command): void {
       ['list --state frozen --tenant acme', 'what sleeps in the cold drawer'],
       ['list --thermal warm', 'what is paused in memory'],
       ['list --filter "idle:>1h tenant:acme label:env=prod"', 'idle for more than an hour, in one line'],
+      ['list --watch --tenant acme', 'what they do, as they do it'],
       ['list --label team=red --all --json', 'all of them, as a JSON array'],
     ],
     async run(context, options) {
       const { tenant, state, thermal, fault, pending, name, search: q, sort } = options;
       const label = options.label?.replace('=', ':');
       const filter = combinedFilter(options, { tenant, state, thermal, fault, pending, name, label, q });
-      await printList(context, options, {
-        read: (limit) => context.client.listInstances({ ...filter, sort, limit }, { signal: context.signal }),
+      const list = {
+        read: (limit: number) => context.client.listInstances({ ...filter, sort, limit }, { signal: context.signal }),
         headings: ['ID', 'TENANT', 'STATE', 'PROCESS', 'IDLE', 'SIZE', 'NEXT', 'NAME'],
-        row: (instance) => [
+        row: (instance: Instance) => [
           instance.id,
           instance.tenant,
           stateText(instance),
@@ -142,7 +155,12 @@ export function addInstanceCommands(program: Command): void {
           instance.name ?? '',
         ],
         none: 'No sandboxes.',
-      });
+      };
+      if (options.watch !== true) return printList(context, options, list);
+      if (options.interval < 1) throw new CliError('usage', 'It is looked at once a second at most.');
+      const { limit, all, interval: intervalSeconds } = options;
+      const idOf = ({ id }: Instance) => id;
+      await watchList(context, { limit, all, intervalSeconds }, { ...list, idOf, facts: lastingFacts });
     },
   });
 

@@ -5,8 +5,9 @@ import { MAX_STDIN_BYTES } from '../../client/client.ts';
 import { addCommand, type CommandContext, parsePairs, parseSeconds } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
-import { millisecondsText } from '../format.ts';
 import { readStdinBytes } from '../prompt.ts';
+import { typeInto } from '../typed-shell.ts';
+import { wokeText } from '../woke-text.ts';
 
 interface ExecOptions {
   cwd?: string;
@@ -15,7 +16,12 @@ interface ExecOptions {
   stdin?: boolean;
   script?: string;
   verbose?: boolean;
+  interactive?: boolean;
+  tty?: boolean;
 }
+
+/** What asks for a shell to type into. */
+const SHELL = /^(?:(?:\/bin\/|\/usr\/bin\/)?(?:ba|da)?sh(?: -[il]+)*)?$/;
 
 /** One argument is a whole script; several are one command, quoted so that its arguments arrive unchanged. */
 export function scriptOf(words: readonly string[]): string {
@@ -24,13 +30,6 @@ export function scriptOf(words: readonly string[]): string {
   return words
     .map((word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
     .join(' ');
-}
-
-/** How a call found the sandbox, as a sentence. */
-export function wokeText(id: string, woke: string, tookMs: number): string {
-  if (woke === 'hot') return `${id} was awake.`;
-  if (woke === 'warm') return `${id} was paused and runs again after ${millisecondsText(tookMs)}.`;
-  return `${id} woke from ${woke} in ${millisecondsText(tookMs)}.`;
 }
 
 /** Our stdin, for the command. Throws a usage error when it is larger than the limit. */
@@ -50,7 +49,7 @@ async function runScript(context: CommandContext, options: ExecOptions, id: stri
     command,
     cwd: options.cwd,
     env: options.env,
-    stdin: options.stdin === true ? await inputOf(id) : undefined,
+    stdin: options.stdin === true || options.interactive === true ? await inputOf(id) : undefined,
     timeout_ms: options.timeout === undefined ? undefined : options.timeout * 1000,
   };
   if (json) {
@@ -85,6 +84,8 @@ export function addRunCommands(program: Command): void {
         .option('--env <key=value>', 'a variable; may come again', parsePairs('='))
         .option('--timeout <duration>', 'end it after so long, such as 30s; it exits with 124 then', parseSeconds)
         .option('--stdin', 'give it what comes on stdin')
+        .option('-i, --interactive', 'as --stdin; with -t, a person types')
+        .option('-t, --tty', 'a shell line by line, as `shell` is; there is no terminal for other programs')
         .option('--script <file>', 'run the script in this file of yours instead')
         .option('--verbose', 'say on stderr whether it had to be woken, and how long that took'),
     examples: [
@@ -93,11 +94,22 @@ export function addRunCommands(program: Command): void {
       ['exec --stdin sess-841 "python3 -" < job.py', 'with a file of yours as its input'],
       ['exec --stdin sess-841 "tar xz" < folder.tar.gz', 'any bytes go in'],
       ['exec sess-841 "cat model.bin" > model.bin', 'and come out as they are'],
+      ['exec -it sess-841 bash', 'type into it'],
       ['exec --json sess-841 true', 'the whole answer as one JSON document'],
     ],
     async run(context, options, id, given) {
       // Other tools need `--` before the command; here it is optional.
       const words = given[0] === '--' ? given.slice(1) : given;
+      if (options.tty === true) {
+        if (context.json || options.script !== undefined || !SHELL.test(words.join(' '))) {
+          throw new CliError(
+            'usage',
+            'There is no terminal in a sandbox: -t is for a shell alone.',
+            `winterdock exec -it ${id} bash; without -t for everything else.`,
+          );
+        }
+        return typeInto(context, id, options);
+      }
       if (options.script === undefined && words.length === 0)
         throw new CliError('usage', 'There is no command to run.');
       const command = options.script === undefined ? scriptOf(words) : readFileSync(options.script, 'utf8');

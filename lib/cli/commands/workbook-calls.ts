@@ -6,7 +6,7 @@ import { addCommand, type CommandContext, parseSeconds } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { millisecondsText, printable } from '../format.ts';
 import { readStdinBytes } from '../prompt.ts';
-import { wokeText } from './run.ts';
+import { wokeText } from '../woke-text.ts';
 
 interface CallFlags {
   input?: string;

@@ -20,7 +20,8 @@ const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Starts a program in a terminal. */
 export function inTerminal(words: readonly string[], options: { env?: Record<string, string> } = {}): Terminal {
-  const child = spawn('script', ['-qefc', words.map(quoted).join(' '), '/dev/null'], {
+  const command = `stty cols 100 rows 30; exec ${words.map(quoted).join(' ')}`;
+  const child = spawn('script', ['-qefc', command, '/dev/null'], {
     env: { ...process.env, TERM: 'xterm', ...options.env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
