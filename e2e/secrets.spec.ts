@@ -9,6 +9,7 @@ import { expect, test } from './visited.ts';
 // Both tests visit one server.
 test.describe.configure({ mode: 'default' });
 
+const GUEST_SECRET = 'canary-of-a-secret-of-sandboxes-0123';
 const ADMIN_KEY = 'canary-of-the-admin-key-0123456789';
 let folder: string;
 let server: ServerProcess;
@@ -53,6 +54,12 @@ test('no secret is in a page, an answer, the log or the code that browsers get',
   await call('POST', '/api/instances', { id: 'canary', tenant: 'acme', labels: { a: 'b' } });
   await call('PUT', '/api/instances/canary/volumes/workspace/a.txt', 'hello');
 
+  const secret = { value: GUEST_SECRET, url: 'https://api.example.com/' };
+  for (const path of ['instances/canary/secrets/OWN', 'tenants/acme/secrets/SHARED'])
+    expect((await call('PUT', `/api/${path}`, secret)).status).toBe(200);
+  const refused = await call('PUT', '/api/instances/canary/secrets/OWN', { ...secret, header: 'host' });
+  received.push(['a refused secret', refused.text]);
+
   // Shown once, in these two answers: from here on they are secrets.
   const { key } = (await call<{ key: string }>('POST', '/api/keys', { name: 'canary', role: 'viewer' })).json;
   const { link } = (await call<{ link: string }>('POST', '/api/people/invitations', { role: 'viewer' })).json;
@@ -72,6 +79,9 @@ test('no secret is in a page, an answer, the log or the code that browsers get',
     '/',
     '/sandboxes',
     '/sandboxes/canary?volume=workspace&path=/a.txt',
+    '/sandboxes/canary?tab=environment',
+    '/tenants/acme',
+    '/api/instances/canary/secrets',
     '/sandboxes/nobody',
     '/sandboxes?state=nonsense',
     '/nowhere',
@@ -124,6 +134,7 @@ test('no secret is in a page, an answer, the log or the code that browsers get',
   const shipped = texts(join(ROOT, '.next', 'static'), /\.(js|css|map|json)$/);
   const secrets = {
     'the admin key': ADMIN_KEY,
+    'a secret of a sandbox': GUEST_SECRET,
     'the secret that signs sessions': readFileSync(join(folder, 'auth.secret'), 'utf8').trim(),
     'the token of the session': token,
     'the signed session': session,
