@@ -11,7 +11,16 @@ import type { FileContent } from '../../operations/files.ts';
 import { parseVfsPath, type VfsPath } from '../../vfs/paths.ts';
 import { VOLUMES, type Volume } from '../../vfs/volumes.ts';
 import { sandboxId } from './sandbox-tools.ts';
-import { cutInMiddle, fitting, type McpTool, mcpTool, READ_HINTS, SHOWN_TEXT, type ToolContext } from './tool.ts';
+import {
+  cutInMiddle,
+  fitting,
+  fittingPage,
+  type McpTool,
+  mcpTool,
+  READ_HINTS,
+  SHOWN_TEXT,
+  type ToolContext,
+} from './tool.ts';
 
 /** The largest file that is read as lines or edited: it is held whole. */
 const MAX_TEXT_BYTES = 4 * 1024 * 1024;
@@ -68,10 +77,19 @@ async function textOf(
   return { text: Buffer.from(bytes).toString('utf8'), stat };
 }
 
-/** The text with the replacement. Throws `conflict` when the old one is not there, or there more than once. */
+/** How often a piece is in a text. */
+function countOf(text: string, piece: string): number {
+  let found = 0;
+  for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + piece.length)) found += 1;
+  return found;
+}
+
+/**
+ * The text with the replacement. Throws `conflict` when the old one is not there, or there more than once, and
+ * `too_large` before a text is made that could not be read again.
+ */
 function edited(text: string, { old_text, new_text, all }: { old_text: string; new_text: string; all: boolean }) {
-  const parts = text.split(old_text);
-  const found = parts.length - 1;
+  const found = countOf(text, old_text);
   if (found === 0) {
     throw new WinterdockError('conflict', 'The file does not contain `old_text`.', {
       hint: 'Read the file again and copy the text exactly, with its spaces and line ends.',
@@ -83,7 +101,14 @@ function edited(text: string, { old_text, new_text, all }: { old_text: string; n
       extra: { found },
     });
   }
-  return { text: parts.join(new_text), replaced: found };
+  const size = text.length + found * (new_text.length - old_text.length);
+  if (size > MAX_TEXT_BYTES) {
+    throw new WinterdockError('too_large', `The file would have ${size} characters: too many for an edit.`, {
+      hint: 'Use winterdock_exec with sed -i, or winterdock_write_file.',
+      extra: { size, limit: MAX_TEXT_BYTES },
+    });
+  }
+  return { text: text.replaceAll(old_text, () => new_text), replaced: found };
 }
 
 /** Lines `from` to `from + count` of a text, as many as one answer shows. */
@@ -205,16 +230,20 @@ export const fileTools: readonly McpTool[] = [
     hints: READ_HINTS,
     async run({ operations, caller }, { id, recursive, limit, cursor, ...input }) {
       const { volume, path: inside } = placeOf(input.path);
-      const page = { limit, ...(cursor === undefined ? {} : { cursor }) };
+      const after = cursor === undefined ? {} : { cursor };
       const folder = shellPath(volume, inside);
       if (!recursive) {
-        const { items, next, total } = await operations.folder(caller, id, volume, { path: inside, ...page });
-        return { facts: { folder, items, total, next } };
+        const ask = (most: number) => operations.folder(caller, id, volume, { path: inside, limit: most, ...after });
+        const { page, shown } = await fittingPage(limit, ask, (item) => item);
+        return { facts: { folder, items: shown, total: page.total, next: page.next } };
       }
       const prefix = inside === '/' ? '/' : `${inside}/`;
-      const { items, next } = await operations.files(caller, id, volume, { prefix, ...page });
-      const files = items.map(({ path: file, ...rest }) => ({ path: shellPath(volume, file), ...rest }));
-      return { facts: { folder, files, next } };
+      const ask = (most: number) => operations.files(caller, id, volume, { prefix, limit: most, ...after });
+      const { page, shown } = await fittingPage(limit, ask, ({ path: file, ...rest }) => ({
+        path: shellPath(volume, file),
+        ...rest,
+      }));
+      return { facts: { folder, files: shown, next: page.next } };
     },
   }),
   mcpTool({
@@ -256,7 +285,16 @@ export const fileTools: readonly McpTool[] = [
         row.map((cell) => (typeof cell === 'string' ? cutInMiddle(cell, 2000).text : cell)),
       );
       const { items, cut } = fitting(cells);
-      return { facts: { columns, rows: items, rows_cut: cut, truncated: truncated || cut > 0 } };
+      const named = fitting(columns.map((column) => cutInMiddle(column, 200).text));
+      return {
+        facts: {
+          columns: named.items,
+          ...(named.cut === 0 ? {} : { columns_cut: named.cut }),
+          rows: items,
+          rows_cut: cut,
+          truncated: truncated || cut > 0,
+        },
+      };
     },
   }),
 ];

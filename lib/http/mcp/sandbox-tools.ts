@@ -6,7 +6,7 @@ import { componentCallSchema } from '../../contract/schema/component-calls.ts';
 import { restoreSchema, snapshotsQuerySchema, takeSnapshotSchema } from '../../contract/schema/copies.ts';
 import { createSchema, type Instance, instanceIdSchema, slugSchema, verbBodySchema } from '../../contract/schema.ts';
 import type { WorkbookProgress } from '../../sessions/workbook-call.ts';
-import { cutInMiddle, fitting, type McpTool, mcpTool, READ_HINTS } from './tool.ts';
+import { cutInMiddle, fitting, fittingPage, type McpTool, mcpTool, READ_HINTS } from './tool.ts';
 
 export const sandboxId = instanceIdSchema.describe('The id of the sandbox.');
 const tenant = slugSchema.optional().describe('The tenant. Leave it out when your key is of one tenant.');
@@ -83,8 +83,9 @@ export const sandboxTools: readonly McpTool[] = [
     operation: 'listInstances',
     hints: READ_HINTS,
     async run({ operations, caller }, input) {
-      const { items, next, total } = await operations.listInstances(caller, { ...input, sort: 'updated' });
-      return { facts: { sandboxes: items.map(brief), total, next } };
+      const ask = (limit: number) => operations.listInstances(caller, { ...input, limit, sort: 'updated' });
+      const { page, shown } = await fittingPage(input.limit, ask, brief);
+      return { facts: { sandboxes: shown, total: page.total, next: page.next } };
     },
   }),
   mcpTool({
@@ -136,16 +137,13 @@ export const sandboxTools: readonly McpTool[] = [
     operation: 'listSnapshots',
     hints: READ_HINTS,
     async run({ operations, caller }, input) {
-      const { items, next } = await operations.listSnapshots(caller, input);
-      const snapshots = items.map(({ id, tenant: of, tag, source, bytes, created }) => ({
-        id,
-        tenant: of,
-        tag,
-        source,
-        bytes,
-        created,
-      }));
-      return { facts: { snapshots, next } };
+      const ask = (limit: number) => operations.listSnapshots(caller, { ...input, limit });
+      const { page, shown } = await fittingPage(
+        input.limit,
+        ask,
+        ({ id, tenant: of, tag, source, bytes, created }) => ({ id, tenant: of, tag, source, bytes, created }),
+      );
+      return { facts: { snapshots: shown, next: page.next } };
     },
   }),
   mcpTool({

@@ -89,7 +89,7 @@ function progressOf({ mcpReq }: ServerContext): { progress: ToolContext['progres
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return { progress: () => undefined, stop: () => undefined };
   const began = performance.now();
-  let words = 'Waiting for its turn';
+  let words = 'Under way';
   let told = '';
   let last = 0;
   const tell = () => {

@@ -91,3 +91,17 @@ export function fitting<T>(items: readonly T[], most = SHOWN_TEXT): { items: T[]
   }
   return { items: kept, cut: items.length - kept.length };
 }
+
+/** A page of a list that fits into one answer: it is asked for again, shorter, when it does not. */
+export async function fittingPage<P extends { items: readonly unknown[] }>(
+  limit: number,
+  ask: (limit: number) => Promise<P>,
+  show: (item: P['items'][number]) => unknown,
+): Promise<{ page: P; shown: unknown[] }> {
+  const page = await ask(limit);
+  const shown = page.items.map(show);
+  const { items, cut } = fitting(shown);
+  if (cut === 0 || shown.length === 1) return { page, shown };
+  const shorter = await ask(Math.max(1, items.length));
+  return { page: shorter, shown: shorter.items.map(show) };
+}

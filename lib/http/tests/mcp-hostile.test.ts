@@ -320,50 +320,6 @@ test('odd messages are refused without a fault of the server and without a word 
   expect((await post(initialize)).status).toBe(200);
 });
 
-test('hostile inputs of tools stay within the sandbox and within bounds', async () => {
-  const agent = await connectAgent(server.url);
-  const id = 'mine';
-  for (const path of [
-    '../memory/x',
-    '/workspace/../memory/x',
-    '/workspace/../../etc/passwd',
-    '/etc/passwd',
-    '//',
-    '/',
-    'a\u0000b',
-    `${'d/'.repeat(800)}x`,
-    '/workspace',
-    '\ud800',
-  ]) {
-    for (const [tool, input] of [
-      ['read_file', {}],
-      ['write_file', { content: 'evil' }],
-      ['edit_file', { old_text: 'a', new_text: 'b' }],
-    ] as const) {
-      const { isError, problem } = await agent.call(tool, { id, path, ...input });
-      const where = `${tool} ${JSON.stringify(path).slice(0, 60)} ${JSON.stringify(problem).slice(0, 300)}`;
-      expect([where, isError]).toEqual([where, true]);
-      expect(Number(problem.status), where).toBeLessThan(500);
-    }
-  }
-  for (const sql of [
-    'ATTACH "/etc/passwd" AS x',
-    'SELECT * FROM sqlite_master',
-    'DELETE FROM vfs',
-    'PRAGMA user_version',
-    'SELECT load_extension("x")',
-    'SELECT 1; SELECT 2',
-    "'",
-  ]) {
-    const { isError, problem } = await agent.call('query_files', { id, sql });
-    expect([sql, isError, Number(problem.status) < 500]).toEqual([sql, true, true]);
-  }
-  const flood = await agent.call('exec', { id, command: 'head -c 9000000 /dev/zero | tr "\\0" x' });
-  expect(JSON.stringify(flood).length).toBeLessThan(100_000);
-  expect((await server.call('GET', `/api/instances/${id}/volumes/workspace/note`)).text).toBe('the note of acme');
-  await agent.close();
-});
-
 test('a message over the limit is refused before it is read', async () => {
   const small = await startServer({ settings: { WB_MAX_BODY: '65536' } });
   try {
