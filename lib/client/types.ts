@@ -1589,6 +1589,7 @@ export type Storage = {
       | 'ledger'
       | 'sandbox_hours'
       | 'tenant_hours'
+      | 'network_hours'
       | 'cpu_days'
       | 'wake_times'
       | 'jobs'

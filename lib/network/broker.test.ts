@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type NetworkServer, startNetworkServer, TENANT } from './testing/network-server.ts';
 
 let net: NetworkServer;
@@ -345,6 +345,16 @@ test('what was reached is counted by host, with its bytes and refusals', async (
       { host: 'https://elsewhere.test', calls: 0, refused: 1, bytes_out: 0, bytes_in: 0 },
     ],
   });
+});
+
+test('what was counted is on disk once the sandbox is filed', async () => {
+  await net.allow([{ url: `${net.plain}/` }]);
+  await net.server.call('POST', '/api/instances', { id: 'filed', tenant: TENANT, policy: 'network' });
+  await net.js(`await fetch('${net.plain}/x')`, 'filed');
+  const stored = async () => (await net.server.host.registry.network.traffic('filed', 0, 10)).map(({ calls }) => calls);
+  expect(await stored()).toEqual([]);
+  expect((await net.server.call('POST', '/api/instances/filed/suspend', {})).status).toBe(200);
+  await vi.waitFor(async () => expect(await stored()).toEqual([1]), { timeout: 10_000 });
 });
 
 test('the certificate of an allowed host is verified for its name', async () => {

@@ -42,7 +42,7 @@ import { Meter, type MeterLimits } from './meters.ts';
 import { Traffic } from './traffic.ts';
 
 interface BrokerParts {
-  registry: Pick<Registry, 'instances' | 'network' | 'ledger'>;
+  registry: Pick<Registry, 'instances' | 'network' | 'ledger' | 'commitEvents'>;
   clock: Clock;
   log: Logger;
   config: Pick<Config, 'usageKeepDays'>;
@@ -83,6 +83,7 @@ export class NetworkBroker {
   readonly #running = new Map<string, number>();
   readonly #stop = new AbortController();
   #count = 0;
+  #stopListening: () => void = () => {};
 
   constructor(parts: BrokerParts) {
     this.#parts = parts;
@@ -91,10 +92,18 @@ export class NetworkBroker {
 
   start(): void {
     this.#traffic.start();
+    // A sandbox that was filed is not asked any more: its counts are on disk with it, whatever ends the server.
+    this.#stopListening = this.#parts.registry.commitEvents.onLedgerAppend((lines) => {
+      const isFiled = lines.some(({ type, from, instance }) => {
+        return type === 'transition' && from === 'active' && instance !== null && this.#traffic.waitsFor(instance);
+      });
+      if (isFiled) this.flush().catch(() => {});
+    });
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#stopListening();
     await this.#traffic.stop();
   }
 

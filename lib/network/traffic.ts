@@ -74,6 +74,11 @@ export class Traffic {
     this.#sums.set(key, sum);
   }
 
+  /** Whether counts of a sandbox are not written yet. */
+  waitsFor(id: string): boolean {
+    return [...this.#sums.values()].some(({ traffic }) => traffic.instance === id);
+  }
+
   /** Writes what was counted and not written yet. After a failed write it is kept and counted further. */
   flush(): Promise<void> {
     this.#writing = this.#writing.catch(() => {}).then(() => this.#write());

@@ -79,6 +79,19 @@ const SERIES: Record<KeptSeries, [table: string, row: (n: number) => Record<stri
       active_ms: 1_800_000 + n,
     }),
   ],
+  network_hours: [
+    'network_hours',
+    (n) => ({
+      instance: sandbox(n),
+      tenant: tenant(n),
+      hour: 490_000 + Math.floor(n / 40),
+      host: `https://api-${n}.northwind.example.com`,
+      calls: 10 + n,
+      refused: n % 3,
+      bytes_out: 9000 + n,
+      bytes_in: 400_000 + n,
+    }),
+  ],
   cpu_days: ['cpu_by_day', (n) => ({ tenant: tenant(n), day: 20_400 + Math.floor(n / 20), seconds: 81.25 + n })],
   wake_times: [
     'wake_times',

@@ -27,6 +27,7 @@ export type KeptSeries =
   | 'ledger'
   | 'sandbox_hours'
   | 'tenant_hours'
+  | 'network_hours'
   | 'cpu_days'
   | 'wake_times'
   | 'jobs'

@@ -9,6 +9,7 @@ const WORDS: Readonly<Record<Series['name'], { name: string; each: string }>> = 
   ledger: { name: 'Lines of the ledger', each: '' },
   sandbox_hours: { name: 'Usage of sandboxes by the hour', each: '' },
   tenant_hours: { name: 'Usage of tenants by the hour', each: '' },
+  network_hours: { name: 'Hosts that sandboxes reached, by the hour', each: '' },
   cpu_days: { name: 'Processor time of tenants by the day', each: '' },
   wake_times: { name: 'Wake times by the day', each: '' },
   jobs: { name: 'Bulk jobs', each: '' },

@@ -1854,6 +1854,7 @@ class StorageKeptItem(TypedDict):
         "ledger",
         "sandbox_hours",
         "tenant_hours",
+        "network_hours",
         "cpu_days",
         "wake_times",
         "jobs",

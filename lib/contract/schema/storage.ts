@@ -12,6 +12,7 @@ const KEPT = [
   'ledger',
   'sandbox_hours',
   'tenant_hours',
+  'network_hours',
   'cpu_days',
   'wake_times',
   'jobs',

@@ -6,6 +6,7 @@ import {
   events,
   jobResults,
   jobs,
+  networkHours,
   runs,
   sandboxHours,
   scheduleRuns,
@@ -20,6 +21,7 @@ import type { RegistryDatabase } from './database.ts';
 /** Tables whose rows are numbered without gaps worth counting: their first and last number say how many there are. */
 const NUMBERED = { ledger: events, sandbox_hours: sandboxHours, tenant_hours: tenantHours };
 const COUNTED = {
+  network_hours: { table: networkHours, column: networkHours.hour },
   cpu_days: { table: cpuByDay, column: cpuByDay.day },
   wake_times: { table: wakeTimes, column: wakeTimes.day },
   jobs: { table: jobs, column: jobs.seq },
