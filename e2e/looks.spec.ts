@@ -2,7 +2,7 @@
 import type { BrowserContext, Page, Request } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
 import { trouble } from './crowd.ts';
-import { HARBOUR, harm, moor, stock } from './seed.ts';
+import { environmentOf, HARBOUR, harm, moor, stock } from './seed.ts';
 import { openTerminal, runCommand } from './typing.ts';
 import { expect, openSession, test, visited } from './visited.ts';
 
@@ -43,6 +43,7 @@ const PAGES: Record<string, NamedPath[]> = {
     ['the snapshots of a sandbox', '/sandboxes/support-triage?tab=snapshots'],
     ['the snapshots of a damaged sandbox', '/sandboxes/fraud-model-eval?tab=snapshots'],
     ['the shares of a sandbox', `/sandboxes/${LONG}?tab=shares`],
+    ['the environment of a sandbox', () => environmentOf(visited().call)],
     ['the settings of a sandbox', '/sandboxes/support-triage?tab=settings'],
     ['the many shares of a sandbox', `/sandboxes/${STORM}-0?tab=shares`],
   ],

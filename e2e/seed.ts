@@ -192,3 +192,12 @@ export async function stock(call: Call): Promise<void> {
     String(orders).replace(':deps check,shipping', ':deps chekc'),
   );
 }
+
+/** Gives a sandbox variables and a secret, and answers their page. */
+export async function environmentOf(call: Call): Promise<string> {
+  const env = { STAGE: 'test', A_LONG_ONE: 'https://api.example.com/'.repeat(8), EMPTY: '' };
+  await call('PATCH', '/api/instances/support-triage/env', { env });
+  const secret = { value: 'not-a-secret', url: 'https://api.example.com/v1/a-rather-long-path/of-an-api/' };
+  await call('PUT', '/api/instances/support-triage/secrets/A_SECRET_WITH_A_LONG_NAME_OF_ITS_OWN', secret);
+  return '/sandboxes/support-triage?tab=environment';
+}
