@@ -109,6 +109,16 @@ test('the palette finds a sandbox by a few letters, moves it, and a message says
   await page.keyboard.press('Enter');
   await expect(palette(page).getByRole('figure', { name: 'What it printed' })).toHaveText('from the palette');
   expect(await flaws(page)).toEqual([]);
+  // A long one counts its seconds, and ends here and in the sandbox when it is told to.
+  const calls = async () => (await call<{ calls: number }>('GET', '/api/instances/palette-lantern')).json.calls;
+  await palette(page).getByLabel('A command to run in').fill('sleep 50');
+  await page.keyboard.press('Enter');
+  await expect(palette(page).getByText(/^Running sleep 50… [1-9]\d* s$/)).toBeVisible();
+  expect(await calls()).toBe(1);
+  expect(await flaws(page)).toEqual([]);
+  await palette(page).getByRole('button', { name: 'Stop' }).press('Enter');
+  await expect(palette(page).getByText('sleep 50 is stopped.')).toBeVisible();
+  await expect.poll(calls).toBe(0);
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+k');
   await page.keyboard.type('snapshot as by-palette');

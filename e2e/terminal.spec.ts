@@ -60,8 +60,10 @@ test('control C ends what runs, on the server too, and the sandbox answers at on
     await page.keyboard.type(endless);
     await page.keyboard.press('Enter');
     await seeRow(page, 'begun');
+    await expect(page.getByText(/^runs for [1-9]\d* s$/)).toBeVisible();
     await page.keyboard.press('Control+c');
     await seeRow(page, '^C stopped');
+    await expect(page.getByText(/^runs for/)).toHaveCount(0);
     const asked = Date.now();
     const { json } = await visited().call('POST', '/api/instances/stopped/exec', { command: 'echo back' });
     expect(json).toMatchObject({ exit_code: 0, stdout: 'back\n' });

@@ -4,6 +4,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { createClient } from '#lib/client/client.ts';
 import type { ExecAnswer } from '#lib/contract/schema.ts';
 import { outputText } from '../terminal/output-text.ts';
+import { Elapsed } from '../ui/elapsed.tsx';
 import { SCROLLABLE } from '../ui/scrollable.ts';
 import { KeyHints } from './chooser.tsx';
 
@@ -12,6 +13,7 @@ const api = createClient({ url: '', key: null, retries: 0 });
 type RunState =
   | { is: 'idle' }
   | { is: 'running'; command: string }
+  | { is: 'stopped'; command: string }
   | { is: 'done'; command: string; answer: ExecAnswer }
   | { is: 'failed'; command: string; says: string; hint: string | null };
 
@@ -67,6 +69,7 @@ export function RunStep({
       const answer = await api.execInInstance(id, { command }, { signal: mine.signal });
       setRun({ is: 'done', command, answer });
     } catch (error) {
+      if (stop.current === mine && mine.signal.aborted) setRun({ is: 'stopped', command });
       if (mine.signal.aborted) return;
       const { message, hint } = error as { message: string; hint?: string | null };
       setRun({ is: 'failed', command, says: message, hint: hint ?? null });
@@ -75,7 +78,10 @@ export function RunStep({
   const begin = useRef(start);
   useEffect(() => {
     void begin.current(first);
-    return () => stop.current?.abort();
+    return () => {
+      stop.current?.abort();
+      stop.current = null;
+    };
   }, [first]);
 
   const submit = (event: FormEvent) => {
@@ -83,7 +89,7 @@ export function RunStep({
     void start(typed);
   };
   return (
-    <form className="palette-body" onSubmit={submit}>
+    <form className="palette-body" aria-busy={run.is === 'running'} onSubmit={submit}>
       <input
         ref={(field) => {
           if (field !== null && document.activeElement !== field && run.is === 'idle') field.focus();
@@ -104,7 +110,12 @@ export function RunStep({
       <div aria-live="polite">
         {run.is === 'running' && (
           <p className="palette-says">
-            Running <code>{run.command}</code>…
+            Running <code>{run.command}</code>… <Elapsed />
+          </p>
+        )}
+        {run.is === 'stopped' && (
+          <p className="palette-says">
+            <code>{run.command}</code> is stopped. What it had written by then is kept.
           </p>
         )}
         {run.is === 'done' && <AnswerText command={run.command} answer={run.answer} />}
@@ -114,6 +125,13 @@ export function RunStep({
           </p>
         )}
       </div>
+      {run.is === 'running' && (
+        <p className="px-4 pb-3">
+          <button type="button" className="button button-quiet" onClick={() => stop.current?.abort()}>
+            Stop
+          </button>
+        </p>
+      )}
       <KeyHints>
         <kbd className="key">Enter</kbd> runs it · <kbd className="key">Backspace</kbd> goes back ·{' '}
         <kbd className="key">Esc</kbd> closes and stops it

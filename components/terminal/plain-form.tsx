@@ -4,6 +4,8 @@
  * variables.
  */
 import { useActionState } from 'react';
+import { useFormStatus } from 'react-dom';
+import { Elapsed } from '../ui/elapsed.tsx';
 import { SCROLLABLE } from '../ui/scrollable.ts';
 import { Submit } from '../ui/submit.tsx';
 import { endInWords, type RunEnd, type WakeResult, wakeInWords } from './words.ts';
@@ -65,6 +67,17 @@ function Entry({ run }: { run: FormRun }) {
   );
 }
 
+/** What stands beside the button: `idle`, or while the command runs how long it has. */
+function Progress({ idle }: { idle: string | null }) {
+  return useFormStatus().pending ? (
+    <>
+      runs for <Elapsed />; it ends at its time limit at the latest
+    </>
+  ) : (
+    idle
+  );
+}
+
 /** `blocked`: why nothing can be run now. `wakes`: a note that running wakes the sandbox. Sentences, or null. */
 export function PlainForm({
   action,
@@ -113,7 +126,9 @@ export function PlainForm({
               Run
             </Submit>
           )}
-          <p className="text-small text-ink-3">{blocked ?? wakes}</p>
+          <p className="text-small text-ink-3">
+            <Progress idle={blocked ?? wakes} />
+          </p>
         </div>
       </form>
     </div>

@@ -9,6 +9,7 @@ import { callMark } from '../calls/call-mark.ts';
 import { readInstance } from '../live/cache.ts';
 import { CacheContext } from '../live/live-data.tsx';
 import { writeTerminalSandbox } from '../palette/recent.ts';
+import { Elapsed } from '../ui/elapsed.tsx';
 import { closeTerminal, openTerminal, terminalsOf } from './kept-terminal.ts';
 import { type ExecAction, PlainForm } from './plain-form.tsx';
 import type { Session, SessionListener } from './session.ts';
@@ -263,6 +264,11 @@ export function Terminal({
           >
             Stop
           </button>
+          {running && (
+            <span className="text-small text-ink-3">
+              runs for <Elapsed />
+            </span>
+          )}
           {languages.length > 1 && (
             <label className="flex items-center gap-2 text-small text-ink-2">
               Language
