@@ -126,6 +126,8 @@ const REFUSED: [script: string, error: string][] = [
   ['seq 3000000', 'seq: iteration limit exceeded'],
   ['x=a; while :; do x=$x$x; done', 'limit exceeded'],
   ['f() { f; }; f', 'maximum recursion depth (200) exceeded'],
+  ['f() { echo $(f); }; f', 'Command substitution nesting limit exceeded (50)'],
+  ['f() { f; }; f', 'maximum recursion depth (200) exceeded'],
   ['awk \'BEGIN { printf "%20000s", "x" }\'', 'printf width limit exceeded'],
   ["awk 'function f(n) { return n <= 0 ? 0 : 1 + f(n - 1) } BEGIN { print f(500) }'", 'recursion depth exceeded'],
   ["jq -n 'reduce range(1500) as $i (null; [.])'", 'query depth limit exceeded (1000)'],
