@@ -1,13 +1,15 @@
 /** Runs that take ten minutes and more by the server's clock, and some that would never end, in real processes. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { FakeClock } from '../base/clock.ts';
 import type { Instance, RunOutput, SandboxRun } from '../contract/schema.ts';
 import { startServer, type TestServer } from '../testing/server.ts';
 
 const MINUTE = 60;
 
-let server: TestServer & { clock: { advance(seconds: number): void } };
+const clock = new FakeClock();
+let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ settings: { WB_DRAIN_MS: '200' } });
+  server = await startServer({ clock, settings: { WB_DRAIN_MS: '200' } });
   for (const id of ['build', 'endless']) await server.call('POST', '/api/instances', { id, tenant: 'acme' });
 });
 afterAll(() => server.stop());
@@ -36,7 +38,7 @@ test('a build of twenty minutes holds its sandbox awake, ends with its code and 
   for (const n of [1, 2]) {
     await saysBy(run, `step ${n}\n`);
     // Each step is longer than the command time of the policy; both are longer than what an idle sandbox is given.
-    server.clock.advance(10 * MINUTE);
+    clock.advance(10 * MINUTE);
     await server.host.sessions.tick();
     expect(await stateOf('build')).toBe('active');
     expect(await look(run)).toMatchObject({ state: 'running', ended: null });
@@ -47,9 +49,9 @@ test('a build of twenty minutes holds its sandbox awake, ends with its code and 
   await until(run, { state: 'done', exit_code: 3, timed_out: false });
   const { started, ended } = await look(run);
   expect((ended ?? 0) - (started ?? 0)).toBeGreaterThanOrEqual(20 * MINUTE);
-  server.clock.advance(10 * MINUTE);
+  clock.advance(10 * MINUTE);
   await server.host.sessions.tick();
-  server.clock.advance(10 * MINUTE);
+  clock.advance(10 * MINUTE);
   await server.host.sessions.tick();
   expect(await stateOf('build')).toBe('suspended');
   expect(await textOf(run)).toBe('step 1\nstep 2\nlinked\n');
@@ -72,7 +74,7 @@ test.each(Object.keys(ENDLESS).flatMap((kind) => ENDS.map((at) => ({ kind: kind 
     await until(run, { state: 'running' });
     if (kind === 'shell') await saysBy(run, 'begun\n');
     if (at !== 'its limit') {
-      server.clock.advance(24 * 60 * MINUTE);
+      clock.advance(24 * 60 * MINUTE);
       await server.host.sessions.tick();
       expect([await stateOf('endless'), (await look(run)).state]).toEqual(['active', 'running']);
     }
