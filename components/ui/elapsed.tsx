@@ -1,5 +1,5 @@
 'use client';
-/** How long something has been under way since this was shown. For the eyes: a screen reader is not told each second. */
+/** For how long something runs, since this was shown. A screen reader is not told each second. */
 import { useEffect, useState } from 'react';
 
 /** Whole seconds below a minute, then minutes and seconds. */

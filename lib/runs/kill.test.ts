@@ -1,4 +1,4 @@
-/** Rounds of `kill -9` on a real server in the middle of calls and runs. `WB_KILL_SEED` draws another set of moments. */
+/** Rounds of `kill -9` on a real server amid calls and runs. `WB_KILL_SEED` draws other moments. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { type ServerProcess, spawnServer } from '../testing/process.ts';
 
 const SEED = Number(process.env.WB_KILL_SEED ?? 20261124);
 const ROUNDS = 5;
-/** What each does again and again, and then waits: two files of one number, written by one command, and then the number is said. */
+/** What each does again and again: one command writes a number to two files, then the number is said. */
 const WRITERS = {
   shell: Array.from(
     { length: 400 },
