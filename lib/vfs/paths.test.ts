@@ -17,6 +17,7 @@ const BORDERS = [
   'app/sandboxes/[id]/volume-reading.ts',
   'lib/bundles/vfs-inspection.ts',
   'lib/cli/commands/files.ts',
+  'lib/cli/remote-path.ts',
   'lib/contract/schema.ts',
   'lib/contract/schema/databases.ts',
   'lib/host/examples.ts',

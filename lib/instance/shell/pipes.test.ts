@@ -58,7 +58,7 @@ test('what goes elsewhere than to the pipe is whole', async () => {
   const loop = 'while true; do seq 50000 > numbers; x=$(seq 50000); echo "${#x}"; done';
   expect(await at.say(a, `${loop} | head -1; wc -c < numbers`)).toBe('288893\n288894\n');
   expect(await at.say(a, '{ seq 50000 > numbers; yes; } | head -1; wc -c < numbers')).toBe('y\n288894\n');
-  expect(await at.say(a, "yes | sed -e '2w out' -e 2q | tail -1; cat out")).toBe('y\ny\n');
+  expect(await at.say(a, "yes 2> said | sed -e '2w out' -e 2q | tail -1; cat out")).toBe('y\ny\n');
 });
 
 test('a pipeline whose reader needs little takes little', async () => {

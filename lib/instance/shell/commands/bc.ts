@@ -1,14 +1,27 @@
 /**
- * `bc` for expressions: decimals of any length, `scale`, variables, comparisons. No loops and no functions of its
- * own.
+ * `bc` for expressions: decimals of any length, `scale`, `ibase` and `obase` to 16, variables, comparisons. No loops
+ * and no functions of its own.
  */
-import { type Decimal, decimalText, divided, multiplied, powered, rootOf, scaled, shared } from './decimals.ts';
+import {
+  type Decimal,
+  decimalText,
+  digitsOf,
+  divided,
+  multiplied,
+  numberOf,
+  powered,
+  rootOf,
+  scaled,
+  shared,
+} from './decimals.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from './own-command.ts';
 
 const LINE = 69;
 const LIBRARY_SCALE = 20;
+/** Bases whose digits are 0 to 9 and A to F. */
+const HIGHEST_BASE = 16;
 const TOKEN =
-  /\s+|\/\*.*?\*\/|#[^\n]*|"([^"]*)"|(\d+\.?\d*|\.\d+)|([a-z]\w*)|(<=|>=|==|!=|\+\+|--|&&|\|\||[-+*/%^]=|[-+*/%^()<>=!;{}\n,])/gsy;
+  /\s+|\/\*.*?\*\/|#[^\n]*|"([^"]*)"|([\dA-F]+\.?[\dA-F]*|\.[\dA-F]+)|([a-z]\w*)|(<=|>=|==|!=|\+\+|--|&&|\|\||[-+*/%^]=|[-+*/%^()<>=!;{}\n,])/gsy;
 
 interface Token {
   kind: 'number' | 'name' | 'mark' | 'text';
@@ -25,19 +38,26 @@ export const bc: OwnCommand = {
     if (options.some(({ key }) => key === 'l')) calculator.scale = LIBRARY_SCALE;
     for (const name of [...operands, '-']) {
       try {
-        if (!calculator.run((await call.input(name)).toString())) return 0;
+        if (!calculator.run((await call.input(name)).toString())) break;
       } catch (error) {
         call.end(`File ${name} is unavailable: ${reasonOf(error)}`);
       }
     }
-    return 0;
+    return calculator.lacked ? 1 : 0;
   },
 };
 
 class SyntaxTrouble extends Error {}
 
+/** What `bc` has and this one has not. Other errors leave the exit code at 0, as in `bc`. */
+class Lacking extends SyntaxTrouble {}
+
 class Calculator {
   scale = 0;
+  /** Something was asked for that is not supported. */
+  lacked = false;
+  #inputBase = 10;
+  #outputBase = 10;
   readonly #call: CommandCall;
   readonly #variables = new Map<string, Decimal>();
   #tokens: Token[] = [];
@@ -55,6 +75,7 @@ class Calculator {
         if (!this.#line(line)) return false;
       } catch (error) {
         if (!(error instanceof SyntaxTrouble) && !(error instanceof RangeError)) throw error;
+        if (error instanceof Lacking) this.lacked = true;
         const message =
           error instanceof SyntaxTrouble
             ? `(standard_in) ${at + 1}: ${error.message}`
@@ -91,13 +112,17 @@ class Calculator {
         if (next?.kind === 'text') {
           this.#at += 1;
           this.#call.print(next.text.replaceAll('\\n', '\n').replaceAll('\\t', '\t'));
-        } else this.#call.print(decimalText(this.#or()));
+        } else this.#call.print(this.#text(this.#or()));
       } while (this.#takes(','));
       return;
     }
     const assigns = token?.kind === 'name' && /^(?:=|[-+*/%^]=)$/.test(this.#tokens[this.#at + 1]?.text ?? '');
     const value = this.#or();
-    if (!assigns) this.#call.print(`${folded(decimalText(value))}\n`);
+    if (!assigns) this.#call.print(`${folded(this.#text(value))}\n`);
+  }
+
+  #text(value: Decimal): string {
+    return this.#outputBase === 10 ? decimalText(value) : digitsOf(value, this.#outputBase);
   }
 
   #or(): Decimal {
@@ -185,10 +210,7 @@ class Calculator {
     const token = this.#tokens[this.#at];
     if (token === undefined) throw new SyntaxTrouble('syntax error');
     this.#at += 1;
-    if (token.kind === 'number') {
-      const [whole = '', part = ''] = token.text.split('.');
-      return { digits: BigInt(`${whole}${part}` || '0'), scale: part.length };
-    }
+    if (token.kind === 'number') return numberOf(token.text, this.#inputBase);
     if (token.text === '(') {
       const value = this.#or();
       if (!this.#takes(')')) throw new SyntaxTrouble('syntax error');
@@ -207,23 +229,30 @@ class Calculator {
     if (name === 'sqrt') return rootOf(value, Math.max(this.scale, value.scale));
     if (name === 'length') return { digits: BigInt(String(value.digits).replace('-', '').length), scale: 0 };
     if (name === 'scale') return { digits: BigInt(value.scale), scale: 0 };
-    throw new SyntaxTrouble(`the function ${name} is not supported`);
+    throw new Lacking(`the function ${name} is not supported`);
   }
 
   #variable(name: string): Decimal {
     const operator = this.#tokens[this.#at]?.text ?? '';
     if (/^(?:if|while|for|define|return|read|break|continue|else|auto)$/.test(name))
-      throw new SyntaxTrouble(`${name} is not supported`);
-    const known = name === 'scale' ? { digits: BigInt(this.scale), scale: 0 } : this.#variables.get(name);
-    const current = known ?? { digits: 0n, scale: 0 };
+      throw new Lacking(`${name} is not supported`);
+    const setting = { scale: this.scale, ibase: this.#inputBase, obase: this.#outputBase }[name];
+    const current =
+      setting === undefined ? (this.#variables.get(name) ?? { digits: 0n, scale: 0 }) : scaledNumber(setting);
     if (!/^(?:=|[-+*/%^]=)$/.test(operator)) return current;
     this.#at += 1;
     const right = this.#or();
     const value = operator === '=' ? right : this.#applied(operator.slice(0, 1), current, right);
     if (name === 'scale') this.scale = Math.min(Number(scaled(value, 0).digits), 10_000);
-    else if (/^[io]base$/.test(name) && value.digits !== 10n) throw new SyntaxTrouble(`${name} is not supported`);
+    else if (name === 'ibase') this.#inputBase = Math.min(Math.max(Number(scaled(value, 0).digits), 2), HIGHEST_BASE);
+    else if (name === 'obase') this.#setOutputBase(Number(scaled(value, 0).digits));
     else this.#variables.set(name, value);
     return value;
+  }
+
+  #setOutputBase(base: number): void {
+    if (base > HIGHEST_BASE) throw new Lacking(`an obase above ${HIGHEST_BASE} is not supported`);
+    this.#outputBase = Math.max(base, 2);
   }
 
   #takes(text: string): boolean {
@@ -247,6 +276,10 @@ function tokensOf(line: string): Token[] {
     else if (mark !== undefined) tokens.push({ kind: 'mark', text: mark });
   }
   return tokens;
+}
+
+function scaledNumber(whole: number): Decimal {
+  return { digits: BigInt(whole), scale: 0 };
 }
 
 function truth(holds: boolean): Decimal {

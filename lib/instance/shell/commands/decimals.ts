@@ -63,3 +63,38 @@ export function decimalText({ digits, scale }: Decimal): string {
   const whole = text.slice(0, text.length - scale);
   return `${digits < 0n ? '-' : ''}${whole}${scale > 0 ? `.${text.slice(text.length - scale)}` : ''}`;
 }
+
+/**
+ * A number as it is written in a base of 2 to 16, `.` and a fraction included. As in `bc`, a number of one digit is what
+ * its digit is, and a digit too high for the base counts as the highest.
+ */
+export function numberOf(text: string, base: number): Decimal {
+  const [whole = '', part = ''] = text.split('.');
+  if (base === 10 && !/[A-F]/.test(text)) return { digits: BigInt(`${whole}${part}` || '0'), scale: part.length };
+  const highest = text.length === 1 ? 15 : base - 1;
+  const wholeOf = (digits: string) =>
+    [...digits].reduce((sum, digit) => sum * BigInt(base) + BigInt(Math.min(Number.parseInt(digit, 16), highest)), 0n);
+  const fraction = divided(
+    { digits: wholeOf(part), scale: 0 },
+    { digits: BigInt(base) ** BigInt(part.length), scale: 0 },
+    part.length,
+  );
+  return { digits: wholeOf(whole) * 10n ** BigInt(part.length) + fraction.digits, scale: part.length };
+}
+
+/** A number in the digits of a base of 2 to 16: behind the point as many as the decimal places can tell apart. */
+export function digitsOf({ digits, scale }: Decimal, base: number): string {
+  if (digits === 0n) return '0';
+  const one = 10n ** BigInt(scale);
+  const size = digits < 0n ? -digits : digits;
+  const whole = size / one;
+  let fraction = '';
+  let rest = size % one;
+  for (let told = 1n; String(told).length <= scale; told *= BigInt(base)) {
+    rest *= BigInt(base);
+    fraction += (rest / one).toString(base);
+    rest %= one;
+  }
+  const text = `${whole === 0n && fraction !== '' ? '' : whole.toString(base)}${fraction === '' ? '' : `.${fraction}`}`;
+  return `${digits < 0n ? '-' : ''}${text.toUpperCase()}`;
+}

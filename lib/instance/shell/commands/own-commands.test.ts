@@ -5,6 +5,9 @@ import { SHELL_COMMANDS } from './shell-commands.ts';
 
 const at = stage();
 
+const BYTES = 4 * 1024 * 1024;
+const STOPPED = `it has no end, ${BYTES} bytes were`;
+
 test('an expression that backtracks without end is ended with its process at the time of the call', async () => {
   const a = at.open('backtracks');
   await a.exec({ command: "printf '%60s' '' | tr ' ' a > f; echo b >> f" });
@@ -38,8 +41,42 @@ test('a device without an end gives as much as a call may print', async () => {
   const [one, other] = [await at.say(a, random), await at.say(a, random)];
   expect(one).toHaveLength(49);
   expect(other).not.toBe(one);
-  expect(await at.say(a, 'yes | head -n 2; yes a b | tail -n 1')).toBe('y\ny\na b\n');
+  expect(await at.say(a, 'yes | head -n 2; yes a b 2> said | tail -n 1; cat said')).toBe(
+    `y\ny\na b\nyes: ${STOPPED} written\n`,
+  );
   expect(await at.say(a, 'set -o pipefail; yes | head -n 1; echo $?')).toBe('y\n141\n');
+});
+
+test('what wants more than that of an output without an end is told on stderr', async () => {
+  const script = 'set -o pipefail; yes | head -c 100M | wc -c; echo $?; set +o pipefail; cat /dev/zero | wc -c';
+  const { stdout, stderr, exitCode } = await at.open('wanting').exec({ command: script });
+  expect(stderr).toBe(`yes: ${STOPPED} written\ncat: /dev/zero: ${STOPPED} read\n`);
+  expect(stdout).toBe('4194304\n1\n4194304\n');
+  expect(exitCode).toBe(0);
+});
+
+test('bc reads and writes other bases as GNU bc 1.07 does; what it lacks is said, and fails', async () => {
+  const a = at.open('bases');
+  const cases = [
+    ['obase=16; 255; 3.5; -255; .1; 0', 'FF\n3.8\n-FF\n.1\n0\n'],
+    ['obase=2; 5; 10.625; scale=4; 1/3', '101\n1010.1010000000\n.01010101010100\n'],
+    ['ibase=2; 1011; 101.1; 9', '11\n5.5\n9\n'],
+    ['ibase=16; obase=A; FF; A.8; obase', '255\n10.5\n10\n'],
+    ['ibase=8; 777; ibase; ibase=12; ibase', '511\n8\n10\n'],
+  ] as const;
+  for (const [script, answer] of cases) {
+    const outcome = await a.exec({ command: 'bc', stdin: Buffer.from(`${script}\n`) });
+    expect({ script, ...outcome }).toMatchObject({ stdout: answer, stderr: '', exitCode: 0 });
+  }
+  expect(await a.exec({ command: "echo 'obase=20; 5' | bc" })).toMatchObject({
+    stdout: '',
+    stderr: '(standard_in) 1: an obase above 16 is not supported\n',
+    exitCode: 1,
+  });
+  expect(await a.exec({ command: "echo 's(1); 2' | bc -l" })).toMatchObject({
+    stderr: '(standard_in) 1: the function s is not supported\n',
+    exitCode: 1,
+  });
 });
 
 test('timeout ends what takes longer, and the script goes on', async () => {

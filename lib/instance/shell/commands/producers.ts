@@ -9,6 +9,7 @@ const FIRST_BYTES = 128 * 1024;
 const GROWTH = 4;
 /** The longest output of `seq` for a reader that takes all of it. */
 const MAX_BYTES = 64 * 1024 * 1024;
+const STOPPED_EXIT = 1;
 const INTEGER = /^[+-]?\d+$/;
 
 /** What a device without an end gives; null for any other path. */
@@ -18,7 +19,8 @@ export function endlessBytes(path: string): ((bytes: number) => Buffer) | null {
 }
 
 /**
- * Prints until the reader has enough, at most as much as a call may print. Returns the exit code, as by SIGPIPE.
+ * Prints until the reader has enough, at most as much as a call may print. Returns the exit code: as by SIGPIPE, or
+ * `STOPPED_EXIT` when a reader in the script wants more.
  */
 export async function printEndless(call: CommandCall, more: (bytes: number) => Buffer): Promise<number> {
   let printed = 0;
@@ -26,7 +28,9 @@ export async function printEndless(call: CommandCall, more: (bytes: number) => B
     const bytes = more(Math.min(most, MAX_STREAM_BYTES) - printed);
     call.print(bytes);
     printed += bytes.length;
-    if (most >= MAX_STREAM_BYTES || (await isBroken(call))) return BROKEN_PIPE_EXIT;
+    if (await isBroken(call)) return BROKEN_PIPE_EXIT;
+    // What a caller reads says itself that it was cut.
+    if (most >= MAX_STREAM_BYTES) return call.outlet?.live === true ? BROKEN_PIPE_EXIT : STOPPED_EXIT;
   }
 }
 
@@ -38,9 +42,11 @@ export const yes: OwnCommand = {
   async main(call: CommandCall) {
     const { operands } = call.options({ letters: '' });
     const line = Buffer.from(`${operands.length > 0 ? operands.join(' ') : 'y'}\n`);
-    return printEndless(call, (bytes) =>
+    const exitCode = await printEndless(call, (bytes) =>
       Buffer.alloc(Math.max(1, Math.floor(bytes / line.length)) * line.length, line),
     );
+    if (exitCode === STOPPED_EXIT) call.fail(`it has no end, ${call.printed.length} bytes were written`);
+    return exitCode;
   },
 };
 
