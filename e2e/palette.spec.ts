@@ -119,7 +119,9 @@ test('the palette finds a sandbox by a few letters, moves it, and a message says
   await palette(page).getByRole('button', { name: 'Stop' }).press('Enter');
   await expect(palette(page).getByText('sleep 50 is stopped.')).toBeVisible();
   await expect.poll(calls).toBe(0);
+  await expect(palette(page).getByLabel('A command to run in')).toBeFocused();
   await page.keyboard.press('Escape');
+  await expect(palette(page)).toBeHidden();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('snapshot as by-palette');
   await page.keyboard.press('Enter');
@@ -162,6 +164,8 @@ test('shortcuts lead to the pages and through the rows, and take nothing from a 
   await page.keyboard.press('Control+a');
   await page.keyboard.type('palette row');
   await page.keyboard.press('Enter');
+  // The list that the address names replaces the one that was filtered while typing, and what is focused in it.
+  await expect(page).toHaveURL(/[?&]q=palette/);
   await expect(page.locator('tbody tr')).toHaveCount(2);
   await field.blur();
   await page.keyboard.press('j');

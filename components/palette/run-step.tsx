@@ -58,6 +58,7 @@ export function RunStep({
   const [typed, setTyped] = useState(first);
   const [run, setRun] = useState<RunState>({ is: 'idle' });
   const stop = useRef<AbortController | null>(null);
+  const field = useRef<HTMLInputElement | null>(null);
 
   const start = async (command: string) => {
     if (command.trim() === '') return;
@@ -91,8 +92,9 @@ export function RunStep({
   return (
     <form className="palette-body" aria-busy={run.is === 'running'} onSubmit={submit}>
       <input
-        ref={(field) => {
-          if (field !== null && document.activeElement !== field && run.is === 'idle') field.focus();
+        ref={(input) => {
+          field.current = input;
+          if (input !== null && document.activeElement !== input && run.is === 'idle') input.focus();
         }}
         className="palette-field font-mono"
         aria-label={`A command to run in ${name}`}
@@ -127,7 +129,15 @@ export function RunStep({
       </div>
       {run.is === 'running' && (
         <p className="px-4 pb-3">
-          <button type="button" className="button button-quiet" onClick={() => stop.current?.abort()}>
+          <button
+            type="button"
+            className="button button-quiet"
+            onClick={() => {
+              stop.current?.abort();
+              // The button goes, and the keyboard with it.
+              field.current?.focus();
+            }}
+          >
             Stop
           </button>
         </p>
