@@ -47,10 +47,14 @@ export const bc: OwnCommand = {
   },
 };
 
-class SyntaxTrouble extends Error {}
+class SyntaxTrouble extends Error {
+  readonly lacks: boolean = false;
+}
 
 /** What `bc` has and this one has not. Other errors leave the exit code at 0, as in `bc`. */
-class Lacking extends SyntaxTrouble {}
+class Lacking extends SyntaxTrouble {
+  override readonly lacks = true;
+}
 
 class Calculator {
   scale = 0;
@@ -75,7 +79,7 @@ class Calculator {
         if (!this.#line(line)) return false;
       } catch (error) {
         if (!(error instanceof SyntaxTrouble) && !(error instanceof RangeError)) throw error;
-        if (error instanceof Lacking) this.lacked = true;
+        this.lacked ||= error instanceof SyntaxTrouble && error.lacks;
         const message =
           error instanceof SyntaxTrouble
             ? `(standard_in) ${at + 1}: ${error.message}`

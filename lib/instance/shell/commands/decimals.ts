@@ -65,8 +65,8 @@ export function decimalText({ digits, scale }: Decimal): string {
 }
 
 /**
- * A number as it is written in a base of 2 to 16, `.` and a fraction included. As in `bc`, a number of one digit is what
- * its digit is, and a digit too high for the base counts as the highest.
+ * A number as it is written in a base of 2 to 16, `.` and a fraction included. As in `bc`, a number of one digit is
+ * what its digit is, and a digit too high for the base counts as the highest.
  */
 export function numberOf(text: string, base: number): Decimal {
   const [whole = '', part = ''] = text.split('.');
