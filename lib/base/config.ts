@@ -93,6 +93,7 @@ const environmentSchema = z.object({
   WB_JOBS_KEEP_DAYS: integer(1, 36_500, 90),
   WB_SCHEDULE_RUNS: integer(1, 10_000, 100),
   WB_METRICS: z.enum(['key', 'open']).default('key'),
+  WB_SESSION_API: z.enum(['off', 'on']).default('off'),
   WB_ADMIN_KEY: z.string().min(16, 'must have at least 16 characters').max(512).optional(),
   WB_BACKUP_PASSPHRASE: text.optional(),
   WB_LOG: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('warn'),
@@ -174,6 +175,8 @@ export interface Config {
   /** Runs kept of each schedule. */
   runsPerSchedule: number;
   metricsOpen: boolean;
+  /** The door for clients of Ash is open. */
+  sessionApi: boolean;
   adminKey: string | null;
   logLevel: string;
 }
@@ -250,6 +253,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     jobsKeepDays: env.WB_JOBS_KEEP_DAYS,
     runsPerSchedule: env.WB_SCHEDULE_RUNS,
     metricsOpen: env.WB_METRICS === 'open',
+    sessionApi: env.WB_SESSION_API === 'on',
     adminKey: env.WB_ADMIN_KEY ?? null,
     logLevel: env.WB_LOG,
   };

@@ -26,6 +26,7 @@ import { createChangeFeed } from '../http/change-feed.ts';
 import { createDispatcher } from '../http/dispatch.ts';
 import { openApiText } from '../http/openapi.ts';
 import { ROUTES } from '../http/routes.ts';
+import { SESSION_ROUTES } from '../http/session-api/routes.ts';
 import { CpuGroups } from '../instance/processes/cpu-groups.ts';
 import { endLeftoverWorkers } from '../instance/processes/leftover-workers.ts';
 import { createPool } from '../instance/processes/pool.ts';
@@ -282,7 +283,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     return document;
   };
   const dispatcher = createDispatcher({
-    routes: ROUTES,
+    routes: config.sessionApi ? [...ROUTES, ...SESSION_ROUTES] : ROUTES,
     services: { operations, admit, events, changes, metrics, ready, openapi, publicUrl: config.publicUrl },
     admit,
     auth,

@@ -202,6 +202,21 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   const run = async (incoming: IncomingRequest, requestId: string): Promise<Answer> => {
     const target = parseTarget(incoming.target);
     const { route, found } = resolve(incoming.method, target);
+    const { refusal } = route;
+    if (refusal === undefined) return enter(route, found, { incoming, requestId, target });
+    try {
+      return await enter(route, found, { incoming, requestId, target });
+    } catch (error) {
+      return refusal(problemAnswer(error, requestId, log), error);
+    }
+  };
+
+  /** The answer of a route that was found. */
+  const enter = async (
+    route: Route,
+    found: RouteMatch<Route>,
+    { incoming, requestId, target }: { incoming: IncomingRequest; requestId: string; target: Target },
+  ): Promise<Answer> => {
     const caller = await admit(route, incoming, requestId);
     const params = route.params === null ? {} : parse(route.params, parametersOf(route, found), 'path');
     const query =

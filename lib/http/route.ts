@@ -100,6 +100,8 @@ export interface Route {
   /** The operation behind it, whose rule in lib/contract/access.ts decides who may call. Null: an open route. */
   operation: keyof Operations | null;
   answers: Record<number, AnswerDoc>;
+  /** Makes the answer of an error, for a door whose clients read another form than problem documents. */
+  refusal?(problem: Answer, thrown: unknown): Answer;
   handle(context: RouteContext): Promise<Answer> | Answer;
 }
 

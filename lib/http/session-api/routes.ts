@@ -1,0 +1,217 @@
+/**
+ * The session API as clients of Ash call it: sessions are sandboxes, agents are blueprints. An adapter above the
+ * operations: the key's tenant and role decide as at every other door. Open only with `WB_SESSION_API=on`; not part of
+ * the document, which describes this project's own contract.
+ */
+import { z } from 'zod';
+import type { Caller } from '../../auth/caller.ts';
+import { WinterdockError } from '../../base/errors.ts';
+import {
+  type Instance,
+  instanceIdSchema,
+  listQuerySchema,
+  type ResumeAnswer,
+  slugSchema,
+} from '../../contract/schema.ts';
+import type { Operations } from '../../operations/operations.ts';
+import { type Answer, json } from '../answer.ts';
+import { customRoute, type ParsedInput, type Route, type RouteContext } from '../route.ts';
+import { AGENT_LABEL, agentOf, refusalOf, refused, SESSION_STATUSES, sessionOf, statusOf } from './session.ts';
+
+const MAX_ROWS = 10_000;
+const PAGE = 500;
+const HOUR_MS = 3_600_000;
+
+const idParams = z.strictObject({ id: instanceIdSchema });
+const createSchema = z.looseObject({ agent: slugSchema });
+const execSchema = z.object({
+  command: z.string().min(1).max(1_000_000),
+  timeout: z.int().min(1).max(HOUR_MS).optional(),
+});
+const listSchema = z.strictObject({
+  agent: slugSchema.optional(),
+  status: z.enum(SESSION_STATUSES).optional(),
+  limit: z.coerce.number<string>().int().min(1).max(PAGE).default(100),
+  offset: z.coerce.number<string>().int().min(0).max(MAX_ROWS).default(0),
+  includeTotal: z.enum(['true', 'false']).optional(),
+});
+
+interface Spec<P extends z.ZodType | null, Q extends z.ZodType | null, B extends z.ZodType | null> {
+  method: Route['method'];
+  path: string;
+  /** Who may enter; each further operation asks for itself. */
+  operation: keyof Operations;
+  params?: P;
+  query?: Q;
+  body?: B;
+  handle(context: RouteContext<ParsedInput<P>, ParsedInput<Q>, ParsedInput<B>>): Promise<Answer> | Answer;
+}
+
+function sessionRoute<
+  P extends z.ZodType | null = null,
+  Q extends z.ZodType | null = null,
+  B extends z.ZodType | null = null,
+>(spec: Spec<P, Q, B>): Route {
+  const name = `${spec.method} ${spec.path}`;
+  return { ...customRoute({ ...spec, name, summary: name, tag: 'Sessions', answers: {} }), refusal: refusalOf };
+}
+
+/** The tenant that a new session belongs to. Throws `bad_request` for a key of several. */
+function tenantOf({ tenants }: Caller): string {
+  const [only] = tenants ?? [];
+  if (only !== undefined && tenants?.length === 1) return only;
+  throw new WinterdockError('bad_request', 'A session is made with a key of one tenant.', {
+    hint: 'Make a key for the tenant: POST /api/keys.',
+  });
+}
+
+const shown = (instance: ResumeAnswer['instance']) => json(200, { session: sessionOf(instance) });
+
+/** The sandbox of a session that goes on. Throws `gone` after its end. */
+async function ongoing({ services, caller, params }: RouteContext<{ id: Instance['id'] }>): Promise<Instance> {
+  const instance = await services.operations.getInstance(caller, params.id);
+  if (instance.state !== 'deleted') return instance;
+  throw new WinterdockError('gone', `The session ${instance.id} has ended.`);
+}
+
+/** Sessions that match, newest first: at most so many as one list walks. */
+async function listed({ services, caller, query }: RouteContext<unknown, z.output<typeof listSchema>>) {
+  const sessions: ReturnType<typeof sessionOf>[] = [];
+  const enough = query.includeTotal === 'true' ? MAX_ROWS : query.offset + query.limit;
+  const state = query.status === 'ended' ? { state: 'deleted' } : {};
+  let cursor: string | undefined;
+  for (let read = 0; read < MAX_ROWS && sessions.length < enough; read += PAGE) {
+    const ask = listQuerySchema.parse({ sort: '-created', limit: PAGE, ...state, ...(cursor && { cursor }) });
+    const { items, next } = await services.operations.listInstances(caller, ask);
+    for (const instance of items) {
+      if (query.status !== undefined && statusOf(instance) !== query.status) continue;
+      if (query.agent === undefined || agentOf(instance) === query.agent) sessions.push(sessionOf(instance));
+    }
+    if (next === null) break;
+    cursor = next;
+  }
+  const page = sessions.slice(query.offset, query.offset + query.limit);
+  return { sessions: page, ...(query.includeTotal === 'true' ? { total: sessions.length } : {}) };
+}
+
+/** A new session, running. One that finds no room is taken back, so that who tries again leaves none behind. */
+async function begin({ services, caller, body }: RouteContext<unknown, unknown, z.output<typeof createSchema>>) {
+  const { operations } = services;
+  const [made] = await operations.cloneBlueprint(caller, body.agent, { tenant: tenantOf(caller), count: 1 });
+  if (made === undefined) throw new WinterdockError('internal', 'A clone made nothing.');
+  try {
+    return (await operations.resume(caller, made.id, {})).instance;
+  } catch (error) {
+    // What refused it is the answer; a sandbox that cannot be taken back stays listed as a session.
+    await operations.runPlan(caller, made.id, { to: 'deleted' }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A new session with what another holds now. It starts with its first resume or command. */
+async function fork(context: RouteContext<{ id: Instance['id'] }>) {
+  const { services, caller } = context;
+  const { operations } = services;
+  const parent = await ongoing(context);
+  const snapshot = await operations.takeSnapshot(caller, parent.id, { tag: `fork of ${parent.id}` });
+  const [made] = await operations.restoreSnapshot(caller, snapshot.id, { tenant: parent.tenant, count: 1 });
+  if (made === undefined) throw new WinterdockError('internal', 'A restore made nothing.');
+  const agent = agentOf(parent);
+  if (agent === null) return made;
+  return operations.patchInstance(caller, made.id, { labels: { ...made.labels, [AGENT_LABEL]: agent } });
+}
+
+export const SESSION_ROUTES: readonly Route[] = [
+  sessionRoute({
+    method: 'GET',
+    path: '/sessions',
+    operation: 'listInstances',
+    query: listSchema,
+    handle: async (context) => json(200, await listed(context)),
+  }),
+  sessionRoute({
+    method: 'POST',
+    path: '/sessions',
+    operation: 'cloneBlueprint',
+    body: createSchema,
+    async handle(context) {
+      const [unheard] = Object.keys(context.body).filter((key) => key !== 'agent');
+      if (unheard !== undefined) return refused(501, `${unheard.slice(0, 80)} has no meaning for a session here.`);
+      return json(201, { session: sessionOf(await begin(context)) });
+    },
+  }),
+  sessionRoute({
+    method: 'GET',
+    path: '/sessions/:id',
+    operation: 'getInstance',
+    params: idParams,
+    handle: async ({ services, caller, params }) => shown(await services.operations.getInstance(caller, params.id)),
+  }),
+  sessionRoute({
+    method: 'POST',
+    path: '/sessions/:id/pause',
+    operation: 'suspend',
+    params: idParams,
+    async handle(context) {
+      const { services, caller, params } = context;
+      const status = statusOf(await ongoing(context));
+      if (status !== 'active') return refused(400, `Only an active session is paused: this one is ${status}.`);
+      return shown(await services.operations.suspend(caller, params.id, {}));
+    },
+  }),
+  sessionRoute({
+    method: 'POST',
+    path: '/sessions/:id/resume',
+    operation: 'resume',
+    params: idParams,
+    async handle(context) {
+      const { services, caller, params } = context;
+      await ongoing(context);
+      return shown((await services.operations.resume(caller, params.id, {})).instance);
+    },
+  }),
+  sessionRoute({
+    method: 'POST',
+    path: '/sessions/:id/stop',
+    operation: 'runPlan',
+    params: idParams,
+    async handle(context) {
+      const { services, caller, params } = context;
+      const instance = await ongoing(context);
+      if (instance.state === 'archived') return shown(instance);
+      return shown(await services.operations.runPlan(caller, params.id, { to: 'archived' }));
+    },
+  }),
+  sessionRoute({
+    method: 'POST',
+    path: '/sessions/:id/fork',
+    operation: 'takeSnapshot',
+    params: idParams,
+    handle: async (context) => json(201, { session: sessionOf(await fork(context)) }),
+  }),
+  sessionRoute({
+    method: 'DELETE',
+    path: '/sessions/:id',
+    operation: 'runPlan',
+    params: idParams,
+    async handle({ services, caller, params }) {
+      const instance = await services.operations.getInstance(caller, params.id);
+      if (instance.state === 'deleted') return shown(instance);
+      return shown(await services.operations.runPlan(caller, params.id, { to: 'deleted' }));
+    },
+  }),
+  sessionRoute({
+    method: 'POST',
+    path: '/sessions/:id/exec',
+    operation: 'exec',
+    params: idParams,
+    body: execSchema,
+    async handle(context) {
+      const { services, caller, params, body, signal } = context;
+      await ongoing(context);
+      const input = { command: body.command, ...(body.timeout === undefined ? {} : { timeout_ms: body.timeout }) };
+      const { exit_code, stdout, stderr } = await services.operations.exec(caller, params.id, input, { signal });
+      return json(200, { exitCode: exit_code, stdout, stderr });
+    },
+  }),
+];

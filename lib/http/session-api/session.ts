@@ -1,0 +1,61 @@
+/** A sandbox as a session of Ash, and errors in its form. Pure: knows no engine. */
+import { storageFailure } from '../../base/errors.ts';
+import type { Instance, ResumeAnswer } from '../../contract/schema.ts';
+import type { State } from '../../lifecycle/states.ts';
+import { type Answer, json } from '../answer.ts';
+import { toProblem } from '../problem.ts';
+
+export const SESSION_STATUSES = ['starting', 'active', 'paused', 'stopped', 'error', 'ended'] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+
+const STATUS: Readonly<Record<State, SessionStatus>> = {
+  created: 'starting',
+  active: 'active',
+  suspended: 'paused',
+  frozen: 'paused',
+  archived: 'stopped',
+  deleted: 'ended',
+};
+
+/** The status of a session. A fault wins over every state but the end. */
+export function statusOf({ state, fault }: Pick<Instance, 'state' | 'fault'>): SessionStatus {
+  return fault !== null && state !== 'deleted' ? 'error' : STATUS[state];
+}
+
+/** The label that names the agent of a fork, whose own origin is a snapshot. */
+export const AGENT_LABEL = 'ash.agent';
+
+/** The blueprint that a session came from, or null. */
+export function agentOf({ labels, lineage }: Pick<Instance, 'labels' | 'lineage'>): string | null {
+  return labels[AGENT_LABEL] ?? lineage.blueprint;
+}
+
+const isoOf = (epochSeconds: number) => new Date(epochSeconds * 1000).toISOString();
+
+/** A sandbox as `{session}` shows it. */
+export function sessionOf(instance: ResumeAnswer['instance']) {
+  return {
+    id: instance.id,
+    tenantId: instance.tenant,
+    agentName: agentOf(instance) ?? '',
+    sandboxId: instance.id,
+    status: statusOf(instance),
+    createdAt: isoOf(instance.created),
+    lastActiveAt: isoOf(instance.updated),
+    runnerId: null,
+    parentSessionId: instance.lineage.parent,
+    model: null,
+    config: null,
+  };
+}
+
+/** An error of this door: `{error, statusCode}`. */
+export const refused = (statusCode: number, error: string): Answer => json(statusCode, { error, statusCode });
+
+/** A problem as this door answers it: what is not valid is 400 here. Headers such as `Retry-After` stay. */
+export function refusalOf(problem: Answer, thrown: unknown): Answer {
+  const { detail, hint } = toProblem(storageFailure(thrown) ?? thrown, '');
+  const statusCode = problem.status === 422 ? 400 : problem.status;
+  const { 'content-type': _type, ...headers } = problem.headers ?? {};
+  return json(statusCode, { error: hint === undefined ? detail : `${detail} ${hint}`, statusCode }, headers);
+}

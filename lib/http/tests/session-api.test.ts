@@ -1,0 +1,117 @@
+/** The session API, called as a client of Ash calls it: every answer is parsed as JSON, errors are read as `error`. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
+
+interface Session {
+  id: string;
+  tenantId: string;
+  agentName: string;
+  status: string;
+  parentSessionId: string | null;
+}
+
+let server: TestServer;
+const keys: Record<string, string> = {};
+beforeAll(async () => {
+  server = await startServer({ settings: { WB_SESSION_API: 'on' } });
+  for (const [name, role, tenant] of [
+    ['acme', 'tenant', 'acme'],
+    ['globex', 'tenant', 'globex'],
+    ['looking', 'viewer', 'acme'],
+  ] as const) {
+    keys[name] = (await server.call<{ key: string }>('POST', '/api/keys', { name, role, tenant })).json.key;
+  }
+  await server.call('POST', '/api/instances', { id: 'mould', tenant: 'acme' });
+  await server.call('PUT', '/api/instances/mould/volumes/workspace/agent.md', 'be brief');
+  await server.call('POST', '/api/blueprints', { name: 'writer', from_instance: 'mould' });
+});
+afterAll(() => server.stop());
+
+/** One request; the answer must be JSON. */
+async function ask(method: string, path: string, body?: unknown, key = keys.acme) {
+  const response = await fetch(server.url + path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+}
+async function session(method: string, path: string, body?: unknown): Promise<Session & { code: number }> {
+  const { status, json } = await ask(method, path, body);
+  return { ...(json.session as Session), code: status };
+}
+
+test('a session begins, pauses, resumes, forks, stops, resumes and ends, and is gone then', async () => {
+  const made = await session('POST', '/api/sessions', { agent: 'writer' });
+  expect(made).toMatchObject({ code: 201, status: 'active', agentName: 'writer', tenantId: 'acme' });
+  const at = `/api/sessions/${made.id}`;
+  const ran = await ask('POST', `${at}/exec`, { command: 'cat agent.md; echo kept > kept; echo lost > /tmp/lost' });
+  expect(ran).toEqual({ status: 200, json: { exitCode: 0, stdout: 'be brief', stderr: '' } });
+  expect(await session('POST', `${at}/pause`)).toMatchObject({ code: 200, status: 'paused' });
+  const again = await ask('POST', `${at}/pause`);
+  expect(again).toEqual({
+    status: 400,
+    json: { error: 'Only an active session is paused: this one is paused.', statusCode: 400 },
+  });
+  expect(await session('POST', `${at}/resume`)).toMatchObject({ code: 200, status: 'active' });
+  const after = await ask('POST', `${at}/exec`, { command: 'cat kept; ls /tmp' });
+  expect(after.json.stdout).toBe('kept\n');
+  const child = await session('POST', `${at}/fork`);
+  expect(child).toMatchObject({ code: 201, status: 'starting', agentName: 'writer' });
+  const forked = await ask('POST', `/api/sessions/${child.id}/exec`, { command: 'cat kept' });
+  expect(forked.json.stdout).toBe('kept\n');
+  expect(await session('POST', `${at}/stop`)).toMatchObject({ code: 200, status: 'stopped' });
+  expect(await session('POST', `${at}/resume`)).toMatchObject({ code: 200, status: 'active' });
+  expect(await session('DELETE', at)).toMatchObject({ code: 200, status: 'ended' });
+  const late = await ask('POST', `${at}/resume`);
+  expect([late.status, late.json.statusCode]).toEqual([410, 410]);
+  const listed = await ask('GET', '/api/sessions?agent=writer&includeTotal=true');
+  expect(listed.json).toMatchObject({ total: 1, sessions: [{ id: child.id, status: 'active' }] });
+});
+
+test('sessions are kept apart by tenant and role, and errors have the form of their clients', async () => {
+  const made = await session('POST', '/api/sessions', { agent: 'writer' });
+  for (const [method, rest] of [
+    ['GET', ''],
+    ['DELETE', ''],
+    ['POST', '/pause'],
+    ['POST', '/resume'],
+    ['POST', '/stop'],
+    ['POST', '/fork'],
+    ['POST', '/exec'],
+  ] as const) {
+    const body = rest === '/exec' ? { command: 'true' } : undefined;
+    const foreign = await ask(method, `/api/sessions/${made.id}${rest}`, body, keys.globex);
+    const unknown = await ask(method, `/api/sessions/never${rest}`, body, keys.globex);
+    expect([method, rest, foreign.status, unknown.status]).toEqual([method, rest, 404, 404]);
+    const text = JSON.stringify(foreign.json).replaceAll(made.id, 'never');
+    expect(text).toBe(JSON.stringify(unknown.json));
+    if (method === 'GET') continue;
+    const looking = await ask(method, `/api/sessions/${made.id}${rest}`, body, keys.looking);
+    expect([method, rest, looking.status, looking.json.statusCode]).toEqual([method, rest, 403, 403]);
+  }
+  expect((await session('GET', `/api/sessions/${made.id}`)).status).toBe('active');
+  expect((await ask('GET', '/api/sessions', undefined, keys.globex)).json).toEqual({ sessions: [] });
+  for (const [path, body, status] of [
+    ['/api/sessions', { agent: 'nobody' }, 404],
+    ['/api/sessions', { agent: '../x' }, 400],
+    ['/api/sessions', [], 400],
+    ['/api/sessions', { agent: 'writer', extraEnv: { A: '1' } }, 501],
+    [`/api/sessions/${made.id}/exec`, { command: 7 }, 400],
+  ] as const) {
+    const got = await ask('POST', path, body);
+    expect([got.status, got.json]).toEqual([status, { error: expect.any(String), statusCode: status }]);
+  }
+  expect((await ask('GET', '/api/sessions', undefined, 'wrong')).json).toMatchObject({ statusCode: 401 });
+  expect((await ask('POST', '/api/sessions', { agent: 'writer' }, TEST_KEY)).status).toBe(400);
+});
+
+test('without its setting there is no session API', async () => {
+  const plain = await startServer();
+  try {
+    expect((await plain.call('GET', '/api/sessions')).status).toBe(404);
+    expect((await plain.call('POST', '/api/sessions', { agent: 'x' })).status).toBe(404);
+  } finally {
+    await plain.stop();
+  }
+});
