@@ -46,6 +46,7 @@ const BORDERS = [
   'lib/http/mcp/sandbox-tools.ts',
   'lib/http/routes/instances.ts',
   'lib/http/routes/volumes.ts',
+  'lib/http/session-api/routes.ts',
   'lib/network/broker.ts',
   'scripts/restore.ts',
 ];

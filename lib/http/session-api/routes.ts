@@ -16,7 +16,7 @@ import {
 import type { Operations } from '../../operations/operations.ts';
 import { type Answer, json } from '../answer.ts';
 import { customRoute, type ParsedInput, type Route, type RouteContext } from '../route.ts';
-import { AGENT_LABEL, agentOf, refusalOf, refused, SESSION_STATUSES, sessionOf, statusOf } from './session.ts';
+import { AGENT_LABEL, agentOf, refusalOf, refused, SESSION_STATUSES, sessionOf, sessionStatusOf } from './session.ts';
 
 const MAX_ROWS = 10_000;
 const PAGE = 500;
@@ -84,7 +84,7 @@ async function listed({ services, caller, query }: RouteContext<unknown, z.outpu
     const ask = listQuerySchema.parse({ sort: '-created', limit: PAGE, ...state, ...(cursor && { cursor }) });
     const { items, next } = await services.operations.listInstances(caller, ask);
     for (const instance of items) {
-      if (query.status !== undefined && statusOf(instance) !== query.status) continue;
+      if (query.status !== undefined && sessionStatusOf(instance) !== query.status) continue;
       if (query.agent === undefined || agentOf(instance) === query.agent) sessions.push(sessionOf(instance));
     }
     if (next === null) break;
@@ -154,7 +154,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     params: idParams,
     async handle(context) {
       const { services, caller, params } = context;
-      const status = statusOf(await ongoing(context));
+      const status = sessionStatusOf(await ongoing(context));
       if (status !== 'active') return refused(400, `Only an active session is paused: this one is ${status}.`);
       return shown(await services.operations.suspend(caller, params.id, {}));
     },
@@ -166,7 +166,9 @@ export const SESSION_ROUTES: readonly Route[] = [
     params: idParams,
     async handle(context) {
       const { services, caller, params } = context;
-      await ongoing(context);
+      const instance = await ongoing(context);
+      // An active one stays as it is: nothing was resumed, and nothing is counted.
+      if (sessionStatusOf(instance) === 'active') return shown(instance);
       return shown((await services.operations.resume(caller, params.id, {})).instance);
     },
   }),

@@ -18,12 +18,12 @@ const STATUS: Readonly<Record<State, SessionStatus>> = {
 };
 
 /** The status of a session. A fault wins over every state but the end. */
-export function statusOf({ state, fault }: Pick<Instance, 'state' | 'fault'>): SessionStatus {
+export function sessionStatusOf({ state, fault }: Pick<Instance, 'state' | 'fault'>): SessionStatus {
   return fault !== null && state !== 'deleted' ? 'error' : STATUS[state];
 }
 
 /** The label that names the agent of a fork, whose own origin is a snapshot. */
-export const AGENT_LABEL = 'ash.agent';
+export const AGENT_LABEL = 'ash-agent';
 
 /** The blueprint that a session came from, or null. */
 export function agentOf({ labels, lineage }: Pick<Instance, 'labels' | 'lineage'>): string | null {
@@ -39,7 +39,7 @@ export function sessionOf(instance: ResumeAnswer['instance']) {
     tenantId: instance.tenant,
     agentName: agentOf(instance) ?? '',
     sandboxId: instance.id,
-    status: statusOf(instance),
+    status: sessionStatusOf(instance),
     createdAt: isoOf(instance.created),
     lastActiveAt: isoOf(instance.updated),
     runnerId: null,

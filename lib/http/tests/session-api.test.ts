@@ -57,7 +57,7 @@ test('a session begins, pauses, resumes, forks, stops, resumes and ends, and is 
   const after = await ask('POST', `${at}/exec`, { command: 'cat kept; ls /tmp' });
   expect(after.json.stdout).toBe('kept\n');
   const child = await session('POST', `${at}/fork`);
-  expect(child).toMatchObject({ code: 201, status: 'starting', agentName: 'writer' });
+  expect(child).toMatchObject({ code: 201, status: 'starting', agentName: 'writer', parentSessionId: made.id });
   const forked = await ask('POST', `/api/sessions/${child.id}/exec`, { command: 'cat kept' });
   expect(forked.json.stdout).toBe('kept\n');
   expect(await session('POST', `${at}/stop`)).toMatchObject({ code: 200, status: 'stopped' });
@@ -67,6 +67,20 @@ test('a session begins, pauses, resumes, forks, stops, resumes and ends, and is 
   expect([late.status, late.json.statusCode]).toEqual([410, 410]);
   const listed = await ask('GET', '/api/sessions?agent=writer&includeTotal=true');
   expect(listed.json).toMatchObject({ total: 1, sessions: [{ id: child.id, status: 'active' }] });
+});
+
+test('a resume of an active session answers it as it is, and is counted as none', async () => {
+  const resumes = async () => {
+    const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${TEST_KEY}` } });
+    return (await response.text()).split('\n').filter((line) => /^winterdock_resume\w*_total\b/.test(line));
+  };
+  const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
+  const before = await resumes();
+  expect(await session('POST', `/api/sessions/${id}/resume`)).toMatchObject({ code: 200, id, status: 'active' });
+  expect(await resumes()).toEqual(before);
+  await session('POST', `/api/sessions/${id}/pause`);
+  await session('POST', `/api/sessions/${id}/resume`);
+  expect(await resumes()).not.toEqual(before);
 });
 
 test('sessions are kept apart by tenant and role, and errors have the form of their clients', async () => {
