@@ -23,6 +23,7 @@ const BORDERS = [
   'lib/host/examples.ts',
   'lib/http/mcp/file-tools.ts',
   'lib/http/routes/volumes.ts',
+  'lib/http/session-api/files.ts',
   'lib/http/target.ts',
   'lib/instance/components/component-runner.ts',
   'lib/instance/components/saved-state.ts',

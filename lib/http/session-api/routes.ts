@@ -6,23 +6,16 @@
 import { z } from 'zod';
 import type { Caller } from '../../auth/caller.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import {
-  type Instance,
-  instanceIdSchema,
-  listQuerySchema,
-  type ResumeAnswer,
-  slugSchema,
-} from '../../contract/schema.ts';
-import type { Operations } from '../../operations/operations.ts';
-import { type Answer, json } from '../answer.ts';
-import { customRoute, type ParsedInput, type Route, type RouteContext } from '../route.ts';
-import { AGENT_LABEL, agentOf, refusalOf, refused, SESSION_STATUSES, sessionOf, sessionStatusOf } from './session.ts';
+import { type Instance, listQuerySchema, type ResumeAnswer, slugSchema } from '../../contract/schema.ts';
+import { json } from '../answer.ts';
+import type { Route, RouteContext } from '../route.ts';
+import { AGENT_ROUTES } from './agents.ts';
+import { MAX_ROWS, ongoing, ROWS_A_READ, refusedRoutes, sessionParams, sessionRoute } from './door.ts';
+import { FILE_ROUTES } from './files.ts';
+import { AGENT_LABEL, agentOf, refused, SESSION_STATUSES, sessionOf, sessionStatusOf } from './session.ts';
 
-const MAX_ROWS = 10_000;
-const PAGE = 500;
 const HOUR_MS = 3_600_000;
 
-const idParams = z.strictObject({ id: instanceIdSchema });
 const createSchema = z.looseObject({ agent: slugSchema });
 const execSchema = z.object({
   command: z.string().min(1).max(1_000_000),
@@ -31,30 +24,10 @@ const execSchema = z.object({
 const listSchema = z.strictObject({
   agent: slugSchema.optional(),
   status: z.enum(SESSION_STATUSES).optional(),
-  limit: z.coerce.number<string>().int().min(1).max(PAGE).default(100),
+  limit: z.coerce.number<string>().int().min(1).max(ROWS_A_READ).default(100),
   offset: z.coerce.number<string>().int().min(0).max(MAX_ROWS).default(0),
   includeTotal: z.enum(['true', 'false']).optional(),
 });
-
-interface Spec<P extends z.ZodType | null, Q extends z.ZodType | null, B extends z.ZodType | null> {
-  method: Route['method'];
-  path: string;
-  /** Who may enter; each further operation asks for itself. */
-  operation: keyof Operations;
-  params?: P;
-  query?: Q;
-  body?: B;
-  handle(context: RouteContext<ParsedInput<P>, ParsedInput<Q>, ParsedInput<B>>): Promise<Answer> | Answer;
-}
-
-function sessionRoute<
-  P extends z.ZodType | null = null,
-  Q extends z.ZodType | null = null,
-  B extends z.ZodType | null = null,
->(spec: Spec<P, Q, B>): Route {
-  const name = `${spec.method} ${spec.path}`;
-  return { ...customRoute({ ...spec, name, summary: name, tag: 'Sessions', answers: {} }), refusal: refusalOf };
-}
 
 /** The tenant that a new session belongs to. Throws `bad_request` for a key of several. */
 function tenantOf({ tenants }: Caller): string {
@@ -67,21 +40,14 @@ function tenantOf({ tenants }: Caller): string {
 
 const shown = (instance: ResumeAnswer['instance']) => json(200, { session: sessionOf(instance) });
 
-/** The sandbox of a session that goes on. Throws `gone` after its end. */
-async function ongoing({ services, caller, params }: RouteContext<{ id: Instance['id'] }>): Promise<Instance> {
-  const instance = await services.operations.getInstance(caller, params.id);
-  if (instance.state !== 'deleted') return instance;
-  throw new WinterdockError('gone', `The session ${instance.id} has ended.`);
-}
-
 /** Sessions that match, newest first: at most so many as one list walks. */
 async function listed({ services, caller, query }: RouteContext<unknown, z.output<typeof listSchema>>) {
   const sessions: ReturnType<typeof sessionOf>[] = [];
   const enough = query.includeTotal === 'true' ? MAX_ROWS : query.offset + query.limit;
   const state = query.status === 'ended' ? { state: 'deleted' } : {};
   let cursor: string | undefined;
-  for (let read = 0; read < MAX_ROWS && sessions.length < enough; read += PAGE) {
-    const ask = listQuerySchema.parse({ sort: '-created', limit: PAGE, ...state, ...(cursor && { cursor }) });
+  for (let read = 0; read < MAX_ROWS && sessions.length < enough; read += ROWS_A_READ) {
+    const ask = listQuerySchema.parse({ sort: '-created', limit: ROWS_A_READ, ...state, ...(cursor && { cursor }) });
     const { items, next } = await services.operations.listInstances(caller, ask);
     for (const instance of items) {
       if (query.status !== undefined && sessionStatusOf(instance) !== query.status) continue;
@@ -114,14 +80,21 @@ async function fork(context: RouteContext<{ id: Instance['id'] }>) {
   const { operations } = services;
   const parent = await ongoing(context);
   const snapshot = await operations.takeSnapshot(caller, parent.id, { tag: `fork of ${parent.id}` });
-  const [made] = await operations.restoreSnapshot(caller, snapshot.id, { tenant: parent.tenant, count: 1 });
+  let restored: Instance[];
+  try {
+    restored = await operations.restoreSnapshot(caller, snapshot.id, { tenant: parent.tenant, count: 1 });
+  } finally {
+    // Its file stays for as long as the new sandbox needs it.
+    await operations.deleteSnapshot(caller, snapshot.id);
+  }
+  const [made] = restored;
   if (made === undefined) throw new WinterdockError('internal', 'A restore made nothing.');
   const agent = agentOf(parent);
   if (agent === null) return made;
   return operations.patchInstance(caller, made.id, { labels: { ...made.labels, [AGENT_LABEL]: agent } });
 }
 
-export const SESSION_ROUTES: readonly Route[] = [
+const OWN_ROUTES: readonly Route[] = [
   sessionRoute({
     method: 'GET',
     path: '/sessions',
@@ -144,14 +117,14 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/sessions/:id',
     operation: 'getInstance',
-    params: idParams,
+    params: sessionParams,
     handle: async ({ services, caller, params }) => shown(await services.operations.getInstance(caller, params.id)),
   }),
   sessionRoute({
     method: 'POST',
     path: '/sessions/:id/pause',
     operation: 'suspend',
-    params: idParams,
+    params: sessionParams,
     async handle(context) {
       const { services, caller, params } = context;
       const status = sessionStatusOf(await ongoing(context));
@@ -163,7 +136,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/sessions/:id/resume',
     operation: 'resume',
-    params: idParams,
+    params: sessionParams,
     async handle(context) {
       const { services, caller, params } = context;
       const instance = await ongoing(context);
@@ -176,7 +149,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/sessions/:id/stop',
     operation: 'runPlan',
-    params: idParams,
+    params: sessionParams,
     async handle(context) {
       const { services, caller, params } = context;
       const instance = await ongoing(context);
@@ -188,14 +161,14 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/sessions/:id/fork',
     operation: 'takeSnapshot',
-    params: idParams,
+    params: sessionParams,
     handle: async (context) => json(201, { session: sessionOf(await fork(context)) }),
   }),
   sessionRoute({
     method: 'DELETE',
     path: '/sessions/:id',
     operation: 'runPlan',
-    params: idParams,
+    params: sessionParams,
     async handle({ services, caller, params }) {
       const instance = await services.operations.getInstance(caller, params.id);
       if (instance.state === 'deleted') return shown(instance);
@@ -206,7 +179,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/sessions/:id/exec',
     operation: 'exec',
-    params: idParams,
+    params: sessionParams,
     body: execSchema,
     async handle(context) {
       const { services, caller, params, body, signal } = context;
@@ -217,3 +190,6 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+const ANSWERED: readonly Route[] = [...OWN_ROUTES, ...FILE_ROUTES, ...AGENT_ROUTES];
+export const SESSION_ROUTES: readonly Route[] = [...ANSWERED, ...refusedRoutes(ANSWERED)];

@@ -83,24 +83,114 @@ test('a resume of an active session answers it as it is, and is counted as none'
   expect(await resumes()).not.toEqual(before);
 });
 
+test('a fork leaves no snapshot behind, and has what its parent held', async () => {
+  const parent = await session('POST', '/api/sessions', { agent: 'writer' });
+  await ask('POST', `/api/sessions/${parent.id}/exec`, { command: 'echo mine > mine' });
+  const child = await session('POST', `/api/sessions/${parent.id}/fork`);
+  const snapshots = (await server.call<{ source: string }[]>('GET', '/api/snapshots')).json;
+  expect(snapshots.filter(({ source }) => source === parent.id)).toEqual([]);
+  await session('DELETE', `/api/sessions/${parent.id}`);
+  expect((await ask('POST', `/api/sessions/${child.id}/exec`, { command: 'cat mine' })).json.stdout).toBe('mine\n');
+});
+
+test('files are written, listed, read and deleted, awake and asleep, and nowhere else than in the workspace', async () => {
+  const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
+  const at = `/api/sessions/${id}`;
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const sent = await ask('POST', `${at}/files`, {
+    files: [
+      { path: 'a.txt', content: base64('one') },
+      { path: '/.hidden', content: base64('two') },
+      { path: '../../etc/passwd', content: base64('no') },
+    ],
+    targetPath: 'deep/er',
+  });
+  expect(sent.json.files).toEqual([
+    { path: 'a.txt', written: true, size: 3 },
+    { path: '/.hidden', written: true, size: 3 },
+    { path: '../../etc/passwd', written: false, error: expect.any(String) },
+  ]);
+  const names = async (query = '') => {
+    const { json } = await ask('GET', `${at}/files${query}`);
+    return [json.source, ...(json.files as { path: string }[]).map(({ path }) => path)];
+  };
+  expect(await names()).toEqual(['sandbox', 'agent.md', 'deep/er/a.txt']);
+  await session('POST', `${at}/pause`);
+  expect(await names('?includeHidden=true')).toEqual(['snapshot', 'agent.md', 'deep/er/.hidden', 'deep/er/a.txt']);
+  const read = await ask('GET', `${at}/files/deep/er/a.txt?format=json`);
+  expect(read.json).toEqual({ path: 'deep/er/a.txt', content: 'one', size: 3, source: 'snapshot' });
+  const raw = await fetch(`${server.url}${at}/files/deep/er/a.txt`, {
+    headers: { authorization: `Bearer ${keys.acme}` },
+  });
+  expect([raw.headers.get('x-ash-source'), await raw.text()]).toEqual(['snapshot', 'one']);
+  expect((await session('GET', at)).status).toBe('paused');
+  const gone = await ask('DELETE', `${at}/files/deep/er/a.txt`);
+  expect(gone).toEqual({ status: 200, json: { path: 'deep/er/a.txt', deleted: true } });
+  expect((await ask('GET', `${at}/files/deep/er/a.txt`)).json).toMatchObject({ statusCode: 404 });
+  for (const path of ['..%2fx', 'a//b', 'a%00b']) {
+    expect((await ask('GET', `${at}/files/${path}`)).json).toEqual({ error: expect.any(String), statusCode: 400 });
+  }
+  await session('DELETE', at);
+  expect((await ask('GET', `${at}/files`)).json).toMatchObject({ statusCode: 410 });
+});
+
+test('agents are the blueprints, which a tenant sees and does not delete', async () => {
+  await server.call('POST', '/api/blueprints', { name: 'reader', from_instance: 'mould' });
+  const { agents } = (await ask('GET', '/api/agents')).json as { agents: { name: string }[] };
+  expect(agents.map(({ name }) => name).sort()).toEqual(['reader', 'writer']);
+  expect((await ask('GET', '/api/agents/reader')).json).toMatchObject({ agent: { name: 'reader', version: 1 } });
+  expect((await ask('DELETE', '/api/agents/reader')).json).toMatchObject({ statusCode: 403 });
+  expect((await ask('DELETE', '/api/agents/reader', undefined, TEST_KEY)).json).toMatchObject({
+    agent: { name: 'reader' },
+  });
+  expect((await ask('GET', '/api/agents/reader')).json).toMatchObject({ statusCode: 404 });
+});
+
+test('what is not done is 501 and what there is not is 404, both in the form of their clients', async () => {
+  for (const [method, path, status] of [
+    ['GET', '/api/sessions/a/nothing', 404],
+    ['PUT', '/api/sessions/a?x=1', 404],
+    ['PATCH', '/api/sessions', 404],
+    ['GET', '/api/agents/a/b/c', 404],
+    ['POST', '/api/agents', 403],
+    ['PATCH', '/api/sessions/a/config', 501],
+    ['POST', '/api/sessions/a/messages', 501],
+    ['GET', '/api/sessions/a/events?limit=1', 501],
+    ['GET', '/api/credentials', 501],
+    ['DELETE', '/api/credentials/a', 501],
+  ] as const) {
+    const got = await ask(method, path);
+    expect([method, path, got.status, got.json]).toEqual([
+      method,
+      path,
+      status,
+      { error: expect.any(String), statusCode: status },
+    ]);
+    expect((await ask(method, path, undefined, 'wrong')).json).toMatchObject({ statusCode: 401 });
+  }
+  expect((await ask('POST', '/api/agents', undefined, TEST_KEY)).json).toMatchObject({ statusCode: 501 });
+});
+
 test('sessions are kept apart by tenant and role, and errors have the form of their clients', async () => {
   const made = await session('POST', '/api/sessions', { agent: 'writer' });
-  for (const [method, rest] of [
+  for (const [method, rest, body] of [
     ['GET', ''],
     ['DELETE', ''],
     ['POST', '/pause'],
     ['POST', '/resume'],
     ['POST', '/stop'],
     ['POST', '/fork'],
-    ['POST', '/exec'],
+    ['POST', '/exec', { command: 'true' }],
+    ['GET', '/files/agent.md?format=json'],
+    ['POST', '/files', { files: [{ path: 'x', content: '' }] }],
+    ['DELETE', '/files/agent.md'],
   ] as const) {
-    const body = rest === '/exec' ? { command: 'true' } : undefined;
     const foreign = await ask(method, `/api/sessions/${made.id}${rest}`, body, keys.globex);
     const unknown = await ask(method, `/api/sessions/never${rest}`, body, keys.globex);
     expect([method, rest, foreign.status, unknown.status]).toEqual([method, rest, 404, 404]);
     const text = JSON.stringify(foreign.json).replaceAll(made.id, 'never');
     expect(text).toBe(JSON.stringify(unknown.json));
-    if (method === 'GET') continue;
+    if (method === 'GET' && rest === '') continue;
     const looking = await ask(method, `/api/sessions/${made.id}${rest}`, body, keys.looking);
     expect([method, rest, looking.status, looking.json.statusCode]).toEqual([method, rest, 403, 403]);
   }

@@ -1,0 +1,71 @@
+/** What every route of the session API has in common: its errors, and the sandbox of a session that goes on. */
+import { z } from 'zod';
+import { WinterdockError } from '../../base/errors.ts';
+import { type Instance, instanceIdSchema } from '../../contract/schema.ts';
+import type { Operations } from '../../operations/operations.ts';
+import type { Answer } from '../answer.ts';
+import { customRoute, type ParsedInput, type Route, type RouteContext } from '../route.ts';
+import { refusalOf, refused } from './session.ts';
+
+/** So many rows one list walks at most, `ROWS_A_READ` at a time. */
+export const MAX_ROWS = 10_000;
+export const ROWS_A_READ = 500;
+
+export const sessionParams = z.strictObject({ id: instanceIdSchema });
+
+interface Spec<P extends z.ZodType | null, Q extends z.ZodType | null, B extends z.ZodType | null> {
+  method: Route['method'];
+  path: string;
+  /** Who may enter; each further operation asks for itself. Null: any key, for what shows and changes nothing. */
+  operation: keyof Operations | null;
+  params?: P;
+  query?: Q;
+  body?: B;
+  handle(context: RouteContext<ParsedInput<P>, ParsedInput<Q>, ParsedInput<B>>): Promise<Answer> | Answer;
+}
+
+/** A route of this door: errors are `{error, statusCode}`. */
+export function sessionRoute<
+  P extends z.ZodType | null = null,
+  Q extends z.ZodType | null = null,
+  B extends z.ZodType | null = null,
+>(spec: Spec<P, Q, B>): Route {
+  const name = `${spec.method} ${spec.path}`;
+  return { ...customRoute({ ...spec, name, summary: name, tag: 'Sessions', answers: {} }), refusal: refusalOf };
+}
+
+/** The sandbox of a session that goes on. Throws `gone` after its end. */
+export async function ongoing({
+  services,
+  caller,
+  params,
+}: Pick<RouteContext<{ id: Instance['id'] }>, 'services' | 'caller' | 'params'>): Promise<Instance> {
+  const instance = await services.operations.getInstance(caller, params.id);
+  if (instance.state !== 'deleted') return instance;
+  throw new WinterdockError('gone', `The session ${instance.id} has ended.`);
+}
+
+const METHODS: readonly Route['method'][] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Answers of one kind at addresses, for every method that has no route of its own there. */
+function everywhere(paths: readonly string[], answer: Answer, taken: readonly Route[]): Route[] {
+  const isTaken = (method: string, path: string) => taken.some((it) => it.method === method && it.path === path);
+  const query = z.looseObject({});
+  return paths.flatMap((path) =>
+    METHODS.filter((method) => !isTaken(method, path)).map((method) =>
+      sessionRoute({ method, path, operation: null, query, handle: () => answer }),
+    ),
+  );
+}
+
+const withRest = (path: string) => [path, `${path}/*`];
+
+/** What this door does not do, and what there is not: both in the form of its clients. */
+export function refusedRoutes(taken: readonly Route[]): Route[] {
+  const absent = ['/credentials', '/evals', '/queue', '/attachments'].flatMap(withRest);
+  const unmade = ['config', 'messages', 'workspace', 'events', 'logs'].map((part) => `/sessions/:id/${part}`);
+  return [
+    ...everywhere([...absent, ...unmade], refused(501, 'This server does not do this.'), taken),
+    ...everywhere(['/sessions', '/agents'].flatMap(withRest), refused(404, 'There is nothing at this address.'), taken),
+  ];
+}
