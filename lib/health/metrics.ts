@@ -40,6 +40,33 @@ const LATENESS_BUCKETS = [1, 2, 5, 10, 30, 60, 120, 300, 900, 3600];
 /** What the types of lines about pausing begin with. */
 const THERMAL = 'thermal.';
 
+/** Ash knows three sources: this machine, an object store, and what never ran. */
+const ASH_SOURCE: Readonly<Record<Source, 'local' | 'cloud' | 'fresh'>> = {
+  local: 'local',
+  cold: 'local',
+  archive: 'local',
+  cloud: 'cloud',
+  snapshot: 'fresh',
+  blueprint: 'fresh',
+  fresh: 'fresh',
+};
+
+function ashCounters(registers: PromRegistry[]) {
+  return {
+    warm: new Counter({
+      name: 'ash_resume_warm_total',
+      help: 'As winterdock_resume_total of the path warm.',
+      registers,
+    }),
+    cold: new Counter({
+      name: 'ash_resume_cold_total',
+      help: 'As winterdock_resume_cold_total, by the sources of Ash.',
+      labelNames: ['source'],
+      registers,
+    }),
+  };
+}
+
 /** Makes the metrics of a host; each host has its own. */
 export function createMetrics(options: {
   registry: Pick<Registry, 'commitEvents' | 'instances' | 'quotas' | 'schedules' | 'wakeTimes'>;
@@ -54,6 +81,8 @@ export function createMetrics(options: {
   streams: () => number;
   /** Days that wake times are kept. */
   keepDays: number;
+  /** Counts wakes under the names of Ash too. */
+  ashNames: boolean;
 }): Metrics {
   const { registry, pool, sessions, clock, log, streams, keepDays } = options;
   const times = new WakeTimeBook({
@@ -222,6 +251,7 @@ export function createMetrics(options: {
     labelNames: ['source'],
     registers,
   });
+  const ash = options.ashNames ? ashCounters(registers) : null;
   const resumeSeconds = new Histogram({
     name: 'winterdock_resume_seconds',
     help: 'Time that wakes took.',
@@ -282,6 +312,7 @@ export function createMetrics(options: {
   const resumedCold = (source: Source, seconds: number | null) => {
     resumes.inc({ path: 'cold' });
     coldResumes.inc({ source });
+    ash?.cold.inc({ source: ASH_SOURCE[source] });
     if (seconds === null) return;
     resumeSeconds.observe({ path: 'cold', source }, seconds);
     times.observe('cold', source, seconds * 1000);
@@ -303,6 +334,7 @@ export function createMetrics(options: {
     text: () => prom.metrics(),
     resumedWarm(seconds) {
       resumes.inc({ path: 'warm' });
+      ash?.warm.inc();
       resumeSeconds.observe({ path: 'warm', source: '' }, seconds);
       times.observe('warm', null, seconds * 1000);
     },

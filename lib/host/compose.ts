@@ -141,6 +141,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     log,
     streams: () => events.listeners,
     keepDays: config.usageKeepDays,
+    ashNames: config.sessionApi,
   });
   const usage = new UsageUpkeep({ config, clock, log, registry });
   const runner = new JobRunner({ config, clock, log, registry, sessions, pool });

@@ -24,6 +24,7 @@ const BORDERS = [
   'lib/http/mcp/file-tools.ts',
   'lib/http/routes/volumes.ts',
   'lib/http/session-api/files.ts',
+  'lib/http/session-api/talk.ts',
   'lib/http/target.ts',
   'lib/instance/components/component-runner.ts',
   'lib/instance/components/saved-state.ts',

@@ -13,6 +13,7 @@ import { AGENT_ROUTES } from './agents.ts';
 import { MAX_ROWS, ongoing, ROWS_A_READ, refusedRoutes, sessionParams, sessionRoute } from './door.ts';
 import { FILE_ROUTES } from './files.ts';
 import { AGENT_LABEL, agentOf, refused, SESSION_STATUSES, sessionOf, sessionStatusOf } from './session.ts';
+import { TALK_ROUTES } from './talk.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -191,5 +192,5 @@ const OWN_ROUTES: readonly Route[] = [
   }),
 ];
 
-const ANSWERED: readonly Route[] = [...OWN_ROUTES, ...FILE_ROUTES, ...AGENT_ROUTES];
+const ANSWERED: readonly Route[] = [...OWN_ROUTES, ...FILE_ROUTES, ...AGENT_ROUTES, ...TALK_ROUTES];
 export const SESSION_ROUTES: readonly Route[] = [...ANSWERED, ...refusedRoutes(ANSWERED)];

@@ -1,4 +1,5 @@
 /** The session API, called as a client of Ash calls it: every answer is parsed as JSON, errors are read as `error`. */
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
 
@@ -72,7 +73,7 @@ test('a session begins, pauses, resumes, forks, stops, resumes and ends, and is 
 test('a resume of an active session answers it as it is, and is counted as none', async () => {
   const resumes = async () => {
     const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${TEST_KEY}` } });
-    return (await response.text()).split('\n').filter((line) => /^winterdock_resume\w*_total\b/.test(line));
+    return (await response.text()).split('\n').filter((line) => /^(?:winterdock|ash)_resume\w*_total\b/.test(line));
   };
   const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
   const before = await resumes();
@@ -80,7 +81,20 @@ test('a resume of an active session answers it as it is, and is counted as none'
   expect(await resumes()).toEqual(before);
   await session('POST', `/api/sessions/${id}/pause`);
   await session('POST', `/api/sessions/${id}/resume`);
-  expect(await resumes()).not.toEqual(before);
+  const after = await resumes();
+  const added = (name: string) => {
+    const of = (lines: string[]) =>
+      Number(
+        lines
+          .find((line) => line.startsWith(name))
+          ?.split(' ')
+          .at(-1) ?? 0,
+      );
+    return of(after) - of(before);
+  };
+  expect(added('winterdock_resume_cold_total{source="local"}')).toBe(1);
+  expect(added('ash_resume_cold_total{source="local"}')).toBe(1);
+  expect(added('ash_resume_warm_total')).toBe(0);
 });
 
 test('a fork leaves no snapshot behind, and has what its parent held', async () => {
@@ -154,8 +168,8 @@ test('what is not done is 501 and what there is not is 404, both in the form of 
     ['GET', '/api/agents/a/b/c', 404],
     ['POST', '/api/agents', 403],
     ['PATCH', '/api/sessions/a/config', 501],
-    ['POST', '/api/sessions/a/messages', 501],
-    ['GET', '/api/sessions/a/events?limit=1', 501],
+    ['GET', '/api/sessions/a/messages', 501],
+    ['GET', '/api/sessions/a/logs?after=1', 501],
     ['GET', '/api/credentials', 501],
     ['DELETE', '/api/credentials/a', 501],
   ] as const) {
@@ -171,6 +185,62 @@ test('what is not done is 501 and what there is not is 404, both in the form of 
   expect((await ask('POST', '/api/agents', undefined, TEST_KEY)).json).toMatchObject({ statusCode: 501 });
 });
 
+test('a message is the stdin of the agent, whose output comes as events, and an end of the session ends that', async () => {
+  const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
+  const say = (body: unknown) =>
+    fetch(`${server.url}/api/sessions/${id}/messages`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${keys.acme}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const mute = await say({ content: 'hello' });
+  expect([mute.status, await mute.json()]).toEqual([501, { error: expect.any(String), statusCode: 501 }]);
+  const script =
+    'read line; echo "heard: $line"; echo "$line" > heard; [ "$line" != fail ] || { echo bad >&2; exit 3; }';
+  await ask('POST', `/api/sessions/${id}/files`, {
+    files: [{ path: '.agent.sh', content: Buffer.from(script).toString('base64') }],
+  });
+  const answer = await say({ content: 'hello; echo $HOME' });
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  const eventsIn = (text: string) =>
+    [...text.matchAll(/event: (\w+)\ndata: (.+)\n/g)].map(([, name, data]) => [name, JSON.parse(data ?? '')]);
+  expect(eventsIn(await answer.text())).toEqual([
+    ['text_delta', { type: 'text_delta', delta: 'heard: hello; echo $HOME\n' }],
+    [
+      'message',
+      {
+        type: 'assistant',
+        message: { role: 'assistant', content: [{ type: 'text', text: 'heard: hello; echo $HOME\n' }] },
+      },
+    ],
+    ['done', { sessionId: id }],
+  ]);
+  const failed = eventsIn(await (await say({ content: 'fail' })).text());
+  expect(failed.filter(([name]) => name === 'error')).toEqual([['error', { error: 'The agent ended with 3: bad\n' }]]);
+  expect((await ask('POST', `/api/sessions/${id}/exec`, { command: 'cat heard' })).json.stdout).toBe('fail\n');
+  expect((await say({ content: 'x', model: 'y' })).status).toBe(501);
+  await session('DELETE', `/api/sessions/${id}`);
+  expect((await say({ content: 'late' })).status).toBe(410);
+});
+
+test('the workspace comes as tar.gz, and what happened as events, oldest first', async () => {
+  const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
+  const at = `/api/sessions/${id}`;
+  const packed = await fetch(`${server.url}${at}/workspace`, { headers: { authorization: `Bearer ${keys.acme}` } });
+  expect(packed.headers.get('content-type')).toBe('application/gzip');
+  expect(gunzipSync(Buffer.from(await packed.arrayBuffer())).toString('latin1')).toContain('be brief');
+  await session('POST', `${at}/pause`);
+  const { events } = (await ask('GET', `${at}/events`)).json as {
+    events: { sequence: number; sessionId: string; data: string }[];
+  };
+  const sequences = events.map(({ sequence }) => sequence);
+  expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
+  expect(JSON.parse(events.at(-1)?.data ?? '')).toMatchObject({ from: 'active', to: 'suspended' });
+  const rest = (await ask('GET', `${at}/events?after=${sequences.at(-2)}`)).json.events;
+  expect(rest).toEqual(events.slice(-1));
+  expect((await ask('GET', `${at}/events`, undefined, keys.globex)).json).toMatchObject({ statusCode: 404 });
+});
+
 test('sessions are kept apart by tenant and role, and errors have the form of their clients', async () => {
   const made = await session('POST', '/api/sessions', { agent: 'writer' });
   for (const [method, rest, body] of [
@@ -184,6 +254,8 @@ test('sessions are kept apart by tenant and role, and errors have the form of th
     ['GET', '/files/agent.md?format=json'],
     ['POST', '/files', { files: [{ path: 'x', content: '' }] }],
     ['DELETE', '/files/agent.md'],
+    ['POST', '/messages', { content: 'hello' }],
+    ['GET', '/workspace'],
   ] as const) {
     const foreign = await ask(method, `/api/sessions/${made.id}${rest}`, body, keys.globex);
     const unknown = await ask(method, `/api/sessions/never${rest}`, body, keys.globex);
@@ -208,6 +280,34 @@ test('sessions are kept apart by tenant and role, and errors have the form of th
   }
   expect((await ask('GET', '/api/sessions', undefined, 'wrong')).json).toMatchObject({ statusCode: 401 });
   expect((await ask('POST', '/api/sessions', { agent: 'writer' }, TEST_KEY)).status).toBe(400);
+});
+
+test('odd bodies and addresses are refused in the form of their clients, and never as a fault of the server', async () => {
+  const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
+  const deep = JSON.parse('['.repeat(500) + ']'.repeat(500));
+  const odd = [
+    ...[null, 7, 'text', [], {}, { agent: [[]], command: {}, content: 7, files: {} }].map((body) => ({
+      body,
+      status: 400,
+    })),
+    { body: deep, status: 400 },
+    { body: { agent: deep, command: deep, content: deep, files: deep }, status: 413 },
+  ];
+  for (const path of ['', `/${id}/exec`, `/${id}/messages`, `/${id}/files`]) {
+    for (const { body, status } of odd) {
+      const got = await ask('POST', `/api/sessions${path}`, body);
+      const refusal = { error: expect.any(String), statusCode: status };
+      expect([path, got.status, got.json]).toEqual([path, status, refusal]);
+    }
+  }
+  for (const path of ['/%00', '/..%2f..', '/A', `/${'a'.repeat(64)}`, '?limit=0', '?offset=-1', '?status=x', '?x=1']) {
+    const got = await ask('GET', `/api/sessions${path}`);
+    expect([path, got.status, got.json]).toEqual([path, 400, { error: expect.any(String), statusCode: 400 }]);
+  }
+  for (const query of ['limit=0', 'after=-1', 'after=x', 'limit=1&limit=2']) {
+    expect((await ask('GET', `/api/sessions/${id}/events?${query}`)).json).toMatchObject({ statusCode: 400 });
+  }
+  expect((await session('GET', `/api/sessions/${id}`)).status).toBe('active');
 });
 
 test('without its setting there is no session API', async () => {

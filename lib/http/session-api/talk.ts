@@ -1,0 +1,135 @@
+/** What a client of Ash says to an agent and reads of it: messages, the workspace as tar.gz, and what happened. */
+import { z } from 'zod';
+import { isWinterdockError, publicMessage } from '../../base/errors.ts';
+import type { Event, Instance } from '../../contract/schema.ts';
+import { parseVfsPath } from '../../vfs/paths.ts';
+import { type Answer, attachment, attachmentHeaders, empty, json } from '../answer.ts';
+import { callAsStream } from '../call-stream.ts';
+import type { Route, RouteContext } from '../route.ts';
+import { MAX_ROWS, ongoing, ROWS_A_READ, sessionParams, sessionRoute } from './door.ts';
+import { refused } from './session.ts';
+
+/** The agent of a blueprint: a script in its workspace, which reads the message from its stdin. */
+const AGENT_SCRIPT = '.agent.sh';
+const MESSAGE_LENGTH = 1_000_000;
+
+const messageSchema = z.looseObject({
+  content: z.string().min(1).max(MESSAGE_LENGTH),
+  includePartialMessages: z.boolean().optional(),
+});
+const eventsSchema = z.strictObject({
+  limit: z.coerce.number<string>().int().min(1).max(ROWS_A_READ).default(100),
+  after: z.coerce.number<string>().int().min(0).default(0),
+  type: z.string().max(100).optional(),
+});
+
+type Talk = RouteContext<{ id: Instance['id'] }, unknown, z.output<typeof messageSchema>>;
+
+async function hasAgent({ services, caller, params }: Talk): Promise<boolean> {
+  try {
+    await services.operations.fileStat(caller, params.id, 'workspace', parseVfsPath(`/${AGENT_SCRIPT}`));
+    return true;
+  } catch (error) {
+    if (isWinterdockError(error) && error.code === 'not_found') return false;
+    throw error;
+  }
+}
+
+/** Runs the agent and sends what it prints as it prints it; then the whole, and `done`. */
+function say(context: Talk): Promise<Answer> {
+  const { services, caller, params, body } = context;
+  return callAsStream(context, async (send, signal) => {
+    let begun = false;
+    const input = { command: `bash ${AGENT_SCRIPT}`, stdin: body.content };
+    try {
+      const { stdout, stdout_encoding, stderr, exit_code } = await services.operations.exec(caller, params.id, input, {
+        signal,
+        onOutput({ stream, ...piece }) {
+          if (stream === 'stderr') return;
+          begun = true;
+          send('text_delta', { type: 'text_delta', delta: textOf(piece.text, piece.encoding) });
+        },
+      });
+      const content = [{ type: 'text', text: textOf(stdout, stdout_encoding) }];
+      send('message', { type: 'assistant', message: { role: 'assistant', content } });
+      if (exit_code !== 0) send('error', { error: `The agent ended with ${exit_code}: ${stderr.slice(-2_000)}` });
+    } catch (error) {
+      if (!begun) throw error;
+      send('error', { error: publicMessage(error) });
+    }
+    send('done', { sessionId: params.id });
+  });
+}
+
+const textOf = (text: string, encoding?: string) =>
+  encoding === 'base64' ? Buffer.from(text, 'base64').toString('utf8') : text;
+
+/** The lines of the ledger about a session, oldest first: of at most so many as one list walks. */
+async function eventsOf({
+  services,
+  caller,
+  params,
+  query,
+}: RouteContext<{ id: Instance['id'] }, z.output<typeof eventsSchema>>): Promise<Event[]> {
+  const found: Event[] = [];
+  const type = query.type === undefined ? {} : { type: query.type };
+  let cursor: string | undefined;
+  while (found.length < MAX_ROWS) {
+    const ask = { limit: ROWS_A_READ, ...type, ...(cursor === undefined ? {} : { cursor }) };
+    const { items, next } = await services.operations.instanceEvents(caller, params.id, ask);
+    found.push(...items.filter(({ seq }) => seq > query.after));
+    if (next === null || items.some(({ seq }) => seq <= query.after)) break;
+    cursor = next;
+  }
+  return found.reverse().slice(0, query.limit);
+}
+
+export const TALK_ROUTES: readonly Route[] = [
+  sessionRoute({
+    method: 'POST',
+    path: '/sessions/:id/messages',
+    operation: 'exec',
+    params: sessionParams,
+    body: messageSchema,
+    async handle(context) {
+      await ongoing(context);
+      const known = ['content', 'includePartialMessages'];
+      const unheard = Object.keys(context.body).find((key) => !known.includes(key));
+      if (unheard !== undefined) return refused(501, `${unheard.slice(0, 80)} has no meaning for a message here.`);
+      if (!(await hasAgent(context))) return refused(501, `Its workspace has no agent: no ${AGENT_SCRIPT}.`);
+      return say(context);
+    },
+  }),
+  sessionRoute({
+    method: 'GET',
+    path: '/sessions/:id/workspace',
+    operation: 'checkout',
+    params: sessionParams,
+    async handle(context) {
+      const { services, caller, params, head, signal } = context;
+      await ongoing(context);
+      const headers = attachmentHeaders('application/gzip', `${params.id}.tar.gz`);
+      if (head) return empty(200, headers);
+      const outgoing = await services.operations.checkout(caller, params.id, signal);
+      return attachment(outgoing, headers);
+    },
+  }),
+  sessionRoute({
+    method: 'GET',
+    path: '/sessions/:id/events',
+    operation: 'instanceEvents',
+    params: sessionParams,
+    query: eventsSchema,
+    async handle(context) {
+      const events = (await eventsOf(context)).map((event) => ({
+        id: String(event.seq),
+        sessionId: context.params.id,
+        type: event.type,
+        data: JSON.stringify({ from: event.from, to: event.to, reason: event.reason, error: event.error }),
+        sequence: event.seq,
+        createdAt: new Date(event.time_ms).toISOString(),
+      }));
+      return json(200, { events });
+    },
+  }),
+];
