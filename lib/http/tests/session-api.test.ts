@@ -1,7 +1,9 @@
 /** The session API, called as a client of Ash calls it: every answer is parsed as JSON, errors are read as `error`. */
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { roleRefusal } from '../../contract/access.ts';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
+import { SESSION_ROUTES } from '../session-api/routes.ts';
 
 interface Session {
   id: string;
@@ -280,6 +282,27 @@ test('sessions are kept apart by tenant and role, and errors have the form of th
   }
   expect((await ask('GET', '/api/sessions', undefined, 'wrong')).json).toMatchObject({ statusCode: 401 });
   expect((await ask('POST', '/api/sessions', { agent: 'writer' }, TEST_KEY)).status).toBe(400);
+});
+
+test('every route refuses the roles that its operation refuses, and shows nobody the session of another tenant', async () => {
+  const foreign = await server.call<{ id: string }[]>('POST', '/api/blueprints/writer/clone', { tenant: 'globex' });
+  const id = foreign.json[0]?.id ?? expect.fail('no clone');
+  const guarded = SESSION_ROUTES.flatMap(({ method, path, operation }) =>
+    operation === null || !path.includes('/:id') ? [] : [{ method, path, operation }],
+  );
+  expect(guarded.length).toBeGreaterThan(12);
+  for (const role of ['tenant', 'viewer', 'support', 'operator'] as const) {
+    const made = await server.call<{ key: string }>('POST', '/api/keys', { name: role, role, tenant: 'acme' });
+    for (const { method, path, operation } of guarded) {
+      const at = `/api${path.replace(':id', id).replace('*', 'agent.md')}`;
+      const body = { command: 'true', content: 'x', files: [{ path: 'x', content: '' }] };
+      const sent = /exec|messages|files$/.test(path) && method === 'POST' ? body : undefined;
+      const { status, json } = await ask(method, at, sent, made.json.key);
+      const expected = roleRefusal({ role, tenants: ['acme'] }, operation) === null ? 404 : 403;
+      expect([role, method, path, status, json.statusCode]).toEqual([role, method, path, expected, expected]);
+    }
+  }
+  expect((await server.call<{ state: string }>('GET', `/api/instances/${id}`)).json.state).toBe('created');
 });
 
 test('odd bodies and addresses are refused in the form of their clients, and never as a fault of the server', async () => {
