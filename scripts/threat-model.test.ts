@@ -21,7 +21,10 @@ for (const line of lines) {
     notes.set(note, { file, title });
   } else if (part !== null && line !== '' && !line.startsWith('#')) body.push({ part, line });
 }
-const claims = body.filter(({ part }) => !NO_CLAIMS.includes(part));
+/** The table of what each wall holds is compared with what an escaped worker does: lib/instance/processes/walls/walls.test.ts. */
+const claims = body.filter(
+  ({ part, line }) => !NO_CLAIMS.includes(part) && !(part === 'The second wall' && line.startsWith('|')),
+);
 const sentences = claims.filter(({ line }) => line.startsWith('- ')).map(({ line }) => line);
 
 test('every sentence of the threat model is a claim with a test, and there is no prose beside them', () => {

@@ -7,6 +7,7 @@ import {
   DEFAULT_IDLE_TO_SUSPEND_SECONDS,
 } from '../lifecycle/ladder.ts';
 import { machineMemory, sandboxMemoryShare } from './machine-memory.ts';
+import { isWall, WALLS, type Wall } from './walls.ts';
 
 const MIB = 1024 * 1024;
 const integer = (min: number, max: number, fallback: number) =>
@@ -29,6 +30,13 @@ const origins = z
   .refine((list) => list.every((one) => URL.canParse(one) && new URL(one).origin === one && /^https?:/.test(one)), {
     error: 'must be origins such as https://hooks.lan:8443, separated by commas',
   })
+  .default([]);
+/** Names of walls, separated by commas. */
+const walls = z
+  .string()
+  .transform((list) => [...new Set(list.split(',').map((name) => name.trim()))])
+  .refine((names) => names.every(isWall), { error: `must be some of ${WALLS.join(', ')}, separated by commas` })
+  .transform((names) => names.filter(isWall))
   .default([]);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
@@ -64,6 +72,7 @@ const environmentSchema = z.object({
   WB_READY_MS: integer(1000, 600_000, 30_000),
   WB_TERM_MS: integer(0, 600_000, 3000),
   WB_CPU_GROUPS: z.enum(['0', '1']).default('1'),
+  WB_REQUIRE_WALLS: walls,
   WB_DRAIN_MS: integer(0, 600_000, 5000),
   WB_MAX_BODY: integer(1024, 1024 * MIB, 100 * MIB),
   WB_MAX_FILE: integer(1024, 256 * MIB, 64 * MIB),
@@ -131,6 +140,8 @@ export interface Config {
   termMs: number;
   /** Whether processor time is shared by control groups, where the server may make them. */
   cpuGroups: boolean;
+  /** Walls without which the server does not start. */
+  requiredWalls: readonly Wall[];
   drainMs: number;
   maxBodyBytes: number;
   maxFileBytes: number;
@@ -224,6 +235,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     readyMs: env.WB_READY_MS,
     termMs: env.WB_TERM_MS,
     cpuGroups: env.WB_CPU_GROUPS === '1',
+    requiredWalls: env.WB_REQUIRE_WALLS,
     drainMs: env.WB_DRAIN_MS,
     maxBodyBytes: env.WB_MAX_BODY,
     maxFileBytes: env.WB_MAX_FILE,

@@ -25,8 +25,8 @@ const CHANGES =
 const FS_IMPORT = /import\s+(?:type\s+)?(\{[^}]*\}|\* as \w+|\w+)\s+from\s+'node:fs(?:\/promises)?'/g;
 const OPENS_TO_WRITE = /\bopen(?:Sync)?\([^)]*(?:'[a-z+]*[wax+][a-z+]*'|O_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND))/;
 
-/** Code that writes on the machine of a user of the command line or the client, and the tests' own. */
-const OUTSIDE = /^(?:cli\/|client\/|base\/effects\.ts$|.*\btesting\/|.*\.test\.ts$)/;
+/** Code that writes on the machine of a user of the command line or the client, or to a socket, and the tests' own. */
+const OUTSIDE = /^(?:cli\/|client\/|instance\/channel\.ts$|base\/effects\.ts$|.*\btesting\/|.*\.test\.ts$)/;
 
 describe('the seam', () => {
   test('no other module of the engine changes a disk', () => {

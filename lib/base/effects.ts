@@ -9,6 +9,7 @@ import {
   closeSync,
   createWriteStream,
   fsyncSync,
+  lchownSync,
   linkSync,
   mkdirSync,
   close as nodeClose,
@@ -49,6 +50,7 @@ type EffectKind =
   | 'link'
   | 'copy'
   | 'mode'
+  | 'owner'
   | 'remove'
   | 'remove_tree'
   | 'make_folder'
@@ -226,6 +228,11 @@ export function chmodFile(path: string, mode: number): Promise<void> {
 /** The same, synchronously. */
 export function chmodFileNow(path: string, mode: number): void {
   performingNow({ kind: 'mode', path }, () => chmodSync(path, mode));
+}
+
+/** Gives a file or folder to a user and a group, by their ids. Of a link: the link itself. */
+export function giveToNow(path: string, user: number, group: number): void {
+  performingNow({ kind: 'owner', path }, () => lchownSync(path, user, group));
 }
 
 /** Sets the times of a file or folder, in epoch seconds. */

@@ -86,6 +86,7 @@ import type {
   PreviewAnswer,
   PreviewInput,
   RawQuery,
+  Readiness,
   RestoreInput,
   RestoreInstanceInput,
   ResumeAnswer,
@@ -631,7 +632,7 @@ export interface Calls {
   /** Answers while the process lives. */
   health(options?: CallOptions): Promise<Health>;
   /** Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until then. */
-  readiness(options?: CallOptions): Promise<Health>;
+  readiness(options?: CallOptions): Promise<Readiness>;
   /** Shows the metrics in the Prometheus text format. */
   metrics(options?: CallOptions): Promise<string>;
   /** Shows this document (OpenAPI 3.1). */

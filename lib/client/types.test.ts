@@ -95,6 +95,7 @@ import type {
   previewSchema,
   problemSchema,
   rawQuerySchema,
+  readinessSchema,
   restoreInstanceSchema,
   restoreSchema,
   resumeAnswerSchema,
@@ -259,6 +260,7 @@ import type {
   PreviewInput,
   Problem,
   RawQuery,
+  Readiness,
   RestoreInput,
   RestoreInstanceInput,
   ResumeAnswer,
@@ -424,6 +426,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<PreviewInput>().toEqualTypeOf<z.input<typeof previewSchema>>();
   expectTypeOf<Problem>().toEqualTypeOf<z.output<typeof problemSchema>>();
   expectTypeOf<RawQuery>().toEqualTypeOf<z.input<typeof rawQuerySchema>>();
+  expectTypeOf<Readiness>().toEqualTypeOf<z.output<typeof readinessSchema>>();
   expectTypeOf<RestoreInput>().toEqualTypeOf<z.input<typeof restoreSchema>>();
   expectTypeOf<RestoreInstanceInput>().toEqualTypeOf<z.input<typeof restoreInstanceSchema>>();
   expectTypeOf<ResumeAnswer>().toEqualTypeOf<z.output<typeof resumeAnswerSchema>>();

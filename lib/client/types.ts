@@ -1127,6 +1127,16 @@ export type RawQuery = {
   reason?: string | undefined;
 };
 
+export type Readiness = {
+  status: 'ok';
+  walls: {
+    net: boolean;
+    uid: boolean;
+    caps: boolean;
+    files: boolean;
+  };
+};
+
 export type RestoreInput = {
   tenant?: string | undefined;
   count?: number | undefined;
@@ -1576,6 +1586,10 @@ export type Storage = {
   cpu: {
     shared_by: 'cgroup_v2' | 'cgroup_v1' | 'priorities';
   };
+  walls: Array<{
+    wall: 'net' | 'uid' | 'caps' | 'files';
+    missing: string | null;
+  }>;
   backup: {
     time: number;
     sandboxes: number;

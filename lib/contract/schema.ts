@@ -385,6 +385,12 @@ export type SalvageAnswer = z.infer<typeof salvageAnswerSchema>;
 
 export const healthSchema = z.object({ status: z.literal('ok') });
 
+/** `walls`: whether each stands around the processes of sandboxes. A missing one makes the server no less ready. */
+export const readinessSchema = z.object({
+  status: z.literal('ok'),
+  walls: z.object({ net: z.boolean(), uid: z.boolean(), caps: z.boolean(), files: z.boolean() }),
+});
+
 export * from './schema/copies.ts';
 export * from './schema/webhooks.ts';
 export * from './schema/workbooks.ts';

@@ -10,6 +10,7 @@ import { messageOf } from '../base/errors.ts';
 import { createLogger, ignoreOutputErrors } from '../base/log.ts';
 import { createHost, type Host, setHost } from '../host/host.ts';
 import { serverCompileCacheFolder } from '../instance/processes/compile-cache.ts';
+import { wallsAtStart } from '../instance/processes/walls/walls.ts';
 import { redirectConsole } from './console-redirect.ts';
 import { lockStores } from './lock.ts';
 import { signInLines } from './sign-in-lines.ts';
@@ -138,6 +139,9 @@ async function announce(host: Host, port: number, hasConsole: boolean): Promise<
   const lines = [`Winterdock serves ${origin}`];
   if (hasConsole) lines.push(...(await signInLines(host.auth, origin, process.stdout.isTTY ?? false)));
   if (config.adminKey === null) lines.push(`Key:     ${config.dataFolder}/admin.key`);
+  const { text, isWhole } = wallsAtStart(host.walls);
+  if (isWhole) lines.push(`Walls:   ${text}`);
+  else process.stderr.write(`Walls around sandboxes: ${text}. docs/threat-model.md says what each holds.\n`);
   if (!cookieRules(config).secure) process.stderr.write(NOT_SECURE);
   process.stdout.write(`${lines.join('\n')}\nready ${originOf(config, port)}\n`);
 }

@@ -11,8 +11,10 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { WALLS, type Wall } from '../base/walls.ts';
 import type { InstancePool, MemoryUse } from '../instance/instance.ts';
 import type { CpuGroups } from '../instance/processes/cpu-groups.ts';
+import type { Walls } from '../instance/processes/walls/walls.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
@@ -67,6 +69,8 @@ export interface StorageFacts {
   memory: MemoryUse;
   /** How processors are shared among tenants. */
   cpuSharing: 'cgroup_v2' | 'cgroup_v1' | 'priorities';
+  /** What stands around these processes; `missing`: why a wall does not. */
+  walls: { wall: Wall; missing: string | null }[];
   running: CheckName[];
 }
 
@@ -82,6 +86,7 @@ interface Parts {
   drawers: Drawers;
   pool: Pick<InstancePool, 'ready' | 'active' | 'memory'>;
   cpuGroups: Pick<CpuGroups, 'version'> | null;
+  walls: Pick<Walls, 'states' | 'missing'>;
   clock: Clock;
   log: Logger;
 }
@@ -98,7 +103,7 @@ export class StorageHealth {
 
   /** Reads the status. Its cost does not depend on the number of sandboxes or files. */
   async look(): Promise<StorageFacts> {
-    const { config, registry, pool, cpuGroups } = this.#parts;
+    const { config, registry, pool, cpuGroups, walls } = this.#parts;
     const { dataFolder } = config;
     const [vitals, disk, check, measured, scrub, backup, file, statuses] = await Promise.all([
       registry.maintenance.sizes(),
@@ -132,6 +137,7 @@ export class StorageHealth {
       places: { serving: pool.active, spare: pool.ready, ahead: config.poolSize, most: config.maxActive },
       memory: pool.memory,
       cpuSharing: cpuGroups === null ? 'priorities' : `cgroup_v${cpuGroups.version}`,
+      walls: WALLS.map((wall) => ({ wall, missing: walls.missing.get(wall) ?? null })),
       running: [...this.#running.keys()],
     };
   }

@@ -30,6 +30,7 @@ import { SESSION_ROUTES } from '../http/session-api/routes.ts';
 import { CpuGroups } from '../instance/processes/cpu-groups.ts';
 import { endLeftoverWorkers } from '../instance/processes/leftover-workers.ts';
 import { createPool } from '../instance/processes/pool.ts';
+import { buildWalls } from '../instance/processes/walls/walls.ts';
 import { JobRunner } from '../jobs/runner.ts';
 import { TenantForgetter } from '../jobs/tenant-forgetter.ts';
 import { createEventHub } from '../ledger/event-hub.ts';
@@ -61,9 +62,7 @@ import type { Host, HostOptions } from './host.ts';
 /** How long an answer of `/readyz` is cached. */
 const READY_MS = 1000;
 
-/**
- * How often the registry's write-ahead log is checkpointed into its file.
- */
+/** How often the registry's write-ahead log is checkpointed into its file. */
 const CHECKPOINT_MS = 60_000;
 
 /** How often due sums of repeated refusals are written to the ledger. */
@@ -102,8 +101,10 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const readers = options.readers ?? createReaders({ maxFileBytes: config.maxFileBytes, log });
   const secrets = new Secrets({ registry, sealer: openSecretSealer(config.dataFolder, SECRET_PURPOSE), clock });
   const network = new NetworkBroker({ config, clock, log, registry, secrets, resolve: options.resolve });
+  const walls = await buildWalls({ ...config, maxStartMs: config.readyMs });
   const pool = createPool({
     fetch: network.fetch,
+    walls,
     size: config.poolSize,
     maxActive: config.maxActive,
     memoryBytes: config.memoryBytes,
@@ -172,7 +173,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     userAgent: `winterdock/${packageJson.version}`,
   });
   const ledger = createLedgerMaintenance({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
-  const health = new StorageHealth({ config, registry, drawers, pool, cpuGroups, clock, log });
+  const health = new StorageHealth({ config, registry, drawers, pool, cpuGroups, walls, clock, log });
   const copies = new Copies({
     config,
     clock,
@@ -285,7 +286,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   };
   const dispatcher = createDispatcher({
     routes: config.sessionApi ? [...ROUTES, ...SESSION_ROUTES] : ROUTES,
-    services: { operations, admit, events, changes, metrics, ready, openapi, publicUrl: config.publicUrl },
+    services: { operations, admit, events, changes, metrics, ready, walls, openapi, publicUrl: config.publicUrl },
     admit,
     auth,
     log,
@@ -356,6 +357,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await copies.stop();
     await pool.stop();
     await network.stop();
+    walls.close();
     cpuGroups?.close();
     await readers.stop();
     await auth.close();
@@ -371,6 +373,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     log,
     registry,
     pool,
+    walls,
     sessions,
     scheduler,
     terminals,

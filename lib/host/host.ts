@@ -11,6 +11,7 @@ import type { CopyStep } from '../copies/copies.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { Dispatcher } from '../http/dispatch.ts';
 import type { InstancePool } from '../instance/instance.ts';
+import type { Walls } from '../instance/processes/walls/walls.ts';
 import type { ForgetStep } from '../jobs/tenant-forgetter.ts';
 import type { EventHub } from '../ledger/event-hub.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
@@ -34,6 +35,7 @@ export interface Host {
   readonly log: Logger;
   readonly registry: Registry;
   readonly pool: InstancePool;
+  readonly walls: Walls;
   readonly sessions: Sessions;
   readonly scheduler: Scheduler;
   readonly terminals: Terminals;

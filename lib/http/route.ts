@@ -5,6 +5,7 @@
  */
 import type { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
+import type { WallStates } from '../base/walls.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { EventHub } from '../ledger/event-hub.ts';
 import type { Guard } from '../operations/guard.ts';
@@ -25,6 +26,8 @@ export interface Services {
   ready(): Promise<void>;
   /** The address that the settings give the server, or null. */
   publicUrl: string | null;
+  /** `states`: whether each wall stands around the processes of sandboxes. */
+  walls: { states: WallStates };
   /** The OpenAPI document as JSON text. */
   openapi(): string;
 }

@@ -8,7 +8,7 @@ const evalResult = { ok: true, timedOut: false, tookMs: 1, rest: [] };
 const failure = { code: 'conflict', message: 'no' };
 
 const SOUND = [
-  { type: 'ready' },
+  { type: 'ready', pid: 4711 },
   { type: 'opened' },
   { type: 'pong' },
   { type: 'started', id: 1 },

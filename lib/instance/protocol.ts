@@ -1,6 +1,5 @@
 /**
- * The messages between the server and a worker, both ways. Node's IPC channel carries them with advanced serialisation,
- * so bytes travel as bytes. The server checks every message that it receives: a worker may be in hostile hands. What it
+ * The messages between the server and a worker, both ways (channel.ts carries them). The server checks every message that it receives: a worker may be in hostile hands. What it
  * sends is held by the types alone. The check is written by hand: a schema library took a tenth of a call's time.
  */
 import { isSerializedError, type SerializedError } from '../base/serialized-error.ts';
@@ -94,7 +93,9 @@ export interface EvalResult {
 
 /** Worker to server. */
 export type FromInstance =
-  | { type: 'ready' | 'opened' | 'pong' }
+  /** `pid`: of the process itself, which must be the one that the server watches. */
+  | { type: 'ready'; pid: number }
+  | { type: 'opened' | 'pong' }
   | { type: 'started'; id: number }
   | { type: 'output'; id: number; chunks: OutputChunk[] }
   | { type: 'executed'; id: number; result: ExecResult }
@@ -119,6 +120,7 @@ export function parseFromInstance(raw: unknown): FromInstance | null {
   const { type, id } = raw;
   switch (type) {
     case 'ready':
+      return isId(raw.pid) ? { type, pid: raw.pid } : null;
     case 'opened':
     case 'pong':
       return { type };

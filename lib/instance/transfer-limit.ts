@@ -2,6 +2,7 @@
  * Limits the size of one value that crosses between a JavaScript interpreter and its sandbox. The limit is a share of
  * the guest's memory, and what the process can hold without being killed. Knows nothing of interpreters.
  */
+import { ownResidentBytes } from '../base/resident-memory.ts';
 
 /** One value may take a quarter of the guest's memory, the same as in the shell. */
 const SHARE_OF_MEMORY = 4;
@@ -22,7 +23,7 @@ let idleBytes = Number.POSITIVE_INFINITY;
 
 /** Records the resident size of the idle process, the smallest seen. */
 export function noteIdleMemory(): void {
-  idleBytes = Math.min(idleBytes, process.memoryUsage.rss());
+  idleBytes = Math.min(idleBytes, ownResidentBytes());
 }
 
 /**
@@ -47,7 +48,7 @@ export function requireTransferable(
   if (bytes < LARGE_BYTES) return;
   // Garbage of the previous transfer may still be resident, and as large as this value.
   collectGarbage();
-  const needed = process.memoryUsage.rss() + COPIES * bytes;
+  const needed = ownResidentBytes() + COPIES * bytes;
   if (needed > idleBytes + growthBytes)
     throw new RangeError(`out of memory: there is no room for a value of ${bytes} bytes beside what is kept`);
 }

@@ -84,6 +84,7 @@ export function storageOperations(parts: {
         limit_bytes: facts.memory.limitBytes,
       },
       cpu: { shared_by: facts.cpuSharing },
+      walls: facts.walls,
       backup: facts.backup,
       kept: keptSeries(rows, config, COUNT_CAP),
       replication: null,

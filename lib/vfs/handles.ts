@@ -6,10 +6,10 @@
  * The process that holds a live file must not open and close it by other means: POSIX releases a process's locks on a
  * file when the process closes any descriptor of it.
  */
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, lstatSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { syncFolderNow, unlinkFileNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
@@ -142,6 +142,7 @@ function removeEmptyLog(file: string): void {
  */
 export function recoverFile(file: string): void {
   if (!existsSync(file)) throw missingFile();
+  refuseLink(file);
   refuseEmptyBesideLog(file, LOGS);
   if (statSync(file).size === 0) throw corruptFile('it is empty');
   if (isClean(file)) return;
@@ -233,6 +234,7 @@ function openDatabase(
   prepare: (db: DatabaseSync) => Schema,
 ): OpenFile {
   let db: DatabaseSync | undefined;
+  refuseLink(address);
   try {
     db = new DatabaseSync(address, options);
     return { db, schema: prepare(db) };
@@ -240,6 +242,16 @@ function openDatabase(
     db?.close();
     throw translateSqliteError(error);
   }
+}
+
+/**
+ * SQLite follows links. A process that was taken over can put one in the place of its file, and the server, which sees
+ * more, would read for it what it leads to.
+ */
+function refuseLink(address: URL | string): void {
+  if (address === ':memory:') return;
+  const path = typeof address === 'string' ? address : fileURLToPath(address);
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw corruptFile('it is a link to another file');
 }
 
 /**

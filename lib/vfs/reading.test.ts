@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { closeToRest, openAtRest, openBeside, openLive, recoverToRest } from './open.ts';
 import { holdFile, kill } from './testing/processes.ts';
@@ -78,6 +78,17 @@ describe('reading', () => {
     expect(text(rest.get(vfsPath('/scratch'), 'tmp'))).toBe('scratch');
     expect(rest.get(vfsPath('/uncommitted'))).toBeNull();
     rest.close();
+  });
+
+  test('32. a link in the place of a file is followed by nobody', () => {
+    const other = tmpFile();
+    closeToRest(openLive(other, NEW));
+    const file = join(dirname(other), 'link.sqlite');
+    symlinkSync(other, file);
+    for (const open of [() => openAtRest(file), () => openBeside(file), () => openLive(file, NEW)]) {
+      expect(codeOf(open)).toBe('corrupt');
+    }
+    expect(codeOf(() => recoverToRest(file))).toBe('corrupt');
   });
 
   test('32. a clean file is left untouched, and so is one in use', async () => {

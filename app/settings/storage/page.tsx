@@ -5,6 +5,7 @@
 import Link from 'next/link';
 import { QuotaMeter } from '#components/figures/quota-meter.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
+import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Storage } from '#lib/contract/schema.ts';
@@ -16,7 +17,7 @@ import { DrawerTable, MeasuredFiles } from './drawers.tsx';
 import { KeptTable } from './kept-table.tsx';
 import { RegistryFacts } from './registry-facts.tsx';
 import { ScrubFacts } from './scrub-facts.tsx';
-import { figures, memoryInWords, placesInWords, sharingInWords, troublesOf } from './words.ts';
+import { figures, memoryInWords, placesInWords, sharingInWords, troublesOf, wallsInWords } from './words.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Storage' };
@@ -90,6 +91,25 @@ export default async function StoragePage() {
           {placesInWords(places)} {memoryInWords(memory)} {sharingInWords(storage.cpu)} Nothing is refused before the
           disk is full; then writes fail and what was answered stays.
         </p>
+      </PageSection>
+      <PageSection
+        id="walls"
+        name="Walls"
+        note="Around the processes of sandboxes, for code that has left its interpreter."
+      >
+        <FactList>
+          {wallsInWords(storage.walls).map(({ wall, holds, missing }) => (
+            <Fact key={wall} name={wall}>
+              {missing === null ? (
+                `${holds}: in force`
+              ) : (
+                <span className="text-fault-ink">
+                  {holds}: not in force, {missing}
+                </span>
+              )}
+            </Fact>
+          ))}
+        </FactList>
       </PageSection>
       <PageSection id="registry" name="Registry" note="The one file of rows, ledger, people and keys.">
         <RegistryFacts storage={storage} rendered={rendered} />

@@ -8,6 +8,7 @@ import {
   placesInWords,
   sharingInWords,
   troublesOf,
+  wallsInWords,
   wrongInWords,
 } from './words.ts';
 
@@ -28,6 +29,10 @@ const WELL: Storage = {
   disk: { bytes: 100, free_bytes: 50 },
   places: { serving: 1, spare: 2, ahead: 2, most: 200 },
   cpu: { shared_by: 'priorities' },
+  walls: [
+    { wall: 'net', missing: null },
+    { wall: 'uid', missing: 'the server does not run as root' },
+  ],
   memory: { serving_bytes: 25e6, spare_bytes: 50e6, limit_bytes: 1e9 },
   backup: null,
   kept: [],
@@ -92,4 +97,11 @@ test('how tenants share the processors', () => {
     'gives way by the weight of its control group (cgroup v2)',
   );
   expect(sharingInWords({ shared_by: 'priorities' })).toContain('gives way by priority');
+});
+
+test('which walls stand around the processes of sandboxes, and why one does not', () => {
+  expect(wallsInWords(WELL.walls)).toEqual([
+    { wall: 'net', holds: 'no network', missing: null },
+    { wall: 'uid', holds: 'a user of their own', missing: 'the server does not run as root' },
+  ]);
 });

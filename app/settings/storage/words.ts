@@ -50,6 +50,18 @@ export function sharingInWords({ shared_by: by }: Storage['cpu']): string {
   return `A tenant that wants more than half of the processors gives way by ${how}.`;
 }
 
+const HELD: Readonly<Record<Storage['walls'][number]['wall'], string>> = {
+  net: 'no network',
+  uid: 'a user of their own',
+  caps: 'no capabilities',
+  files: 'no files but their own and their code',
+};
+
+/** What stands around the processes of sandboxes, and why something does not. */
+export function wallsInWords(walls: Storage['walls']) {
+  return walls.map(({ wall, missing }) => ({ wall, holds: HELD[wall], missing }));
+}
+
 /** The files of a drawer compared with its rows. */
 export function comparedInWords(files: number, rows: number): string {
   if (files === rows) return 'as many files as rows';

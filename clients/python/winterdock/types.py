@@ -1319,6 +1319,18 @@ class RawQuery(TypedDict, total=False):
     reason: str
 
 
+class ReadinessWalls(TypedDict):
+    net: bool
+    uid: bool
+    caps: bool
+    files: bool
+
+
+class Readiness(TypedDict):
+    status: Literal["ok"]
+    walls: ReadinessWalls
+
+
 class RestoreInput(TypedDict, total=False):
     tenant: str
     count: int
@@ -1834,6 +1846,11 @@ class StorageCpu(TypedDict):
     shared_by: Literal["cgroup_v2", "cgroup_v1", "priorities"]
 
 
+class StorageWallsItem(TypedDict):
+    wall: Literal["net", "uid", "caps", "files"]
+    missing: Optional[str]
+
+
 class StorageBackup(TypedDict):
     time: int
     sandboxes: int
@@ -1880,6 +1897,7 @@ class Storage(TypedDict):
     places: StoragePlaces
     memory: StorageMemory
     cpu: StorageCpu
+    walls: List[StorageWallsItem]
     backup: Optional[StorageBackup]
     kept: List[StorageKeptItem]
     replication: None

@@ -95,6 +95,8 @@ export const storageSchema = z
     memory: z.object({ serving_bytes: bytes, spare_bytes: bytes, limit_bytes: bytes.nullable() }),
     /** How processor time is shared among tenants: by control groups of the kernel where the server may make them. */
     cpu: z.object({ shared_by: z.enum(['cgroup_v2', 'cgroup_v1', 'priorities']) }),
+    /** What stands around the processes of sandboxes; `missing`: why it does not, null: it does. */
+    walls: z.array(z.object({ wall: z.enum(['net', 'uid', 'caps', 'files']), missing: z.string().nullable() })),
     /**
      * The last one that was made of this registry; null: never. `to` names the folder or file; `wrong` counts what was
      * not sound.

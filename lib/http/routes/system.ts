@@ -1,6 +1,6 @@
 /** Routes about the server itself: settings, health, metrics, the document. */
 
-import { healthSchema, settingsPatchSchema, settingsSchema } from '../../contract/schema.ts';
+import { healthSchema, readinessSchema, settingsPatchSchema, settingsSchema } from '../../contract/schema.ts';
 import { json } from '../answer.ts';
 import { route } from '../operation-route.ts';
 import { customRoute, type Route } from '../route.ts';
@@ -46,10 +46,10 @@ export const systemRoutes: Route[] = [
     summary: 'Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until then.',
     tag,
     access: 'open',
-    answers: { 200: { description: 'It is ready', schema: healthSchema } },
+    answers: { 200: { description: 'It is ready', schema: readinessSchema } },
     async handle({ services }) {
       await services.ready();
-      return json(200, { status: 'ok' });
+      return json(200, { status: 'ok', walls: services.walls.states });
     },
   }),
   customRoute({

@@ -117,7 +117,10 @@ test('the metrics follow what happens', async () => {
 test('a server is ready until its data folder is missing', async () => {
   const other = await startServer({ settings: { WB_LOG: 'silent' } });
   try {
-    expect((await other.call('GET', '/readyz', undefined, { key: null })).json).toEqual({ status: 'ok' });
+    expect((await other.call('GET', '/readyz', undefined, { key: null })).json).toEqual({
+      status: 'ok',
+      walls: other.host.walls.states,
+    });
     rmSync(other.folder, { recursive: true });
     await vi.waitFor(async () => {
       const answer = await other.call('GET', '/readyz', undefined, { key: null });

@@ -31,10 +31,11 @@ let version: string | undefined;
 /**
  * Creates and returns the cache folder for this version of the code below `parent` (an absolute path). Removes folders
  * of other versions one day after their last use. Only servers of one user and their workers may write to `parent`.
+ * `user`: the id of the user of workers, who writes it; none: the server's.
  */
-export function compileCacheFolder(parent: string): string {
+export function compileCacheFolder(parent: string, user?: number | null): string {
   version ??= versionOfCode();
-  const folder = join(parent, version);
+  const folder = join(parent, user == null ? version : `${version}-${user}`);
   makeFolderNow(folder);
   const now = Date.now();
   setTimesNow(folder, now / 1000);

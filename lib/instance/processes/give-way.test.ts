@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { GiveWay } from './give-way.ts';
-import type { Worker } from './process.ts';
+import { startProcess, type Worker } from './process.ts';
 
 const children: ChildProcess[] = [];
 
@@ -16,9 +16,9 @@ afterEach(async () => {
 });
 
 function startChild(): Worker {
-  const child = spawn('sleep', ['60']);
-  children.push(child);
-  return { child, pid: child.pid ?? 0, ready: Promise.resolve(), exited: Promise.resolve(''), stderr: () => '' };
+  const worker = startProcess(['/bin/sleep', '60'], { NODE_ENV: 'test' });
+  children.push(worker.child);
+  return worker;
 }
 
 /** Whether the kernel has stopped it. */

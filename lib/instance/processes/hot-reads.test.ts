@@ -1,12 +1,8 @@
-import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseVfsPath } from '../../vfs/paths.ts';
 import type { ReadRequest } from '../../vfs/types.ts';
+import { startScriptedWorker } from '../testing/scripted-worker.ts';
 import { stage } from '../testing/stage.ts';
-import { exitOf } from './process.ts';
 import { SupervisedInstance } from './supervisor.ts';
 
 const at = stage();
@@ -62,21 +58,16 @@ const LIES = [
 ];
 
 test('what a hostile process makes up is no answer, and one that says nothing is not waited for', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'winterdock-peek-'));
-  const script = join(folder, 'worker.mjs');
-  writeFileSync(
-    script,
+  const worker = startScriptedWorker(
     `let next = 0;
      const lies = [${LIES.map((lie) => `(r) => (${lie})`).join(', ')}];
-     process.on('message', ({ type, id, request }) => {
-       if (type === 'open') process.send({ type: 'opened' });
+     function message({ type, id, request }) {
+       if (type === 'open') channel.send({ type: 'opened' });
        if (type !== 'peek') return;
        const lie = lies[next++];
-       if (lie) process.send({ type: 'done', id, result: lie(request) });
-     });`,
+       if (lie) channel.send({ type: 'done', id, result: lie(request) });
+     }`,
   );
-  const child = fork(script, [], { serialization: 'advanced', execArgv: [] });
-  const worker = { child, pid: child.pid ?? 0, ready: Promise.resolve(), exited: exitOf(child), stderr: () => '' };
   const spec = { id: 'x', file: ':memory:', policy: 'posix', maxBytes: 1e6, maxFileBytes: 1e6, mustExist: false };
   const instance = new SupervisedInstance(worker, spec);
   await instance.opened;
@@ -88,5 +79,4 @@ test('what a hostile process makes up is no answer, and one that says nothing is
   const last = instance.peek(GET);
   await instance.kill('killed');
   expect(await last).toBeNull();
-  rmSync(folder, { recursive: true, force: true });
 });

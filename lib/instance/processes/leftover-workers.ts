@@ -1,6 +1,6 @@
 /**
- * Ends the workers that an earlier server on the same data folder left behind. Finds them by variables in their
- * environment.
+ * Ends the workers that an earlier server on the same data folder left behind. Finds them by their
+ * arguments.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -35,7 +35,7 @@ export async function endLeftoverWorkers(dataFolder: string): Promise<number> {
 function isLeftover(pid: number, dataFolder: string): boolean {
   try {
     const marks = new Map(
-      readFileSync(`/proc/${pid}/environ`, 'utf8')
+      readFileSync(`/proc/${pid}/cmdline`, 'utf8')
         .split('\0')
         .map((entry): [string, string] => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
     );
@@ -43,13 +43,13 @@ function isLeftover(pid: number, dataFolder: string): boolean {
     const server = marks.get(SERVER_MARK) ?? '';
     return server === '' || serverMark(Number.parseInt(server, 10)) !== server;
   } catch {
-    // It exited meanwhile, or belongs to another user and so is not a worker of ours.
+    // It exited meanwhile.
     return false;
   }
 }
 
 /**
- * Whether it has begun to end, as the workers of a killed server do by themselves. It has no environment any more, so
+ * Whether it has begun to end, as the workers of a killed server do by themselves. It has no arguments any more, so
  * nobody can tell whose it is, while it still holds its files.
  */
 function isEnding(pid: number): boolean {

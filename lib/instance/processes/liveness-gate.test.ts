@@ -1,18 +1,18 @@
-import { fork } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { VfsPath } from '../../vfs/paths.ts';
 import type { FromInstance, ToInstance } from '../protocol.ts';
-import { exitOf, startWorker } from './process.ts';
+import { startScriptedWorker } from '../testing/scripted-worker.ts';
+import { startWorker } from './process.ts';
 import { SupervisedInstance } from './supervisor.ts';
 
 const SPEC = { id: 'x', file: ':memory:', policy: 'posix', maxBytes: 1e6, maxFileBytes: 1e6, mustExist: false };
 
 /** What a worker does with a message that it should acknowledge. */
 const HABITS = {
-  diesBegun: `process.send({ type: 'started', id: message.id }, undefined, undefined, () => process.kill(process.pid, 'SIGKILL'))`,
+  diesBegun: `channel.send({ type: 'started', id: received.id }, () => process.kill(process.pid, 'SIGKILL'))`,
   diesAtOnce: `process.kill(process.pid, 'SIGKILL')`,
   stops: `process.kill(process.pid, 'SIGSTOP')`,
 } as const;
@@ -25,17 +25,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** An open sandbox, idle for some time, whose process has one of the habits. */
 async function idle(habit: keyof typeof HABITS): Promise<SupervisedInstance> {
-  const script = join(folder, `${habit}.mjs`);
-  writeFileSync(
-    script,
-    `process.on('message', (message) => {
-       if (message.type === 'open') process.send({ type: 'opened' });
-       else if (message.type === 'ping') process.send({ type: 'pong' });
-       else if (message.acknowledge) ${HABITS[habit]};
-     });`,
+  const worker = startScriptedWorker(
+    `function message(received) {
+       if (received.type === 'open') channel.send({ type: 'opened' });
+       else if (received.type === 'ping') channel.send({ type: 'pong' });
+       else if (received.acknowledge) ${HABITS[habit]};
+     }`,
   );
-  const child = fork(script, [], { serialization: 'advanced', execArgv: [] });
-  const worker = { child, pid: child.pid ?? 0, ready: Promise.resolve(), exited: exitOf(child), stderr: () => '' };
   const instance = new SupervisedInstance(worker, SPEC, { giveUpAfterMs: 1200 });
   await instance.opened;
   await new Promise((resolve) => setTimeout(resolve, 40));
@@ -81,7 +77,7 @@ test('a call that is given up before it began costs its process nothing', async 
 
 test('a worker acknowledges a message before it acts on it, and begins messages in the order in which they came', async () => {
   mkdirSync(join(folder, 'live'), { recursive: true });
-  const { child, ready } = startWorker({
+  const { child, channel, ready } = startWorker({
     dataFolder: folder,
     spillFolder: join(folder, 'spill'),
     cacheFolder: process.env.WB_CACHE ?? join(folder, 'cache'),
@@ -89,8 +85,8 @@ test('a worker acknowledges a message before it acts on it, and begins messages 
   });
   await ready;
   const received: FromInstance[] = [];
-  child.on('message', (message: FromInstance) => received.push(message));
-  const send = (message: ToInstance) => child.send(message);
+  channel.onMessage((message) => received.push(message as FromInstance));
+  const send = (message: ToInstance) => channel.send(message);
   const { id: _, ...spec } = SPEC;
   const call = { kind: 'exec', command: 'echo on; while true; do sleep 0.01; done', timeoutMs: 20_000 } as const;
   send({ type: 'open', spec: { ...spec, joins: false } });

@@ -140,11 +140,12 @@ test('a paused process goes with a server that is killed', async () => {
 
 test('where the kernel does not end it, the next server does', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-leftover-'));
-  const env = { NODE_ENV: 'production' as const, [FOLDER_MARK]: folder, [SERVER_MARK]: '1:0' };
-  const left: ChildProcess = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { env, stdio: 'ignore' });
+  const marks = [`${FOLDER_MARK}=${folder}`, `${SERVER_MARK}=1:0`];
+  const idle = ['-e', 'setInterval(() => {}, 1000)', ...marks];
+  const left: ChildProcess = spawn(process.execPath, idle, { stdio: 'ignore' });
   const exited = new Promise((resolve) => left.once('exit', (_, signal) => resolve(signal)));
   const pid = left.pid ?? 0;
-  await expect.poll(() => readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain(folder);
+  await expect.poll(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toContain(folder);
   left.kill('SIGSTOP');
   await expect.poll(() => stateOf(pid)).toBe('T');
   expect(await endLeftoverWorkers(folder)).toBe(1);

@@ -5,7 +5,7 @@
 
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { makeFolderNow, removeTreeNow } from '../../base/effects.ts';
+import { makeFolderNow } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { FetchHost } from '../fetch-messages.ts';
@@ -15,9 +15,10 @@ import { setNiceness } from './cpu-use.ts';
 import { GiveWay } from './give-way.ts';
 import { HEALTH_CHECK_TIMES, type HealthCheckTimes } from './health-check.ts';
 import { MemoryBudget, MIN_PROCESS_BYTES } from './memory-budget.ts';
-import { runNiceness, startWorker, type Worker, type WorkerOptions } from './process.ts';
+import { emptySpillFolder, runNiceness, startWorker, type Worker, type WorkerOptions } from './process.ts';
 import { ProcessGroup } from './process-group.ts';
 import { SupervisedInstance } from './supervisor.ts';
+import { giveSandbox } from './walls/user.ts';
 
 export interface PoolOptions {
   /** Workers to keep started ahead of need. */
@@ -33,6 +34,8 @@ export interface PoolOptions {
    * Default: `cache` in the data folder.
    */
   cacheFolder?: string;
+  /** What stands around workers beside Node's permissions. Default: nothing. */
+  walls?: WorkerOptions['walls'];
   /** Milliseconds that a worker may take to start. */
   maxStartMs?: number;
   log?: Logger;
@@ -97,7 +100,6 @@ class Pool implements InstancePool {
   /** Those of them that have no worker yet, first come first. */
   readonly #waiting: PoolClaim[] = [];
   readonly #giveWay = new GiveWay(() => [...[...this.#starting].slice(this.#waiting.length), ...this.#ready]);
-  /** Workers to keep started ahead of need. */
   #target: number;
   /** True when the memory budget leaves room for fewer spare workers than `size`. */
   #shortOfSpares = false;
@@ -107,14 +109,15 @@ class Pool implements InstancePool {
   #healthTimer: NodeJS.Timeout | null = null;
 
   constructor(options: PoolOptions) {
-    const { dataFolder, cacheFolder = join(dataFolder, 'cache'), maxStartMs = MAX_START_MS } = options;
+    const { dataFolder, cacheFolder = join(dataFolder, 'cache'), maxStartMs = MAX_START_MS, walls } = options;
     this.#options = options;
     this.#target = options.size;
     this.#healthCheckTimes = { ...HEALTH_CHECK_TIMES, ...options.healthCheckTimes };
     this.#budget = new MemoryBudget(options.memoryBytes ?? null, this.#processes);
     makeFolderNow(join(dataFolder, 'live'));
     const spillFolder = join(dataFolder, 'spill');
-    this.#workerOptions = { dataFolder, spillFolder, cacheFolder: compileCacheFolder(cacheFolder), maxStartMs };
+    const compiled = compileCacheFolder(cacheFolder, walls?.userId);
+    this.#workerOptions = { dataFolder, spillFolder, cacheFolder: compiled, maxStartMs, walls };
   }
 
   get ready(): number {
@@ -182,6 +185,7 @@ class Pool implements InstancePool {
   }
 
   #hand(claim: PoolClaim, spec: OpenSpec): InstanceProcess {
+    giveSandbox(spec.file, this.#workerOptions.walls);
     this.#forget(claim);
     const first = this.#supervise(claim.worker ?? this.#takeStartingWorker() ?? this.#startWorker(), spec, {});
     const group = new ProcessGroup(first, spec, (options) => this.#join(spec, options));
@@ -193,6 +197,7 @@ class Pool implements InstancePool {
   /** One more process of a sandbox that has one; null when there is no memory for it. It takes no place. */
   #join(spec: OpenSpec, { isBackground }: { isBackground: boolean }): SupervisedInstance | null {
     if (this.#stopped !== null || !this.#budget.fits(this.#claims.size + 1)) return null;
+    giveSandbox(spec.file, this.#workerOptions.walls);
     // One that still starts is somebody's who waits.
     const worker = this.#ready.shift() ?? this.#startWorker();
     if (isBackground) setNiceness(worker.pid, runNiceness());
@@ -250,11 +255,9 @@ class Pool implements InstancePool {
   }
 
   async start(): Promise<void> {
-    // Spill files have no names. A process killed between creating one and unlinking it leaves an empty file.
-    removeTreeNow(this.#workerOptions.spillFolder);
+    emptySpillFolder(this.#workerOptions.spillFolder);
     if (isEmptyFolder(this.#workerOptions.cacheFolder)) await this.#compile();
     this.#isStarted = true;
-    // Spare workers may use the memory that sandboxes have freed.
     this.#budget.start(() => {
       this.#dropSpares();
       if (this.#shortOfSpares) this.#fill();

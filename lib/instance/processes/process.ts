@@ -3,21 +3,23 @@
  * timeout. Knows nothing of calls.
  */
 
-import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { BUNDLES, entryOf } from '../../base/bundled.ts';
-import { makeFolderNow } from '../../base/effects.ts';
+import { makeFolderNow, removeTreeNow } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
+import { CHANNEL_DESCRIPTOR, ServerChannel } from '../channel.ts';
 import { parseFromInstance } from '../protocol.ts';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = dirname(dirname(dirname(HERE)));
 const MODULES = join(ROOT, 'node_modules');
 /** What a worker may read to load its code. A data folder beside the code is not included. */
-const READABLE_CODE = [
+export const READABLE_CODE = [
   join(ROOT, 'package.json'),
   join(ROOT, 'lib'),
   join(ROOT, BUNDLES),
@@ -57,9 +59,12 @@ const MMAP_THRESHOLD_BYTES = '8192';
 /** Maximum number of such blocks; the system allows a process 65 530 mappings. */
 const MAX_MMAP_BLOCKS = '16384';
 
+/** How long the last messages of a process that has ended are waited for, when another process holds its channel. */
+const LAST_MESSAGES_MS = 2000;
+
 /**
- * Environment variables that mark a worker with its data folder and its server. leftover-workers.ts finds workers by
- * them.
+ * Arguments that mark a worker with its data folder and its server. leftover-workers.ts finds workers by them: the
+ * arguments of a process may be read whatever its user is, its environment may not.
  */
 export const FOLDER_MARK = 'WINTERDOCK_DATA';
 export const SERVER_MARK = 'WINTERDOCK_SERVER';
@@ -67,6 +72,7 @@ export const SERVER_MARK = 'WINTERDOCK_SERVER';
 export interface Worker {
   readonly child: ChildProcess;
   readonly pid: number;
+  readonly channel: ServerChannel;
   /** Resolves when the worker has loaded everything; rejects when it exits or times out first. */
   readonly ready: Promise<void>;
   /**
@@ -78,6 +84,14 @@ export interface Worker {
   stderr(): string;
 }
 
+/** What stands around a worker that is started. */
+export interface WorkerWalls {
+  /** Runs the worker's own command, as the same process. Empty: nothing stands before it. */
+  readonly command: readonly string[];
+  /** The user of workers; null: the server's. */
+  readonly userId: number | null;
+}
+
 export interface WorkerOptions {
   dataFolder: string;
   /** Folder for SQLite's spill files, which have no names. */
@@ -86,6 +100,8 @@ export interface WorkerOptions {
   cacheFolder: string;
   /** Milliseconds that the worker may take until it is ready. */
   maxStartMs: number;
+  /** What stands around it beside Node's permissions. Default: nothing. */
+  walls?: WorkerWalls | undefined;
 }
 
 /**
@@ -93,7 +109,7 @@ export interface WorkerOptions {
  * thread that started it exits. `compile`: it compiles all that workers use before it is ready.
  */
 export function startWorker(
-  { dataFolder, spillFolder, cacheFolder, maxStartMs }: WorkerOptions,
+  { dataFolder, spillFolder, cacheFolder, maxStartMs, walls }: WorkerOptions,
   { compile = false }: { compile?: boolean } = {},
 ): Worker {
   // The folders may have been deleted since the server started. A worker that cannot write there does not start.
@@ -109,51 +125,63 @@ export function startWorker(
     // Python runs in a thread, and components in WebAssembly do.
     '--allow-worker',
   ];
-  // A worker whose thread is blocked cannot notice that its server is gone; the kernel can.
-  const guarded = process.platform === 'linux' && existsSync(SETPRIV);
   // Tests rehearse little: what it saves a first call is measured elsewhere.
   const rehearsals = compile ? 'compile' : process.env.WB_TEST_REHEARSALS;
-  const child = fork(
-    entryOf('worker', join(HERE, '..', 'worker', 'worker.ts')),
-    rehearsals === undefined ? [] : [rehearsals],
-    {
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      env: {
-        NODE_ENV: 'production',
-        MALLOC_ARENA_MAX: '1',
-        MALLOC_TRIM_THRESHOLD_: TRIM_THRESHOLD_BYTES,
-        MALLOC_MMAP_THRESHOLD_: MMAP_THRESHOLD_BYTES,
-        MALLOC_MMAP_MAX_: MAX_MMAP_BLOCKS,
-        NODE_COMPILE_CACHE: cacheFolder,
-        SQLITE_TMPDIR: spillFolder,
-        [FOLDER_MARK]: dataFolder,
-        [SERVER_MARK]: serverMark(process.pid),
-      },
-      ...(guarded
-        ? { execPath: SETPRIV, execArgv: ['--pdeathsig', 'KILL', process.execPath, ...flags] }
-        : { execArgv: flags }),
-    },
-  );
+  const marks = [`${FOLDER_MARK}=${dataFolder}`, `${SERVER_MARK}=${serverMark(process.pid)}`];
+  const entry = entryOf('worker', join(HERE, '..', 'worker', 'worker.ts'));
+  const command = [...(walls?.command ?? guard()), process.execPath, ...flags, entry, ...marks, rehearsals ?? ''];
+  const worker = startProcess(command, {
+    NODE_ENV: 'production',
+    MALLOC_ARENA_MAX: '1',
+    MALLOC_TRIM_THRESHOLD_: TRIM_THRESHOLD_BYTES,
+    MALLOC_MMAP_THRESHOLD_: MMAP_THRESHOLD_BYTES,
+    MALLOC_MMAP_MAX_: MAX_MMAP_BLOCKS,
+    NODE_COMPILE_CACHE: cacheFolder,
+    SQLITE_TMPDIR: spillFolder,
+  });
+  if (worker.pid > 0) lowerPriority(worker.pid);
+  const ready = readiness(worker, maxStartMs);
+  ready.catch(() => {});
+  return { ...worker, ready };
+}
+
+/** Starts a process with a channel. It counts as ready at once. */
+export function startProcess(command: readonly string[], env: NodeJS.ProcessEnv): Worker {
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env });
+  const channel = new ServerChannel(child.stdio[CHANNEL_DESCRIPTOR] as Duplex);
   let tail = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-STDERR_TAIL);
   });
-  const exited = exitOf(child);
-  if (child.pid !== undefined) lowerPriority(child.pid);
-  const ready = readiness(child, exited, maxStartMs, () => tail);
-  ready.catch(() => {});
-  return { child, pid: child.pid ?? 0, ready, exited, stderr: () => tail };
+  const exited = exitOf(child, channel);
+  return { child, pid: child.pid ?? 0, channel, ready: Promise.resolve(), exited, stderr: () => tail };
+}
+
+/**
+ * Removes what is in the folder of spill files, which have no names: a process that is killed between creating one and
+ * unlinking it leaves an empty file. The folder itself stays, for workers may have been given this one.
+ */
+export function emptySpillFolder(folder: string): void {
+  makeFolderNow(folder);
+  for (const name of readdirSync(folder)) removeTreeNow(join(folder, name));
+}
+
+/** A worker whose thread is blocked cannot notice that its server is gone; the kernel can. */
+function guard(): readonly string[] {
+  return process.platform === 'linux' && existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'KILL'] : [];
 }
 
 /** How a child with a channel ended: its exit code or signal, after its last message was received. */
-export function exitOf(child: ChildProcess): Promise<string> {
+function exitOf(child: ChildProcess, channel: ServerChannel): Promise<string> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => {
-      const how = signal ?? `exit code ${code}`;
-      // The kernel has closed the child's end of the channel, and no other process has it: its end comes.
-      if (child.connected) child.once('disconnect', () => resolve(how));
-      else resolve(how);
+      // The kernel has closed the child's end of the channel: its end comes, unless code that was taken over has forked.
+      const late = setTimeout(() => channel.close(), LAST_MESSAGES_MS);
+      void channel.closed.then(() => {
+        clearTimeout(late);
+        resolve(signal ?? `exit code ${code}`);
+      });
     });
     child.on('error', (error) => {
       // A process that could not be started never emits `exit`.
@@ -166,7 +194,7 @@ export function exitOf(child: ChildProcess): Promise<string> {
  * A folder by its name and by its real path. SQLite opens files by the real path, and systemd makes a data folder a
  * symbolic link.
  */
-function withRealPath(folder: string): string[] {
+export function withRealPath(folder: string): string[] {
   try {
     return [...new Set([folder, realpathSync(folder)])];
   } catch {
@@ -191,34 +219,43 @@ export function serverMark(pid: number): string {
   }
 }
 
-function readiness(
-  child: ChildProcess,
-  exited: Promise<string>,
-  maxStartMs: number,
-  tail: () => string,
-): Promise<void> {
+function readiness({ child, channel, exited, stderr }: Worker, maxStartMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const fail = (why: string) =>
-      reject(
-        new WinterdockError('capacity', `An Instance did not start: ${why}.`, { retryAfterSeconds: 5, cause: tail() }),
-      );
-    const timer = setTimeout(() => {
-      fail(`not ready after ${maxStartMs} ms`);
+    const fail = (why: string) => {
+      const text = `An Instance did not start: ${why}.`;
+      reject(new WinterdockError('capacity', text, { retryAfterSeconds: 5, cause: stderr() }));
+    };
+    const end = (why: string) => {
+      fail(why);
       child.kill('SIGKILL');
-    }, maxStartMs);
-    child.once('message', (message) => {
+      // A worker that a wrapper has started ends with the channel.
+      channel.close();
+    };
+    const timer = setTimeout(() => end(`not ready after ${maxStartMs} ms`), maxStartMs);
+    let isFirst = true;
+    channel.onMessage((message) => {
+      if (!isFirst) return;
+      isFirst = false;
       clearTimeout(timer);
-      if (parseFromInstance(message)?.type === 'ready') resolve();
-      else {
-        fail('its first message was not "ready"');
-        child.kill('SIGKILL');
-      }
+      const problem = readyProblem(message, child.pid);
+      if (problem === null) resolve();
+      else end(problem);
     });
     void exited.then((how) => {
       clearTimeout(timer);
       fail(how);
     });
   });
+}
+
+/**
+ * What is wrong with the first message of a worker; null when nothing is. Its memory is watched, and it is paused and
+ * killed, by the id that the server got: were that a wrapper's, the limit would silently be that of the wrapper.
+ */
+function readyProblem(message: unknown, pid: number | undefined): string | null {
+  const ready = parseFromInstance(message);
+  if (ready?.type !== 'ready') return 'its first message was not "ready"';
+  return ready.pid === pid ? null : `its process is not the one that was started (${ready.pid}, not ${pid})`;
 }
 
 /** The niceness of a worker that need not give way. */

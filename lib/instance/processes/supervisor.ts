@@ -97,7 +97,7 @@ export class SupervisedInstance implements ProcessMember {
     this.opened = this.#opening.promise.then(() => undefined);
     const late = setTimeout(() => void this.kill('crash', `It had no file open after ${OPEN_MS} ms.`), OPEN_MS).unref();
     void this.opened.catch(() => {}).finally(() => clearTimeout(late));
-    worker.child.on('message', (raw) => this.#receive(raw));
+    worker.channel.onMessage((raw) => this.#receive(raw), { mostBytes: spec.maxFileBytes });
     this.ended = worker.exited.then((how) => this.#exited(how));
     const { file, policy, maxBytes, maxFileBytes, mustExist } = spec;
     this.#send({ type: 'open', spec: { file, policy, maxBytes, maxFileBytes, mustExist, joins } });
@@ -203,9 +203,9 @@ export class SupervisedInstance implements ProcessMember {
 
   #send(message: ToInstance): void {
     // A message that cannot be sent is lost; the process's exit settles its request.
-    if (this.#dead || !this.#worker.child.connected) return;
+    if (this.#dead || !this.#worker.channel.isOpen) return;
     this.#liveness.beforeMessage();
-    this.#worker.child.send(message, () => {});
+    this.#worker.channel.send(message);
   }
 
   #request<T>(message: (id: number) => NumberedRequest): Promise<T> {

@@ -1,11 +1,10 @@
 /** A supervised process that hangs on demand, outside any pool: its owner has to call `check`. */
-import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OpenSpec } from '../instance.ts';
 import { cpuSecondsOf } from '../processes/cpu-use.ts';
 import type { HealthCheckTimes } from '../processes/health-check.ts';
-import { exitOf } from '../processes/process.ts';
+import { startProcess } from '../processes/process.ts';
 import { ProcessGroup } from '../processes/process-group.ts';
 import { SupervisedInstance } from '../processes/supervisor.ts';
 
@@ -14,12 +13,11 @@ export function hangingInstance(
   spec: OpenSpec,
   { hangsOn, ...times }: { hangsOn: 'signal' | 'trim' } & Partial<HealthCheckTimes>,
 ): ProcessGroup {
-  const child = fork(join(import.meta.dirname, 'hanging-worker.ts'), [hangsOn], {
-    serialization: 'advanced',
-    execArgv: ['--no-warnings', '--expose-gc'],
-    env: { NODE_ENV: 'production', NODE_COMPILE_CACHE: process.env.WB_CACHE },
+  const entry = join(import.meta.dirname, 'hanging-worker.ts');
+  const worker = startProcess([process.execPath, '--no-warnings', '--expose-gc', entry, hangsOn], {
+    NODE_ENV: 'production',
+    NODE_COMPILE_CACHE: process.env.WB_CACHE,
   });
-  const worker = { child, pid: child.pid ?? 0, ready: Promise.resolve(), exited: exitOf(child), stderr: () => '' };
   return new ProcessGroup(new SupervisedInstance(worker, spec, times), spec, () => null);
 }
 

@@ -2,7 +2,8 @@
  * A worker that can hang: for good on SIGUSR2, and with the argument `trim` as soon as it is asked to give memory back.
  * Everything else is the real worker.
  */
-import '../worker/worker.ts';
+import { syncBuiltinESMExports } from 'node:module';
+import v8 from 'node:v8';
 
 function hang(): never {
   for (;;) {
@@ -12,10 +13,13 @@ function hang(): never {
 
 process.on('SIGUSR2', hang);
 if (process.argv[2] === 'trim') {
-  const [first] = process.listeners('message');
-  process.removeAllListeners('message');
-  process.on('message', (message, handle) => {
-    if (typeof message === 'object' && message !== null && 'type' in message && message.type === 'trim') hang();
-    first?.(message, handle);
-  });
+  // Every message of the server passes here.
+  const { deserialize } = v8;
+  v8.deserialize = (bytes) => {
+    const message = deserialize(bytes);
+    if (message.type === 'trim') hang();
+    return message;
+  };
+  syncBuiltinESMExports();
 }
+await import('../worker/worker.ts');

@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { InstancePool, InstanceProcess, OpenSpec } from '../instance.ts';
 import { createPool } from '../processes/pool.ts';
+import { buildWalls, type Walls } from '../processes/walls/walls.ts';
 
+const MAX_START_MS = 30_000;
 const MIB = 1024 * 1024;
 
 export interface Stage {
   readonly folder: string;
   readonly pool: InstancePool;
+  readonly walls: Walls;
   /** The live file of a sandbox. */
   file(id: string): string;
   /** Opens a sandbox; creates its file when missing. */
@@ -23,18 +26,23 @@ export interface Stage {
 export function stage(options: { size?: number; maxActive?: number } = {}): Stage {
   let folder = '';
   let pool: InstancePool;
+  let walls: Walls;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'winterdock-instance-'));
+    const cacheFolder = process.env.WB_CACHE ?? join(folder, 'cache');
+    walls = await buildWalls({ dataFolder: folder, cacheFolder, maxStartMs: MAX_START_MS });
     pool = createPool({
       size: options.size ?? 1,
       maxActive: options.maxActive ?? 40,
       dataFolder: folder,
-      cacheFolder: process.env.WB_CACHE,
+      cacheFolder,
+      walls,
     });
     await pool.start();
   }, 60_000);
   afterAll(async () => {
     await pool.stop();
+    walls.close();
     rmSync(folder, { recursive: true, force: true });
   });
   const file = (id: string) => join(folder, 'live', id, 'vfs.sqlite');
@@ -44,6 +52,9 @@ export function stage(options: { size?: number; maxActive?: number } = {}): Stag
     },
     get pool() {
       return pool;
+    },
+    get walls() {
+      return walls;
     },
     file,
     open(id, spec = {}) {

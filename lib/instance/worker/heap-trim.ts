@@ -2,6 +2,7 @@
  * Returns memory to the system after calls and writes. V8 collects garbage only when the process allocates, so an idle
  * sandbox would keep a dropped interpreter's memory for good. Knows nothing of calls except when one starts and ends.
  */
+import { ownResidentBytes } from '../../base/resident-memory.ts';
 
 /**
  * Delay from the end of a call to the memory check, and the shortest time between two checks, in milliseconds. A check
@@ -20,7 +21,7 @@ export interface ProcessMemory {
 }
 
 const OWN_MEMORY: ProcessMemory = {
-  resident: () => process.memoryUsage.rss(),
+  resident: ownResidentBytes,
   // `last-resort` also frees what only a second pass finds, and returns freed pages to the system.
   collect: () => globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
 };

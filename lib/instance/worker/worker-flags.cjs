@@ -6,6 +6,7 @@
  * threads load it too.
  */
 require('node:module');
+require('node:net');
 require('node:perf_hooks');
 require('node:sqlite');
 require('node:stream/promises');

@@ -6,11 +6,11 @@
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { serialize } from 'node:v8';
 import { unlinkFileNow } from '../../base/effects.ts';
 import { serializeError } from '../../base/serialized-error.ts';
 import { closeToRest, giveIdentity, openLive } from '../../vfs/open.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
+import { WorkerChannel } from '../channel.ts';
 import { isKeptThread } from '../components/kept-threads.ts';
 import { DEFAULT_POLICY, profileOf } from '../policies.ts';
 import type { FromInstance, ToInstance } from '../protocol.ts';
@@ -53,13 +53,12 @@ const PREPARE_MS = 10;
 
 const cacheFolder = process.env.NODE_COMPILE_CACHE;
 /** `compile`: rehearse before ready, so that all later workers find a whole compile cache. A number: of rehearsals. */
-const mode = process.argv[2];
-const rehearsals = mode === undefined || mode === 'compile' ? REHEARSALS : Number(mode);
+const mode = process.argv.at(-1);
+const rehearsals = mode === '' || mode === 'compile' ? REHEARSALS : Number(mode);
 
 // SQLite reads its spill folder from the environment when the first database is opened.
 const emptyFile = openLive(':memory:', REHEARSAL_LIMITS);
 for (const name of Object.keys(process.env)) delete process.env[name];
-process.on('disconnect', () => process.exit(0));
 // Ctrl-C reaches every process of the terminal's group. The server decides what it means for this one.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', end);
@@ -83,16 +82,19 @@ process.on('worker', (thread) => {
   });
 });
 
-process.on('message', (message: ToInstance) => {
-  isNeeded = true;
-  begun = begun.then(() => begin(message));
-});
+const channel = new WorkerChannel(
+  (message: ToInstance) => {
+    isNeeded = true;
+    begun = begun.then(() => begin(message));
+  },
+  () => process.exit(0),
+);
 void start();
 
 /** Reports ready. An error ends the process with its stack on stderr. */
 async function start(): Promise<void> {
   if (mode === 'compile') await rehearse();
-  send({ type: 'ready' });
+  send({ type: 'ready', pid: process.pid });
   setTimeout(() => {
     // What spoils a rehearsal, a full disk for example, costs only what it would have saved.
     if (!isNeeded) rehearsing = rehearse().catch(() => {});
@@ -176,10 +178,10 @@ function send(message: FromInstance): void {
 
 /**
  * Sends a message. Resolves when it is in the channel, from where the server receives it even if this process dies.
- * When the server is gone the message is lost, and `disconnect` ends this process.
+ * When the server is gone the message is lost, and this process ends.
  */
 function delivered(message: FromInstance): Promise<void> {
-  return new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
+  return new Promise((resolve) => channel.send(message, resolve));
 }
 
 /**
@@ -191,7 +193,7 @@ async function rehearse(): Promise<void> {
   for (let round = 0; round < rehearsals && !isNeeded; round += 1) {
     if (round === COLLECT_AFTER) globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     const vfs = openLive(file, { ...REHEARSAL_LIMITS, walLater: true });
-    await new OpenSandbox(vfs, profileOf(DEFAULT_POLICY), shell, (message) => void serialize(message)).handle({
+    await new OpenSandbox(vfs, profileOf(DEFAULT_POLICY), shell, (message) => void JSON.stringify(message)).handle({
       type: 'call',
       id: round,
       call: REHEARSAL_CALL,

@@ -1622,11 +1622,11 @@ class AsyncCalls:
         self,
         *,
         options: Optional[CallOptions] = None,
-    ) -> types.Health:
+    ) -> types.Readiness:
         """Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until
         then.
         """
-        return cast("types.Health", await self._answer("readiness", (), None, None, options))
+        return cast("types.Readiness", await self._answer("readiness", (), None, None, options))
 
     async def metrics(
         self,

@@ -1624,11 +1624,11 @@ class Calls:
         self,
         *,
         options: Optional[CallOptions] = None,
-    ) -> types.Health:
+    ) -> types.Readiness:
         """Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until
         then.
         """
-        return cast("types.Health", self._answer("readiness", (), None, None, options))
+        return cast("types.Readiness", self._answer("readiness", (), None, None, options))
 
     def metrics(
         self,

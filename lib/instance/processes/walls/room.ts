@@ -1,0 +1,171 @@
+/**
+ * A room for workers: namespaces of the kernel that are made once, and that every worker enters before it runs. Held
+ * open by descriptors of this process, so that nothing of it is left when the server ends. Knows nothing of workers.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, lstatSync, openSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { makeFolderNow, removeTreeNow } from '../../../base/effects.ts';
+import { STATM_DESCRIPTOR } from '../../../base/resident-memory.ts';
+
+/** Where the tools of util-linux are, whatever the server's own PATH is. */
+const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+const MAX_BUILD_MS = 10_000;
+
+/** What programs need to be loaded. What is a link is one in the room too. */
+const SYSTEM = ['/usr/lib', '/usr/lib64', '/usr/lib32', '/usr/bin', '/lib', '/lib64', '/bin'];
+const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/localtime'];
+const DEVICES = ['/dev/null', '/dev/zero', '/dev/urandom', '/dev/random'];
+
+/** What a room is closed to. */
+export type RoomWall = 'net' | 'files';
+
+export interface RoomFolders {
+  /** Read in the room; folders and files. */
+  readable: readonly string[];
+  /** Written in the room: folders. */
+  writable: readonly string[];
+  /** Seen in the room only as far as it is named above. */
+  hidden: readonly string[];
+  /** A folder in which one can be made for a moment. */
+  scratch: string;
+}
+
+export interface Room {
+  readonly walls: readonly RoomWall[];
+  /** Enters the room and runs what follows it as the same process. */
+  readonly command: readonly string[];
+  close(): void;
+}
+
+/**
+ * Makes a root of its own in memory, with what is named, and makes it the only one. /proc is needed to take the old
+ * root away, and goes with it: nobody in the room sees a process.
+ */
+const SCRIPT = `set -e
+umask 022
+if [ $# -gt 0 ]; then
+  new=$1; shift
+  mount -t tmpfs -o mode=0755,size=1m tmpfs "$new"
+  for spec in "$@"; do
+    kind=\${spec%%:*}; path=\${spec#*:}
+    case $kind in
+      link) mkdir -p "$new\${path%/*}"; ln -s "$(readlink "$path")" "$new$path"; continue;;
+      hide) if [ -d "$new$path" ]; then mount -t tmpfs -o mode=0755,size=1m tmpfs "$new$path"; fi; continue;;
+    esac
+    if [ -d "$path" ]; then mkdir -p "$new$path"
+    elif [ ! -e "$new$path" ]; then mkdir -p "$new\${path%/*}"; : > "$new$path"; fi
+    if [ $kind = ro ]; then mount -o rbind,ro "$path" "$new$path"; else mount --rbind "$path" "$new$path"; fi
+  done
+  mkdir "$new/.old" "$new/proc"
+  mount --rbind /proc "$new/proc"
+  cd "$new"
+  mount -o remount,bind,ro "$new"
+  pivot_root . .old
+  cd /
+  umount -l /.old
+  umount -l /proc
+fi
+echo ready
+read -r line || true`;
+
+/** Opens what tells a process its own memory, which it finds nowhere in a room without /proc. */
+const SEES_ITSELF = ['/bin/sh', '-c', `exec ${STATM_DESCRIPTOR}</proc/self/statm; unset PWD; exec "$@"`, 'sh'];
+
+/** The path of a tool of util-linux; null where it is not installed. */
+export function toolPath(name: string): string | null {
+  return TOOL_FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
+}
+
+/** Whether a path lies in one of the folders, or is one of them. */
+function isWithin(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
+}
+
+function specsOf({ readable, writable, hidden }: RoomFolders): string[] {
+  const system = SYSTEM.filter((path) => existsSync(path));
+  const isLink = (path: string) => lstatSync(path).isSymbolicLink();
+  const folders = system.filter((path) => !isLink(path));
+  return [
+    ...folders.map((path) => `ro:${path}`),
+    ...system.filter(isLink).map((path) => `link:${path}`),
+    ...SYSTEM_FILES.filter((path) => existsSync(path)).map((path) => `ro:${path}`),
+    ...DEVICES.filter((path) => existsSync(path)).map((path) => `rw:${path}`),
+    // A folder that holds another comes first, so that it does not cover it.
+    ...readable
+      .filter((path) => existsSync(path) && !isWithin(path, folders))
+      .toSorted()
+      .map((path) => `ro:${path}`),
+    ...hidden.toSorted().map((path) => `hide:${path}`),
+    ...writable.toSorted().map((path) => `rw:${path}`),
+  ];
+}
+
+/**
+ * Builds a room with these walls. Throws an Error whose message is the reason, as the system said it, when the machine
+ * does not let this process.
+ */
+export async function buildRoom(walls: readonly RoomWall[], folders: RoomFolders): Promise<Room> {
+  const [unshare, nsenter, mount] = ['unshare', 'nsenter', 'mount'].map(toolPath);
+  if (!unshare || !nsenter || (!mount && walls.includes('files'))) {
+    throw new Error(`${!unshare ? 'unshare' : !nsenter ? 'nsenter' : 'mount'} (util-linux) is not installed`);
+  }
+  const isRoot = process.getuid?.() === 0;
+  const flags = [
+    ...(isRoot ? [] : ['--user', '--map-root-user']),
+    ...(walls.includes('net') ? ['--net'] : []),
+    ...(walls.includes('files') ? ['--mount', '--propagation', 'private'] : []),
+  ];
+  const newRoot = join(folders.scratch, `room-${process.pid}`);
+  makeFolderNow(newRoot);
+  const specs = walls.includes('files') ? [newRoot, ...specsOf(folders)] : [];
+  const builder = spawn(unshare, [...flags, '/bin/sh', '-c', SCRIPT, 'sh', ...specs], {
+    env: { NODE_ENV: 'production', PATH: TOOL_FOLDERS.join(':') },
+    timeout: MAX_BUILD_MS,
+    killSignal: 'SIGKILL',
+  });
+  const descriptors: number[] = [];
+  const kinds = [...(isRoot ? [] : ['user']), ...walls.map((wall) => (wall === 'net' ? 'net' : 'mnt'))];
+  try {
+    const complaint = text(builder.stderr);
+    const ended = once(builder, 'close');
+    ended.catch(() => {});
+    const isReady = await Promise.race([once(builder.stdout, 'data').then(() => true), ended.then(() => false)]);
+    if (!isReady) throw new Error((await complaint).trim().split('\n')[0] || 'it ended without a word');
+    for (const kind of kinds) descriptors.push(openSync(`/proc/${builder.pid}/ns/${kind}`, 'r'));
+    builder.stdin.end();
+    await ended;
+  } catch (error) {
+    for (const descriptor of descriptors) closeSync(descriptor);
+    throw error;
+  } finally {
+    builder.kill('SIGKILL');
+    removeTreeNow(newRoot);
+  }
+  const options = { user: 'user', net: 'net', mnt: 'mount' } as Record<string, string>;
+  return {
+    walls,
+    command: [
+      ...(walls.includes('files') ? SEES_ITSELF : []),
+      nsenter,
+      ...(isRoot ? [] : ['--preserve-credentials']),
+      ...kinds.map((kind, at) => `--${options[kind]}=/proc/${process.pid}/fd/${descriptors[at]}`),
+    ],
+    close() {
+      for (const descriptor of descriptors.splice(0)) closeSync(descriptor);
+    },
+  };
+}
+
+/** Whether a process is in another namespace of this kind than this one. False when that cannot be seen. */
+export function isApart(pid: number, wall: RoomWall): boolean {
+  const kind = wall === 'net' ? 'net' : 'mnt';
+  try {
+    return readlinkSync(`/proc/${pid}/ns/${kind}`) !== readlinkSync(`/proc/self/ns/${kind}`);
+  } catch {
+    // Not allowed, or gone: nothing is proven then.
+    return false;
+  }
+}

@@ -1,0 +1,180 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { residentBytes } from '../../../base/resident-memory.ts';
+import { WALLS } from '../../../base/walls.ts';
+import type { InstanceProcess } from '../../instance.ts';
+import { startScriptedWorker } from '../../testing/scripted-worker.ts';
+import { isRunning, stage } from '../../testing/stage.ts';
+import { createPool } from '../pool.ts';
+import { startWorker } from '../process.ts';
+import { requireWalls, wallsAtStart } from './walls.ts';
+
+const at = stage();
+const isRoot = process.getuid?.() === 0;
+const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
+const PLAIN_USER = ['--reuid=61000', '--regid=61000', '--clear-groups'];
+
+type Columns = Record<string, Record<string, boolean> | null>;
+
+/** What a worker that was taken over can do, when the server runs as root or as another user. */
+async function escapes(asRoot: boolean): Promise<Columns> {
+  const script = join(import.meta.dirname, 'testing', 'escapes.ts');
+  const [file = '', ...args] = [
+    ...(isRoot && !asRoot ? ['setpriv', ...PLAIN_USER] : []),
+    process.execPath,
+    '--no-warnings',
+    script,
+  ];
+  const child = spawn(file, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { NODE_ENV: 'test', PATH: process.env.PATH },
+  });
+  return JSON.parse(await text(child.stdout)) as Columns;
+}
+
+/** The rows of the table of the threat model: what is done, and in which columns it is held. */
+function documented(): string[][] {
+  const lines = readFileSync(join(ROOT, 'docs', 'threat-model.md'), 'utf8').split('\n');
+  const rows = lines.filter((line) => line.startsWith('|')).map((line) => line.split('|').slice(1, -1));
+  return rows.map((cells) => cells.map((cell) => cell.trim().replaceAll('`', '')));
+}
+
+function givesNamespaces(): boolean {
+  return spawnSync('unshare', ['--net', '--mount', 'true']).status === 0;
+}
+
+const word = (done: boolean | undefined) => (done === undefined ? '?' : done ? 'done' : 'held');
+
+test('the escaped worker does what the table of the threat model says, behind each wall and behind all', async () => {
+  const [asRoot, asUser] = [isRoot ? await escapes(true) : {}, await escapes(false)];
+  const columns: Columns = { ...asRoot, 'all, as root': asRoot.all ?? null, 'all, not as root': asUser.all ?? null };
+  delete columns.all;
+  const names = Object.keys(asUser.all ?? asRoot.all ?? {});
+  const heads = ['Node’s permissions', ...WALLS, 'all, as root', 'all, not as root'];
+  const found = names.map((name) => [
+    name,
+    ...heads.map((head) => word(columns[head === 'Node’s permissions' ? 'permissions' : head]?.[name])),
+  ]);
+  const [head, , ...rows] = documented();
+  process.stdout.write(
+    `${[['an escaped worker', ...heads], ...found].map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`,
+  );
+  expect(head).toEqual(['an escaped worker', ...heads]);
+  // Where this machine does not give a wall, nothing is known of it.
+  if (isRoot && givesNamespaces()) expect(found.flat()).not.toContain('?');
+  expect(found.map((row, at) => row.map((cell, column) => (cell === '?' ? rows[at]?.[column] : cell)))).toEqual(rows);
+}, 120_000);
+
+test('a wrapper’s pid never takes the place of the worker’s: such a worker does not start', async () => {
+  const options = {
+    dataFolder: at.folder,
+    spillFolder: join(at.folder, 'spill'),
+    cacheFolder: process.env.WB_CACHE ?? join(at.folder, 'cache'),
+    maxStartMs: 30_000,
+    // It forks and waits: its own memory never grows.
+    walls: { command: ['/bin/sh', '-c', '"$@"; exit $?', 'sh'], userId: null },
+  };
+  const worker = startWorker(options);
+  await expect(worker.ready).rejects.toThrow(/its process is not the one that was started/);
+  expect(await worker.exited).toBe('SIGKILL');
+});
+
+test('a process that ends is gone for the server, also when one that it has forked holds its channel', async () => {
+  const worker = startScriptedWorker(
+    `import { spawn } from 'node:child_process';
+     const forked = spawn('/bin/sleep', ['60'], { stdio: ['ignore', 'ignore', 'ignore', 3] });
+     forked.once('spawn', () => channel.send({ pid: forked.pid }, () => process.kill(process.pid, 'SIGKILL')));
+     function message() {}`,
+  );
+  const forked = await new Promise<{ pid: number }>((resolve) => worker.channel.onMessage((m) => resolve(m as never)));
+  expect(await worker.exited).toBe('SIGKILL');
+  expect(isRunning(forked.pid)).toBe(true);
+  process.kill(forked.pid, 'SIGKILL');
+});
+
+test('behind the walls the process is watched, paused and killed by its own pid', async () => {
+  const a = at.open('walled');
+  await a.opened;
+  expect(readFileSync(`/proc/${a.pid}/cmdline`, 'utf8').split('\0')[0]).toBe(process.execPath);
+  expect(residentBytes(a.pid)).toBeGreaterThan(10 * 1024 * 1024);
+  const bomb = a.eval({ language: 'python', code: 'x = []\nwhile True: x.append(bytearray(16 * 1024 * 1024))' });
+  await expect(bomb).rejects.toMatchObject({ extra: { cause: 'memory' } });
+  const b = at.open('walled-kill');
+  await b.opened;
+  await b.kill('killed');
+  await expect.poll(() => isRunning(b.pid)).toBe(false);
+}, 60_000);
+
+test('files of a server without walls go on working behind them, and what a worker made does without them', async () => {
+  const bare = createPool({ size: 0, maxActive: 5, dataFolder: at.folder, cacheFolder: process.env.WB_CACHE });
+  const limits = { maxBytes: 1e8, maxFileBytes: 1e7, mustExist: false };
+  const spec = { id: 'moved', file: at.file('moved'), policy: 'posix', ...limits };
+  mkdirSync(dirname(spec.file), { recursive: true });
+  const say = async (opened: InstanceProcess, command: string) => {
+    const said = await at.say(opened, command);
+    await opened.close({ drainMs: 1000, force: false });
+    return said;
+  };
+  expect(await say(bare.open(spec), 'echo bare > a; cat a')).toBe('bare\n');
+  expect(await say(at.open('moved'), 'echo walled > b; cat a b')).toBe('bare\nwalled\n');
+  expect(statSync(spec.file).uid).toBe(at.walls.userId ?? process.getuid?.());
+  expect(await say(bare.open(spec), 'echo c >> b; cat a b')).toBe('bare\nwalled\nc\n');
+  expect(await say(at.open('moved'), 'cat b')).toBe('walled\nc\n');
+  await bare.stop();
+}, 60_000);
+
+test.runIf(isRoot)(
+  'as root in a container that gives no namespaces the rest stands, and what is missing is said',
+  () => {
+    const script = `const { buildWalls } = await import(${JSON.stringify(join(import.meta.dirname, 'walls.ts'))});
+    const folder = process.getBuiltinModule('node:fs').mkdtempSync('/tmp/winterdock-contained-');
+    const walls = await buildWalls({ dataFolder: folder, cacheFolder: folder + '/cache', maxStartMs: 30000 });
+    console.log(JSON.stringify([walls.states, [...walls.missing.keys()]]));
+    process.getBuiltinModule('node:fs').rmSync(folder, { recursive: true });`;
+    const without = (...capabilities: string[]) =>
+      spawnSync(
+        'setpriv',
+        [
+          `--bounding-set=${capabilities.map((name) => `-${name}`).join(',')}`,
+          '--inh-caps=-all',
+          process.execPath,
+          '--no-warnings',
+          '--input-type=module',
+          '-e',
+          script,
+        ],
+        { encoding: 'utf8', env: { NODE_ENV: 'test', PATH: process.env.PATH } },
+      ).stdout;
+    expect(JSON.parse(without('sys_admin', 'sys_ptrace', 'sys_nice'))[1]).toEqual(['net', 'uid', 'files']);
+    expect(JSON.parse(without('sys_admin', 'sys_ptrace'))[0]).toEqual({
+      net: false,
+      uid: true,
+      caps: true,
+      files: false,
+    });
+    expect(JSON.parse(without('sys_admin', 'chown'))[0]).toEqual({ net: false, uid: false, caps: true, files: false });
+  },
+  120_000,
+);
+
+test('a wall that is required and missing is named with its reason, and words tell which are in force', () => {
+  const none = { net: true, uid: false, caps: true, files: true };
+  const walls = {
+    command: [],
+    userId: null,
+    states: none,
+    missing: new Map([['uid', 'the server does not run as root'] as const]),
+    close: () => {},
+  };
+  expect(() => requireWalls(walls, ['net', 'uid'])).toThrow(
+    'WB_REQUIRE_WALLS=net,uid asks for walls that this machine does not give: uid (the server does not run as root).',
+  );
+  expect(() => requireWalls(walls, ['net'])).not.toThrow();
+  expect(wallsAtStart(walls)).toEqual({
+    text: 'net, caps, files; missing: uid (the server does not run as root)',
+    isWhole: false,
+  });
+});

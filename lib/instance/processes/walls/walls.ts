@@ -1,0 +1,230 @@
+/**
+ * The second wall: what stands around every worker beside its interpreters and Node's permissions. Finds out once, at
+ * the start, which walls this machine can give, by starting a worker behind them and looking at it. Knows nothing of
+ * sandboxes.
+ */
+import { readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { join } from 'node:path';
+import { makeFolderNow } from '../../../base/effects.ts';
+import { messageOf } from '../../../base/errors.ts';
+import { residentBytes } from '../../../base/resident-memory.ts';
+import { WALLS, type Wall, type WallStates } from '../../../base/walls.ts';
+import { compileCacheFolder, isEmptyFolder } from '../compile-cache.ts';
+import { READABLE_CODE, startWorker, type WorkerWalls, withRealPath, workerNiceness } from '../process.ts';
+import { buildRoom, isApart, type Room, type RoomWall, toolPath } from './room.ts';
+import { prepareUser, WORKER_USER } from './user.ts';
+
+export interface Walls extends WorkerWalls {
+  readonly states: WallStates;
+  /** Why those that are not in force are not. */
+  readonly missing: ReadonlyMap<Wall, string>;
+  /** Lets go of what holds them. Workers that run keep theirs. */
+  close(): void;
+}
+
+interface WallOptions {
+  dataFolder: string;
+  /** Parent of the compile caches. */
+  cacheFolder: string;
+  maxStartMs: number;
+  /** Those without which nothing is started. Default: none. */
+  requiredWalls?: readonly Wall[];
+  /** Those to build. Default: all. */
+  wanted?: readonly Wall[];
+}
+
+const NO_CAPABILITIES = ['--no-new-privs', '--inh-caps=-all'];
+const BOUND = ['--bounding-set=-all'];
+const OTHER_USER = [`--reuid=${WORKER_USER}`, `--regid=${WORKER_USER}`, '--clear-groups'];
+const DIES_WITH_SERVER = ['--pdeathsig', 'KILL'];
+const WALLS_OF_ROOMS: readonly (readonly RoomWall[])[] = [['net', 'files'], ['net'], ['files']];
+
+/** What has been proven in this process: a second server in it need not start a worker to know. */
+const proven = new Set<string>();
+
+/**
+ * Finds the walls that this machine can give, and builds them: one that cannot be is missing. Throws, with a sentence
+ * for the person who starts the server, when one that is required is missing.
+ */
+export async function buildWalls(options: WallOptions): Promise<Walls> {
+  const walls = await findWalls(options);
+  try {
+    requireWalls(walls, options.requiredWalls ?? []);
+    return walls;
+  } catch (error) {
+    walls.close();
+    throw error;
+  }
+}
+
+async function findWalls(options: WallOptions): Promise<Walls> {
+  const missing = new Map<Wall, string>();
+  if (process.platform !== 'linux') {
+    for (const wall of WALLS) missing.set(wall, 'only Linux has it');
+    return wallsOf({ room: null, setpriv: null, caps: false, uid: false }, missing);
+  }
+  const setpriv = toolPath('setpriv');
+  const { wanted = WALLS } = options;
+  const caps = setpriv !== null && wanted.includes('caps');
+  const uid = setpriv !== null && wanted.includes('uid') && canHaveUser(options, missing);
+  const room = await findRoom(options, missing);
+  const bare = { room: null, setpriv, caps: false, uid: false };
+  const attempts: Attempt[] = [
+    { room, setpriv, caps, uid },
+    { room, setpriv, caps, uid: false },
+    { ...bare, caps, uid },
+    { ...bare, caps },
+    { ...bare, room },
+  ];
+  for (const attempt of attempts) {
+    const walls = wallsOf(attempt, missing);
+    const problem = await problemWith(walls, options);
+    if (problem === null) {
+      if (attempt.room === null) room?.close();
+      return walls;
+    }
+    for (const wall of WALLS) if (walls.states[wall] && !missing.has(wall)) missing.set(wall, problem);
+  }
+  room?.close();
+  return wallsOf(bare, missing);
+}
+
+/** Throws, with a sentence for the person who starts the server, when a wall that is required is not in force. */
+export function requireWalls({ missing }: Walls, required: readonly Wall[]): void {
+  const lacking = required.flatMap((wall) => (missing.has(wall) ? [`${wall} (${missing.get(wall)})`] : []));
+  if (lacking.length === 0) return;
+  throw new Error(
+    `WB_REQUIRE_WALLS=${required.join(',')} asks for walls that this machine does not give: ${lacking.join('; ')}. Nothing was started.`,
+  );
+}
+
+/** For the person who starts the server: which walls are in force. `isWhole`: all that there are. */
+export function wallsAtStart({ states, missing, userId }: Walls): { text: string; isWhole: boolean } {
+  const inForce = WALLS.filter((wall) => states[wall]).map((wall) =>
+    wall === 'uid' ? `uid (sandboxes run as user ${userId})` : wall,
+  );
+  const text = inForce.length === 0 ? 'none' : inForce.join(', ');
+  if (missing.size === 0) return { text, isWhole: true };
+  const lacking = [...missing].map(([wall, why]) => `${wall} (${why})`);
+  return { text: `${text}; missing: ${lacking.join('; ')}`, isWhole: false };
+}
+
+interface Attempt {
+  room: Room | null;
+  setpriv: string | null;
+  caps: boolean;
+  uid: boolean;
+}
+
+function wallsOf({ room, setpriv, caps, uid }: Attempt, reasons: ReadonlyMap<Wall, string>): Walls {
+  const states: WallStates = {
+    net: room?.walls.includes('net') ?? false,
+    uid,
+    caps,
+    files: room?.walls.includes('files') ?? false,
+  };
+  // Outside a namespace of its own only root may drop what bounds later capabilities; nobody gains any of them then.
+  const mayBound = process.getuid?.() === 0 || room !== null;
+  const flags = [...(caps ? NO_CAPABILITIES : []), ...(caps && mayBound ? BOUND : []), ...(uid ? OTHER_USER : [])];
+  return {
+    states,
+    command: [...(room?.command ?? []), ...(setpriv === null ? [] : [setpriv, ...DIES_WITH_SERVER, ...flags])],
+    userId: uid ? WORKER_USER : null,
+    missing: new Map(
+      WALLS.filter((wall) => !states[wall]).map((wall) => [
+        wall,
+        reasons.get(wall) ?? 'setpriv (util-linux) is not installed',
+      ]),
+    ),
+    close: () => room?.close(),
+  };
+}
+
+function canHaveUser({ dataFolder, cacheFolder }: WallOptions, missing: Map<Wall, string>): boolean {
+  if (process.getuid?.() !== 0) {
+    missing.set('uid', 'the server does not run as root');
+    return false;
+  }
+  try {
+    prepareUser({
+      passable: [dataFolder, join(dataFolder, 'live'), cacheFolder],
+      own: [join(dataFolder, 'spill'), compileCacheFolder(cacheFolder, WORKER_USER)],
+      readable: [...READABLE_CODE, process.execPath],
+    });
+    return true;
+  } catch (error) {
+    missing.set('uid', messageOf(error));
+    return false;
+  }
+}
+
+async function findRoom(
+  { dataFolder, cacheFolder, wanted = WALLS }: WallOptions,
+  missing: Map<Wall, string>,
+): Promise<Room | null> {
+  const spill = join(dataFolder, 'spill');
+  const caches = [compileCacheFolder(cacheFolder, null), compileCacheFolder(cacheFolder, WORKER_USER)];
+  for (const folder of [join(dataFolder, 'live'), spill]) makeFolderNow(folder);
+  for (const walls of WALLS_OF_ROOMS) {
+    if (!walls.every((wall) => wanted.includes(wall))) continue;
+    try {
+      const room = await buildRoom(walls, {
+        readable: [...READABLE_CODE, process.execPath],
+        writable: [join(dataFolder, 'live'), spill, ...caches].flatMap(withRealPath),
+        hidden: withRealPath(dataFolder),
+        scratch: spill,
+      });
+      for (const wall of walls) missing.delete(wall);
+      return room;
+    } catch (error) {
+      for (const wall of walls) if (!missing.has(wall)) missing.set(wall, messageOf(error));
+    }
+  }
+  return null;
+}
+
+/** Starts a worker behind the walls and looks at it: null when it works and they hold, else what is wrong. */
+async function problemWith(walls: Walls, { dataFolder, cacheFolder, maxStartMs }: WallOptions): Promise<string | null> {
+  const shape = JSON.stringify([walls.states, walls.command.length]);
+  if (proven.has(shape)) return null;
+  const cache = compileCacheFolder(cacheFolder, walls.userId);
+  const options = { dataFolder, spillFolder: join(dataFolder, 'spill'), cacheFolder: cache, maxStartMs, walls };
+  const worker = startWorker(options, { compile: isEmptyFolder(cache) });
+  try {
+    await worker.ready;
+    const problem = WALLS.map((wall) =>
+      walls.states[wall] && !holds(wall, worker.pid) ? `${wall} does not hold` : null,
+    );
+    const found = problem.find((one) => one !== null) ?? controlProblem(worker.pid);
+    if (found === null) proven.add(shape);
+    return found;
+  } catch (error) {
+    const said = worker.stderr().trim().split('\n')[0];
+    return `a worker does not start behind it${said ? `: ${said}` : `: ${messageOf(error)}`}`;
+  } finally {
+    worker.child.kill('SIGKILL');
+    await worker.exited;
+  }
+}
+
+/** Whether the kernel says of a process that the wall stands. */
+function holds(wall: Wall, pid: number): boolean {
+  if (wall === 'net' || wall === 'files') return isApart(pid, wall);
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const field = (name: string) => new RegExp(`^${name}:\\s+(.+)$`, 'm').exec(status)?.[1]?.split(/\s+/) ?? [];
+  if (wall === 'uid') return [...field('Uid'), ...field('Gid')].every((id) => Number(id) === WORKER_USER);
+  const none = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].every((name) => /^0+$/.test(field(name)[0] ?? ''));
+  return none && field('NoNewPrivs')[0] === '1';
+}
+
+/** What the server needs of a worker and may not do to one of another user: null when it may. */
+function controlProblem(pid: number): string | null {
+  try {
+    setPriority(pid, workerNiceness());
+    process.kill(pid, 0);
+  } catch {
+    return 'the server may not signal its processes or set their priority';
+  }
+  return residentBytes(pid) > 0 ? null : 'the server cannot see the memory of its processes';
+}
