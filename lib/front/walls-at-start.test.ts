@@ -1,0 +1,80 @@
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WALLS } from '../base/walls.ts';
+import { type ServerProcess, spawnServer } from '../testing/process.ts';
+
+const isRoot = process.getuid?.() === 0;
+const PLAIN = 61_000;
+const PLAIN_USER = isRoot ? ['setpriv', `--reuid=${PLAIN}`, `--regid=${PLAIN}`, '--clear-groups'] : [];
+
+let folder: string;
+let server: ServerProcess | null = null;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-walls-'));
+});
+
+afterEach(async () => {
+  await server?.end();
+  server = null;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Settings of a plain user's server, in a folder of theirs. */
+function plainUsers(): { folder: string; settings: Record<string, string>; within: string[] } {
+  const [data, cache] = [join(folder, 'data'), join(folder, 'cache')];
+  chmodSync(folder, 0o755);
+  for (const path of [data, cache]) {
+    mkdirSync(path);
+    if (isRoot) chownSync(path, PLAIN, PLAIN);
+  }
+  return { folder: data, settings: { WB_CACHE: cache }, within: PLAIN_USER };
+}
+
+test('a name of a wall that there is not is refused with those that there are', async () => {
+  await expect(spawnServer({ folder, settings: { WB_REQUIRE_WALLS: 'net,uuid' } })).rejects.toThrow('WB_REQUIRE_WALLS');
+});
+
+test('a server of a plain user starts and wakes sandboxes, and says which walls are missing', async () => {
+  server = await spawnServer(plainUsers());
+  const said = await server.call('GET', '/readyz');
+  expect(said.status).toBe(200);
+  const { walls } = said.json as { walls: Record<string, boolean> };
+  expect(Object.keys(walls)).toEqual([...WALLS]);
+  expect(walls.uid).toBe(false);
+  expect(server.output()).toContain('uid (the server does not run as root)');
+  await server.call('POST', '/api/instances', { id: 'a' });
+  const ran = await server.call('POST', '/api/instances/a/exec', { command: 'echo walled' });
+  expect(ran.json).toMatchObject({ stdout: 'walled\n' });
+  const { walls: listed } = (await server.call('GET', '/api/storage')).json as {
+    walls: { wall: string; missing: string | null }[];
+  };
+  expect(Object.fromEntries(listed.map(({ wall, missing }) => [wall, missing === null]))).toEqual(walls);
+});
+
+test('without a wall that is required a server does not start, and says which and why', async () => {
+  const { settings, ...rest } = plainUsers();
+  await expect(spawnServer({ ...rest, settings: { ...settings, WB_REQUIRE_WALLS: 'caps,uid' } })).rejects.toThrow(
+    'WB_REQUIRE_WALLS=caps,uid asks for walls that this machine does not give: uid (the server does not run as root). Nothing was started.',
+  );
+});
+
+test.runIf(isRoot)(
+  'root’s server on the folder of another user leaves it to them: they go on with it afterwards',
+  async () => {
+    const plain = plainUsers();
+    server = await spawnServer(plain);
+    await server.call('POST', '/api/instances', { id: 'a' });
+    await server.call('POST', '/api/instances/a/exec', { command: 'echo mine > a' });
+    await server.end();
+    server = await spawnServer({ ...plain, within: [] });
+    expect(server.output()).toContain('belongs to another user than root');
+    const read = { command: 'cat a' };
+    expect((await server.call('POST', '/api/instances/a/exec', read)).json).toMatchObject({ stdout: 'mine\n' });
+    await server.end();
+    server = await spawnServer(plain);
+    expect((await server.call('POST', '/api/instances/a/exec', read)).json).toMatchObject({ stdout: 'mine\n' });
+  },
+);
