@@ -41,14 +41,14 @@ test('a server of a plain user starts and wakes sandboxes, and says which walls 
   server = await spawnServer(plainUsers());
   const said = await server.call('GET', '/readyz');
   expect(said.status).toBe(200);
-  const { walls } = said.json as { walls: Record<string, boolean> };
+  const { walls } = said.json as unknown as { walls: Record<string, boolean> };
   expect(Object.keys(walls)).toEqual([...WALLS]);
   expect(walls.uid).toBe(false);
   expect(server.output()).toContain('uid (the server does not run as root)');
   await server.call('POST', '/api/instances', { id: 'a' });
   const ran = await server.call('POST', '/api/instances/a/exec', { command: 'echo walled' });
   expect(ran.json).toMatchObject({ stdout: 'walled\n' });
-  const { walls: listed } = (await server.call('GET', '/api/storage')).json as {
+  const { walls: listed } = (await server.call('GET', '/api/storage')).json as unknown as {
     walls: { wall: string; missing: string | null }[];
   };
   expect(Object.fromEntries(listed.map(({ wall, missing }) => [wall, missing === null]))).toEqual(walls);
