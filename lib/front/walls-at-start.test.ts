@@ -39,18 +39,19 @@ test('a name of a wall that there is not is refused with those that there are', 
 
 test('a server of a plain user starts and wakes sandboxes, and says which walls are missing', async () => {
   server = await spawnServer(plainUsers());
-  const said = await server.call('GET', '/readyz');
+  const said = await server.call<{ walls: Record<string, boolean> }>('GET', '/readyz');
   expect(said.status).toBe(200);
-  const { walls } = said.json as unknown as { walls: Record<string, boolean> };
+  const { walls } = said.json;
   expect(Object.keys(walls)).toEqual([...WALLS]);
   expect(walls.uid).toBe(false);
   expect(server.output()).toContain('uid (the server does not run as root)');
-  await server.call('POST', '/api/instances', { id: 'a' });
+  expect((await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme' })).json).toMatchObject({ id: 'a' });
   const ran = await server.call('POST', '/api/instances/a/exec', { command: 'echo walled' });
   expect(ran.json).toMatchObject({ stdout: 'walled\n' });
-  const { walls: listed } = (await server.call('GET', '/api/storage')).json as unknown as {
+  const storage = await server.call<{
     walls: { wall: string; missing: string | null }[];
-  };
+  }>('GET', '/api/settings/storage');
+  const { walls: listed } = storage.json;
   expect(Object.fromEntries(listed.map(({ wall, missing }) => [wall, missing === null]))).toEqual(walls);
 });
 
@@ -66,11 +67,11 @@ test.runIf(isRoot)(
   async () => {
     const plain = plainUsers();
     server = await spawnServer(plain);
-    await server.call('POST', '/api/instances', { id: 'a' });
+    expect((await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme' })).json).toMatchObject({ id: 'a' });
     await server.call('POST', '/api/instances/a/exec', { command: 'echo mine > a' });
     await server.end();
     server = await spawnServer({ ...plain, within: [] });
-    expect(server.output()).toContain('belongs to another user than root');
+    expect(server.output()).toContain(`belongs to user ${PLAIN}, so that sandboxes run as that user`);
     const read = { command: 'cat a' };
     expect((await server.call('POST', '/api/instances/a/exec', read)).json).toMatchObject({ stdout: 'mine\n' });
     await server.end();

@@ -1,6 +1,7 @@
 /**
- * The messages between the server and a worker, both ways (channel.ts carries them). The server checks every message that it receives: a worker may be in hostile hands. What it
- * sends is held by the types alone. The check is written by hand: a schema library took a tenth of a call's time.
+ * The messages between the server and a worker, both ways (channel.ts carries them). The server checks every message
+ * that it receives: a worker may be in hostile hands. What it sends is held by the types
+ * alone. The check is written by hand: a schema library took a tenth of a call's time.
  */
 import { isSerializedError, type SerializedError } from '../base/serialized-error.ts';
 import type { PeekRequest, ReadRequest } from '../vfs/types.ts';

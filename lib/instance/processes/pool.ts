@@ -116,7 +116,7 @@ class Pool implements InstancePool {
     this.#budget = new MemoryBudget(options.memoryBytes ?? null, this.#processes);
     makeFolderNow(join(dataFolder, 'live'));
     const spillFolder = join(dataFolder, 'spill');
-    const compiled = compileCacheFolder(cacheFolder, walls?.userId);
+    const compiled = compileCacheFolder(cacheFolder, walls?.user?.uid);
     this.#workerOptions = { dataFolder, spillFolder, cacheFolder: compiled, maxStartMs, walls };
   }
 
@@ -185,7 +185,7 @@ class Pool implements InstancePool {
   }
 
   #hand(claim: PoolClaim, spec: OpenSpec): InstanceProcess {
-    giveSandbox(spec.file, this.#workerOptions.walls);
+    giveSandbox(spec.file, this.#workerOptions.walls?.user);
     this.#forget(claim);
     const first = this.#supervise(claim.worker ?? this.#takeStartingWorker() ?? this.#startWorker(), spec, {});
     const group = new ProcessGroup(first, spec, (options) => this.#join(spec, options));
@@ -197,7 +197,7 @@ class Pool implements InstancePool {
   /** One more process of a sandbox that has one; null when there is no memory for it. It takes no place. */
   #join(spec: OpenSpec, { isBackground }: { isBackground: boolean }): SupervisedInstance | null {
     if (this.#stopped !== null || !this.#budget.fits(this.#claims.size + 1)) return null;
-    giveSandbox(spec.file, this.#workerOptions.walls);
+    giveSandbox(spec.file, this.#workerOptions.walls?.user);
     // One that still starts is somebody's who waits.
     const worker = this.#ready.shift() ?? this.#startWorker();
     if (isBackground) setNiceness(worker.pid, runNiceness());

@@ -88,8 +88,8 @@ export interface Worker {
 export interface WorkerWalls {
   /** Runs the worker's own command, as the same process. Empty: nothing stands before it. */
   readonly command: readonly string[];
-  /** The user of workers; null: the server's. */
-  readonly userId: number | null;
+  /** The user of workers and their group; null: the server's. */
+  readonly user: { readonly uid: number; readonly gid: number } | null;
 }
 
 export interface WorkerOptions {

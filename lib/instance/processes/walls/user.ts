@@ -1,6 +1,6 @@
 /**
- * A user of its own for workers, where the server is root: which one it is, and that it reaches the folders it needs
- * and owns what it opens. Knows nothing of processes.
+ * The user of workers, where the server is root: which one it is, and that it reaches the folders it needs and owns
+ * what it opens. Knows nothing of processes.
  */
 import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,6 +11,12 @@ import { chmodFileNow, giveToNow, makeFolderNow } from '../../../base/effects.ts
  * (60578 to 61183). It is the same for every server of a machine, so that they may share a compile cache.
  */
 export const WORKER_USER = 60_600;
+
+/** A user and its only group, by their ids. */
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
 
 const GROUP_MAY_PASS = 0o010;
 const OTHERS_MAY_PASS = 0o001;
@@ -26,69 +32,77 @@ interface WorkerFolders {
 }
 
 /**
- * Makes the folders usable for the user. Throws an Error whose message is the reason why they cannot be: what a server
- * of another user made stays that user's, so that it can go on with it.
+ * Whom the workers of root's server on this folder run as: what a server of another user made stays that user's, who
+ * can go on with it then, and without capabilities nobody else may open it.
  */
-export function prepareUser({ passable, own, readable }: WorkerFolders): void {
-  for (const folder of passable) requireOwn(folder);
+export function userFor(dataFolder: string): User {
+  const { uid, gid } = statSync(dataFolder, { throwIfNoEntry: false }) ?? { uid: 0, gid: 0 };
+  return uid === 0 ? { uid: WORKER_USER, gid: WORKER_USER } : { uid, gid };
+}
+
+/** Makes the folders usable for the user. Throws an Error whose message is the reason why they cannot be. */
+export function prepareUser(user: User, { passable, own, readable }: WorkerFolders): void {
+  for (const folder of passable) requireOwn(folder, user);
   for (const folder of passable) {
     makeFolderNow(folder);
-    letPass(folder);
+    letPass(folder, user);
   }
   for (const folder of own) {
     makeFolderNow(folder);
-    give(folder, lstatSync(folder));
+    give(folder, lstatSync(folder), user);
   }
-  for (const path of [...passable, ...own, ...readable]) requireReachable(path);
+  for (const path of [...passable, ...own, ...readable]) requireReachable(path, user);
 }
 
 /**
  * Gives a sandbox's folder, and the files in it, to the user of workers, if they have one. Only folders and files with
  * one name: what a worker before this one has put in their place is left as it is.
  */
-export function giveSandbox(file: string, walls: { userId: number | null } | undefined): void {
-  if (file === ':memory:' || walls === undefined || walls.userId === null) return;
+export function giveSandbox(file: string, user: User | null | undefined): void {
+  if (file === ':memory:' || user == null) return;
   const folder = dirname(file);
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) return;
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
     const entry = lstatSync(path, { throwIfNoEntry: false });
-    if (entry?.isFile() && entry.nlink === 1) give(path, entry);
+    if (entry?.isFile() && entry.nlink === 1) give(path, entry, user);
   }
-  give(folder, stat);
+  give(folder, stat, user);
 }
 
 /** A change of owner changes the file's ctime, by which a file at rest is recognised: only where it is needed. */
-function give(path: string, stat: Stats): void {
-  if (stat.uid !== WORKER_USER || stat.gid !== WORKER_USER) giveToNow(path, WORKER_USER, WORKER_USER);
+function give(path: string, stat: Stats, { uid, gid }: User): void {
+  if (stat.uid !== uid || stat.gid !== gid) giveToNow(path, uid, gid);
 }
 
-function requireOwn(folder: string): void {
-  const owner = statSync(folder, { throwIfNoEntry: false })?.uid;
-  if (owner !== undefined && owner !== 0) throw new Error(`${folder} belongs to another user than root`);
+function requireOwn(folder: string, user: User): void {
+  const owner = statSync(folder, { throwIfNoEntry: false })?.uid ?? 0;
+  if (owner !== 0 && owner !== user.uid) throw new Error(`${folder} belongs to another user than root`);
 }
 
 /** Lets the user pass through a folder of the server's, and nobody else but the server. */
-function letPass(folder: string): void {
+function letPass(folder: string, user: User): void {
   const stat = statSync(folder);
-  if (mayPass(stat)) return;
-  if (stat.uid !== 0 || (stat.gid !== 0 && stat.gid !== WORKER_USER)) return;
-  if (stat.gid !== WORKER_USER) giveToNow(folder, stat.uid, WORKER_USER);
+  if (mayPass(stat, user)) return;
+  if (stat.uid !== 0 || (stat.gid !== 0 && stat.gid !== user.gid)) return;
+  if (stat.gid !== user.gid) giveToNow(folder, stat.uid, user.gid);
   chmodFileNow(folder, (stat.mode & 0o700) | GROUP_MAY_PASS);
 }
 
-function mayPass({ uid, gid, mode }: Stats): boolean {
-  if (uid === WORKER_USER) return true;
-  return (mode & (gid === WORKER_USER ? GROUP_MAY_PASS : OTHERS_MAY_PASS)) !== 0;
+function mayPass({ uid, gid, mode }: Stats, user: User): boolean {
+  if (uid === user.uid) return true;
+  return (mode & (gid === user.gid ? GROUP_MAY_PASS : OTHERS_MAY_PASS)) !== 0;
 }
 
-function requireReachable(path: string): void {
+function requireReachable(path: string, user: User): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
-  if (stat.isFile() && (stat.mode & OTHERS_MAY_READ) === 0) throw new Error(`${path} is not readable for others`);
+  if (stat.isFile() && stat.uid !== user.uid && (stat.mode & OTHERS_MAY_READ) === 0) {
+    throw new Error(`${path} is not readable for others`);
+  }
   for (let at = stat.isFile() ? dirname(path) : path; ; at = dirname(at)) {
-    if (!mayPass(statSync(at))) throw new Error(`${at} is closed to other users`);
+    if (!mayPass(statSync(at), user)) throw new Error(`${at} is closed to other users`);
     if (at === dirname(at)) return;
   }
 }

@@ -75,7 +75,7 @@ test('a wrapper’s pid never takes the place of the worker’s: such a worker d
     cacheFolder: process.env.WB_CACHE ?? join(at.folder, 'cache'),
     maxStartMs: 30_000,
     // It forks and waits: its own memory never grows.
-    walls: { command: ['/bin/sh', '-c', '"$@"; exit $?', 'sh'], userId: null },
+    walls: { command: ['/bin/sh', '-c', '"$@"; exit $?', 'sh'], user: null },
   };
   const worker = startWorker(options);
   await expect(worker.ready).rejects.toThrow(/its process is not the one that was started/);
@@ -120,7 +120,7 @@ test('files of a server without walls go on working behind them, and what a work
   };
   expect(await say(bare.open(spec), 'echo bare > a; cat a')).toBe('bare\n');
   expect(await say(at.open('moved'), 'echo walled > b; cat a b')).toBe('bare\nwalled\n');
-  expect(statSync(spec.file).uid).toBe(at.walls.userId ?? process.getuid?.());
+  expect(statSync(spec.file).uid).toBe(at.walls.user?.uid ?? process.getuid?.());
   expect(await say(bare.open(spec), 'echo c >> b; cat a b')).toBe('bare\nwalled\nc\n');
   expect(await say(at.open('moved'), 'cat b')).toBe('walled\nc\n');
   await bare.stop();
@@ -164,7 +164,7 @@ test('a wall that is required and missing is named with its reason, and words te
   const none = { net: true, uid: false, caps: true, files: true };
   const walls = {
     command: [],
-    userId: null,
+    user: null,
     states: none,
     missing: new Map([['uid', 'the server does not run as root'] as const]),
     close: () => {},

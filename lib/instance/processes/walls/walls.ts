@@ -13,7 +13,7 @@ import { WALLS, type Wall, type WallStates } from '../../../base/walls.ts';
 import { compileCacheFolder, isEmptyFolder } from '../compile-cache.ts';
 import { READABLE_CODE, startWorker, type WorkerWalls, withRealPath, workerNiceness } from '../process.ts';
 import { buildRoom, isApart, type Room, type RoomWall, toolPath } from './room.ts';
-import { prepareUser, WORKER_USER } from './user.ts';
+import { prepareUser, type User, userFor, WORKER_USER } from './user.ts';
 
 export interface Walls extends WorkerWalls {
   readonly states: WallStates;
@@ -36,7 +36,6 @@ interface WallOptions {
 
 const NO_CAPABILITIES = ['--no-new-privs', '--inh-caps=-all'];
 const BOUND = ['--bounding-set=-all'];
-const OTHER_USER = [`--reuid=${WORKER_USER}`, `--regid=${WORKER_USER}`, '--clear-groups'];
 const DIES_WITH_SERVER = ['--pdeathsig', 'KILL'];
 const WALLS_OF_ROOMS: readonly (readonly RoomWall[])[] = [['net', 'files'], ['net'], ['files']];
 
@@ -62,19 +61,22 @@ async function findWalls(options: WallOptions): Promise<Walls> {
   const missing = new Map<Wall, string>();
   if (process.platform !== 'linux') {
     for (const wall of WALLS) missing.set(wall, 'only Linux has it');
-    return wallsOf({ room: null, setpriv: null, caps: false, uid: false }, missing);
+    return wallsOf({ room: null, setpriv: null, caps: false, user: null }, missing);
   }
   const setpriv = toolPath('setpriv');
   const { wanted = WALLS } = options;
+  const user = setpriv !== null && wanted.includes('uid') ? findUser(options, missing) : null;
   const caps = setpriv !== null && wanted.includes('caps');
-  const uid = setpriv !== null && wanted.includes('uid') && canHaveUser(options, missing);
-  const room = await findRoom(options, missing);
-  const bare = { room: null, setpriv, caps: false, uid: false };
+  const room = await findRoom(options, user, missing);
+  const bare = { room: null, setpriv, caps: false, user: null };
+  // Root without capabilities may not open what is another user's.
+  const capsAlone = caps && !isForeign(options.dataFolder);
+  if (caps && !capsAlone) missing.set('caps', `${options.dataFolder} belongs to another user than root`);
   const attempts: Attempt[] = [
-    { room, setpriv, caps, uid },
-    { room, setpriv, caps, uid: false },
-    { ...bare, caps, uid },
-    { ...bare, caps },
+    { room, setpriv, caps, user },
+    { room, setpriv, caps: capsAlone, user: null },
+    { ...bare, caps, user },
+    { ...bare, caps: capsAlone },
     { ...bare, room },
   ];
   for (const attempt of attempts) {
@@ -100,9 +102,9 @@ export function requireWalls({ missing }: Walls, required: readonly Wall[]): voi
 }
 
 /** For the person who starts the server: which walls are in force. `isWhole`: all that there are. */
-export function wallsAtStart({ states, missing, userId }: Walls): { text: string; isWhole: boolean } {
+export function wallsAtStart({ states, missing, user }: Walls): { text: string; isWhole: boolean } {
   const inForce = WALLS.filter((wall) => states[wall]).map((wall) =>
-    wall === 'uid' ? `uid (sandboxes run as user ${userId})` : wall,
+    wall === 'uid' ? `uid (sandboxes run as user ${user?.uid})` : wall,
   );
   const text = inForce.length === 0 ? 'none' : inForce.join(', ');
   if (missing.size === 0) return { text, isWhole: true };
@@ -114,23 +116,24 @@ interface Attempt {
   room: Room | null;
   setpriv: string | null;
   caps: boolean;
-  uid: boolean;
+  user: User | null;
 }
 
-function wallsOf({ room, setpriv, caps, uid }: Attempt, reasons: ReadonlyMap<Wall, string>): Walls {
+function wallsOf({ room, setpriv, caps, user }: Attempt, reasons: ReadonlyMap<Wall, string>): Walls {
   const states: WallStates = {
     net: room?.walls.includes('net') ?? false,
-    uid,
+    uid: user?.uid === WORKER_USER,
     caps,
     files: room?.walls.includes('files') ?? false,
   };
   // Outside a namespace of its own only root may drop what bounds later capabilities; nobody gains any of them then.
   const mayBound = process.getuid?.() === 0 || room !== null;
-  const flags = [...(caps ? NO_CAPABILITIES : []), ...(caps && mayBound ? BOUND : []), ...(uid ? OTHER_USER : [])];
+  const otherUser = user === null ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
+  const flags = [...(caps ? NO_CAPABILITIES : []), ...(caps && mayBound ? BOUND : []), ...otherUser];
   return {
     states,
     command: [...(room?.command ?? []), ...(setpriv === null ? [] : [setpriv, ...DIES_WITH_SERVER, ...flags])],
-    userId: uid ? WORKER_USER : null,
+    user,
     missing: new Map(
       WALLS.filter((wall) => !states[wall]).map((wall) => [
         wall,
@@ -141,30 +144,41 @@ function wallsOf({ room, setpriv, caps, uid }: Attempt, reasons: ReadonlyMap<Wal
   };
 }
 
-function canHaveUser({ dataFolder, cacheFolder }: WallOptions, missing: Map<Wall, string>): boolean {
+/** Whether root's server was started on the folder of somebody else. */
+function isForeign(dataFolder: string): boolean {
+  return process.getuid?.() === 0 && userFor(dataFolder).uid !== WORKER_USER;
+}
+
+/** Whom workers can run as instead of root; null: only as the server's user. */
+function findUser({ dataFolder, cacheFolder }: WallOptions, missing: Map<Wall, string>): User | null {
   if (process.getuid?.() !== 0) {
     missing.set('uid', 'the server does not run as root');
-    return false;
+    return null;
   }
+  const user = userFor(dataFolder);
   try {
-    prepareUser({
+    prepareUser(user, {
       passable: [dataFolder, join(dataFolder, 'live'), cacheFolder],
-      own: [join(dataFolder, 'spill'), compileCacheFolder(cacheFolder, WORKER_USER)],
+      own: [join(dataFolder, 'spill'), compileCacheFolder(cacheFolder, user.uid)],
       readable: [...READABLE_CODE, process.execPath],
     });
-    return true;
+    if (isForeign(dataFolder)) {
+      missing.set('uid', `${dataFolder} belongs to user ${user.uid}, so that sandboxes run as that user`);
+    }
+    return user;
   } catch (error) {
     missing.set('uid', messageOf(error));
-    return false;
+    return null;
   }
 }
 
 async function findRoom(
   { dataFolder, cacheFolder, wanted = WALLS }: WallOptions,
+  user: User | null,
   missing: Map<Wall, string>,
 ): Promise<Room | null> {
   const spill = join(dataFolder, 'spill');
-  const caches = [compileCacheFolder(cacheFolder, null), compileCacheFolder(cacheFolder, WORKER_USER)];
+  const caches = [null, ...(user === null ? [] : [user.uid])].map((id) => compileCacheFolder(cacheFolder, id));
   for (const folder of [join(dataFolder, 'live'), spill]) makeFolderNow(folder);
   for (const walls of WALLS_OF_ROOMS) {
     if (!walls.every((wall) => wanted.includes(wall))) continue;
@@ -186,9 +200,9 @@ async function findRoom(
 
 /** Starts a worker behind the walls and looks at it: null when it works and they hold, else what is wrong. */
 async function problemWith(walls: Walls, { dataFolder, cacheFolder, maxStartMs }: WallOptions): Promise<string | null> {
-  const shape = JSON.stringify([walls.states, walls.command.length]);
+  const shape = JSON.stringify([walls.states, walls.user, walls.command.length]);
   if (proven.has(shape)) return null;
-  const cache = compileCacheFolder(cacheFolder, walls.userId);
+  const cache = compileCacheFolder(cacheFolder, walls.user?.uid);
   const options = { dataFolder, spillFolder: join(dataFolder, 'spill'), cacheFolder: cache, maxStartMs, walls };
   const worker = startWorker(options, { compile: isEmptyFolder(cache) });
   try {
