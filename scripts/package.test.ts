@@ -212,7 +212,7 @@ test(
     }
     expect([server.exitCode, server.signalCode]).toEqual([0, null]);
     // Nobody complained, of a place that may not be written neither.
-    expect(output.replace(/^(Winterdock serves|Walls around sandboxes: |Sign in:| {9}\(works|ready) .*\n/gm, '')).toBe(
+    expect(output.replace(/^(Winterdock serves|Walls around sandboxes:|Sign in:| {9}\(works|ready) .*\n/gm, '')).toBe(
       '',
     );
     expect(contents(target)).toEqual(before);

@@ -21,7 +21,7 @@ for (const line of lines) {
     notes.set(note, { file, title });
   } else if (part !== null && line !== '' && !line.startsWith('#')) body.push({ part, line });
 }
-/** The table of what each wall holds is compared with what an escaped worker does: lib/instance/processes/walls/walls.test.ts. */
+/** The table of what each wall holds is compared with what an escaped worker does in walls.test.ts. */
 const claims = body.filter(
   ({ part, line }) => !NO_CLAIMS.includes(part) && !(part === 'The second wall' && line.startsWith('|')),
 );

@@ -197,7 +197,7 @@ test('the rest of the table: settings, health, metrics, the document, and a key 
   });
   expect(requests).toBe(2);
   expect(await keyed.health()).toEqual({ status: 'ok' });
-  expect(await keyed.readiness()).toEqual({ status: 'ok' });
+  expect(await keyed.readiness()).toEqual({ status: 'ok', walls: server.host.walls.states });
   expect(await keyed.metrics()).toContain('winterdock_instances');
   expect(await keyed.openapi()).toMatchObject({ openapi: '3.1.0' });
 });

@@ -177,8 +177,8 @@ function messageOf(header: Buffer, body: Buffer): unknown {
 }
 
 /**
- * The worker's end. It reads into one buffer and writes without a stream while the socket takes all: streams are a tenth
- * of the time of a short call.
+ * The worker's end. It reads into one buffer and writes without a stream while the socket takes all: streams are a
+ * tenth of the time of a short call.
  */
 export class WorkerChannel {
   readonly #socket: Socket;

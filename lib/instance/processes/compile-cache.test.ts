@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -31,6 +32,26 @@ test('compiled code is kept for this version of the code, and for another as lon
   expect(compileCacheFolder(folder)).toBe(mine);
   expect(isEmptyFolder(mine)).toBe(false);
 });
+
+test.runIf(process.getuid?.() === 0)(
+  'what another user’s workers compiled for an older version is left where it is',
+  () => {
+    const old = join(folder, 'an-older-version-60600');
+    mkdirSync(old, { mode: 0o700 });
+    writeFileSync(join(old, 'compiled'), '');
+    const dayBefore = Date.now() / 1000 - 86_500;
+    utimesSync(old, dayBefore, dayBefore);
+    chmodSync(folder, 0o777);
+    const source = JSON.stringify(join(import.meta.dirname, 'compile-cache.ts'));
+    const script = `console.log((await import(${source})).compileCacheFolder(${JSON.stringify(folder)}))`;
+    const plainUser = ['--reuid=61000', '--regid=61000', '--clear-groups', process.execPath];
+    const run = spawnSync('setpriv', [...plainUser, '--no-warnings', '--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    });
+    expect(run).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(folder) });
+    expect(existsSync(join(old, 'compiled'))).toBe(true);
+  },
+);
 
 test('this version is kept although another server has a clock that is days behind', () => {
   const dayBefore = Date.now() / 1000 - 86_500;

@@ -43,9 +43,19 @@ export function compileCacheFolder(parent: string, user?: number | null): string
     // A server with another clock may have set its times since.
     if (other === folder) continue;
     const used = statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? now;
-    if (now - used > KEEP_MS) removeTreeNow(other);
+    if (now - used > KEEP_MS) removeOld(other);
   }
   return folder;
+}
+
+/** What workers of another user have made, a server that is not root has to leave there. */
+function removeOld(folder: string): void {
+  try {
+    removeTreeNow(folder);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')))
+      throw error;
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { GiveWay } from './give-way.ts';
-import { startProcess, type Worker } from './process.ts';
+import { startWorkerProcess, type Worker } from './process.ts';
 
 const children: ChildProcess[] = [];
 
@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 function startChild(): Worker {
-  const worker = startProcess(['/bin/sleep', '60'], { NODE_ENV: 'test' });
+  const worker = startWorkerProcess(['/bin/sleep', '60'], { NODE_ENV: 'test' });
   children.push(worker.child);
   return worker;
 }

@@ -185,7 +185,7 @@ class Pool implements InstancePool {
   }
 
   #hand(claim: PoolClaim, spec: OpenSpec): InstanceProcess {
-    giveSandbox(spec.file, this.#workerOptions.walls?.user);
+    giveSandbox(spec.file, this.#workerOptions.walls);
     this.#forget(claim);
     const first = this.#supervise(claim.worker ?? this.#takeStartingWorker() ?? this.#startWorker(), spec, {});
     const group = new ProcessGroup(first, spec, (options) => this.#join(spec, options));
@@ -197,7 +197,7 @@ class Pool implements InstancePool {
   /** One more process of a sandbox that has one; null when there is no memory for it. It takes no place. */
   #join(spec: OpenSpec, { isBackground }: { isBackground: boolean }): SupervisedInstance | null {
     if (this.#stopped !== null || !this.#budget.fits(this.#claims.size + 1)) return null;
-    giveSandbox(spec.file, this.#workerOptions.walls?.user);
+    giveSandbox(spec.file, this.#workerOptions.walls);
     // One that still starts is somebody's who waits.
     const worker = this.#ready.shift() ?? this.#startWorker();
     if (isBackground) setNiceness(worker.pid, runNiceness());

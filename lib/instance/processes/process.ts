@@ -130,7 +130,7 @@ export function startWorker(
   const marks = [`${FOLDER_MARK}=${dataFolder}`, `${SERVER_MARK}=${serverMark(process.pid)}`];
   const entry = entryOf('worker', join(HERE, '..', 'worker', 'worker.ts'));
   const command = [...(walls?.command ?? guard()), process.execPath, ...flags, entry, ...marks, rehearsals ?? ''];
-  const worker = startProcess(command, {
+  const worker = startWorkerProcess(command, {
     NODE_ENV: 'production',
     MALLOC_ARENA_MAX: '1',
     MALLOC_TRIM_THRESHOLD_: TRIM_THRESHOLD_BYTES,
@@ -146,7 +146,7 @@ export function startWorker(
 }
 
 /** Starts a process with a channel. It counts as ready at once. */
-export function startProcess(command: readonly string[], env: NodeJS.ProcessEnv): Worker {
+export function startWorkerProcess(command: readonly string[], env: NodeJS.ProcessEnv): Worker {
   const [file = '', ...args] = command;
   const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env });
   const channel = new ServerChannel(child.stdio[CHANNEL_DESCRIPTOR] as Duplex);
@@ -176,7 +176,7 @@ function guard(): readonly string[] {
 function exitOf(child: ChildProcess, channel: ServerChannel): Promise<string> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => {
-      // The kernel has closed the child's end of the channel: its end comes, unless code that was taken over has forked.
+      // The kernel has closed the child's end of the channel: its end comes, unless hostile code has forked.
       const late = setTimeout(() => channel.close(), LAST_MESSAGES_MS);
       void channel.closed.then(() => {
         clearTimeout(late);

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { OpenSpec } from '../instance.ts';
 import { cpuSecondsOf } from '../processes/cpu-use.ts';
 import type { HealthCheckTimes } from '../processes/health-check.ts';
-import { startProcess } from '../processes/process.ts';
+import { startWorkerProcess } from '../processes/process.ts';
 import { ProcessGroup } from '../processes/process-group.ts';
 import { SupervisedInstance } from '../processes/supervisor.ts';
 
@@ -14,7 +14,7 @@ export function hangingInstance(
   { hangsOn, ...times }: { hangsOn: 'signal' | 'trim' } & Partial<HealthCheckTimes>,
 ): ProcessGroup {
   const entry = join(import.meta.dirname, 'hanging-worker.ts');
-  const worker = startProcess([process.execPath, '--no-warnings', '--expose-gc', entry, hangsOn], {
+  const worker = startWorkerProcess([process.execPath, '--no-warnings', '--expose-gc', entry, hangsOn], {
     NODE_ENV: 'production',
     NODE_COMPILE_CACHE: process.env.WB_CACHE,
   });

@@ -1,6 +1,6 @@
 /** A process that does with messages what a script says, in place of a worker: for what no worker of ours does. */
 import { join } from 'node:path';
-import { startProcess, type Worker } from '../processes/process.ts';
+import { startWorkerProcess, type Worker } from '../processes/process.ts';
 
 /**
  * Starts one. `script`: JavaScript in which `message` is called with each message of the server, declared as a function
@@ -11,5 +11,5 @@ export function startScriptedWorker(script: string): Worker {
     const channel = new WorkerChannel((received) => message(received), () => process.exit(0));
     ${script}`;
   const flags = ['--no-warnings', '--input-type=module', '-e', code];
-  return startProcess([process.execPath, ...flags], { NODE_ENV: 'test' });
+  return startWorkerProcess([process.execPath, ...flags], { NODE_ENV: 'test' });
 }

@@ -47,19 +47,28 @@ export function prepareUser(user: User, { passable, own, readable }: WorkerFolde
     makeFolderNow(folder);
     letPass(folder, user);
   }
-  for (const folder of own) {
-    makeFolderNow(folder);
-    give(folder, lstatSync(folder), user);
+  for (const folder of own) makeFolderNow(folder);
+  // Nothing is given away before it is known to be of use: without capabilities root could not use it.
+  for (const path of [...passable, ...own.map((folder) => dirname(folder)), ...readable]) requireReachable(path, user);
+  for (const folder of own) give(folder, lstatSync(folder), user);
+}
+
+/** Takes back what an earlier server gave to the user of workers, which run as root now. */
+export function takeBack(folders: readonly string[]): void {
+  for (const folder of folders) {
+    const stat = lstatSync(folder, { throwIfNoEntry: false });
+    if (stat?.isDirectory()) give(folder, stat, null);
   }
-  for (const path of [...passable, ...own, ...readable]) requireReachable(path, user);
 }
 
 /**
- * Gives a sandbox's folder, and the files in it, to the user of workers, if they have one. Only folders and files with
+ * Gives a sandbox's folder, and the files in it, to the user of workers. Where workers have root's user, what an
+ * earlier server gave away is root's again, which without capabilities could not open it. Only folders and files with
  * one name: what a worker before this one has put in their place is left as it is.
  */
-export function giveSandbox(file: string, user: User | null | undefined): void {
-  if (file === ':memory:' || user == null) return;
+export function giveSandbox(file: string, walls: { user: User | null } | undefined): void {
+  if (file === ':memory:' || walls === undefined || process.getuid?.() !== 0) return;
+  const { user } = walls;
   const folder = dirname(file);
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) return;
@@ -71,8 +80,13 @@ export function giveSandbox(file: string, user: User | null | undefined): void {
   give(folder, stat, user);
 }
 
-/** A change of owner changes the file's ctime, by which a file at rest is recognised: only where it is needed. */
-function give(path: string, stat: Stats, { uid, gid }: User): void {
+/**
+ * A change of owner changes the file's ctime, by which a file at rest is recognised: only where it is needed. `user`:
+ * null for root, who gets only what the user of workers has.
+ */
+function give(path: string, stat: Stats, user: User | null): void {
+  if (user === null && stat.uid !== WORKER_USER) return;
+  const { uid, gid } = user ?? { uid: 0, gid: 0 };
   if (stat.uid !== uid || stat.gid !== gid) giveToNow(path, uid, gid);
 }
 

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -10,7 +11,7 @@ import { startScriptedWorker } from '../../testing/scripted-worker.ts';
 import { isRunning, stage } from '../../testing/stage.ts';
 import { createPool } from '../pool.ts';
 import { startWorker } from '../process.ts';
-import { requireWalls, wallsAtStart } from './walls.ts';
+import { buildWalls, requireWalls, wallsAtStart } from './walls.ts';
 
 const at = stage();
 const isRoot = process.getuid?.() === 0;
@@ -158,6 +159,37 @@ test.runIf(isRoot)(
     expect(JSON.parse(without('sys_admin', 'chown'))[0]).toEqual({ net: false, uid: false, caps: true, files: false });
   },
   120_000,
+);
+
+test.runIf(isRoot)(
+  'root’s workers open what an earlier server gave to their user, where it cannot reach the folder any more',
+  async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'winterdock-moved-'));
+    const folder = join(parent, 'data');
+    const cacheFolder = join(parent, 'cache');
+    const file = join(folder, 'live', 'moved', 'vfs.sqlite');
+    const limits = { maxBytes: 1e8, maxFileBytes: 1e7, mustExist: false };
+    // More than SQLite keeps in memory: it writes into the folder of spill files too.
+    const command = 'head -c 4000000 /dev/urandom > big; cat big big > more; wc -c < more';
+    for (const [mode, uid] of [
+      [0o755, true],
+      [0o700, false],
+    ] as const) {
+      chmodSync(parent, mode);
+      mkdirSync(dirname(file), { recursive: true });
+      const walls = await buildWalls({ dataFolder: folder, cacheFolder, maxStartMs: 30_000 });
+      expect(walls.states.uid).toBe(uid);
+      const pool = createPool({ size: 0, maxActive: 5, dataFolder: folder, cacheFolder, walls });
+      await pool.start();
+      const opened = pool.open({ id: 'moved', file, policy: 'posix', ...limits });
+      expect(await at.say(opened, command)).toBe('8000000\n');
+      await opened.close({ drainMs: 1000, force: false });
+      await pool.stop();
+      walls.close();
+    }
+    rmSync(parent, { recursive: true });
+  },
+  60_000,
 );
 
 test('a wall that is required and missing is named with its reason, and words tell which are in force', () => {

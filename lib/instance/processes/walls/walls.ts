@@ -13,7 +13,7 @@ import { WALLS, type Wall, type WallStates } from '../../../base/walls.ts';
 import { compileCacheFolder, isEmptyFolder } from '../compile-cache.ts';
 import { READABLE_CODE, startWorker, type WorkerWalls, withRealPath, workerNiceness } from '../process.ts';
 import { buildRoom, isApart, type Room, type RoomWall, toolPath } from './room.ts';
-import { prepareUser, type User, userFor, WORKER_USER } from './user.ts';
+import { prepareUser, takeBack, type User, userFor, WORKER_USER } from './user.ts';
 
 export interface Walls extends WorkerWalls {
   readonly states: WallStates;
@@ -84,6 +84,7 @@ async function findWalls(options: WallOptions): Promise<Walls> {
     const problem = await problemWith(walls, options);
     if (problem === null) {
       if (attempt.room === null) room?.close();
+      if (walls.user === null && isRoot()) takeBack([join(options.dataFolder, 'spill')]);
       return walls;
     }
     for (const wall of WALLS) if (walls.states[wall] && !missing.has(wall)) missing.set(wall, problem);
@@ -127,7 +128,7 @@ function wallsOf({ room, setpriv, caps, user }: Attempt, reasons: ReadonlyMap<Wa
     files: room?.walls.includes('files') ?? false,
   };
   // Outside a namespace of its own only root may drop what bounds later capabilities; nobody gains any of them then.
-  const mayBound = process.getuid?.() === 0 || room !== null;
+  const mayBound = isRoot() || room !== null;
   const otherUser = user === null ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
   const flags = [...(caps ? NO_CAPABILITIES : []), ...(caps && mayBound ? BOUND : []), ...otherUser];
   return {
@@ -144,14 +145,16 @@ function wallsOf({ room, setpriv, caps, user }: Attempt, reasons: ReadonlyMap<Wa
   };
 }
 
+const isRoot = () => process.getuid?.() === 0;
+
 /** Whether root's server was started on the folder of somebody else. */
 function isForeign(dataFolder: string): boolean {
-  return process.getuid?.() === 0 && userFor(dataFolder).uid !== WORKER_USER;
+  return isRoot() && userFor(dataFolder).uid !== WORKER_USER;
 }
 
 /** Whom workers can run as instead of root; null: only as the server's user. */
 function findUser({ dataFolder, cacheFolder }: WallOptions, missing: Map<Wall, string>): User | null {
-  if (process.getuid?.() !== 0) {
+  if (!isRoot()) {
     missing.set('uid', 'the server does not run as root');
     return null;
   }

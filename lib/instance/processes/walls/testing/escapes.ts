@@ -78,7 +78,7 @@ function makeOther(): void {
 async function behind(wanted: readonly Wall[]): Promise<Record<string, boolean> | null> {
   const walls = await buildWalls({ dataFolder: folder, cacheFolder, maxStartMs: 30_000, wanted });
   makeOther();
-  giveSandbox(ofOther, walls.user);
+  giveSandbox(ofOther, walls);
   try {
     return wanted.every((wall) => walls.states[wall]) ? await tryAll(walls.command, []) : null;
   } finally {
