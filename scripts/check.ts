@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ROOT } from './build.ts';
 import { MOST_MIB, verdict, weigh } from './install/weight.ts';
-import { ensurePeers } from './peers.ts';
+import { ensurePeers, FRAMEWORKS } from './peers.ts';
 import { runTool, startTool } from './run.ts';
 
 /**
@@ -17,12 +17,15 @@ function installFits(): boolean {
 }
 
 ensurePeers();
+ensurePeers(FRAMEWORKS);
 // tsc and knip read the types of the routes.
 if (!runTool('next', ['typegen'])) process.exit(1);
 // Side by side; the outputs are printed one after the other.
 const tools = {
   biome: startTool('biome', ['ci', '--error-on-warnings', '.']),
   tsc: startTool('tsc', ['--noEmit', '-p', '.']),
+  // Apart, so that the rest is checked and built where no framework is installed.
+  frameworks: startTool('tsc', ['--noEmit', '-p', 'testing/frameworks']),
   knip: startTool('knip', ['--no-progress']),
 };
 const failed = installFits() ? [] : ['install'];

@@ -16,7 +16,10 @@ test('every package that is installed has its line in the decision on dependenci
   const text = readFileSync(join(ROOT, 'docs', 'decisions', '048-dependencies.md'), 'utf8');
   const rows = [...text.matchAll(/^\|((?: `[^`]+`,?)+) \|([^|]+)\|([^|]+)\|([^|]+)\|$/gm)];
   const listed = rows.flatMap(([, names = '']) => [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
-  const manifests = ['package.json', 'testing/peers/package.json', 'testing/bench-peers/package.json'];
+  const manifests = [
+    'package.json',
+    ...['peers', 'frameworks', 'bench-peers'].map((folder) => `testing/${folder}/package.json`),
+  ];
   const installed = new Set(manifests.flatMap(namedIn));
   expect(listed.toSorted()).toEqual([...installed].toSorted());
   for (const [row, , what = '', why = '', megabytes = ''] of rows) {

@@ -7,10 +7,10 @@ import { expect, test } from 'vitest';
 import { unsupportedReason } from '../bin/supported-node.cjs';
 import { ROOT } from './build.ts';
 import { completed, isInstalled, type Lock } from './install/lock.ts';
-import { BENCH_PEERS, PEERS } from './peers.ts';
+import { BENCH_PEERS, FRAMEWORKS, PEERS } from './peers.ts';
 
 /** Folders with a manifest and a lock of their own. */
-const FOLDERS = [ROOT, PEERS, BENCH_PEERS];
+const FOLDERS = [ROOT, PEERS, FRAMEWORKS, BENCH_PEERS];
 
 interface Manifest {
   dependencies: Record<string, string>;

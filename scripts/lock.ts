@@ -6,9 +6,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './build.ts';
 import { completed, type Lock } from './install/lock.ts';
-import { BENCH_PEERS, PEERS } from './peers.ts';
+import { BENCH_PEERS, FRAMEWORKS, PEERS } from './peers.ts';
 
-for (const folder of [ROOT, PEERS, BENCH_PEERS]) {
+for (const folder of [ROOT, PEERS, FRAMEWORKS, BENCH_PEERS]) {
   const npm = spawnSync('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund'], {
     cwd: folder,
     stdio: 'inherit',

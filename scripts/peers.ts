@@ -1,6 +1,7 @@
 /**
  * The packages that only some tests, checks and measurements need, in folders with locks of their own: testing/peers,
- * and testing/bench-peers for the bench alone. Knows nothing of what is in them.
+ * testing/frameworks with what the client's adapters are for, and testing/bench-peers for the bench alone. Knows
+ * nothing of what is in them.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,6 +10,8 @@ import { ROOT } from './build.ts';
 import { isInstalled, type Lock } from './install/lock.ts';
 
 export const PEERS = join(ROOT, 'testing', 'peers');
+/** The agent frameworks that the client's adapters are tested with, with a tsconfig.json of their own. */
+export const FRAMEWORKS = join(ROOT, 'testing', 'frameworks');
 /** What the bench measures beside this: too large for every run of the tests. */
 export const BENCH_PEERS = join(ROOT, 'testing', 'bench-peers');
 

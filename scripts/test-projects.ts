@@ -13,7 +13,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 export type Project = 'unit' | 'engine' | 'isolated' | 'slow';
 
 /** Folders that test files lie in. */
-export const TEST_FOLDERS = ['app', 'components', 'db', 'e2e', 'lib', 'scripts'];
+export const TEST_FOLDERS = ['app', 'components', 'db', 'e2e', 'lib', 'scripts', 'testing/frameworks/tests'];
 
 /** What a unit test never reaches. */
 const IMPURE = new Set([

@@ -11,7 +11,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { BUILD_ENDED, BUILD_PASSED, ensureBuilt, ensureWorkerBundle, isBuilt, ROOT } from './build.ts';
-import { ensurePeers } from './peers.ts';
+import { ensurePeers, FRAMEWORKS } from './peers.ts';
 import { runTool, type StartedTool, startTool } from './run.ts';
 import { ensureTestBundle } from './test-bundle.ts';
 import { secondsOfChildren, TEST_TIMES, tableOfTimes } from './test-times.ts';
@@ -48,6 +48,7 @@ function end(passed: boolean): never {
 const chosen = process.argv.slice(2);
 useMemoryForTmp();
 ensurePeers();
+ensurePeers(FRAMEWORKS);
 ensureWorkerBundle();
 await ensureTestBundle();
 if (chosen.some((word) => word.endsWith('.spec.ts'))) {

@@ -20,6 +20,16 @@ import { ROOT } from '../build.ts';
 
 const { name, version, license, dependencies } = packageJson;
 
+/** What other projects import: the name in the package, and its file. */
+const ENTRIES = {
+  client: 'client/client',
+  sandbox: 'client/sandbox',
+  'ai-sdk': 'client/adapters/ai-sdk',
+};
+
+/** The frameworks of the adapters. Who has none of them installs none: an adapter imports nothing of its framework. */
+const FRAMEWORKS = { ai: '>=7' };
+
 /** The package's own package.json. Versions are the repository's. */
 const MANIFEST = {
   name,
@@ -32,12 +42,18 @@ const MANIFEST = {
   engines: { node: '>=20' },
   bin: { winterdock: 'cli/main.js' },
   exports: {
-    './client': { types: './client/client.d.ts', default: './client/client.js' },
-    './sandbox': { types: './client/sandbox.d.ts', default: './client/sandbox.js' },
+    ...Object.fromEntries(
+      Object.entries(ENTRIES).map(([entry, path]) => [
+        `./${entry}`,
+        { types: `./${path}.d.ts`, default: `./${path}.js` },
+      ]),
+    ),
     './package.json': './package.json',
   },
   // The client needs nothing, neither at run time nor for its types. The command line needs commander.
   dependencies: { commander: dependencies.commander },
+  peerDependencies: FRAMEWORKS,
+  peerDependenciesMeta: Object.fromEntries(Object.keys(FRAMEWORKS).map((framework) => [framework, { optional: true }])),
 };
 
 const README = `# winterdock
@@ -124,7 +140,7 @@ export function buildClient(folder: string): void {
   });
   if (tsc.status !== 0) throw new Error(`The client did not build:\n${tsc.stdout}${tsc.stderr}`);
   rewriteEndings(folder);
-  const entries = ['client/client', 'client/sandbox'].flatMap((entry) => [`${entry}.js`, `${entry}.d.ts`]);
+  const entries = Object.values(ENTRIES).flatMap((entry) => [`${entry}.js`, `${entry}.d.ts`]);
   removeUnreached(folder, [...entries, 'cli/main.js']);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(MANIFEST, null, 2)}\n`);
   writeFileSync(join(folder, 'README.md'), README);

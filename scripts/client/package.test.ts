@@ -83,11 +83,13 @@ test('another project installs the package and uses the client from plain JavaSc
     join(project, 'use.js'),
     `import { ApiError, createClient } from 'winterdock/client';
 import { ApiError as SameError, Sandbox } from 'winterdock/sandbox';
+import { sandboxSession } from 'winterdock/ai-sdk';
 const dock = createClient();
 await dock.createInstance({ id: 'a', tenant: 'acme' });
 for await (const event of dock.execStream('a', { command: 'echo hello' })) if (event.event === 'stdout') process.stdout.write(event.bytes);
 console.log((await dock.execBytes('a', { command: 'cat', stdin: new Uint8Array([255, 0]) })).stdout.toString());
 await (await Sandbox.connect('a')).commands.run('echo in hand', { onStdout: (text) => process.stdout.write(text) });
+process.stdout.write((await sandboxSession(await Sandbox.connect('a')).run({ command: 'echo adapted' })).stdout);
 await dock.suspendInstance('a');
 for await (const { id, state } of dock.listInstances()) console.log(id, state);
 try {
@@ -98,7 +100,7 @@ try {
 `,
   );
   const { stdout, stderr } = await run(process.execPath, 'use.js');
-  expect(stdout).toBe('hello\n255,0\nin hand\na suspended\ntrue not_found 404\n');
+  expect(stdout).toBe('hello\n255,0\nin hand\nadapted\na suspended\ntrue not_found 404\n');
   expect(stderr).toBe('');
 });
 
@@ -110,24 +112,28 @@ test('its command line runs from there', async () => {
 });
 
 const ENTRIES = ['client.js', 'sandbox.js'];
+const ADAPTERS = ['adapters/ai-sdk.js'];
 
-test.each(ENTRIES)('at run time %s imports nothing but files of its own, so a browser can load it', (entry) => {
-  const seen = new Set<string>();
-  const foreign: string[] = [];
-  const walk = (path: string) => {
-    if (seen.has(path)) return;
-    seen.add(path);
-    for (const [, from, bare, called] of readFileSync(path, 'utf8').matchAll(IMPORT)) {
-      const target = from ?? bare ?? called ?? '';
-      if (target.startsWith('.')) walk(join(dirname(path), target));
-      else foreign.push(target);
-    }
-  };
-  walk(join(installed, 'client', entry));
-  expect(seen.size).toBeGreaterThan(8);
-  expect(foreign).toEqual([]);
-  for (const path of seen) expect(readFileSync(path, 'utf8')).not.toMatch(/\b(process|Buffer|require)\b[.(]/);
-});
+test.each([...ENTRIES, ...ADAPTERS])(
+  'at run time %s imports nothing but files of its own, so a browser can load it',
+  (entry) => {
+    const seen = new Set<string>();
+    const foreign: string[] = [];
+    const walk = (path: string) => {
+      if (seen.has(path)) return;
+      seen.add(path);
+      for (const [, from, bare, called] of readFileSync(path, 'utf8').matchAll(IMPORT)) {
+        const target = from ?? bare ?? called ?? '';
+        if (target.startsWith('.')) walk(join(dirname(path), target));
+        else foreign.push(target);
+      }
+    };
+    walk(join(installed, 'client', entry));
+    expect(seen.size).toBeGreaterThan(8);
+    expect(foreign).toEqual([]);
+    for (const path of seen) expect(readFileSync(path, 'utf8')).not.toMatch(/\b(process|Buffer|require)\b[.(]/);
+  },
+);
 
 test('in a browser the client is small, and a sandbox in the hand costs only those who take it', async () => {
   const sizes: number[] = [];
@@ -147,6 +153,7 @@ test('its types hold in a project without ours: right use compiles, wrong use do
     join(project, 'consumer.ts'),
     `import { ApiError, createClient, type DryRun, type Event, type ExecAnswer, type Instance, type Page, type Volume } from 'winterdock/client';
 import { type BackgroundRun, type CommandResult, Sandbox } from 'winterdock/sandbox';
+import { type AiSandboxProvider, type AiSandboxSession, sandboxProvider, sandboxSession } from 'winterdock/ai-sdk';
 
 const dock = createClient({ url: 'http://localhost:3000', key: 'k' });
 createClient({ url: '', key: null });
@@ -183,6 +190,9 @@ const run: BackgroundRun = await box.commands.run('true', { background: true });
 const note: string = await box.files.read('note');
 const raw: Uint8Array = await box.files.read('note', { format: 'bytes' });
 for await (const change of await box.files.watch()) console.log(change.type, ended.exitCode, run.id, note, raw);
+const session: AiSandboxSession = sandboxSession(box);
+const provider: AiSandboxProvider = sandboxProvider({ tenant: 'acme' });
+console.log(session.description, provider.providerId);
 // @ts-expect-error a script in the background has no one to tell
 await box.commands.run('true', { background: true, onStdout: () => undefined });
 // @ts-expect-error a run has no exit code yet
