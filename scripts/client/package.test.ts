@@ -112,7 +112,7 @@ test('its command line runs from there', async () => {
 });
 
 const ENTRIES = ['client.js', 'sandbox.js'];
-const ADAPTERS = ['adapters/ai-sdk.js'];
+const ADAPTERS = ['adapters/ai-sdk.js', 'adapters/deepagents.js'];
 
 test.each([...ENTRIES, ...ADAPTERS])(
   'at run time %s imports nothing but files of its own, so a browser can load it',
@@ -153,6 +153,7 @@ test('its types hold in a project without ours: right use compiles, wrong use do
     join(project, 'consumer.ts'),
     `import { ApiError, createClient, type DryRun, type Event, type ExecAnswer, type Instance, type Page, type Volume } from 'winterdock/client';
 import { type BackgroundRun, type CommandResult, Sandbox } from 'winterdock/sandbox';
+import { type DeepSandboxBackend, sandboxBackend } from 'winterdock/deepagents';
 import { type AiSandboxProvider, type AiSandboxSession, sandboxProvider, sandboxSession } from 'winterdock/ai-sdk';
 
 const dock = createClient({ url: 'http://localhost:3000', key: 'k' });
@@ -192,7 +193,8 @@ const raw: Uint8Array = await box.files.read('note', { format: 'bytes' });
 for await (const change of await box.files.watch()) console.log(change.type, ended.exitCode, run.id, note, raw);
 const session: AiSandboxSession = sandboxSession(box);
 const provider: AiSandboxProvider = sandboxProvider({ tenant: 'acme' });
-console.log(session.description, provider.providerId);
+const backend: DeepSandboxBackend = sandboxBackend(box);
+console.log(session.description, provider.providerId, backend.id);
 // @ts-expect-error a script in the background has no one to tell
 await box.commands.run('true', { background: true, onStdout: () => undefined });
 // @ts-expect-error a run has no exit code yet
