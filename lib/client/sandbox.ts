@@ -56,7 +56,7 @@ function onlyOf(made: Instance[]): Instance {
   return instance;
 }
 
-/** One sandbox. `Sandbox.create` and `Sandbox.connect` make it. */
+/** One sandbox. `Sandbox.create` makes it, `Sandbox.connect` finds it. */
 export class Sandbox {
   readonly id: string;
   /** The client that it uses, for everything else that the server does. */
@@ -65,7 +65,8 @@ export class Sandbox {
   readonly files: SandboxFiles;
   readonly runs: SandboxRuns;
 
-  private constructor(client: WinterdockClient, id: string) {
+  /** The sandbox of this id, without asking for it: `Sandbox.connect` does. */
+  constructor(client: WinterdockClient, id: string) {
     this.id = id;
     this.client = client;
     this.runs = new SandboxRuns(client, id);

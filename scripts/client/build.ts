@@ -25,11 +25,12 @@ const ENTRIES = {
   client: 'client/client',
   sandbox: 'client/sandbox',
   'ai-sdk': 'client/adapters/ai-sdk',
+  computesdk: 'client/adapters/computesdk',
   deepagents: 'client/adapters/deepagents',
 };
 
 /** The frameworks of the adapters. Who has none of them installs none: an adapter imports nothing of its framework. */
-const FRAMEWORKS = { ai: '>=7', deepagents: '>=1.14' };
+const FRAMEWORKS = { ai: '>=7', computesdk: '>=4', deepagents: '>=1.14' };
 
 /** The package's own package.json. Versions are the repository's. */
 const MANIFEST = {

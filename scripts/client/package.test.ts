@@ -112,7 +112,7 @@ test('its command line runs from there', async () => {
 });
 
 const ENTRIES = ['client.js', 'sandbox.js'];
-const ADAPTERS = ['adapters/ai-sdk.js', 'adapters/deepagents.js'];
+const ADAPTERS = ['adapters/ai-sdk.js', 'adapters/computesdk.js', 'adapters/deepagents.js'];
 
 test.each([...ENTRIES, ...ADAPTERS])(
   'at run time %s imports nothing but files of its own, so a browser can load it',
@@ -155,6 +155,7 @@ test('its types hold in a project without ours: right use compiles, wrong use do
 import { type BackgroundRun, type CommandResult, Sandbox } from 'winterdock/sandbox';
 import { type DeepSandboxBackend, sandboxBackend } from 'winterdock/deepagents';
 import { type AiSandboxProvider, type AiSandboxSession, sandboxProvider, sandboxSession } from 'winterdock/ai-sdk';
+import { type ComputeProvider, winterdock } from 'winterdock/computesdk';
 
 const dock = createClient({ url: 'http://localhost:3000', key: 'k' });
 createClient({ url: '', key: null });

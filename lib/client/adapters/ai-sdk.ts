@@ -14,6 +14,8 @@ import type {
   AiSandboxSession,
 } from './ai-sdk-types.ts';
 import { DESCRIPTION, remarkOn, wholeCwd, withRemark } from './commands.ts';
+import { destroySandbox } from './ending.ts';
+import { entryAt } from './entry.ts';
 import { followLinks, isRefusal } from './links.ts';
 import { sandboxIdOf } from './session-ids.ts';
 
@@ -61,19 +63,7 @@ export function sandboxSession(box: Sandbox): AiSandboxSession {
       if (!/^utf-?8$/i.test(encoding)) throw new RangeError(`Text is written as UTF-8, not as ${encoding}.`);
       await write(path, content, abortSignal);
     },
-    stat: ({ path, abortSignal: signal }) =>
-      read(path, { signal }, async (real) => {
-        const { volume, path: inVolume } = volumePathOf(real);
-        try {
-          await box.client.listFolder(box.id, volume, { path: inVolume, limit: 1 }, { signal });
-          return { type: 'directory' as const, size: 0 };
-        } catch (error) {
-          if (!isRefusal(error, 'conflict')) throw error;
-        }
-        const { size, stream } = await box.client.getFile(box.id, volume, inVolume, { signal });
-        await stream.cancel();
-        return { type: 'file' as const, size: size ?? 0 };
-      }),
+    stat: ({ path, abortSignal: signal }) => entryAt(box, path, { signal }),
     listDirectory: ({ path, abortSignal: signal }) =>
       read(path, { signal }, async (real) => {
         const types = { file: 'file', dir: 'directory', link: 'symlink' } as const;
@@ -123,7 +113,7 @@ function networkSession(box: Sandbox): AiNetworkSandboxSession {
         if (!isRefusal(error, 'invalid_transition', 'gone')) throw error;
       }
     },
-    destroy: () => box.delete({ reason: 'its session was destroyed' }),
+    destroy: () => destroySandbox(box, 'its session was destroyed'),
     restricted: () => session,
   };
 }

@@ -10,12 +10,13 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** The first line that names a model of somebody's, which the test has none of. */
 const MODEL = /model: .*?,\n/;
 
-/** What the JavaScript under a heading prints. `model`: code in the place of its model. */
-export async function runExample(heading: string, { connection }: Dock, model: string): Promise<string> {
+/** What the JavaScript under a heading prints. `model`: code in the place of its model, if it has one. */
+export async function runExample(heading: string, { connection }: Dock, model?: string): Promise<string> {
   const text = readFileSync(join(ROOT, 'docs', 'agents.md'), 'utf8');
   const at = text.indexOf(`\n${heading}\n`);
   const program = /```js\n([\s\S]*?)```/.exec(text.slice(at))?.[1];
-  if (at < 0 || program === undefined || !MODEL.test(program)) throw new Error(`There is no example at ${heading}.`);
+  if (at < 0 || program === undefined || MODEL.test(program) !== (model !== undefined))
+    throw new Error(`There is no example at ${heading}.`);
   // Beside the tests, where the packages of the framework are found.
   const file = fileURLToPath(new URL(`example-${process.pid}-${Date.now()}.mjs`, import.meta.url));
   const ours = program.replaceAll(/'winterdock\/([\w-]+)'/g, (_, entry: string) => {
