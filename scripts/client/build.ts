@@ -27,10 +27,11 @@ const ENTRIES = {
   'ai-sdk': 'client/adapters/ai-sdk',
   computesdk: 'client/adapters/computesdk',
   deepagents: 'client/adapters/deepagents',
+  'openai-agents': 'client/adapters/openai-agents',
 };
 
 /** The frameworks of the adapters. Who has none of them installs none: an adapter imports nothing of its framework. */
-const FRAMEWORKS = { ai: '>=7', computesdk: '>=4', deepagents: '>=1.14' };
+const FRAMEWORKS = { '@openai/agents': '>=0.20', ai: '>=7', computesdk: '>=4', deepagents: '>=1.14' };
 
 /** The package's own package.json. Versions are the repository's. */
 const MANIFEST = {

@@ -112,7 +112,7 @@ test('its command line runs from there', async () => {
 });
 
 const ENTRIES = ['client.js', 'sandbox.js'];
-const ADAPTERS = ['adapters/ai-sdk.js', 'adapters/computesdk.js', 'adapters/deepagents.js'];
+const ADAPTERS = ['ai-sdk', 'computesdk', 'deepagents', 'openai-agents'].map((name) => `adapters/${name}.js`);
 
 test.each([...ENTRIES, ...ADAPTERS])(
   'at run time %s imports nothing but files of its own, so a browser can load it',
@@ -153,6 +153,7 @@ test('its types hold in a project without ours: right use compiles, wrong use do
     join(project, 'consumer.ts'),
     `import { ApiError, createClient, type DryRun, type Event, type ExecAnswer, type Instance, type Page, type Volume } from 'winterdock/client';
 import { type BackgroundRun, type CommandResult, Sandbox } from 'winterdock/sandbox';
+import type { AgentsSandboxClient } from 'winterdock/openai-agents';
 import { type DeepSandboxBackend, sandboxBackend } from 'winterdock/deepagents';
 import { type AiSandboxProvider, type AiSandboxSession, sandboxProvider, sandboxSession } from 'winterdock/ai-sdk';
 import { type ComputeProvider, winterdock } from 'winterdock/computesdk';
@@ -196,6 +197,7 @@ const session: AiSandboxSession = sandboxSession(box);
 const provider: AiSandboxProvider = sandboxProvider({ tenant: 'acme' });
 const backend: DeepSandboxBackend = sandboxBackend(box);
 console.log(session.description, provider.providerId, backend.id);
+export type Id = AgentsSandboxClient<object>['backendId'];
 // @ts-expect-error a script in the background has no one to tell
 await box.commands.run('true', { background: true, onStdout: () => undefined });
 // @ts-expect-error a run has no exit code yet

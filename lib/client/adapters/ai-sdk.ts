@@ -14,7 +14,7 @@ import type {
   AiSandboxSession,
 } from './ai-sdk-types.ts';
 import { DESCRIPTION, remarkOn, wholeCwd, withRemark } from './commands.ts';
-import { destroySandbox } from './ending.ts';
+import { destroySandbox, putToSleep } from './ending.ts';
 import { entryAt } from './entry.ts';
 import { followLinks, isRefusal } from './links.ts';
 import { sandboxIdOf } from './session-ids.ts';
@@ -105,14 +105,7 @@ function networkSession(box: Sandbox): AiNetworkSandboxSession {
     ports: [],
     getPortEndpoint: noPort,
     getPortUrl: noPort,
-    async stop() {
-      try {
-        await box.suspend({ reason: 'its session was stopped' });
-      } catch (error) {
-        // It has never been awake, rests deeper already, or is deleted: it is stopped.
-        if (!isRefusal(error, 'invalid_transition', 'gone')) throw error;
-      }
-    },
+    stop: () => putToSleep(box, 'its session was stopped'),
     destroy: () => destroySandbox(box, 'its session was destroyed'),
     restricted: () => session,
   };

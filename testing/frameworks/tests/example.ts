@@ -23,7 +23,9 @@ export async function runExample(heading: string, { connection }: Dock, model?: 
     const path = entry === 'client' || entry === 'sandbox' ? entry : `adapters/${entry}`;
     return JSON.stringify(join(ROOT, 'lib', 'client', `${path}.ts`));
   });
-  writeFileSync(file, ours.replace(MODEL, `model: ${model},\n`));
+  // Of this framework its core is installed, which it hands on.
+  const core = ours.replaceAll(/'@openai\/agents(?=['/])/g, "'@openai/agents-core");
+  writeFileSync(file, core.replace(MODEL, `model: ${model},\n`));
   try {
     const env = { ...process.env, WINTERDOCK_URL: connection.url, WINTERDOCK_KEY: connection.key };
     const { stdout } = await promisify(execFile)(process.execPath, [file], { env });
