@@ -9,9 +9,11 @@ import { decodeBytesToUtf8, defineCommand } from '../shell/bash.ts';
 import type { FilePort } from '../shell/guest-files.ts';
 import { DATABASE_SETUP, SQLITE_PORT } from '../sqlite/python-finder.ts';
 import { LazyPythonPort } from '../sqlite/python-import.ts';
+import { type PythonArguments, pythonArguments } from './python-arguments.ts';
 import { NETWORK_SETUP, PythonNetworkPort } from './python-network.ts';
 import { NETWORK_PORT } from './python-network-module.ts';
 import { BYTE_OUTPUT_SETUP, decodePythonOutput } from './python-output.ts';
+import { type ModuleSearch, moduleSearch } from './python-paths.ts';
 
 const USAGE_EXIT = 2;
 
@@ -61,8 +63,15 @@ const REFUSE_OTHER_NAMES = [
   ' sys.addaudithook(named)',
 ];
 
+interface SourceOptions extends ModuleSearch, Partial<Pick<PythonArguments, 'warnings' | 'optimize'>> {}
+
 /** Code that runs `source` as if Python had received it directly: the same file name, arguments and tracebacks. */
-export function pythonSource(source: string, file: string, argument0: string): string {
+export function pythonSource(
+  source: string,
+  file: string,
+  argument0: string,
+  { warnings = [], optimize = 0, ...search }: SourceOptions = {},
+): string {
   const encoded = Buffer.from(source).toString('base64');
   return [
     'def _run():',
@@ -71,12 +80,14 @@ export function pythonSource(source: string, file: string, argument0: string): s
     ...REFUSE_OTHER_NAMES,
     ...DATABASE_SETUP,
     ...NETWORK_SETUP,
+    ...moduleSearch(search),
+    ...(warnings.length === 0 ? [] : [' import warnings', ` warnings._processoptions(${JSON.stringify(warnings)})`]),
     ` file, source = ${JSON.stringify(file)}, base64.b64decode("${encoded}").decode()`,
     ` sys.argv[0] = ${JSON.stringify(argument0)}`,
     ' linecache.cache[file] = (len(source), None, source.splitlines(True), file)',
     ' main = sys.modules["__main__"].__dict__',
     ' try:',
-    '  exec(compile(source, file, "exec"), main)',
+    `  exec(compile(source, file, "exec", optimize=${optimize === 0 ? -1 : Math.min(optimize, 2)}), main)`,
     ' except SystemExit as end:',
     '  if end.code is None or isinstance(end.code, int):',
     '   raise',
@@ -104,28 +115,42 @@ async function withExactOutput(running: Promise<ExecResult>): Promise<ExecResult
 async function runPython(name: string, args: string[], context: CommandContext): Promise<ExecResult> {
   const { origCommand } = context;
   if (!origCommand) return { stdout: '', stderr: `${name}: not available\n`, exitCode: 127 };
-  const [first, ...rest] = args;
-  if (first === '-c' && rest[0] !== undefined) {
-    return withExactOutput(origCommand(['-c', pythonSource(rest[0], '<string>', '-c'), ...rest.slice(1)]));
-  }
-  if (first === undefined || first === '-') {
-    const source = decodeBytesToUtf8(context.stdin);
-    return source.trim() === ''
-      ? origCommand(args)
-      : withExactOutput(origCommand(['-c', pythonSource(source, '<stdin>', '-'), ...rest]));
-  }
-  const [module, ...passed] = rest;
-  if (first === '-m' && module !== undefined && /^[\w.]+$/.test(module)) {
-    const source = `import runpy\nrunpy.run_module(${JSON.stringify(module)}, run_name="__main__", alter_sys=True)`;
-    return withExactOutput(origCommand(['-c', pythonSource(source, '<string>', module), ...passed]));
-  }
-  if (first.startsWith('-')) return origCommand(args);
-  try {
-    const source = await context.fs.readFile(context.fs.resolvePath(context.cwd, first));
-    return await withExactOutput(origCommand(['-c', pythonSource(source, first, first), ...rest]));
-  } catch {
-    // Python reports every read error with these words.
-    const stderr = `${name}: can't open file '${first}': [Errno 2] No such file or directory\n`;
-    return { stdout: '', stderr, exitCode: USAGE_EXIT };
+  const read = pythonArguments(name, args);
+  if ('original' in read) return origCommand([read.original]);
+  if ('exitCode' in read) return read;
+  const { what, rest, isSafePath, ...how } = read;
+  const first = isSafePath ? { first: null } : {};
+  const run = (source: string, file: string, argument0: string, search: ModuleSearch = first) =>
+    withExactOutput(origCommand(['-c', pythonSource(source, file, argument0, { ...how, ...search }), ...rest]));
+  switch (what.kind) {
+    case 'code':
+      return run(what.text, '<string>', '-c');
+    case 'module':
+      if (what.text === 'pip' && context.exec) return context.exec('pip', { cwd: context.cwd, args: rest });
+      if (!/^[\w.]+$/.test(what.text)) {
+        return { stdout: '', stderr: `${name}: No module named ${what.text}\n`, exitCode: 1 };
+      }
+      return run(
+        `import runpy\nrunpy.run_module(${JSON.stringify(what.text)}, run_name="__main__", alter_sys=True)`,
+        '<string>',
+        what.text,
+      );
+    case 'stdin': {
+      const source = decodeBytesToUtf8(context.stdin);
+      return source.trim() === '' ? origCommand(args) : run(source, '<stdin>', args.includes('-') ? '-' : '');
+    }
+    case 'file': {
+      const file = context.fs.resolvePath(context.cwd, what.text);
+      let source: string;
+      try {
+        source = await context.fs.readFile(file);
+      } catch {
+        // Python reports every read error with these words.
+        const stderr = `${name}: can't open file '${file}': [Errno 2] No such file or directory\n`;
+        return { stdout: '', stderr, exitCode: USAGE_EXIT };
+      }
+      const folder = file.slice(0, Math.max(1, file.lastIndexOf('/')));
+      return run(source, what.text, what.text, isSafePath ? first : { first: folder });
+    }
   }
 }
