@@ -263,10 +263,11 @@ test('aborting an agent stops its script on the server', async () => {
 });
 
 test('the example of the docs works as it stands there', async () => {
-  const { client, connection } = await startDock();
+  const dock = await startDock();
+  const { client } = dock;
   const steps = [{ tool: 'execute', input: { command: 'echo hello > note; cat note' } }, 'It says hello.'];
   const model = `new (await import('./deepagents-model.ts')).ScriptedChatModel(${JSON.stringify(steps)}.map((step) => () => step))`;
-  expect(await runExample('### LangChain deepagents', { client, connection }, model)).toBe('It says hello.\n');
+  expect(await runExample('### LangChain deepagents', dock, model)).toBe('It says hello.\n');
   expect(await client.getInstance('task-1')).toMatchObject({ state: 'suspended' });
   expect(await (await client.getFile('task-1', 'workspace', '/note')).text()).toBe('hello\n');
 });

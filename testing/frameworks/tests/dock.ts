@@ -6,6 +6,8 @@ import { startServer, TEST_KEY } from '../../../lib/testing/server.ts';
 export interface Dock {
   /** For what a test looks up itself, past the adapter. */
   client: WinterdockClient;
+  /** Of the whole server. */
+  admin: WinterdockClient;
   /** What the adapter is given. */
   connection: { url: string; key: string };
 }
@@ -17,7 +19,7 @@ export async function startDock(): Promise<Dock> {
   const admin = createClient({ url: server.url, key: TEST_KEY });
   const { key } = await admin.createKey({ name: 'agent', role: 'tenant', tenant: 'acme' });
   const connection = { url: server.url, key };
-  return { client: createClient(connection), connection };
+  return { client: createClient(connection), admin, connection };
 }
 
 /** A program with a mistake, as the agent writes it first. */
