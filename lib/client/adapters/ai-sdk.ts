@@ -16,7 +16,7 @@ import type {
 import { DESCRIPTION, remarkOn, wholeCwd, withRemark } from './commands.ts';
 import { destroySandbox, putToSleep } from './ending.ts';
 import { entryAt } from './entry.ts';
-import { followLinks, isRefusal } from './links.ts';
+import { followLinks, isRefusal, writeOverLinks } from './links.ts';
 import { sandboxIdOf } from './session-ids.ts';
 
 export type { AiNetworkSandboxSession, AiSandboxProcess, AiSandboxProvider, AiSandboxSession } from './ai-sdk-types.ts';
@@ -45,7 +45,7 @@ export function sandboxSession(box: Sandbox): AiSandboxSession {
   const readBytes = (path: string, signal: AbortSignal | undefined) =>
     read(path, { signal }, (real) => box.files.read(real, { format: 'bytes', signal }));
   const write = async (path: string, content: Upload, signal: AbortSignal | undefined) => {
-    await box.files.write(path, content, { signal });
+    await writeOverLinks(box, path, content, { signal });
   };
   return {
     description: DESCRIPTION,

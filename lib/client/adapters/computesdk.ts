@@ -18,7 +18,7 @@ import type {
 } from './computesdk-types.ts';
 import { destroySandbox } from './ending.ts';
 import { entryAt } from './entry.ts';
-import { followLinks, isRefusal } from './links.ts';
+import { followLinks, isRefusal, writeOverLinks } from './links.ts';
 
 export type {
   ComputeCommandOptions,
@@ -81,7 +81,7 @@ function filesystemOf(box: Sandbox): ComputeFileSystem {
   return {
     readFile: (path) => find(path, (real) => box.files.read(real)),
     async writeFile(path, content) {
-      await box.files.write(path, content);
+      await writeOverLinks(box, path, content, {});
     },
     async readdir(path) {
       const entries = await find(path, (real) => box.files.list(real));

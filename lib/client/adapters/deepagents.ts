@@ -10,7 +10,7 @@ import { remarkOn, withRemark } from './commands.ts';
 import { globFiles, grepFiles } from './deepagents-search.ts';
 import type { DeepChange, DeepFileError, DeepReadResult, DeepSandboxBackend } from './deepagents-types.ts';
 import { mediaTypeOf, textOrNull } from './file-kinds.ts';
-import { followLinks, isRefusal } from './links.ts';
+import { followLinks, isRefusal, writeOverLinks } from './links.ts';
 
 export type { DeepSandboxBackend } from './deepagents-types.ts';
 
@@ -102,7 +102,7 @@ export function sandboxBackend(
     return bytes;
   };
   const put = async (path: string, content: Uint8Array | string): Promise<DeepChange> => {
-    await box.files.write(pathOf(path), content, call);
+    await writeOverLinks(box, pathOf(path), content, call);
     return { path, filesUpdate: null };
   };
   return {

@@ -3,7 +3,7 @@
  * something is not there, and wakes the sandbox only where a link is in the way. Safe for the browser.
  */
 
-import type { CallOptions } from '../call.ts';
+import type { CallOptions, Upload } from '../call.ts';
 import { ApiError } from '../error.ts';
 import { shellPathOf, volumePathOf } from '../sandbox/paths.ts';
 import type { Sandbox } from '../sandbox.ts';
@@ -62,5 +62,23 @@ export async function followLinks<T>(
     if (real === null) return null;
     if (real === shellPathOf(volumePathOf(path))) throw error;
     return look(real);
+  }
+}
+
+/** Writes a file, also over a link or below one, as a shell does; a stream only where no link is in the way. */
+export async function writeOverLinks(box: Sandbox, path: string, content: Upload, options: CallOptions): Promise<void> {
+  try {
+    await box.files.write(path, content, options);
+  } catch (error) {
+    if (!isRefusal(error, 'conflict') || content instanceof ReadableStream) throw error;
+    const whole = shellPathOf(volumePathOf(path));
+    const { exitCode, stdout } = await box.commands.run('readlink -f -- "$LINK"', {
+      signal: options.signal,
+      cwd: '/',
+      env: { LINK: whole },
+    });
+    const real = stdout.replace(/\n$/, '');
+    if (exitCode !== 0 || real === whole) throw error;
+    await box.files.write(real, content, options);
   }
 }

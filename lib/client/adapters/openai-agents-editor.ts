@@ -3,7 +3,7 @@ import { ApiError } from '../error.ts';
 import { volumePathOf } from '../sandbox/paths.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { textOrNull } from './file-kinds.ts';
-import { followLinks, isRefusal } from './links.ts';
+import { followLinks, isRefusal, writeOverLinks } from './links.ts';
 import type { AgentsEditor, AgentsPatchResult } from './openai-agents-types.ts';
 
 /** The framework's `applyDiff`. */
@@ -27,7 +27,7 @@ export function editorOf(box: Sandbox, pathOf: (path: string) => string, applyDi
   return {
     createFile: ({ path, diff }) =>
       telling(path, async () => {
-        await box.files.write(pathOf(path), applyDiff('', diff, 'create'));
+        await writeOverLinks(box, pathOf(path), applyDiff('', diff, 'create'), {});
         return undefined;
       }),
     updateFile: ({ path, diff, moveTo }) =>

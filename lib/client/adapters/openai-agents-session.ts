@@ -6,7 +6,7 @@ import { remarkOn, withRemark } from './commands.ts';
 import { putToSleep } from './ending.ts';
 import { entryAt } from './entry.ts';
 import { mediaTypeOf } from './file-kinds.ts';
-import { followLinks } from './links.ts';
+import { followLinks, writeOverLinks } from './links.ts';
 import { type ApplyDiff, editorOf } from './openai-agents-editor.ts';
 import { execAnswer, fittingOutput } from './openai-agents-output.ts';
 import type {
@@ -82,7 +82,7 @@ export function agentsSession<M extends AgentsManifest>(
 
   const write = async (path: string, entry: AgentsEntry): Promise<void> => {
     if (entry.type === 'file' && (typeof entry.content === 'string' || entry.content instanceof Uint8Array)) {
-      await box.files.write(path, entry.content);
+      await writeOverLinks(box, path, entry.content, {});
     } else if (entry.type === 'dir') {
       if (!(await box.files.exists(path))) await box.files.makeDir(path);
       for (const [name, child] of Object.entries(entry.children ?? {})) await write(`${path}/${name}`, child);

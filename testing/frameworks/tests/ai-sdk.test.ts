@@ -165,8 +165,17 @@ test('a path leads over links, and a link itself is listed and deleted', async (
   expect(await session.readFile({ path: 'lost' })).toBeNull();
   await expect(session.readFile({ path: 'folder' })).rejects.toMatchObject({ code: 'not_found' });
   expect(await session.listDirectory({ path: '.' })).toContainEqual({ name: 'lost', type: 'symlink' });
+  await session.writeTextFile({ path: 'file', content: 'over' });
+  expect(await box.files.read('d/f')).toBe('over');
+  await session.writeBinaryFile({ path: 'folder/new', content: new Uint8Array([104, 111]) });
+  expect(await box.files.read('d/new')).toBe('ho');
+  await session.writeTextFile({ path: 'lost', content: 'found' });
+  expect(await box.files.read('nowhere')).toBe('found');
+  await expect(session.writeTextFile({ path: 'folder', content: '' })).rejects.toMatchObject({ code: 'conflict' });
+  await session.run({ command: 'ln -s /usr/bin/new outside' });
+  await expect(session.writeTextFile({ path: 'outside', content: '' })).rejects.toMatchObject({ code: 'validation' });
   expect(await session.deleteFile({ path: 'file' })).toBe(true);
-  expect(await box.files.read('d/f')).toBe('hi\n');
+  expect(await box.files.read('d/f')).toBe('over');
 });
 
 test('a command has its folder and environment, an exit code is a result, and a cut output says so', async () => {

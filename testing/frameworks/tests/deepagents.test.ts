@@ -160,6 +160,8 @@ test('an edit changes one piece or all, says why it did not, and is never over w
   expect((await backend.edit('/workspace/bytes', 'a', 'b')).error).toMatch(/no text/);
   expect(await backend.edit('/workspace/link', 'end', 'the end')).toMatchObject({ occurrences: 1 });
   expect(await box.files.read(path)).toBe('1 $&$1 1 $& the end');
+  expect(await backend.write('/workspace/link', '1 $&$1 1 $& the end')).toMatchObject({ path: '/workspace/link' });
+  expect((await box.files.list()).find(({ name }) => name === 'link')?.kind).toBe('link');
   const getFile = box.client.getFile;
   const between = vi.spyOn(box.client, 'getFile').mockImplementation(async (...args) => {
     const file = await getFile(...args);
