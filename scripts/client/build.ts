@@ -72,6 +72,9 @@ await box.files.write('note', 'hello');
 await box.suspend();
 \`\`\`
 
+Sandboxes for agent frameworks, each to be installed beside it: \`winterdock/ai-sdk\`, \`winterdock/deepagents\`,
+\`winterdock/openai-agents\` and \`winterdock/computesdk\`.
+
 Every operation of the server, one method each:
 
 \`\`\`js
