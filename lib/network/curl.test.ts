@@ -120,6 +120,14 @@ test('curl ends with the exit codes of curl, and says why', async () => {
   expect((await sh('curl -s https://nowhere.test/'))[2]).toBe('');
 }, 30_000);
 
+test.each(['curl -sS', 'wget -qO-'])(
+  'a %s that gets no answer is ended by timeout, and the script goes on',
+  async (command) => {
+    net.answer = () => {};
+    expect(await sh(`timeout 1 ${command} $PLAIN/never; echo $?`)).toEqual([0, '124\n', '']);
+  },
+);
+
 test('wget saves or prints, and fails as wget does', async () => {
   expect(await sh('wget -qO- $PLAIN/x')).toEqual([0, 'at /x', '']);
   expect(await sh('wget -q $PLAIN/d/file.txt && cat file.txt')).toEqual([0, 'at /d/file.txt', '']);

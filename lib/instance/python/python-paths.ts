@@ -1,10 +1,10 @@
 /** Where Python in a sandbox looks for modules. */
 
 /** The version of CPython that just-bash brings, as folders and wheels have it. */
-const PYTHON_VERSION = '3.13';
+export const PYTHON_VERSION = '3.13';
 
 /** Where `pip install` puts packages: in the workspace, with which they travel. */
-const SITE_PACKAGES = `/workspace/.local/lib/python${PYTHON_VERSION}/site-packages`;
+export const SITE_PACKAGES = `/workspace/.local/lib/python${PYTHON_VERSION}/site-packages`;
 
 export interface ModuleSearch {
   /** The first folder; null: none. Default: the current one. */

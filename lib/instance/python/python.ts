@@ -126,7 +126,8 @@ async function runPython(name: string, args: string[], context: CommandContext):
     case 'code':
       return run(what.text, '<string>', '-c');
     case 'module':
-      if (what.text === 'pip' && context.exec) return context.exec('pip', { cwd: context.cwd, args: rest });
+      if (what.text === 'pip' && context.exec)
+        return context.exec('pip', { cwd: context.cwd, args: rest, env: { ...context.exportedEnv } });
       if (!/^[\w.]+$/.test(what.text)) {
         return { stdout: '', stderr: `${name}: No module named ${what.text}\n`, exitCode: 1 };
       }

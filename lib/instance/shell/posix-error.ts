@@ -1,6 +1,25 @@
 /** POSIX file system errors, which the shell's commands expect and print. */
 import { isWinterdockError } from '../../base/errors.ts';
 
+/** The words of GNU's tools. */
+export const POSIX_REASONS: Readonly<Record<string, string>> = {
+  EBUSY: 'Device or resource busy',
+  EEXIST: 'File exists',
+  EFBIG: 'File too large',
+  EILSEQ: 'Invalid or incomplete multibyte or wide character',
+  EINVAL: 'Invalid argument',
+  EIO: 'Input/output error',
+  EISDIR: 'Is a directory',
+  ELOOP: 'Too many levels of symbolic links',
+  ENAMETOOLONG: 'File name too long',
+  ENOENT: 'No such file or directory',
+  ENOSPC: 'No space left on device',
+  ENOTDIR: 'Not a directory',
+  ENOTEMPTY: 'Directory not empty',
+  EPERM: 'Operation not permitted',
+  EROFS: 'Read-only file system',
+};
+
 /** `ENOENT: no such file or directory, '/workspace/a'`. */
 export function posixError(code: string, what: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${what}, '${path}'`), { code });

@@ -6,11 +6,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Command, CommandContext, ExecResult, IFileSystem } from 'just-bash';
 import { bytesOfText, textOfBytes } from '../../byte-text.ts';
 import type { FetchAnswer, FetchRequest } from '../../fetch-messages.ts';
+import type { Cancel } from '../../guest-network.ts';
 import { monotonicMs } from '../../monotonic.ts';
 import type { Run } from '../../run.ts';
 import { latin1FromBytes } from '../bash.ts';
 import { normalizePath } from '../guest-paths.ts';
 import type { Outlet } from '../pipes.ts';
+import { POSIX_REASONS } from '../posix-error.ts';
 import { CommandFiles, type CommandSystem } from './command-files.ts';
 import { type GivenOption, OptionError, type OptionNames, parseOptions } from './options.ts';
 
@@ -211,9 +213,20 @@ export class CommandCall {
       throw new CommandEnd(TIMED_OUT_EXIT);
   }
 
-  /** Sends a request to the network. Never throws: the answer says why there is none. */
-  fetch(request: FetchRequest): Promise<FetchAnswer> {
-    return this.#run.fetch(request);
+  /** Sends a request to the network; ends with its answer or the call's time. Never throws: the answer says why. */
+  async fetch(request: FetchRequest): Promise<FetchAnswer> {
+    const { signal } = this;
+    const cancel: Cancel = { cancelled: signal.aborted, onCancel: null };
+    const stop = () => {
+      cancel.cancelled = true;
+      cancel.onCancel?.();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await this.#run.fetch(request, cancel);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
   }
 
   /** Runs another command with its arguments, which no shell parses. Its output follows what was printed. */
@@ -282,7 +295,9 @@ export class CommandCall {
     if (exec === undefined) throw new CommandEnd(1);
     // A program that runs in place of this one writes to where this one would.
     const outlet = inheritsStdin && this.#parts.length === 0 && { pipe: this.outlet };
-    const settings = { cwd: this.cwd, args: rest, ...(signal && { signal }), ...outlet, ...more };
+    // A program has the variables that the shell exports.
+    const env = options.replaceEnv ? options.env : { ...this.context.exportedEnv, ...options.env };
+    const settings = { cwd: this.cwd, args: rest, ...(signal && { signal }), ...outlet, ...more, ...(env && { env }) };
     if (inheritsStdin && execWithInheritedStdin) return execWithInheritedStdin(quoted(first), settings);
     if (stdin === undefined) return exec(quoted(first), settings);
     return exec(quoted(first), { ...settings, stdin: Buffer.from(stdin).toString('latin1'), stdinKind: 'bytes' });
@@ -353,28 +368,10 @@ export function shellCommand(
   };
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  EBUSY: 'Device or resource busy',
-  EEXIST: 'File exists',
-  EFBIG: 'File too large',
-  EILSEQ: 'Invalid or incomplete multibyte or wide character',
-  EINVAL: 'Invalid argument',
-  EIO: 'Input/output error',
-  EISDIR: 'Is a directory',
-  ELOOP: 'Too many levels of symbolic links',
-  ENAMETOOLONG: 'File name too long',
-  ENOENT: 'No such file or directory',
-  ENOSPC: 'No space left on device',
-  ENOTDIR: 'Not a directory',
-  ENOTEMPTY: 'Directory not empty',
-  EPERM: 'Operation not permitted',
-  EROFS: 'Read-only file system',
-};
-
 /** The words of GNU's tools for a POSIX error. Throws an error of another kind again. */
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reason = REASONS[code];
+  const reason = POSIX_REASONS[code];
   if (reason === undefined) throw error;
   return reason;
 }

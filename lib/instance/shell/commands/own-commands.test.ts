@@ -191,6 +191,14 @@ test('getconf says what nproc says, and what a page has', async () => {
   );
 });
 
+test('a program that another one starts has the variables that are exported, and no others', async () => {
+  const stdout = await at.say(
+    at.open('exported'),
+    'export X=1; Y=2; timeout 9 printenv X; nice printenv X; echo a | xargs -I{} printenv X; find . -maxdepth 0 -exec printenv X \\;; timeout 9 printenv Y; Z=3 timeout 9 printenv Z; env -i A=5 printenv X; echo $Y',
+  );
+  expect(stdout).toBe('1\n1\n1\n1\n3\n2\n');
+});
+
 test('every command completes in a terminal', async () => {
   const names = (await at.say(at.open('names'), 'ls /bin')).split('\n').filter(Boolean);
   expect(names).toEqual(expect.arrayContaining(['cmp', 'find', 'grep', 'id', 'mktemp', 'yes']));
