@@ -196,6 +196,7 @@ const TABLE = {
   due: { roles: EVERYONE, about: 'dock' },
   dueCounts: { roles: EVERYONE, about: 'dock' },
   metricsText: { roles: PEOPLE, about: 'everyone' },
+  serverHealth: { roles: PEOPLE, about: 'everyone' },
 
   me: { roles: EVERYONE, about: 'dock' },
   people: { roles: ADMIN, about: 'everyone' },

@@ -17,6 +17,8 @@ import { type WakeSummary, WakeTimeBook } from './wake-times.ts';
 export interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
+  /** Wakes since the start: those that found their process there, and the others by where the file came from. */
+  resumes(): Promise<ResumeCounts>;
   /** Counts a wake that found its process already there. Cold ones are counted from the ledger. */
   resumedWarm(seconds: number): void;
   /** Counts a run of a schedule; `lateSeconds` after the time that it was due at, null when there is none. */
@@ -27,6 +29,11 @@ export interface Metrics {
   wakeTimes(days: number): Promise<WakeSummary[]>;
   /** Stops counting and keeps what was counted. */
   close(): Promise<void>;
+}
+
+export interface ResumeCounts {
+  warm: number;
+  cold: Record<AshSource, number>;
 }
 
 /** Seconds. A wake costs milliseconds, so the buckets start there. */
@@ -41,7 +48,8 @@ const LATENESS_BUCKETS = [1, 2, 5, 10, 30, 60, 120, 300, 900, 3600];
 const THERMAL = 'thermal.';
 
 /** Ash knows three sources: this machine, an object store, and what never ran. */
-const ASH_SOURCE: Readonly<Record<Source, 'local' | 'cloud' | 'fresh'>> = {
+type AshSource = 'local' | 'cloud' | 'fresh';
+const ASH_SOURCE: Readonly<Record<Source, AshSource>> = {
   local: 'local',
   cold: 'local',
   archive: 'local',
@@ -332,6 +340,13 @@ export function createMetrics(options: {
   return {
     contentType: prom.contentType,
     text: () => prom.metrics(),
+    async resumes() {
+      const cold: ResumeCounts['cold'] = { local: 0, cloud: 0, fresh: 0 };
+      const { values } = await coldResumes.get();
+      for (const { labels, value } of values) cold[ASH_SOURCE[labels.source as Source]] += value;
+      const warm = (await resumes.get()).values.find(({ labels }) => labels.path === 'warm')?.value ?? 0;
+      return { warm, cold };
+    },
     resumedWarm(seconds) {
       resumes.inc({ path: 'warm' });
       ash?.warm.inc();

@@ -216,6 +216,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   });
   const { operations, admit } = createGuard(
     createOperations({
+      pool,
       auth,
       blueprints,
       bundles,

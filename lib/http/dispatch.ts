@@ -76,7 +76,9 @@ const ANONYMOUS: Omit<Caller, 'requestId' | 'address'> = {
 };
 /** Bodies of the largest file that one caller may have in memory at a time; all of them together, twice as many. */
 const BODIES_EACH = 4;
-const OWN_ROOTS = new Set(['api', 'instances', 'healthz', 'readyz', 'metrics', 'openapi.json']);
+
+/** The API's own roots, whatever the table is; those of its routes come to them. */
+const OWN_ROOTS = ['api', 'instances', 'healthz', 'readyz', 'metrics', 'openapi.json'];
 
 /** Logs unexpected errors and storage failures under the request's id. */
 export function logFailure(thrown: unknown, requestId: string, log: Logger): void {
@@ -109,6 +111,8 @@ export function problemAnswer(thrown: unknown, requestId: string, log: Logger): 
 export function createDispatcher(options: DispatchOptions): Dispatcher {
   const { services, auth, log } = options;
   const matcher = new RouteMatcher<Route>();
+  const roots = options.routes.filter(({ root }) => root).map(({ path }) => path.split('/')[1]);
+  const ownRoots = new Set<string | undefined>([...OWN_ROOTS, ...roots]);
   for (const route of options.routes) {
     if (route.root) matcher.add(route.method, route.path, route);
     else matcher.add(route.method, `/api${route.path}`, route);
@@ -251,7 +255,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
 
   return {
     owns(target) {
-      return OWN_ROOTS.has(parseTarget(target).segments[0] ?? '');
+      return ownRoots.has(parseTarget(target).segments[0]);
     },
     answer(incoming) {
       const requestId = requestIdOf(incoming.headers);

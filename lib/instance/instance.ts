@@ -302,6 +302,8 @@ export interface InstancePool {
   bytesOf(process: InstanceProcess): number;
   /** Started workers that wait for a file. */
   readonly ready: number;
+  /** Processes that found their worker started already, since the pool began. */
+  readonly startedAhead: number;
   /** Sandboxes that have a process. */
   readonly active: number;
   /** Claims that are neither opened nor released. */

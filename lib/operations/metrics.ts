@@ -1,17 +1,48 @@
-/** Operations on measurements: the Prometheus metrics, and how long wakes took in the last days. */
+/** Operations on measurements: the Prometheus metrics, what the server does now, and how long wakes took. */
 import type { Caller } from '../auth/caller.ts';
+import type { Config } from '../base/config.ts';
 import type { WakeTime } from '../contract/schema/tenants.ts';
-import type { Metrics } from '../health/metrics.ts';
+import type { Metrics, ResumeCounts } from '../health/metrics.ts';
+import type { InstancePool } from '../instance/instance.ts';
+import type { State } from '../lifecycle/states.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+
+/** Numbers alone: nothing of any tenant. */
+interface ServerHealth {
+  instances: Record<State, number>;
+  processes: Pick<InstancePool, 'active' | 'claimed' | 'ready' | 'startedAhead'> & { most: number };
+  callsRunning: number;
+  resumes: ResumeCounts;
+}
 
 export interface MetricsOperations {
   /** The metrics in the Prometheus text format. */
   metricsText(caller: Caller): Promise<string>;
+  serverHealth(caller: Caller): Promise<ServerHealth>;
   wakeTimes(caller: Caller, query: { days: number }): Promise<WakeTime[]>;
 }
 
-export function metricsOperations({ metrics }: { metrics: Pick<Metrics, 'text' | 'wakeTimes'> }): MetricsOperations {
+export function metricsOperations(parts: {
+  metrics: Pick<Metrics, 'text' | 'resumes' | 'wakeTimes'>;
+  registry: { instances: Pick<Registry['instances'], 'countsByState'> };
+  pool: Pick<InstancePool, 'active' | 'claimed' | 'ready' | 'startedAhead'>;
+  sessions: Pick<Sessions, 'callsRunning'>;
+  config: Pick<Config, 'maxActive'>;
+}): MetricsOperations {
+  const { metrics, registry, pool, sessions, config } = parts;
   return {
     metricsText: () => metrics.text(),
+
+    async serverHealth() {
+      const { active, claimed, ready, startedAhead } = pool;
+      return {
+        instances: await registry.instances.countsByState(),
+        processes: { active, claimed, ready, startedAhead, most: config.maxActive },
+        callsRunning: sessions.callsRunning,
+        resumes: await metrics.resumes(),
+      };
+    },
 
     async wakeTimes(_caller, { days }) {
       const times = await metrics.wakeTimes(days);

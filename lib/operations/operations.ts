@@ -13,6 +13,7 @@ import type { Snapshots } from '../copies/snapshots.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { StorageHealth } from '../health/storage-health.ts';
 import type { UsageUpkeep } from '../health/usage-upkeep.ts';
+import type { InstancePool } from '../instance/instance.ts';
 import type { JobRunner } from '../jobs/runner.ts';
 import type { TenantForgetter } from '../jobs/tenant-forgetter.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
@@ -91,7 +92,12 @@ export interface EngineParts {
   config: KeptLimits &
     Pick<
       Config,
-      'dataFolder' | 'registryPath' | 'scheduleSpreadSeconds' | 'schedulesPerSandbox' | 'schedulesPerTenant'
+      | 'dataFolder'
+      | 'maxActive'
+      | 'registryPath'
+      | 'scheduleSpreadSeconds'
+      | 'schedulesPerSandbox'
+      | 'schedulesPerTenant'
     >;
   drawers: Drawers;
   forgetter: Pick<TenantForgetter, 'begin'>;
@@ -99,7 +105,8 @@ export interface EngineParts {
   keeper: LedgerMaintenance;
   guard: OutgoingGuard;
   network: Pick<NetworkBroker, 'flush'>;
-  metrics: Pick<Metrics, 'resumedWarm' | 'text' | 'wakeTimes'>;
+  metrics: Pick<Metrics, 'resumedWarm' | 'resumes' | 'text' | 'wakeTimes'>;
+  pool: Pick<InstancePool, 'active' | 'claimed' | 'ready' | 'startedAhead'>;
   registry: Registry;
   repairs: Repairs;
   runner: JobRunner;

@@ -16,6 +16,9 @@ export const sessionParams = z.strictObject({ id: instanceIdSchema });
 interface Spec<P extends z.ZodType | null, Q extends z.ZodType | null, B extends z.ZodType | null> {
   method: Route['method'];
   path: string;
+  /** At the root instead of below `/api`. */
+  root?: boolean;
+  access?: Route['access'];
   /** Who may enter; each further operation asks for itself. Null: any key, for what shows and changes nothing. */
   operation: keyof Operations | null;
   params?: P;
@@ -60,12 +63,24 @@ function everywhere(paths: readonly string[], answer: Answer, taken: readonly Ro
 
 const withRest = (path: string) => [path, `${path}/*`];
 
+/** The methods that an address with an answer has not: 405, with those that it has. */
+function wrongMethods(taken: readonly Route[]): Route[] {
+  const paths = [...new Set(taken.filter(({ root }) => !root).map(({ path }) => path))];
+  return paths.flatMap((path) => {
+    const own = taken.filter((route) => route.path === path).map(({ method }) => method);
+    const allow = [...own, ...(own.includes('GET') ? ['HEAD'] : [])].join(', ');
+    const said = refused(405, `This address has ${allow} alone.`);
+    return everywhere([path], { ...said, headers: { ...said.headers, allow } }, taken);
+  });
+}
+
 /** What this door does not do, and what there is not: both in the form of its clients. */
 export function refusedRoutes(taken: readonly Route[]): Route[] {
-  const absent = ['/credentials', '/evals', '/queue', '/attachments'].flatMap(withRest);
-  const unmade = ['config', 'messages', 'workspace', 'events', 'logs'].map((part) => `/sessions/:id/${part}`);
+  const absent = ['/credentials', '/evals', '/queue', '/attachments'].flatMap(withRest).concat('/usage/*');
+  const unmade = ['config'].map((part) => `/sessions/:id/${part}`);
   return [
+    ...wrongMethods(taken),
     ...everywhere([...absent, ...unmade], refused(501, 'This server does not do this.'), taken),
-    ...everywhere(['/sessions', '/agents'].flatMap(withRest), refused(404, 'There is nothing at this address.'), taken),
+    ...everywhere(['/sessions/*', '/agents/*'], refused(404, 'There is nothing at this address.'), taken),
   ];
 }

@@ -49,7 +49,10 @@ async function filesOf({ services, caller, params }: RouteContext<{ id: Instance
 
 type Sent = z.output<typeof writeSchema>;
 
-/** Each file for itself: one that is refused leaves the others. What refuses all of them is thrown. */
+/**
+ * Each file for itself, and the answer says which were written: one that is refused leaves the others. What refuses
+ * the first of them for another reason than its own is thrown: nothing was written then.
+ */
 async function write({ services, caller, params, body }: RouteContext<{ id: Instance['id'] }, unknown, Sent>) {
   const written: { path: string; written: boolean; size?: number; error?: string }[] = [];
   for (const { path, content } of body.files) {
@@ -59,7 +62,8 @@ async function write({ services, caller, params, body }: RouteContext<{ id: Inst
       written.push({ path, written: true, size: bytes.length });
     } catch (error) {
       const isItsOwn = isWinterdockError(error) && ['validation', 'conflict', 'too_large'].includes(error.code);
-      if (!isItsOwn) throw error;
+      // Once something was written the answer has to say what.
+      if (!isWinterdockError(error) || !(isItsOwn || written.some((it) => it.written))) throw error;
       written.push({ path, written: false, error: error.message });
     }
   }

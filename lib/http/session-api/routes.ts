@@ -12,6 +12,7 @@ import type { Route, RouteContext } from '../route.ts';
 import { AGENT_ROUTES } from './agents.ts';
 import { MAX_ROWS, ongoing, ROWS_A_READ, refusedRoutes, sessionParams, sessionRoute } from './door.ts';
 import { FILE_ROUTES } from './files.ts';
+import { HEALTH_ROUTE } from './health.ts';
 import { AGENT_LABEL, agentOf, refused, SESSION_STATUSES, sessionOf, sessionStatusOf } from './session.ts';
 import { TALK_ROUTES } from './talk.ts';
 
@@ -192,5 +193,5 @@ const OWN_ROUTES: readonly Route[] = [
   }),
 ];
 
-const ANSWERED: readonly Route[] = [...OWN_ROUTES, ...FILE_ROUTES, ...AGENT_ROUTES, ...TALK_ROUTES];
+const ANSWERED: readonly Route[] = [HEALTH_ROUTE, ...OWN_ROUTES, ...FILE_ROUTES, ...AGENT_ROUTES, ...TALK_ROUTES];
 export const SESSION_ROUTES: readonly Route[] = [...ANSWERED, ...refusedRoutes(ANSWERED)];

@@ -23,6 +23,8 @@ const eventsSchema = z.strictObject({
   type: z.string().max(100).optional(),
 });
 
+const logsSchema = eventsSchema.pick({ after: true });
+
 type Talk = RouteContext<{ id: Instance['id'] }, unknown, z.output<typeof messageSchema>>;
 
 async function hasAgent({ services, caller, params }: Talk): Promise<boolean> {
@@ -84,6 +86,12 @@ async function eventsOf({
   return found.reverse().slice(0, query.limit);
 }
 
+/** A line of the ledger as a line of a log. What scripts print is not in it: that is in their answers. */
+function lineOf({ type, from, to, reason, error }: Event): string {
+  const move = from === null || to === null ? type : `${from} → ${to}`;
+  return [move, reason, error].filter((part) => part !== null && part !== undefined).join(': ');
+}
+
 export const TALK_ROUTES: readonly Route[] = [
   sessionRoute({
     method: 'POST',
@@ -112,6 +120,24 @@ export const TALK_ROUTES: readonly Route[] = [
       if (head) return empty(200, headers);
       const outgoing = await services.operations.checkout(caller, params.id, signal);
       return attachment(outgoing, headers);
+    },
+  }),
+  sessionRoute({
+    method: 'GET',
+    path: '/sessions/:id/logs',
+    operation: 'instanceEvents',
+    params: sessionParams,
+    query: logsSchema,
+    async handle(context) {
+      const { after } = context.query;
+      const lines = await eventsOf({ ...context, query: { after, limit: MAX_ROWS, type: undefined } });
+      const logs = lines.map((event) => ({
+        index: event.seq,
+        level: 'system',
+        text: lineOf(event),
+        ts: new Date(event.time_ms).toISOString(),
+      }));
+      return json(200, { logs, source: 'ledger' });
     },
   }),
   sessionRoute({

@@ -165,13 +165,11 @@ test('agents are the blueprints, which a tenant sees and does not delete', async
 test('what is not done is 501 and what there is not is 404, both in the form of their clients', async () => {
   for (const [method, path, status] of [
     ['GET', '/api/sessions/a/nothing', 404],
-    ['PUT', '/api/sessions/a?x=1', 404],
-    ['PATCH', '/api/sessions', 404],
+    ['PUT', '/api/sessions/a/b/c/d?x=1', 404],
     ['GET', '/api/agents/a/b/c', 404],
     ['POST', '/api/agents', 403],
     ['PATCH', '/api/sessions/a/config', 501],
-    ['GET', '/api/sessions/a/messages', 501],
-    ['GET', '/api/sessions/a/logs?after=1', 501],
+    ['GET', '/api/usage/stats', 501],
     ['GET', '/api/credentials', 501],
     ['DELETE', '/api/credentials/a', 501],
   ] as const) {

@@ -89,6 +89,7 @@ class Pool implements InstancePool {
   readonly #workerOptions: WorkerOptions;
   readonly #healthCheckTimes: HealthCheckTimes;
   readonly #ready: Worker[] = [];
+  startedAhead = 0;
   readonly #starting = new Set<Worker>();
   /** Sandboxes that have a process. */
   readonly #serving = new Set<ProcessGroup>();
@@ -140,12 +141,9 @@ class Pool implements InstancePool {
   }
 
   get memory(): MemoryUse {
-    const { limitBytes, servingBytes } = this.#budget;
-    return {
-      limitBytes,
-      servingBytes: servingBytes + this.#claims.size * MIN_PROCESS_BYTES,
-      spareBytes: this.#spareCount * MIN_PROCESS_BYTES,
-    };
+    const { limitBytes } = this.#budget;
+    const servingBytes = this.#budget.servingBytes + this.#claims.size * MIN_PROCESS_BYTES;
+    return { limitBytes, servingBytes, spareBytes: this.#spareCount * MIN_PROCESS_BYTES };
   }
 
   bytesOf(process: InstanceProcess): number {
@@ -162,6 +160,7 @@ class Pool implements InstancePool {
     const ready = this.#ready.shift();
     if (ready === undefined) this.#waiting.push(claim);
     else claim.keep(ready);
+    this.startedAhead += ready === undefined ? 0 : 1;
     this.#dropSpares();
     if (ready === undefined) this.#startForWaiting();
     this.#giveWay.update();
@@ -175,9 +174,9 @@ class Pool implements InstancePool {
   }
 
   #requireCapacity(): void {
-    const shortage = this.shortage;
-    if (shortage === null) return;
-    throw shortage === 'places' ? noPlace(this.#options.maxActive) : noMemory(this.memory);
+    const { shortage } = this;
+    if (shortage === 'places') throw noPlace(this.#options.maxActive);
+    if (shortage === 'memory') throw noMemory(this.memory);
   }
 
   open(spec: OpenSpec): InstanceProcess {

@@ -1,0 +1,129 @@
+/** The session API beside its life: health, logs, quotas and wrong methods, as a client of Ash meets them. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
+
+interface Health {
+  activeSessions: number;
+  activeSandboxes: number;
+  pool: Record<string, number> &
+    Record<'total' | 'cold' | 'warming' | 'warm' | 'waiting' | 'running', number> &
+    Record<'resumeColdFreshHits' | 'resumeColdLocalHits', number>;
+}
+
+interface Session {
+  id: string;
+  tenantId: string;
+  agentName: string;
+  status: string;
+  parentSessionId: string | null;
+}
+
+let server: TestServer;
+const keys: Record<string, string> = {};
+beforeAll(async () => {
+  server = await startServer({ settings: { WB_SESSION_API: 'on' } });
+  for (const [name, role, tenant] of [
+    ['acme', 'tenant', 'acme'],
+    ['globex', 'tenant', 'globex'],
+  ] as const) {
+    keys[name] = (await server.call<{ key: string }>('POST', '/api/keys', { name, role, tenant })).json.key;
+  }
+  await server.call('POST', '/api/instances', { id: 'mould', tenant: 'acme' });
+  await server.call('PUT', '/api/instances/mould/volumes/workspace/agent.md', 'be brief');
+  await server.call('POST', '/api/blueprints', { name: 'writer', from_instance: 'mould' });
+});
+afterAll(() => server.stop());
+
+/** One request; the answer must be JSON. */
+async function ask(method: string, path: string, body?: unknown, key = keys.acme) {
+  const response = await fetch(server.url + path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+}
+async function session(method: string, path: string, body?: unknown): Promise<Session & { code: number }> {
+  const { status, json } = await ask(method, path, body);
+  return { ...(json.session as Session), code: status };
+}
+
+test('the health has numbers that follow the sessions, no names, and is open as the metrics are', async () => {
+  const health = async () => (await ask('GET', '/health', undefined, TEST_KEY)).json as unknown as Health;
+  const before = await health();
+  const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
+  const after = await health();
+  expect(after).toMatchObject({ status: 'ok', activeSessions: before.activeSessions + 1, uptime: expect.any(Number) });
+  expect(after.activeSandboxes).toBe(before.activeSandboxes + 1);
+  expect(after.pool.resumeColdFreshHits).toBe(before.pool.resumeColdFreshHits + 1);
+  const { total, cold, warming, warm, waiting, running } = after.pool;
+  expect(total).toBe(cold + warming + warm + waiting + running);
+  await session('POST', `/api/sessions/${id}/pause`);
+  await session('POST', `/api/sessions/${id}/resume`);
+  expect((await health()).pool.resumeColdLocalHits).toBe(after.pool.resumeColdLocalHits + 1);
+  expect(JSON.stringify(after)).not.toMatch(/acme|globex|writer/);
+  expect(await ask('GET', '/health')).toMatchObject({ status: 403, json: { statusCode: 403 } });
+  expect(await ask('GET', '/health', undefined, 'wrong')).toMatchObject({ status: 401, json: { statusCode: 401 } });
+  const open = await startServer({ settings: { WB_SESSION_API: 'on', WB_METRICS: 'open' } });
+  try {
+    const answer = await fetch(`${open.url}/health`);
+    expect([answer.status, await answer.json()]).toMatchObject([200, { status: 'ok', activeSessions: 0 }]);
+  } finally {
+    await open.stop();
+  }
+});
+
+test('a quota that is used up between two files leaves an answer that says which were written', async () => {
+  const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
+  const at = `/api/sessions/${id}`;
+  const file = (path: string, bytes: number) => ({ path, content: Buffer.alloc(bytes, path).toString('base64') });
+  const limit = (bytes: number | null) => server.call('PATCH', '/api/tenants/acme', { max_bytes: bytes });
+  const { quotas } = (await server.call<{ quotas: { max_bytes: { used: number } } }>('GET', '/api/tenants/acme')).json;
+  expect((await limit(quotas.max_bytes.used + 300_000)).status).toBe(200);
+  try {
+    const none = await ask('POST', `${at}/files`, { files: [file('big', 600_000)] });
+    expect(none.json).toEqual({ error: expect.any(String), statusCode: 429 });
+    const some = await ask('POST', `${at}/files`, { files: [file('one', 9), file('big', 600_000)] });
+    expect(some.json.files).toEqual([
+      { path: 'one', written: true, size: 9 },
+      { path: 'big', written: false, error: expect.any(String) },
+    ]);
+  } finally {
+    await limit(null);
+  }
+  const { files } = (await ask('GET', `${at}/files`)).json as { files: { path: string }[] };
+  expect(files.map(({ path }) => path)).toEqual(['agent.md', 'one']);
+});
+
+test('the logs are the lines of the ledger, and go on after the last one read', async () => {
+  const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
+  await session('POST', `/api/sessions/${id}/pause`);
+  const { logs, source } = (await ask('GET', `/api/sessions/${id}/logs`)).json as {
+    logs: { index: number; level: string; text: string; ts: string }[];
+    source: string;
+  };
+  expect(source).toBe('ledger');
+  expect(logs.at(-1)).toMatchObject({ level: 'system', text: expect.stringContaining('active → suspended') });
+  const rest = (await ask('GET', `/api/sessions/${id}/logs?after=${logs.at(-2)?.index}`)).json.logs;
+  expect(rest).toEqual(logs.slice(-1));
+  expect((await ask('GET', `/api/sessions/${id}/logs`, undefined, keys.globex)).json).toMatchObject({
+    statusCode: 404,
+  });
+  expect((await ask('GET', `/api/sessions/${id}/logs?after=x`)).json).toMatchObject({ statusCode: 400 });
+});
+
+test('a method that an address has not is 405, with those that it has', async () => {
+  for (const [method, path, allow] of [
+    ['PATCH', '/api/sessions', 'GET, POST, HEAD'],
+    ['PUT', '/api/sessions/a', 'GET, DELETE, HEAD'],
+    ['GET', '/api/sessions/a/exec', 'POST'],
+    ['GET', '/api/sessions/a/messages', 'POST'],
+    ['POST', '/api/sessions/a/workspace', 'GET, HEAD'],
+    ['PUT', '/api/sessions/a/files/b/c', 'GET, DELETE, HEAD'],
+    ['PATCH', '/api/agents/a', 'GET, DELETE, HEAD'],
+  ] as const) {
+    const response = await fetch(server.url + path, { method, headers: { authorization: `Bearer ${keys.acme}` } });
+    expect([path, response.status, response.headers.get('allow')]).toEqual([path, 405, allow]);
+    expect(await response.json()).toEqual({ error: expect.any(String), statusCode: 405 });
+  }
+});
