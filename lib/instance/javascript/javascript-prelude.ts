@@ -1,7 +1,7 @@
 /**
  * The guest's side of a JavaScript run. QuickJS evaluates it before the guest's code. It defines `console`, `stdout`,
- * `stderr`, `stdinBytes`, `vfs` and the values that were passed. It takes its own references first, so nothing that the
- * guest redefines changes what it does.
+ * `stderr`, `stdinBytes`, `vfs`, `require` and the values that were passed. It takes its own
+ * references first, so nothing that the guest redefines changes what it does.
  */
 
 /**
@@ -52,6 +52,43 @@ export const PRELUDE = `((host, names) => {
   const has = names.split(' ').filter((name) => name in functions);
   if (has.length > 0) globalThis.vfs = Object.freeze(Object.fromEntries(has.map((name) => [name, functions[name]])));
   Object.assign(globalThis, parse(host.values));
+  const { resolve, source, main } = host;
+  if (resolve) {
+    const modules = new Map();
+    const evaluate = eval;
+    const { env = {}, args = [] } = globalThis;
+    const folderOf = (path) => path.slice(0, path.lastIndexOf('/')) || '/';
+    const argv = ['js', main, ...args];
+    const process = { env, argv, platform: 'linux', versions: {}, cwd: () => env.PWD ?? '/', nextTick: (work, ...values) => { Promise.resolve().then(() => work(...values)); } };
+    const requireFrom = (from) => {
+      const require = (specifier) => {
+        const path = resolve(text(specifier), from);
+        const known = modules.get(path);
+        if (known !== undefined) return known.exports;
+        const module = { exports: {}, id: path, filename: path, loaded: false };
+        modules.set(path, module);
+        try {
+          const code = source(path);
+          if (path.endsWith('.json')) module.exports = parse(code);
+          else {
+            const body = code.startsWith('#!') ? '//' + code : code;
+            const run = evaluate('(function (exports, require, module, __filename, __dirname, process, global) {' + body + '\\n})');
+            run.call(module.exports, module.exports, requireFrom(path), module, path, folderOf(path), process, globalThis);
+          }
+        } catch (error) {
+          modules.delete(path);
+          throw error;
+        }
+        module.loaded = true;
+        return module.exports;
+      };
+      require.resolve = (specifier) => resolve(text(specifier), from);
+      return require;
+    };
+    globalThis.require = requireFrom(main);
+    globalThis.module = { exports: {}, id: '.', filename: main, loaded: false };
+    globalThis.exports = globalThis.module.exports;
+  }
   // A replacer is called for every value, and only bigints need it.
   return (value) => { try { return stringify(value); } catch { return stringify(value, plain); } };
 })`;

@@ -34,6 +34,8 @@ export interface JavaScriptGlobals {
   stdin?: Uint8Array;
   /** Host functions of the guest's `vfs` object; the object is missing without them. */
   vfs?: Record<string, HostFunction>;
+  /** What `require` finds, and the file that it is asked from; it is missing without them. */
+  modules?: { main: string; resolve(specifier: string, from: string): string; source(path: string): string };
   /** Global variables; each must be representable in JSON. */
   values?: Record<string, unknown>;
 }
@@ -181,7 +183,7 @@ export function installGlobals(
   bridge: JavaScriptBridge,
   run: JavaScriptGlobals,
 ): QuickJSHandle {
-  const { print, vfs, values = {}, stdin } = run;
+  const { print, vfs, values = {}, stdin, modules } = run;
   const say: HostFunction = (name, content) => {
     const stream = name === 'stderr' ? 'stderr' : 'stdout';
     if (content instanceof Uint8Array) run.write(stream, content);
@@ -189,7 +191,14 @@ export function installGlobals(
   };
   const read: HostFunction = () => stdin;
   const host = context.newObject();
-  for (const [name, work] of Object.entries({ ...vfs, say, ...(stdin && { read }) })) {
+  const loading: Record<string, HostFunction> = modules
+    ? {
+        resolve: (specifier, from) => modules.resolve(String(specifier), String(from)),
+        source: (path) => modules.source(String(path)),
+      }
+    : {};
+  if (modules) bridge.newText(modules.main).consume((handle) => context.setProp(host, 'main', handle));
+  for (const [name, work] of Object.entries({ ...vfs, say, ...(stdin && { read }), ...loading })) {
     bridge.function(name, work).consume((handle) => context.setProp(host, name, handle));
   }
   bridge.newText(JSON.stringify(values)).consume((handle) => context.setProp(host, 'values', handle));

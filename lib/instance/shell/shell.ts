@@ -184,7 +184,7 @@ export class Shell {
 /** Our own commands, and a command that prints an error in place of each one that the profile lacks. */
 function commandsOf(profile: Profile, system: { files: () => GuestFiles }, running: () => Run): Command[] {
   const kinds: [Capability, readonly string[], () => Command[]][] = [
-    ['js', JAVASCRIPT, () => [jsCommand(profile.memoryBytes, running)]],
+    ['js', JAVASCRIPT, () => [jsCommand(profile.memoryBytes, running, system)]],
     [
       'python',
       PYTHON,

@@ -6,16 +6,19 @@ import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { bytesOfText } from '../../byte-text.ts';
 import { type JavaScriptRun, runJavaScript } from '../../javascript/javascript.ts';
 import { escapeLoneSurrogates } from '../../javascript/javascript-bridge.ts';
+import { resolveModule } from '../../javascript/module-files.ts';
 import { joinStream, MAX_STREAM_BYTES, Output } from '../../output.ts';
 import type { Run } from '../../run.ts';
 import { decodeBytesToUtf8, defineCommand } from '../bash.ts';
+import { CommandFiles, type CommandSystem } from './command-files.ts';
 
 const USAGE = `usage: js -e CODE [ARGUMENT ...]
        js FILE [ARGUMENT ...]
        js [-]                     code from stdin
 Globals: args, env (variables), stdin (text), stdinBytes(), stdout.write(text or bytes), stderr.write(…), console. A byte
 of stdin that is no UTF-8 is a half surrogate U+DC80-U+DCFF of the text, and that byte again when it is written. fetch goes
-through the server, which asks what this sandbox may reach. JavaScript alone: no process or require.
+through the server, which asks what this sandbox may reach. require takes CommonJS and JSON, beside the file and from
+node_modules; there are no modules of Node.js.
 `;
 const TIMED_OUT_EXIT = 124;
 
@@ -30,7 +33,7 @@ function visibleButBytes(text: string): string {
 type Source = Pick<JavaScriptRun, 'code' | 'file'> & { args: string[]; stdin: string };
 
 /** Creates the command. `running` returns the call whose deadline applies. */
-export function jsCommand(memoryBytes: number, running: () => Run): Command {
+export function jsCommand(memoryBytes: number, running: () => Run, system: CommandSystem): Command {
   return defineCommand('js', async (args, context) => {
     if (args[0] === '--help' || args[0] === '-h') return { stdout: USAGE, stderr: '', exitCode: 0 };
     const source = await sourceOf(args, context);
@@ -38,7 +41,9 @@ export function jsCommand(memoryBytes: number, running: () => Run): Command {
     const output = new Output();
     const { code, file, args: passed, stdin } = source;
     const bytes = bytesOfText(stdin);
+    const main = file.startsWith('/') ? file : `${context.cwd === '/' ? '' : context.cwd}/[${file}]`;
     const result = await runJavaScript({
+      modules: { main, ...modulesIn(new CommandFiles(system)) },
       code,
       file,
       memoryBytes,
@@ -58,6 +63,19 @@ export function jsCommand(memoryBytes: number, running: () => Run): Command {
     const exitCode = result.ok ? (output.truncated ? 1 : 0) : result.timedOut ? TIMED_OUT_EXIT : 1;
     return { stdout: joinStream(chunks, 'stdout'), stderr, exitCode, stdoutKind: 'text' };
   });
+}
+
+/** The files of the sandbox for `require`. */
+function modulesIn(files: CommandFiles): {
+  resolve(specifier: string, from: string): string;
+  source(path: string): string;
+} {
+  const text = (path: string) => files.read(path).toString();
+  const kind = (path: string) => {
+    const found = files.look(path)?.kind;
+    return found === 'file' || found === 'dir' ? found : null;
+  };
+  return { resolve: (specifier, from) => resolveModule({ kind, text }, specifier, from), source: text };
 }
 
 async function sourceOf(args: string[], context: CommandContext): Promise<Source | ExecResult> {

@@ -22,6 +22,7 @@ export const SYSTEM_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>
   md5sum: async () => (await import('./checksums.ts')).md5sum,
   nice: async () => (await import('./environment.ts')).nice,
   nohup: async () => (await import('./environment.ts')).nohup,
+  npm: async () => (await import('./npm/npm.ts')).npm,
   nproc: async () => (await import('./machine.ts')).nproc,
   pgrep: async () => (await import('./machine.ts')).pgrep,
   pkill: async () => (await import('./machine.ts')).pgrep,

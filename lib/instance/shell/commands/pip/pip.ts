@@ -1,6 +1,7 @@
 /** `pip`: wheels of pure Python from an index that the network's list allows, into the workspace. */
 import { SITE_PACKAGES } from '../../../python/python-paths.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from '../own-command.ts';
+import { PackageError, packageSource } from '../package-source.ts';
 import { type Installed, installedIn, uninstall, writeWheels } from './installed.ts';
 import {
   normalName,
@@ -10,7 +11,7 @@ import {
   requirementsOfFile,
 } from './requirements.ts';
 import { type Package, ResolutionError, resolve } from './resolve.ts';
-import { candidatesOf, download, IndexError, wheelName } from './simple-index.ts';
+import { candidatesOf, downloadWheel, wheelName } from './simple-index.ts';
 import { readWheel, type Wheel, WheelError } from './wheel.ts';
 
 const PYPI = 'https://pypi.org/simple';
@@ -71,7 +72,9 @@ export const pip: OwnCommand = {
           return 1;
       }
     } catch (error) {
-      const isOurs = [RequirementError, ResolutionError, IndexError, WheelError].some((kind) => error instanceof kind);
+      const isOurs = [RequirementError, ResolutionError, PackageError, WheelError].some(
+        (kind) => error instanceof kind,
+      );
       if (!isOurs) throw error;
       call.warn(`ERROR: ${(error as Error).message}\n`);
       return 1;
@@ -93,7 +96,7 @@ async function install(call: CommandCall): Promise<number> {
   const folder = target === undefined ? SITE_PACKAGES : call.path(target).replace(/\/$/, '');
   const indexes = [values('i').at(-1) ?? call.context.env.get('PIP_INDEX_URL') ?? PYPI, ...values('extra')];
   for (const index of indexes)
-    if (!/^https?:\/\/[^\s]+$/.test(index)) throw new IndexError(`"${index}" is no address of an index`);
+    if (!/^https?:\/\/[^\s]+$/.test(index)) throw new PackageError(`"${index}" is no address of an index`);
 
   const local = new Map<string, Wheel>();
   const wanted: Requirement[] = [];
@@ -127,11 +130,7 @@ async function install(call: CommandCall): Promise<number> {
   const stays = (name: string) => !has('force') && !(has('U') && isAsked.has(name)) && installed.has(name);
   const fetched = new Map<string, Planned>();
   const listed = new Map<string, ReturnType<typeof candidatesOf>>();
-  const fetch = async (url: string, headers: [string, string][]) => {
-    const answer = await call.fetch({ url, method: 'GET', headers, body: null, decode: true, timeoutMs: null });
-    call.requireTime();
-    return answer;
-  };
+  const fetch = packageSource(call);
   const plan = await resolve<Planned>(wanted, {
     prereleases: has('pre'),
     withoutDependencies: has('no-deps'),
@@ -151,7 +150,7 @@ async function install(call: CommandCall): Promise<number> {
     async fetched(found) {
       const before = fetched.get(found.file);
       if (before !== undefined) return before;
-      const bytes = await download(found, fetch);
+      const bytes = await downloadWheel(found, fetch);
       call.requireTime();
       say(`  Downloading ${found.file} (${sizeOf(bytes.length)})`);
       const made = planned(await readWheel(bytes, found.file));

@@ -1,12 +1,10 @@
 /** An index of Python packages (PEP 503, 691): which wheels of a package there are, and their bytes. */
 import { createHash } from 'node:crypto';
 import { parse as parseVersion, satisfies } from '@renovatebot/pep440';
-import type { FetchAnswer } from '../../../fetch-messages.ts';
-import { followRedirects } from '../../../redirects.ts';
+import { PackageError, type PackageSource } from '../package-source.ts';
 import { FULL_VERSION, normalName } from './requirements.ts';
 
 const ACCEPT = 'application/vnd.pypi.simple.v1+json, text/html;q=0.1';
-const MOST_REDIRECTS = 5;
 const MINOR = Number(FULL_VERSION.split('.')[1]);
 
 /** A wheel that this Python can use. */
@@ -25,11 +23,6 @@ export interface Candidates {
   others: number;
 }
 
-/** Why something could not be fetched or used, for the person. */
-export class IndexError extends Error {}
-
-export type Fetcher = (url: string, headers: [string, string][]) => Promise<FetchAnswer>;
-
 interface Listed {
   filename: string;
   url: string;
@@ -38,53 +31,36 @@ interface Listed {
   isYanked: boolean;
 }
 
-/** The wheels of a package on the first index that has it. Throws `IndexError`. */
-export async function candidatesOf(name: string, indexes: readonly string[], fetch: Fetcher): Promise<Candidates> {
+/** The wheels of a package on the first index that has it. Throws `PackageError`. */
+export async function candidatesOf(
+  name: string,
+  indexes: readonly string[],
+  fetch: PackageSource,
+): Promise<Candidates> {
   for (const index of indexes) {
     const url = `${index.replace(/\/*$/, '')}/${name}/`;
-    const { answer, last } = await get(url, fetch, ACCEPT);
+    const { answer, url: last } = await fetch(url, ACCEPT);
     if (answer.status === 404) continue;
-    if (answer.status !== 200) throw new IndexError(`${url} answered ${answer.status}`);
+    if (answer.status !== 200) throw new PackageError(`${url} answered ${answer.status}`);
     const type = answer.headers.find(([header]) => header === 'content-type')?.[1] ?? '';
     const text = Buffer.from(answer.body).toString();
     const listed = type.includes('json') ? ofJson(text, url) : ofHtml(text);
     const wheels = listed.flatMap((file) => usable(file, name, last) ?? []);
     return { wheels, others: listed.length - wheels.length };
   }
-  throw new IndexError(`there is no package "${name}" on ${indexes.join(', ')}`);
+  throw new PackageError(`there is no package "${name}" on ${indexes.join(', ')}`);
 }
 
-/** The bytes of a wheel, which have the hash that the index says. Throws `IndexError`. */
-export async function download({ url, file, sha256 }: IndexedWheel, fetch: Fetcher): Promise<Buffer> {
-  const { answer } = await get(url, fetch, '*/*');
-  if (answer.status !== 200) throw new IndexError(`${url} answered ${answer.status}`);
+/** The bytes of a wheel, which have the hash that the index says. Throws `PackageError`. */
+export async function downloadWheel({ url, file, sha256 }: IndexedWheel, fetch: PackageSource): Promise<Buffer> {
+  const { answer } = await fetch(url, '*/*');
+  if (answer.status !== 200) throw new PackageError(`${url} answered ${answer.status}`);
   const bytes = Buffer.from(answer.body);
   const found = createHash('sha256').update(bytes).digest('hex');
   if (sha256 !== null && found !== sha256) {
-    throw new IndexError(`${file} is not what the index says: its SHA-256 is ${found}, and not ${sha256}`);
+    throw new PackageError(`${file} is not what the index says: its SHA-256 is ${found}, and not ${sha256}`);
   }
   return bytes;
-}
-
-async function get(url: string, fetch: Fetcher, accept: string) {
-  const headers: [string, string][] = [
-    ['accept', accept],
-    ['user-agent', 'pip/winterdock'],
-  ];
-  const first = { url, method: 'GET', headers, body: null, decode: true, timeoutMs: null };
-  const followed = await followRedirects(first, (request) => fetch(request.url, request.headers), {
-    most: MOST_REDIRECTS,
-  });
-  const { answer } = followed;
-  if ('failure' in answer) {
-    const hint =
-      answer.failure === 'refused'
-        ? `. An operator allows it: winterdock network allow ${new URL(followed.url).origin}/ --tenant TENANT`
-        : '';
-    throw new IndexError(`${followed.url}: ${answer.message}${hint}`);
-  }
-  if (followed.tooMany) throw new IndexError(`${url}: more than ${MOST_REDIRECTS} redirects`);
-  return { answer, last: followed.url };
 }
 
 function ofJson(text: string, url: string): Listed[] {
@@ -94,7 +70,7 @@ function ofJson(text: string, url: string): Listed[] {
   } catch {
     // Said below.
   }
-  if (!Array.isArray(files)) throw new IndexError(`${url} is no list of files`);
+  if (!Array.isArray(files)) throw new PackageError(`${url} is no list of files`);
   return files.flatMap((file: Record<string, unknown>) => {
     if (typeof file?.filename !== 'string' || typeof file.url !== 'string') return [];
     const hashes =
