@@ -252,6 +252,7 @@ describe('every operation', () => {
     'dueCounts',
     'eventsAfter',
     'fileStat',
+    'serverHealth',
     'uploadBlueprint',
   ];
 
