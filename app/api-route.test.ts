@@ -6,6 +6,7 @@ import { ANSWER_HEADERS } from '#lib/front/headers.ts';
 import { type Host, setHost } from '#lib/host/host.ts';
 import { RequestContext, runInRequest } from '#lib/host/request-context.ts';
 import { ROUTES } from '#lib/http/routes.ts';
+import { SESSION_ROUTES } from '#lib/http/session-api/routes.ts';
 import type { Wire } from '#lib/http/web-adapter.ts';
 import { answer } from './api-route.ts';
 
@@ -28,7 +29,7 @@ function listening(): unknown[] {
 }
 
 test('every root of the route table has a route file, and the file has every method', async () => {
-  const roots = new Set(ROUTES.map(({ path, root }) => (root ? path.split('/')[1] : 'api')));
+  const roots = new Set([...ROUTES, ...SESSION_ROUTES].map(({ path, root }) => (root ? path.split('/')[1] : 'api')));
   roots.add('instances');
   const there = readdirSync(APP).filter((name) => existsSync(join(APP, name, '[[...path]]', 'route.ts')));
   expect(there.sort()).toEqual([...roots].sort());
