@@ -5,6 +5,7 @@ import { vfsPath } from '../../vfs/testing/tmp-files.ts';
 import { callOne, componentOf } from '../components/testing/component.ts';
 import type { CallAhead, ExecOutcome, InstanceProcess } from '../instance.ts';
 import { isRunning, stage } from '../testing/stage.ts';
+import { runNiceness, workerNiceness } from './process.ts';
 import { turnOfScript } from './turns.ts';
 
 const at = stage({ size: 2 });
@@ -323,7 +324,7 @@ describe('the processes beside the first one', () => {
     await expect.poll(() => a.members.filter(({ isBackground }) => isBackground).length).toBe(2);
     const { getPriority } = await import('node:os');
     for (const { pid, isBackground } of a.members)
-      expect([isBackground, getPriority(pid)]).toEqual([isBackground, isBackground ? 15 : 10]);
+      expect([isBackground, getPriority(pid)]).toEqual([isBackground, isBackground ? runNiceness() : workerNiceness()]);
     expect(await at.say(a, 'echo still')).toBe('still\n');
     stop.abort();
     for (const run of runs) expect(await run).toMatchObject({ exitCode: 130 } satisfies Partial<ExecOutcome>);
