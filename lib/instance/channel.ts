@@ -131,14 +131,19 @@ export class ServerChannel {
     this.#mostBytes = Math.max(this.#mostBytes, mostBytes);
   }
 
-  send(message: object): void {
+  /** Calls `done` when the system has taken all of it, or the channel is closed. */
+  send(message: object, done: () => void = () => {}): void {
+    if (!this.#isOpen) {
+      done();
+      return;
+    }
     const serializer = new DefaultSerializer();
     serializer.writeRawBytes(NO_LENGTH);
     serializer.writeHeader();
     serializer.writeValue(message);
     const frame = serializer.releaseBuffer();
     frame.writeUInt32BE(frame.length - LENGTH_BYTES);
-    this.#socket.write(frame);
+    this.#socket.write(frame, done);
   }
 
   close(): void {

@@ -36,8 +36,16 @@ export type FetchAnswer =
   /** `message`: a sentence for the guest. */
   | { failure: FetchFailure; message: string };
 
-/** Carries out a request of a sandbox. `signal`: its call has ended. Never throws. */
-export type FetchHost = (id: string, request: FetchRequest, signal: AbortSignal) => Promise<FetchAnswer>;
+/**
+ * Carries out a request of a sandbox. `signal`: its call has ended. `taken`: its process has taken the answer, or never
+ * will; until then the server holds it. Never throws.
+ */
+export type FetchHost = (
+  id: string,
+  request: FetchRequest,
+  signal: AbortSignal,
+  taken: Promise<void>,
+) => Promise<FetchAnswer>;
 
 /** Requests of one call that have no answer yet; a process keeps more back itself. */
 export const MOST_OPEN_REQUESTS = 16;

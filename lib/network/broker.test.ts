@@ -129,6 +129,7 @@ describe('what is not allowed is not sent', () => {
   ])('%s', async (url, why) => {
     expect((await status(url)).value).toContain(why);
     expect([net.lookups, net.asked]).toEqual([[], []]);
+    expect((await net.lines('network.refused')).map(({ error }) => error)).toContainEqual(expect.stringContaining(why));
   });
 
   test('a private address is refused to a wildcard, by name and by number, and every refusal is in the ledger', async () => {
@@ -178,6 +179,9 @@ describe('what is not allowed is not sent', () => {
       ['/v1/../admin', '{}'],
       ['/v1/%2e%2e%2fadmin', '{}'],
       ['/v1/x', "{ headers: { 'X-HTTP-Method-Override': 'DELETE' } }"],
+      ['/v1/x', "{ headers: { 'X_Http_Method_Override': 'DELETE' } }"],
+      ['/v1/x', "{ headers: { 'X-Original-URL': '/admin' } }"],
+      ['/v1/x', "{ headers: { 'x_forwarded_host': 'other.test' } }"],
     ] as const) {
       values.push((await status(`${net.plain}${path}`, init)).value);
     }
@@ -187,6 +191,9 @@ describe('what is not allowed is not sent', () => {
       expect.stringContaining('is not allowed'),
       expect.stringContaining('is not allowed'),
       expect.stringContaining('would make another method of GET'),
+      expect.stringContaining('would make another method of GET'),
+      expect.stringContaining('could make another address of this one'),
+      expect.stringContaining('could make another address of this one'),
     ]);
     expect(net.asked).toEqual(['GET /v1/x']);
   });
@@ -330,18 +337,25 @@ test.each([
 
 test('what was reached is counted by host, with its bytes and refusals', async () => {
   await net.server.call('POST', '/api/instances', { id: 'counted', tenant: TENANT, policy: 'network' });
-  net.answer = (_request, response) => void response.end('12345');
+  net.answer = (_request, response) => {
+    response.sendDate = false;
+    response.end('12345');
+  };
   await net.js(
-    `await fetch('${net.plain}/', { method: 'PUT', body: 'abc' }); await fetch('${net.plain}/');
+    `await fetch('${net.plain}/', { method: 'PUT', body: 'abc', headers: { 'content-type': 'x' } });
+     await fetch('${net.plain}/?all=that');
      await fetch('https://elsewhere.test/').catch(() => {})`,
     'counted',
   );
   const { json } = await net.server.call('GET', '/api/instances/counted/network');
+  // What a guest can say in an address or a header is counted as what it says in a body.
+  const out = '/content-type: x\r\nabc'.length + '/?all=that'.length;
+  const back = 2 * 'Connection: close\r\nContent-Length: 5\r\n12345'.length;
   expect(json).toMatchObject({
     enabled: true,
-    bytes_today: 13,
+    bytes_today: out + back,
     reached: [
-      { host: net.plain, calls: 2, refused: 0, bytes_out: 3, bytes_in: 10 },
+      { host: net.plain, calls: 2, refused: 0, bytes_out: out, bytes_in: back },
       { host: 'https://elsewhere.test', calls: 0, refused: 1, bytes_out: 0, bytes_in: 0 },
     ],
   });

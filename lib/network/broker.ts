@@ -3,8 +3,6 @@
  * allowed by name, in bounded size, time and number, and with the headers that secrets add. Follows no redirect: the
  * guest asks again, and is asked again.
  */
-import { promisify } from 'node:util';
-import { brotliDecompress, inflate, inflateRaw, unzip } from 'node:zlib';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { isWinterdockError } from '../base/errors.ts';
@@ -37,7 +35,10 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { SecretHeader, Secrets } from '../secrets/secrets.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
-import { answerHeaders, blotted, requestHeaders } from './headers.ts';
+import { answered, Refusal, sizeOfAnswer, sizeOfRequest } from './answers.ts';
+import { requestHeaders } from './headers.ts';
+import { HeldBytes } from './held-bytes.ts';
+import { Lookups } from './lookups.ts';
 import { Meter, type MeterLimits } from './meters.ts';
 import { Traffic } from './traffic.ts';
 
@@ -51,7 +52,7 @@ interface BrokerParts {
   resolve?: Resolve | undefined;
 }
 
-/** What is refused because of a limit is answered this late: a loop that asks again and again costs less. */
+/** What is refused because of a limit is answered this late. */
 const SLOWED_MS = 100;
 /** Meters in memory; without one the bytes of the day are read from the registry. */
 const MOST_METERS = 10_000;
@@ -59,13 +60,19 @@ const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
 const HOST_ERROR_LENGTH = 300;
 
-class Refusal extends Error {
-  readonly failure: FetchFailure;
+const TOO_MUCH_HELD = 'the requests and answers of its tenant take too much memory: try again';
 
-  constructor(failure: FetchFailure, message: string) {
-    super(message);
-    this.failure = failure;
-  }
+/** Where a request goes: scheme, host and port, empty for an address that is none. */
+interface Destination {
+  host: string;
+  method: string;
+}
+
+/** One of the two whose limits apply to a request. */
+interface Side {
+  meter: Meter;
+  limits: MeterLimits;
+  of: string;
 }
 
 /** A request that waits for its turn. */
@@ -79,6 +86,8 @@ export class NetworkBroker {
   readonly #traffic: Traffic;
   readonly #meters = new Map<string, Promise<Meter>>();
   readonly #waiting = new FairQueue<Turn>();
+  readonly #held = new HeldBytes();
+  readonly #lookups: Lookups;
   /** Requests under way, by sandbox. */
   readonly #running = new Map<string, number>();
   readonly #stop = new AbortController();
@@ -88,6 +97,7 @@ export class NetworkBroker {
   constructor(parts: BrokerParts) {
     this.#parts = parts;
     this.#traffic = new Traffic(parts);
+    this.#lookups = new Lookups(parts.resolve);
   }
 
   start(): void {
@@ -113,10 +123,10 @@ export class NetworkBroker {
   }
 
   /** Carries out a request of a sandbox. */
-  readonly fetch: FetchHost = async (id, request, signal) => {
+  readonly fetch: FetchHost = async (id, request, signal, taken) => {
     const ended = AbortSignal.any([signal, this.#stop.signal]);
     try {
-      return await this.#fetch(parseInstanceId(id), request, ended);
+      return await this.#fetch(parseInstanceId(id), request, ended, taken);
     } catch (error) {
       if (ended.aborted) return { failure: 'aborted', message: 'the call has ended' };
       if (error instanceof Refusal) return { failure: error.failure, message: error.message };
@@ -125,63 +135,90 @@ export class NetworkBroker {
     }
   };
 
-  async #fetch(id: InstanceId, request: FetchRequest, signal: AbortSignal): Promise<FetchAnswer> {
+  async #fetch(id: InstanceId, request: FetchRequest, signal: AbortSignal, taken: Promise<void>): Promise<FetchAnswer> {
     const { registry, clock } = this.#parts;
     const row = await registry.instances.get(id);
     if (row === null) throw new Refusal('refused', 'the sandbox is gone');
     if (!profileOf(row.policy).capabilities.includes('fetch')) throw new Refusal('profile', noNetwork(row.policy));
     const parsed = parseOutgoingUrl(request.url);
-    if ('wrong' in parsed) throw new Refusal('malformed', `the address ${parsed.wrong}`);
-    const { url } = parsed;
     const [sandbox, tenant] = await Promise.all([
       registry.network.policy('sandbox', id),
       registry.network.policy('tenant', row.tenant),
     ]);
-    await this.#requireQuota(row, url, sandbox, tenant);
-    const rules = rulesFor(allowedByBoth(tenant?.rules ?? [], sandbox?.rules ?? null), url, request.method);
+    const sides = await this.#sidesOf(row, sandbox, tenant);
+    const { method, decode } = request;
+    const to = { host: 'url' in parsed ? parsed.url.origin : '', method };
+    const limited = sides
+      .map(({ meter, limits, of }) => meter.refusal(clock.now(), limits, of))
+      .find((why) => why !== null);
+    if (limited !== undefined) throw await this.#limited(row, to, limited, sides);
+    for (const { meter } of sides) meter.addRequest(clock.now());
+    if ('wrong' in parsed) throw await this.#refused(row, to, `the address ${parsed.wrong}`, 'malformed');
+    const { url } = parsed;
+    const rules = rulesFor(allowedByBoth(tenant?.rules ?? [], sandbox?.rules ?? null), url, method);
     if (rules.length === 0) {
-      const why = `${request.method} ${url.origin} is not allowed for this sandbox: no entry of its network list covers it`;
-      throw await this.#refused(row, url, request.method, why);
+      const why = `${method} ${url.origin} is not allowed for this sandbox: no entry of its network list covers it`;
+      throw await this.#refused(row, to, why);
     }
     const isPrivate = rules.some((rule) => rule.private);
-    const secrets = await this.#secretsFor(row, url, rules);
-    const { method, decode } = request;
+    const secrets = await this.#secretsFor(row, to, url, rules);
     const made = requestHeaders(request.headers, { url, method, secrets, decode });
-    if ('wrong' in made) throw await this.#refused(row, url, method, made.wrong);
-    const release = await this.#turn(row, signal);
+    if ('wrong' in made) throw await this.#refused(row, to, made.wrong);
+    const drop = this.#held.take(row.tenant, request.body?.byteLength ?? 0);
+    if (drop === null) throw await this.#limited(row, to, TOO_MUCH_HELD, sides);
     try {
-      const answer = await this.#send(row, url, request, { headers: made.headers, isPrivate, signal });
-      const bytes = { bytesOut: request.body?.byteLength ?? 0, bytesIn: answer.body.byteLength };
-      this.#traffic.add(row, url.origin, { calls: 1, ...bytes });
-      const meters = await Promise.all([this.#meterOf('sandbox', id), this.#meterOf('tenant', row.tenant)]);
-      for (const meter of meters) meter.addBytes(clock.now(), bytes.bytesOut + bytes.bytesIn);
-      return await this.#answered(answer, request, secrets);
+      const release = await this.#turn(row, to, sides, signal);
+      try {
+        const used = sides
+          .map(({ meter, limits, of }) => meter.bytesRefusal(clock.now(), limits, of))
+          .find((why) => why !== null);
+        if (used !== undefined) throw await this.#limited(row, to, used, sides);
+        const answer = await this.#send(row, url, request, { headers: made.headers, isPrivate, signal, sides });
+        return this.#keep(row, await answered(answer, request, secrets), taken);
+      } finally {
+        release();
+      }
     } finally {
-      release();
+      drop();
     }
   }
 
+  /** Counts the bytes of an answer until its process has taken it. */
+  #keep(row: InstanceRow, answer: FetchAnswer, taken: Promise<void>): FetchAnswer {
+    const drop = this.#held.take(row.tenant, 'body' in answer ? answer.body.byteLength : 0);
+    if (drop === null) throw new Refusal('limit', TOO_MUCH_HELD);
+    void taken.then(drop);
+    return answer;
+  }
+
   /** Secrets go over TLS, and without it to hosts that were allowed as private ones. */
-  async #secretsFor({ id, tenant }: InstanceRow, url: URL, rules: readonly UrlRule[]): Promise<SecretHeader[]> {
+  async #secretsFor(row: InstanceRow, to: Destination, url: URL, rules: readonly UrlRule[]): Promise<SecretHeader[]> {
     if (url.protocol !== 'https:' && !rules.some((rule) => rule.private)) return [];
     try {
-      return await this.#parts.secrets.headersFor({ instanceId: id, tenant }, url);
+      return await this.#parts.secrets.headersFor({ instanceId: row.id, tenant: row.tenant }, url);
     } catch (error) {
       if (!isWinterdockError(error)) throw error;
-      throw new Refusal('refused', 'a secret for this address does not open any more: set it again');
+      throw await this.#refused(row, to, 'a secret for this address does not open any more: set it again');
     }
   }
 
   async #send(
     row: InstanceRow,
     url: URL,
-    { method, body, timeoutMs }: FetchRequest,
-    options: { headers: Record<string, string | string[]>; isPrivate: boolean; signal: AbortSignal },
+    request: FetchRequest,
+    options: { headers: Record<string, string | string[]>; isPrivate: boolean; signal: AbortSignal; sides: Side[] },
   ): Promise<OutgoingAnswer> {
+    const { method, body, timeoutMs } = request;
     const allowed = options.isPrivate ? [url.origin] : [];
-    const guard = createOutgoingGuard(allowed, this.#parts.resolve, { isPlainAllowed: true, longest: LONGEST_URL });
+    const resolve: Resolve = (name) => this.#lookups.of(row.tenant, name);
+    const guard = createOutgoingGuard(allowed, resolve, { isPlainAllowed: true, longest: LONGEST_URL });
+    const count = (bytesIn: number) => {
+      const bytesOut = sizeOfRequest(url, request);
+      this.#traffic.add(row, url.origin, { calls: 1, bytesOut, bytesIn });
+      for (const { meter } of options.sides) meter.addBytes(this.#parts.clock.now(), bytesOut + bytesIn);
+    };
     try {
-      return await sendOutgoing(guard, {
+      const answer = await sendOutgoing(guard, {
         url,
         method,
         headers: options.headers,
@@ -190,65 +227,44 @@ export class NetworkBroker {
         mostBytes: MOST_ANSWER_BYTES,
         signal: options.signal,
       });
+      count(sizeOfAnswer(answer));
+      return answer;
     } catch (error) {
-      if (options.signal.aborted) throw error;
       if (isWinterdockError(error) && error.code !== 'capacity') {
-        throw await this.#refused(row, url, method, lowered(error.message));
+        throw await this.#refused(row, { host: url.origin, method }, lowered(error.message));
       }
-      this.#traffic.add(row, url.origin, { calls: 1, bytesOut: body?.byteLength ?? 0 });
+      count(0);
+      if (options.signal.aborted) throw error;
       throw new Refusal(failureOf(error), lowered(error instanceof Error ? error.message : String(error)));
     }
   }
 
-  async #answered(
-    answer: OutgoingAnswer,
-    { decode, method }: FetchRequest,
-    secrets: SecretHeader[],
-  ): Promise<FetchAnswer> {
-    const { status, statusText, rawHeaders, cut } = answer;
-    if (cut === 'size') throw tooLarge();
-    if (cut === 'time') throw new Refusal('timeout', 'the answer did not end in time');
-    if (cut === 'broken') throw new Refusal('broken', 'the answer broke off');
-    const encoding = answer.headers['content-encoding']?.trim().toLowerCase();
-    // An echo is found in what was decompressed alone.
-    const isDecoded = encoding !== undefined && encoding !== 'identity' && (decode || secrets.length > 0);
-    const isEmpty = method === 'HEAD' || answer.body.byteLength === 0;
-    const body = isDecoded && !isEmpty ? await decompressed(answer.body, encoding) : answer.body;
-    const headers = answerHeaders(rawHeaders, isDecoded).map(([name, value]): [string, string] => [
-      name,
-      blotted(Buffer.from(value, 'latin1'), secrets).toString('latin1'),
-    ]);
-    return { status, statusText, headers, body: blotted(body, secrets) };
-  }
-
-  /** Counts the request. Throws when its sandbox or its tenant has used up a limit. */
-  async #requireQuota(
-    row: InstanceRow,
-    url: URL,
-    sandbox: NetworkPolicyRow | null,
-    tenant: NetworkPolicyRow | null,
-  ): Promise<void> {
-    const { clock } = this.#parts;
-    const sides = [
+  /** The meters of a sandbox and of its tenant, with their limits. */
+  async #sidesOf(row: InstanceRow, sandbox: NetworkPolicyRow | null, tenant: NetworkPolicyRow | null): Promise<Side[]> {
+    return [
       { meter: await this.#meterOf('sandbox', row.id), limits: limitsOf('sandbox', sandbox), of: 'this sandbox' },
       { meter: await this.#meterOf('tenant', row.tenant), limits: limitsOf('tenant', tenant), of: 'its tenant' },
     ];
-    const now = clock.now();
-    for (const { meter, limits, of } of sides) {
-      const why = meter.refusal(now, limits, of);
-      if (why === null) continue;
-      this.#traffic.add(row, url.origin, { refused: 1 });
-      if (meter.isFirstRefusal(now)) await this.#record(row, `${url.origin}: ${why}`);
-      await new Promise((resolve) => setTimeout(resolve, SLOWED_MS));
-      throw new Refusal('limit', why);
-    }
-    for (const { meter } of sides) meter.addRequest(now);
   }
 
-  async #refused(row: InstanceRow, url: URL, method: string, why: string): Promise<Refusal> {
-    this.#traffic.add(row, url.origin, { refused: 1 });
-    await this.#record(row, `${method.slice(0, 20)} ${url.origin}: ${why}`);
-    return new Refusal('refused', why);
+  /** Refuses because of a limit, late and with one line a minute: a loop that asks again costs less. */
+  async #limited(row: InstanceRow, { host }: Destination, why: string, sides: Side[]): Promise<Refusal> {
+    this.#traffic.add(row, host, { refused: 1 });
+    const isFirst = sides.filter(({ meter }) => meter.isFirstRefusal(this.#parts.clock.now())).length > 0;
+    if (isFirst) await this.#record(row, `${host}: ${why}`);
+    await new Promise((resolve) => setTimeout(resolve, SLOWED_MS));
+    return new Refusal('limit', why);
+  }
+
+  async #refused(
+    row: InstanceRow,
+    { host, method }: Destination,
+    why: string,
+    failure: FetchFailure = 'refused',
+  ): Promise<Refusal> {
+    this.#traffic.add(row, host, { refused: 1 });
+    await this.#record(row, `${method.slice(0, 20)} ${host}: ${why}`);
+    return new Refusal(failure, why);
   }
 
   /** A line of the ledger; those that repeat are counted there. It names the host: a path may hold what is secret. */
@@ -279,10 +295,10 @@ export class NetworkBroker {
   }
 
   /** Waits for a turn, round robin by tenant. Returns what ends it. */
-  async #turn(row: InstanceRow, signal: AbortSignal): Promise<() => void> {
+  async #turn(row: InstanceRow, to: Destination, sides: Side[], signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#waiting.length >= MOST_WAITING || this.#waiting.lengthOf(row.tenant) >= MOST_WAITING_OF_TENANT) {
-      throw new Refusal('limit', 'too many requests wait for their turn');
+      throw await this.#limited(row, to, 'too many requests wait for their turn', sides);
     }
     const begun = Promise.withResolvers<void>();
     const turn: Turn = { id: row.id, begin: () => begun.resolve() };
@@ -324,32 +340,6 @@ function limitsOf(kind: NetworkSubject, policy: NetworkPolicyRow | null): MeterL
     requestsPerMinute: policy?.requestsPerMinute ?? requestsPerMinute,
     bytesPerDay: policy?.bytesPerDay ?? bytesPerDay,
   };
-}
-
-function tooLarge(): Refusal {
-  return new Refusal('too_large', `the answer has more than ${MOST_ANSWER_BYTES} bytes`);
-}
-
-const DECOMPRESS = {
-  gzip: promisify(unzip),
-  'x-gzip': promisify(unzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-} as const;
-
-/** Throws for a body that grows beyond what an answer may have, before it has. */
-async function decompressed(body: Buffer, encoding: string): Promise<Buffer> {
-  const work = Object.hasOwn(DECOMPRESS, encoding) ? DECOMPRESS[encoding as keyof typeof DECOMPRESS] : null;
-  if (work === null) throw new Refusal('broken', 'the answer is compressed in a way that was not asked for');
-  const limit = { maxOutputLength: MOST_ANSWER_BYTES };
-  try {
-    // Some servers mean the bare format by "deflate".
-    if (encoding === 'deflate' && ((body[0] ?? 0) & 0x0f) !== 8) return await promisify(inflateRaw)(body, limit);
-    return await work(body, limit);
-  } catch (error) {
-    const isLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    throw isLarge ? tooLarge() : new Refusal('broken', 'the answer could not be decompressed');
-  }
 }
 
 /** A sentence of the server as the rest of one. */

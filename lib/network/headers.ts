@@ -1,5 +1,5 @@
 /** Headers of requests and answers that cross the broker. Pure. */
-import { METHOD_OVERRIDES, OWN_HEADERS } from '../outgoing/header-names.ts';
+import { ADDRESS_OVERRIDES, comparedName, METHOD_OVERRIDES, OWN_HEADERS } from '../outgoing/header-names.ts';
 import { MOST_HEADER_BYTES } from '../outgoing/network-limits.ts';
 import type { SecretHeader } from '../secrets/secrets.ts';
 
@@ -23,21 +23,23 @@ export function requestHeaders(
   { url, method, secrets, decode }: { url: URL; method: string; secrets: readonly SecretHeader[]; decode: boolean },
 ): { headers: Record<string, string | string[]> } | { wrong: string } {
   const named = given.filter(([name]) => name.toLowerCase() === 'connection').flatMap(([, list]) => list.split(','));
-  const dropped = new Set([...OWN_HEADERS, ...named.map((name) => name.trim().toLowerCase())]);
-  const secretNames = new Set(secrets.map(({ name }) => name.toLowerCase()));
+  const dropped = new Set([...OWN_HEADERS, ...named.map((name) => comparedName(name.trim()))]);
+  const secretNames = new Set(secrets.map(({ name }) => comparedName(name)));
   const headers = new Map<string, string[]>();
   let bytes = 0;
   for (const [name, value] of given) {
     if (!NAME.test(name)) return { wrong: `the header name ${JSON.stringify(name.slice(0, 100))} is none` };
     if (!VALUE.test(value)) return { wrong: `the header ${name} has characters that no header may have` };
     const key = name.toLowerCase();
-    if (key === 'host' && value.trim().toLowerCase() !== url.host) {
+    const compared = comparedName(name);
+    if (compared === 'host' && value.trim().toLowerCase() !== url.host) {
       return { wrong: `the header Host must be the host of the address, ${url.host}` };
     }
-    if (METHOD_OVERRIDES.has(key) && value.trim().toUpperCase() !== method) {
+    if (METHOD_OVERRIDES.has(compared) && value.trim().toUpperCase() !== method) {
       return { wrong: `the header ${name} would make another method of ${method}` };
     }
-    if (dropped.has(key) || secretNames.has(key)) continue;
+    if (ADDRESS_OVERRIDES.has(compared)) return { wrong: `the header ${name} could make another address of this one` };
+    if (dropped.has(compared) || secretNames.has(compared)) continue;
     bytes += name.length + value.length;
     headers.set(key, [...(headers.get(key) ?? []), value]);
   }
@@ -61,8 +63,8 @@ export function answerHeaders(raw: readonly string[], isDecoded: boolean): [stri
 }
 
 /**
- * Blots out values that a server echoes: each byte of one becomes an asterisk. A value that comes back changed
- * (encoded, cut up) is not recognised.
+ * Blots out values that a server echoes: each byte of one becomes an asterisk. A value that comes back otherwise
+ * (base64, in parts) is not recognised.
  */
 export function blotted(bytes: Buffer, secrets: readonly SecretHeader[]): Buffer {
   let copy: Buffer | null = null;
@@ -76,11 +78,25 @@ export function blotted(bytes: Buffer, secrets: readonly SecretHeader[]): Buffer
   return copy ?? bytes;
 }
 
-/** The whole value of a header, and what follows a scheme such as `Bearer` in it. */
+/**
+ * The whole value of a header and the secret in it, as they are and as JSON, an address and a page spell them; the
+ * longer ones first, because one may be a part of another.
+ */
 function echoedForms(secrets: readonly SecretHeader[]): string[] {
-  const forms = secrets.flatMap(({ value }) => [value, value.replace(/^[A-Za-z][\w-]* +/, '')]);
-  return [...new Set(forms)].filter((form) => form.length >= SHORTEST_ECHO);
+  const plain = secrets.flatMap(({ value, secret }) => [value, secret]);
+  const forms = plain.flatMap((text) => [text, ...SPELLINGS.map((spell) => spell(text))]);
+  return [...new Set(forms)].filter((form) => form.length >= SHORTEST_ECHO).sort((a, b) => b.length - a.length);
 }
+
+const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const SPELLINGS: readonly ((text: string) => string)[] = [
+  inJson,
+  (text) => inJson(text).replaceAll('/', '\\/'),
+  encodeURIComponent,
+  (text) => encodeURIComponent(text).replaceAll('%20', '+'),
+  (text) => text.replace(/[&<>"]/g, (one) => ENTITIES[one] ?? one),
+];
 
 /** Shorter ones would be found everywhere. */
 const SHORTEST_ECHO = 6;

@@ -25,12 +25,19 @@ export class Meter {
   }
 
   /** Why one more request may not go out, as a sentence; null when it may. Counts nothing. */
-  refusal(nowMs: number, { requestsPerMinute, bytesPerDay }: MeterLimits, of: string): string | null {
+  refusal(nowMs: number, limits: MeterLimits, of: string): string | null {
     this.#turn(nowMs);
+    const { requestsPerMinute } = limits;
     if (this.#requests >= requestsPerMinute) {
       const seconds = Math.ceil((MINUTE_MS - (nowMs % MINUTE_MS)) / 1000);
       return `the ${requestsPerMinute} requests a minute of ${of} are used up, for ${seconds} s more`;
     }
+    return this.bytesRefusal(nowMs, limits, of);
+  }
+
+  /** The same of its bytes alone: for a request that is counted already and has waited. */
+  bytesRefusal(nowMs: number, { bytesPerDay }: MeterLimits, of: string): string | null {
+    this.#turn(nowMs);
     return this.#bytes >= bytesPerDay
       ? `the ${bytesPerDay} bytes a day of ${of} are used up, until midnight UTC`
       : null;

@@ -22,15 +22,15 @@ const status = (url: string) => net.js(`fetch(${JSON.stringify(url)}).then((r) =
 
 describe('a secret', () => {
   const VALUE = 'tok-0123456789abcdef';
-  const setSecret = async (url: string) => {
+  const setSecret = async (url: string, value = VALUE, format = 'Bearer {}') => {
     const { host, clock, folder } = net.server as typeof net.server & { clock: Clock };
     const secrets = new Secrets({
       registry: host.registry as unknown as Registry,
       sealer: openSecretSealer(folder, SECRET_PURPOSE),
       clock,
     });
-    const terms = { tenant: TENANT, instance: '', name: 'token', url, header: 'authorization', format: 'Bearer {}' };
-    await secrets.set(terms as SecretTerms, VALUE, 'key:admin', entry({ type: 'secret.set', tenant: TENANT }));
+    const terms = { tenant: TENANT, instance: '', name: 'token', url, header: 'authorization', format };
+    await secrets.set(terms as SecretTerms, value, 'key:admin', entry({ type: 'secret.set', tenant: TENANT }));
   };
 
   test('is added in the place of what the guest gave, and an echo of it is blotted out', async () => {
@@ -50,6 +50,24 @@ describe('a secret', () => {
     expect(value).toEqual([stars, `you sent ${stars}`, 'you sent mine']);
     const told = JSON.stringify((await net.server.call('GET', '/api/events')).json);
     expect(told).not.toContain(VALUE);
+  });
+
+  test('is blotted out of what a server repeats without its format, in a reason phrase, in JSON, an address or a page', async () => {
+    const value = 'a/"b&c"+d=\\efg';
+    await setSecret(`${net.api}/v1/`, value, 'Key id=1;key={};v=2');
+    const [key, whole] = [value, `Key id=1;key=${value};v=2`];
+    net.tls.answer = (_request, response) => {
+      response.writeHead(200, `OK ${key}`);
+      const inJson = JSON.stringify({ key, whole });
+      const inPage = whole.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+      response.end([key, inJson, inJson.replaceAll('/', '\\/'), `?key=${encodeURIComponent(key)}`, inPage].join('\n'));
+    };
+    const { value: said } = await net.js(
+      `fetch('${net.api}/v1/echo').then(async (r) => ({ text: await r.text(), phrase: r.statusText }))`,
+    );
+    const { text, phrase } = said as { text: string; phrase: string };
+    expect(phrase).toBe(`OK ${'*'.repeat(key.length)}`);
+    expect(text.replace(/\*+/g, '*')).toBe('*\n{"key":"*","whole":"*"}\n{"key":"*","whole":"*"}\n?key=*\n*');
   });
 
   test('goes along with no path that a server may take for another one', async () => {

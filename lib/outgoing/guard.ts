@@ -1,13 +1,14 @@
 /**
- * The guard of requests that this server sends to addresses that somebody typed: https only, to public addresses only,
- * unless the operator of the server allows an origin by name. A name is resolved once and every address of it must be
- * public; the connection is made to those addresses, so a second answer of the name server is never asked for. Knows
- * nothing of what is sent.
+ * The guard of requests that this server sends to addresses that somebody typed: https only, to public addresses of
+ * other machines only, unless the operator of the server allows an origin by name. A name is resolved once and every
+ * address of it must be public; the connection is made to those addresses, so a second answer of the name server is
+ * never asked for. Knows nothing of what is sent.
  */
 import { type LookupAddress, lookup } from 'node:dns';
 import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { WinterdockError } from '../base/errors.ts';
-import { specialRange } from './addresses.ts';
+import { hasAddress, specialRange } from './addresses.ts';
 
 /** All addresses of a name, or an error of the system. */
 export type Resolve = (name: string) => Promise<LookupAddress[]>;
@@ -24,14 +25,20 @@ export interface OutgoingGuard {
 
 const LONGEST = 2000;
 
-/**
- * `allowed`: origins (`https://hooks.lan:8443`) that may be http and may have any address. `isPlainAllowed`: so may be
- * http every public one.
- */
+interface GuardOptions {
+  /** Every public address may be http. */
+  isPlainAllowed?: boolean;
+  /** Longest address, in characters. */
+  longest?: number;
+  /** Addresses of this machine, now: what comes from it to one of them passes no firewall. Default: the system's. */
+  own?: () => string[];
+}
+
+/** `allowed`: origins (`https://hooks.lan:8443`) that may be http and may have any address. */
 export function createOutgoingGuard(
   allowed: readonly string[],
   resolve: Resolve = resolveBySystem,
-  { isPlainAllowed = false, longest = LONGEST }: { isPlainAllowed?: boolean; longest?: number } = {},
+  { isPlainAllowed = false, longest = LONGEST, own = ownAddresses }: GuardOptions = {},
 ): OutgoingGuard {
   const isAllowed = ({ origin }: URL) => allowed.includes(origin);
   /** Lookups under way: several requests to one name wait for one answer. */
@@ -63,10 +70,18 @@ export function createOutgoingGuard(
       if (addresses.length === 0) throw new WinterdockError('forbidden', 'The name has no address.');
       if (isAllowed(url)) return addresses;
       const special = addresses.map(({ address }) => specialRange(address)).find((range) => range !== null);
-      if (special === undefined) return addresses;
-      throw new WinterdockError('forbidden', `The name has an address that is not public (${special}).`);
+      if (special !== undefined) {
+        throw new WinterdockError('forbidden', `The name has an address that is not public (${special}).`);
+      }
+      const local = own();
+      if (!addresses.some(({ address }) => hasAddress(local, address))) return addresses;
+      throw new WinterdockError('forbidden', 'The name has an address of this machine.');
     },
   };
+}
+
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((list = []) => list.map(({ address }) => address));
 }
 
 /** The host as a resolver or a connection takes it: an IPv6 address without its brackets. */
@@ -89,7 +104,8 @@ function refusalOf(
   return special === null ? null : `must have a public address, not a ${special} one`;
 }
 
-function resolveBySystem(name: string): Promise<LookupAddress[]> {
+/** All addresses that the system knows of a name. */
+export function resolveBySystem(name: string): Promise<LookupAddress[]> {
   return new Promise((resolve, reject) => {
     lookup(name, { all: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)));
   });

@@ -14,8 +14,14 @@ export const MOST_HEADERS = 100;
 export const MOST_HEADER_BYTES = 16 * 1024;
 /** Requests of one sandbox at a time, as browsers have to one host; more wait. */
 export const PARALLEL_OF_SANDBOX = 6;
-/** Requests of the whole server at a time: with both bodies at their most they hold 768 MiB. */
+/** Requests of the whole server at a time: what is being read and decompressed of their answers is 1 GiB at most. */
 export const PARALLEL = 32;
+/**
+ * Bytes of requests that wait or are being sent, and of answers that their sandboxes have not taken yet, of the whole
+ * server and of one tenant: the requests that one call can have open, with the largest bodies. More are refused.
+ */
+export const MOST_HELD = 384 * MIB;
+export const MOST_HELD_OF_TENANT = 128 * MIB;
 /** Requests that wait for their turn, of the whole server and of one tenant; more are refused. */
 export const MOST_WAITING = 1000;
 export const MOST_WAITING_OF_TENANT = 200;
@@ -45,8 +51,8 @@ export function allowedByBoth(tenant: readonly UrlRule[], sandbox: readonly UrlR
 }
 
 function isWithin(inner: string, outer: string): boolean {
-  if (outer === WILDCARD) return true;
-  return inner !== WILDCARD && covers(outer, new URL(inner));
+  if (inner === WILDCARD) return outer === WILDCARD;
+  return covers(outer, new URL(inner));
 }
 
 function isSame(a: UrlRule, b: UrlRule): boolean {

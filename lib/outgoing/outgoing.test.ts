@@ -12,6 +12,7 @@ const SPECIAL = [
   ...['192.0.2.1', '198.18.0.1', '224.0.0.1', '240.0.0.1', '255.255.255.255', '192.0.0.8'],
   ...['::', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1', '::127.0.0.1', 'fe80::1', 'fc00::1', 'fd12:3456::1', 'fec0::1'],
   ...['ff02::1', '64:ff9b::7f00:1', '2002:7f00:1::', '2001:0:7f00:1::', '2001:db8::1', '100::1', '4000::1'],
+  '168.63.129.16',
   ...['fe80::1%eth0', 'localhost', '', '1.1.1.1.1'],
 ];
 
@@ -78,6 +79,17 @@ describe('a name', () => {
     await expect(createOutgoingGuard([], answering(...addresses)).resolve(url)).rejects.toMatchObject({
       code: 'forbidden',
     });
+  });
+
+  test('with an address of this machine is refused, however public it is and however it is written', async () => {
+    const own = () => ['8.8.8.8', '2606:4700::1'];
+    for (const address of ['8.8.8.8', '::ffff:8.8.8.8', '2606:4700:0:0:0:0:0:1']) {
+      const guard = createOutgoingGuard([], answering('1.1.1.1', address), { own });
+      await expect(guard.resolve(url)).rejects.toMatchObject({ message: 'The name has an address of this machine.' });
+    }
+    await expect(createOutgoingGuard([], undefined, { own }).resolve(new URL('https://8.8.8.8/'))).rejects.toThrow();
+    const allowed = createOutgoingGuard(['https://example.com'], answering('8.8.8.8'), { own });
+    expect(await allowed.resolve(url)).toHaveLength(1);
   });
 
   test('that is allowed may have any address, on its own port alone', async () => {

@@ -30,14 +30,17 @@ export interface OutgoingAnswer {
   body: Buffer;
   /** The body was longer than was read, or did not end in time. */
   isCut: boolean;
-  /** Why it was: it was too long, the time was up, or the connection broke. */
-  cut: 'size' | 'time' | 'broken' | null;
+  /** Why it was: it was too long or in too many pieces, the time was up, or the connection broke. */
+  cut: 'size' | 'pieces' | 'time' | 'broken' | null;
 }
 
 /** What kind of failure left a request without an answer. */
 export type SendFailure = 'resolve' | 'connect' | 'tls' | 'timeout' | 'broken';
 
 const HEADER_BYTES = 16 * 1024;
+/** Of an answer: each costs the server the same time, however small it is. 16 MiB by the packet are 12 000. */
+const MOST_PIECES = 65_536;
+const UPGRADED = 'UPGRADED';
 /** Methods whose requests say that they have no body. */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
@@ -85,20 +88,24 @@ function exchange(
       ...(isPlain ? {} : { rejectUnauthorized: true, minVersion: 'TLSv1.2' as const }),
     });
     sent.on('error', reject);
+    // Nobody asked for another protocol: Node closes such a connection without a word.
+    sent.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      reject(Object.assign(new Error('upgraded'), { code: UPGRADED }));
+    });
     sent.on('response', (response) => {
-      const pieces: Buffer[] = [];
-      let received = 0;
+      const read = new BoundedBytes(mostBytes);
       const end = (cut: OutgoingAnswer['cut']) => {
         sent.destroy();
-        const whole = Buffer.concat(pieces).subarray(0, mostBytes);
         const { statusCode: status = 0, statusMessage: statusText = '', headers: given, rawHeaders } = response;
-        resolve({ status, statusText, headers: given, rawHeaders, body: whole, isCut: cut !== null, cut });
+        resolve({ status, statusText, headers: given, rawHeaders, body: read.bytes, isCut: cut !== null, cut });
       };
       const endEarly = () => end(signal.aborted ? 'time' : 'broken');
+      let pieces = 0;
       response.on('data', (piece: Buffer) => {
-        pieces.push(piece);
-        received += piece.length;
-        if (received > mostBytes) end('size');
+        pieces += 1;
+        if (!read.add(piece)) end('size');
+        else if (pieces > MOST_PIECES) end('pieces');
       });
       response.on('end', () => end(null));
       // The status has come: a body that breaks off or is too slow does not take it back.
@@ -108,6 +115,34 @@ function exchange(
     });
     sent.end(body);
   });
+}
+
+/** Bytes that come in pieces, kept in one run of memory: however small the pieces are, they take what they hold. */
+class BoundedBytes {
+  readonly #most: number;
+  #run = Buffer.alloc(0);
+  #filled = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get bytes(): Buffer {
+    return this.#run.subarray(0, this.#filled);
+  }
+
+  /** False when there are more than are kept. */
+  add(piece: Buffer): boolean {
+    const needed = Math.min(this.#filled + piece.length, this.#most);
+    if (needed > this.#run.length) {
+      const larger = Buffer.alloc(Math.min(Math.max(2 * this.#run.length, needed), this.#most));
+      this.#run.copy(larger, 0, 0, this.#filled);
+      this.#run = larger;
+    }
+    const copied = piece.copy(this.#run, this.#filled);
+    this.#filled += copied;
+    return copied === piece.length;
+  }
 }
 
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -129,6 +164,7 @@ const CODES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'The connection took too long.',
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The network cannot be reached.',
+  [UPGRADED]: 'The server changed to another protocol.',
   HPE_HEADER_OVERFLOW: 'The headers of the answer are too long.',
 };
 const CERTIFICATE = /^(?:CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;

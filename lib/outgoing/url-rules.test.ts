@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { allowedByBoth } from './network-limits.ts';
 import { covers, normalRuleUrl, parseOutgoingUrl, rulesFor, type UrlRule } from './url-rules.ts';
 
 const target = (text: string): URL => {
@@ -22,6 +23,8 @@ describe('an entry with a path covers', () => {
     'https://api.example.com/v1/caf%C3%A9',
     'https://api.example.com/v1/a%20b;v=1',
     'https://api.example.com/v1/100%25',
+    'https://api.example.com/v1/caf%E9',
+    'https://api.example.com/v1/%E2%82%AC/%F0%9F%98%80',
   ])('%s', (text) => expect(isCovered('https://api.example.com/v1/', text)).toBe(true));
 });
 
@@ -53,6 +56,10 @@ describe('an entry with a path does not cover', () => {
     ['a tab in the scheme', 'ht\ttps://api.example.com/v1/'],
     ['a line break', 'https://api.example.com/v1/\r\nHost: evil.test'],
     ['bytes that hide an escape', 'https://api.example.com/v1/%ff%252e%252e%252fadmin'],
+    ['bytes that hide dots with a parameter', 'https://api.example.com/v1/..%3b/%ff'],
+    ['dots in more bytes than they have', 'https://api.example.com/v1/%c0%ae%c0%ae/admin'],
+    ['a slash in more bytes than it has', 'https://api.example.com/v1/..%e0%80%afadmin'],
+    ['escapes of another kind', 'https://api.example.com/v1/%u002e%u002e/admin'],
     ['letters that only look like it', 'https://аpi.example.com/v1/'],
     ['no host', 'https:///v1/'],
   ])('%s', (_what, text) => expect(isCovered('https://api.example.com/v1/', text)).toBe(false));
@@ -69,6 +76,15 @@ test('an entry of a whole host covers every path of it, and the wildcard every h
   expect(isCovered('https://api.example.com', 'https://api.example.com/a%2fb/%252e')).toBe(true);
   expect(isCovered('https://api.example.com', 'https://api.example.org/')).toBe(false);
   expect(isCovered('*', 'http://anything.test:81/x')).toBe(true);
+});
+
+test('the wildcard covers no port at which mail, a shell or a chat is spoken, and an entry that names one does', () => {
+  const urls = [22, 25, 110, 587, 6667].map((port) => `http://mail.test:${port}/`);
+  expect(urls.map((url) => [isCovered('*', url), isCovered(url, url)])).toEqual(urls.map(() => [false, true]));
+  const rule = (url: string): UrlRule => ({ url, methods: ['GET'], private: false });
+  expect(allowedByBoth([rule('*')], [rule('http://mail.test:25/'), rule('http://mail.test:81/')])).toEqual([
+    rule('http://mail.test:81/'),
+  ]);
 });
 
 test.each([

@@ -6,8 +6,19 @@
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 export type Method = (typeof METHODS)[number];
 
-/** Everything on public addresses. */
+/** Everything on public addresses, but for ports at which other protocols are spoken. */
 export const WILDCARD = '*';
+
+/**
+ * Ports of mail, shells, chats and the like, whose servers may take lines of a request for commands of theirs: those
+ * that browsers refuse (the list of the Fetch standard).
+ */
+const OTHER_PROTOCOLS: ReadonlySet<number> = new Set([
+  ...[1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109],
+  ...[110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530],
+  ...[531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190],
+  ...[5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
+]);
 
 export interface UrlRule {
   /** `https://api.example.com/v1/`: this and all below it; without the last slash also the path itself. Or `*`. */
@@ -65,7 +76,7 @@ export function rulesFor<Rule extends UrlRule>(rules: readonly Rule[], url: URL,
 
 /** Whether an address is within an entry's, whatever the method. */
 export function covers(rule: string, url: URL): boolean {
-  if (rule === WILDCARD) return true;
+  if (rule === WILDCARD) return !OTHER_PROTOCOLS.has(Number(url.port));
   const { origin, pathname } = new URL(rule);
   if (url.origin !== origin) return false;
   if (pathname === '/') return true;
@@ -76,25 +87,23 @@ export function covers(rule: string, url: URL): boolean {
 
 /**
  * Whether a server could take a path for another one than is written there: a separator or a dot segment that appears
- * when it is decoded, once or several times, or with what follows a semicolon left out. Plain dot segments are gone
- * once a URL is parsed.
+ * when it is decoded, once or several times, or with what follows a semicolon left out; and escapes that decoders read
+ * differently, which are none or no UTF-8 in its shortest form. Plain dot segments are gone once a URL is parsed.
  */
 function isAmbiguousPath(path: string): boolean {
+  // Decoded by the byte: what is not UTF-8 hides no escape beside it.
   let decoded = path;
   for (let times = 0; times <= MOST_DECODINGS; times += 1) {
-    if (/[\\\p{Cc}]/u.test(decoded) || (times > 0 && /%(?:2f|5c|00)/i.test(decoded))) return true;
+    if (/[\\\p{Cc}]/u.test(decoded.replace(/[\x80-\x9f]/g, '')) || /%(?:2f|5c|0|1|7f)/i.test(decoded)) return true;
+    if (/%(?![\da-f]{2})/i.test(decoded) && times === 0) return true;
+    if (OVERLONG.test(decoded)) return true;
     if (decoded.split('/').some((segment) => /^\.{1,2}(?:;.*)?$/.test(segment))) return true;
-    if (times === 0 && /%(?:2f|5c|0|1|7f)/i.test(decoded)) return true;
-    let next: string;
-    try {
-      next = decodeURIComponent(decoded);
-    } catch {
-      // Not UTF-8, or a lone "%": its bytes are what they are, and nothing in them is a separator but an escape above.
-      return /%25/i.test(decoded);
-    }
+    const next = decoded.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
     if (next === decoded) return false;
-    if (next.split('/').length !== decoded.split('/').length) return true;
     decoded = next;
   }
   return true;
 }
+
+/** The bytes of an ASCII character in more than one, which some decoders take for it. */
+const OVERLONG = /[\xc0\xc1][\x80-\xbf]|\xe0[\x80-\x9f][\x80-\xbf]|\xf0[\x80-\x8f][\x80-\xbf]{2}/;

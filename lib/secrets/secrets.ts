@@ -19,6 +19,8 @@ export interface SecretHeader {
   /** Lower case. */
   name: string;
   value: string;
+  /** What of the value is secret. */
+  secret: string;
 }
 
 const MOST_PER_OWNER = 100;
@@ -56,7 +58,7 @@ export class Secrets {
       if (headers.has(row.header)) continue;
       const secret = this.#open(row);
       if (secret === null) throw lost([row]);
-      headers.set(row.header, { name: row.header, value: row.format.replace('{}', () => secret) });
+      headers.set(row.header, { name: row.header, value: row.format.replace('{}', () => secret), secret });
       await this.#noteUse(row);
     }
     return [...headers.values()];

@@ -126,11 +126,11 @@ export class QueuedCall {
   answerFetch(
     message: Extract<FromInstance, { type: 'fetch' }>,
     make: () => OpenRequests,
-    send: (answer: Extract<ToInstance, { type: 'fetched' }>) => void,
+    send: (answer: Extract<ToInstance, { type: 'fetched' }>, done: () => void) => void,
   ): boolean {
     if (message.id !== this.id) return true;
     this.#requests ??= make();
-    return this.#requests.take(message, (question, answer) => send({ type: 'fetched', question, answer }));
+    return this.#requests.take(message, (question, answer, done) => send({ type: 'fetched', question, answer }, done));
   }
 
   /** It runs no more. */
@@ -212,12 +212,12 @@ export class CallQueue {
 
   /**
    * Has a question of the running call answered: about jobs, or a request to the network. `sandbox`: its id. False for
-   * more at a time than a process sends.
+   * more at a time than a process sends. `send` calls `done` when the process has taken the answer, or never will.
    */
   ask(
     message: Extract<FromInstance, { type: 'job' | 'fetch' }>,
     sandbox: string,
-    send: (answer: Extract<ToInstance, { type: 'job' | 'fetched' }>) => void,
+    send: (answer: Extract<ToInstance, { type: 'job' | 'fetched' }>, done?: () => void) => void,
   ): boolean {
     const call = this.#running;
     if (call === null) return true;

@@ -13,10 +13,13 @@ export class OpenRequests {
     this.#id = id;
   }
 
-  /** Has a request answered, or gives it up. False for more at a time than a process sends. */
+  /**
+   * Has a request answered, or gives it up. False for more at a time than a process sends. `send` calls `done` when the
+   * process has taken the answer, or never will.
+   */
   take(
     { question, request }: Extract<FromInstance, { type: 'fetch' }>,
-    send: (question: number, answer: FetchAnswer) => void,
+    send: (question: number, answer: FetchAnswer, done: () => void) => void,
   ): boolean {
     if (request === null) {
       this.#open.get(question)?.abort();
@@ -25,9 +28,10 @@ export class OpenRequests {
     if (this.#open.size >= MOST_OPEN_REQUESTS || this.#open.has(question)) return false;
     const stop = new AbortController();
     this.#open.set(question, stop);
-    void this.#fetch(this.#id, request, stop.signal).then((answer) => {
+    const { promise: taken, resolve: done } = Promise.withResolvers<void>();
+    void this.#fetch(this.#id, request, stop.signal, taken).then((answer) => {
       this.#open.delete(question);
-      send(question, answer);
+      send(question, answer, done);
     });
     return true;
   }

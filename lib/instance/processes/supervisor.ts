@@ -201,11 +201,10 @@ export class SupervisedInstance implements ProcessMember {
     this.#idle.begin();
   }
 
-  #send(message: ToInstance): void {
-    // A message that cannot be sent is lost; the process's exit settles its request.
-    if (this.#dead || !this.#worker.channel.isOpen) return;
-    this.#liveness.beforeMessage();
-    this.#worker.channel.send(message);
+  /** One that cannot be sent is lost; the process's exit settles its request. `done`: it is taken, or never will be. */
+  #send(message: ToInstance, done?: () => void): void {
+    if (!this.#dead) this.#liveness.beforeMessage();
+    this.#worker.channel.send(message, done);
   }
 
   #request<T>(message: (id: number) => NumberedRequest): Promise<T> {
@@ -310,7 +309,7 @@ export class SupervisedInstance implements ProcessMember {
         return;
       case 'job':
       case 'fetch':
-        if (!this.#queue.ask(message, this.id, (answer) => this.#send(answer))) this.#protocolBroken();
+        if (!this.#queue.ask(message, this.id, (answer, done) => this.#send(answer, done))) this.#protocolBroken();
         return;
       case 'called':
         this.#endCall(message.id, [], () => message.result);
