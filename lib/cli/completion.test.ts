@@ -121,8 +121,51 @@ const isHere = (shell: string) => {
     return false;
   }
 };
+/** What is added to a test's name that is skipped for want of a shell. */
+const because = (shell: string) => (isHere(shell) ? '' : `, which is not installed here`);
 
-test.each(['bash', 'zsh', 'fish'].filter(isHere))('the script of %s is one', async (shell) => {
-  const { stdout } = await cli.run(['completion', shell]);
-  execFileSync(shell, ['-n'], { input: stdout });
-});
+/** Types into a shell that has loaded the completion, and looks what it ran. */
+async function completesIn(shell: string, start: string[], load: string): Promise<void> {
+  const terminal = inTerminal(start, { env });
+  // Only what ran is looked at: each shell draws the line that is typed in a way of its own.
+  const ranAs = async (typed: string, ...seen: string[]) => {
+    let at = terminal.shown().length;
+    terminal.type(typed);
+    for (const text of seen) at = await terminal.shows(text, at);
+  };
+  try {
+    terminal.type(`cd '${cli.home}'; ${load}; echo loa''ded-by ${shell}\r`);
+    await terminal.shows(`loaded-by ${shell}`);
+    await ranAs('winterdock files ge\t', 'get');
+    await ranAs('oth\t', 'er');
+    await ranAs('src/m\t', 'main.js');
+    await ranAs('\r', 'x\r\n');
+    await ranAs('winterdock cp --force other:src/m\t', 'main.js');
+    await ranAs('ma\t', 'made');
+    await ranAs('\r', 'made/main.js: 1 file');
+    terminal.type('exit\r');
+    await terminal.ended;
+  } finally {
+    terminal.end();
+  }
+}
+
+test.skipIf(!isHere('zsh'))(`zsh completes what a person types${because('zsh')}`, () =>
+  completesIn(
+    'zsh',
+    ['zsh', '-f', '-i'],
+    'autoload -U compinit && compinit -u -D && source <(winterdock completion zsh)',
+  ),
+);
+
+test.skipIf(!isHere('fish'))(`fish completes what a person types${because('fish')}`, () =>
+  completesIn('fish', ['fish', '--no-config', '-i'], 'winterdock completion fish | source'),
+);
+
+for (const shell of ['bash', 'zsh', 'fish']) {
+  test.skipIf(!isHere(shell))(`the script of ${shell} is one${because(shell)}`, async () => {
+    const script = join(cli.home, `script.${shell}`);
+    writeFileSync(script, (await cli.run(['completion', shell])).stdout);
+    execFileSync(shell, ['-n', script]);
+  });
+}
