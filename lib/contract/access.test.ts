@@ -247,6 +247,8 @@ test('what belongs to another sandbox answers like what there is not: in status,
 describe('every operation', () => {
   /** Those that no route names: the console's own, and what a route does beside what it names. */
   const UNNAMED: readonly (keyof Operations)[] = [
+    'blueprintFile',
+    'blueprintFiles',
     'counts',
     'due',
     'dueCounts',

@@ -110,6 +110,8 @@ const TABLE = {
   getBlueprint: { roles: EVERYONE, about: 'dock' },
   deleteBlueprint: { roles: KEEPERS, about: 'everyone' },
   cloneBlueprint: { roles: WORKERS, about: 'dock' },
+  blueprintFiles: { roles: READERS, about: 'dock' },
+  blueprintFile: { roles: READERS, about: 'dock' },
   instanceLineage: look,
   snapshotLineage: { roles: EVERYONE, about: 'snapshot' },
   blueprintLineage: { roles: EVERYONE, about: 'dock' },

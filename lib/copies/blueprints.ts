@@ -12,7 +12,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, RowPage } from '../registry/types.ts';
 import { elapsedMs, ledgerEntry, requireInstance } from '../sessions/engine.ts';
 import type { AuditContext, Sessions } from '../sessions/sessions.ts';
-import type { VfsCopy } from '../vfs/types.ts';
+import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
 import type { Copies } from './copies.ts';
 import type { Seeding } from './seeding.ts';
@@ -37,6 +37,8 @@ export interface Blueprints {
    */
   fromUpload(name: string, save: SaveUpload, cause: AuditContext): Promise<BlueprintRow>;
   get(name: string): Promise<BlueprintRow>;
+  /** Answers one read of what is in it. Throws `not_found`, `missing_file`, `corrupt`. */
+  read<R extends ReadRequest>(name: string, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
   list(limit: number, cursor?: string): Promise<RowPage<BlueprintRow>>;
   /** Clones keep what they have. Throws `not_found`. */
   delete(name: string, cause: AuditContext): Promise<void>;
@@ -44,6 +46,8 @@ export interface Blueprints {
   clone(name: string, request: CloneRequest, cause: AuditContext): Promise<InstanceRow[]>;
 }
 
+/** Whose turn a read takes when the blueprint was uploaded and is no tenant's. */
+const NOBODYS = 'blueprints';
 const SHARED_VOLUMES = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].ships);
 
 /** Makes them. */
@@ -120,6 +124,10 @@ export function createBlueprints(parts: {
       return keep(name, null, importTo, cause, async () => names);
     },
     get,
+    async read(name, request) {
+      const row = await get(name);
+      return copies.read('blueprint', row.hash, request, row.tenant ?? NOBODYS);
+    },
     list: async (limit, cursor) => registry.copies.blueprints(limit, cursor),
     async delete(name, cause) {
       const row = await get(name);

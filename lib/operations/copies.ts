@@ -4,6 +4,7 @@ import type { ActorDirectory } from '../auth/actor-directory.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type {
   Blueprint,
@@ -23,6 +24,7 @@ import type { BlueprintRow, CopyContent, SnapshotRow } from '../registry/copies.
 import type { Registry } from '../registry/registry.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Drawers } from '../storage/drawer.ts';
+import type { VfsPath } from '../vfs/paths.ts';
 import { parseVolume } from '../vfs/volumes.ts';
 import { withActorName } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
@@ -48,6 +50,14 @@ export interface CopyOperations {
   getBlueprint(caller: Caller, name: string): Promise<Blueprint>;
   deleteBlueprint(caller: Caller, name: string): Promise<void>;
   cloneBlueprint(caller: Caller, name: string, input: CloneInput): Promise<Instance[]>;
+  /** The files of its workspace, by path. */
+  blueprintFiles(
+    caller: Caller,
+    name: string,
+    query: { limit: number; cursor?: string },
+  ): Promise<ListPage<{ path: string; size: number; mtime: number }>>;
+  /** A file of its workspace. Throws `not_found` for a blueprint or a file that there is not. */
+  blueprintFile(caller: Caller, name: string, path: VfsPath): Promise<Uint8Array>;
 
   /** What a sandbox came from and what came from it: sandboxes and the copies between them. */
   instanceLineage(caller: Caller, id: InstanceId): Promise<Lineage>;
@@ -119,6 +129,17 @@ export function copyOperations(parts: {
     deleteBlueprint: (caller, name) => blueprints.delete(name, auditContextOf(caller)),
     cloneBlueprint: async (caller, name, input) =>
       serializeAll(await blueprints.clone(name, input, auditContextOf(caller))),
+
+    async blueprintFiles(_caller, name, { limit, cursor }) {
+      const after = cursor === undefined ? {} : { after: cursor };
+      const { files, next } = await blueprints.read(name, { op: 'list', volume: 'workspace', limit, ...after });
+      return { items: files, next };
+    },
+    async blueprintFile(_caller, name, path) {
+      const { stat, content } = await blueprints.read(name, { op: 'get', volume: 'workspace', path });
+      if (stat !== null) return content ?? new Uint8Array();
+      throw new WinterdockError('not_found', `There is no file "${path}" in the blueprint "${name}".`);
+    },
 
     async instanceLineage({ tenants }, id) {
       return lineages.of({ kind: 'instance', id }, tenants);

@@ -1,18 +1,66 @@
-/** Blueprints as agents of Ash: listed, shown and deleted. They are made by this project's own API. */
+/**
+ * Blueprints as agents of Ash: made of files, listed, shown, read and deleted. A blueprint never changes, so what would
+ * change an agent is refused.
+ */
 import { z } from 'zod';
-import { type Blueprint, slugSchema } from '../../contract/schema.ts';
+import { type Blueprint, createSchema, slugSchema } from '../../contract/schema.ts';
+import type { VfsPath } from '../../vfs/paths.ts';
 import { json } from '../answer.ts';
-import type { Route } from '../route.ts';
-import { MAX_ROWS, ROWS_A_READ, sessionRoute } from './door.ts';
-import { refused } from './session.ts';
+import type { Route, RouteContext } from '../route.ts';
+import { allOf, onlyTenantOf, restParam, sessionRoute } from './door.ts';
+import { filesFrom, MAX_FILES, pathIn, relative } from './files.ts';
+import { isoOf, refused } from './session.ts';
 
 const agentParams = z.strictObject({ name: slugSchema });
+const agentFileParams = z.strictObject({ name: slugSchema, path: restParam });
+
+/** Where an agent of Ash finds what it is told once and for all. */
+const PROMPT_FILE = 'CLAUDE.md';
+const TEXT_LENGTH = 10_000_000;
+
+const MADE_OF = ['name', 'files', 'systemPrompt'];
+const makeSchema = z.looseObject({
+  name: slugSchema,
+  files: z
+    .array(z.object({ path: z.string().min(1).max(1_024), content: z.string().max(TEXT_LENGTH) }))
+    .max(MAX_FILES)
+    .default([]),
+  systemPrompt: z.string().min(1).max(TEXT_LENGTH).optional(),
+});
+type Made = z.output<typeof makeSchema>;
 
 /** A blueprint as `{agent}` shows it. It never changes, so its version is always the first. */
 function agentFrom({ name, created }: Blueprint) {
-  const createdAt = new Date(created * 1000).toISOString();
+  const createdAt = isoOf(created);
   return { id: name, name, version: 1, path: `/blueprints/${name}`, createdAt, updatedAt: createdAt };
 }
+
+/** A blueprint of files: a sandbox is filled with them and deleted again, whatever happens. */
+async function make({ services, caller, body }: RouteContext<unknown, unknown, Made>): Promise<Blueprint> {
+  const { operations } = services;
+  const files: [path: VfsPath, content: string][] = body.files.map(({ path, content }) => [pathIn('', path), content]);
+  if (body.systemPrompt !== undefined) files.push([pathIn('', PROMPT_FILE), body.systemPrompt]);
+  const { id } = await operations.createInstance(caller, createSchema.parse({ tenant: onlyTenantOf(caller) }));
+  try {
+    for (const [path, content] of files) {
+      await operations.putFile(caller, id, 'workspace', path, Buffer.from(content, 'utf8'));
+    }
+    return await operations.createBlueprint(caller, { name: body.name, from_instance: id });
+  } finally {
+    // The blueprint is made or was refused, which is the answer; a sandbox that cannot be deleted stays listed.
+    await operations.runPlan(caller, id, { to: 'deleted' }).catch(() => undefined);
+  }
+}
+
+const unchanging = (method: Route['method'], path: string) =>
+  sessionRoute({
+    method,
+    path,
+    operation: 'createBlueprint',
+    params: path.endsWith('*') ? agentFileParams : agentParams,
+    body: z.unknown(),
+    handle: () => refused(501, 'An agent is a blueprint here, which never changes: make another one.'),
+  });
 
 export const AGENT_ROUTES: readonly Route[] = [
   sessionRoute({
@@ -20,23 +68,24 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: '/agents',
     operation: 'listBlueprints',
     async handle({ services, caller }) {
-      const agents: ReturnType<typeof agentFrom>[] = [];
-      let cursor: string | undefined;
-      while (agents.length < MAX_ROWS) {
-        const ask = { limit: ROWS_A_READ, ...(cursor === undefined ? {} : { cursor }) };
-        const { items, next } = await services.operations.listBlueprints(caller, ask);
-        agents.push(...items.map(agentFrom));
-        if (next === null) break;
-        cursor = next;
-      }
-      return json(200, { agents });
+      const agents = await allOf((page) => services.operations.listBlueprints(caller, page));
+      return json(200, { agents: agents.map(agentFrom) });
     },
   }),
   sessionRoute({
     method: 'POST',
     path: '/agents',
     operation: 'createBlueprint',
-    handle: () => refused(501, 'An agent is a blueprint, which is made of a sandbox: POST /api/blueprints.'),
+    body: makeSchema,
+    async handle(context) {
+      const { body } = context;
+      const unheard = Object.keys(body).find((key) => !MADE_OF.includes(key));
+      if (unheard !== undefined) return refused(501, `${unheard.slice(0, 80)} has no meaning for an agent here.`);
+      if (body.files.length === 0 && body.systemPrompt === undefined) {
+        return refused(400, 'An agent is made of files, of a systemPrompt, or of both.');
+      }
+      return json(201, { agent: agentFrom(await make(context)) });
+    },
   }),
   sessionRoute({
     method: 'GET',
@@ -57,4 +106,29 @@ export const AGENT_ROUTES: readonly Route[] = [
       return json(200, { agent });
     },
   }),
+  sessionRoute({
+    method: 'GET',
+    path: '/agents/:name/files',
+    operation: 'blueprintFiles',
+    params: agentParams,
+    async handle({ services, caller, params }) {
+      const files = await allOf((page) => services.operations.blueprintFiles(caller, params.name, page));
+      return json(200, { files: filesFrom(files) });
+    },
+  }),
+  sessionRoute({
+    method: 'GET',
+    path: '/agents/:name/files/*',
+    operation: 'blueprintFile',
+    params: agentFileParams,
+    query: z.strictObject({ format: z.literal('json').optional() }),
+    async handle({ services, caller, params }) {
+      const content = await services.operations.blueprintFile(caller, params.name, params.path);
+      const text = Buffer.from(content).toString('utf8');
+      return json(200, { path: relative(params.path), content: text, size: content.length });
+    },
+  }),
+  unchanging('PATCH', '/agents/:name'),
+  unchanging('POST', '/agents/:name/files'),
+  unchanging('DELETE', '/agents/:name/files/*'),
 ];

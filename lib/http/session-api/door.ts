@@ -1,8 +1,11 @@
 /** What every route of the session API has in common: its errors, and the sandbox of a session that goes on. */
 import { z } from 'zod';
+import type { Caller } from '../../auth/caller.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import { type Instance, instanceIdSchema } from '../../contract/schema.ts';
+import type { ListPage } from '../../operations/list-page.ts';
 import type { Operations } from '../../operations/operations.ts';
+import type { VfsPath } from '../../vfs/paths.ts';
 import type { Answer } from '../answer.ts';
 import { customRoute, type ParsedInput, type Route, type RouteContext } from '../route.ts';
 import { refusalOf, refused } from './session.ts';
@@ -12,8 +15,32 @@ export const MAX_ROWS = 10_000;
 export const ROWS_A_READ = 500;
 
 export const sessionParams = z.strictObject({ id: instanceIdSchema });
+/** The rest of an address is parsed from its raw segments: see `filePathOf`. */
+export const restParam = z.string() as z.ZodType as z.ZodType<VfsPath, string>;
 
-interface Spec<P extends z.ZodType | null, Q extends z.ZodType | null, B extends z.ZodType | null> {
+/** All that a list has, of at most so many as one list walks. */
+export async function allOf<T>(read: (page: { limit: number; cursor?: string }) => Promise<ListPage<T>>): Promise<T[]> {
+  const found: T[] = [];
+  let cursor: string | undefined;
+  while (found.length < MAX_ROWS) {
+    const { items, next } = await read({ limit: ROWS_A_READ, ...(cursor === undefined ? {} : { cursor }) });
+    found.push(...items);
+    if (next === null) break;
+    cursor = next;
+  }
+  return found;
+}
+
+/** The tenant that what is made belongs to. Throws `bad_request` for a key of several. */
+export function onlyTenantOf({ tenants }: Caller): string {
+  const [only] = tenants ?? [];
+  if (only !== undefined && tenants?.length === 1) return only;
+  throw new WinterdockError('bad_request', 'Sessions and agents are made with a key of one tenant.', {
+    hint: 'Make a key for the tenant: POST /api/keys.',
+  });
+}
+
+interface Spec<P extends z.ZodType | null, Q extends z.ZodType | null, B extends Route['body']> {
   method: Route['method'];
   path: string;
   /** At the root instead of below `/api`. */
@@ -31,7 +58,7 @@ interface Spec<P extends z.ZodType | null, Q extends z.ZodType | null, B extends
 export function sessionRoute<
   P extends z.ZodType | null = null,
   Q extends z.ZodType | null = null,
-  B extends z.ZodType | null = null,
+  B extends Route['body'] = null,
 >(spec: Spec<P, Q, B>): Route {
   const name = `${spec.method} ${spec.path}`;
   return { ...customRoute({ ...spec, name, summary: name, tag: 'Sessions', answers: {} }), refusal: refusalOf };
@@ -77,10 +104,9 @@ function wrongMethods(taken: readonly Route[]): Route[] {
 /** What this door does not do, and what there is not: both in the form of its clients. */
 export function refusedRoutes(taken: readonly Route[]): Route[] {
   const absent = ['/credentials', '/evals', '/queue', '/attachments'].flatMap(withRest).concat('/usage/*');
-  const unmade = ['config'].map((part) => `/sessions/:id/${part}`);
   return [
     ...wrongMethods(taken),
-    ...everywhere([...absent, ...unmade], refused(501, 'This server does not do this.'), taken),
+    ...everywhere(absent, refused(501, 'This server does not do this.'), taken),
     ...everywhere(['/sessions/*', '/agents/*'], refused(404, 'There is nothing at this address.'), taken),
   ];
 }

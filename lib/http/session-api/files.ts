@@ -6,16 +6,14 @@ import { parseVfsPath, type VfsPath } from '../../vfs/paths.ts';
 import { json } from '../answer.ts';
 import { getFile } from '../file-handlers.ts';
 import type { Route, RouteContext } from '../route.ts';
-import { MAX_ROWS, ongoing, ROWS_A_READ, sessionParams, sessionRoute } from './door.ts';
+import { allOf, ongoing, restParam, sessionParams, sessionRoute } from './door.ts';
+import { isoOf } from './session.ts';
 
-const MAX_FILES = 1_000;
+/** So many files one request writes. */
+export const MAX_FILES = 1_000;
 const VOLUME = 'workspace';
 
-/** The rest of an address is parsed from its raw segments: see `filePathOf`. */
-const fileParams = z.strictObject({
-  id: instanceIdSchema,
-  path: z.string() as z.ZodType as z.ZodType<VfsPath, string>,
-});
+const fileParams = z.strictObject({ id: instanceIdSchema, path: restParam });
 const writeSchema = z.object({
   files: z
     .array(z.object({ path: z.string().min(1).max(1_024), content: z.base64(), mimeType: z.string().optional() }))
@@ -25,27 +23,19 @@ const writeSchema = z.object({
 });
 
 const sourceOf = ({ state }: Instance) => (state === 'active' ? 'sandbox' : 'snapshot');
-const relative = (path: string) => path.replace(/^\//, '');
+/** A path as it is shown: without its first slash. */
+export const relative = (path: string) => path.replace(/^\//, '');
 const isHidden = ({ path }: FileInfo) => path.split('/').some((segment) => segment.startsWith('.'));
 
 /** The path of a file that was sent, below a folder; a leading slash and `.` change nothing. Throws `validation`. */
-function pathIn(folder: string | undefined, path: string): VfsPath {
+export function pathIn(folder: string | undefined, path: string): VfsPath {
   const plain = [folder ?? '', path].flatMap((text) => text.split('/')).filter((part) => part !== '' && part !== '.');
   return parseVfsPath(`/${plain.join('/')}`);
 }
 
-async function filesOf({ services, caller, params }: RouteContext<{ id: Instance['id'] }>): Promise<FileInfo[]> {
-  const files: FileInfo[] = [];
-  let cursor: string | undefined;
-  while (files.length < MAX_ROWS) {
-    const ask = { limit: ROWS_A_READ, ...(cursor === undefined ? {} : { cursor }) };
-    const { items, next } = await services.operations.files(caller, params.id, VOLUME, ask);
-    files.push(...items);
-    if (next === null) break;
-    cursor = next;
-  }
-  return files;
-}
+/** Files as a list shows them. */
+export const filesFrom = (files: readonly FileInfo[]) =>
+  files.map(({ path, size, mtime }) => ({ path: relative(path), size, modifiedAt: isoOf(mtime) }));
 
 type Sent = z.output<typeof writeSchema>;
 
@@ -79,14 +69,10 @@ export const FILE_ROUTES: readonly Route[] = [
     query: z.strictObject({ includeHidden: z.enum(['true', 'false']).optional() }),
     async handle(context) {
       const source = sourceOf(await ongoing(context));
-      const all = await filesOf(context);
-      const shown = context.query.includeHidden === 'true' ? all : all.filter((file) => !isHidden(file));
-      const files = shown.map(({ path, size, mtime }) => ({
-        path: relative(path),
-        size,
-        modifiedAt: new Date(mtime * 1000).toISOString(),
-      }));
-      return json(200, { files, source });
+      const { services, caller, params, query } = context;
+      const all = await allOf((page) => services.operations.files(caller, params.id, VOLUME, page));
+      const shown = query.includeHidden === 'true' ? all : all.filter((file) => !isHidden(file));
+      return json(200, { files: filesFrom(shown), source });
     },
   }),
   sessionRoute({

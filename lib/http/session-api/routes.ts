@@ -4,21 +4,35 @@
  * the document, which describes this project's own contract.
  */
 import { z } from 'zod';
-import type { Caller } from '../../auth/caller.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import { type Instance, listQuerySchema, type ResumeAnswer, slugSchema } from '../../contract/schema.ts';
+import {
+  envPatchSchema,
+  type Instance,
+  listQuerySchema,
+  type ResumeAnswer,
+  slugSchema,
+} from '../../contract/schema.ts';
 import { json } from '../answer.ts';
 import type { Route, RouteContext } from '../route.ts';
 import { AGENT_ROUTES } from './agents.ts';
-import { MAX_ROWS, ongoing, ROWS_A_READ, refusedRoutes, sessionParams, sessionRoute } from './door.ts';
+import { MAX_ROWS, ongoing, onlyTenantOf, ROWS_A_READ, refusedRoutes, sessionParams, sessionRoute } from './door.ts';
 import { FILE_ROUTES } from './files.ts';
 import { HEALTH_ROUTE } from './health.ts';
-import { AGENT_LABEL, agentOf, refused, SESSION_STATUSES, sessionOf, sessionStatusOf } from './session.ts';
+import { AGENT_LABEL, agentOf, MODEL_LABEL, refused, SESSION_STATUSES, sessionOf, sessionStatusOf } from './session.ts';
 import { TALK_ROUTES } from './talk.ts';
+import { WORKSPACE_ROUTES } from './workspace.ts';
 
 const HOUR_MS = 3_600_000;
 
-const createSchema = z.looseObject({ agent: slugSchema });
+/** What fits into a label. */
+const modelSchema = z.string().min(1).max(256);
+const BEGUN_WITH = ['agent', 'extraEnv', 'model'];
+const createSchema = z.looseObject({
+  agent: slugSchema,
+  extraEnv: envPatchSchema.shape.env.optional(),
+  model: modelSchema.optional(),
+});
+const configSchema = z.looseObject({ model: modelSchema.nullable().optional() });
 const execSchema = z.object({
   command: z.string().min(1).max(1_000_000),
   timeout: z.int().min(1).max(HOUR_MS).optional(),
@@ -30,15 +44,6 @@ const listSchema = z.strictObject({
   offset: z.coerce.number<string>().int().min(0).max(MAX_ROWS).default(0),
   includeTotal: z.enum(['true', 'false']).optional(),
 });
-
-/** The tenant that a new session belongs to. Throws `bad_request` for a key of several. */
-function tenantOf({ tenants }: Caller): string {
-  const [only] = tenants ?? [];
-  if (only !== undefined && tenants?.length === 1) return only;
-  throw new WinterdockError('bad_request', 'A session is made with a key of one tenant.', {
-    hint: 'Make a key for the tenant: POST /api/keys.',
-  });
-}
 
 const shown = (instance: ResumeAnswer['instance']) => json(200, { session: sessionOf(instance) });
 
@@ -62,12 +67,28 @@ async function listed({ services, caller, query }: RouteContext<unknown, z.outpu
   return { sessions: page, ...(query.includeTotal === 'true' ? { total: sessions.length } : {}) };
 }
 
+/** A sandbox with a label of this door, or without it. */
+function labelled(
+  { services, caller }: Pick<RouteContext, 'services' | 'caller'>,
+  { id, labels }: Instance,
+  label: string,
+  value: string | null,
+): Promise<Instance> {
+  const { [label]: _before, ...others } = labels;
+  const wanted = value === null ? others : { ...others, [label]: value };
+  return services.operations.patchInstance(caller, id, { labels: wanted });
+}
+
 /** A new session, running. One that finds no room is taken back, so that who tries again leaves none behind. */
-async function begin({ services, caller, body }: RouteContext<unknown, unknown, z.output<typeof createSchema>>) {
+async function begin(context: RouteContext<unknown, unknown, z.output<typeof createSchema>>) {
+  const { services, caller, body } = context;
   const { operations } = services;
-  const [made] = await operations.cloneBlueprint(caller, body.agent, { tenant: tenantOf(caller), count: 1 });
+  const [made] = await operations.cloneBlueprint(caller, body.agent, { tenant: onlyTenantOf(caller), count: 1 });
   if (made === undefined) throw new WinterdockError('internal', 'A clone made nothing.');
   try {
+    const { extraEnv: env, model } = body;
+    if (env !== undefined) await operations.patchInstanceEnv(caller, made.id, { env });
+    if (model !== undefined) await labelled(context, made, MODEL_LABEL, model);
     return (await operations.resume(caller, made.id, {})).instance;
   } catch (error) {
     // What refused it is the answer; a sandbox that cannot be taken back stays listed as a session.
@@ -92,8 +113,9 @@ async function fork(context: RouteContext<{ id: Instance['id'] }>) {
   const [made] = restored;
   if (made === undefined) throw new WinterdockError('internal', 'A restore made nothing.');
   const agent = agentOf(parent);
-  if (agent === null) return made;
-  return operations.patchInstance(caller, made.id, { labels: { ...made.labels, [AGENT_LABEL]: agent } });
+  const named = agent === null ? made : await labelled(context, made, AGENT_LABEL, agent);
+  const model = parent.labels[MODEL_LABEL];
+  return model === undefined ? named : labelled(context, named, MODEL_LABEL, model);
 }
 
 const OWN_ROUTES: readonly Route[] = [
@@ -110,7 +132,7 @@ const OWN_ROUTES: readonly Route[] = [
     operation: 'cloneBlueprint',
     body: createSchema,
     async handle(context) {
-      const [unheard] = Object.keys(context.body).filter((key) => key !== 'agent');
+      const unheard = Object.keys(context.body).find((key) => !BEGUN_WITH.includes(key));
       if (unheard !== undefined) return refused(501, `${unheard.slice(0, 80)} has no meaning for a session here.`);
       return json(201, { session: sessionOf(await begin(context)) });
     },
@@ -167,6 +189,20 @@ const OWN_ROUTES: readonly Route[] = [
     handle: async (context) => json(201, { session: sessionOf(await fork(context)) }),
   }),
   sessionRoute({
+    method: 'PATCH',
+    path: '/sessions/:id/config',
+    operation: 'patchInstance',
+    params: sessionParams,
+    body: configSchema,
+    async handle(context) {
+      const { model, ...others } = context.body;
+      const instance = await ongoing(context);
+      const [unheard] = Object.keys(others);
+      if (unheard !== undefined) return refused(501, `${unheard.slice(0, 80)} has no meaning for a session here.`);
+      return shown(model === undefined ? instance : await labelled(context, instance, MODEL_LABEL, model));
+    },
+  }),
+  sessionRoute({
     method: 'DELETE',
     path: '/sessions/:id',
     operation: 'runPlan',
@@ -193,5 +229,12 @@ const OWN_ROUTES: readonly Route[] = [
   }),
 ];
 
-const ANSWERED: readonly Route[] = [HEALTH_ROUTE, ...OWN_ROUTES, ...FILE_ROUTES, ...AGENT_ROUTES, ...TALK_ROUTES];
+const ANSWERED: readonly Route[] = [
+  HEALTH_ROUTE,
+  ...OWN_ROUTES,
+  ...FILE_ROUTES,
+  ...AGENT_ROUTES,
+  ...TALK_ROUTES,
+  ...WORKSPACE_ROUTES,
+];
 export const SESSION_ROUTES: readonly Route[] = [...ANSWERED, ...refusedRoutes(ANSWERED)];

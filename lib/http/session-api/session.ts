@@ -25,12 +25,16 @@ export function sessionStatusOf({ state, fault }: Pick<Instance, 'state' | 'faul
 /** The label that names the agent of a fork, whose own origin is a snapshot. */
 export const AGENT_LABEL = 'ash-agent';
 
+/** The label that names the model of a session. */
+export const MODEL_LABEL = 'ash-model';
+
 /** The blueprint that a session came from, or null. */
 export function agentOf({ labels, lineage }: Pick<Instance, 'labels' | 'lineage'>): string | null {
   return labels[AGENT_LABEL] ?? lineage.blueprint;
 }
 
-const isoOf = (epochSeconds: number) => new Date(epochSeconds * 1000).toISOString();
+/** A time as clients of Ash read it. */
+export const isoOf = (epochSeconds: number) => new Date(epochSeconds * 1000).toISOString();
 
 /** A sandbox as `{session}` shows it. */
 export function sessionOf(instance: ResumeAnswer['instance']) {
@@ -44,7 +48,7 @@ export function sessionOf(instance: ResumeAnswer['instance']) {
     lastActiveAt: isoOf(instance.updated),
     runnerId: null,
     parentSessionId: instance.lineage.parent,
-    model: null,
+    model: instance.labels[MODEL_LABEL] ?? null,
     config: null,
   };
 }

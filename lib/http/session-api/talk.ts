@@ -1,13 +1,13 @@
-/** What a client of Ash says to an agent and reads of it: messages, the workspace as tar.gz, and what happened. */
+/** What a client of Ash says to an agent and reads of it: messages, and what happened. */
 import { z } from 'zod';
 import { isWinterdockError, publicMessage } from '../../base/errors.ts';
 import type { Event, Instance } from '../../contract/schema.ts';
 import { parseVfsPath } from '../../vfs/paths.ts';
-import { type Answer, attachment, attachmentHeaders, empty, json } from '../answer.ts';
+import { type Answer, json } from '../answer.ts';
 import { callAsStream } from '../call-stream.ts';
 import type { Route, RouteContext } from '../route.ts';
 import { MAX_ROWS, ongoing, ROWS_A_READ, sessionParams, sessionRoute } from './door.ts';
-import { refused } from './session.ts';
+import { MODEL_LABEL, refused } from './session.ts';
 
 /** The agent of a blueprint: a script in its workspace, which reads the message from its stdin. */
 const AGENT_SCRIPT = '.agent.sh';
@@ -16,6 +16,7 @@ const MESSAGE_LENGTH = 1_000_000;
 const messageSchema = z.looseObject({
   content: z.string().min(1).max(MESSAGE_LENGTH),
   includePartialMessages: z.boolean().optional(),
+  model: z.string().min(1).max(256).optional(),
 });
 const eventsSchema = z.strictObject({
   limit: z.coerce.number<string>().int().min(1).max(ROWS_A_READ).default(100),
@@ -37,12 +38,13 @@ async function hasAgent({ services, caller, params }: Talk): Promise<boolean> {
   }
 }
 
-/** Runs the agent and sends what it prints as it prints it; then the whole, and `done`. */
-function say(context: Talk): Promise<Answer> {
+/** Runs the agent and sends what it prints as it prints it; then the whole, and `done`. `model` is its `ASH_MODEL`. */
+function say(context: Talk, model: string | undefined): Promise<Answer> {
   const { services, caller, params, body } = context;
   return callAsStream(context, async (send, signal) => {
     let begun = false;
-    const input = { command: `bash ${AGENT_SCRIPT}`, stdin: body.content };
+    const env = model === undefined ? {} : { env: { ASH_MODEL: model } };
+    const input = { command: `bash ${AGENT_SCRIPT}`, stdin: body.content, ...env };
     try {
       const { stdout, stdout_encoding, stderr, exit_code } = await services.operations.exec(caller, params.id, input, {
         signal,
@@ -100,26 +102,23 @@ export const TALK_ROUTES: readonly Route[] = [
     params: sessionParams,
     body: messageSchema,
     async handle(context) {
-      await ongoing(context);
-      const known = ['content', 'includePartialMessages'];
+      const { labels } = await ongoing(context);
+      const known = ['content', 'includePartialMessages', 'model'];
       const unheard = Object.keys(context.body).find((key) => !known.includes(key));
       if (unheard !== undefined) return refused(501, `${unheard.slice(0, 80)} has no meaning for a message here.`);
       if (!(await hasAgent(context))) return refused(501, `Its workspace has no agent: no ${AGENT_SCRIPT}.`);
-      return say(context);
+      return say(context, context.body.model ?? labels[MODEL_LABEL]);
     },
   }),
   sessionRoute({
     method: 'GET',
-    path: '/sessions/:id/workspace',
-    operation: 'checkout',
+    path: '/sessions/:id/messages',
+    operation: 'exec',
     params: sessionParams,
+    query: z.looseObject({}),
     async handle(context) {
-      const { services, caller, params, head, signal } = context;
       await ongoing(context);
-      const headers = attachmentHeaders('application/gzip', `${params.id}.tar.gz`);
-      if (head) return empty(200, headers);
-      const outgoing = await services.operations.checkout(caller, params.id, signal);
-      return attachment(outgoing, headers);
+      return refused(501, 'What was said is not kept: it was in the answers alone.');
     },
   }),
   sessionRoute({

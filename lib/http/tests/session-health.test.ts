@@ -117,10 +117,10 @@ test('a method that an address has not is 405, with those that it has', async ()
     ['PATCH', '/api/sessions', 'GET, POST, HEAD'],
     ['PUT', '/api/sessions/a', 'GET, DELETE, HEAD'],
     ['GET', '/api/sessions/a/exec', 'POST'],
-    ['GET', '/api/sessions/a/messages', 'POST'],
-    ['POST', '/api/sessions/a/workspace', 'GET, HEAD'],
+    ['PUT', '/api/sessions/a/messages', 'POST, GET, HEAD'],
+    ['DELETE', '/api/sessions/a/workspace', 'GET, POST, HEAD'],
     ['PUT', '/api/sessions/a/files/b/c', 'GET, DELETE, HEAD'],
-    ['PATCH', '/api/agents/a', 'GET, DELETE, HEAD'],
+    ['PUT', '/api/agents/a', 'GET, DELETE, PATCH, HEAD'],
   ] as const) {
     const response = await fetch(server.url + path, { method, headers: { authorization: `Bearer ${keys.acme}` } });
     expect([path, response.status, response.headers.get('allow')]).toEqual([path, 405, allow]);

@@ -1,0 +1,180 @@
+/** Agents of the session API, and workspaces as archives, as a client of Ash meets them. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
+
+interface Session {
+  id: string;
+  tenantId: string;
+  agentName: string;
+  status: string;
+  parentSessionId: string | null;
+}
+
+let server: TestServer;
+const keys: Record<string, string> = {};
+beforeAll(async () => {
+  server = await startServer({ settings: { WB_SESSION_API: 'on' } });
+  for (const [name, role, tenant] of [
+    ['acme', 'tenant', 'acme'],
+    ['globex', 'tenant', 'globex'],
+    ['looking', 'viewer', 'acme'],
+    // May make what every tenant uses, and sessions of its own tenant.
+    ['maker', 'operator', 'acme'],
+  ] as const) {
+    keys[name] = (await server.call<{ key: string }>('POST', '/api/keys', { name, role, tenant })).json.key;
+  }
+  await server.call('POST', '/api/instances', { id: 'mould', tenant: 'acme' });
+  await server.call('PUT', '/api/instances/mould/volumes/workspace/agent.md', 'be brief');
+  await server.call('POST', '/api/blueprints', { name: 'writer', from_instance: 'mould' });
+});
+afterAll(() => server.stop());
+
+/** One request; the answer must be JSON. */
+async function ask(method: string, path: string, body?: unknown, key = keys.acme) {
+  const response = await fetch(server.url + path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+}
+async function session(method: string, path: string, body?: unknown): Promise<Session & { code: number }> {
+  const { status, json } = await ask(method, path, body);
+  return { ...(json.session as Session), code: status };
+}
+
+test('an agent is made of files and a prompt, leaves no sandbox behind, and its sessions have them', async () => {
+  const before = (await ask('GET', '/api/sessions', undefined, keys.maker)).json.sessions;
+  const made = await ask(
+    'POST',
+    '/api/agents',
+    {
+      name: 'speaker',
+      systemPrompt: 'be brief ☃',
+      files: [
+        { path: '.agent.sh', content: 'read line; echo "$line, $WHO, $ASH_MODEL"' },
+        { path: 'a/b c.md', content: '' },
+      ],
+    },
+    keys.maker,
+  );
+  expect(made).toMatchObject({ status: 201, json: { agent: { name: 'speaker', version: 1 } } });
+  expect((await ask('GET', '/api/sessions', undefined, keys.maker)).json.sessions).toEqual(before);
+  const { files } = (await ask('GET', '/api/agents/speaker/files')).json as { files: { path: string; size: number }[] };
+  expect(files.map(({ path, size }) => [path, size])).toEqual([
+    ['.agent.sh', 41],
+    ['CLAUDE.md', 12],
+    ['a/b c.md', 0],
+  ]);
+  expect((await ask('GET', '/api/agents/speaker/files/CLAUDE.md?format=json')).json).toEqual({
+    path: 'CLAUDE.md',
+    content: 'be brief ☃',
+    size: 12,
+  });
+  expect((await ask('GET', '/api/agents/speaker/files/a/b%20c.md')).json).toMatchObject({ size: 0 });
+  const begun = await ask(
+    'POST',
+    '/api/sessions',
+    { agent: 'speaker', extraEnv: { WHO: 'you' }, model: 'm/1' },
+    keys.maker,
+  );
+  const { session: at } = begun.json as { session: { id: string; model: string } };
+  expect(at.model).toBe('m/1');
+  const say = async (body: object) =>
+    (
+      await fetch(`${server.url}/api/sessions/${at.id}/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${keys.maker}` },
+        body: JSON.stringify(body),
+      })
+    ).text();
+  expect(await say({ content: 'hello' })).toContain('"delta":"hello, you, m/1\\n"');
+  expect(await say({ content: 'hello', model: 'm/2' })).toContain('"delta":"hello, you, m/2\\n"');
+  const configured = await ask('PATCH', `/api/sessions/${at.id}/config`, { model: 'm/3' }, keys.maker);
+  expect(configured).toMatchObject({
+    status: 200,
+    json: { session: { id: at.id, model: 'm/3', agentName: 'speaker' } },
+  });
+  const fork = await ask('POST', `/api/sessions/${at.id}/fork`, undefined, keys.maker);
+  expect(fork.json).toMatchObject({ session: { model: 'm/3', agentName: 'speaker', parentSessionId: at.id } });
+  const none = await ask('PATCH', `/api/sessions/${at.id}/config`, { model: null }, keys.maker);
+  expect(none.json).toMatchObject({ session: { model: null } });
+  const odd = await ask('PATCH', `/api/sessions/${at.id}/config`, { permissionMode: 'plan' }, keys.maker);
+  expect(odd.json).toEqual({ error: expect.any(String), statusCode: 501 });
+});
+
+test('an agent that cannot be made leaves nothing, and says why in the form of its clients', async () => {
+  const before = (await ask('GET', '/api/sessions', undefined, keys.maker)).json.sessions;
+  const file = { path: 'a', content: 'x' };
+  for (const [body, status] of [
+    [{ name: 'writer', files: [file] }, 409],
+    [{ name: 'none', files: [] }, 400],
+    [{ name: 'up', files: [{ ...file, path: '../../etc/passwd' }] }, 400],
+    [{ name: 'both', files: [file, { ...file, path: 'a/b' }] }, 409],
+    [{ name: 'Upper', files: [file] }, 400],
+    [{ name: 'folder', path: '/etc' }, 501],
+    [{ name: 'keyed', files: [file], env: { A: '1' } }, 501],
+  ] as const) {
+    const got = await ask('POST', '/api/agents', body, keys.maker);
+    expect([body.name, got.status, got.json]).toEqual([
+      body.name,
+      status,
+      { error: expect.any(String), statusCode: status },
+    ]);
+  }
+  expect((await ask('POST', '/api/agents', { name: 'many', files: [file] }, TEST_KEY)).status).toBe(400);
+  expect((await ask('POST', '/api/agents', { name: 'mine', files: [file] })).status).toBe(403);
+  for (const name of ['none', 'up', 'both', 'folder', 'keyed', 'many', 'mine']) {
+    expect((await ask('GET', `/api/agents/${name}`)).status).toBe(404);
+  }
+  expect((await ask('GET', '/api/sessions', undefined, keys.maker)).json.sessions).toEqual(before);
+});
+
+test('an agent never changes, and only who reads contents reads its files', async () => {
+  for (const [method, path] of [
+    ['PATCH', '/api/agents/writer'],
+    ['POST', '/api/agents/writer/files'],
+    ['DELETE', '/api/agents/writer/files/agent.md'],
+  ] as const) {
+    expect((await ask(method, path, {}, keys.maker)).json).toEqual({ error: expect.any(String), statusCode: 501 });
+    expect((await ask(method, path, {})).json).toEqual({ error: expect.any(String), statusCode: 403 });
+  }
+  for (const path of ['/api/agents/writer/files', '/api/agents/writer/files/agent.md']) {
+    expect((await ask('GET', path, undefined, keys.globex)).status).toBe(200);
+    expect((await ask('GET', path, undefined, keys.looking)).json).toMatchObject({ statusCode: 403 });
+    expect((await ask('GET', path.replace('writer', 'never'))).json).toMatchObject({ statusCode: 404 });
+  }
+  expect((await ask('GET', '/api/agents/writer/files/never.md')).json).toMatchObject({ statusCode: 404 });
+  expect((await ask('GET', '/api/agents/writer/files/..%2fx')).json).toMatchObject({ statusCode: 400 });
+});
+
+test('a workspace goes from one session to another as tar.gz, and an archive reaches nothing else', async () => {
+  const [one, two] = [
+    await session('POST', '/api/sessions', { agent: 'writer' }),
+    await session('POST', '/api/sessions', { agent: 'writer' }),
+  ];
+  const run = async (id: string, command: string) => (await ask('POST', `/api/sessions/${id}/exec`, { command })).json;
+  const headers = { authorization: `Bearer ${keys.acme}` };
+  await run(one.id, 'mkdir "a b"; echo moved > "a b/ü"; echo changed > agent.md');
+  const packed = await (await fetch(`${server.url}/api/sessions/${one.id}/workspace`, { headers })).arrayBuffer();
+  const put = async (body: BodyInit) => {
+    const response = await fetch(`${server.url}/api/sessions/${two.id}/workspace`, { method: 'POST', headers, body });
+    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+  };
+  await session('POST', `/api/sessions/${two.id}/pause`);
+  expect(await put(packed)).toMatchObject({ status: 200, json: { session: { id: two.id, status: 'active' } } });
+  expect(await run(two.id, 'cat "a b/ü" agent.md; ls /tmp')).toEqual({
+    exitCode: 0,
+    stdout: 'moved\nchanged\n',
+    stderr: '',
+  });
+  for (const body of ['not an archive', '']) {
+    expect(await put(body)).toEqual({ status: 400, json: { error: expect.any(String), statusCode: 400 } });
+  }
+  await run(one.id, 'echo out > /memory/out; mkdir x; cd x; tar czPf ../up.tgz ../agent.md /memory/out');
+  const up = await (await fetch(`${server.url}/api/sessions/${one.id}/files/up.tgz`, { headers })).arrayBuffer();
+  await put(up);
+  expect((await run(two.id, 'ls /tmp; cat /memory/out')).stdout).toBe('');
+  await session('DELETE', `/api/sessions/${two.id}`);
+  expect(await put(packed)).toMatchObject({ status: 410, json: { statusCode: 410 } });
+});
