@@ -40,8 +40,8 @@ export function sizeOf(upload: Upload): number | null {
 }
 
 /** The body to send. To report progress everything becomes a stream; `sizeOf` then gives its length. */
-export function uploadBody(upload: Upload, onProgress: Progress | undefined): BodyInit {
-  if (onProgress === undefined) return upload as BodyInit;
+export function uploadBody(upload: Upload, onProgress: Progress | undefined): NonNullable<RequestInit['body']> {
+  if (onProgress === undefined) return upload as NonNullable<RequestInit['body']>;
   const total = sizeOf(upload);
   const source = upload instanceof ReadableStream ? upload : new Blob([upload as BlobPart]).stream();
   let sent = 0;

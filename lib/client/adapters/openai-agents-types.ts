@@ -62,7 +62,7 @@ interface AgentsPatch {
 
 export interface AgentsEditor {
   createFile(operation: AgentsPatch): Promise<AgentsPatchResult>;
-  updateFile(operation: AgentsPatch & { moveTo?: string }): Promise<AgentsPatchResult>;
+  updateFile(operation: AgentsPatch & { moveTo?: string | undefined }): Promise<AgentsPatchResult>;
   deleteFile(operation: { path: string }): Promise<AgentsPatchResult>;
 }
 
