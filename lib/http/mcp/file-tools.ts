@@ -222,8 +222,8 @@ export const fileTools: readonly McpTool[] = [
     input: z.strictObject({
       id: sandboxId,
       path: path.default('/workspace'),
-      recursive: z.boolean().default(false),
-      limit: z.int().min(1).max(500).default(200),
+      recursive: z.boolean().default(false).describe('All files below it, instead of what lies in it.'),
+      limit: z.int().min(1).max(500).default(200).describe('How many, at most.'),
       cursor: z.string().max(4096).optional().describe('`next` of the page before.'),
     }),
     operation: 'files',
@@ -255,8 +255,8 @@ export const fileTools: readonly McpTool[] = [
       id: sandboxId,
       q: searchQuerySchema.shape.q.describe('The text to find.'),
       in: searchQuerySchema.shape.in.describe('`name` finds files, `content` lines.'),
-      volume: searchQuerySchema.shape.volume,
-      limit: z.int().min(1).max(200).default(50),
+      volume: searchQuerySchema.shape.volume.describe('Only here: /workspace, /memory or /tmp.'),
+      limit: z.int().min(1).max(200).default(50).describe('How many, at most.'),
     }),
     operation: 'search',
     hints: READ_HINTS,
@@ -275,8 +275,14 @@ export const fileTools: readonly McpTool[] = [
     name: 'winterdock_query_files',
     title: 'Query the files with SQL',
     description:
-      'Runs one read-only SQL statement (SQLite) over the table of all files: vfs(volume, path, content, …). For counts, sizes and joins over many files. Wakes nothing. A SQLite database that is a file in the sandbox is queried with winterdock_exec: sqlite3 store.db "SELECT …".',
-    input: z.strictObject({ id: sandboxId, ...sqlSchema.shape }),
+      'Runs one read-only SQL statement (SQLite) over the table of all files: vfs(volume, path, content, mtime), where volume is workspace, memory or tmp, and path begins with a slash below it. For counts, sizes and joins over many files. Wakes nothing. A SQLite database that is a file in the sandbox is queried with winterdock_exec: sqlite3 store.db "SELECT …".',
+    input: z.strictObject({
+      id: sandboxId,
+      sql: sqlSchema.shape.sql.describe(
+        "SELECT path, length(content) FROM vfs WHERE volume = 'workspace' AND path LIKE '/src/%'",
+      ),
+      params: sqlSchema.shape.params.describe('Values for ? in their order, or for :names.'),
+    }),
     operation: 'query',
     hints: READ_HINTS,
     async run({ operations, caller }, { id, ...input }) {

@@ -12,9 +12,9 @@ const LINE = 200;
 
 const { cwd, env, stdin } = execSchema.shape;
 const script = {
-  command: execSchema.shape.command.min(1).describe('A shell script (bash). The folder it begins in is /workspace.'),
-  cwd: cwd.describe('The folder to begin in.'),
-  env: env.describe('Variables.'),
+  command: execSchema.shape.command.min(1).describe('A bash script, of one line or many.'),
+  cwd: cwd.describe('The folder to begin in. Default: /workspace.'),
+  env: env.describe('Variables for this script alone, by name.'),
   stdin: stdin.describe('Text for its stdin.'),
 };
 const run = z.string().min(1).max(100).describe('The id of the run.');
@@ -66,11 +66,13 @@ export const runTools: readonly McpTool[] = [
     name: 'winterdock_exec',
     title: 'Run a command',
     description:
-      'Runs a shell script in a sandbox and answers when it has ended, with its exit code, stdout and stderr. Wakes a sleeping sandbox. There are the usual tools of a shell, python3, js, sqlite3, git. Variables and the folder do not last to the next call, files do. Long output is cut in its middle: write it to a file and read that. For what takes more than a minute use winterdock_start_run.',
+      'Runs a shell script in a sandbox and answers when it has ended, with its exit code, stdout and stderr. Wakes a sleeping sandbox. It has bash with the usual small tools, python3, js (not node), sqlite3 and git; with the policy network also curl, pip and npm. No other program can be installed or run: no apt, no compilers. Variables and the folder do not last to the next call, files do. Long output is cut in its middle: write it to a file and read that. For what takes more than a minute use winterdock_start_run.',
     input: z.strictObject({
       id: sandboxId,
       ...script,
-      timeout_ms: execSchema.shape.timeout_ms.describe('Milliseconds after which it is ended, with exit code 124.'),
+      timeout_ms: execSchema.shape.timeout_ms.describe(
+        'Milliseconds after which it is ended, with exit code 124. Default: 60 000, with small policies 5 000.',
+      ),
     }),
     operation: 'exec',
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -104,11 +106,13 @@ export const runTools: readonly McpTool[] = [
     name: 'winterdock_start_run',
     title: 'Start a background run',
     description:
-      'Begins a shell script that goes on after this call: a server, a build, a long test. Answers at once with its `run`; read it with winterdock_run_output, end it with winterdock_stop_run.',
+      'Begins a shell script that goes on after this call: a build, a long test, a script that waits. Nothing outside can connect to it. Answers at once with its `run`; read it with winterdock_run_output, end it with winterdock_stop_run.',
     input: z.strictObject({
       id: sandboxId,
       ...script,
-      timeout_ms: startRunSchema.shape.timeout_ms,
+      timeout_ms: startRunSchema.shape.timeout_ms.describe(
+        'Milliseconds after which it is ended. Default: 60 000, with small policies 5 000. The server sets the most.',
+      ),
     }),
     operation: 'startRun',
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -125,7 +129,12 @@ export const runTools: readonly McpTool[] = [
       id: sandboxId,
       run,
       offset: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0).describe('The byte to begin with.'),
-      wait_seconds: z.int().min(0).max(MAX_WAIT_SECONDS).default(0),
+      wait_seconds: z
+        .int()
+        .min(0)
+        .max(MAX_WAIT_SECONDS)
+        .default(0)
+        .describe('How long to wait for more; 0 answers at once.'),
     }),
     operation: 'runOutput',
     hints: READ_HINTS,

@@ -10,7 +10,7 @@ import { cutInMiddle, fitting, fittingPage, type McpTool, mcpTool, READ_HINTS } 
 
 export const sandboxId = instanceIdSchema.describe('The id of the sandbox.');
 const tenant = slugSchema.optional().describe('The tenant. Leave it out when your key is of one tenant.');
-const pageSize = z.int().min(1).max(100).default(20);
+const pageSize = z.int().min(1).max(100).default(20).describe('How many, at most.');
 const cursor = z.string().max(1200).optional().describe('`next` of the page before.');
 
 /** The tenant to act for: the named one, else the only one of the caller. Throws `validation`. */
@@ -56,11 +56,13 @@ export const sandboxTools: readonly McpTool[] = [
       'Creates an empty sandbox: a shell, Python, JavaScript and SQLite over files of its own. The files in /workspace and /memory are kept for good; /tmp is emptied whenever it starts anew. It starts with the first command and files itself away when idle. Keep the `id` of the answer: every other tool needs it.',
     input: z.strictObject({
       tenant,
-      id: newId.describe('Its id. By default one is made up. An id is never given twice.'),
+      id: newId.describe('Its id, in small letters, digits, - and _. By default one is made up. No id is given twice.'),
       name: name.describe('A name for people.'),
-      policy: policy.describe('What its code may do. Default: posix (shell, Python, JavaScript, no network).'),
+      policy: policy.describe(
+        'posix (the default): shell, Python, JavaScript, no network. network: the same, and addresses that people have allowed. minimal: no Python. compute: no shell.',
+      ),
       ephemeral,
-      labels: labels.describe('Labels to find it by.'),
+      labels: labels.describe('Labels to find it by: texts by name.'),
       workbook,
       idle_to_suspend_s: idle_to_suspend_s.describe('Idle seconds after which it is suspended.'),
     }),
@@ -103,7 +105,13 @@ export const sandboxTools: readonly McpTool[] = [
     title: 'Suspend a sandbox',
     description:
       'Ends the process of a sandbox and keeps its files; the next command wakes it within milliseconds. What is in /tmp, and commands that run in the background, are lost. Not needed to save anything: every change is on the disk when it is answered.',
-    input: z.strictObject({ id: sandboxId, ...verbBodySchema.shape }),
+    input: z.strictObject({
+      id: sandboxId,
+      reason: verbBodySchema.shape.reason.describe('Why, for the people who read the ledger.'),
+      force: verbBodySchema.shape.force.describe(
+        'End commands that still run. Without it they are waited for, then it is refused.',
+      ),
+    }),
     operation: 'suspend',
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     run: async ({ operations, caller }, { id, ...input }) => ({
@@ -154,7 +162,7 @@ export const sandboxTools: readonly McpTool[] = [
     input: z.strictObject({
       snapshot: z.string().min(1).max(100).describe('The id of the snapshot.'),
       name: restoreSchema.shape.name.describe('A name for people.'),
-      policy: restoreSchema.shape.policy,
+      policy: restoreSchema.shape.policy.describe('As of winterdock_create_sandbox. Default: that of the sandbox.'),
     }),
     operation: 'restoreSnapshot',
     hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
@@ -172,7 +180,8 @@ export const sandboxTools: readonly McpTool[] = [
     input: z.strictObject({
       id: sandboxId,
       component: z.string().min(1).max(1024).optional().describe('Its name, or its path.'),
-      ...componentCallSchema.shape,
+      input: componentCallSchema.shape.input,
+      timeout_ms: componentCallSchema.shape.timeout_ms.describe('Milliseconds after which it is ended.'),
     }),
     operation: 'callComponent',
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },

@@ -26,6 +26,15 @@ test('every tool has a name of its own that hosts take, words, hints, and a sche
   }
 });
 
+test('every input of a tool says in words of its own what it is, and names no setting of the server', () => {
+  for (const { name, inputSchema } of toolsFor({ role: 'admin', tenants: null })) {
+    for (const [input, { description = '' }] of Object.entries(inputSchema.properties ?? {})) {
+      expect([name, input, description.length > 15, description.length < 200]).toEqual([name, input, true, true]);
+      expect(description).not.toMatch(/WB_|max_run_s|drain/);
+    }
+  }
+});
+
 test('a tool that only reads is offered to whom nothing else is', () => {
   const viewer = toolsFor({ role: 'viewer', tenants: null });
   expect(viewer.length).toBeGreaterThan(2);
