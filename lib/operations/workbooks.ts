@@ -85,6 +85,15 @@ export function workbookOperations(parts: {
     return row;
   };
 
+  /** The tenant of what is stored under an id: the caller's only one, else the only one that has it. */
+  const ownerOf = async ({ tenants }: Caller, id: string): Promise<string> => {
+    if (tenants?.length === 1 && tenants[0] !== undefined) return tenants[0];
+    const [row, other] = await workbooks.ofId(id, tenants, 2);
+    if (other !== undefined) throw needsTenant(`Several tenants have a workbook "${id}".`);
+    if (row === undefined) throw needsTenant(`No tenant has a workbook "${id}" yet: a new one needs its tenant.`);
+    return row.tenant;
+  };
+
   const versionOf = async (row: WorkbookRow, version: number | undefined) => {
     const stored = await workbooks.version(row.tenant, row.id, version ?? row.version);
     if (stored !== null) return stored;
@@ -101,7 +110,7 @@ export function workbookOperations(parts: {
 
   return {
     async putWorkbook(caller, id, query, upload, headers) {
-      const tenant = query.tenant ?? onlyTenant(caller);
+      const tenant = query.tenant ?? (await ownerOf(caller, id));
       const source = await sourceOf(upload);
       const { title, plan, problems, components, schedules } = await sourceParser.parse(tenant, source.text);
       const { hash, bytes } = source;
@@ -220,12 +229,6 @@ function textOf(body: Uint8Array): string {
   } catch (cause) {
     throw new WinterdockError('validation', 'The source is not UTF-8.', { hint: 'Send org text in UTF-8.', cause });
   }
-}
-
-function onlyTenant({ tenants }: Caller): string {
-  const [only, other] = tenants ?? [];
-  if (only !== undefined && other === undefined) return only;
-  throw needsTenant('A workbook belongs to a tenant.');
 }
 
 function needsTenant(message: string): WinterdockError {

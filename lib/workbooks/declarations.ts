@@ -1,6 +1,6 @@
 /** What one heading declares: a component from its source block, a world from its properties; and its name. Pure. */
 import { HEADER_KEYS, type HeaderArgument, headerArguments, isBabelKey, itemsOf } from './header-args.ts';
-import { scheduleOf } from './plan-schedule.ts';
+import { requireNoInputs, scheduleOf, schedulePlaceOf } from './plan-schedule.ts';
 import { PORT_TYPE_WORDS, portOf } from './port-types.ts';
 import { nearestTo, type PlanProblems, type SourcePlace } from './problems.ts';
 import type { OrgSection, SectionProperty, SourceBlock } from './sections.ts';
@@ -35,6 +35,7 @@ export interface DeclaredWorld {
   name: string;
   place: SourcePlace;
   schedule: PlanSchedule | null;
+  schedulePlace: SourcePlace | null;
   imports: PlacedPort[];
   /** Null: those that nothing in it takes. */
   exports: PlacedName[] | null;
@@ -102,6 +103,7 @@ export function componentOf(
   component.lang = languageOf(block, name, problems);
   component.src = block.value;
   for (const argument of headerArguments(block.parameters)) readArgument(declared, block, argument, problems);
+  requireNoInputs(schedulePlaceOf(section), name, component.in, problems);
   checkBody(component, block, problems);
   return declared;
 }
@@ -116,6 +118,7 @@ export function worldOf(section: OrgSection, name: string, problems: PlanProblem
     name,
     place: section.place,
     schedule: scheduleOf(section, name, problems),
+    schedulePlace: schedulePlaceOf(section),
     imports: imports === undefined ? [] : readPorts(imports.value, imports.place, name, problems),
     exports:
       exports === undefined ? null : names(exports).map((one) => ({ ...one, name: one.name.split(':')[0] ?? '' })),
@@ -216,7 +219,15 @@ function readArgument(
       return;
     }
     case 'persist':
-      if (/^(|t|true|yes)$/i.test(value)) component.persist = true;
+      if (component.lang === 'sh' && !/^(nil|false|no)$/i.test(value))
+        problems.add(
+          'syntax',
+          placeAt(argument.at),
+          'A sh component has no memory that :persist could keep.',
+          'Take it out, and keep what should last in a file, with :uses vfs.',
+          component.name,
+        );
+      else if (/^(|t|true|yes)$/i.test(value)) component.persist = true;
       else if (/^memory$/i.test(value) && component.lang === 'wasm') {
         component.persist = true;
         component.persist_memory = true;

@@ -3,10 +3,12 @@ import { Cron } from 'croner';
 import { carriedOver, epochOf, isTimeZone } from '../base/zoned-time.ts';
 import type { PlanProblems, SourcePlace } from './problems.ts';
 import type { OrgSection } from './sections.ts';
-import type { PlanSchedule } from './types.ts';
+import type { ComponentPort, PlanSchedule } from './types.ts';
 
-const TIMESTAMP = /^<(\d{4})-(\d{2})-(\d{2})(?:[ \t]+[^\s\d>+.-]+)?(?:[ \t]+(\d{1,2}):(\d{2}))?([^>]*)>$/u;
-const REPEATER = /(?:^|\s)((?:\+\+|\.\+|\+)([1-9]\d{0,3})([hdwmy]))(?:\s|$|\/)/;
+const TIMESTAMP = /^<(\d{4})-(\d{2})-(\d{2})(?:[ \t]+\p{L}[^\s\d>+-]*)?(?:[ \t]+(\d{1,2}):(\d{2}))?([^>]*)>$/u;
+/** Behind the time: the end of a range, a repeater with the limit of a habit, and the delay of a reminder. */
+const BEHIND =
+  /^(?:-\d{1,2}:\d{2})?(?:\s+((?:\+\+|\.\+|\+)[1-9]\d{0,3}[hdwmy])(?:\/\d+[hdwmy])?)?(?:\s+--?\d+[hdwmy])?\s*$/;
 
 /** Reads a heading's schedule; null when it has none, or one with problems. */
 export function scheduleOf(section: OrgSection, name: string, problems: PlanProblems): PlanSchedule | null {
@@ -50,20 +52,42 @@ export function scheduleOf(section: OrgSection, name: string, problems: PlanProb
       'Write it as <2026-11-23 Mon 03:00 +1d>.',
     );
   }
-  return {
-    cron: null,
-    timezone,
-    at: epochOf(wall, timezone ?? 'UTC'),
-    repeat: REPEATER.exec(rest)?.[1] ?? null,
-  };
+  const behind = BEHIND.exec(rest);
+  if (behind === null) {
+    return wrong(
+      scheduled.place,
+      `“${rest.trim()}” in “${scheduled.raw}” is no repeater.`,
+      'Write +1d, ++1d or .+1d, with one of h, d, w, m, y.',
+    );
+  }
+  return { cron: null, timezone, at: epochOf(wall, timezone ?? 'UTC'), repeat: behind[1] ?? null };
+}
+
+/** Where a heading says when it is due; null when it does not. */
+export function schedulePlaceOf({ properties, scheduled }: OrgSection): SourcePlace | null {
+  return properties.get('SCHEDULE')?.place ?? scheduled?.place ?? null;
+}
+
+/** A firing gives no inputs: what is scheduled and needs some could never begin. */
+export function requireNoInputs(
+  place: SourcePlace | null,
+  name: string,
+  inputs: readonly ComponentPort[],
+  problems: PlanProblems,
+): void {
+  const needed = inputs.filter(({ optional }) => !optional).map((input) => `${input.name}:${input.type}`);
+  if (place === null || needed.length === 0) return;
+  const message = `“${name}” is scheduled and needs ${needed.slice(0, 3).join(', ')}: a firing gives no inputs.`;
+  const mend = `Write ${needed[0]?.replace(':', '?:')} and do without it, or schedule it by the API, with its input.`;
+  problems.add('schedule', place, message, mend, name);
 }
 
 /** Why it is no cron expression, or null. */
 function cronFault(text: string): string | null {
   if (text.trim().split(/\s+/).length > 6 || text.length > 200) return 'it has more than six fields.';
   try {
-    new Cron(text, { paused: true, timezone: 'UTC' });
-    return null;
+    const isDueOnce = new Cron(text, { paused: true, timezone: 'UTC' }).nextRun() !== null;
+    return isDueOnce ? null : 'it is never due.';
   } catch (error) {
     return (error as Error).message.replace(/^CronPattern: /, '');
   }

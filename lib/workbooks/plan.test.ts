@@ -26,7 +26,7 @@ Some words.
 :END:
 ** About
 Prose between a world and its component changes nothing.
-${component('read', ':uses vfs :in path:string :out rows:object[]', 'def run(i):\n  return {"rows": []}', '***', 'py')}
+${component('read', ':uses vfs :in path?:string :out rows:object[]', 'def run(i):\n  return {"rows": []}', '***', 'py')}
 ${component('sum', ':deps read :in rows:array :out total:integer :persist', undefined, '**', 'TypeScript')}
 ** render :workflow:
 :PROPERTIES:
@@ -53,7 +53,7 @@ echo '{}'
     line: 3,
     schedule: { cron: '0 3 * * *', timezone: 'Europe/Zurich' },
     imports: [
-      { name: 'path', type: 'string', optional: false },
+      { name: 'path', type: 'string', optional: true },
       { name: 'limit', type: 'integer', optional: true },
     ].slice(0, 1),
     exports: [{ name: 'html', type: 'string', optional: false }],
@@ -175,6 +175,50 @@ test('a wrong time zone, cron or timestamp is a problem at its place', () => {
   expect(found(drawer(':SCHEDULE: 0 25 * * *'))).toEqual(['schedule 3:12 w']);
   expect(found(drawer(':SCHEDULE: @daily\n:TIMEZONE: Mars/Olympus'))).toEqual(['schedule 4:12 w']);
   expect(found(world('SCHEDULED: <2026-02-31 Tue 03:00>'))).toEqual(['schedule 2:12 w']);
+});
+
+test.each(['+1x', '+0d', 'every day', '1d', '+1d or so'])(
+  'a timestamp with “%s” is a problem, and not one that is due once',
+  (behind) => {
+    const source = `* w :workflow:\nSCHEDULED: <2026-11-23 Mon 03:00 ${behind}>\n${component('a')}`;
+    expect(found(source)).toEqual(['schedule 2:12 w']);
+    expect(readSource(source).problems[0]?.message).toContain(behind);
+  },
+);
+
+test.each([
+  ['2026-11-23 Mon', null],
+  ['2026-11-23 03:00', null],
+  ['2026-11-23 Mon 03:00-04:30 ++2w', '++2w'],
+  ['2026-11-23 Mon .+1d/3d', '.+1d'],
+  ['2026-11-23 Mon 03:00 +1m --2d', '+1m'],
+  ['2026-11-23 lun. 03:00 -1d', null],
+])('a timestamp <%s> is due as org has it', (stamp, repeat) => {
+  const { plan } = readSource(`* w :workflow:\nSCHEDULED: <${stamp}>\n${component('a')}`);
+  expect(plan?.worlds[0]?.schedule).toMatchObject({ repeat });
+});
+
+test('a cron expression that is never due is a problem', () => {
+  const drawer = ':PROPERTIES:\n:SCHEDULE: 0 0 30 2 *\n:END:';
+  const { problems } = readSource(`* w :workflow:\n${drawer}\n${component('a')}`);
+  expect(problems).toMatchObject([{ code: 'schedule', line: 3, column: 12 }]);
+  expect(problems[0]?.message).toContain('it is never due');
+});
+
+test('what is scheduled and needs inputs is a problem: a firing gives none', () => {
+  const drawer = ':PROPERTIES:\n:SCHEDULE: 0 3 * * *\n:END:';
+  const world = (args: string) => found(`* w :workflow:\n${drawer}\n${component('a', args)}`);
+  expect(world(':in x:string')).toEqual(['schedule 3:12 w']);
+  expect(world(':in x?:string')).toEqual([]);
+  const one = (args: string) =>
+    found(`* w :workflow:\n** b :component:\nSCHEDULED: <2026-11-23 Mon>\n#+begin_src js ${args}\n1\n#+end_src\n`);
+  expect(one(':in x:string')).toEqual(['schedule 3:12 b']);
+  expect(one(':in x?:string')).toEqual([]);
+});
+
+test('a sh component keeps no state, and says so before it runs', () => {
+  expect(found(component('a', ':persist', 'true', '*', 'sh'))).toEqual(['syntax 2:16 a']);
+  expect(found(component('a', ':persist no', 'true', '*', 'bash'))).toEqual([]);
 });
 
 test('a time in a zone is that zone’s, also where the clocks change', () => {

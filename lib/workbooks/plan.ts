@@ -128,7 +128,8 @@ function worldsOf(text: string, headings: readonly OutlineHeading[], problems: P
 
 function impliedWorld(line: number): DraftWorld {
   const place = { line, column: 1 };
-  return draftWorld({ name: IMPLIED_WORLD, place, schedule: null, imports: [], exports: null, deps: [] }, null, null);
+  const unset = { schedule: null, schedulePlace: null, imports: [], exports: null, deps: [] };
+  return draftWorld({ name: IMPLIED_WORLD, place, ...unset }, null, null);
 }
 
 /** Takes a name among siblings. */

@@ -4,6 +4,7 @@
  */
 import { cyclesOf } from './cycles.ts';
 import type { DeclaredComponent, DeclaredWorld, PlacedName, PlacedPort } from './declarations.ts';
+import { requireNoInputs } from './plan-schedule.ts';
 import { typesMeet } from './port-types.ts';
 import { nearestTo, type PlanProblems, type SourcePlace } from './problems.ts';
 import type { ComponentPort, PlanEdge, PlanWorld } from './types.ts';
@@ -17,6 +18,7 @@ export interface DraftWorld {
   exports: PlacedName[] | null;
   deps: PlacedName[];
   place: SourcePlace;
+  schedulePlace: SourcePlace | null;
   names: SiblingPlaces;
   components: DeclaredComponent[];
   workflows: DraftWorld[];
@@ -37,7 +39,7 @@ const MOST_EDGES_SHOWN = 8;
 
 /** An empty world in or beside others. */
 export function draftWorld(declared: DeclaredWorld, outer: DraftWorld | null, outerPath: string | null): DraftWorld {
-  const { name, schedule, imports, exports, deps, place } = declared;
+  const { name, schedule, schedulePlace, imports, exports, deps, place } = declared;
   const path = outer === null || outerPath === null ? name : `${outerPath}/${name}`;
   const world: PlanWorld = {
     name,
@@ -51,7 +53,7 @@ export function draftWorld(declared: DeclaredWorld, outer: DraftWorld | null, ou
     deps: deps.map((dep) => dep.name),
     line: place.line,
   };
-  return { world, imports, exports, deps, place, names: new Map(), components: [], workflows: [] };
+  return { world, imports, exports, deps, place, schedulePlace, names: new Map(), components: [], workflows: [] };
 }
 
 /** Fills in a world and those in it. */
@@ -99,6 +101,7 @@ export function resolveWorld(draft: DraftWorld, problems: PlanProblems): PlanWor
       if (byName.has(dep.name) && !fed.has(dep.name)) world.edges.push(orderEdge(dep.name, sibling.name));
   }
   world.imports = [...imports.values()];
+  requireNoInputs(draft.schedulePlace, world.name, world.imports, problems);
   world.exports = exportsOf(draft, producers, consumed, problems);
   return world;
 }

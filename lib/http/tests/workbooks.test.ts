@@ -207,6 +207,19 @@ test('a name from before there were workbooks stays, and is told apart', async (
   expect((await patch('old', { name: 'renamed' })).json).toMatchObject({ workbook: 'book', workbook_version: null });
 });
 
+test('a version without a tenant goes to the only one that has the id, and to nobody in doubt', async () => {
+  const save = (id: string, text: string) => server.call<Workbook & Problem>('PUT', `/api/workbooks/${id}`, text);
+  await server.call('PUT', '/api/workbooks/only-theirs?tenant=globex', source(''));
+  const second = await save('only-theirs', source('', undefined, 'Second'));
+  expect([second.status, second.json.tenant, second.json.version]).toEqual([200, 'globex', 2]);
+  const unknown = await save('of-nobody', source(''));
+  expect([unknown.status, told(unknown.json)]).toEqual([422, ['tenant: is missing']]);
+  await put('of-both', source(''));
+  await server.call('PUT', '/api/workbooks/of-both?tenant=globex', source(''));
+  const doubt = await save('of-both', source('', undefined, 'Whose'));
+  expect([doubt.status, doubt.json.detail]).toEqual([422, 'Several tenants have a workbook "of-both".']);
+});
+
 test('what is restored from a snapshot is docked as its source is, in the same tenant', async () => {
   await put('copied', source(':out n:any :persist'));
   await server.call('POST', '/api/instances', { id: 'copied-from', tenant: 'acme', workbook: 'copied' });
