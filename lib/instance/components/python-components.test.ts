@@ -1,3 +1,4 @@
+import { cwd } from 'node:process';
 import { describe, expect, test } from 'vitest';
 import { stage } from '../testing/stage.ts';
 import { callOne, componentOf } from './testing/component.ts';
@@ -55,6 +56,24 @@ describe('Python components', () => {
     });
     expect((await callOne(second, durable)).value).toEqual({ n: 3 });
     await second.kill('killed');
+  });
+
+  test('nothing that a component can ask its interpreter names a path of the machine', async () => {
+    const process = open('py-paths');
+    const asking = componentOf(
+      'python',
+      `import os, sys
+def run(input):
+    frames = [name for name in vars(sys) if not name.startswith("__")]
+    return {"env": dict(os.environ), "sys": {name: repr(getattr(sys, name)) for name in frames},
+            "file": globals().get("__file__")}
+`,
+    );
+    const { value, result } = await callOne(process, asking);
+    expect(result.error).toBeUndefined();
+    expect(value).toMatchObject({ env: { HOME: '/home/web_user' } });
+    expect(JSON.stringify(value)).not.toContain(cwd());
+    await process.kill('killed');
   });
 
   test('vfs is there when declared; other files are not', async () => {

@@ -57,6 +57,8 @@ async function start(): Promise<void> {
   const print = (stream: 'stdout' | 'stderr') => (text: string) => channel.log(stream, `${text}\n`);
   const python = await create({
     noInitialRun: true,
+    // Otherwise the path of this file, which the guest reads in its environment.
+    thisProgram: 'python3',
     wasmBinary: limitModule(readFileSync(join(folder, 'python.wasm')), { maxPages }).bytes,
     preRun: [
       ({ FS, ENV }: PythonModule) => {
