@@ -210,7 +210,8 @@ export class JavaScriptComponents implements ComponentInterpreter {
       };
     const saved = savedStateOf(run);
     if (saved === null || 'ok' in saved) return saved;
-    const restored = this.#invoke(realm, run, 'set', argumentOf(Buffer.from(saved).toString()));
+    const json = Buffer.from(saved.buffer, saved.byteOffset, saved.byteLength).toString();
+    const restored = this.#invoke(realm, run, 'set', argumentOf(json));
     if (restored.ok) return null;
     const kind = restored.kind === 'component' ? 'state' : restored.kind;
     return { ...restored, kind, message: `state.set refused what was kept: ${restored.message}` };

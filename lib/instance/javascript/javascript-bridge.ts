@@ -7,6 +7,7 @@
  */
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import { type GuestMemory, requireTransferable } from '../transfer-limit.ts';
+import { newBinaryText, newGuestString, readGuestString, requireFreeMemory } from './guest-strings.ts';
 
 /**
  * A host function. It takes and returns strings, bytes and JSON values; what it throws becomes an error inside the
@@ -22,14 +23,6 @@ export class Utf8Bytes {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 }
-
-/**
- * Above this size QuickJS is first asked to allocate: it does not check for a failed allocation and would overwrite its
- * own memory.
- */
-const UNCHECKED_BYTES = 512;
-/** Maximum overhead of an allocation. */
-const ALLOCATION_BYTES = 4096;
 
 /** Characters that cross in one piece. Escaped as JSON they can be six times as many. */
 const PIECE_CHARACTERS = 1024 * 1024;
@@ -61,55 +54,12 @@ const SLICE =
 const NOT_UTF8 =
   'The text holds half a surrogate pair, which UTF-8 has no form of: give bytes, or text.toWellFormed().';
 
-/** What QuickJS's binding passes strings with: its memory, and the functions for C strings in it. */
-interface CStrings {
-  module: { HEAPU8: Uint8Array; _malloc(bytes: number): number; _free(pointer: number): void };
-  ffi: {
-    QTS_NewString(context: number, text: number): number;
-    QTS_GetString(context: number, value: number): number;
-    QTS_FreeCString(context: number, text: number): void;
-  };
-  ctx: { value: number };
-  memory: { heapValueHandle(pointer: number): QuickJSHandle };
-}
-
-/**
- * Creates a guest string. The binding's own `newString` encodes it character by character, which takes an uncompiled
- * start of a worker 50 ms of processor time for a megabyte; here it is encoded at once.
- */
-function newGuestString(context: QuickJSContext, text: string): QuickJSHandle {
-  const { module, ffi, ctx, memory } = context as unknown as CStrings;
-  const bytes = Buffer.from(text);
-  const pointer = module._malloc(bytes.byteLength + 1);
-  if (pointer === 0) throw new RangeError(`out of memory: JavaScript has no room left for ${bytes.byteLength} bytes`);
-  try {
-    // Taken after the allocation, which may have moved the memory.
-    module.HEAPU8.set(bytes, pointer);
-    module.HEAPU8[pointer + bytes.byteLength] = 0;
-    return memory.heapValueHandle(ffi.QTS_NewString(ctx.value, pointer));
-  } finally {
-    module._free(pointer);
-  }
-}
-
-/** Reads a guest string up to its first NUL; the binding's own `getString` decodes it character by character too. */
-function readGuestString(context: QuickJSContext, handle: QuickJSHandle): string {
-  const { module, ffi, ctx } = context as unknown as CStrings;
-  const pointer = ffi.QTS_GetString(ctx.value, handle.value as unknown as number);
-  if (pointer === 0) return '';
-  const heap = module.HEAPU8;
-  const text = Buffer.from(heap.buffer, pointer, heap.indexOf(0, pointer) - pointer).toString();
-  ffi.QTS_FreeCString(ctx.value, pointer);
-  return text;
-}
-
 export class JavaScriptBridge {
   readonly #context: QuickJSContext;
   readonly #memory: GuestMemory;
   readonly #stringify: QuickJSHandle;
   readonly #slice: QuickJSHandle;
   readonly #gather: QuickJSHandle;
-  readonly #allocate: QuickJSHandle;
 
   /** Takes the guest functions that it needs before guest code can change them. */
   constructor(context: QuickJSContext, memory: GuestMemory) {
@@ -119,11 +69,10 @@ export class JavaScriptBridge {
     this.#stringify = taken('JSON.stringify');
     this.#slice = taken(SLICE);
     this.#gather = taken(GATHER);
-    this.#allocate = taken('((Buffer) => (bytes) => { new Buffer(bytes); })(ArrayBuffer)');
   }
 
   dispose(): void {
-    for (const handle of [this.#stringify, this.#slice, this.#gather, this.#allocate]) handle.dispose();
+    for (const handle of [this.#stringify, this.#slice, this.#gather]) handle.dispose();
   }
 
   /** Reads a string of the guest. */
@@ -139,7 +88,9 @@ export class JavaScriptBridge {
   newText(text: string): QuickJSHandle {
     const bytes = Buffer.byteLength(text);
     requireTransferable(bytes, this.#memory);
-    this.#requireFreeMemory(bytes);
+    const whole = newBinaryText(this.#context, text, bytes);
+    if (whole !== null) return whole;
+    requireFreeMemory(this.#context, bytes);
     for (let from = 0; from < text.length; from += PIECE_CHARACTERS) {
       this.#add(text.slice(from, from + PIECE_CHARACTERS));
     }
@@ -181,7 +132,7 @@ export class JavaScriptBridge {
     const size = context.getProp(handle, 'byteLength').consume((given) => context.getNumber(given));
     requireTransferable(size, this.#memory);
     if (size === 0) return new Uint8Array(0);
-    this.#requireFreeMemory(size);
+    requireFreeMemory(this.#context, size);
     const bytes = context.getArrayBuffer(handle);
     borrowed.push(bytes);
     return bytes.value;
@@ -213,7 +164,7 @@ export class JavaScriptBridge {
   /** Creates a guest string from UTF-8, piece by piece. */
   #newTextOf(bytes: Buffer): QuickJSHandle {
     requireTransferable(bytes.byteLength, this.#memory);
-    this.#requireFreeMemory(bytes.byteLength);
+    requireFreeMemory(this.#context, bytes.byteLength);
     for (let from = 0; from < bytes.byteLength; ) {
       let to = Math.min(from + PIECE_CHARACTERS, bytes.byteLength);
       while (to < bytes.byteLength && ((bytes[to] ?? 0) & 0xc0) === 0x80) to -= 1;
@@ -240,7 +191,7 @@ export class JavaScriptBridge {
   #add(piece: string): void {
     const plain = !piece.includes('\0') && piece.isWellFormed();
     const text = plain ? piece : JSON.stringify(piece);
-    this.#requireFreeMemory(Buffer.byteLength(text));
+    requireFreeMemory(this.#context, Buffer.byteLength(text));
     const given = newGuestString(this.#context, text);
     given.consume((handle) => this.#call(this.#gather, handle, plain ? 0 : 1).dispose());
   }
@@ -265,7 +216,7 @@ export class JavaScriptBridge {
 
   #newBytes(bytes: Uint8Array): QuickJSHandle {
     requireTransferable(bytes.byteLength, this.#memory);
-    this.#requireFreeMemory(bytes.byteLength);
+    requireFreeMemory(this.#context, bytes.byteLength);
     const { buffer, byteOffset, byteLength } = bytes;
     const whole = byteOffset === 0 && byteLength === buffer.byteLength;
     // `Buffer.slice` does not copy: the guest would receive the whole underlying memory.
@@ -277,16 +228,5 @@ export class JavaScriptBridge {
     const error = context.newError({ name: 'Error', message: '' });
     this.newText(message).consume((text) => context.setProp(error, 'message', text));
     return error;
-  }
-
-  /** Throws when the guest cannot allocate this many bytes. */
-  #requireFreeMemory(bytes: number): void {
-    if (bytes <= UNCHECKED_BYTES) return;
-    const context = this.#context;
-    const size = context.newNumber(bytes + ALLOCATION_BYTES);
-    const tried = size.consume((given) => context.callFunction(this.#allocate, context.undefined, given));
-    const full = tried.error !== undefined;
-    tried.dispose();
-    if (full) throw new RangeError(`out of memory: JavaScript has no room left for ${bytes} bytes`);
   }
 }
