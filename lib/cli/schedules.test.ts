@@ -33,6 +33,22 @@ test('a schedule is made, listed, paused, run now, told of and removed', async (
   expect((await cli.run(['schedule', 'list', 'a'])).stderr).toContain('No schedules.');
 }, 60_000);
 
+test('a time without an offset is that of the zone, also where the clocks change', async () => {
+  const at = async (time: string, ...zone: string[]) => {
+    const made = await cli.run(['schedule', 'add', 'a', 'true', '--at', time, ...zone, '--paused', '--json']);
+    return made.exit === 0 ? new Date(Number(made.json.at) * 1000).toISOString() : made.exit;
+  };
+  const berlin = ['--timezone', 'Europe/Berlin'];
+  expect(await at('2031-07-01T03:00:00', ...berlin)).toBe('2031-07-01T01:00:00.000Z');
+  expect(await at('2031-07-01 03:00', ...berlin)).toBe('2031-07-01T01:00:00.000Z');
+  expect(await at('2031-07-01T03:00:00Z', ...berlin)).toBe('2031-07-01T03:00:00.000Z');
+  expect(await at('2031-07-01T03:00:00')).toBe('2031-07-01T03:00:00.000Z');
+  expect(await at('2031-03-30T02:30', ...berlin)).toBe('2031-03-30T01:30:00.000Z');
+  expect(await at('2031-10-26T02:30', ...berlin)).toBe('2031-10-26T00:30:00.000Z');
+  expect(await at('2031-02-30T03:00')).toBe(2);
+  expect(await at('2031-07-01T03:00', '--timezone', 'Mars/Olympus')).toBe(2);
+}, 60_000);
+
 test('a run that fails has its own exit code and says why, and wrong times are refused', async () => {
   const made = await cli.run([
     'schedule',

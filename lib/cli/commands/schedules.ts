@@ -1,6 +1,7 @@
 /** `schedule`: what runs in a sandbox by itself, when, and how it went. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { carriedOver, epochOf, isTimeZone } from '../../base/zoned-time.ts';
 import type { CreateScheduleInput, Schedule, ScheduleRun } from '../../contract/schema.ts';
 import { addCommand, type CommandContext, parseSeconds } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
@@ -60,11 +61,24 @@ function runFacts(run: ScheduleRun): string {
   ]);
 }
 
-/** Epoch seconds of an ISO time, or of a whole number of them. */
-function parseTime(text: string): number {
-  const seconds = /^\d{9,12}$/.test(text) ? Number(text) : Date.parse(text) / 1000;
-  if (Number.isNaN(seconds)) throw new CliError('usage', `"${text}" is not a time such as 2026-11-24T03:00:00Z.`);
-  return Math.floor(seconds);
+const WALL = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2}))?)?$/;
+
+/** Epoch seconds of an ISO time, or of a whole number of them. A time without an offset is that of the zone. */
+function parseTime(text: string, zone: string): number {
+  const wrong = new CliError('usage', `"${text}" is not a time such as 2026-11-24T03:00:00Z.`);
+  const wall = WALL.exec(text)
+    ?.slice(1)
+    .map((part) => Number(part ?? 0));
+  if (wall === undefined) {
+    const seconds = /^\d{9,12}$/.test(text) ? Number(text) : Date.parse(text) / 1000;
+    if (Number.isNaN(seconds)) throw wrong;
+    return Math.floor(seconds);
+  }
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = wall;
+  const isTime = carriedOver({ year, month, day, hour, minute, second }).day === day && hour < 24 && minute < 60;
+  if (!isTime || month > 12 || second > 59) throw wrong;
+  if (!isTimeZone(zone)) throw new CliError('usage', `There is no time zone "${zone}": write it as Europe/Berlin.`);
+  return epochOf({ year, month, day, hour, minute, second }, zone);
 }
 
 function inputOf(command: string | undefined, options: AddOptions): CreateScheduleInput {
@@ -79,7 +93,7 @@ function inputOf(command: string | undefined, options: AddOptions): CreateSchedu
   if (parsed !== undefined && (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))) {
     throw new CliError('usage', 'The input is not a JSON object.');
   }
-  const times = { cron, repeat, timezone, ...(at === undefined ? {} : { at: parseTime(at) }) };
+  const times = { cron, repeat, timezone, ...(at === undefined ? {} : { at: parseTime(at, timezone ?? 'UTC') }) };
   const timeoutMs = timeout === undefined ? {} : { timeout_ms: timeout * 1000 };
   return {
     ...times,
@@ -144,9 +158,9 @@ export function addScheduleCommands(program: Command): void {
     options: (command) =>
       command
         .option('--cron <expression>', 'five fields, or six with the seconds first')
-        .option('--at <time>', 'once, at this time: 2026-11-24T03:00:00Z')
+        .option('--at <time>', 'once, at this time: 2026-11-24T03:00:00Z, or without the Z in --timezone')
         .option('--repeat <repeater>', 'with --at: again as org repeats, for example +1d, ++1w or .+2h')
-        .option('--timezone <name>', 'of the expression, for example Europe/Berlin (default: UTC)')
+        .option('--timezone <name>', 'of the expression or the time, for example Europe/Berlin (default: UTC)')
         .option('--component <path>', 'instead of a command: this component or world of its workbook')
         .option('--input <json>', 'with --component: its input, an object')
         .option(
