@@ -32,6 +32,15 @@ function marksOf({ uses, persist, schedule }: PlacedComponent): string {
     .join(' · ');
 }
 
+/** The marks, or where there is no room for the names of the capabilities, how many they are. */
+function marksWithin(component: PlacedComponent, room: number): string {
+  const marks = marksOf(component);
+  if (marks === '') return 'uses nothing';
+  if (marks.length * DETAIL_LETTER <= room || component.uses.length < 2) return shortened(marks, room, DETAIL_LETTER);
+  const counted = marks.replace(component.uses.join(', '), `${component.uses.length} capabilities`);
+  return shortened(counted, room, DETAIL_LETTER);
+}
+
 function runInWords(run: LastRun): string {
   return run.ok ? tookInWords(run.took_ms) : 'failed';
 }
@@ -64,7 +73,7 @@ function ComponentBox({
         {lang}
       </text>
       <text x={textX} y={y + 41} fontSize={11.5} className="plan-detail">
-        {marks === '' ? 'uses nothing' : shortened(marks, marksRoom, DETAIL_LETTER)}
+        {marksWithin(component, marksRoom)}
       </text>
       {took !== '' && (
         <text

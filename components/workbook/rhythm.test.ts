@@ -23,6 +23,20 @@ test('each choice becomes a cron expression, and its words come back from it', (
   ]);
 });
 
+test.each([
+  ['* * * * *', 'every minute'],
+  ['*/1 * * * *', 'every minute'],
+  ['*/20 * * * *', 'every 20 minutes'],
+  ['*/7 * * * *', null],
+  ['*/0 * * * *', null],
+  ['0 */1 * * *', 'every hour'],
+  ['0 */6 * * *', 'every 6 hours'],
+  ['0 */5 * * *', null],
+  ['* */6 * * *', null],
+])('%s is %s', (cron, words) => {
+  expect(cronInWords(cron)).toBe(words);
+});
+
 test('a value that is missing or out of range is named', () => {
   const wrong = [
     { rhythm: 'day', time: '24:00' },

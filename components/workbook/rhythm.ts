@@ -76,10 +76,19 @@ export function cronOf(
   }
 }
 
+/** `every 15 minutes`; null for a step that does not fill its round evenly: the last one of each is shorter. */
+function stepInWords(step: number, round: number, unit: string): string | null {
+  if (step === 0 || round % step !== 0) return null;
+  return step === 1 ? `every ${unit}` : `every ${step} ${unit}s`;
+}
+
 /** A cron expression in words, as `every day at 03:00`; null for one that the choices above do not make. */
 export function cronInWords(cron: string): string | null {
-  const every = /^\*\/(\d{1,2}) \* \* \* \*$/.exec(cron)?.[1];
-  if (every !== undefined) return `every ${every} minutes`;
+  const steps = /^(?:\*(?:\/(?<minutes>\d{1,2}))? \*|0 \*\/(?<hours>\d{1,2})) \* \* \*$/.exec(cron)?.groups;
+  if (steps !== undefined) {
+    const { minutes = '1', hours } = steps;
+    return hours === undefined ? stepInWords(Number(minutes), 60, 'minute') : stepInWords(Number(hours), 24, 'hour');
+  }
   const past = /^(\d{1,2}) \* \* \* \*$/.exec(cron)?.[1];
   if (past !== undefined) return past === '0' ? 'every hour' : `every hour at :${past.padStart(2, '0')}`;
   const match = /^(\d{1,2}) (\d{1,2}) (\*|\d{1,2}|L) \* (\S+)$/.exec(cron);

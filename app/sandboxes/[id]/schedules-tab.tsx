@@ -82,7 +82,7 @@ function ScheduleRow({
         {rhythmInWords(schedule)}
         <span className="block text-[0.75rem] text-ink-3">
           {cron !== null && cronInWords(cron) !== null && <code>{cron}</code>}{' '}
-          {repeat !== null && <code>{repeat}</code>} {cron !== null && timezone}
+          {repeat !== null && <code>{repeat}</code>} {(cron !== null || repeat !== null) && timezone}
         </span>
       </td>
       <td className="max-md:col-span-full text-small text-ink-2">
@@ -183,7 +183,7 @@ function Firings({ schedules }: { schedules: readonly Schedule[] }) {
     <PageSection id="firings" name="Next" note="In your time zone; each wakes the sandbox if it sleeps.">
       <ol className="grid gap-1">
         {firings.map(({ at, schedule }) => (
-          <li key={`${at} ${schedule.id}`} className="flex flex-wrap gap-x-4">
+          <li key={`${at} ${schedule.id}`} className="grid items-baseline gap-x-4 sm:grid-cols-[12.5rem_1fr]">
             <LocalTime at={at} />
             <code className="text-[0.8125rem] text-ink-2 [overflow-wrap:anywhere]">{runsInWords(schedule)}</code>
           </li>
