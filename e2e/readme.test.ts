@@ -88,7 +88,7 @@ test('the command lines of docs/clients.md print what it says', async () => {
   expect(timeless(output)).toBe(timeless(block(CLIENTS, 'text', heading)));
 });
 
-test.each(['## A sandbox in the hand', '## From JavaScript and TypeScript'])(
+test.each(['## The sandbox object', '## From JavaScript and TypeScript'])(
   'its JavaScript prints what it says, with the address and the key of the environment: %s',
   async (heading) => {
     expect(await printedByProgram(block(CLIENTS, 'js', heading), key)).toBe(block(CLIENTS, 'text', heading));

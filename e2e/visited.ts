@@ -138,7 +138,7 @@ export const test = base.extend<PerTest, PerWorker>({
   ],
 });
 
-/** Opens a door beside the moves of a sandbox, which stands open afterwards: `More`, `Delete…`. */
+/** Opens a disclosure beside the moves of a sandbox, which stays open: `More`, `Delete…`. */
 export async function openDoor(page: Page, name: 'More' | 'Delete…'): Promise<void> {
   await page.locator('#moves summary').filter({ hasText: name }).click();
 }

@@ -131,10 +131,10 @@ test('every import points to a lower layer, and every file of lib has a layer', 
     }),
   );
   expect(wrong).toEqual([]);
-  const homeless = files.filter(
+  const layerless = files.filter(
     (file) => file.startsWith('lib/') && !file.endsWith('.test.ts') && !file.includes('/testing/'),
   );
-  expect(homeless.filter((file) => layerOf(file) < 0)).toEqual([]);
+  expect(layerless.filter((file) => layerOf(file) < 0)).toEqual([]);
 });
 
 /** Groups of files that import each other, directly or through others (Tarjan's strongly connected components). */

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { HEADLINES } from './bench/headlines.ts';
-import { PART_NAMES, parseOptions, USAGE } from './bench/parts.ts';
+import { PART_NAMES, parseBenchOptions, USAGE } from './bench/parts.ts';
 import { plotOf } from './bench/plot.ts';
-import { figureOf, type Kept, keep, merge, seriesOf, single } from './bench/result.ts';
+import { figureOf, type Kept, keptPart, mergeParts, seriesOf, single } from './bench/result.ts';
 import { exclusionList, figureTable, picturePath, seriesTable, withHeadlines, withSections } from './bench/tables.ts';
 import { ROOT } from './build.ts';
 
@@ -26,8 +26,8 @@ const found = (measured: number, p50: number) => ({
 });
 
 test('a part that did not run keeps its figures and their time, in the table too', () => {
-  const before: Kept = { wakes: keep(found(1, 5), where('monday')), pages: keep(found(2, 7), where('monday')) };
-  const after = merge(before, { pages: keep(found(2.5, 8), where('tuesday')) }, ['wakes', 'pages']);
+  const before: Kept = { wakes: keptPart(found(1, 5), where('monday')), pages: keptPart(found(2, 7), where('monday')) };
+  const after = mergeParts(before, { pages: keptPart(found(2.5, 8), where('tuesday')) }, ['wakes', 'pages']);
   expect(after.wakes).toEqual(before.wakes);
   expect(after.pages).toMatchObject({ taken: 'tuesday', figures: [{ measured: 2.5 }] });
   const marks = (name: string) => `<!-- ${name} -->old<!-- /${name} -->`;
@@ -79,8 +79,11 @@ test('outside their tables neither text claims a figure of its own', () => {
 });
 
 test('only the parts that are named run, in their own order, and all of them without a name', () => {
-  expect(parseOptions([]).parts).toEqual(PART_NAMES);
-  expect(parseOptions(['--only', 'pages, wakes', '--quick'])).toMatchObject({ parts: ['wakes', 'pages'], quick: true });
+  expect(parseBenchOptions([]).parts).toEqual(PART_NAMES);
+  expect(parseBenchOptions(['--only', 'pages, wakes', '--quick'])).toMatchObject({
+    parts: ['wakes', 'pages'],
+    quick: true,
+  });
   for (const name of PART_NAMES) expect(USAGE).toMatch(new RegExp(`^ +${name} `, 'm'));
 });
 

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { failures } from './bench/check.ts';
 import { HEADLINES } from './bench/headlines.ts';
 import { endWithRunner } from './bench/lifetime.ts';
-import { type BenchOptions, PART_NAMES, PARTS, type Part, parseOptions, USAGE } from './bench/parts.ts';
+import { type BenchOptions, type BenchPart, PART_NAMES, PARTS, parseBenchOptions, USAGE } from './bench/parts.ts';
 import { plotOf } from './bench/plot.ts';
-import { type Kept, keep, merge, type PartResult } from './bench/result.ts';
+import { type Kept, keptPart, mergeParts, type PartResult } from './bench/result.ts';
 import { figureTable, picturePath, seriesTable, withHeadlines, withSections } from './bench/tables.ts';
 import { ensureWorkerBundle, ROOT } from './build.ts';
 import { BENCH_PEERS, ensurePeers } from './peers.ts';
@@ -23,7 +23,7 @@ const README = join(ROOT, 'README.md');
 
 function readOptions(): BenchOptions {
   try {
-    return parseOptions(process.argv.slice(2));
+    return parseBenchOptions(process.argv.slice(2));
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
     process.exit(1);
@@ -61,7 +61,7 @@ const taken: Kept = {};
 const failed: string[] = [];
 const broken: string[] = [];
 for (const name of options.parts) {
-  const part: Part = PARTS[name];
+  const part: BenchPart = PARTS[name];
   process.stderr.write(`${name}: ${part.about}…\n`);
   const started = performance.now();
   let result: PartResult | null;
@@ -79,10 +79,10 @@ for (const name of options.parts) {
     if (name in readKept()) failed.push(`${name}: was measured before and no longer can be`);
     continue;
   }
-  taken[name] = keep(result, { taken: new Date().toISOString(), node: process.version, cpu });
+  taken[name] = keptPart(result, { taken: new Date().toISOString(), node: process.version, cpu });
   // Each part as it ends: what a later one fails by does not lose what was measured.
   if (!options.quick) {
-    const kept = merge(readKept(), taken, PART_NAMES);
+    const kept = mergeParts(readKept(), taken, PART_NAMES);
     writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
     draw(kept);
   }

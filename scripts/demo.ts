@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../lib/base/config.ts';
 import { messageOf } from '../lib/base/errors.ts';
 import { ApiError, createClient, type WinterdockClient } from '../lib/client/client.ts';
-import { BLUEPRINT, type Part, SCENE, SNAPSHOT } from './demo/scene.ts';
+import { BLUEPRINT, SCENE, type ScenePart, SNAPSHOT } from './demo/scene.ts';
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -23,7 +23,7 @@ function keyOf(env: NodeJS.ProcessEnv): string {
 }
 
 /** Makes one sandbox, has it do its work and takes it to where it belongs. */
-async function play(client: WinterdockClient, { runs, to, reason, ...input }: Part): Promise<void> {
+async function play(client: WinterdockClient, { runs, to, reason, ...input }: ScenePart): Promise<void> {
   await client.createInstance(input);
   for (const command of runs) {
     const { exit_code, stderr } = await client.execInInstance(input.id, { command: `set -e -o pipefail\n${command}` });

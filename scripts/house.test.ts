@@ -65,10 +65,12 @@ const NEXT_EXPORTS =
 const EXPORT =
   /^export (?:declare )?(default )?(?:async )?(?:function\*?|(?:abstract )?class|const|let|interface|type|enum) ([A-Za-z0-9_$]+)/gm;
 
+const SCRIPTS = FILES.filter((path) => /^scripts\/.*\.ts$/.test(path) && !isTest(path));
+
 /** Every exported name with the files that it is declared in. A default export of Next has its file's name. */
 function exportsByName(): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const path of CODE) {
+  for (const path of [...CODE, ...SCRIPTS]) {
     // Printed types have the names of the schemas that they are printed from.
     if (path in PRINTED) continue;
     for (const [, isDefault, name = ''] of read(path).matchAll(EXPORT)) {
@@ -92,7 +94,7 @@ test('no exported name stands for two things', () => {
 
 /** Words that this code once spoke and nobody else does. Each has a standard term now. */
 const PRIVATE_WORDS =
-  /^(lane|fairLine|passing|greyed|heard|said|asked|posted|deed|held|wish|entrance|keyRing|visit|spentLinks?|waysIn|tellable|showing|walk|scratch|outlive|nodeDoor|webDoor)$/i;
+  /^(lane|fairLine|passing|greyed|heard|said|asked|posted|deed|held|wish|entrance|keyRing|visit|spentLinks?|waysIn|tellable|showing|walk|scratch|outlive|(?:node|web)?Door|blotted|stranger)$/i;
 
 test('no exported name and no file has a private word', () => {
   const names = [...exportsByName()].filter(([name]) => PRIVATE_WORDS.test(name));
@@ -102,6 +104,20 @@ test('no exported name and no file has a private word', () => {
       .replace(/\.tsx?$/, '')
       .replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
   expect(CODE.filter((path) => PRIVATE_WORDS.test(camel(path)))).toEqual([]);
+});
+
+/** Metaphors of former comments and test titles. The field says endpoint, adapter, fair queue, object, untrusted. */
+const METAPHORS = /\b(?:doors?|fair[- ]line|greyed|errands?|in the hand|of a stranger)\b/i;
+
+test('no comment and no title of a test uses a metaphor where the field has a term', () => {
+  const found = FILES.filter((path) => /\.tsx?$/.test(path) && path !== 'scripts/house.test.ts').flatMap((path) =>
+    read(path)
+      .split('\n')
+      .flatMap((line, at) =>
+        /^\s*(?:\*|\/\*|\/\/|test\()/.test(line) && METAPHORS.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [],
+      ),
+  );
+  expect(found).toEqual([]);
 });
 
 test('comments keep to 120 characters', () => {

@@ -196,7 +196,7 @@ test(
       expect(visit.stderr).toBe('');
       const seen = JSON.parse(visit.stdout);
       expect(seen).toMatchObject({ page: { status: 200, title: expect.stringContaining('Overview') }, failed: [] });
-      // What the MCP door loads with its first message.
+      // What the MCP endpoint loads with its first message.
       expect(seen.tools).toBeGreaterThan(0);
       expect(seen.types).toEqual(
         expect.arrayContaining([

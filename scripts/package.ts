@@ -5,7 +5,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ensureBuilt, ROOT } from './build.ts';
-import { MOST_BYTES, makeFolder, refuseOther } from './package/folder.ts';
+import { MOST_BYTES, makePackage, refuseOther } from './package/folder.ts';
 
 const MIB = 1024 * 1024;
 const [given] = process.argv.slice(2);
@@ -16,7 +16,7 @@ try {
   refuseOther(target);
   ensureBuilt();
   rmSync(making, { recursive: true, force: true });
-  const bytes = await makeFolder(ROOT, making);
+  const bytes = await makePackage(ROOT, making);
   if (bytes > MOST_BYTES) {
     throw new Error(`The folder takes ${Math.ceil(bytes / MIB)} MiB, which is more than ${MOST_BYTES / MIB}.`);
   }

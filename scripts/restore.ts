@@ -190,12 +190,12 @@ async function main(): Promise<number> {
   if (want === null) return refuse(USAGE);
   const config = readConfig(process.env);
   if (config.registryPath === ':memory:') return refuse('A registry in memory cannot be restored to.');
-  const scratch =
+  const tmpFolder =
     want.to === null
       ? join(config.dataFolder, 'staging', 'restore')
       : join(dirname(want.to), `.restore-${process.pid}`);
   if (want.to === null && !want.dryRun) await makeFolder(config.dataFolder);
-  const backup = await openBackup(want.from, scratch, want.at);
+  const backup = await openBackup(want.from, tmpFolder, want.at);
   for (const one of backup.passedOver) process.stderr.write(`PASSED OVER: ${one}\n`);
   try {
     return want.instance === null ? await all(want, backup, config) : await one(want, want.instance, backup, config);

@@ -8,7 +8,7 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Answer, compareAnswers, normalized } from './shell/answer.ts';
+import { compareAnswers, normalized, type ShellAnswer } from './shell/answer.ts';
 import { drawInvocations } from './shell/generator.ts';
 import { OurShell } from './shell/our-shell.ts';
 import { RealShell, realVersions, whyNoRealShell } from './shell/real-shell.ts';
@@ -47,7 +47,7 @@ try {
 
 function record(): void {
   if (real === null) throw new Error('Nothing can be recorded on this machine.');
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string, ShellAnswer>();
   for (const { command } of readTable()) answers.set(command, normalized(real.run(command)));
   writeReference(realVersions(), answers);
   process.stdout.write(`Recorded ${answers.size} answers.\n`);

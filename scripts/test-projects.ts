@@ -10,7 +10,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-export type Project = 'unit' | 'engine' | 'isolated' | 'slow';
+export type TestProject = 'unit' | 'engine' | 'isolated' | 'slow';
 
 /** Folders that test files lie in. */
 export const TEST_FOLDERS = ['app', 'components', 'db', 'e2e', 'lib', 'scripts', 'testing/frameworks/tests'];
@@ -54,7 +54,7 @@ export const LONGEST: readonly string[] = [
   'e2e/doctor.test.ts',
   'e2e/power-cut.test.ts',
   'e2e/random-life.test.ts',
-  'e2e/door.test.ts',
+  'e2e/hostile-requests.test.ts',
   'e2e/alone.test.ts',
   'scripts/package.test.ts',
   'e2e/registry-lost.test.ts',
@@ -107,14 +107,14 @@ function createReach(root: string): (path: string) => Set<string> {
 }
 
 /** The test files of each project, relative to `root`. */
-export function sortTests(root: string): Record<Project, string[]> {
+export function sortTests(root: string): Record<TestProject, string[]> {
   const reach = createReach(root);
-  const projectOf = (file: string): Project => {
+  const projectOf = (file: string): TestProject => {
     if (SLOW.test(file)) return 'slow';
     if (![...reach(file)].some((path) => IMPURE.has(path))) return 'unit';
     return needsOwnProcess(readFileSync(join(root, file), 'utf8')) ? 'isolated' : 'engine';
   };
-  const sorted: Record<Project, string[]> = { unit: [], engine: [], isolated: [], slow: [] };
+  const sorted: Record<TestProject, string[]> = { unit: [], engine: [], isolated: [], slow: [] };
   const files = TEST_FOLDERS.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
   );

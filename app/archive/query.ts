@@ -23,7 +23,7 @@ export function parseArchiveQuery(values: Readonly<Record<string, string>>, limi
     fixed: { state: 'archived', limit: String(limit) },
     noMoment: 'must be a day, like 2026-11-22',
   });
-  const said = Object.fromEntries(
+  const filters = Object.fromEntries(
     FILTERS.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
   );
   // A complaint about something that is in the box stands at the box.
@@ -33,5 +33,5 @@ export function parseArchiveQuery(values: Readonly<Record<string, string>>, limi
     complaints.q ??= complaints[name];
     delete complaints[name];
   }
-  return { query: parsed.query, complaints, filters: said, reading };
+  return { query: parsed.query, complaints, filters, reading };
 }

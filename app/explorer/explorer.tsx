@@ -27,7 +27,7 @@ export function Explorer({
   const [origin, setOrigin] = useState(configured);
   const [search, setSearch] = useState(first);
   const [kept, setKept] = useState<readonly KeptCall[]>([]);
-  const [said, setSaid] = useState('');
+  const [announced, announce] = useState('');
   useEffect(() => setOrigin(window.location.origin), []);
   useEffect(() => setKept(readNotebook(actor, localStorage)), [actor]);
   const operations = useMemo(
@@ -40,10 +40,10 @@ export function Explorer({
   const change = (calls: readonly KeptCall[]) => {
     setKept(calls);
     const written = writeNotebook(actor, calls, localStorage);
-    if (!written) setSaid('This browser keeps nothing: the notebook lasts as long as the page is open.');
+    if (!written) announce('This browser keeps nothing: the notebook lasts as long as the page is open.');
   };
   const keep = (name: string, values: CallValues) => {
-    setSaid('Kept in the notebook, above the calls.');
+    announce('Kept in the notebook, above the calls.');
     change([...kept, { key: crypto.randomUUID(), name, values }]);
   };
 
@@ -77,7 +77,7 @@ export function Explorer({
         </form>
       </search>
       <p className="sr-only" role="status">
-        {said}
+        {announced}
       </p>
       <NotebookSection calls={kept} operations={operations} origin={origin} onChange={change} />
       <PageSection

@@ -17,7 +17,7 @@ export interface CallAnswer {
 }
 
 const SHOWN_CHARACTERS = 20_000;
-const SAID_HEADERS = ['location', 'etag', 'x-next-cursor', 'link', 'retry-after', 'x-request-id'];
+const SHOWN_HEADERS = ['location', 'etag', 'x-next-cursor', 'link', 'retry-after', 'x-request-id'];
 
 function isText(type: string): boolean {
   return /^(text\/|application\/(json|problem\+json|x-ndjson|jsonl|openmetrics-text))/.test(type) || type === '';
@@ -56,7 +56,7 @@ export async function sendCall(call: SampleCall, method: string, bytes: boolean)
   return {
     status: answer.status,
     tookMs,
-    headers: SAID_HEADERS.flatMap((name): [string, string][] => {
+    headers: SHOWN_HEADERS.flatMap((name): [string, string][] => {
       const value = answer.headers.get(name);
       return value === null ? [] : [[name, value]];
     }),

@@ -71,7 +71,7 @@ export function sendFile(
     request.onload = () => {
       if (request.status === 412 && !options.replace) resolve({ state: 'exists' });
       else if (request.status < 300) resolve({ state: 'done' });
-      else resolve({ state: 'failed', says: saidIn(request.responseText, request.status) });
+      else resolve({ state: 'failed', says: messageIn(request.responseText, request.status) });
     };
     request.open('PUT', address);
     request.setRequestHeader('content-type', 'application/octet-stream');
@@ -80,7 +80,7 @@ export function sendFile(
   });
 }
 
-function saidIn(text: string, status: number): string {
+function messageIn(text: string, status: number): string {
   try {
     const { detail, hint } = JSON.parse(text) as Partial<Problem>;
     return [detail ?? `It was refused (${status}).`, hint].filter(Boolean).join(' ');

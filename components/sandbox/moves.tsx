@@ -93,8 +93,8 @@ function MoveForm({
   );
 }
 
-/** A door that opens over what is below it, so that nothing moves; one is open at a time. */
-function Door({
+/** A disclosure that opens over what is below it, so that nothing moves; one is open at a time. */
+function Disclosure({
   label,
   look = '',
   open = false,
@@ -118,7 +118,7 @@ function Door({
   );
 }
 
-function DeleteDoor({
+function DeleteDisclosure({
   id,
   offer,
   outcome,
@@ -130,7 +130,7 @@ function DeleteDoor({
   action: (form: FormData) => void;
 }) {
   return (
-    <Door label="Delete…" look="button-fault" open={outcome?.verb === 'delete'} quiet>
+    <Disclosure label="Delete…" look="button-fault" open={outcome?.verb === 'delete'} quiet>
       <form action={action} className="grid gap-3">
         <input type="hidden" name="verb" value="delete" />
         <p className="text-ink-2" id="delete-note">
@@ -166,7 +166,7 @@ function DeleteDoor({
           </Submit>
         </div>
       </form>
-    </Door>
+    </Disclosure>
   );
 }
 
@@ -251,17 +251,17 @@ export function Moves({
           ))}
         {remove !== undefined && (
           <WithCall name="deleteInstance" path={{ id }} fields={{ reason: 'text' }}>
-            <DeleteDoor id={id} offer={remove} outcome={outcome} action={submit} />
+            <DeleteDisclosure id={id} offer={remove} outcome={outcome} action={submit} />
           </WithCall>
         )}
         {forbidden.length > 0 && (
-          <Door label="More" quiet={revive !== undefined}>
+          <Disclosure label="More" quiet={revive !== undefined}>
             <ul className="grid gap-2">
               {forbidden.map((offer) => (
                 <Forbidden key={offer.verb} offer={offer} id={id} reason={shared === undefined} />
               ))}
             </ul>
-          </Door>
+          </Disclosure>
         )}
       </div>
       <Outcome outcome={outcome} />

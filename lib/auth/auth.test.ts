@@ -55,7 +55,7 @@ test('the first start writes a key and a secret that only their owner can read, 
   expect(paths.map((path) => readFileSync(path, 'utf8'))).toEqual(first);
 });
 
-test('an empty key file stops the start instead of opening the door', () => {
+test('an empty key file stops the start instead of letting everyone in', () => {
   writeFileSync(join(folder, 'admin.key'), '\n');
   expect(() => open()).toThrow('holds no usable secret');
   expect(readOrMakeSecret(join(folder, 'deep', 'other.key'))).toHaveLength(43);

@@ -26,11 +26,11 @@ export interface OpenedBackup {
 
 /**
  * Opens the newest backup in a folder, or the newest of a moment up to `atMs`; or the one in a tar file, whose objects
- * are unpacked to `scratch` (absolute, made for it). Throws `not_found` when there is none.
+ * are unpacked to `tmpFolder` (absolute, made for it). Throws `not_found` when there is none.
  */
-export async function openBackup(from: string, scratch: string, atMs: number | null): Promise<OpenedBackup> {
+export async function openBackup(from: string, tmpFolder: string, atMs: number | null): Promise<OpenedBackup> {
   if (!existsSync(from)) throw new WinterdockError('not_found', `There is no backup at ${from}.`);
-  return isFolder(from) ? openFolder(from, atMs) : openTar(from, scratch, atMs);
+  return isFolder(from) ? openFolder(from, atMs) : openTar(from, tmpFolder, atMs);
 }
 
 const early = ({ begun_ms }: BackupManifest, atMs: number | null) => atMs === null || begun_ms <= atMs;
@@ -56,12 +56,12 @@ async function openFolder(folder: string, atMs: number | null): Promise<OpenedBa
   };
 }
 
-async function openTar(path: string, scratch: string, atMs: number | null): Promise<OpenedBackup> {
+async function openTar(path: string, tmpFolder: string, atMs: number | null): Promise<OpenedBackup> {
   const { manifest } = await readTar(path);
   if (!early(manifest, atMs)) {
     throw new WinterdockError('not_found', `The backup in ${path} is of ${new Date(manifest.begun_ms).toISOString()}.`);
   }
-  const at = (sha256: string) => join(scratch, sha256);
+  const at = (sha256: string) => join(tmpFolder, sha256);
   const known = new Set<string>();
   const unpacked = new Set<string>();
   return {
@@ -71,13 +71,13 @@ async function openTar(path: string, scratch: string, atMs: number | null): Prom
       const wanted = new Set(objects.map(({ sha256 }) => sha256).filter((sha256) => !unpacked.has(sha256)));
       if (wanted.size === 0) return;
       // Half of an object may lie there, of a restore that was killed.
-      if (unpacked.size === 0) await removeTree(scratch);
-      await makeFolder(scratch);
+      if (unpacked.size === 0) await removeTree(tmpFolder);
+      await makeFolder(tmpFolder);
       await readTar(path, (sha256) => (wanted.has(sha256) ? at(sha256) : null));
       for (const sha256 of wanted) unpacked.add(sha256);
     },
     path: (object, label) => proved(known, at(object.sha256), object, label),
-    close: () => removeTree(scratch),
+    close: () => removeTree(tmpFolder),
   };
 }
 

@@ -186,7 +186,7 @@ export interface Config {
   /** Runs kept of each schedule. */
   runsPerSchedule: number;
   metricsOpen: boolean;
-  /** The door for clients of Ash is open. */
+  /** Whether the session API, for clients of Ash, is on. */
   sessionApi: boolean;
   adminKey: string | null;
   logLevel: string;

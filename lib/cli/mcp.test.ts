@@ -42,7 +42,7 @@ async function connect(revision: string, env: Record<string, string> = {}): Prom
 }
 
 describe.each(['2026-07-28', '2025-11-25', 'the client before'])('with a client of %s', (revision) => {
-  test('an agent has the same tools, works with them, and the ledger shows the door', async () => {
+  test('an agent has the same tools, works with them, and the ledger shows that it came by MCP', async () => {
     const agent = await connect(revision);
     expect(await agent.tools()).toContain('winterdock_exec');
     const { id } = (await agent.call('create_sandbox', { tenant: 'acme' })).facts;

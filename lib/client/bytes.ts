@@ -5,7 +5,7 @@ import type { Progress, Upload } from './call.ts';
 import { networkError } from './error.ts';
 
 /** Passes bytes on; `onChunk` gets the length of each chunk, and `mapError` makes the error of a broken source. */
-function passing(
+function counted(
   source: ReadableStream<Uint8Array>,
   onChunk: (bytes: number) => void,
   mapError: (error: unknown) => unknown,
@@ -49,7 +49,7 @@ export function uploadBody(upload: Upload, onProgress: Progress | undefined): No
     sent += bytes;
     onProgress(sent, total);
   };
-  return passing(source, count, (error) => error);
+  return counted(source, count, (error) => error);
 }
 
 /** The bytes of an answer, as a stream or at once. They can be read once. */
@@ -84,7 +84,7 @@ export class Download {
     };
     const broken = (error: unknown) =>
       options.signal?.aborted === true ? options.signal.reason : networkError(response.url, error);
-    this.stream = passing(response.body ?? new Blob([]).stream(), count, broken);
+    this.stream = counted(response.body ?? new Blob([]).stream(), count, broken);
   }
 
   /** All bytes, in memory. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { linesOf, printedFiles } from '../../scripts/client/print-calls.ts';
+import { callLinesOf, printedFiles } from '../../scripts/client/print-calls.ts';
 import { ensurePeers } from '../../scripts/peers.ts';
 import { instanceSchema, patchSchema, verbBodySchema } from '../contract/schema.ts';
 import { customRoute } from '../http/route.ts';
@@ -12,7 +12,7 @@ import { createClient } from './client.ts';
 beforeAll(() => ensurePeers(), 300_000);
 
 test('every route of the table is a method of the client, sent and read as the route says', () => {
-  expect(CALLS, 'run `npm run client:calls`').toEqual(linesOf(ROUTES));
+  expect(CALLS, 'run `npm run client:calls`').toEqual(callLinesOf(ROUTES));
   const client = createClient({ url: 'http://localhost:3000' }) as unknown as Record<string, unknown>;
   expect(ROUTES.map(({ name }) => name).filter((name) => typeof client[name] !== 'function')).toEqual([]);
 });

@@ -229,9 +229,9 @@ export function commandWords(call: SampleCall): string[] | null {
   for (const [name, value] of [...givenEntries(body), ...givenEntries(call.query)]) {
     if (members.includes(name) || asked.includes(name)) continue;
     const option = options[name];
-    const said = option === undefined ? null : optionWords(option, name, value);
-    if (said === null) return null;
-    optional.push(...said);
+    const text = option === undefined ? null : optionWords(option, name, value);
+    if (text === null) return null;
+    optional.push(...text);
   }
   const positional = args.flatMap((arg) => {
     if (arg === 'file') return [`/${pathValue(call, 'volume')}/${pathValue(call, 'path').replace(/^\//, '')}`];

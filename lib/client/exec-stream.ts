@@ -12,7 +12,7 @@ type Exit = Omit<ExecAnswer, 'stdout' | 'stderr' | 'stdout_encoding' | 'stderr_e
  * A piece of output: its bytes, and the text that they are; null when they are no UTF-8. No piece ends within a
  * character.
  */
-interface Said {
+interface OutputPiece {
   text: string | null;
   bytes: Uint8Array;
 }
@@ -20,8 +20,8 @@ interface Said {
 /** The events of a script: first how the sandbox woke, then its output, last how it ended. */
 export type ExecEvent =
   | { event: 'woke'; woke: Exit['woke']; from: Instance['state'] | null; took_ms: number }
-  | ({ event: 'stdout' } & Said)
-  | ({ event: 'stderr' } & Said)
+  | ({ event: 'stdout' } & OutputPiece)
+  | ({ event: 'stderr' } & OutputPiece)
   | ({ event: 'exit' } & Exit);
 
 /** What to run. `stdin` may be text or any bytes. */
@@ -32,7 +32,7 @@ interface Piece {
   encoding?: 'base64';
 }
 
-function saidOf({ text, encoding }: Piece): Said {
+function outputPiece({ text, encoding }: Piece): OutputPiece {
   if (encoding === undefined) return { text, bytes: new TextEncoder().encode(text) };
   const bytes = fromBase64(text);
   return { text: textOf(bytes), bytes };
@@ -61,7 +61,7 @@ export async function* execStream(
 ): AsyncGenerator<ExecEvent, void, void> {
   const request = { line, parameters: [id], body: bodyOf(input), options };
   for await (const { event, value } of callEvents(transport, request, 'exit')) {
-    if (event === 'stdout' || event === 'stderr') yield { event, ...saidOf(value as Piece) };
+    if (event === 'stdout' || event === 'stderr') yield { event, ...outputPiece(value as Piece) };
     else yield { event, ...(value as object) } as ExecEvent;
   }
 }

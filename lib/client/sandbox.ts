@@ -1,5 +1,5 @@
 /**
- * `winterdock/sandbox`: a sandbox in the hand, over the client. Imports nothing at run time but the files beside it:
+ * `winterdock/sandbox`: the sandbox object, over the client. Imports nothing at run time but the files beside it:
  * safe for the browser. The client does not import it: who does without it does not load it.
  */
 import type { CallOptions } from './call.ts';

@@ -309,7 +309,7 @@ test('a role has what it is for, and no more', () => {
     expect([inside, may('viewer').includes(inside as keyof Operations)]).toEqual([inside, false]);
 });
 
-test('pages and actions reach the engine by its operations and its door only', () => {
+test('pages and actions reach the engine by its operations and its adapter only', () => {
   const app = join(import.meta.dirname, '../../app');
   const allowed = ['operations', 'auth', 'config', 'clock', 'log', 'dispatcher', 'openapi', 'examples'];
   const members = readdirSync(app, { recursive: true, encoding: 'utf8' })

@@ -196,7 +196,7 @@ test('HEAD answers like GET without a body', async () => {
   expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', get.headers['content-length']]);
 });
 
-test('the web door gives the same answers', async () => {
+test('the web adapter gives the same answers', async () => {
   const web = (method: string, path: string, body?: BodyInit, headers?: Record<string, string>) =>
     answerWeb(
       small.dispatcher,

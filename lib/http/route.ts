@@ -17,7 +17,7 @@ import type { ChangeFeed } from './change-feed.ts';
 /** What handlers work with. */
 export interface Services {
   operations: Operations;
-  /** Asks whether a role may call an operation, for doors that learn it from what was sent. */
+  /** Asks whether a role may call an operation, for routes that learn it from the body. */
   admit: Guard['admit'];
   events: EventHub;
   changes: ChangeFeed;
@@ -103,7 +103,7 @@ export interface Route {
   /** The operation behind it, whose rule in lib/contract/access.ts decides who may call. Null: an open route. */
   operation: keyof Operations | null;
   answers: Record<number, AnswerDoc>;
-  /** Makes the answer of an error, for a door whose clients read another form than problem documents. */
+  /** Makes the answer of an error, for routes whose clients do not read problem documents. */
   refusal?(problem: Answer, thrown: unknown): Answer;
   handle(context: RouteContext): Promise<Answer> | Answer;
 }

@@ -94,7 +94,7 @@ test('an upload whose sender goes away in its middle leaves nothing', async () =
   await expect.poll(() => readdirSync(folder), { timeout: 5000 }).toEqual([]);
 });
 
-test('the web door takes uploads as the other one does', async () => {
+test('the web adapter takes uploads as the other one does', async () => {
   const pieces = new ReadableStream({
     start(controller) {
       for (const text of ['one ', 'two ', 'three']) controller.enqueue(new TextEncoder().encode(text));

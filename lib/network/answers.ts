@@ -4,7 +4,7 @@ import { MOST_ANSWER_BYTES } from '../outgoing/network-limits.ts';
 import type { OutgoingAnswer } from '../outgoing/send.ts';
 import type { SecretHeader } from '../secrets/secrets.ts';
 import { decompressed, type NotDecompressed } from './decompress.ts';
-import { answerHeaders, blotted } from './headers.ts';
+import { answerHeaders, redacted } from './headers.ts';
 
 /** Why a request has no answer; its message is a sentence for the guest. */
 export class Refusal extends Error {
@@ -44,9 +44,9 @@ export async function answered(
   const isEmpty = method === 'HEAD' || read.byteLength === 0;
   const body = isDecoded && !isEmpty ? await decompressed(read, encoding, MOST_ANSWER_BYTES) : read;
   if (typeof body === 'string') throw CUTS[body]();
-  const blot = (text: string) => blotted(Buffer.from(text, 'latin1'), secrets).toString('latin1');
-  const headers = answerHeaders(rawHeaders, isDecoded).map(([name, value]): [string, string] => [name, blot(value)]);
-  return { status, statusText: blot(statusText), headers, body: blotted(body, secrets) };
+  const redact = (text: string) => redacted(Buffer.from(text, 'latin1'), secrets).toString('latin1');
+  const headers = answerHeaders(rawHeaders, isDecoded).map(([name, value]): [string, string] => [name, redact(value)]);
+  return { status, statusText: redact(statusText), headers, body: redacted(body, secrets) };
 }
 
 const CUTS = {

@@ -63,10 +63,10 @@ export function answerHeaders(raw: readonly string[], isDecoded: boolean): [stri
 }
 
 /**
- * Blots out values that a server echoes: each byte of one becomes an asterisk. A value that comes back otherwise
+ * Redacts values that a server echoes: each byte of one becomes an asterisk. A value that comes back otherwise
  * (base64, in parts) is not recognised.
  */
-export function blotted(bytes: Buffer, secrets: readonly SecretHeader[]): Buffer {
+export function redacted(bytes: Buffer, secrets: readonly SecretHeader[]): Buffer {
   let copy: Buffer | null = null;
   for (const value of echoedForms(secrets)) {
     const sought = Buffer.from(value, 'latin1');

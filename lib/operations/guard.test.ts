@@ -113,7 +113,7 @@ test('an operation without a rule does not start', () => {
   expect(() => createGuard(nameless, OWNERS, async () => undefined)).toThrow('somethingNew has no rule');
 });
 
-test('a request asks once what its role may, at the door or in the operation', async () => {
+test('a request asks once what its role may, in the route or in the operation', async () => {
   const { operations, admit } = plainGuard();
   let asked = 0;
   const counting = (): Caller => ({

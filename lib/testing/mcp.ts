@@ -1,4 +1,4 @@
-/** For tests: the official clients at the MCP door of a real server, of its present revision and of those before it. */
+/** For tests: the official clients at the MCP endpoint of a real server, in today's revision and in older ones. */
 import { Client, EarlierClient, EarlierHttpTransport, StreamableHTTPClientTransport } from '#peers/mcp.ts';
 import { TEST_KEY } from './key.ts';
 

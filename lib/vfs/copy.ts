@@ -91,7 +91,7 @@ function writeCopy(source: ReadTarget, path: string, volumes: readonly Volume[],
     if (!vfs) throw corruptFile('it is empty');
     const complaint = db.prepare('PRAGMA source.quick_check(1)').get()?.quick_check;
     if (complaint !== 'ok') throw corruptFile(`its structure is damaged: ${String(complaint).slice(0, 200)}`);
-    if (strict) refuseStrangers(db);
+    if (strict) refuseForeignObjects(db);
     createTables(db, nodes);
     const kept = quoted(volumes);
     db.exec(`INSERT INTO main.vfs (rowid, volume, path, content, mtime)
@@ -111,7 +111,7 @@ function writeCopy(source: ReadTarget, path: string, volumes: readonly Volume[],
 }
 
 /** Rows of an unknown volume. Leaving them out of an uploaded file would lose them silently. */
-function refuseStrangers(db: DatabaseSync): void {
+function refuseForeignObjects(db: DatabaseSync): void {
   const row = db.prepare(`SELECT volume FROM source.vfs WHERE volume NOT IN (${quoted(VOLUMES)}) LIMIT 1`).get();
   if (row !== undefined) throw corruptFile(`it has files in a volume "${String(row.volume).slice(0, 40)}"`);
 }

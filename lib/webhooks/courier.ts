@@ -1,7 +1,7 @@
 /**
  * Tells webhooks of ledger lines. Each webhook has a cursor in the ledger: the lines after it become deliveries, in the
  * same transaction that moves it, so a restart or a kill loses none. A delivery keeps its id at every attempt: at least
- * once, and a receiver can tell. Each webhook has places of its own, so a slow receiver keeps nobody waiting but
+ * once, and a receiver can tell. Each webhook has attempts of its own, so a slow receiver delays only
  * itself. Knows nothing of HTTP's details, or of who made a webhook.
  */
 import { messageOf } from '../base/errors.ts';
@@ -42,8 +42,8 @@ export interface CourierParts extends AttemptParts {
   random?: () => number;
 }
 
-/** What this process knows of a webhook beside its row. */
-interface Lane {
+/** How far one webhook is, beside what its row says. */
+interface WebhookProgress {
   underWay: Set<string>;
   /** Attempts that ended: what was read as due before one of them may be delivered by now. */
   ended: number;
@@ -55,7 +55,7 @@ interface Lane {
 
 export class WebhookCourier {
   readonly #parts: CourierParts;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #progress = new Map<string, WebhookProgress>();
   readonly #ended = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -151,9 +151,9 @@ export class WebhookCourier {
     const { webhooks } = this.#parts.registry;
     const enabled = (await webhooks.list()).filter((webhook) => webhook.enabled);
     this.#hasWebhooks = enabled.length > 0;
-    for (const id of this.#lanes.keys()) {
+    for (const id of this.#progress.keys()) {
       const isGone = !enabled.some((webhook) => webhook.id === id);
-      if (isGone && this.#lane(id).underWay.size === 0) this.#lanes.delete(id);
+      if (isGone && this.#progressOf(id).underWay.size === 0) this.#progress.delete(id);
     }
     await this.#look(enabled);
     for (const { id } of enabled) await this.#serve(id);
@@ -167,11 +167,11 @@ export class WebhookCourier {
     const now = clock.now();
     let left = config.tickMs;
     for (const { id } of enabled) {
-      const lane = this.#lane(id);
+      const progress = this.#progressOf(id);
       const next = await registry.webhooks.earliest(id);
       // With attempts under way, the next one begins as they end.
-      if (next === null || lane.underWay.size > 0) continue;
-      left = Math.min(left, Math.max(next, lane.heldUntilMs) - now);
+      if (next === null || progress.underWay.size > 0) continue;
+      left = Math.min(left, Math.max(next, progress.heldUntilMs) - now);
     }
     this.#plan(Math.max(LEAST_PAUSE_MS, left));
   }
@@ -184,17 +184,17 @@ export class WebhookCourier {
     const steps: Parameters<typeof registry.webhooks.plan>[0][number][] = [];
     let isMore = false;
     for (const webhook of enabled) {
-      const lane = this.#lane(webhook.id);
-      lane.seen = Math.max(lane.seen, webhook.cursor);
-      if (lane.seen >= last) continue;
+      const progress = this.#progressOf(webhook.id);
+      progress.seen = Math.max(progress.seen, webhook.cursor);
+      if (progress.seen >= last) continue;
       if ((await registry.webhooks.pending(webhook.id, MOST_PENDING)) >= MOST_PENDING) continue;
-      const lines = reads.get(lane.seen) ?? (await registry.ledger.after(lane.seen, READ));
-      reads.set(lane.seen, lines);
+      const lines = reads.get(progress.seen) ?? (await registry.ledger.after(progress.seen, READ));
+      reads.set(progress.seen, lines);
       const to = lines.at(-1)?.seq ?? last;
       const deliveries = lines
         .filter((line) => isWanted(webhook, line))
         .map((line) => deliveryOf(webhook, line, clock.now()));
-      lane.seen = to;
+      progress.seen = to;
       if (to < last) isMore = true;
       if (deliveries.length > 0 || to - webhook.cursor >= UNWRITTEN) {
         steps.push({ webhook: webhook.id, from: webhook.cursor, to, deliveries });
@@ -204,58 +204,58 @@ export class WebhookCourier {
       await registry.webhooks.plan(steps);
     } catch (error) {
       // Nothing was written: the next round looks at the same lines again.
-      for (const { webhook, from } of steps) this.#lane(webhook).seen = from;
+      for (const { webhook, from } of steps) this.#progressOf(webhook).seen = from;
       throw error;
     }
     if (isMore) this.#plan(0);
   }
 
-  #lane(id: string): Lane {
-    const lane = this.#lanes.get(id) ?? { underWay: new Set(), ended: 0, heldUntilMs: 0, seen: 0 };
-    this.#lanes.set(id, lane);
-    return lane;
+  #progressOf(id: string): WebhookProgress {
+    const progress = this.#progress.get(id) ?? { underWay: new Set(), ended: 0, heldUntilMs: 0, seen: 0 };
+    this.#progress.set(id, progress);
+    return progress;
   }
 
-  /** Begins attempts of one webhook as far as it has places. */
+  /** Begins attempts of one webhook up to the number that may run at a time. */
   async #serve(id: string): Promise<void> {
     const { clock, registry } = this.#parts;
     const now = clock.now();
-    const lane = this.#lane(id);
-    const { ended } = lane;
+    const progress = this.#progressOf(id);
+    const { ended } = progress;
     const webhook = await registry.webhooks.get(id);
     const due = await registry.webhooks.due(id, now, 2 * AT_ONCE);
-    if (lane.ended !== ended) return this.#serve(id);
-    if (webhook === null || !webhook.enabled || now < lane.heldUntilMs) return;
-    const places = isDown(webhook) ? 1 : AT_ONCE;
+    if (progress.ended !== ended) return this.#serve(id);
+    if (webhook === null || !webhook.enabled || now < progress.heldUntilMs) return;
+    const most = isDown(webhook) ? 1 : AT_ONCE;
     for (const delivery of due) {
-      if (this.#stop.signal.aborted || lane.underWay.size >= places) return;
-      if (lane.underWay.has(delivery.id)) continue;
-      lane.underWay.add(delivery.id);
-      this.#follow(webhook, delivery, lane);
+      if (this.#stop.signal.aborted || progress.underWay.size >= most) return;
+      if (progress.underWay.has(delivery.id)) continue;
+      progress.underWay.add(delivery.id);
+      this.#follow(webhook, delivery, progress);
     }
   }
 
   /** Delivers, remembers that until it has ended, and begins the next then. */
-  #follow(webhook: WebhookRow, delivery: DeliveryRow, lane: Lane): void {
-    const ended = this.#deliver(webhook, delivery, lane)
+  #follow(webhook: WebhookRow, delivery: DeliveryRow, progress: WebhookProgress): void {
+    const ended = this.#deliver(webhook, delivery, progress)
       .catch((error) => {
         this.#parts.log.error({ error: messageOf(error) }, 'an attempt of a webhook was not recorded');
-        lane.heldUntilMs = this.#parts.clock.now() + UNRECORDED_PAUSE_MS;
+        progress.heldUntilMs = this.#parts.clock.now() + UNRECORDED_PAUSE_MS;
       })
       .then(() => {
-        lane.underWay.delete(delivery.id);
-        lane.ended += 1;
+        progress.underWay.delete(delivery.id);
+        progress.ended += 1;
         return this.#stop.signal.aborted ? undefined : this.#serve(webhook.id);
       })
       .catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'webhooks'))
       .finally(() => {
         this.#ended.delete(ended);
-        if (lane.underWay.size === 0) this.#plan(LEAST_PAUSE_MS);
+        if (progress.underWay.size === 0) this.#plan(LEAST_PAUSE_MS);
       });
     this.#ended.add(ended);
   }
 
-  async #deliver(webhook: WebhookRow, delivery: DeliveryRow, lane: Lane): Promise<void> {
+  async #deliver(webhook: WebhookRow, delivery: DeliveryRow, progress: WebhookProgress): Promise<void> {
     const { clock, config, random = Math.random } = this.#parts;
     const { webhooks } = this.#parts.registry;
     const attemptedMs = clock.now();
@@ -275,9 +275,9 @@ export class WebhookCourier {
     const off = why === null ? null : { reason: why, ledger: this.#offLine(before, why) };
     await webhooks.recordAttempt(delivery, attempt, health, config.webhookHistory, off);
     this.#parts.observe?.(attempt.state === 'pending' ? 'retried' : attempt.state);
-    if (isDown(health)) lane.heldUntilMs = now + downPauseMs(health);
+    if (isDown(health)) progress.heldUntilMs = now + downPauseMs(health);
     else if (isDown(before)) {
-      lane.heldUntilMs = 0;
+      progress.heldUntilMs = 0;
       await webhooks.hasten(webhook.id, now);
     }
   }

@@ -35,15 +35,15 @@ export function cyclesOf(all: readonly Dependent[]): string[][] {
   settle([...left].filter(([, waits]) => waits === 0).map(([name]) => name));
   const cycles: string[][] = [];
   while (left.size > 0) {
-    const walk: string[] = [];
+    const path: string[] = [];
     const seen = new Map<string, number>();
     let at: string | undefined = left.keys().next().value;
     while (at !== undefined && !seen.has(at)) {
-      seen.set(at, walk.length);
-      walk.push(at);
+      seen.set(at, path.length);
+      path.push(at);
       at = deps.get(at)?.find((dep) => left.has(dep));
     }
-    const cycle = at === undefined ? walk : walk.slice(seen.get(at));
+    const cycle = at === undefined ? path : path.slice(seen.get(at));
     cycles.push(cycle);
     settle(cycle.map((name) => name));
   }

@@ -1,7 +1,7 @@
 /** A thread that sends hostile workbooks again and again, one of each kind at a time, until it is ended. */
 import { workerData } from 'node:worker_threads';
 import { MAX_SOURCE_BYTES } from '../../lib/workbooks/outline.ts';
-import { createClient } from './measure.ts';
+import { createAsk } from './measure.ts';
 
 /** What each is refused for: its depth, the number of its components, its size, and the time that it takes to read. */
 const HOSTILE: readonly Buffer[] = [
@@ -16,7 +16,7 @@ const { url, key } = workerData as { url: string; key: string };
 async function attack(text: Buffer, tenant: string): Promise<never> {
   for (;;) {
     // A new connection for each: a body that is refused before it is read ends its own.
-    const ask = createClient();
+    const ask = createAsk();
     await ask('PUT', `${url}/api/workbooks/hostile?tenant=${tenant}`, key, text).catch(() => undefined);
   }
 }

@@ -6,7 +6,7 @@
  * commit. `goal` is what it is meant to reach, and fails nothing. Both are the most that a figure may be, or the least
  * where `better` is `more`. A bar's name begins with the part that measures it.
  */
-export interface Bar {
+export interface BenchBar {
   limit: number;
   goal?: number;
   /** Default: `less`. */
@@ -60,8 +60,8 @@ export const BARS = {
   'live: share of a core': { limit: 10 },
   'pages: million over thousand': { limit: 1.3 },
   'pages: typed filter, p95': { limit: 1000, goal: 500 },
-} as const satisfies Record<string, Bar>;
+} as const satisfies Record<string, BenchBar>;
 
 export type BarName = keyof typeof BARS;
 
-export const barOf = (name: BarName): Bar => BARS[name];
+export const barOf = (name: BarName): BenchBar => BARS[name];

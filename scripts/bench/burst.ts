@@ -6,7 +6,7 @@ import { type CrowdResult, createCrowd, workThrough } from './crowd.ts';
 import type { Ask } from './measure.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { roundRobin } from './round-robin.ts';
-import { exec, freeze, makeSandbox, NOTE, poolReady, suspend } from './sandboxes.ts';
+import { execIn, freezeSandbox, makeSandbox, NOTE, poolReady, suspendSandbox } from './sandboxes.ts';
 import { FLOOR, KEY, type Running, startAll, startBare, startWinterdock, UNLIMITED } from './server.ts';
 import { estimateOf, percentileOf } from './statistics.ts';
 import { readEvicted, startWorkerd } from './workerd.ts';
@@ -30,10 +30,10 @@ const EXCLUDES = {
 
 /** Freezes all, asks for a note of each, and throws when one is not what was written. */
 async function askFrozen(server: Running, ids: readonly string[], crowd: readonly Ask[]): Promise<CrowdResult> {
-  for (const id of ids) await freeze(server, id);
+  for (const id of ids) await freezeSandbox(server, id);
   await poolReady(server);
   return workThrough(crowd, ids, async (id, ask) => {
-    if ((await exec(server, id, 'cat note', ask)) !== NOTE) throw new Error(`${id} has another note.`);
+    if ((await execIn(server, id, 'cat note', ask)) !== NOTE) throw new Error(`${id} has another note.`);
   });
 }
 
@@ -74,7 +74,7 @@ export async function measureBurst({ rounds, few, many, sustained }: BurstSize):
   try {
     for (const id of ids) {
       await makeSandbox(server, id);
-      await suspend(server, id);
+      await suspendSandbox(server, id);
     }
     await workThrough(fewClients, ids, (id, ask) => ask('PUT', `${workerd.url}/${id}`, '', Buffer.from(NOTE)));
     // Freezing leaves no process, whatever the turn before left.
@@ -152,10 +152,10 @@ export async function measureBurst({ rounds, few, many, sustained }: BurstSize):
 
 /** Wakes as fast as they come, each with a command and a suspension: bounded by starting processes. */
 async function sustain(server: Running, ids: readonly string[], crowd: readonly Ask[]): Promise<CrowdResult> {
-  for (const id of ids) await freeze(server, id);
+  for (const id of ids) await freezeSandbox(server, id);
   await poolReady(server);
   return workThrough(crowd, ids, async (id, ask) => {
-    await exec(server, id, 'true', ask);
-    await suspend(server, id, ask);
+    await execIn(server, id, 'true', ask);
+    await suspendSandbox(server, id, ask);
   });
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { BARS, type BarName, barOf } from './bars.ts';
 import { failures } from './check.ts';
 import { PART_NAMES } from './parts.ts';
-import { figureOf, type Kept, keep, single } from './result.ts';
+import { figureOf, type Kept, keptPart, single } from './result.ts';
 
 const where = { taken: 'monday', node: 'v24', cpu: '2 × some' };
 const NAMES = Object.keys(BARS) as BarName[];
@@ -14,7 +14,7 @@ function taken(parts: string[], others: Partial<Record<BarName, number>> = {}): 
       const figures = NAMES.filter((bar) => bar.startsWith(`${part}: `)).map((bar) =>
         figureOf(`what ${bar} bounds`, single(others[bar] ?? barOf(bar).limit), { unit: '×', bar, excludes: 'No.' }),
       );
-      return [part, keep({ series: [], figures }, where)];
+      return [part, keptPart({ series: [], figures }, where)];
     }),
   );
 }
@@ -35,7 +35,7 @@ test('a ratio above its bar and a rate below its own fail, each by name', () => 
 
 test('a figure that is no number, and a bar without a figure, fail', () => {
   expect(failures(taken(['copies'], { 'copies: growth': Number.NaN }))).toHaveLength(1);
-  expect(failures({ live: keep({ series: [], figures: [] }, where) })).toEqual([
+  expect(failures({ live: keptPart({ series: [], figures: [] }, where) })).toEqual([
     'live: share of a core: has a bar, and nothing was measured for it',
   ]);
   expect(failures({})).toEqual([]);

@@ -2,7 +2,7 @@
 import { must, timed } from './measure.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { once, roundRobin } from './round-robin.ts';
-import { exec, poolReady, SPARE_WORKERS, suspend } from './sandboxes.ts';
+import { execIn, poolReady, SPARE_WORKERS, suspendSandbox } from './sandboxes.ts';
 import { KEY, type Running, startWinterdock } from './server.ts';
 import { ratioOf } from './statistics.ts';
 
@@ -50,7 +50,7 @@ async function call(server: Running, id: string, name: string, input: object = {
 
 /** Milliseconds of the first call of a suspended sandbox, with a started worker waiting. */
 async function firstCall(server: Running, id: string, name: string): Promise<number> {
-  await suspend(server, id);
+  await suspendSandbox(server, id);
   await poolReady(server);
   return timed(() => call(server, id, name, {}));
 }
@@ -72,7 +72,7 @@ export async function measureComponents(size: { hot: number; wakes: number; stat
     await call(server, 'records', 'records', { count: Math.ceil(size.stateBytes / RECORD_BYTES) });
     await call(server, 'plain', 'plain', {});
     const calls = await roundRobin(size.hot, {
-      exec: once(() => timed(() => exec(server, 'hot', 'true'))),
+      exec: once(() => timed(() => execIn(server, 'hot', 'true'))),
       js: once(() => timed(() => call(server, 'hot', 'js'))),
       wasm: once(() => timed(() => call(server, 'hot', 'wasm'))),
       python: once(() => timed(() => call(server, 'hot', 'python'))),

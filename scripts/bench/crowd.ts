@@ -1,9 +1,9 @@
 /** Many clients at once, each with a connection of its own. */
 import { setTimeout } from 'node:timers/promises';
-import { type Ask, createClient, timed } from './measure.ts';
+import { type Ask, createAsk, timed } from './measure.ts';
 
 /** Clients to use again in each turn, so that connecting is not what is measured. */
-export const createCrowd = (clients: number): Ask[] => Array.from({ length: clients }, createClient);
+export const createCrowd = (clients: number): Ask[] => Array.from({ length: clients }, createAsk);
 
 export interface CrowdResult {
   /** Milliseconds of each call. */

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createCrowd, workThrough } from './crowd.ts';
 import { pssOf, workersOf } from './processes.ts';
 import { figureOf, type PartResult, seriesOf, single } from './result.ts';
-import { exec, makeSandbox, NOTE, thermalOf } from './sandboxes.ts';
+import { execIn, makeSandbox, NOTE, thermalOf } from './sandboxes.ts';
 import { startWinterdock, UNLIMITED } from './server.ts';
 import { estimateOf, percentileOf } from './statistics.ts';
 
@@ -29,7 +29,7 @@ export async function measureDensity(count: number, rounds: number, settleMs = S
   try {
     await workThrough(createCrowd(MAKERS), ids, async (id) => {
       await makeSandbox(server, id);
-      await exec(server, id, 'cat note');
+      await execIn(server, id, 'cat note');
     });
     await setTimeout(settleMs);
     const crowd = createCrowd(count);
@@ -37,8 +37,8 @@ export async function measureDensity(count: number, rounds: number, settleMs = S
     const totals: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const { samples, totalMs } = await workThrough(crowd, ids, async (id, ask) => {
-        const said = await exec(server, id, 'cat note', ask);
-        if (said !== NOTE) throw new Error(`${id} said ${JSON.stringify(said)}`);
+        const note = await execIn(server, id, 'cat note', ask);
+        if (note !== NOTE) throw new Error(`${id} said ${JSON.stringify(note)}`);
       });
       slices.push(samples);
       totals.push(totalMs / 1000);

@@ -1,10 +1,10 @@
 /** The few figures that the README shows, each from docs/bench.json. Everything else is in docs/performance.md. */
-import type { Headline } from './tables.ts';
+import type { BenchHeadline } from './tables.ts';
 
 const ms = (figure: number) => `${figure.toFixed(1)} ms`;
 const times = (figure: number) => `${figure.toFixed(2)} ×`;
 
-export const HEADLINES: readonly Headline[] = [
+export const HEADLINES: readonly BenchHeadline[] = [
   {
     part: 'wakes',
     what: 'bare Node HTTP + one fsync',

@@ -17,7 +17,7 @@ export type Ask = (
 ) => Promise<Answer>;
 
 /** A client with one kept-alive connection to each server; what it is asked at the same time waits its turn. */
-export function createClient(): Ask {
+export function createAsk(): Ask {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const call = (method: string, url: string, key: string, body?: string | Buffer): Promise<Answer> =>
     new Promise((resolve, reject) => {
@@ -52,7 +52,7 @@ export function createClient(): Ask {
 }
 
 /** The client of everything that asks one thing after the other. */
-export const must: Ask = createClient();
+export const must: Ask = createAsk();
 
 /** Milliseconds that `work` takes. */
 export async function timed(work: () => Promise<unknown> | unknown): Promise<number> {

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { must } from './measure.ts';
 import { killChild, pssOf, startBareChild, workersOf } from './processes.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
-import { exec, resume } from './sandboxes.ts';
+import { execIn, resume } from './sandboxes.ts';
 import { KEY, startWinterdock } from './server.ts';
 import { percentileOf } from './statistics.ts';
 
@@ -33,7 +33,7 @@ export async function measureMemory(count: number, settleMs = SETTLE_MS): Promis
       await resume(server, id);
     }
     const unused = (await settled()).map((pss) => [pss]);
-    for (const id of ids) await exec(server, id, 'echo hello > note; cat note');
+    for (const id of ids) await execIn(server, id, 'echo hello > note; cat note');
     const used = (await settled()).map((pss) => [pss]);
     const floor = bare.map(({ pid }) => [pssOf(pid)]);
     const options = { unit: 'MB', floor: FLOOR, excludes: EXCLUDES.hot };

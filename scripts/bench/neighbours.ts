@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createCrowd, loopFor } from './crowd.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { roundRobin } from './round-robin.ts';
-import { exec, makeSandbox } from './sandboxes.ts';
+import { execIn, makeSandbox } from './sandboxes.ts';
 import { FLOOR, KEY, startAll, startBare, startWinterdock, UNLIMITED } from './server.ts';
 import { ratioOf } from './statistics.ts';
 
@@ -24,19 +24,19 @@ export async function measureNeighbours(rounds: number, sliceMs: number): Promis
   const neighbours = createCrowd(NEIGHBOURS);
   const quietClient = createCrowd(1);
   const callQuietly = async () =>
-    (await loopFor(quietClient, sliceMs, (_, ask) => exec(server, 'quiet', 'true', ask))).samples;
+    (await loopFor(quietClient, sliceMs, (_, ask) => execIn(server, 'quiet', 'true', ask))).samples;
   try {
     await makeSandbox(server, 'quiet', { tenant: 'quiet' });
-    await exec(server, 'quiet', 'true');
+    await execIn(server, 'quiet', 'true');
     for (let n = 0; n < NEIGHBOURS; n += 1) {
       await makeSandbox(server, `loop-${n}`, { tenant: 'busy' });
-      await exec(server, `loop-${n}`, LOOP);
+      await execIn(server, `loop-${n}`, LOOP);
     }
     const found = await roundRobin(rounds, {
       bare: async () => (await loopFor(quietClient, sliceMs / 4, (_, ask) => ask('POST', bare.url, KEY, '{}'))).samples,
       quiet: callQuietly,
       busy: async () => {
-        const looping = loopFor(neighbours, LEAD_MS + sliceMs, (n, ask) => exec(server, `loop-${n}`, LOOP, ask));
+        const looping = loopFor(neighbours, LEAD_MS + sliceMs, (n, ask) => execIn(server, `loop-${n}`, LOOP, ask));
         await setTimeout(LEAD_MS);
         const [samples] = await Promise.all([callQuietly(), looping]);
         return samples;

@@ -24,7 +24,7 @@ import { measureWakes } from './wakes.ts';
 import { measureWarm } from './warm.ts';
 import { measureWorkbooks } from './workbooks.ts';
 
-export interface Part {
+export interface BenchPart {
   about: string;
   /** Null when there is nothing of it to measure. */
   measure(quick: boolean): Promise<PartResult | null>;
@@ -132,7 +132,7 @@ export const PARTS = {
     about: 'pages of the console out of a million rows and out of a thousand',
     measure: (quick) => measurePages(many(quick), quick ? 10 : 60),
   },
-} satisfies Record<string, Part>;
+} satisfies Record<string, BenchPart>;
 
 export type PartName = keyof typeof PARTS;
 export const PART_NAMES = Object.keys(PARTS) as PartName[];
@@ -157,7 +157,7 @@ export const USAGE = [
 ].join('\n');
 
 /** Reads the command line. Throws on an unknown flag or part, naming what there is. */
-export function parseOptions(args: string[]): BenchOptions {
+export function parseBenchOptions(args: string[]): BenchOptions {
   const { values } = parseArgs({
     args,
     options: {

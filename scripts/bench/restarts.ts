@@ -5,7 +5,7 @@
 import { must, timed } from './measure.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { roundRobin } from './round-robin.ts';
-import { exec, freeze, makeSandbox, NOTE } from './sandboxes.ts';
+import { execIn, freezeSandbox, makeSandbox, NOTE } from './sandboxes.ts';
 import { KEY, type Running, startAll, startBare, startWinterdock } from './server.ts';
 import { ratioOf, type Slices } from './statistics.ts';
 import { readEvicted, startWorkerd } from './workerd.ts';
@@ -23,7 +23,7 @@ const EXCLUDES = {
 type First = 'hot' | 'frozen' | 'theirs' | 'bare';
 
 async function readNote(server: Running, id: string): Promise<void> {
-  if ((await exec(server, id, 'cat note')) !== NOTE) throw new Error(`The note of ${id} is gone.`);
+  if ((await execIn(server, id, 'cat note')) !== NOTE) throw new Error(`The note of ${id} is gone.`);
 }
 
 /** `rounds` kills and starts of each, with `sandboxes` hot ones and as many frozen ones. */
@@ -38,7 +38,7 @@ export async function measureRestarts(rounds: number, sandboxes: number): Promis
   };
   try {
     for (const id of [...hot, ...frozen]) await makeSandbox(server, id);
-    for (const id of frozen) await freeze(server, id);
+    for (const id of frozen) await freezeSandbox(server, id);
     for (const id of [...hot, ...frozen]) await must('PUT', `${workerd.url}/${id}`, '', Buffer.from(NOTE));
     const found: Record<'ours' | 'theirs' | 'bare', Slices> = await roundRobin(rounds, {
       bare: async (round) => {
@@ -64,7 +64,7 @@ export async function measureRestarts(rounds: number, sandboxes: number): Promis
         // The first of them starts a worker for itself, so they take turns.
         for (const [kind, id = ''] of round % 2 === 0 ? asked : asked.toReversed())
           note(kind, round, await timed(() => readNote(server, id)));
-        await freeze(server, frozen[at] ?? '');
+        await freezeSandbox(server, frozen[at] ?? '');
         return [took];
       },
       theirs: async (round) => {

@@ -69,7 +69,7 @@ function rounded<T extends object>(figures: T): T {
 }
 
 /** What is kept of a part that was just taken. */
-export function keep({ series, figures }: PartResult, where: Pick<KeptPart, 'taken' | 'node' | 'cpu'>): KeptPart {
+export function keptPart({ series, figures }: PartResult, where: Pick<KeptPart, 'taken' | 'node' | 'cpu'>): KeptPart {
   return { ...where, series: series.map(rounded), figures: figures.map(rounded) };
 }
 
@@ -77,7 +77,7 @@ export function keep({ series, figures }: PartResult, where: Pick<KeptPart, 'tak
  * Lays what was just taken over what was there, in the order of `names`; parts that did not run stay as they were,
  * those without a name go.
  */
-export function merge(before: Kept, taken: Kept, names: readonly string[]): Kept {
+export function mergeParts(before: Kept, taken: Kept, names: readonly string[]): Kept {
   return Object.fromEntries(
     names.flatMap((name) => {
       const part = taken[name] ?? before[name];

@@ -25,7 +25,7 @@ export async function poolReady(server: Running): Promise<void> {
 }
 
 /** Runs a command and throws when it fails. Returns what it printed. */
-export async function exec(server: Running, id: string, command: string, ask = must): Promise<string> {
+export async function execIn(server: Running, id: string, command: string, ask = must): Promise<string> {
   const { body } = await ask('POST', at(server, `/${id}/exec`), KEY, JSON.stringify({ command }));
   const { exit_code, stdout, stderr } = JSON.parse(body.toString());
   if (exit_code !== 0) throw new Error(`${command} in ${id}: exit ${exit_code}, ${stderr}`);
@@ -49,7 +49,7 @@ export async function makeSandbox(
   }
 }
 
-export async function suspend(server: Running, id: string, ask = must): Promise<void> {
+export async function suspendSandbox(server: Running, id: string, ask = must): Promise<void> {
   await ask('POST', at(server, `/${id}/suspend`), KEY, '{}');
 }
 
@@ -57,8 +57,8 @@ export async function resume(server: Running, id: string): Promise<void> {
   await must('POST', at(server, `/${id}/resume`), KEY, '{}');
 }
 
-export async function freeze(server: Running, id: string): Promise<void> {
-  await suspend(server, id);
+export async function freezeSandbox(server: Running, id: string): Promise<void> {
+  await suspendSandbox(server, id);
   await must('POST', at(server, `/${id}/freeze`), KEY, '{}');
 }
 

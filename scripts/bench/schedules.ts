@@ -12,7 +12,7 @@ import { createCrowd, loopFor, workThrough } from './crowd.ts';
 import { must } from './measure.ts';
 import { figureOf, type PartResult, seriesOf, single } from './result.ts';
 import { once, roundRobin } from './round-robin.ts';
-import { exec, makeSandbox } from './sandboxes.ts';
+import { execIn, makeSandbox } from './sandboxes.ts';
 import { FLOOR, KEY, type Running, startAll, startBare, startWinterdock, UNLIMITED } from './server.ts';
 import { ratioOf, type Slices } from './statistics.ts';
 
@@ -69,7 +69,7 @@ async function measureMidnight(size: ScheduleSize) {
     return slices;
   };
   const callHot = async () =>
-    (await loopFor(client, size.sliceMs, (_, ask) => exec(server, 'awake', 'true', ask))).samples;
+    (await loopFor(client, size.sliceMs, (_, ask) => execIn(server, 'awake', 'true', ask))).samples;
   try {
     await makeSandbox(server, 'awake', { tenant: 'people' });
     const at = await makeDue(server, size);

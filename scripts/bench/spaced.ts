@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { must, timed } from './measure.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { once, roundRobin } from './round-robin.ts';
-import { exec, freeze, makeSandbox, NOTE, poolReady, SPARE_WORKERS } from './sandboxes.ts';
+import { execIn, freezeSandbox, makeSandbox, NOTE, poolReady, SPARE_WORKERS } from './sandboxes.ts';
 import { FLOOR, KEY, startAll, startBare, startWinterdock } from './server.ts';
 import { ratioOf } from './statistics.ts';
 import { EVICTED_AFTER_MS, readEvicted, startWorkerd } from './workerd.ts';
@@ -46,7 +46,7 @@ export async function measureSpaced(rounds: number, pauseMs: number, before = 1)
       return timed(call);
     });
   const cat = async (id: string) => {
-    if ((await exec(server, id, 'cat note')) !== NOTE) throw new Error(`${id} has another note.`);
+    if ((await execIn(server, id, 'cat note')) !== NOTE) throw new Error(`${id} has another note.`);
   };
   /** What the servers have compiled and optimised by then is the same for all; the sandboxes and objects are others. */
   const use = async () => {
@@ -54,15 +54,15 @@ export async function measureSpaced(rounds: number, pauseMs: number, before = 1)
     for (let n = 0; n < CALLS_BEFORE * before; n += 1) {
       for (const path of ['', '/child', '/child/read']) await must('POST', `${bare.url}${path}`, KEY, '{}');
       await cat(OTHER);
-      await exec(server, OTHER, 'echo again > file');
+      await execIn(server, OTHER, 'echo again > file');
       await must('PUT', objectUrl(OTHER), '', Buffer.from(NOTE));
       await must('GET', objectUrl(OTHER), '');
     }
     for (let n = 0; n < WAKES_BEFORE * before; n += 1) {
-      await freeze(server, OTHER);
+      await freezeSandbox(server, OTHER);
       await cat(OTHER);
     }
-    await freeze(server, OTHER);
+    await freezeSandbox(server, OTHER);
   };
   let turn = 0;
   try {
@@ -80,14 +80,14 @@ export async function measureSpaced(rounds: number, pauseMs: number, before = 1)
       ourFirst: spaced(
         () => cat('frozen'),
         async () => {
-          await freeze(server, 'frozen');
+          await freezeSandbox(server, 'frozen');
           await poolReady(server);
         },
       ),
       theirFirst: spaced(() => readEvicted(workerd, evicted[turn++ % evicted.length] ?? '')),
       ourCat: spaced(() => cat('hot')),
       theirCat: spaced(() => must('GET', objectUrl('hot'), '')),
-      ourWrite: spaced(() => exec(server, 'hot', 'echo again > file')),
+      ourWrite: spaced(() => execIn(server, 'hot', 'echo again > file')),
       theirWrite: spaced(() => must('PUT', objectUrl('hot'), '', Buffer.from(NOTE))),
     });
     const ours = { floor: FLOOR, excludes: EXCLUDES.ours };

@@ -90,7 +90,7 @@ export function withSections(text: string, kept: Kept, names: readonly string[])
 }
 
 /** One figure of a part that stands for the rest, in words for who reads nothing else. `as` gives it with its unit. */
-export interface Headline {
+export interface BenchHeadline {
   part: string;
   what: string;
   words: string;
@@ -98,7 +98,7 @@ export interface Headline {
 }
 
 /** The figure that a headline is about, or the median of a series. Undefined when its part was not taken yet. */
-function headlineValue(kept: Kept, { part, what }: Headline): number | undefined {
+function headlineValue(kept: Kept, { part, what }: BenchHeadline): number | undefined {
   const found = kept[part];
   if (found === undefined) return undefined;
   const value =
@@ -109,7 +109,7 @@ function headlineValue(kept: Kept, { part, what }: Headline): number | undefined
 }
 
 /** Puts the headlines between the marks of a text. */
-export function withHeadlines(text: string, kept: Kept, headlines: readonly Headline[]): string {
+export function withHeadlines(text: string, kept: Kept, headlines: readonly BenchHeadline[]): string {
   const lines = headlines.flatMap((headline) => {
     const value = headlineValue(kept, headline);
     return value === undefined ? [] : [`| ${headline.words} | ${headline.as(value)} |`];

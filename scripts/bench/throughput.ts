@@ -3,7 +3,7 @@ import { createCrowd, loopFor, paceFor } from './crowd.ts';
 import { type Ask, must } from './measure.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { roundRobin } from './round-robin.ts';
-import { exec, fileUrl, makeSandbox } from './sandboxes.ts';
+import { execIn, fileUrl, makeSandbox } from './sandboxes.ts';
 import { FLOOR, KEY, startAll, startBare, startWinterdock, UNLIMITED } from './server.ts';
 import { estimateOf, ratioOf } from './statistics.ts';
 import { startWorkerd } from './workerd.ts';
@@ -38,15 +38,15 @@ export async function measureThroughput(rounds: number, sliceMs: number): Promis
     }
     const contenders = {
       [`${FLOOR}, ${CLIENTS} clients`]: turn('floor', (_, ask) => ask('POST', bare.url, KEY, PAGE)),
-      'hot exec of `true`': turn('execs', (n, ask) => exec(server, `hot-${n}`, 'true', ask)),
-      'hot `cat`': turn('cats', (n, ask) => exec(server, `hot-${n}`, 'cat note', ask)),
+      'hot exec of `true`': turn('execs', (n, ask) => execIn(server, `hot-${n}`, 'true', ask)),
+      'hot `cat`': turn('cats', (n, ask) => execIn(server, `hot-${n}`, 'cat note', ask)),
       'read of a 4 kB file': turn('reads', (n, ask) => ask('GET', fileUrl(server, `hot-${n}`, 'page'), KEY)),
       'write of a 4 kB file': turn('writes', (n, ask) => ask('PUT', fileUrl(server, `hot-${n}`, 'page'), KEY, PAGE)),
       'workerd: read of 4 kB': turn('theirReads', (n, ask) => ask('GET', `${workerd.url}/hot-${n}`, '')),
       'workerd: write of 4 kB': turn('theirWrites', (n, ask) => ask('PUT', `${workerd.url}/hot-${n}`, '', PAGE)),
       [HALF_LOAD]: () =>
         paceFor(crowd, sliceMs, (rates.execs?.at(-1) ?? FIRST_RATE) / 2, (n, ask) =>
-          exec(server, `hot-${n}`, 'true', ask),
+          execIn(server, `hot-${n}`, 'true', ask),
         ),
       [FLOOR_HALF_LOAD]: () =>
         paceFor(crowd, sliceMs, (rates.floor?.at(-1) ?? FIRST_RATE) / 2, (_, ask) => ask('POST', bare.url, KEY, PAGE)),

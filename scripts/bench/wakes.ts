@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { must, timed } from './measure.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { once, roundRobin } from './round-robin.ts';
-import { exec, freeze, makeSandbox, poolReady, SPARE_WORKERS } from './sandboxes.ts';
+import { execIn, freezeSandbox, makeSandbox, poolReady, SPARE_WORKERS } from './sandboxes.ts';
 import { FLOOR, KEY, type Running, startAll, startBare, startWinterdock } from './server.ts';
 import { ratioOf } from './statistics.ts';
 
@@ -21,18 +21,18 @@ const REST_MS = 300;
 
 /** Milliseconds of the first `exec` of a frozen sandbox, over HTTP, with started workers waiting and none starting. */
 async function firstExec(server: Running, id: string): Promise<number> {
-  await freeze(server, id);
+  await freezeSandbox(server, id);
   await poolReady(server);
   await setTimeout(REST_MS);
-  return timed(() => exec(server, id, 'true'));
+  return timed(() => execIn(server, id, 'true'));
 }
 
 /** The same of one that is woken just after another, while a worker starts in place of the other's. */
 async function secondExec(server: Running, id: string, other: string): Promise<number> {
-  await freeze(server, id);
+  await freezeSandbox(server, id);
   await firstExec(server, other);
   await setTimeout(BESIDE_MS);
-  return timed(() => exec(server, id, 'true'));
+  return timed(() => execIn(server, id, 'true'));
 }
 
 /** `rounds` turns of each contender; a large sandbox of so many mebibytes. */
@@ -44,10 +44,10 @@ export async function measureWakes(size: { rounds: number; largeMebibytes: numbe
     await makeSandbox(server, 'small', { mebibytes: 1 });
     await makeSandbox(server, 'other', { mebibytes: 1 });
     await makeSandbox(server, 'large', { mebibytes: size.largeMebibytes });
-    for (const id of ['hot', 'small', 'other', 'large']) await exec(server, id, 'true');
+    for (const id of ['hot', 'small', 'other', 'large']) await execIn(server, id, 'true');
     const found = await roundRobin(size.rounds, {
       bare: once(() => timed(() => must('POST', bare.url, KEY, '{"command":"true"}'))),
-      hot: once(() => timed(() => exec(server, 'hot', 'true'))),
+      hot: once(() => timed(() => execIn(server, 'hot', 'true'))),
       small: once(() => firstExec(server, 'small')),
       large: once(() => firstExec(server, 'large')),
       second: once(() => secondExec(server, 'small', 'other')),

@@ -6,7 +6,7 @@ import { must, timed } from './measure.ts';
 import { pssOf, workersOf } from './processes.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';
 import { once, roundRobin } from './round-robin.ts';
-import { exec, makeSandbox, thermalOf } from './sandboxes.ts';
+import { execIn, makeSandbox, thermalOf } from './sandboxes.ts';
 import { FLOOR, KEY, type Running, startAll, startBare, startWinterdock } from './server.ts';
 import { percentileOf, ratioOf } from './statistics.ts';
 
@@ -41,24 +41,24 @@ export async function measureWarm(rounds: number, count: number): Promise<PartRe
   };
   try {
     await makeSandbox(server, 'warm');
-    await exec(server, 'warm', 'cat note');
+    await execIn(server, 'warm', 'cat note');
     if (!(await becomesWarm(server, 'warm'))) return null;
     const found = await roundRobin(rounds, {
       bare: once(() => timed(() => must('POST', bare.url, KEY, '{"command":"true"}'))),
       warm: once(async () => {
         await requireWarm('warm');
-        return timed(() => exec(server, 'warm', 'true'));
+        return timed(() => execIn(server, 'warm', 'true'));
       }),
       // The one that was just resumed is hot.
       hot: once(async () => {
-        await exec(server, 'warm', 'true');
-        return timed(() => exec(server, 'warm', 'true'));
+        await execIn(server, 'warm', 'true');
+        return timed(() => execIn(server, 'warm', 'true'));
       }),
     });
     const others = Array.from({ length: count - 1 }, (_, n) => `other-${n}`);
     for (const id of others) {
       await makeSandbox(server, id);
-      await exec(server, id, 'echo hello > note; cat note');
+      await execIn(server, id, 'echo hello > note; cat note');
     }
     for (const id of ['warm', ...others]) await requireWarm(id);
     const pss = workersOf(server.pid).map((pid) => [pssOf(pid)]);

@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'winterdock-package-'));
 const project = join(folder, 'project');
 const installed = join(project, 'node_modules', 'winterdock');
 let server: TestServer;
-/** What a browser loads, minified and compressed by gzip: all of the client, and what a sandbox in the hand adds. */
+/** What a browser loads, minified and compressed by gzip: all of the client, and what the sandbox object adds. */
 const CLIENT_BYTES = 8000;
 const SANDBOX_BYTES = 3500;
 
@@ -135,7 +135,7 @@ test.each([...ENTRIES, ...ADAPTERS])(
   },
 );
 
-test('in a browser the client is small, and a sandbox in the hand costs only those who take it', async () => {
+test('in a browser the client is small, and the sandbox object costs only those who take it', async () => {
   const sizes: number[] = [];
   for (const entry of ENTRIES) {
     const { output } = await build({ input: join(installed, 'client', entry), write: false, output: { minify: true } });

@@ -95,7 +95,7 @@ function bodyKind(body: Route['body']): CallLine['body'] {
 }
 
 /** The lines of the route table as the client needs them, by name. */
-export function linesOf(routes: readonly Route[]): Record<string, CallLine> {
+export function callLinesOf(routes: readonly Route[]): Record<string, CallLine> {
   return Object.fromEntries(
     routes.map((route) => [
       route.name,
@@ -122,7 +122,7 @@ export async function printedFiles(
   const named = types.requestedNames();
   // No call answers with it: it is what each may fail with.
   types.name(problemSchema, 'output');
-  const lines = Object.entries(linesOf(routes)).map(([name, line]) => `  ${name}: ${JSON.stringify(line)},`);
+  const lines = Object.entries(callLinesOf(routes)).map(([name, line]) => `  ${name}: ${JSON.stringify(line)},`);
   return {
     calls: printed(
       'calls.ts',

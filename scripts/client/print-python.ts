@@ -9,7 +9,7 @@ import { problemSchema } from '../../lib/contract/schema.ts';
 import type { Route } from '../../lib/http/route.ts';
 import { ROUTES } from '../../lib/http/routes.ts';
 import { ROOT } from '../build.ts';
-import { answeredBy, argumentsOf, linesOf } from './print-calls.ts';
+import { answeredBy, argumentsOf, callLinesOf } from './print-calls.ts';
 import { TypeBook } from './print-types.ts';
 import { pythonDefinitions, snakeCase } from './python-type.ts';
 
@@ -136,7 +136,7 @@ function tableText(routes: readonly Route[]): string {
     if (typeof value === 'boolean') return value ? 'True' : 'False';
     return JSON.stringify(value);
   };
-  const lines = Object.entries(linesOf(routes)).map(
+  const lines = Object.entries(callLinesOf(routes)).map(
     ([name, { method, path, body, query, answer }]) =>
       `    "${snakeCase(name)}": CallLine(\n        ${[method, path, body, query, answer].map(literal).join(', ')}\n    ),`,
   );

@@ -5,7 +5,7 @@
 import type { CreateInput } from '../../lib/client/client.ts';
 import type { State } from '../../lib/lifecycle/states.ts';
 
-export interface Part extends Pick<CreateInput, 'labels' | 'keep_hot' | 'ephemeral' | 'idle_to_suspend_s'> {
+export interface ScenePart extends Pick<CreateInput, 'labels' | 'keep_hot' | 'ephemeral' | 'idle_to_suspend_s'> {
   id: string;
   tenant: string;
   name: string;
@@ -63,7 +63,7 @@ const TICKETS = write(
 );
 
 /** In the order in which they are made. What is deleted comes first, as it would have. */
-export const SCENE: readonly Part[] = [
+export const SCENE: readonly ScenePart[] = [
   {
     id: 'old-experiment',
     tenant: 'acme',

@@ -47,7 +47,7 @@ const OF_A_RUN = join('server', 'route-cache');
  * Makes `target` of the repository at `root`, whose console is built. Returns its size in bytes. Throws when `target`
  * is there already, or when something that is read at run time is missing.
  */
-export async function makeFolder(root: string, target: string): Promise<number> {
+export async function makePackage(root: string, target: string): Promise<number> {
   if (existsSync(target)) throw new Error(`${target} is there already.`);
   const take = (path: string) => cpSync(join(root, path), join(target, path), { recursive: true, dereference: true });
   const traced = await tracedFiles(root);

@@ -3,7 +3,7 @@
  * whether there is anything on stderr. The words of an error are compared where an invocation sends them to stdout.
  */
 
-export interface Answer {
+export interface ShellAnswer {
   /** Bytes as Latin-1. */
   stdout: string;
   stderr: string;
@@ -22,7 +22,7 @@ const CHANGING: readonly [RegExp, string][] = [
 ];
 
 /** Makes the parts of an answer equal that differ in each run. */
-export function normalized(answer: Answer): Answer {
+export function normalized(answer: ShellAnswer): ShellAnswer {
   const plain = (text: string) => CHANGING.reduce((result, [pattern, to]) => result.replace(pattern, to), text);
   return { ...answer, stdout: plain(answer.stdout), stderr: plain(answer.stderr) };
 }
@@ -31,7 +31,7 @@ export function normalized(answer: Answer): Answer {
 const WALK = /\bfind\b|\bx?grep .*-\w*[rR]|\btar\b|\bdu\b|-exec/;
 
 /** Compares our answer with the real one. The order of the lines of a walk does not count. */
-export function compareAnswers(command: string, ours: Answer, real: Answer): Verdict {
+export function compareAnswers(command: string, ours: ShellAnswer, real: ShellAnswer): Verdict {
   const sorted = (text: string) => (WALK.test(command) ? text.split('\n').toSorted().join('\n') : text);
   if (
     sorted(ours.stdout) === sorted(real.stdout) &&

@@ -10,7 +10,7 @@ import type { InstancePool, InstanceProcess } from '../../lib/instance/instance.
 import { createPool } from '../../lib/instance/processes/pool.ts';
 import { openBeside } from '../../lib/vfs/open.ts';
 import type { Vfs } from '../../lib/vfs/vfs.ts';
-import type { Answer } from './answer.ts';
+import type { ShellAnswer } from './answer.ts';
 import { writeVfsFile } from './file-tree.ts';
 
 const MIB = 1024 * 1024;
@@ -38,7 +38,7 @@ export class OurShell {
     await this.#pool.start();
   }
 
-  async run(command: string): Promise<Answer> {
+  async run(command: string): Promise<ShellAnswer> {
     this.#served ??= await this.#open();
     const { process, reader, version } = this.#served;
     try {

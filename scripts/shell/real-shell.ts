@@ -6,7 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Answer } from './answer.ts';
+import type { ShellAnswer } from './answer.ts';
 import { ROOT_MTIME, writeFolder } from './file-tree.ts';
 
 const USER = 1000;
@@ -61,7 +61,7 @@ export class RealShell {
     writeFileSync(join(this.#root, 'etc/group'), `root:x:0:\nuser:x:${USER}:\n`);
   }
 
-  run(command: string): Answer {
+  run(command: string): ShellAnswer {
     this.#renew();
     const mounts = MOUNTED.map((path) => `mount --bind ${path} ${join(this.#root, path)}`).join(' && ');
     const variables = Object.entries(ENVIRONMENT).map(([name, value]) => `${name}=${value}`);

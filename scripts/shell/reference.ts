@@ -3,7 +3,7 @@
  * and what a newer version of them is seen against.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Answer } from './answer.ts';
+import type { ShellAnswer } from './answer.ts';
 
 const FILE = new URL('./recorded.json', import.meta.url);
 
@@ -25,13 +25,13 @@ export class Reference {
   }
 
   /** Null when the invocation was not recorded. */
-  get(command: string): Answer | null {
+  get(command: string): ShellAnswer | null {
     const found = this.#answers[command];
     return found === undefined ? null : { stdout: found[0], exitCode: found[1], stderr: found[2] };
   }
 }
 
-export function writeReference(versions: string[], answers: ReadonlyMap<string, Answer>): void {
+export function writeReference(versions: string[], answers: ReadonlyMap<string, ShellAnswer>): void {
   const recorded: Recorded = { versions, answers: {} };
   for (const [command, { stdout, exitCode, stderr }] of answers) recorded.answers[command] = [stdout, exitCode, stderr];
   const lines = Object.entries(recorded.answers).map(

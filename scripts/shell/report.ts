@@ -1,12 +1,12 @@
 /** Words of the conformance report: a score by subject, one difference, and the list of them for docs/shell.md. */
-import type { Answer, Verdict } from './answer.ts';
+import type { ShellAnswer, Verdict } from './answer.ts';
 import { differenceReason } from './reasons.ts';
 import type { Invocation } from './table.ts';
 
 export interface Result extends Invocation {
   verdict: Verdict;
-  ours: Answer;
-  real: Answer;
+  ours: ShellAnswer;
+  real: ShellAnswer;
 }
 
 const MAX_SHOWN = 1200;
@@ -53,7 +53,7 @@ export function differenceText({ subject, form, command, verdict, ours, real }: 
   ].join('\n');
 }
 
-function answerText(name: string, { stdout, stderr, exitCode }: Answer): string {
+function answerText(name: string, { stdout, stderr, exitCode }: ShellAnswer): string {
   const shown = (text: string) => {
     const decoded = Buffer.from(text, 'latin1').toString();
     return decoded.length > MAX_SHOWN ? `${decoded.slice(0, MAX_SHOWN)}…` : decoded;

@@ -15,7 +15,7 @@ const OUTPUT_KEPT = 100_000;
 const OLDER_OUTPUT_KEPT = 4000;
 
 /** The earlier runs, as the page sends them back. */
-const SAID_BEFORE = z.object({
+const PREVIOUS_RUN = z.object({
   cwd: z.string(),
   runs: z.array(z.object({ output: z.array(z.object({ stream: z.string(), text: z.string() })) })),
 });
@@ -23,7 +23,7 @@ const SAID_BEFORE = z.object({
 /** Runs a command and returns its output after the earlier runs. */
 export async function runCommand(bound: string, previous: PlainState, form: FormData): Promise<PlainState> {
   const id = boundInstanceId(bound);
-  expectShape(SAID_BEFORE, previous);
+  expectShape(PREVIOUS_RUN, previous);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const cwd = textField(form, 'cwd') || previous.cwd;
   const command = rawField(form, 'command')?.replace(/\r\n/g, '\n') ?? '';

@@ -56,9 +56,9 @@ export async function lookAtSchedule(bound: string, _previous: ScheduleState, fo
   const id = boundInstanceId(bound);
   const caller = await requireCaller(tabAddress(id, 'schedules'));
   const values = valuesOf(form);
-  const said = cronOf(values);
-  if ('error' in said) return refused(values, { [said.field]: said.error });
-  const timing = { cron: said.cron, at: null, repeat: null, timezone: values.timezone || 'UTC' };
+  const rhythm = cronOf(values);
+  if ('error' in rhythm) return refused(values, { [rhythm.field]: rhythm.error });
+  const timing = { cron: rhythm.cron, at: null, repeat: null, timezone: values.timezone || 'UTC' };
   try {
     requireTiming(timing);
     const next: number[] = [];
@@ -87,10 +87,10 @@ export async function addSchedule(bound: string, _previous: ScheduleState, form:
       command: `“${values.what}” is chosen to run. Choose “the command below” there, or empty this.`,
     });
   }
-  const said = cronOf(values);
-  if ('error' in said) return refused(values, { [said.field]: said.error });
+  const rhythm = cronOf(values);
+  if ('error' in rhythm) return refused(values, { [rhythm.field]: rhythm.error });
   const parsed = createScheduleSchema.safeParse({
-    cron: said.cron,
+    cron: rhythm.cron,
     timezone: values.timezone || undefined,
     missed: values.missed || undefined,
     ...(isComponent ? { component: values.what, input } : { command: values.command }),

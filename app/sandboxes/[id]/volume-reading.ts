@@ -178,8 +178,8 @@ async function partWith(
 async function readFile(caller: Caller, id: InstanceId, { volume, path: text, look }: FileQuery): Promise<OpenFile> {
   const path = parseVfsPath(text);
   const { operations } = getHost();
-  const { from: wished = 0, line, source = false, edit = false } = look;
-  const from = line === undefined ? wished : await partWith(caller, id, volume, path, line);
+  const { from: wanted = 0, line, source = false, edit = false } = look;
+  const from = line === undefined ? wanted : await partWith(caller, id, volume, path, line);
   const counted = from > 0 && from <= COUNTED_BYTES;
   const [{ stat, content }, before, edited] = await Promise.all([
     operations.file(caller, id, volume, path, { start: from, end: from + PART_BYTES - 1 }),

@@ -1,4 +1,4 @@
-"""A sandbox in the hand, against a real server."""
+"""The sandbox object, against a real server."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Printed by `npm run client:calls`. Not to be written by hand.
 
-A sandbox in the hand, against a real server."""
+The sandbox object, against a real server."""
 
 from __future__ import annotations
 

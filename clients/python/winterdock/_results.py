@@ -1,4 +1,4 @@
-"""What a sandbox in the hand answers with, and the paths that it takes. Pure."""
+"""What the sandbox object answers with, and the paths that it takes. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 /**
- * `mcp`: the server's MCP door over stdio, for hosts that start a program. Carries messages between the two and knows
- * no tool: what is a line on stdin is a request to the server, and what the server answers are lines on stdout.
+ * `mcp`: the server's MCP endpoint over stdio, for hosts that start a program. Carries messages between the two and
+ * knows no tool: each line on stdin is a request to the server, and each answer of the server is a line on stdout.
  */
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';

@@ -34,7 +34,7 @@ const PROVIDER = 'winterdock';
 /** A page of a list, as large as the server gives it. */
 const PAGE = 500;
 
-/** A sandbox as ComputeSDK has it, and our own in the hand: `box.suspend()`, `box.runs` and the rest. */
+/** A sandbox as ComputeSDK has it, with our own sandbox object inside: `box.suspend()`, `box.runs` and the rest. */
 export interface ComputeSandbox {
   readonly sandboxId: string;
   readonly provider: string;

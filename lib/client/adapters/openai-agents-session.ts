@@ -67,14 +67,14 @@ export function agentsSession<M extends AgentsManifest>(
       const { stdout, stderr, exitCode, tookMs } = result;
       const both = stderr === '' ? stdout : withRemark(stdout, stderr);
       const { text, tokens } = fittingOutput(both, maxOutputTokens);
-      const said = {
+      const described = {
         output: withRemark(text, remarkOn(result)),
         stdout,
         stderr,
         exitCode,
         wallTimeSeconds: tookMs / 1000,
       };
-      return tokens === undefined ? said : { ...said, originalTokenCount: tokens };
+      return tokens === undefined ? described : { ...described, originalTokenCount: tokens };
     } finally {
       running.delete(stop);
     }

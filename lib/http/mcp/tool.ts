@@ -1,6 +1,6 @@
 /**
- * What a tool of the MCP door is, and what it answers: bounded text, with what was cut said. Knows no tool and nothing
- * of the protocol's transport.
+ * What a tool of the MCP endpoint is, and what it answers: bounded text that says what was cut. Knows no tool and
+ * nothing of the protocol's transport.
  */
 import type { z } from 'zod';
 import type { Caller } from '../../auth/caller.ts';

@@ -1,4 +1,4 @@
-/** Every tool of the MCP door, and how hosts are told of them. */
+/** Every tool of the MCP endpoint, and how hosts are told of them. */
 import { z } from 'zod';
 import type { Rights } from '../../contract/access.ts';
 import { fileTools } from './file-tools.ts';

@@ -1,7 +1,7 @@
 /**
- * The MCP door (Streamable HTTP): one address that takes a message and answers it, as JSON or as a stream. It is
+ * The MCP endpoint (Streamable HTTP): one address that takes a message and answers it, as JSON or as a stream. It is
  * stateless: each request stands for itself, with a key of its own. What it does are the operations that every other
- * door calls.
+ * endpoint calls.
  */
 
 import type { Caller } from '../../auth/caller.ts';
@@ -29,7 +29,7 @@ export const mcpRoutes: Route[] = [
   customRoute({
     method: 'POST',
     path: '/mcp',
-    // Who opens the door may be anyone with a key; each tool asks for its own operation.
+    // Anyone with a key may send messages; each tool asks for its own operation.
     operation: 'me',
     name: 'sendMcpMessage',
     summary:
@@ -82,7 +82,7 @@ async function answerMcp(context: McpContext): Promise<Answer> {
 function refuseForeignPage({ header, services }: McpContext): void {
   const origin = header('origin');
   if (origin === null || isTrustedOrigin(origin, header('host'), services.publicUrl)) return;
-  throw new WinterdockError('forbidden', 'A page of another origin may not speak to this door.', {
+  throw new WinterdockError('forbidden', 'A page of another origin may not use the MCP endpoint.', {
     hint: 'Programs send no Origin header. Behind a name of its own, the server has to know it: WB_PUBLIC_URL.',
   });
 }

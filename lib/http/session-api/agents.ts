@@ -7,7 +7,7 @@ import { type Blueprint, createSchema, slugSchema } from '../../contract/schema.
 import type { VfsPath } from '../../vfs/paths.ts';
 import { json } from '../answer.ts';
 import type { Route, RouteContext } from '../route.ts';
-import { allOf, onlyTenantOf, restParam, sessionRoute } from './door.ts';
+import { allOf, onlyTenantOf, restParam, sessionRoute } from './session-route.ts';
 import { filesFrom, MAX_FILES, pathIn, relative } from './files.ts';
 import { isoOf, refused } from './session.ts';
 
@@ -79,8 +79,8 @@ export const AGENT_ROUTES: readonly Route[] = [
     body: makeSchema,
     async handle(context) {
       const { body } = context;
-      const unheard = Object.keys(body).find((key) => !MADE_OF.includes(key));
-      if (unheard !== undefined) return refused(501, `${unheard.slice(0, 80)} has no meaning for an agent here.`);
+      const unknown = Object.keys(body).find((key) => !MADE_OF.includes(key));
+      if (unknown !== undefined) return refused(501, `${unknown.slice(0, 80)} has no meaning for an agent here.`);
       if (body.files.length === 0 && body.systemPrompt === undefined) {
         return refused(400, 'An agent is made of files, of a systemPrompt, or of both.');
       }

@@ -6,7 +6,7 @@ import { parseVfsPath, type VfsPath } from '../../vfs/paths.ts';
 import { json } from '../answer.ts';
 import { getFile } from '../file-handlers.ts';
 import type { Route, RouteContext } from '../route.ts';
-import { allOf, ongoing, restParam, sessionParams, sessionRoute } from './door.ts';
+import { allOf, ongoing, restParam, sessionParams, sessionRoute } from './session-route.ts';
 import { isoOf } from './session.ts';
 
 /** So many files one request writes. */

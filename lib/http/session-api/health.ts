@@ -1,6 +1,6 @@
 /** The health of the server as clients of Ash read it: numbers, and nothing of any tenant. Open as `/metrics` is. */
 import { json } from '../answer.ts';
-import { sessionRoute } from './door.ts';
+import { sessionRoute } from './session-route.ts';
 
 export const HEALTH_ROUTE = sessionRoute({
   method: 'GET',

@@ -1,6 +1,6 @@
 /**
  * The session API as clients of Ash call it: sessions are sandboxes, agents are blueprints. An adapter above the
- * operations: the key's tenant and role decide as at every other door. Open only with `WB_SESSION_API=on`; not part of
+ * operations: the key's tenant and role decide as everywhere else. Open only with `WB_SESSION_API=on`; not part of
  * the document, which describes this project's own contract.
  */
 import { z } from 'zod';
@@ -15,7 +15,7 @@ import {
 import { json } from '../answer.ts';
 import type { Route, RouteContext } from '../route.ts';
 import { AGENT_ROUTES } from './agents.ts';
-import { MAX_ROWS, ongoing, onlyTenantOf, ROWS_A_READ, refusedRoutes, sessionParams, sessionRoute } from './door.ts';
+import { MAX_ROWS, ongoing, onlyTenantOf, ROWS_A_READ, refusedRoutes, sessionParams, sessionRoute } from './session-route.ts';
 import { FILE_ROUTES } from './files.ts';
 import { HEALTH_ROUTE } from './health.ts';
 import { AGENT_LABEL, agentOf, MODEL_LABEL, refused, SESSION_STATUSES, sessionOf, sessionStatusOf } from './session.ts';
@@ -47,7 +47,7 @@ const listSchema = z.strictObject({
 
 const shown = (instance: ResumeAnswer['instance']) => json(200, { session: sessionOf(instance) });
 
-/** Sessions that match, newest first: at most so many as one list walks. */
+/** Sessions that match, newest first: at most `MAX_ROWS`. */
 async function listed({ services, caller, query }: RouteContext<unknown, z.output<typeof listSchema>>) {
   const sessions: ReturnType<typeof sessionOf>[] = [];
   const enough = query.includeTotal === 'true' ? MAX_ROWS : query.offset + query.limit;
@@ -67,7 +67,7 @@ async function listed({ services, caller, query }: RouteContext<unknown, z.outpu
   return { sessions: page, ...(query.includeTotal === 'true' ? { total: sessions.length } : {}) };
 }
 
-/** A sandbox with a label of this door, or without it. */
+/** A sandbox with a label of the session API, or without it. */
 function labelled(
   { services, caller }: Pick<RouteContext, 'services' | 'caller'>,
   { id, labels }: Instance,
@@ -132,8 +132,8 @@ const OWN_ROUTES: readonly Route[] = [
     operation: 'cloneBlueprint',
     body: createSchema,
     async handle(context) {
-      const unheard = Object.keys(context.body).find((key) => !BEGUN_WITH.includes(key));
-      if (unheard !== undefined) return refused(501, `${unheard.slice(0, 80)} has no meaning for a session here.`);
+      const unknown = Object.keys(context.body).find((key) => !BEGUN_WITH.includes(key));
+      if (unknown !== undefined) return refused(501, `${unknown.slice(0, 80)} has no meaning for a session here.`);
       return json(201, { session: sessionOf(await begin(context)) });
     },
   }),
@@ -197,8 +197,8 @@ const OWN_ROUTES: readonly Route[] = [
     async handle(context) {
       const { model, ...others } = context.body;
       const instance = await ongoing(context);
-      const [unheard] = Object.keys(others);
-      if (unheard !== undefined) return refused(501, `${unheard.slice(0, 80)} has no meaning for a session here.`);
+      const [unknown] = Object.keys(others);
+      if (unknown !== undefined) return refused(501, `${unknown.slice(0, 80)} has no meaning for a session here.`);
       return shown(model === undefined ? instance : await labelled(context, instance, MODEL_LABEL, model));
     },
   }),

@@ -53,10 +53,10 @@ export function sessionOf(instance: ResumeAnswer['instance']) {
   };
 }
 
-/** An error of this door: `{error, statusCode}`. */
+/** An error of the session API: `{error, statusCode}`. */
 export const refused = (statusCode: number, error: string): Answer => json(statusCode, { error, statusCode });
 
-/** A problem as this door answers it: what is not valid is 400 here. Headers such as `Retry-After` stay. */
+/** A problem in the form of the session API: invalid input is 400 here. Headers such as `Retry-After` stay. */
 export function refusalOf(problem: Answer, thrown: unknown): Answer {
   const { detail, hint } = toProblem(storageFailure(thrown) ?? thrown, '');
   const statusCode = problem.status === 422 ? 400 : problem.status;

@@ -6,7 +6,7 @@ import { parseVfsPath } from '../../vfs/paths.ts';
 import { type Answer, json } from '../answer.ts';
 import { callAsStream } from '../call-stream.ts';
 import type { Route, RouteContext } from '../route.ts';
-import { MAX_ROWS, ongoing, ROWS_A_READ, sessionParams, sessionRoute } from './door.ts';
+import { MAX_ROWS, ongoing, ROWS_A_READ, sessionParams, sessionRoute } from './session-route.ts';
 import { MODEL_LABEL, refused } from './session.ts';
 
 /** The agent of a blueprint: a script in its workspace, which reads the message from its stdin. */
@@ -68,7 +68,7 @@ function say(context: Talk, model: string | undefined): Promise<Answer> {
 const textOf = (text: string, encoding?: string) =>
   encoding === 'base64' ? Buffer.from(text, 'base64').toString('utf8') : text;
 
-/** The lines of the ledger about a session, oldest first: of at most so many as one list walks. */
+/** The lines of the ledger about a session, oldest first: at most `MAX_ROWS`. */
 async function eventsOf({
   services,
   caller,
@@ -104,8 +104,8 @@ export const TALK_ROUTES: readonly Route[] = [
     async handle(context) {
       const { labels } = await ongoing(context);
       const known = ['content', 'includePartialMessages', 'model'];
-      const unheard = Object.keys(context.body).find((key) => !known.includes(key));
-      if (unheard !== undefined) return refused(501, `${unheard.slice(0, 80)} has no meaning for a message here.`);
+      const unknown = Object.keys(context.body).find((key) => !known.includes(key));
+      if (unknown !== undefined) return refused(501, `${unknown.slice(0, 80)} has no meaning for a message here.`);
       if (!(await hasAgent(context))) return refused(501, `Its workspace has no agent: no ${AGENT_SCRIPT}.`);
       return say(context, context.body.model ?? labels[MODEL_LABEL]);
     },

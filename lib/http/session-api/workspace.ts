@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { parseVfsPath } from '../../vfs/paths.ts';
 import { attachment, attachmentHeaders, empty, json } from '../answer.ts';
 import type { Route } from '../route.ts';
-import { ongoing, sessionParams, sessionRoute } from './door.ts';
+import { ongoing, sessionParams, sessionRoute } from './session-route.ts';
 import { refused, sessionOf } from './session.ts';
 
 /** The end of what `tar` said that an answer repeats. */

@@ -205,7 +205,7 @@ test('who is limited to some tenants exports only their lines, and proves or tak
   expect((await operations.verifyLedger({ ...everyone, role: 'viewer', tenants: null })).ok).toBe(true);
 });
 
-test('the console’s own door streams an export as the other does', async () => {
+test('the console’s own route streams an export as the other does', async () => {
   const url = `${server.url}/api/events/export?format=csv&tenant=out&type=instance.created`;
   const headers = { authorization: `Bearer ${TEST_KEY}` };
   const answer = await answerWeb(server.host.dispatcher, new Request(url, { headers }));

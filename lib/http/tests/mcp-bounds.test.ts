@@ -1,4 +1,4 @@
-/** What the tools of the MCP door answer to hostile inputs: within the sandbox, and within bounds. */
+/** What the tools of the MCP endpoint answer to hostile inputs: within the sandbox, and within bounds. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectAgent } from '../../testing/mcp.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';

@@ -1,5 +1,5 @@
 /**
- * The protocol's own conformance suite against the door: those of its scenarios that ask for no tool, prompt or
+ * The protocol's own conformance suite against the endpoint: those of its scenarios that ask for no tool, prompt or
  * resource of the suite's making. It cannot send a key, so a forwarder in front adds one.
  */
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** The MCP door under attack: roles, tenants, other people's sessions, pages of other origins, and odd messages. */
+/** The MCP endpoint under attack: roles, tenants, other people's sessions, pages of other origins, and odd messages. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roleRefusal } from '../../contract/access.ts';
 import type { Event, Instance } from '../../contract/schema.ts';
@@ -128,7 +128,7 @@ describe.each(CALLERS)('$name', ({ name, role, tenants }) => {
   });
 });
 
-test('a refusal is a line of the ledger, as at every other door', async () => {
+test('a refusal is a line of the ledger, as everywhere else', async () => {
   const agent = await connectAgent(server.url, { key: keys.get('viewer of acme') ?? '' });
   await agent.call('exec', { id: 'mine', command: 'true' });
   await agent.close();
@@ -136,7 +136,7 @@ test('a refusal is a line of the ledger, as at every other door', async () => {
   expect(lines.filter(({ via, reason }) => via === 'mcp' && reason?.startsWith('exec: ')).length).toBeGreaterThan(0);
 });
 
-test('without a key, and with a wrong one, the door stays shut', async () => {
+test('without a key, and with a wrong one, every request is refused', async () => {
   for (const key of [null, 'wrong']) {
     const answer = await post(initialize, {}, key);
     expect([answer.status, answer.json.code, answer.headers['www-authenticate']]).toEqual([

@@ -1,4 +1,4 @@
-/** The MCP door over HTTP, with the official clients and a real server. */
+/** The MCP endpoint over HTTP, with the official clients and a real server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Event, Instance } from '../../contract/schema.ts';
 import { type Agent, connectAgent, REVISIONS } from '../../testing/mcp.ts';

@@ -58,7 +58,7 @@ export class ComponentRunner {
   readonly #profile: Profile;
   readonly #interpreters: Readonly<Record<ComponentSpec['lang'], ComponentInterpreter>>;
   /** The end of what each interpreter was given to do. */
-  readonly #lanes = new Map<ComponentInterpreter, Promise<unknown>>();
+  readonly #queues = new Map<ComponentInterpreter, Promise<unknown>>();
   readonly #sources = new Map<string, string>();
   readonly #journal = new CallJournal();
   #running = 0;
@@ -159,10 +159,10 @@ export class ComponentRunner {
     const input = await inputOf(step, at);
     if ('because' in input) return skipped(input.because);
     const interpreter = this.#interpreters[step.component.lang];
-    const turn = (this.#lanes.get(interpreter) ?? Promise.resolve()).then(() =>
+    const turn = (this.#queues.get(interpreter) ?? Promise.resolve()).then(() =>
       this.#runStep(call, index, step.component, input.value, at),
     );
-    this.#lanes.set(
+    this.#queues.set(
       interpreter,
       turn.catch(() => {}),
     );

@@ -11,13 +11,13 @@ import { Run } from '../run.ts';
 import type { Shell } from '../shell/shell.ts';
 import type { ComponentInterpreter, ComponentRun, ComponentRunResult } from './interpreter.ts';
 
-const SCRATCH_LIMITS = { maxBytes: 16 * 1024 * 1024, maxFileBytes: 4 * 1024 * 1024, mustExist: false };
+const TMP_LIMITS = { maxBytes: 16 * 1024 * 1024, maxFileBytes: 4 * 1024 * 1024, mustExist: false };
 
 export class ShellComponents implements ComponentInterpreter {
   readonly #shell: Shell;
   readonly paths: readonly string[] = [];
   /** Shows a component without `vfs` no file. */
-  #scratch: Vfs | null = null;
+  #tmpFiles: Vfs | null = null;
 
   constructor(shell: Shell) {
     this.#shell = shell;
@@ -35,8 +35,8 @@ export class ShellComponents implements ComponentInterpreter {
   }: ComponentRun): Promise<ComponentRunResult> {
     if (component.persist !== 'no')
       return { ok: false, kind: 'state', message: 'A sh component has no state that :persist could keep: use files.' };
-    this.#scratch ??= component.uses.includes('vfs') ? null : openLive(':memory:', SCRATCH_LIMITS);
-    const tree = component.uses.includes('vfs') || this.#scratch === null ? files : this.#scratch.overlay();
+    this.#tmpFiles ??= component.uses.includes('vfs') ? null : openLive(':memory:', TMP_LIMITS);
+    const tree = component.uses.includes('vfs') || this.#tmpFiles === null ? files : this.#tmpFiles.overlay();
     const timeoutMs = Math.max(1, deadline - monotonicMs());
     // A long command's output is sent before its end.
     const sent: OutputChunk[] = [];
@@ -65,8 +65,8 @@ export class ShellComponents implements ComponentInterpreter {
   forget(): void {}
 
   dropIdle(): void {
-    this.#scratch?.close();
-    this.#scratch = null;
+    this.#tmpFiles?.close();
+    this.#tmpFiles = null;
   }
 }
 

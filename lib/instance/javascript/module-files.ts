@@ -38,8 +38,8 @@ function manifestIn(files: ModuleFiles, folder: string): Record<string, unknown>
   const path = joined(folder, 'package.json');
   if (files.kind(path) !== 'file') return null;
   try {
-    const said: unknown = JSON.parse(files.text(path));
-    return typeof said === 'object' && said !== null ? (said as Record<string, unknown>) : null;
+    const parsed: unknown = JSON.parse(files.text(path));
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : null;
   } catch {
     return null;
   }

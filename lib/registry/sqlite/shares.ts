@@ -16,7 +16,7 @@ import type { SyncMethods } from './to-async.ts';
 const { seq, ...SHARE } = getTableColumns(shares);
 
 /** The filters of shares; `seq` selects earlier ones. */
-type Asked = 'tenants' | 'tenant' | 'instance' | 'seq' | 'sha256' | 'id' | 'diskSha256';
+type ShareColumn = 'tenants' | 'tenant' | 'instance' | 'seq' | 'sha256' | 'id' | 'diskSha256';
 
 /** The shares in the registry's file. */
 export function openShares(database: RegistryDatabase, ledger: LedgerTable): SyncMethods<ShareStore> {
@@ -24,7 +24,7 @@ export function openShares(database: RegistryDatabase, ledger: LedgerTable): Syn
     queries.insert(shares).values(boundColumns(SHARE)).onConflictDoNothing({ target: shares.id }).prepare(),
   );
   /** Newest first. */
-  const select = (by: readonly Asked[]) =>
+  const select = (by: readonly ShareColumn[]) =>
     database.shape(`shares: by ${by.join()}`, (queries) =>
       queries
         .select({ ...SHARE, seq })
@@ -41,8 +41,8 @@ export function openShares(database: RegistryDatabase, ledger: LedgerTable): Syn
         .limit(placeholder('limit'))
         .prepare(),
     );
-  const find = (values: { [K in Asked]?: unknown }, limit: number) => {
-    const by = (Object.keys(values) as Asked[]).filter((name) => values[name] !== undefined);
+  const find = (values: { [K in ShareColumn]?: unknown }, limit: number) => {
+    const by = (Object.keys(values) as ShareColumn[]).filter((name) => values[name] !== undefined);
     const bind = { ...values, tenants: JSON.stringify(values.tenants), limit };
     return select(by).all(bind);
   };

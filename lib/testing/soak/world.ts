@@ -48,7 +48,7 @@ export class World {
   #readOnly: string | null = null;
   /** Until this time a refusal may be caused by a fault. */
   #troubledUntil = 0;
-  #said = '';
+  #earlierOutput = '';
 
   private constructor(folder: string, space: Namespace, clock: string, disk: Disk) {
     this.#folder = folder;
@@ -91,7 +91,7 @@ export class World {
 
   /** The servers' last output. */
   get output(): string {
-    return (this.#said + (this.#server?.output() ?? '')).slice(-OUTPUT_CHARS);
+    return (this.#earlierOutput + (this.#server?.output() ?? '')).slice(-OUTPUT_CHARS);
   }
 
   /** Whether a server ended by itself. */
@@ -169,7 +169,7 @@ export class World {
     const how = await Promise.race([server.end(signal).then(String), late]);
     clearTimeout(timer);
     if (how === 'hangs') await server.end('SIGKILL');
-    this.#said = this.output;
+    this.#earlierOutput = this.output;
     this.#server = null;
     this.#troubledUntil = performance.now() + 1000;
     return how;

@@ -1,4 +1,4 @@
-"""A sandbox in the hand, over the client."""
+"""The sandbox object, over the client."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Printed by `npm run client:calls`. Not to be written by hand.
 
-A sandbox in the hand, over the client."""
+The sandbox object, over the client."""
 
 from __future__ import annotations
 

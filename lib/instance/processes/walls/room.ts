@@ -30,7 +30,7 @@ export interface RoomFolders {
   /** Seen in the room only as far as it is named above. */
   hidden: readonly string[];
   /** A folder in which one can be made for a moment. */
-  scratch: string;
+  tmpFolder: string;
 }
 
 export interface Room {
@@ -118,7 +118,7 @@ export async function buildRoom(walls: readonly RoomWall[], folders: RoomFolders
     ...(walls.includes('net') ? ['--net'] : []),
     ...(walls.includes('files') ? ['--mount', '--propagation', 'private'] : []),
   ];
-  const newRoot = join(folders.scratch, `room-${process.pid}`);
+  const newRoot = join(folders.tmpFolder, `room-${process.pid}`);
   makeFolderNow(newRoot);
   const specs = walls.includes('files') ? [newRoot, ...specsOf(folders)] : [];
   const builder = spawn(unshare, [...flags, '/bin/sh', '-c', SCRIPT, 'sh', ...specs], {

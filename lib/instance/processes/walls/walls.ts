@@ -190,7 +190,7 @@ async function findRoom(
         readable: [...READABLE_CODE, process.execPath],
         writable: [join(dataFolder, 'live'), spill, ...caches].flatMap(withRealPath),
         hidden: withRealPath(dataFolder),
-        scratch: spill,
+        tmpFolder: spill,
       });
       for (const wall of walls) missing.delete(wall);
       return room;
@@ -217,8 +217,8 @@ async function problemWith(walls: Walls, { dataFolder, cacheFolder, maxStartMs }
     if (found === null) proven.add(shape);
     return found;
   } catch (error) {
-    const said = worker.stderr().trim().split('\n')[0];
-    return `a worker does not start behind it${said ? `: ${said}` : `: ${messageOf(error)}`}`;
+    const message = worker.stderr().trim().split('\n')[0];
+    return `a worker does not start behind it${message ? `: ${message}` : `: ${messageOf(error)}`}`;
   } finally {
     worker.child.kill('SIGKILL');
     await worker.exited;

@@ -45,12 +45,12 @@ const INTERRUPTED = 130;
 const NO_CHILD = 127;
 const REFUSED = 2;
 
-const said = (stdout: string, stderr = '', exitCode = 0): ExecResult => ({ stdout, stderr, exitCode });
+const result = (stdout: string, stderr = '', exitCode = 0): ExecResult => ({ stdout, stderr, exitCode });
 
 export function jobCommands(caller: () => ShellJobCaller): Command[] {
   return [
     defineCommand(START_COMMAND, (args, context) => start(caller(), Number(args[0]), context)),
-    defineCommand(REFUSE_COMMAND, async () => said('', NESTED_JOB, REFUSED)),
+    defineCommand(REFUSE_COMMAND, async () => result('', NESTED_JOB, REFUSED)),
     defineCommand('wait', (args) => wait(caller(), args)),
     defineCommand('jobs', (args) => list(caller(), args)),
     defineCommand('kill', (args) => kill(caller(), args)),
@@ -59,7 +59,7 @@ export function jobCommands(caller: () => ShellJobCaller): Command[] {
 
 async function start(caller: ShellJobCaller, at: number, context: CommandContext): Promise<ExecResult> {
   const command = caller.sources[at];
-  if (command === undefined) return said('', `bash: ${START_COMMAND}: command not found\n`, NO_CHILD);
+  if (command === undefined) return result('', `bash: ${START_COMMAND}: command not found\n`, NO_CHILD);
   const env: Record<string, string> = {};
   for (const [name, value] of context.env)
     if (NAME.test(name) && name !== LAST_JOB && !SHELLS_OWN.has(name)) env[name] = value;
@@ -68,11 +68,11 @@ async function start(caller: ShellJobCaller, at: number, context: CommandContext
   const job = answer?.jobs[0]?.job;
   if (job === undefined) {
     const why = request === null ? LARGE_JOB : (answer?.refusal ?? 'the call was stopped');
-    return said('', `bash: cannot run in the background: ${why}\n`, 1);
+    return result('', `bash: cannot run in the background: ${why}\n`, 1);
   }
   caller.own.push(job);
   await context.assignShellVariable?.(LAST_JOB, String(job));
-  return said('');
+  return result('');
 }
 
 /** The job that a word names: a number, or `%n` of this script. Null for none. */
@@ -88,7 +88,8 @@ async function wait(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
   const words = args.filter((word) => word !== '-f' && word !== '--');
   const option = words.find((word) => word.startsWith('-'));
   if (option === '-n' && words.length === 1) return waitForAny(caller);
-  if (option !== undefined) return said('', `bash: wait: ${option}: not supported; use wait, wait -n or wait PID\n`, 2);
+  if (option !== undefined)
+    return result('', `bash: wait: ${option}: not supported; use wait, wait -n or wait PID\n`, 2);
   let [stdout, stderr, exitCode] = ['', '', 0];
   for (const word of words.length === 0 ? caller.own.map(String) : words) {
     const job = jobOf(caller, word);
@@ -110,12 +111,12 @@ async function wait(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
 
 async function waitForAny(caller: ShellJobCaller): Promise<ExecResult> {
   const own = caller.own.filter((job) => !caller.waited.has(job));
-  if (own.length === 0) return said('', '', NO_CHILD);
+  if (own.length === 0) return result('', '', NO_CHILD);
   const first = await caller.ask({ op: 'wait', jobs: own });
-  if (first === null) return said('', '', INTERRUPTED);
+  if (first === null) return result('', '', INTERRUPTED);
   const ended = first.jobs[0];
   // Of so many that have ended nobody knows any more.
-  if (ended === undefined) return said('', '', NO_CHILD);
+  if (ended === undefined) return result('', '', NO_CHILD);
   caller.waited.add(ended.job);
   return bytes(textOf(first, 'stdout'), textOf(first, 'stderr'), ended.exitCode ?? 0);
 }
@@ -127,11 +128,11 @@ function textOf({ output }: ShellJobAnswer, wanted: 'stdout' | 'stderr'): string
 async function list(caller: ShellJobCaller, args: string[]): Promise<ExecResult> {
   const option = args.find((word) => !['-l', '-p', '-r', '-s'].includes(word));
   if (option !== undefined)
-    return said('', `bash: jobs: ${option}: not supported; use jobs, or jobs -l, -p, -r or -s\n`, 2);
+    return result('', `bash: jobs: ${option}: not supported; use jobs, or jobs -l, -p, -r or -s\n`, 2);
   const answer = await caller.ask({ op: 'list' });
   const shown = (answer?.jobs ?? []).filter(({ exitCode }) => (args.includes('-s') ? false : exitCode === null));
-  if (args.includes('-p')) return said(shown.map(({ job }) => `${job}\n`).join(''));
-  return said(shown.map((status, at) => line(status, at, shown.length, args.includes('-l'))).join(''));
+  if (args.includes('-p')) return result(shown.map(({ job }) => `${job}\n`).join(''));
+  return result(shown.map((status, at) => line(status, at, shown.length, args.includes('-l'))).join(''));
 }
 
 function line({ job, command }: ShellJobStatus, at: number, all: number, withNumber: boolean): string {
@@ -141,16 +142,16 @@ function line({ job, command }: ShellJobStatus, at: number, all: number, withNum
 
 async function kill(caller: ShellJobCaller, args: string[]): Promise<ExecResult> {
   const words = [...args];
-  if (words[0] === '-l') return said('HUP INT KILL TERM\n');
+  if (words[0] === '-l') return result('HUP INT KILL TERM\n');
   let signal = 'TERM';
   const first = words[0];
   if (first === '-s' || first === '-n') signal = words.splice(0, 2)[1] ?? '';
   else if (first !== undefined && /^-\w+$/.test(first)) signal = words.splice(0, 1)[0]?.slice(1) ?? '';
   if (words[0] === '--') words.shift();
   if (words.length === 0)
-    return said('', 'kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ...\n', 2);
+    return result('', 'kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ...\n', 2);
   if (!/^(?:0|(?:SIG)?(?:HUP|INT|QUIT|KILL|TERM)|1|2|3|9|15)$/i.test(signal)) {
-    return said(
+    return result(
       '',
       `bash: kill: ${signal}: not supported: a run can be ended (TERM, KILL, INT, HUP, QUIT) or asked after (0)\n`,
       1,
@@ -167,7 +168,7 @@ async function kill(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
     stderr += word.startsWith('%') ? `bash: kill: ${word}: no such job\n` : `bash: kill: (${word}) - No such process\n`;
     exitCode = 1;
   }
-  return said('', stderr, exitCode);
+  return result('', stderr, exitCode);
 }
 
 /** Output of jobs is text in which bytes that are not UTF-8 are escaped. */

@@ -1,4 +1,4 @@
-/** Requests to an index or registry of packages, for `pip` and `npm`. Bytes of a stranger. */
+/** Requests to an index or registry of packages, for `pip` and `npm`. What they answer is untrusted. */
 import type { FetchAnswer } from '../../fetch-messages.ts';
 import { followRedirects } from '../../redirects.ts';
 import type { CommandCall } from './own-command.ts';

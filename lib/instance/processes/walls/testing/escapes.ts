@@ -59,13 +59,13 @@ async function tryAll(command: readonly string[], flags: readonly string[]): Pro
     (async () => { ${tries.join('\n')}; console.log(JSON.stringify(done)); process.exit(0); })()`;
   const [file = '', ...args] = [...command, process.execPath, '--no-warnings', ...flags, '-e', probe];
   const child = spawn(file, args, { env: { NODE_ENV: 'test' }, stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
+  let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    output += text;
   });
   await once(child, 'close');
   victim.kill('SIGKILL');
-  return JSON.parse(said) as Record<string, boolean>;
+  return JSON.parse(output) as Record<string, boolean>;
 }
 
 /** The file of another sandbox, as the server makes it. */

@@ -60,13 +60,13 @@ export class Project {
   async present(folder: string): Promise<PlacedPackage | null> {
     const path = `${this.folder}/${folder}/package.json`;
     if (this.#call.files.look(path)?.kind !== 'file') return null;
-    const said = packageJson((await this.#call.input(path)).toString());
-    if (said === null || typeof said.name !== 'string' || typeof said.version !== 'string') return null;
-    const optionalDependencies = textsOf(said.optionalDependencies);
+    const manifest = packageJson((await this.#call.input(path)).toString());
+    if (manifest === null || typeof manifest.name !== 'string' || typeof manifest.version !== 'string') return null;
+    const optionalDependencies = textsOf(manifest.optionalDependencies);
     const dependencies = Object.fromEntries(
-      Object.entries(textsOf(said.dependencies)).filter(([name]) => !(name in optionalDependencies)),
+      Object.entries(textsOf(manifest.dependencies)).filter(([name]) => !(name in optionalDependencies)),
     );
-    return { name: said.name, version: said.version, dependencies, optionalDependencies };
+    return { name: manifest.name, version: manifest.version, dependencies, optionalDependencies };
   }
 
   /** The names of the packages directly in its node_modules. */
@@ -86,11 +86,11 @@ export class Project {
   async locked(): Promise<Map<string, LockedPackage> | null> {
     const path = `${this.folder}/package-lock.json`;
     if (this.#call.files.look(path) === null) return null;
-    const said = packageJson((await this.#call.input(path)).toString());
-    if (!isJsonObject(said?.packages))
+    const manifest = packageJson((await this.#call.input(path)).toString());
+    if (!isJsonObject(manifest?.packages))
       throw new PackageError('package-lock.json is of a version before 2: write it anew');
     const found = new Map<string, LockedPackage>();
-    for (const [folder, fields] of Object.entries(said.packages)) {
+    for (const [folder, fields] of Object.entries(manifest.packages)) {
       if (folder === '') continue;
       found.set(folder, lockedPackage(folder, fields));
     }

@@ -1,4 +1,4 @@
-/** A registry of npm packages: which versions there are, and their bytes. Bytes of a stranger. */
+/** A registry of npm packages: which versions there are, and their bytes, which are untrusted. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { maxSatisfying, satisfies, validRange } from 'semver';
 import { PackageError, type PackageSource } from '../package-source.ts';
@@ -50,20 +50,21 @@ export async function packumentOf(name: string, registry: string, fetch: Package
   const { answer } = await fetch(url, ACCEPT);
   if (answer.status === 404) throw new PackageError(`there is no package "${name}" on ${registry}`);
   if (answer.status !== 200) throw new PackageError(`${url} answered ${answer.status}`);
-  let said: unknown;
+  let document: unknown;
   try {
-    said = JSON.parse(Buffer.from(answer.body).toString());
+    document = JSON.parse(Buffer.from(answer.body).toString());
   } catch {
     // Said below.
   }
-  if (!isJsonObject(said) || !isJsonObject(said.versions)) throw new PackageError(`${url} is no list of versions`);
+  if (!isJsonObject(document) || !isJsonObject(document.versions))
+    throw new PackageError(`${url} is no list of versions`);
   const versions = new Map<string, { manifest: PackageManifest; isDeprecated: boolean }>();
-  for (const [version, fields] of Object.entries(said.versions)) {
+  for (const [version, fields] of Object.entries(document.versions)) {
     const manifest = manifestOf(fields, name, version);
     if (manifest === null) continue;
     versions.set(version, { manifest, isDeprecated: isJsonObject(fields) && Boolean(fields.deprecated) });
   }
-  return { tags: textsOf(said['dist-tags']), versions };
+  return { tags: textsOf(document['dist-tags']), versions };
 }
 
 function manifestOf(fields: unknown, name: string, version: string): PackageManifest | null {

@@ -1,4 +1,4 @@
-/** The inside of an npm package: its files by their paths. Bytes of a stranger. */
+/** The inside of an npm package: its files by their paths. The bytes are untrusted. */
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { extract } from 'tar-stream';
@@ -31,9 +31,9 @@ export async function unpackPackage(bytes: Buffer, name: string, version: string
     const why = error instanceof Error ? error.message : String(error);
     throw new PackageError(`${name}@${version} is no package that can be installed: ${why}`);
   }
-  const said = packageJson(files.get('package.json')?.toString() ?? '');
-  if (said?.name !== name || said.version !== version) {
-    throw new PackageError(`${name}@${version} says that it is ${String(said?.name)}@${String(said?.version)}`);
+  const manifest = packageJson(files.get('package.json')?.toString() ?? '');
+  if (manifest?.name !== name || manifest.version !== version) {
+    throw new PackageError(`${name}@${version} says that it is ${String(manifest?.name)}@${String(manifest?.version)}`);
   }
   return files;
 }
@@ -50,8 +50,8 @@ function placeOf(path: string): string {
 /** A package.json as an object; null for what is none. */
 export function packageJson(text: string): Record<string, unknown> | null {
   try {
-    const said: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
-    return isJsonObject(said) ? said : null;
+    const manifest: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
+    return isJsonObject(manifest) ? manifest : null;
   } catch {
     return null;
   }

@@ -19,9 +19,9 @@ export async function installedIn(call: CommandCall, folder: string): Promise<Ma
   for (const name of (await call.changes.readdir(folder)).toSorted()) {
     const metadata = `${folder}/${name}/METADATA`;
     if (!name.endsWith('.dist-info') || call.files.look(metadata)?.kind !== 'file') continue;
-    const said = metadataOf((await call.input(metadata)).toString());
-    const normal = normalName(said.name);
-    if (normal !== '') found.set(normal, { ...said, name: normal, title: said.name, folder: name });
+    const facts = metadataOf((await call.input(metadata)).toString());
+    const normal = normalName(facts.name);
+    if (normal !== '') found.set(normal, { ...facts, name: normal, title: facts.name, folder: name });
   }
   return found;
 }

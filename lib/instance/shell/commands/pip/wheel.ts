@@ -1,4 +1,4 @@
-/** The inside of a wheel: its files by where they go, and what it says of itself. Bytes of a stranger. */
+/** The inside of a wheel: its files by where they go, and what it says of itself. The bytes are untrusted. */
 import { fromBufferPromise } from 'yauzl';
 import { normalName } from './requirements.ts';
 
@@ -65,14 +65,14 @@ function described(files: Map<string, Buffer>, file: string): Wheel {
   const own = [...files.keys()].find((path) => /^[^/]+\.dist-info\/METADATA$/.test(path));
   const metadata = own === undefined ? undefined : files.get(own);
   if (own === undefined || metadata === undefined) throw new WheelError(`${file} has no METADATA`);
-  const said = metadataOf(metadata.toString());
-  if (normalName(said.name) !== normalName(name ?? '') || said.version === '') {
-    throw new WheelError(`${file} says that it is "${said.name}" ${said.version}`);
+  const facts = metadataOf(metadata.toString());
+  if (normalName(facts.name) !== normalName(name ?? '') || facts.version === '') {
+    throw new WheelError(`${file} says that it is "${facts.name}" ${facts.version}`);
   }
   const entries = files.get(own.replace(/METADATA$/, 'entry_points.txt'))?.toString() ?? '';
   const scripts = /\[console_scripts\]([^[]*)/.exec(entries)?.[1] ?? '';
   const commands = [...scripts.matchAll(/^\s*([\w.-]+)\s*=/gm)].map(([, command = '']) => command);
-  return { ...said, version: said.version || (version ?? ''), files, commands };
+  return { ...facts, version: facts.version || (version ?? ''), files, commands };
 }
 
 /** The headers of a METADATA file, which ends with the first empty line. */

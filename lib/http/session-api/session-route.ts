@@ -10,7 +10,7 @@ import type { Answer } from '../answer.ts';
 import { customRoute, type ParsedInput, type Route, type RouteContext } from '../route.ts';
 import { refusalOf, refused } from './session.ts';
 
-/** So many rows one list walks at most, `ROWS_A_READ` at a time. */
+/** The most rows that one list reads, `ROWS_A_READ` at a time. */
 export const MAX_ROWS = 10_000;
 export const ROWS_A_READ = 500;
 
@@ -18,7 +18,7 @@ export const sessionParams = z.strictObject({ id: instanceIdSchema });
 /** The rest of an address is parsed from its raw segments: see `filePathOf`. */
 export const restParam = z.string() as z.ZodType as z.ZodType<VfsPath, string>;
 
-/** All that a list has, of at most so many as one list walks. */
+/** All that a list has, at most `MAX_ROWS`. */
 export async function allOf<T>(read: (page: { limit: number; cursor?: string }) => Promise<ListPage<T>>): Promise<T[]> {
   const found: T[] = [];
   let cursor: string | undefined;
@@ -54,7 +54,7 @@ interface Spec<P extends z.ZodType | null, Q extends z.ZodType | null, B extends
   handle(context: RouteContext<ParsedInput<P>, ParsedInput<Q>, ParsedInput<B>>): Promise<Answer> | Answer;
 }
 
-/** A route of this door: errors are `{error, statusCode}`. */
+/** A route of the session API: errors are `{error, statusCode}`. */
 export function sessionRoute<
   P extends z.ZodType | null = null,
   Q extends z.ZodType | null = null,
@@ -90,18 +90,18 @@ function everywhere(paths: readonly string[], answer: Answer, taken: readonly Ro
 
 const withRest = (path: string) => [path, `${path}/*`];
 
-/** The methods that an address with an answer has not: 405, with those that it has. */
+/** 405 for the methods that an address does not have, with those that it has. */
 function wrongMethods(taken: readonly Route[]): Route[] {
   const paths = [...new Set(taken.filter(({ root }) => !root).map(({ path }) => path))];
   return paths.flatMap((path) => {
     const own = taken.filter((route) => route.path === path).map(({ method }) => method);
     const allow = [...own, ...(own.includes('GET') ? ['HEAD'] : [])].join(', ');
-    const said = refused(405, `This address has ${allow} alone.`);
-    return everywhere([path], { ...said, headers: { ...said.headers, allow } }, taken);
+    const refusal = refused(405, `This address has ${allow} alone.`);
+    return everywhere([path], { ...refusal, headers: { ...refusal.headers, allow } }, taken);
   });
 }
 
-/** What this door does not do, and what there is not: both in the form of its clients. */
+/** What the session API does not do, and addresses where there is nothing: both answered in its clients' form. */
 export function refusedRoutes(taken: readonly Route[]): Route[] {
   const absent = ['/credentials', '/evals', '/queue', '/attachments'].flatMap(withRest).concat('/usage/*');
   return [

@@ -15,7 +15,7 @@ import { TEST_KEY } from '../lib/testing/server.ts';
 import { ensureBuilt } from '../scripts/build.ts';
 import { actionNamed, hostileForms, hostileVisits } from './hostile-requests.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'winterdock-door-'));
+const folder = mkdtempSync(join(tmpdir(), 'winterdock-requests-'));
 let server: ServerProcess;
 
 beforeAll(async () => {
@@ -249,7 +249,7 @@ test('an action that cannot be decoded gives the console’s scripts a sentence'
 });
 
 test('pages and actions count in the rate limits; what belongs to a page does not, and a refusal is a page too', async () => {
-  const own = mkdtempSync(join(tmpdir(), 'winterdock-door-'));
+  const own = mkdtempSync(join(tmpdir(), 'winterdock-requests-'));
   const settings = { NODE_ENV: 'production', WB_LOG: 'info', WB_RATE_ADDRESS: '20' };
   const limited = await spawnServer({ folder: own, args: [], settings });
   try {
