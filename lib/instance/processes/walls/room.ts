@@ -4,8 +4,8 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, lstatSync, openSync, readlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, lstatSync, openSync, readlinkSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { makeFolderNow, removeTreeNow } from '../../../base/effects.ts';
 import { STATM_DESCRIPTOR } from '../../../base/resident-memory.ts';
@@ -40,37 +40,6 @@ export interface Room {
   close(): void;
 }
 
-/**
- * Makes a root of its own in memory, with what is named, and makes it the only one. /proc is needed to take the old
- * root away, and goes with it: nobody in the room sees a process.
- */
-const SCRIPT = `set -e
-umask 022
-if [ $# -gt 0 ]; then
-  new=$1; shift
-  mount -t tmpfs -o mode=0755,size=1m tmpfs "$new"
-  for spec in "$@"; do
-    kind=\${spec%%:*}; path=\${spec#*:}
-    case $kind in
-      link) mkdir -p "$new\${path%/*}"; ln -s "$(readlink "$path")" "$new$path"; continue;;
-      hide) if [ -d "$new$path" ]; then mount -t tmpfs -o mode=0755,size=1m tmpfs "$new$path"; fi; continue;;
-    esac
-    if [ -d "$path" ]; then mkdir -p "$new$path"
-    elif [ ! -e "$new$path" ]; then mkdir -p "$new\${path%/*}"; : > "$new$path"; fi
-    if [ $kind = ro ]; then mount -o rbind,ro "$path" "$new$path"; else mount --rbind "$path" "$new$path"; fi
-  done
-  mkdir "$new/.old" "$new/proc"
-  mount --rbind /proc "$new/proc"
-  cd "$new"
-  mount -o remount,bind,ro "$new"
-  pivot_root . .old
-  cd /
-  umount -l /.old
-  umount -l /proc
-fi
-echo ready
-read -r line || true`;
-
 /** Opens what tells a process its own memory, which it finds nowhere in a room without /proc. */
 const SEES_ITSELF = ['/bin/sh', '-c', `exec ${STATM_DESCRIPTOR}</proc/self/statm; unset PWD; exec "$@"`, 'sh'];
 
@@ -84,24 +53,67 @@ function isWithin(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
 }
 
-function specsOf({ readable, writable, hidden }: RoomFolders): string[] {
-  const system = SYSTEM.filter((path) => existsSync(path));
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** A path as a field of an fstab. */
+const field = (path: string) =>
+  path.replaceAll(/[\\\s]/g, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, '0')}`);
+
+/**
+ * The commands that make a root of its own in memory, with what is named, and make it the only one. /proc is needed to
+ * take the old root away, and goes with it: nobody in the room sees a process. One call makes many mounts, and one many
+ * folders: a program for each took most of the time that a room takes.
+ */
+function rootScript(root: string, { readable, writable, hidden }: RoomFolders): string {
+  const isThere = (path: string) => existsSync(path);
   const isLink = (path: string) => lstatSync(path).isSymbolicLink();
+  const system = SYSTEM.filter(isThere);
+  const links = system.filter(isLink);
   const folders = system.filter((path) => !isLink(path));
-  return [
-    ...folders.map((path) => `ro:${path}`),
-    ...system.filter(isLink).map((path) => `link:${path}`),
-    ...SYSTEM_FILES.filter((path) => existsSync(path)).map((path) => `ro:${path}`),
-    ...DEVICES.filter((path) => existsSync(path)).map((path) => `rw:${path}`),
+  const shown = [
+    ...folders,
+    ...SYSTEM_FILES.filter(isThere),
     // A folder that holds another comes first, so that it does not cover it.
-    ...readable
-      .filter((path) => existsSync(path) && !isWithin(path, folders))
-      .toSorted()
-      .map((path) => `ro:${path}`),
-    ...hidden.toSorted().map((path) => `hide:${path}`),
-    ...writable.toSorted().map((path) => `rw:${path}`),
+    ...readable.filter((path) => isThere(path) && !isWithin(path, folders)).toSorted(),
   ];
+  const devices = DEVICES.filter(isThere);
+  const written = writable.toSorted();
+  const [ownFolders, files] = [true, false].map((wanted) =>
+    [...shown, ...devices].filter((path) => statSync(path).isDirectory() === wanted),
+  ) as [string[], string[]];
+  const within = (path: string) => quoted(`${root}${path}`);
+  const folderCommand = (paths: readonly string[]) =>
+    paths.length === 0 ? [] : [`mkdir -p ${[...new Set(paths)].map(within).join(' ')}`];
+  const fstab = `${root}/.fstab`;
+  const mounts = (lines: readonly [path: string, options: string][]) => [
+    `printf %s ${quoted(lines.map(([path, options]) => `${field(path)} ${field(root + path)} none ${options}\n`).join(''))} > ${quoted(fstab)}`,
+    `mount -a -T ${quoted(fstab)}`,
+  ];
+  const inMemory = (path: string) => `mount -t tmpfs -o mode=0755,size=1m tmpfs ${quoted(path)}`;
+  return [
+    'umask 022',
+    inMemory(root),
+    ...folderCommand([...ownFolders, ...[...files, ...links].map(dirname), '/.old', '/proc']),
+    ...files.map((path) => `: > ${within(path)}`),
+    ...links.map((path) => `ln -s ${quoted(readlinkSync(path))} ${within(path)}`),
+    ...mounts([
+      ...shown.map((path): [string, string] => [path, 'rbind,ro']),
+      ...devices.map((path): [string, string] => [path, 'rbind']),
+    ]),
+    ...hidden.toSorted().map((path) => `if [ -d ${within(path)} ]; then ${inMemory(`${root}${path}`)}; fi`),
+    ...folderCommand(written),
+    ...mounts([...written, '/proc'].map((path): [string, string] => [path, 'rbind'])),
+    `rm ${quoted(fstab)}`,
+    `cd ${quoted(root)}`,
+    `mount -o remount,bind,ro ${quoted(root)}`,
+    'pivot_root . .old',
+    'cd /',
+    'umount -l /.old /proc',
+  ].join('\n');
 }
+
+/** Says that the room is there, and keeps it until its descriptors are open. */
+const WAIT = 'echo ready; read -r line || true';
 
 /**
  * Builds a room with these walls. Throws an Error whose message is the reason, as the system said it, when the machine
@@ -120,8 +132,8 @@ export async function buildRoom(walls: readonly RoomWall[], folders: RoomFolders
   ];
   const newRoot = join(folders.tmpFolder, `room-${process.pid}`);
   makeFolderNow(newRoot);
-  const specs = walls.includes('files') ? [newRoot, ...specsOf(folders)] : [];
-  const builder = spawn(unshare, [...flags, '/bin/sh', '-c', SCRIPT, 'sh', ...specs], {
+  const script = ['set -e', ...(walls.includes('files') ? [rootScript(newRoot, folders)] : []), WAIT].join('\n');
+  const builder = spawn(unshare, [...flags, '/bin/sh', '-c', script], {
     env: { NODE_ENV: 'production', PATH: TOOL_FOLDERS.join(':') },
     timeout: MAX_BUILD_MS,
     killSignal: 'SIGKILL',

@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { buildRoom } from './room.ts';
+
+/** Without privileges a namespace of users comes first. */
+const flags = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+const givesNamespaces = spawnSync('unshare', [...flags, '--net', '--mount', 'true']).status === 0;
+
+test.runIf(givesNamespaces)(
+  'a room shows what is named, writes where it may, and hides the rest, whatever characters are in the paths',
+  async () => {
+    const base = mkdtempSync(join(tmpdir(), "winterdock-a b\t#c\\d'e$f\n"));
+    const at = (...names: string[]) => join(base, ...names);
+    for (const name of ['read', 'data/live', 'data/spill', 'other'])
+      mkdirSync(at(...name.split('/')), { recursive: true });
+    for (const name of ['read/file', 'data/secret', 'other/file']) writeFileSync(at(...name.split('/')), name);
+    const room = await buildRoom(['net', 'files'], {
+      readable: [at('read')],
+      writable: [at('data/live'), at('data/spill')],
+      hidden: [at('data')],
+      tmpFolder: at('data/spill'),
+    });
+    try {
+      const script = `cat "$1/read/file"; echo; echo mine > "$1/data/live/mine"; echo no > "$1/read/file"
+        for path in data/secret other proc/self; do [ -e "$1/$path" ] && echo "$path"; done; ls -A /; ls "$1/data"`;
+      const [file = '', ...args] = room.command;
+      const { stdout, stderr } = spawnSync(file, [...args, '/bin/sh', '-c', script, 'sh', base], { encoding: 'utf8' });
+      const [first, ...rest] = stdout.split('\n');
+      expect(first).toBe('read/file');
+      expect(stderr).toMatch(/Read-only file system/);
+      expect(readFileSync(at('data/live/mine'), 'utf8')).toBe('mine\n');
+      expect(readFileSync(at('read/file'), 'utf8')).toBe('read/file');
+      for (const name of ['data/secret', 'other', '.fstab', 'home', 'root', 'var']) expect(rest).not.toContain(name);
+      expect(rest.slice(-3)).toEqual(['live', 'spill', '']);
+    } finally {
+      room.close();
+      rmSync(base, { recursive: true });
+    }
+  },
+);
