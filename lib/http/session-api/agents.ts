@@ -7,9 +7,9 @@ import { type Blueprint, createSchema, slugSchema } from '../../contract/schema.
 import type { VfsPath } from '../../vfs/paths.ts';
 import { json } from '../answer.ts';
 import type { Route, RouteContext } from '../route.ts';
-import { allOf, onlyTenantOf, restParam, sessionRoute } from './session-route.ts';
 import { filesFrom, MAX_FILES, pathIn, relative } from './files.ts';
 import { isoOf, refused } from './session.ts';
+import { allOf, onlyTenantOf, restParam, sessionRoute } from './session-route.ts';
 
 const agentParams = z.strictObject({ name: slugSchema });
 const agentFileParams = z.strictObject({ name: slugSchema, path: restParam });

@@ -6,8 +6,8 @@ import { parseVfsPath, type VfsPath } from '../../vfs/paths.ts';
 import { json } from '../answer.ts';
 import { getFile } from '../file-handlers.ts';
 import type { Route, RouteContext } from '../route.ts';
-import { allOf, ongoing, restParam, sessionParams, sessionRoute } from './session-route.ts';
 import { isoOf } from './session.ts';
+import { allOf, ongoing, restParam, sessionParams, sessionRoute } from './session-route.ts';
 
 /** So many files one request writes. */
 export const MAX_FILES = 1_000;

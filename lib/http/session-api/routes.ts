@@ -15,10 +15,18 @@ import {
 import { json } from '../answer.ts';
 import type { Route, RouteContext } from '../route.ts';
 import { AGENT_ROUTES } from './agents.ts';
-import { MAX_ROWS, ongoing, onlyTenantOf, ROWS_A_READ, refusedRoutes, sessionParams, sessionRoute } from './session-route.ts';
 import { FILE_ROUTES } from './files.ts';
 import { HEALTH_ROUTE } from './health.ts';
 import { AGENT_LABEL, agentOf, MODEL_LABEL, refused, SESSION_STATUSES, sessionOf, sessionStatusOf } from './session.ts';
+import {
+  MAX_ROWS,
+  ongoing,
+  onlyTenantOf,
+  ROWS_A_READ,
+  refusedRoutes,
+  sessionParams,
+  sessionRoute,
+} from './session-route.ts';
 import { TALK_ROUTES } from './talk.ts';
 import { WORKSPACE_ROUTES } from './workspace.ts';
 

@@ -6,8 +6,8 @@ import { parseVfsPath } from '../../vfs/paths.ts';
 import { type Answer, json } from '../answer.ts';
 import { callAsStream } from '../call-stream.ts';
 import type { Route, RouteContext } from '../route.ts';
-import { MAX_ROWS, ongoing, ROWS_A_READ, sessionParams, sessionRoute } from './session-route.ts';
 import { MODEL_LABEL, refused } from './session.ts';
+import { MAX_ROWS, ongoing, ROWS_A_READ, sessionParams, sessionRoute } from './session-route.ts';
 
 /** The agent of a blueprint: a script in its workspace, which reads the message from its stdin. */
 const AGENT_SCRIPT = '.agent.sh';

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { parseVfsPath } from '../../vfs/paths.ts';
 import { attachment, attachmentHeaders, empty, json } from '../answer.ts';
 import type { Route } from '../route.ts';
-import { ongoing, sessionParams, sessionRoute } from './session-route.ts';
 import { refused, sessionOf } from './session.ts';
+import { ongoing, sessionParams, sessionRoute } from './session-route.ts';
 
 /** The end of what `tar` said that an answer repeats. */
 const SAID = 2_000;
