@@ -13,7 +13,9 @@ import { chmodFileNow, makeFolderNow } from '../base/effects.ts';
 /** The names that a server creates at the top of its data folder. */
 const OWN_NAMES =
   /^(?:archive|auth\.secret|blueprints|bundles|cache|cold|expanded|live|lock\.sqlite|orphans|registry\.sqlite.*|snapshots|spill|staging|.*\.key)$/;
-const OWNER_ONLY = 0o700;
+const OF_OTHERS = 0o077;
+const OTHERS_MAY_WRITE = 0o002;
+const PERMISSIONS = 0o7777;
 /** Part of util-linux. It locks a descriptor that it inherits; the lock then belongs to the process that opened it. */
 const FLOCK = '/usr/bin/flock';
 /** The exit code that we tell it to use when another process holds the lock. */
@@ -21,7 +23,7 @@ const CONFLICT_EXIT = 75;
 
 /**
  * Locks a data folder (made when missing) and takes the rights of other users from everything that a server created in
- * it. Returns the release. Throws when another server holds the lock.
+ * it, and the right to put something else in its place. Returns the release. Throws when another server holds the lock.
  */
 export function lockDataFolder(folder: string): () => void {
   const unlock = lockBoth(
@@ -29,7 +31,8 @@ export function lockDataFolder(folder: string): () => void {
     join(folder, 'lock.sqlite'),
     `Another Winterdock uses the data folder ${folder}. Stop it, or set WB_DATA to another folder.`,
   );
-  for (const name of readdirSync(folder)) if (OWN_NAMES.test(name)) makePrivate(join(folder, name));
+  takeRights(folder, OTHERS_MAY_WRITE);
+  for (const name of readdirSync(folder)) if (OWN_NAMES.test(name)) takeRights(join(folder, name), OF_OTHERS);
   return unlock;
 }
 
@@ -94,7 +97,7 @@ function lockTarget(target: string, message: string): () => void {
 
 function lockFile(path: string, message: string): () => void {
   makeFolderNow(dirname(path));
-  const database = new DatabaseSync(path, { timeout: 0 });
+  const database = openLock(path);
   try {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
   } catch (error) {
@@ -112,10 +115,18 @@ function lockFile(path: string, message: string): () => void {
   };
 }
 
-function makePrivate(path: string): void {
+function openLock(path: string): DatabaseSync {
+  try {
+    return new DatabaseSync(path, { timeout: 0 });
+  } catch (cause) {
+    throw new Error(`${path} cannot be opened: the server’s user has to be able to write to its folder.`, { cause });
+  }
+}
+
+function takeRights(path: string, rights: number): void {
   try {
     const { mode } = statSync(path);
-    if ((mode & 0o077) !== 0) chmodFileNow(path, mode & OWNER_ONLY);
+    if ((mode & rights) !== 0) chmodFileNow(path, mode & PERMISSIONS & ~rights);
   } catch {
     // It belongs to another user, who decides who may read it, or is gone by now.
   }

@@ -68,7 +68,7 @@ function startAndEnd(settings: Record<string, string>) {
 }
 
 test('what a server keeps is closed to other users, in a folder that others may enter too', async () => {
-  chmodSync(folder, 0o755);
+  chmodSync(folder, 0o777);
   mkdirSync(join(folder, 'snapshots'), { mode: 0o755 });
   writeFileSync(join(folder, 'registry.sqlite'), '', { mode: 0o644 });
   writeFileSync(join(folder, 'not-ours'), '', { mode: 0o644 });
@@ -84,6 +84,8 @@ test('what a server keeps is closed to other users, in a folder that others may 
   });
   expect(open).toEqual(['not-ours']);
   expect(readdirSync(folder)).toContain('blueprints');
+  // Nor may they put something else in its place.
+  expect(statSync(folder).mode & 0o777).toBe(0o775);
 });
 
 test('a wrong setting stops the start with its name, its value and what is allowed', () => {

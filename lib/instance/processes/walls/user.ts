@@ -2,7 +2,7 @@
  * The user of workers, where the server is root: which one it is, and that it reaches the folders it needs and owns
  * what it opens. Knows nothing of processes.
  */
-import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { chmodFileNow, giveToNow, makeFolderNow } from '../../../base/effects.ts';
 
@@ -45,11 +45,13 @@ export function prepareUser(user: User, { passable, own, readable }: WorkerFolde
   for (const folder of passable) requireOwn(folder, user);
   for (const folder of passable) {
     makeFolderNow(folder);
-    letPass(folder, user);
+    // Of a link the folder that it leads to.
+    letPass(realpathSync(folder), user);
   }
   for (const folder of own) makeFolderNow(folder);
   // Nothing is given away before it is known to be of use: without capabilities root could not use it.
-  for (const path of [...passable, ...own.map((folder) => dirname(folder)), ...readable]) requireReachable(path, user);
+  const entered = passable.flatMap((folder) => [folder, realpathSync(folder)]);
+  for (const path of [...entered, ...own.map((folder) => dirname(folder)), ...readable]) requireReachable(path, user);
   for (const folder of own) give(folder, lstatSync(folder), user);
 }
 

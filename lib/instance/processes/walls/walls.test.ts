@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -11,6 +11,7 @@ import { startScriptedWorker } from '../../testing/scripted-worker.ts';
 import { isRunning, stage } from '../../testing/stage.ts';
 import { createPool } from '../pool.ts';
 import { startWorker } from '../process.ts';
+import { prepareUser, WORKER_USER } from './user.ts';
 import { buildWalls, requireWalls, wallsAtStart } from './walls.ts';
 
 const at = stage();
@@ -191,6 +192,19 @@ test.runIf(isRoot)(
   },
   60_000,
 );
+
+test.runIf(isRoot)('a data folder that is a link is passed through where it leads to', () => {
+  const parent = mkdtempSync(join(tmpdir(), 'winterdock-linked-'));
+  chmodSync(parent, 0o755);
+  const [folder, link] = [join(parent, 'disk'), join(parent, 'data')];
+  mkdirSync(folder, { mode: 0o700 });
+  symlinkSync(folder, link);
+  const user = { uid: WORKER_USER, gid: WORKER_USER };
+  prepareUser(user, { passable: [link, join(link, 'live')], own: [join(link, 'spill')], readable: [] });
+  const { mode, gid } = statSync(folder);
+  expect([mode & 0o777, gid, statSync(join(folder, 'spill')).uid]).toEqual([0o710, WORKER_USER, WORKER_USER]);
+  rmSync(parent, { recursive: true });
+});
 
 test('a wall that is required and missing is named with its reason, and words tell which are in force', () => {
   const none = { net: true, uid: false, caps: true, files: true };
