@@ -142,6 +142,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'key.revoked': 'revoked a key',
   'network.changed': 'changed what may be reached of the network',
   'network.refused': 'was refused a request to the network from',
+  'network.used': 'used the network from',
   'webhook.created': 'set up a webhook',
   'webhook.changed': 'changed a webhook',
   'webhook.removed': 'removed a webhook',

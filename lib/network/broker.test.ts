@@ -323,15 +323,18 @@ test.each([
     net.answer = (_request, response) => void response.on('close', resolve);
   });
   const url = `${net.plain}/never`;
+  // Its interpreters are there: what the call has is for the request.
+  await net.sh('true');
+  await net.js('1');
   const [path, body] =
     language === 'curl'
       ? ['exec', { command: code.replace('URL_', url) }]
       : ['eval', { language: 'js', code: code.replace('URL_', JSON.stringify(url)) }];
   const { json } = await net.server.call<{ timed_out: boolean }>('POST', `/api/instances/box/${path}`, {
     ...(body as object),
-    timeout_ms: 500,
+    timeout_ms: 2000,
   });
-  expect(json.timed_out).toBe(true);
+  expect([json.timed_out, net.asked]).toEqual([true, ['GET /never']]);
   await gone;
 });
 
@@ -361,14 +364,22 @@ test('what was reached is counted by host, with its bytes and refusals', async (
   });
 });
 
-test('what was counted is on disk once the sandbox is filed', async () => {
+test('what was counted is on disk and in the ledger once the sandbox is filed', async () => {
   await net.allow([{ url: `${net.plain}/` }]);
   await net.server.call('POST', '/api/instances', { id: 'filed', tenant: TENANT, policy: 'network' });
-  await net.js(`await fetch('${net.plain}/x')`, 'filed');
+  await net.js(`await fetch('${net.plain}/x'); await fetch('https://elsewhere.test/').catch(() => {})`, 'filed');
   const stored = async () => (await net.server.host.registry.network.traffic('filed', 0, 10)).map(({ calls }) => calls);
   expect(await stored()).toEqual([]);
   expect((await net.server.call('POST', '/api/instances/filed/suspend', {})).status).toBe(200);
-  await vi.waitFor(async () => expect(await stored()).toEqual([1]), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await stored()).toEqual([1, 0]), { timeout: 10_000 });
+  // The ledger has them too: one line, with the bytes that the table has.
+  const used = async () => (await net.lines('network.used')).filter(({ instance }) => instance === 'filed');
+  await vi.waitFor(async () => expect(await used()).toHaveLength(1), { timeout: 10_000 });
+  const [first] = await net.server.host.registry.network.traffic('filed', 0, 10);
+  const { bytesOut = 0, bytesIn = 0 } = first ?? {};
+  expect((await used())[0]?.reason).toBe(
+    `1 requests, 1 refused, ${bytesOut} bytes out, ${bytesIn} in: ${net.plain} 1 requests, 0 refused, ${bytesOut} bytes out, ${bytesIn} in; https://elsewhere.test 0 requests, 1 refused, 0 bytes out, 0 in`,
+  );
 });
 
 test('the certificate of an allowed host is verified for its name', async () => {

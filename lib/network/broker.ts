@@ -41,6 +41,7 @@ import { HeldBytes } from './held-bytes.ts';
 import { Lookups } from './lookups.ts';
 import { Meter, type MeterLimits } from './meters.ts';
 import { Traffic } from './traffic.ts';
+import { type NetworkUse, useInWords } from './uses.ts';
 
 interface BrokerParts {
   registry: Pick<Registry, 'instances' | 'network' | 'ledger' | 'commitEvents'>;
@@ -54,6 +55,8 @@ interface BrokerParts {
 
 /** What is refused because of a limit is answered this late. */
 const SLOWED_MS = 100;
+/** How often it is looked whether an hour is over, of which the ledger is told. */
+const TELL_EVERY_MS = 60_000;
 /** Meters in memory; without one the bytes of the day are read from the registry. */
 const MOST_METERS = 10_000;
 const HOUR_MS = 3_600_000;
@@ -93,6 +96,7 @@ export class NetworkBroker {
   readonly #stop = new AbortController();
   #count = 0;
   #stopListening: () => void = () => {};
+  #telling: NodeJS.Timeout | undefined;
 
   constructor(parts: BrokerParts) {
     this.#parts = parts;
@@ -104,17 +108,37 @@ export class NetworkBroker {
     this.#traffic.start();
     // A sandbox that was filed is not asked any more: its counts are on disk with it, whatever ends the server.
     this.#stopListening = this.#parts.registry.commitEvents.onLedgerAppend((lines) => {
-      const isFiled = lines.some(({ type, from, instance }) => {
-        return type === 'transition' && from === 'active' && instance !== null && this.#traffic.waitsFor(instance);
+      const filed = lines.flatMap(({ type, from, instance }) => {
+        return type === 'transition' && from === 'active' && instance !== null ? [instance] : [];
       });
-      if (isFiled) this.flush().catch(() => {});
+      if (filed.some((id) => this.#traffic.waitsFor(id))) this.flush().catch(() => {});
+      if (filed.length > 0) void this.#tell(this.#traffic.uses.take({ ids: new Set(filed) }));
     });
+    this.#telling = setInterval(() => {
+      void this.#tell(this.#traffic.uses.take({ before: this.#traffic.hour() }));
+    }, TELL_EVERY_MS).unref();
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#stopListening();
+    clearInterval(this.#telling);
+    await this.#tell(this.#traffic.uses.take({}));
     await this.#traffic.stop();
+  }
+
+  /** Writes what sandboxes used of the network into the ledger: a line each, when they are filed and once an hour. */
+  async #tell(uses: readonly NetworkUse[]): Promise<void> {
+    if (uses.length === 0) return;
+    const { registry, log } = this.#parts;
+    try {
+      await registry.ledger.append(
+        uses.map((use) => ledgerEntry(this.#parts, use, auditOf(use.id, useInWords(use)), 'network.used')),
+      );
+    } catch (error) {
+      log.warn({ err: error }, 'what sandboxes used of the network is not in the ledger yet');
+      this.#traffic.uses.putBack(uses);
+    }
   }
 
   /** Writes the counts of traffic that are not written yet. */
@@ -270,10 +294,8 @@ export class NetworkBroker {
   /** A line of the ledger; those that repeat are counted there. It names the host: a path may hold what is secret. */
   async #record(row: InstanceRow, error: string): Promise<void> {
     const { registry } = this.#parts;
-    const by = { trigger: 'request', via: 'system', requestId: null, address: null, reason: null } as const;
-    const audit = { ...by, actor: `sandbox:${row.id}` };
     await registry.ledger.append([
-      ledgerEntry(this.#parts, row, audit, 'network.refused', { error: error.slice(0, HOST_ERROR_LENGTH) }),
+      ledgerEntry(this.#parts, row, auditOf(row.id), 'network.refused', { error: error.slice(0, HOST_ERROR_LENGTH) }),
     ]);
   }
 
@@ -340,6 +362,12 @@ function limitsOf(kind: NetworkSubject, policy: NetworkPolicyRow | null): MeterL
     requestsPerMinute: policy?.requestsPerMinute ?? requestsPerMinute,
     bytesPerDay: policy?.bytesPerDay ?? bytesPerDay,
   };
+}
+
+/** What the ledger says of who did it: the sandbox, by itself. */
+function auditOf(id: InstanceId, reason: string | null = null) {
+  const by = { trigger: 'request', via: 'system', requestId: null, address: null } as const;
+  return { ...by, actor: `sandbox:${id}`, reason };
 }
 
 /** A sentence of the server as the rest of one. */

@@ -5,8 +5,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
-import type { SandboxTraffic } from '../registry/network.ts';
+import type { HostUse, SandboxTraffic } from '../registry/network.ts';
 import type { Registry } from '../registry/registry.ts';
+import { NetworkUses } from './uses.ts';
 
 const EVERY_MS = 15_000;
 const PRUNE_EVERY_MS = 600_000;
@@ -25,9 +26,9 @@ interface TrafficParts {
   config: { usageKeepDays: number };
 }
 
-type Counts = Pick<SandboxTraffic, 'calls' | 'refused' | 'bytesOut' | 'bytesIn'>;
-
 export class Traffic {
+  /** What the ledger was not told of yet. */
+  readonly uses = new NetworkUses();
   readonly #parts: TrafficParts;
   /** By hour, sandbox and host. */
   #sums = new Map<string, { hour: number; traffic: SandboxTraffic }>();
@@ -55,8 +56,8 @@ export class Traffic {
   }
 
   /** `host`: scheme, host and port. */
-  add(of: { id: InstanceId; tenant: string }, host: string, counts: Partial<Counts>): void {
-    const hour = Math.floor(this.#parts.clock.now() / HOUR_MS);
+  add(of: { id: InstanceId; tenant: string }, host: string, counts: Partial<HostUse>): void {
+    const hour = this.hour();
     if (hour !== this.#hour) this.#hosts = new Map();
     this.#hour = hour;
     const hosts = this.#hosts.get(of.id) ?? new Set();
@@ -64,6 +65,16 @@ export class Traffic {
     const isTold = host.length <= LONGEST_HOST && (hosts.has(host) || hosts.size < MOST_HOSTS);
     const name = isTold ? host : '';
     if (isTold) hosts.add(host);
+    this.uses.add(of, hour, name, counts);
+    this.#sum(of, hour, name, counts);
+  }
+
+  /** The current hour, since 1970. */
+  hour(): number {
+    return Math.floor(this.#parts.clock.now() / HOUR_MS);
+  }
+
+  #sum(of: { id: InstanceId; tenant: string }, hour: number, name: string, counts: Partial<HostUse>): void {
     const key = `${hour} ${of.id} ${name}`;
     const nothing = { calls: 0, refused: 0, bytesOut: 0, bytesIn: 0 };
     const sum = this.#sums.get(key) ?? {
@@ -100,7 +111,7 @@ export class Traffic {
       } catch (error) {
         this.#parts.log.warn({ err: error }, 'the traffic of sandboxes was not written yet');
         for (const { traffic } of list)
-          this.add({ id: traffic.instance, tenant: traffic.tenant }, traffic.host, traffic);
+          this.#sum({ id: traffic.instance, tenant: traffic.tenant }, hour, traffic.host, traffic);
         failed = error;
       }
     }
@@ -108,8 +119,8 @@ export class Traffic {
   }
 
   async #prune(): Promise<void> {
-    const { registry, clock, config, log } = this.#parts;
-    const before = Math.floor(clock.now() / HOUR_MS) - config.usageKeepDays * HOURS_A_DAY;
+    const { registry, config, log } = this.#parts;
+    const before = this.hour() - config.usageKeepDays * HOURS_A_DAY;
     try {
       while ((await registry.network.prune(before, PRUNED_AT_ONCE)) === PRUNED_AT_ONCE);
     } catch (error) {

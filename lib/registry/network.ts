@@ -20,7 +20,7 @@ export interface NetworkPolicyRow extends NetworkPolicy {
 }
 
 /** What went to a host and came back. */
-interface HostUse {
+export interface HostUse {
   calls: number;
   /** Of its requests, those that were refused before anything was sent are not calls. */
   refused: number;
