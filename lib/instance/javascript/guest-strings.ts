@@ -1,6 +1,6 @@
 /**
- * Strings into QuickJS's memory and out of it, past its binding, which copies them character by character: an uncompiled
- * start of a worker takes 50 ms of processor time for a megabyte that way. Knows nothing of what the strings are.
+ * Strings into QuickJS's memory and out of it, past its binding, which copies them one character at a time: a start
+ * whose code is not compiled yet takes 50 ms of processor time for a megabyte that way. Knows nothing of what they are.
  */
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 
