@@ -11,6 +11,8 @@ import { escaped } from './html.ts';
 /** Bytes of the source that are shown, and of one heading's text that is parsed; longer texts are shown as they are. */
 const SHOWN_LENGTH = 256 * 1024;
 const PARSED_LENGTH = 32 * 1024;
+/** Characters of a heading that stand for its text. */
+const SUMMARY_LENGTH = 200;
 /** Headings of the page that the workbook's are below. */
 const FIRST_HEADING = 3;
 const LAST_HEADING = 6;
@@ -32,7 +34,7 @@ export function* orgHtml(source: string): Generator<string> {
 /** One heading with its own text. */
 function partOf(text: string): string {
   if (text.trim() === '') return '';
-  if (text.length > PARSED_LENGTH) return plain(text.slice(0, SHOWN_LENGTH));
+  if (text.length > PARSED_LENGTH) return folded(text.slice(0, text.indexOf('\n')).slice(0, SUMMARY_LENGTH), text);
   try {
     return blocks(parse(text).children as OrgNode[]);
   } catch {
@@ -43,6 +45,11 @@ function partOf(text: string): string {
 
 function plain(text: string): string {
   return `<pre dir="auto">${escaped(text)}</pre>\n`;
+}
+
+/** What hardly anybody reads: it opens by a click, and without script. */
+function folded(summary: string, text: string): string {
+  return `<details><summary>${escaped(summary)}</summary>${plain(text)}</details>\n`;
 }
 
 function blocks(nodes: readonly OrgNode[]): string {
@@ -64,7 +71,8 @@ function block(node: OrgNode): string {
       const { parameters } = node as { parameters?: string | null };
       const words = [node.language, parameters].filter((word) => typeof word === 'string' && word !== '').join(' ');
       const head = words === '' ? '' : `<p class="quiet"><code>${escaped(words)}</code></p>\n`;
-      return `${head}${plain(node.value)}`;
+      if (node.language !== 'wasm') return `${head}${plain(node.value)}`;
+      return head + folded(`A WebAssembly module in base64, ${node.value.length} characters`, node.value);
     }
     case 'example-block':
     case 'fixed-width':

@@ -57,6 +57,12 @@ function worldText(world: PlanWorld, indent = ''): string {
   ].join('');
 }
 
+/** How many components a source declares, or how much is wrong with it. */
+function declared(components: number | null, problems: number): string {
+  if (components !== null) return String(components);
+  return problems === 1 ? '1 problem' : `${problems} problems`;
+}
+
 /** The plan as a tree, or the problems as compilers print them. `file`: what is before the line. */
 function planText({ plan, problems }: PlanAnswer, file: string): string {
   if (plan !== null) return plan.worlds.map((world) => worldText(world)).join('');
@@ -138,7 +144,7 @@ function addSourceCommands(workbook: Command): void {
           id,
           tenant,
           String(version),
-          components === null ? `${problems} problems` : String(components),
+          declared(components, problems),
           String(docked),
           bytesText(bytes),
           printable(title ?? ''),
@@ -194,7 +200,7 @@ function addPlanCommands(workbook: Command): void {
         headings: ['VERSION', 'COMPONENTS', 'SIZE', 'WHEN', 'WHO', 'HASH'],
         row: ({ version, components, problems, bytes, created_at, created_by, created_by_name, hash }) => [
           String(version),
-          components === null ? `${problems} problems` : String(components),
+          declared(components, problems),
           bytesText(bytes),
           timeText(created_at),
           actorText(created_by, created_by_name),
