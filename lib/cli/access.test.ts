@@ -36,6 +36,9 @@ test('a key is made, shown once and alone, works for its tenant only, and ends w
   expect((await cli.run(['whoami'], { env })).stdout).toMatch(/^role +tenant\ntenants +acme$/m);
   expect((await cli.run(['create', 'a', '--tenant', 'acme'], { env })).exit).toBe(0);
   expect((await cli.run(['create', 'b', '--tenant', 'globex'], { env })).exit).toBe(3);
+  expect((await cli.run(['create', 'c', '--json'], { env })).json).toMatchObject({ id: 'c', tenant: 'acme' });
+  const whose = await cli.run(['create', 'd']);
+  expect([whose.exit, whose.stderr]).toEqual([2, expect.stringContaining('Add --tenant NAME.')]);
   expect((await cli.run(['keys', 'list'], { env })).exit).toBe(3);
   const [{ id }] = listed.json as unknown as [{ id: string }];
   await ok('keys', 'revoke', id);

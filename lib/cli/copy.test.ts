@@ -109,3 +109,12 @@ test('no name in a sandbox leads out of the folder that it is copied to', async 
   await ok('cp', '--force', 'a:sub/taken', 'outside/taken');
   expect(readFileSync(join(cli.home, 'kept'), 'utf8')).toBe('kept');
 });
+
+test.skipIf(process.platform === 'darwin')('a name here that is no text is named, and nothing is copied', async () => {
+  mkdirSync(join(cli.home, 'odd'));
+  writeFileSync(join(cli.home, 'odd', 'good'), 'x');
+  writeFileSync(Buffer.concat([Buffer.from(join(cli.home, 'odd', 'bad')), Buffer.of(0xff)]), 'x');
+  const ended = await cli.run(['cp', '-r', 'odd', 'a:']);
+  expect([ended.exit, ended.stderr]).toEqual([2, expect.stringMatching(/"bad.+" in "odd" is not UTF-8/)]);
+  expect(await inSandbox('ls')).toBe('');
+});

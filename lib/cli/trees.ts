@@ -30,6 +30,7 @@ export function localTree(root: string): CopiedTree & { isFolder: boolean } {
   const walk = (folder: string) => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      checkLocalName(root, path);
       if (entry.isDirectory()) {
         tree.folders.push(path);
         walk(path);
@@ -39,6 +40,16 @@ export function localTree(root: string): CopiedTree & { isFolder: boolean } {
   };
   walk('');
   return { ...tree, isFolder: true };
+}
+
+/** Refuses a name here that no file of a sandbox can have: read as text it names nothing any more. */
+function checkLocalName(root: string, path: string): void {
+  if (!path.includes('\ufffd') || lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined) return;
+  throw new CliError(
+    'usage',
+    `The name "${path}" in "${root}" is not UTF-8.`,
+    'Nothing was copied. Give it another name.',
+  );
 }
 
 /** Refuses a name that would not be one inside its folder. */

@@ -11,6 +11,7 @@ import { actorText, bytesText, facts, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
+import { type TenantOption, tenantFrom, tenantOption } from '../tenant-option.ts';
 
 interface SaveOptions {
   force?: boolean;
@@ -92,19 +93,18 @@ export function addBundleCommands(program: Command): void {
     },
   });
 
-  addCommand<{ progress?: boolean; tenant: string; id?: string; name?: string }>(program, 'import <file>', {
+  addCommand<TenantOption & { progress?: boolean; id?: string; name?: string }>(program, 'import <file>', {
     summary: 'make a new sandbox from a bundle, or from the bare SQLite file of a sandbox',
     options: (command) =>
-      progressOption(command)
-        .requiredOption('--tenant <tenant>', 'the tenant of the new sandbox')
-        .option('--id <id>', 'an id of its own')
-        .option('--name <name>', 'a name'),
+      tenantOption(progressOption(command)).option('--id <id>', 'an id of its own').option('--name <name>', 'a name'),
     examples: [
       ['import sess-841.wbundle.zip --tenant acme', 'with an id that the server makes'],
       ['import vfs.sqlite --tenant acme --id sess-900', 'a bare file'],
     ],
-    async run({ client, print, signal }, options, file: string) {
-      const { tenant, id, name } = options;
+    async run(context, options, file: string) {
+      const { client, print, signal } = context;
+      const { id, name } = options;
+      const tenant = await tenantFrom(options, context);
       const progress = showProgress(file, options.progress);
       try {
         const upload = await uploadOf(file);

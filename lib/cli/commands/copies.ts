@@ -9,6 +9,7 @@ import { actorText, bytesText, facts, printable, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
 import { confirm } from '../prompt.ts';
+import { type TenantOption, tenantFrom, tenantOption } from '../tenant-option.ts';
 
 const contentFacts = (copy: Snapshot | Blueprint): [string, string | null][] => [
   ['size', bytesText(copy.bytes)],
@@ -184,16 +185,17 @@ function addSnapshotCommands(program: Command): void {
 }
 
 function addBlueprintCommands(program: Command): void {
-  addCommand<SeedOptions & { tenant: string }>(program, 'clone <blueprint>', {
+  addCommand<SeedOptions & TenantOption>(program, 'clone <blueprint>', {
     summary: 'make new sandboxes from a blueprint',
     description: 'Each is new, with its own id, in state created. Prints their ids.',
-    options: (command) => seedOptions(command).requiredOption('--tenant <tenant>', 'whose they are'),
+    options: (command) => tenantOption(seedOptions(command)),
     examples: [
       ['clone python-base --tenant acme', 'one'],
       ['clone python-base --tenant acme --count 20 --name worker --start', 'twenty, started in the background'],
     ],
     async run(context, options, name: string) {
-      const { tenant, count, start } = options;
+      const { count, start } = options;
+      const tenant = await tenantFrom(options, context);
       await seed(context, options, (callOptions) =>
         context.client.cloneBlueprint(name, { tenant, count, name: options.name, start }, callOptions),
       );

@@ -6,6 +6,7 @@ import { addCommand, parsePairs, parseSeconds } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, durationText, facts, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
+import { type TenantOption, tenantFrom, tenantOption } from '../tenant-option.ts';
 import { combinedFilter, type FilterOptions, filterOptions } from '../typed-filter.ts';
 import { watchList } from '../watch-list.ts';
 
@@ -164,26 +165,27 @@ export function addInstanceCommands(program: Command): void {
     },
   });
 
-  addCommand<Changes & { ephemeral?: boolean; inMemory?: boolean; tenant: string; workbook?: string }>(
+  addCommand<Changes & TenantOption & { ephemeral?: boolean; inMemory?: boolean; workbook?: string }>(
     program,
     'create [id]',
     {
       summary: 'create a sandbox',
       description: 'It has no process and no file until the first resume, command or write. Without an id it gets one.',
       options: (command) =>
-        changeOptions(command.requiredOption('--tenant <tenant>', 'whose it is'))
+        changeOptions(tenantOption(command))
           .option('--ephemeral', 'never suspended: archived and deleted by itself when its time is over')
           .option('--workbook <id>', 'dock it to the newest version of this workbook of its tenant')
           .option('--in-memory', 'keep it only in its process: suspending it is refused'),
       examples: [
-        ['create sess-841 --tenant acme', 'with an id of its own'],
+        ['create sess-841', 'with an id of its own, for the tenant of the key'],
         ['create --tenant acme --label team=red --policy minimal --json', 'with an id that the server makes'],
       ],
-      async run({ client, print, signal }, options, id?: string) {
+      async run(context, options, id?: string) {
+        const { client, print, signal } = context;
         const instance = await client.createInstance(
           {
             id,
-            tenant: options.tenant,
+            tenant: await tenantFrom(options, context),
             ephemeral: options.ephemeral,
             workbook: options.workbook,
             vfs_path: options.inMemory === true ? ':memory:' : undefined,
