@@ -3,6 +3,7 @@
 import { ActorName } from '#app/actor-name.tsx';
 import { WithCall } from '#components/calls/with-call.tsx';
 import { daysInWords } from '#components/ui/durations.ts';
+import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { ROLES } from '#lib/auth/roles.ts';
@@ -111,6 +112,27 @@ export default async function KeysPage() {
         ) : (
           <Keys keys={keys} rendered={renderedAt()} />
         )}
+      </PageSection>
+      <PageSection id="doors" name="Doors" note="Where these keys open, everywhere with the same rights.">
+        <FactList>
+          <Fact name="The API">
+            <code>/api</code>, for programs, the clients and the command line
+          </Fact>
+          <Fact name="MCP">
+            <code>/api/mcp</code>, for the hosts of agents
+          </Fact>
+          <Fact name="Sessions of Ash">
+            {getHost().config.sessionApi ? (
+              <>
+                <code>/api/sessions</code>, for its clients
+              </>
+            ) : (
+              <>
+                closed; <code>WB_SESSION_API=on</code> opens <code>/api/sessions</code>
+              </>
+            )}
+          </Fact>
+        </FactList>
       </PageSection>
       <PageSection id="make" name="Make a key">
         <WithCall name="createKey" fields={{ name: 'text', role: 'text', tenant: 'text', expires: 'days' }}>
