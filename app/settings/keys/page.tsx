@@ -113,6 +113,11 @@ export default async function KeysPage() {
           <Keys keys={keys} rendered={renderedAt()} />
         )}
       </PageSection>
+      <PageSection id="make" name="Make a key">
+        <WithCall name="createKey" fields={{ name: 'text', role: 'text', tenant: 'text', expires: 'days' }}>
+          <KeyForm action={createKey} roles={ROLE_OPTIONS} />
+        </WithCall>
+      </PageSection>
       <PageSection id="doors" name="Doors" note="Where these keys open, everywhere with the same rights.">
         <FactList>
           <Fact name="The API">
@@ -133,11 +138,6 @@ export default async function KeysPage() {
             )}
           </Fact>
         </FactList>
-      </PageSection>
-      <PageSection id="make" name="Make a key">
-        <WithCall name="createKey" fields={{ name: 'text', role: 'text', tenant: 'text', expires: 'days' }}>
-          <KeyForm action={createKey} roles={ROLE_OPTIONS} />
-        </WithCall>
       </PageSection>
     </>
   );

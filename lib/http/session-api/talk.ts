@@ -44,7 +44,9 @@ function say(context: Talk, model: string | undefined): Promise<Answer> {
   return callAsStream(context, async (send, signal) => {
     let begun = false;
     const env = model === undefined ? {} : { env: { ASH_MODEL: model } };
-    const input = { command: `bash ${AGENT_SCRIPT}`, stdin: body.content, ...env };
+    // Whole lines: `while read` of a shell passes over a last one without its end.
+    const stdin = body.content.endsWith('\n') ? body.content : `${body.content}\n`;
+    const input = { command: `bash ${AGENT_SCRIPT}`, stdin, ...env };
     try {
       const { stdout, stdout_encoding, stderr, exit_code } = await services.operations.exec(caller, params.id, input, {
         signal,

@@ -52,7 +52,7 @@ test('an agent is made of files and a prompt, leaves no sandbox behind, and its 
       name: 'speaker',
       systemPrompt: 'be brief ☃',
       files: [
-        { path: '.agent.sh', content: 'read line; echo "$line, $WHO, $ASH_MODEL"' },
+        { path: '.agent.sh', content: 'while read line; do echo "$line, $WHO, $ASH_MODEL"; done' },
         { path: 'a/b c.md', content: '' },
       ],
     },
@@ -62,7 +62,7 @@ test('an agent is made of files and a prompt, leaves no sandbox behind, and its 
   expect((await ask('GET', '/api/sessions', undefined, keys.maker)).json.sessions).toEqual(before);
   const { files } = (await ask('GET', '/api/agents/speaker/files')).json as { files: { path: string; size: number }[] };
   expect(files.map(({ path, size }) => [path, size])).toEqual([
-    ['.agent.sh', 41],
+    ['.agent.sh', 56],
     ['CLAUDE.md', 12],
     ['a/b c.md', 0],
   ]);
