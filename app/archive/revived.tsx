@@ -38,8 +38,10 @@ async function followed(caller: Caller, line: Event): Promise<Revival> {
   const { instance: id } = line;
   if (id === null) return { line, now: null, last: null };
   try {
-    const now = await operations.getInstance(caller, id);
-    const { items } = await operations.instanceEvents(caller, id, { limit: 1 });
+    const [now, { items }] = await Promise.all([
+      operations.getInstance(caller, id),
+      operations.instanceEvents(caller, id, { limit: 1 }),
+    ]);
     const last = items[0] ?? null;
     return { line, now, last: last === null || last.seq <= line.seq ? null : last };
   } catch (error) {

@@ -7,6 +7,7 @@ import Link from 'next/link';
 import { type ReactNode, useActionState } from 'react';
 import type { State, Verb } from '#lib/lifecycle/states.ts';
 import { WithCall } from '../calls/with-call.tsx';
+import { ConfirmField } from '../ui/confirm-field.tsx';
 import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
 import { Submit } from '../ui/submit.tsx';
 import { numberInWords } from './count-words.ts';
@@ -136,19 +137,7 @@ function DeleteDisclosure({
         <p className="text-ink-2" id="delete-note">
           {VERB_WORDS.delete.does}
         </p>
-        <label className="block min-w-0">
-          <span className="field-name">
-            Type <code className="[overflow-wrap:anywhere]">{id}</code> to confirm
-          </span>
-          <input
-            className="input font-mono"
-            name="confirm"
-            required
-            autoComplete="off"
-            spellCheck={false}
-            autoCapitalize="none"
-          />
-        </label>
+        <ConfirmField form="delete" word={id} />
         <label className="block min-w-0">
           <span className="field-name">Why it goes, for the ledger (it may stay empty)</span>
           <input

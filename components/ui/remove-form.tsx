@@ -1,6 +1,7 @@
 'use client';
 /** Removes something for good, once its id is typed. */
 import { useActionState } from 'react';
+import { ConfirmField } from './confirm-field.tsx';
 import { Field } from './field.tsx';
 import { type ActionOutcome, Outcome } from './outcome.tsx';
 import { Submit } from './submit.tsx';
@@ -36,26 +37,7 @@ export function RemoveForm({
           {(props) => <input {...props} className="input" maxLength={1000} autoComplete="off" />}
         </Field>
       )}
-      <Field
-        form="remove"
-        name="confirm"
-        title={
-          <>
-            Type <code className="[overflow-wrap:anywhere]">{id}</code> to confirm
-          </>
-        }
-      >
-        {(props) => (
-          <input
-            {...props}
-            className="input font-mono"
-            required
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-          />
-        )}
-      </Field>
+      <ConfirmField form="remove" word={id} />
       <div>
         <Submit className="button button-fault" doing={order[1]}>
           {order[0]} the {what}

@@ -1,47 +1,9 @@
 /** Agents of the session API, and workspaces as archives, as a client of Ash meets them. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
+import { expect, test } from 'vitest';
+import { TEST_KEY } from '../../testing/server.ts';
+import { useSessionServer } from '../../testing/session-server.ts';
 
-interface Session {
-  id: string;
-  tenantId: string;
-  agentName: string;
-  status: string;
-  parentSessionId: string | null;
-}
-
-let server: TestServer;
-const keys: Record<string, string> = {};
-beforeAll(async () => {
-  server = await startServer({ settings: { WB_SESSION_API: 'on' } });
-  for (const [name, role, tenant] of [
-    ['acme', 'tenant', 'acme'],
-    ['globex', 'tenant', 'globex'],
-    ['looking', 'viewer', 'acme'],
-    // May make what every tenant uses, and sessions of its own tenant.
-    ['maker', 'operator', 'acme'],
-  ] as const) {
-    keys[name] = (await server.call<{ key: string }>('POST', '/api/keys', { name, role, tenant })).json.key;
-  }
-  await server.call('POST', '/api/instances', { id: 'mould', tenant: 'acme' });
-  await server.call('PUT', '/api/instances/mould/volumes/workspace/agent.md', 'be brief');
-  await server.call('POST', '/api/blueprints', { name: 'writer', from_instance: 'mould' });
-});
-afterAll(() => server.stop());
-
-/** One request; the answer must be JSON. */
-async function ask(method: string, path: string, body?: unknown, key = keys.acme) {
-  const response = await fetch(server.url + path, {
-    method,
-    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
-}
-async function session(method: string, path: string, body?: unknown): Promise<Session & { code: number }> {
-  const { status, json } = await ask(method, path, body);
-  return { ...(json.session as Session), code: status };
-}
+const { keys, ask, session, running } = useSessionServer();
 
 test('an agent is made of files and a prompt, leaves no sandbox behind, and its sessions have them', async () => {
   const before = (await ask('GET', '/api/sessions', undefined, keys.maker)).json.sessions;
@@ -82,7 +44,7 @@ test('an agent is made of files and a prompt, leaves no sandbox behind, and its 
   expect(at.model).toBe('m/1');
   const say = async (body: object) =>
     (
-      await fetch(`${server.url}/api/sessions/${at.id}/messages`, {
+      await fetch(`${running().url}/api/sessions/${at.id}/messages`, {
         method: 'POST',
         headers: { authorization: `Bearer ${keys.maker}` },
         body: JSON.stringify(body),
@@ -156,9 +118,13 @@ test('a workspace goes from one session to another as tar.gz, and an archive rea
   const run = async (id: string, command: string) => (await ask('POST', `/api/sessions/${id}/exec`, { command })).json;
   const headers = { authorization: `Bearer ${keys.acme}` };
   await run(one.id, 'mkdir "a b"; echo moved > "a b/ü"; echo changed > agent.md');
-  const packed = await (await fetch(`${server.url}/api/sessions/${one.id}/workspace`, { headers })).arrayBuffer();
+  const packed = await (await fetch(`${running().url}/api/sessions/${one.id}/workspace`, { headers })).arrayBuffer();
   const put = async (body: BodyInit) => {
-    const response = await fetch(`${server.url}/api/sessions/${two.id}/workspace`, { method: 'POST', headers, body });
+    const response = await fetch(`${running().url}/api/sessions/${two.id}/workspace`, {
+      method: 'POST',
+      headers,
+      body,
+    });
     return { status: response.status, json: (await response.json()) as Record<string, unknown> };
   };
   await session('POST', `/api/sessions/${two.id}/pause`);
@@ -172,7 +138,7 @@ test('a workspace goes from one session to another as tar.gz, and an archive rea
     expect(await put(body)).toEqual({ status: 400, json: { error: expect.any(String), statusCode: 400 } });
   }
   await run(one.id, 'echo out > /memory/out; mkdir x; cd x; tar czPf ../up.tgz ../agent.md /memory/out');
-  const up = await (await fetch(`${server.url}/api/sessions/${one.id}/files/up.tgz`, { headers })).arrayBuffer();
+  const up = await (await fetch(`${running().url}/api/sessions/${one.id}/files/up.tgz`, { headers })).arrayBuffer();
   await put(up);
   expect((await run(two.id, 'ls /tmp; cat /memory/out')).stdout).toBe('');
   await session('DELETE', `/api/sessions/${two.id}`);

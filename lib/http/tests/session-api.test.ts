@@ -1,48 +1,12 @@
 /** The session API, called as a client of Ash calls it: every answer is parsed as JSON, errors are read as `error`. */
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { roleRefusal } from '../../contract/access.ts';
-import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
+import { startServer, TEST_KEY } from '../../testing/server.ts';
+import { useSessionServer } from '../../testing/session-server.ts';
 import { SESSION_ROUTES } from '../session-api/routes.ts';
 
-interface Session {
-  id: string;
-  tenantId: string;
-  agentName: string;
-  status: string;
-  parentSessionId: string | null;
-}
-
-let server: TestServer;
-const keys: Record<string, string> = {};
-beforeAll(async () => {
-  server = await startServer({ settings: { WB_SESSION_API: 'on' } });
-  for (const [name, role, tenant] of [
-    ['acme', 'tenant', 'acme'],
-    ['globex', 'tenant', 'globex'],
-    ['looking', 'viewer', 'acme'],
-  ] as const) {
-    keys[name] = (await server.call<{ key: string }>('POST', '/api/keys', { name, role, tenant })).json.key;
-  }
-  await server.call('POST', '/api/instances', { id: 'mould', tenant: 'acme' });
-  await server.call('PUT', '/api/instances/mould/volumes/workspace/agent.md', 'be brief');
-  await server.call('POST', '/api/blueprints', { name: 'writer', from_instance: 'mould' });
-});
-afterAll(() => server.stop());
-
-/** One request; the answer must be JSON. */
-async function ask(method: string, path: string, body?: unknown, key = keys.acme) {
-  const response = await fetch(server.url + path, {
-    method,
-    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
-}
-async function session(method: string, path: string, body?: unknown): Promise<Session & { code: number }> {
-  const { status, json } = await ask(method, path, body);
-  return { ...(json.session as Session), code: status };
-}
+const { keys, ask, session, running } = useSessionServer();
 
 test('a session begins, pauses, resumes, forks, stops, resumes and ends, and is gone then', async () => {
   const made = await session('POST', '/api/sessions', { agent: 'writer' });
@@ -74,7 +38,7 @@ test('a session begins, pauses, resumes, forks, stops, resumes and ends, and is 
 
 test('a resume of an active session answers it as it is, and is counted as none', async () => {
   const resumes = async () => {
-    const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${TEST_KEY}` } });
+    const response = await fetch(`${running().url}/metrics`, { headers: { authorization: `Bearer ${TEST_KEY}` } });
     return (await response.text()).split('\n').filter((line) => /^(?:winterdock|ash)_resume\w*_total\b/.test(line));
   };
   const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
@@ -103,7 +67,7 @@ test('a fork leaves no snapshot behind, and has what its parent held', async () 
   const parent = await session('POST', '/api/sessions', { agent: 'writer' });
   await ask('POST', `/api/sessions/${parent.id}/exec`, { command: 'echo mine > mine' });
   const child = await session('POST', `/api/sessions/${parent.id}/fork`);
-  const snapshots = (await server.call<{ source: string }[]>('GET', '/api/snapshots')).json;
+  const snapshots = (await running().call<{ source: string }[]>('GET', '/api/snapshots')).json;
   expect(snapshots.filter(({ source }) => source === parent.id)).toEqual([]);
   await session('DELETE', `/api/sessions/${parent.id}`);
   expect((await ask('POST', `/api/sessions/${child.id}/exec`, { command: 'cat mine' })).json.stdout).toBe('mine\n');
@@ -135,7 +99,7 @@ test('files are written, listed, read and deleted, awake and asleep, and nowhere
   expect(await names('?includeHidden=true')).toEqual(['snapshot', 'agent.md', 'deep/er/.hidden', 'deep/er/a.txt']);
   const read = await ask('GET', `${at}/files/deep/er/a.txt?format=json`);
   expect(read.json).toEqual({ path: 'deep/er/a.txt', content: 'one', size: 3, source: 'snapshot' });
-  const raw = await fetch(`${server.url}${at}/files/deep/er/a.txt`, {
+  const raw = await fetch(`${running().url}${at}/files/deep/er/a.txt`, {
     headers: { authorization: `Bearer ${keys.acme}` },
   });
   expect([raw.headers.get('x-ash-source'), await raw.text()]).toEqual(['snapshot', 'one']);
@@ -151,7 +115,7 @@ test('files are written, listed, read and deleted, awake and asleep, and nowhere
 });
 
 test('agents are the blueprints, which a tenant sees and does not delete', async () => {
-  await server.call('POST', '/api/blueprints', { name: 'reader', from_instance: 'mould' });
+  await running().call('POST', '/api/blueprints', { name: 'reader', from_instance: 'mould' });
   const { agents } = (await ask('GET', '/api/agents')).json as { agents: { name: string }[] };
   expect(agents.map(({ name }) => name).sort()).toEqual(['reader', 'writer']);
   expect((await ask('GET', '/api/agents/reader')).json).toMatchObject({ agent: { name: 'reader', version: 1 } });
@@ -186,7 +150,7 @@ test('what is not done is 501 and what there is not is 404, both in the form of 
 test('a message is the stdin of the agent, whose output comes as events, and an end of the session ends that', async () => {
   const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
   const say = (body: unknown) =>
-    fetch(`${server.url}/api/sessions/${id}/messages`, {
+    fetch(`${running().url}/api/sessions/${id}/messages`, {
       method: 'POST',
       headers: { authorization: `Bearer ${keys.acme}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -226,7 +190,7 @@ test('a message is the stdin of the agent, whose output comes as events, and an 
 test('the workspace comes as tar.gz, and what happened as events, oldest first', async () => {
   const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
   const at = `/api/sessions/${id}`;
-  const packed = await fetch(`${server.url}${at}/workspace`, { headers: { authorization: `Bearer ${keys.acme}` } });
+  const packed = await fetch(`${running().url}${at}/workspace`, { headers: { authorization: `Bearer ${keys.acme}` } });
   expect(packed.headers.get('content-type')).toBe('application/gzip');
   expect(gunzipSync(Buffer.from(await packed.arrayBuffer())).toString('latin1')).toContain('be brief');
   await session('POST', `${at}/pause`);
@@ -288,14 +252,14 @@ test('sessions are kept apart by tenant and role, and errors have the form of th
 });
 
 test('every route refuses the roles that its operation refuses, and shows nobody the session of another tenant', async () => {
-  const foreign = await server.call<{ id: string }[]>('POST', '/api/blueprints/writer/clone', { tenant: 'globex' });
+  const foreign = await running().call<{ id: string }[]>('POST', '/api/blueprints/writer/clone', { tenant: 'globex' });
   const id = foreign.json[0]?.id ?? expect.fail('no clone');
   const guarded = SESSION_ROUTES.flatMap(({ method, path, operation }) =>
     operation === null || !path.includes('/:id') ? [] : [{ method, path, operation }],
   );
   expect(guarded.length).toBeGreaterThan(12);
   for (const role of ['tenant', 'viewer', 'support', 'operator'] as const) {
-    const made = await server.call<{ key: string }>('POST', '/api/keys', { name: role, role, tenant: 'acme' });
+    const made = await running().call<{ key: string }>('POST', '/api/keys', { name: role, role, tenant: 'acme' });
     for (const { method, path, operation } of guarded) {
       const at = `/api${path.replace(':id', id).replace('*', 'agent.md')}`;
       const body = { command: 'true', content: 'x', files: [{ path: 'x', content: '' }] };
@@ -305,7 +269,7 @@ test('every route refuses the roles that its operation refuses, and shows nobody
       expect([role, method, path, status, json.statusCode]).toEqual([role, method, path, expected, expected]);
     }
   }
-  expect((await server.call<{ state: string }>('GET', `/api/instances/${id}`)).json.state).toBe('created');
+  expect((await running().call<{ state: string }>('GET', `/api/instances/${id}`)).json.state).toBe('created');
 });
 
 test('odd bodies and addresses are refused in the form of their clients, and never as a fault of the server', async () => {

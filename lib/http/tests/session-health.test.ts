@@ -1,6 +1,7 @@
 /** The session API beside its life: health, logs, quotas and wrong methods, as a client of Ash meets them. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
+import { expect, test } from 'vitest';
+import { startServer, TEST_KEY } from '../../testing/server.ts';
+import { useSessionServer } from '../../testing/session-server.ts';
 
 interface Health {
   activeSessions: number;
@@ -10,43 +11,7 @@ interface Health {
     Record<'resumeColdFreshHits' | 'resumeColdLocalHits', number>;
 }
 
-interface Session {
-  id: string;
-  tenantId: string;
-  agentName: string;
-  status: string;
-  parentSessionId: string | null;
-}
-
-let server: TestServer;
-const keys: Record<string, string> = {};
-beforeAll(async () => {
-  server = await startServer({ settings: { WB_SESSION_API: 'on' } });
-  for (const [name, role, tenant] of [
-    ['acme', 'tenant', 'acme'],
-    ['globex', 'tenant', 'globex'],
-  ] as const) {
-    keys[name] = (await server.call<{ key: string }>('POST', '/api/keys', { name, role, tenant })).json.key;
-  }
-  await server.call('POST', '/api/instances', { id: 'mould', tenant: 'acme' });
-  await server.call('PUT', '/api/instances/mould/volumes/workspace/agent.md', 'be brief');
-  await server.call('POST', '/api/blueprints', { name: 'writer', from_instance: 'mould' });
-});
-afterAll(() => server.stop());
-
-/** One request; the answer must be JSON. */
-async function ask(method: string, path: string, body?: unknown, key = keys.acme) {
-  const response = await fetch(server.url + path, {
-    method,
-    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
-}
-async function session(method: string, path: string, body?: unknown): Promise<Session & { code: number }> {
-  const { status, json } = await ask(method, path, body);
-  return { ...(json.session as Session), code: status };
-}
+const { keys, ask, session, running } = useSessionServer();
 
 test('the health has numbers that follow the sessions, no names, and is open as the metrics are', async () => {
   const health = async () => (await ask('GET', '/health', undefined, TEST_KEY)).json as unknown as Health;
@@ -77,8 +42,9 @@ test('a quota that is used up between two files leaves an answer that says which
   const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
   const at = `/api/sessions/${id}`;
   const file = (path: string, bytes: number) => ({ path, content: Buffer.alloc(bytes, path).toString('base64') });
-  const limit = (bytes: number | null) => server.call('PATCH', '/api/tenants/acme', { max_bytes: bytes });
-  const { quotas } = (await server.call<{ quotas: { max_bytes: { used: number } } }>('GET', '/api/tenants/acme')).json;
+  const limit = (bytes: number | null) => running().call('PATCH', '/api/tenants/acme', { max_bytes: bytes });
+  const { quotas } = (await running().call<{ quotas: { max_bytes: { used: number } } }>('GET', '/api/tenants/acme'))
+    .json;
   expect((await limit(quotas.max_bytes.used + 300_000)).status).toBe(200);
   try {
     const none = await ask('POST', `${at}/files`, { files: [file('big', 600_000)] });
@@ -122,7 +88,7 @@ test('a method that an address has not is 405, with those that it has', async ()
     ['PUT', '/api/sessions/a/files/b/c', 'GET, DELETE, HEAD'],
     ['PUT', '/api/agents/a', 'GET, DELETE, PATCH, HEAD'],
   ] as const) {
-    const response = await fetch(server.url + path, { method, headers: { authorization: `Bearer ${keys.acme}` } });
+    const response = await fetch(running().url + path, { method, headers: { authorization: `Bearer ${keys.acme}` } });
     expect([path, response.status, response.headers.get('allow')]).toEqual([path, 405, allow]);
     expect(await response.json()).toEqual({ error: expect.any(String), statusCode: 405 });
   }

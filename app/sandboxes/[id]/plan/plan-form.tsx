@@ -1,10 +1,11 @@
 'use client';
 /** The form that runs the plan shown above it. Delete asks for the typed id. */
 import { useActionState } from 'react';
+import { ConfirmField } from '#components/ui/confirm-field.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 import type { State } from '#lib/lifecycle/states.ts';
-import { Field } from '../../../../components/ui/field.tsx';
-import { type ActionOutcome, Outcome } from '../../../../components/ui/outcome.tsx';
-import { Submit } from '../../../../components/ui/submit.tsx';
 
 export type PlanAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome>;
 
@@ -28,28 +29,7 @@ export function PlanForm({
       <Field form="plan" name="reason" title="Reason, for the ledger (it may stay empty)">
         {(props) => <input {...props} className="input" maxLength={1000} autoComplete="off" />}
       </Field>
-      {to === 'deleted' && (
-        <Field
-          form="plan"
-          name="confirm"
-          title={
-            <>
-              Type <code className="[overflow-wrap:anywhere]">{id}</code> to confirm
-            </>
-          }
-        >
-          {(props) => (
-            <input
-              {...props}
-              className="input font-mono"
-              required
-              autoComplete="off"
-              spellCheck={false}
-              autoCapitalize="none"
-            />
-          )}
-        </Field>
-      )}
+      {to === 'deleted' && <ConfirmField form="plan" word={id} />}
       {busy && (
         <label className="flex items-baseline gap-2 text-small">
           <input type="checkbox" name="force" value="1" className="size-4 flex-none accent-ink translate-y-0.5" />
