@@ -78,7 +78,7 @@ async function people(
   await guest.getByLabel('Password now').fill('not the password at all');
   await guest.getByLabel('New password').fill('another long enough password');
   await press(guest, 'Change the password');
-  await expect(guest.getByText('That is not your password now.')).toBeVisible();
+  await expect(guest.getByText('That is not your current password.')).toBeVisible();
   await guest.getByLabel('Password now').fill(PASSWORD);
   await guest.getByLabel('New password').fill('short');
   await press(guest, 'Change the password');

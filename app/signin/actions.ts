@@ -21,7 +21,7 @@ type Entered = { setCookie: string[] } | null;
 const USED_UP = {
   ok: false,
   says: 'This link does not work any more.',
-  hint: 'It works once and not for long. Ask for a new one; who runs the server gets one by starting it again.',
+  hint: 'A link works once and expires soon. Ask for a new one; a restart of the server prints one.',
 };
 
 async function visitor(): Promise<SignInRequest> {
@@ -75,7 +75,7 @@ export async function signIn(_previous: EnterOutcome | null, form: FormData): Pr
     answer = await attempt((from) => signIns.signIn({ email, password }, from), {
       ok: false,
       says: 'This address and this password do not belong together.',
-      hint: 'Whoever forgot the password asks an admin for a new invitation, or uses the link that the server prints.',
+      hint: 'If you forgot your password, ask an admin for a new invitation, or use the link that the server prints at its start.',
     });
   }
   if (answer === null || 'ok' in answer) return answer === null ? null : { ...answer, email };

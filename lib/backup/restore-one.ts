@@ -127,8 +127,8 @@ function refuse({ force, as }: RestoreOneOptions, there: InstanceRow | null, nam
   }
   if (as !== null) throw new WinterdockError('conflict', `There is a sandbox "${name}" already.`);
   if (there.state === 'active' || there.pending !== null) {
-    throw new WinterdockError('conflict', `The server was killed while it had "${name}" in hand.`, {
-      hint: 'Start it once, so that it settles what is unsettled, stop it, and restore then.',
+    throw new WinterdockError('conflict', `The server was killed during an operation on "${name}".`, {
+      hint: 'Start the server once, so that it settles interrupted operations, stop it, and restore then.',
     });
   }
   if (force) return;

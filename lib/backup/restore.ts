@@ -212,7 +212,7 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
     }
     await registry.ledger.append(lines);
     if (!(await registry.maintenance.checkpoint())) {
-      throw new WinterdockError('storage_unavailable', `The disk did not take the registry ${draft}.`);
+      throw new WinterdockError('storage_unavailable', `The disk could not write the registry ${draft}.`);
     }
   } finally {
     await registry.close();

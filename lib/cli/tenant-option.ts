@@ -21,5 +21,9 @@ export async function tenantFrom(
   const { tenants } = await client.me({ signal });
   const [own, ...others] = tenants ?? [];
   if (own !== undefined && others.length === 0) return own;
-  throw new CliError('usage', 'The key is not one tenant’s: say whose the sandbox is to be.', 'Add --tenant NAME.');
+  throw new CliError(
+    'usage',
+    'This key is not for a single tenant: say which tenant the sandbox is for.',
+    'Add --tenant NAME.',
+  );
 }

@@ -139,7 +139,7 @@ export class Seeding {
       this.#finishLater(first, error);
       if (!isWinterdockError(error) || error.code !== 'storage_unavailable') throw error;
       throw new WinterdockError('storage_unavailable', `Not all of the ${count} sandboxes could be made yet.`, {
-        hint: 'Do not repeat the request: those that are missing follow by themselves as soon as the disk allows it.',
+        hint: 'Do not repeat the request: the missing ones are made as soon as the disk allows it.',
         cause: error,
       });
     }

@@ -57,7 +57,7 @@ export async function adoptFile(
 ): Promise<InstanceRow> {
   const { registry, clock } = repair;
   const { id, drawer } = candidate;
-  if (!isInstanceId(id)) throw new WinterdockError('validation', `"${id}" is no id of a sandbox.`);
+  if (!isInstanceId(id)) throw new WinterdockError('validation', `"${id}" is not the id of a sandbox.`);
   const before = await registry.instances.get(id);
   if (before?.state === 'deleted') {
     throw new WinterdockError('conflict', `The sandbox "${id}" was deleted, and its id is never used again.`);
@@ -75,7 +75,7 @@ export async function adoptFile(
   const path = home.address;
   if (source !== home) await moveHome(repair, candidate, home);
   const stamp = await stampAt(home);
-  if (stamp === null) throw new WinterdockError('missing_file', `The file of "${id}" went away.`);
+  if (stamp === null) throw new WinterdockError('missing_file', `The file of "${id}" has disappeared.`);
   const record = fileRecord(stamp, known);
   const cause = { ...systemAudit('operator'), actor: 'doctor' };
   const to = STATE_IN[drawer];

@@ -158,7 +158,7 @@ test('a file that is not a sound sandbox’s is not adopted, and nothing is over
     expect.arrayContaining([
       expect.stringMatching(/"one".* is empty/),
       expect.stringMatching(/"three".* is damaged: it does not expand/),
-      expect.stringMatching(/"UPPER" is no id/),
+      expect.stringMatching(/"UPPER" is not the id/),
       expect.stringMatching(/^3 files without a row still/),
     ]),
   );

@@ -135,14 +135,22 @@ export function createFront(host: Host, options: FrontOptions): Front {
     server.on('connection', answersOn);
     server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => answer(req, res));
     server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
-      answer(req, res, new WinterdockError('expectation_failed', 'This server supports no Expect but 100-continue.'));
+      answer(
+        req,
+        res,
+        new WinterdockError('expectation_failed', 'This server supports no Expect header other than 100-continue.'),
+      );
     });
     server.on('connect', (req: IncomingMessage, socket: Socket) => {
       socket.on('error', () => socket.destroy());
       const requestId = requestIdOf(req.headers);
-      const refusal = new WinterdockError('method_not_allowed', 'This server is no proxy: it has no CONNECT.', {
-        extra: { allow: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] },
-      });
+      const refusal = new WinterdockError(
+        'method_not_allowed',
+        'This server is not a proxy: it does not support CONNECT.',
+        {
+          extra: { allow: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] },
+        },
+      );
       refuseOnSocket(refusal, socket, log, { requestId, why: 'CONNECT' });
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {

@@ -40,9 +40,9 @@ export async function checkDrawers(dataFolder: string, drawers: Drawers): Promis
   const names = refused.map(({ name }) => (name === DATA_FOLDER ? 'the data folder' : name));
   throw new WinterdockError(
     'storage_unavailable',
-    `No file can be written into ${names.join(', ')} (${publicMessage(first.error)}).`,
+    `No file can be written to ${names.join(', ')} (${publicMessage(first.error)}).`,
     {
-      hint: 'Make room on the disk, or make it writable again; what lies there is untouched, and everything goes on then.',
+      hint: 'Free space on the disk, or make it writable again. The files on it are untouched, and nothing has to be restarted.',
       retryAfterSeconds: 5,
       extra: { drawers: refused.map(({ name }) => name).filter((name) => name !== DATA_FOLDER) },
       cause: first.error,

@@ -62,7 +62,7 @@ export class BodyBudget {
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#line.remove(place);
-        reject(new WinterdockError('bad_json', 'The body ended in its middle.'));
+        reject(new WinterdockError('bad_json', 'The body ended before its end.'));
       };
       const place: Waiting = {
         ...waiting,

@@ -140,7 +140,7 @@ export function parseJson(body: Buffer): unknown {
   if (body.length === 0) return {};
   if (!isUtf8(body)) throw badJson('it is not UTF-8');
   if (isHeavyJson(body, MAX_VALUES)) {
-    throw new WinterdockError('too_large', 'The body holds too many values, or too many in each other.');
+    throw new WinterdockError('too_large', 'The body has too many values, or they are nested too deeply.');
   }
   try {
     return JSON.parse(body.toString('utf8'));

@@ -164,7 +164,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     }
     const byCookie = headerOf(incoming.headers, 'authorization') === null;
     if (byCookie && !isSafeMethod(incoming.method) && !isSameOrigin(incoming.headers, options)) {
-      throw new WinterdockError('forbidden', 'A session may change things only from the console itself.', {
+      throw new WinterdockError('forbidden', 'A signed-in browser may change things only from the console itself.', {
         hint: 'Requests from elsewhere need a key.',
       });
     }

@@ -85,7 +85,7 @@ export async function getFile(context: RouteContext<FileParams>): Promise<Answer
     if (attempt === READ_ATTEMPTS) {
       throw new WinterdockError(
         'conflict',
-        `"${params.path}" is being written over and over: no read of it was whole.`,
+        `"${params.path}" is being rewritten all the time: no read got one version of it.`,
       );
     }
   }
@@ -112,7 +112,7 @@ function preconditionFailed(path: string, stat: Stat): WinterdockError {
     'precondition_failed',
     `"${path}" is at ${stat.etag}, which is not what the request expects.`,
     {
-      hint: 'Read it again and decide anew.',
+      hint: 'Read it again, then decide.',
       extra: { etag: stat.etag },
     },
   );
@@ -139,7 +139,7 @@ export async function putFile(context: RouteContext<FileParams, unknown, Uint8Ar
   const { services, caller, params, body, header, path } = context;
   // A resumed upload sends only the rest of a file, which must not replace the whole.
   if (header('content-range') !== null) {
-    throw new WinterdockError('validation', 'A write is of the whole file: Content-Range cannot be met.', {
+    throw new WinterdockError('validation', 'Files are written whole: Content-Range is not supported.', {
       hint: 'Nothing was written. Send all of it again.',
       extra: { errors: [{ path: 'Content-Range', message: 'is not known here' }] },
     });

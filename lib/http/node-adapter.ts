@@ -66,7 +66,7 @@ export function nodeBody(req: IncomingMessage, res: ServerResponse): BodySource 
           }
         };
         const end = () => settle(resolve);
-        const cut = () => settle(() => reject(new WinterdockError('bad_json', 'The body ended in its middle.')));
+        const cut = () => settle(() => reject(new WinterdockError('bad_json', 'The body ended before its end.')));
         req.on('data', take).on('end', end).on('close', cut).on('error', cut);
       });
     },

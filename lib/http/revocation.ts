@@ -14,8 +14,8 @@ import { toProblem } from './problem.ts';
 const REVOCATION_ERROR: Readonly<Record<AccessChange, () => WinterdockError>> = {
   over: () => new WinterdockError('unauthorized', 'The key or the session of this request has ended.'),
   changed: () =>
-    new WinterdockError('forbidden', 'The rights of who sent this request have changed meanwhile.', {
-      hint: 'Ask again: you are answered with those that you have now.',
+    new WinterdockError('forbidden', 'Your rights have changed since this request was sent.', {
+      hint: 'Send it again: it is answered with the rights that you have now.',
     }),
 };
 

@@ -61,7 +61,7 @@ async function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
   try {
     return await reader.read();
   } catch (error) {
-    throw new WinterdockError('bad_json', 'The body ended in its middle.', { cause: error });
+    throw new WinterdockError('bad_json', 'The body ended before its end.', { cause: error });
   }
 }
 

@@ -244,7 +244,7 @@ export class JobRunner {
     if (pool.active >= config.maxActive - kept) {
       throw new WinterdockError(
         'capacity',
-        `The last ${kept} of ${config.maxActive} places for running sandboxes are left to people.`,
+        `The last ${kept} of ${config.maxActive} places for running sandboxes are reserved for people.`,
       );
     }
     if (pool.shortage === 'memory') {

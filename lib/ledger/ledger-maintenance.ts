@@ -91,7 +91,7 @@ export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMa
       await isBroken(`line ${kept.seq} is not the one that was signed, or is gone`);
     }
     if (broken !== null) {
-      throw new WinterdockError('corrupt', 'The ledger is not what was signed.', {
+      throw new WinterdockError('corrupt', 'The ledger differs from what was signed.', {
         hint: 'Run `npm run ledger:verify` to see where, and compare with a head that was kept elsewhere.',
       });
     }

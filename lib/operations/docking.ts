@@ -78,7 +78,7 @@ export async function dockingOf(parts: Parts, row: InstanceRow, input: PatchInpu
   const told = breaking.slice(0, TOLD).map(({ message }) => message);
   const more = breaking.length > TOLD ? ` And ${breaking.length - TOLD} more.` : '';
   throw new WinterdockError('conflict', `The change breaks what the sandbox has: ${told.join(' ')}${more}`, {
-    hint: 'Send it again with accept_changes: true to do it all the same.',
+    hint: 'Send it again with accept_changes: true to do it anyway.',
     extra: { from: row.workbookVersion, to: docking.workbookVersion, changes },
   });
 }

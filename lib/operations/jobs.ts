@@ -105,8 +105,8 @@ export function jobOperations(parts: {
     async cancelJob(caller, id) {
       const job = await rowOfJob(id);
       if (job.verb === 'forget' && job.state === 'running') {
-        throw new WinterdockError('conflict', `The job "${id}" forgets a tenant: that is not cancelled half way.`, {
-          hint: 'What is gone does not come back; it goes on until nothing is left.',
+        throw new WinterdockError('conflict', `The job "${id}" forgets a tenant, which cannot be cancelled.`, {
+          hint: 'What is deleted already does not come back; the job continues until nothing is left.',
         });
       }
       await runner.cancel(id, auditContextOf(caller));

@@ -31,7 +31,7 @@ export interface MoveOperations {
   freeze(caller: Caller, id: InstanceId, input: VerbInput): Promise<Instance>;
   archive(caller: Caller, id: InstanceId, input: VerbInput): Promise<Instance>;
   revive(caller: Caller, id: InstanceId, input: VerbInput): Promise<Instance>;
-  /** Rolls an interrupted operation forward or back. Throws `conflict` while it is really under way. */
+  /** Rolls an interrupted operation forward or back. Throws `conflict` while it is still under way. */
   settle(caller: Caller, id: InstanceId): Promise<Instance>;
   deleteInstance(caller: Caller, id: InstanceId, input?: DeleteInput): Promise<void>;
   /** The hops to a state and what they cost. Changes nothing, wakes nothing. */

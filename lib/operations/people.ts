@@ -61,7 +61,7 @@ export function peopleOperations(parts: {
     const own = ownId(caller);
     if (own !== null) return own;
     if (caller.actor === 'key:admin' && caller.session !== null) return (await people.keyHolder()).id;
-    throw new WinterdockError('not_found', 'A key is no person and has no sessions.');
+    throw new WinterdockError('not_found', 'A key is not a person and has no sessions.');
   };
   const personIdOf = async (caller: Caller, id: string): Promise<string> => (id === 'me' ? ownAccount(caller) : id);
 
@@ -162,7 +162,7 @@ export function peopleOperations(parts: {
       const person = await personById(own);
       await limits.countAttempt(person.email, caller.address, true);
       if (!(await people.isPassword(person.id, current)))
-        throw new WinterdockError('forbidden', 'That is not your password now.');
+        throw new WinterdockError('forbidden', 'That is not your current password.');
       await limits.acceptPassword(person.email, caller.address);
       await people.setPassword(person.id, next);
       await people.endSessions(person.id, ({ id }) => id !== caller.session);
@@ -215,7 +215,7 @@ function ownId({ actor }: Caller): string | null {
 }
 
 function adminOfAll(): WinterdockError {
-  return new WinterdockError('validation', 'tenants: an admin is of all tenants', {
+  return new WinterdockError('validation', 'tenants: an admin has access to all tenants', {
     extra: { errors: [{ path: 'tenants', message: 'an admin is of all tenants' }] },
   });
 }

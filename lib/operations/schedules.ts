@@ -87,7 +87,9 @@ export function scheduleOperations(parts: {
       const done = await work(await rowOf(id, schedule));
       if (done !== null) return done;
     }
-    throw new WinterdockError('conflict', `The schedule "${schedule}" changes all the time.`, { hint: 'Try again.' });
+    throw new WinterdockError('conflict', `The schedule "${schedule}" is being changed all the time.`, {
+      hint: 'Try again.',
+    });
   };
 
   return {
@@ -176,7 +178,7 @@ export function scheduleOperations(parts: {
           });
         }
         if (row.run !== null) {
-          throw new WinterdockError('conflict', `The schedule "${schedule}" runs already.`, {
+          throw new WinterdockError('conflict', `The schedule "${schedule}" is running already.`, {
             hint: 'Wait until it has ended.',
           });
         }

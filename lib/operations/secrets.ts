@@ -86,7 +86,7 @@ async function requireSafe(registry: Pick<Registry, 'network'>, tenant: string, 
   const message = 'must begin with https://';
   throw new WinterdockError('validation', `url: ${message}`, {
     extra: { errors: [{ path: 'url', message }] },
-    hint: 'Without TLS a secret goes to a host alone that the tenant’s network list has as private.',
+    hint: 'Without TLS, a secret is sent only to hosts that the tenant’s network list marks as private.',
   });
 }
 

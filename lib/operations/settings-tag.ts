@@ -67,6 +67,6 @@ export function requireTag(row: InstanceRow, ifMatch: string): void {
   const named = ifMatch.split(',').map((one) => one.trim());
   if (named.includes('*') || named.includes(tag)) return;
   throw new WinterdockError('precondition_failed', `The settings of the sandbox "${row.id}" were changed meanwhile.`, {
-    hint: 'Look at them again and decide anew.',
+    hint: 'Look at them again, then decide.',
   });
 }

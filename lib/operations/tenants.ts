@@ -104,7 +104,7 @@ export function tenantOperations(parts: {
       if (confirm !== tenant) {
         const message = `must be the tenant’s name, ${tenant}: what is forgotten does not come back`;
         throw new WinterdockError('validation', `confirm: ${message}`, {
-          hint: 'Ask with dry_run first: it says what would go.',
+          hint: 'Send it with dry_run first: it says what would be deleted.',
           extra: { errors: [{ path: 'confirm', message }] },
         });
       }

@@ -91,7 +91,7 @@ export function webhookOperations(parts: {
 
     async createWebhook(caller, { name, url, tenant = null, types = null }) {
       if (tenant === null && caller.tenants !== null) {
-        throw new WinterdockError('validation', 'tenant: is needed, as you may not act for all', {
+        throw new WinterdockError('validation', 'tenant: is required, because you may not act for all tenants', {
           extra: { errors: [{ path: 'tenant', message: 'is needed' }] },
         });
       }

@@ -10,7 +10,7 @@ export function writeCursor(position: (string | number | null)[]): string {
 export function readCursor<T extends unknown[]>(cursor: string, fits: (position: unknown[]) => position is T): T {
   const position = parse(cursor);
   if (Array.isArray(position) && fits(position)) return position;
-  throw new WinterdockError('validation', 'The cursor is not one that this list gave.', {
+  throw new WinterdockError('validation', 'The cursor is not from this list.', {
     hint: 'Take it unchanged from the Link header of the page before, with the same sort.',
     extra: { errors: [{ path: 'cursor', message: 'not a cursor of this list' }] },
   });

@@ -27,7 +27,7 @@ export function nameTaken({ name, tenant }: Pick<InstanceRow, 'name' | 'tenant'>
 /** The settings have changed since the caller read them. */
 export function settingsChanged(id: string): WinterdockError {
   return new WinterdockError('precondition_failed', `The settings of the sandbox "${id}" were changed meanwhile.`, {
-    hint: 'Look at them again and decide anew.',
+    hint: 'Look at them again, then decide.',
   });
 }
 
@@ -37,7 +37,7 @@ export function stateChanged(row: InstanceRow, hop: Transition): WinterdockError
   return new WinterdockError(
     'conflict',
     `The sandbox "${row.id}" has moved on: it is ${now}, not ${hop.from} (generation ${hop.generation}).`,
-    { hint: 'Look at it again and decide anew.' },
+    { hint: 'Look at it again, then decide.' },
   );
 }
 

@@ -23,7 +23,7 @@ export class RunFollowers {
     if ((this.#ofRun.get(id) ?? 0) >= OF_RUN) throw tooMany(`${OF_RUN} follow the run "${id}" already.`);
     if ((this.#ofTenant.get(tenant) ?? 0) >= OF_TENANT)
       throw tooMany(`${OF_TENANT} follow runs of the tenant "${tenant}" already.`);
-    if (this.#all >= IN_ALL) throw tooMany(`${IN_ALL} follow runs already.`);
+    if (this.#all >= IN_ALL) throw tooMany(`${IN_ALL} follow is running already.`);
   }
 
   /** Adds one. Returns the function with which it leaves, which is idempotent. Throws as `requirePlace`. */

@@ -286,7 +286,7 @@ function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): LiveSt
 }
 
 function operationUnderWay(id: InstanceId): WinterdockError {
-  return new WinterdockError('conflict', `An operation on the sandbox "${id}" is really under way.`, {
-    hint: 'Wait for its end. If it has none, restart the server: a start settles it.',
+  return new WinterdockError('conflict', `An operation on the sandbox "${id}" is still under way.`, {
+    hint: 'Wait until it ends. If it never does, restart the server: a start settles it.',
   });
 }

@@ -34,7 +34,7 @@ export async function executePlan(
   let row = await requireInstance(engine, runtime.id);
   if (from !== undefined && row.state !== from) {
     throw new WinterdockError('conflict', `The sandbox "${row.id}" has moved on: it is ${row.state}, not ${from}.`, {
-      hint: 'Look at it again and decide anew.',
+      hint: 'Look at it again, then decide.',
       extra: { state: row.state },
     });
   }

@@ -372,7 +372,7 @@ export class Terminals {
     if (terminal !== undefined) return terminal;
     const gone = this.#gone.get(id)?.find((one) => one.id === name);
     if (gone !== undefined) {
-      throw new WinterdockError('gone', `The terminal went, with its scrollback. ${gone.gone}`, {
+      throw new WinterdockError('gone', `The terminal is gone, with its scrollback. ${gone.gone}`, {
         hint: 'Open another one.',
       });
     }
@@ -385,7 +385,7 @@ export class Terminals {
 const CLOSED = 'It was closed.';
 
 function tooMany(who: string, limit: number, setting: 'SANDBOX' | 'TENANT'): WinterdockError {
-  return new WinterdockError('quota_exceeded', `${who} may have ${limit} terminals and has them.`, {
+  return new WinterdockError('quota_exceeded', `${who} may have ${limit} terminals, and has that many.`, {
     hint: `Close one, or raise WB_TERMINALS_PER_${setting}.`,
     extra: { quota: `terminals_per_${setting.toLowerCase()}`, limit, used: limit },
   });

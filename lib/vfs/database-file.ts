@@ -316,7 +316,7 @@ function parseCursor(after: string | undefined): { offset: number; key: bigint |
   if (after === undefined) return { offset: 0, key: null };
   const [, offset, key] = /^(\d{1,15})(?::(-?\d{1,19}))?$/.exec(after) ?? [];
   if (offset === undefined)
-    throw new WinterdockError('validation', 'This is no cursor of an earlier page.', {
+    throw new WinterdockError('validation', 'This is not a cursor of an earlier page.', {
       extra: { errors: [{ path: 'cursor', message: 'is none of an earlier page' }] },
     });
   return { offset: Number(offset), key: key === undefined ? null : BigInt(key) };

@@ -296,7 +296,7 @@ function deathError(job: ReaderJob, death: ReaderDeath, queryTimeoutMs: number):
     });
   }
   if (death.why === 'timeout') {
-    return new WinterdockError('storage_unavailable', 'The disk did not give the bytes of the sandbox in time.', {
+    return new WinterdockError('storage_unavailable', 'The disk did not return the bytes of the sandbox in time.', {
       hint: STORAGE_HINT,
       retryAfterSeconds: 5,
       cause: death,

@@ -45,7 +45,7 @@ export function translateSqliteError(error: unknown): unknown {
     case READONLY:
     case IOERR:
     case CANTOPEN:
-      return new WinterdockError('storage_unavailable', 'The disk did not take or give the bytes of the sandbox.', {
+      return new WinterdockError('storage_unavailable', 'The disk could not read or write the bytes of the sandbox.', {
         hint: STORAGE_HINT,
         retryAfterSeconds: 5,
         cause: error,

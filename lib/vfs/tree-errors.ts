@@ -47,7 +47,7 @@ export function requireCondition(at: Named, file: VfsEntry | null, condition: Wr
   const matches = (versions: '*' | number[]) => file !== null && (versions === '*' || versions.includes(file.version));
   if (ifMatch !== undefined && !matches(ifMatch)) {
     throw new WinterdockError('precondition_failed', `${named(at)} is not the version that was expected.`, {
-      hint: file === null ? 'There is nothing at that path.' : 'Read it again and decide anew.',
+      hint: file === null ? 'There is nothing at that path.' : 'Read it again, then decide.',
     });
   }
   if (ifNoneMatch !== undefined && matches(ifNoneMatch)) {

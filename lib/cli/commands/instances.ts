@@ -158,7 +158,7 @@ export function addInstanceCommands(program: Command): void {
         none: 'No sandboxes.',
       };
       if (options.watch !== true) return printList(context, options, list);
-      if (options.interval < 1) throw new CliError('usage', 'It is looked at once a second at most.');
+      if (options.interval < 1) throw new CliError('usage', 'It can be read once a second at most.');
       const { limit, all, interval: intervalSeconds } = options;
       const idOf = ({ id }: Instance) => id;
       await watchList(context, { limit, all, intervalSeconds }, { ...list, idOf, facts: lastingFacts });

@@ -129,7 +129,7 @@ export function addMoveCommands(program: Command): void {
   addCommand(program, 'settle <id>', {
     summary: 'end an operation on a sandbox that was interrupted',
     description:
-      'What has happened to its file decides whether it is finished or taken back. It is refused while the operation is really under way.',
+      'What has happened to its file decides whether it is finished or taken back. It is refused while the operation is still under way.',
     examples: [['settle sess-841', 'then try the operation again']],
     async run({ client, print, signal }, _options, id: string) {
       const instance = await client.settleInstance(id, { signal });

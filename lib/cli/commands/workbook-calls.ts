@@ -28,7 +28,7 @@ async function inputOf(given: string | undefined): Promise<Record<string, unknow
   try {
     value = JSON.parse(text);
   } catch {
-    throw new CliError('usage', 'The input is no JSON.');
+    throw new CliError('usage', 'The input is not JSON.');
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new CliError('usage', 'The input must be an object: the inputs by their names.');

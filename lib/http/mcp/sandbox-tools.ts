@@ -18,7 +18,7 @@ function tenantOf(caller: Caller, named: string | undefined): string {
   const [only, ...others] = caller.tenants ?? [];
   if (named !== undefined) return named;
   if (only !== undefined && others.length === 0) return only;
-  throw new WinterdockError('validation', 'This key is not of one tenant alone: name the tenant.', {
+  throw new WinterdockError('validation', 'This key is not for a single tenant: name the tenant.', {
     hint: 'Give `tenant`; winterdock_list_sandboxes shows tenants that there are.',
     extra: { errors: [{ path: 'tenant', message: 'is needed with this key' }] },
   });

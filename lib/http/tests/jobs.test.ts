@@ -308,7 +308,7 @@ test('a job leaves the last places for processes to people', async () => {
   const done = await ended(await start({ verb: 'resume', filter: {} }));
   expect(done).toMatchObject({ done: 2, failed: 2 });
   const failed = await server.call<JobResult[]>('GET', `/api/jobs/${done.id}/results?outcome=failed`);
-  expect(failed.json[0]?.reason).toContain('left to people');
+  expect(failed.json[0]?.reason).toContain('reserved for people');
   expect((await server.call('POST', `/api/instances/${failed.json[0]?.instance}/resume`, {})).status).toBe(200);
 });
 

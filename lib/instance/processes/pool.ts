@@ -61,7 +61,7 @@ const RETRY_MS = 1000;
 
 function noPlace(maxActive: number): WinterdockError {
   return new WinterdockError('capacity', `All ${maxActive} places for running sandboxes are taken.`, {
-    hint: 'Suspend one, or wait until one idles.',
+    hint: 'Suspend one, or wait until one is idle.',
     retryAfterSeconds: 5,
   });
 }
@@ -70,8 +70,8 @@ function noMemory({ servingBytes, limitBytes }: MemoryUse): WinterdockError {
   const [taken, limit] = [servingBytes, limitBytes ?? 0].map((bytes) => Math.round(bytes / MIB));
   return new WinterdockError(
     'capacity',
-    `The processes of sandboxes take ${taken} MiB of the ${limit} MiB of memory that they have together (WB_MEMORY); one more has no room.`,
-    { hint: 'Wait until one idles, suspend one that is kept hot, or give them more memory.', retryAfterSeconds: 5 },
+    `The processes of sandboxes use ${taken} MiB of the ${limit} MiB that they share (WB_MEMORY): there is no room for one more.`,
+    { hint: 'Wait until one is idle, suspend one that is kept hot, or give them more memory.', retryAfterSeconds: 5 },
   );
 }
 

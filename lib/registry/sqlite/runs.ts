@@ -138,7 +138,7 @@ function isPosition(position: unknown[]): position is [number] {
 }
 
 function tooManyRuns(who: string, limit: number, used: number, setting: 'SANDBOX' | 'TENANT'): WinterdockError {
-  return new WinterdockError('quota_exceeded', `${who} may have ${limit} runs under way and has them.`, {
+  return new WinterdockError('quota_exceeded', `${who} may have ${limit} runs at the same time, and has that many.`, {
     hint: `Wait for one to end, stop one, or raise WB_RUNS_PER_${setting}.`,
     extra: { quota: `runs_per_${setting.toLowerCase()}`, limit, used },
   });

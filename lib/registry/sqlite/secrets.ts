@@ -96,7 +96,7 @@ export function openSecrets(database: RegistryDatabase, ledger: LedgerTable): Sy
 
 function tooMany({ tenant: ofTenant, instance: ofInstance }: SecretKey, most: number): WinterdockError {
   const whose = ofInstance === '' ? `The tenant "${ofTenant}"` : `The sandbox "${ofInstance}"`;
-  return new WinterdockError('quota_exceeded', `${whose} may have ${most} secrets and has them.`, {
+  return new WinterdockError('quota_exceeded', `${whose} may have ${most} secrets, and has that many.`, {
     hint: 'Remove one that is not used.',
     extra: { quota: 'secrets', limit: most, used: most },
   });

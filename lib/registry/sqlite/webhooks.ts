@@ -144,7 +144,7 @@ function isPosition(position: unknown[]): position is [number] {
 }
 
 function tooMany(most: number): WinterdockError {
-  return new WinterdockError('quota_exceeded', `There are ${most} webhooks, which is all that there may be.`, {
+  return new WinterdockError('quota_exceeded', `There are ${most} webhooks already, the most that are allowed.`, {
     hint: 'Remove one that is not needed.',
     extra: { quota: 'webhooks', limit: most },
   });

@@ -264,7 +264,7 @@ function requireCondition(id: string, row: WorkbookRow | null, condition: Workbo
   const { ifMatch, ifNoneMatch } = condition ?? {};
   if ((ifMatch === undefined || names(ifMatch)) && (ifNoneMatch === undefined || !names(ifNoneMatch))) return;
   const message = row === null ? `There is no workbook "${id}".` : `The workbook "${id}" is at version ${row.version}.`;
-  throw new WinterdockError('precondition_failed', message, { hint: 'Look at it again and decide anew.' });
+  throw new WinterdockError('precondition_failed', message, { hint: 'Look at it again, then decide.' });
 }
 
 function needRoom(tenant: string, most: number, used: number): void {
