@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -184,6 +184,37 @@ test.runIf(isRoot)(
       await pool.start();
       const opened = pool.open({ id: 'moved', file, policy: 'posix', ...limits });
       expect(await at.say(opened, command)).toBe('8000000\n');
+      await opened.close({ drainMs: 1000, force: false });
+      await pool.stop();
+      walls.close();
+    }
+    rmSync(parent, { recursive: true });
+  },
+  60_000,
+);
+
+test.runIf(isRoot)(
+  'root opens what is another user’s, whole or in parts, also where that user cannot be used',
+  async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'winterdock-parts-'));
+    chmodSync(parent, 0o755);
+    const [folder, cacheFolder] = [join(parent, 'data'), join(parent, 'cache')];
+    const file = join(folder, 'live', 'parts', 'vfs.sqlite');
+    const spec = { id: 'parts', file, policy: 'posix', maxBytes: 1e8, maxFileBytes: 1e7, mustExist: false };
+    mkdirSync(dirname(file), { recursive: true });
+    mkdirSync(cacheFolder, { mode: 0o700 });
+    for (const foreign of [folder, join(folder, 'live')]) {
+      spawnSync('chown', ['-R', '0:0', folder]);
+      spawnSync('chown', ['-R', '61000:61000', foreign]);
+      // As another server has left it, for its workers.
+      chownSync(cacheFolder, 0, 60_999);
+      const walls = await buildWalls({ dataFolder: folder, cacheFolder, maxStartMs: 30_000 });
+      expect([walls.states.uid, walls.states.caps]).toEqual([false, false]);
+      expect(walls.missing.get('caps')).toBe(`${foreign} belongs to another user than root`);
+      const pool = createPool({ size: 0, maxActive: 5, dataFolder: folder, cacheFolder, walls });
+      await pool.start();
+      const opened = pool.open(spec);
+      expect(await at.say(opened, 'echo one >> n; tail -n 1 n')).toBe('one\n');
       await opened.close({ drainMs: 1000, force: false });
       await pool.stop();
       walls.close();

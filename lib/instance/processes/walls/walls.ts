@@ -3,7 +3,7 @@
  * the start, which walls this machine can give, by starting a worker behind them and looking at it. Knows nothing of
  * sandboxes.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { makeFolderNow } from '../../../base/effects.ts';
@@ -70,12 +70,14 @@ async function findWalls(options: WallOptions): Promise<Walls> {
   const room = await findRoom(options, user, missing);
   const bare = { room: null, setpriv, caps: false, user: null };
   // Root without capabilities may not open what is another user's.
-  const capsAlone = caps && !isForeign(options.dataFolder);
-  if (caps && !capsAlone) missing.set('caps', `${options.dataFolder} belongs to another user than root`);
+  const foreign = foreignFolder(options.dataFolder);
+  const capsAlone = caps && foreign === null;
+  if (caps && foreign !== null) missing.set('caps', `${foreign} belongs to another user than root`);
+  const capsOf = user === null ? capsAlone : caps;
   const attempts: Attempt[] = [
-    { room, setpriv, caps, user },
+    { room, setpriv, caps: capsOf, user },
     { room, setpriv, caps: capsAlone, user: null },
-    { ...bare, caps, user },
+    { ...bare, caps: capsOf, user },
     { ...bare, caps: capsAlone },
     { ...bare, room },
   ];
@@ -150,6 +152,13 @@ const isRoot = () => process.getuid?.() === 0;
 /** Whether root's server was started on the folder of somebody else. */
 function isForeign(dataFolder: string): boolean {
   return isRoot() && userFor(dataFolder).uid !== WORKER_USER;
+}
+
+/** A folder of root's server that workers write into and that is somebody else's; null when there is none. */
+function foreignFolder(dataFolder: string): string | null {
+  if (!isRoot()) return null;
+  const folders = [dataFolder, join(dataFolder, 'live'), join(dataFolder, 'spill')];
+  return folders.find((folder) => ![0, WORKER_USER].includes(statSync(folder).uid)) ?? null;
 }
 
 /** Whom workers can run as instead of root; null: only as the server's user. */
