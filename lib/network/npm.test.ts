@@ -215,6 +215,23 @@ test('a hostile package writes nowhere else and runs nothing, and is no other th
   ).toBe('[{"name":"a","other":"b"},{"other":"a","name":"b"}]\n');
 }, 60_000);
 
+test('an upgrade that cannot be written leaves what was there', async () => {
+  await put('kept', '1.0.0', { more: { 'package/first.js': 'module.exports = 1;\n' } });
+  await put('kept', '2.0.0', { more: { 'package/zeros': Buffer.alloc(70_000_000) } });
+  const sh = await box();
+  await sh('npm install kept@1.0.0');
+  const said = await sh(
+    "npm install kept@2.0.0; js -e \"console.log(require('kept'), require('kept/first.js'))\"; ls -A",
+  );
+  expect(said.stderr).toMatch(/could not be written/);
+  expect(said.stdout).toBe('["kept@1.0.0"] 1\nnode_modules\npackage.json\n');
+  // What lies where a package goes makes way for it.
+  await put('other', '1.0.0');
+  await sh('rm -r node_modules/kept; echo mine > node_modules/other');
+  const made = await sh('npm install --silent other && js -e "console.log(require(\'other\'))"');
+  expect(made).toMatchObject({ stderr: '', stdout: '["other@1.0.0"]\n' });
+}, 60_000);
+
 test('require finds files, folders, JSON and conditional exports, and says what it cannot take', async () => {
   await put('many', '1.0.0', {
     manifest: {

@@ -239,6 +239,26 @@ test('an installation is stopped with its call, and a wheel that has no room cha
   expect(full.stdout).not.toContain('Successfully');
 }, 60_000);
 
+test('an upgrade that cannot be written leaves what was there', async () => {
+  await put('kept', '1.0', { more: { 'kept/first.py': 'one = 1\n' } });
+  await put('kept', '2.0', { more: { 'kept/zeros': Buffer.alloc(70_000_000) } });
+  await put('folder', '1.0');
+  const sh = await box();
+  await sh('pip install -q kept==1.0');
+  const large = await sh(
+    'pip install -U kept; python3 -c "import kept.first; print(kept.version, kept.first.one)"; pip list',
+  );
+  expect(large.stderr).toMatch(/Could not install packages/);
+  expect(large.stdout).toMatch(/^1\.0 1$/m);
+  await sh('mkdir -p .local/lib/python3.13/site-packages/folder/__init__.py');
+  const blocked = await sh(
+    'pip install folder kept==1.0 --force-reinstall; python3 -c "import kept; print(kept.version)"',
+  );
+  expect(blocked.stderr).toMatch(/folder\/__init__\.py is in the way/);
+  expect(blocked.stdout).toMatch(/^1\.0$/m);
+  expect((await sh('ls -A .local/lib/python3.13/site-packages')).stdout).toBe('folder\nkept\nkept-1.0.dist-info\n');
+}, 60_000);
+
 test('what the index sends is counted, and a refusal is in the ledger', async () => {
   await put('counted', '1.0');
   const sh = await box();

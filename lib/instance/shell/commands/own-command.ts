@@ -25,7 +25,7 @@ const ABORTED = /^bash: execution aborted\n/m;
 const ALSO_PROGRAMS = new Set(['[', 'echo', 'false', 'kill', 'printf', 'pwd', 'test', 'true']);
 
 /** A command ends here with an exit code. Its sentences have been written. */
-class CommandEnd extends Error {
+export class CommandEnd extends Error {
   readonly exitCode: number;
 
   constructor(exitCode: number) {

@@ -146,8 +146,7 @@ async function install(call: CommandCall, isClean: boolean): Promise<number> {
     .reduce((sum, { length }) => sum + length, 0);
   const { free } = call.room();
   if (needed > free) throw new PackageError(`no space left: ${needed} bytes are to be written, and ${free} are free`);
-  if (isClean) await project.remove('node_modules');
-  await project.write(unpacked);
+  await project.write(unpacked, { isClean });
   if (asked.length > 0 && !has('no-save')) {
     const versions = await Promise.all(
       asked.map(async (one) => [one.name, await savedRange(project, one, has('E'))] as const),

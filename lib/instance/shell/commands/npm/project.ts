@@ -1,6 +1,7 @@
 /** A project in a sandbox: its package.json, its lock, and what is in its node_modules. */
-import { type CommandCall, reasonOf } from '../own-command.ts';
+import { type CommandCall, CommandEnd, reasonOf } from '../own-command.ts';
 import { PackageError } from '../package-source.ts';
+import { StagedFiles } from '../staged-files.ts';
 import { type Dependencies, isJsonObject, isPackageName, textsOf } from './registry.ts';
 import { packageJson } from './tarball.ts';
 import type { PlacedPackage } from './tree.ts';
@@ -59,7 +60,7 @@ export class Project {
   /** The package in a folder of the project; null for none. */
   async present(folder: string): Promise<PlacedPackage | null> {
     const path = `${this.folder}/${folder}/package.json`;
-    if (this.#call.files.look(path)?.kind !== 'file') return null;
+    if (this.#kindOf(path) !== 'file') return null;
     const manifest = packageJson((await this.#call.input(path)).toString());
     if (manifest === null || typeof manifest.name !== 'string' || typeof manifest.version !== 'string') return null;
     const optionalDependencies = textsOf(manifest.optionalDependencies);
@@ -97,26 +98,25 @@ export class Project {
     return found;
   }
 
-  /** Writes packages. When one cannot be written, those of this call are taken away again. */
-  async write(packages: ReadonlyMap<string, ReadonlyMap<string, Buffer>>): Promise<void> {
-    const { changes, files } = this.#call;
-    const begun: string[] = [];
-    try {
-      for (const [folder, content] of packages) {
-        const base = `${this.folder}/${folder}`;
-        if (files.look(base) !== null) await this.#clear(base);
-        begun.push(base);
-        for (const [path, bytes] of content) {
-          await this.#call.turn();
-          const target = `${base}/${path}`;
-          await changes.mkdir(target.slice(0, target.lastIndexOf('/')), { recursive: true });
-          await changes.writeFile(target, bytes);
-        }
-      }
-    } catch (error) {
-      for (const base of begun) await changes.rm(base, { recursive: true, force: true });
+  /**
+   * Puts packages in the place of what is there; `isClean`: of everything. What fails leaves what was there before.
+   * Throws `PackageError`.
+   */
+  async write(
+    packages: ReadonlyMap<string, ReadonlyMap<string, Buffer>>,
+    { isClean }: { isClean: boolean },
+  ): Promise<void> {
+    const files = [...packages].flatMap(([folder, content]) =>
+      [...content].map(([path, bytes]) => [`${this.folder}/${folder}/${path}`, bytes] as const),
+    );
+    const folder = `${this.folder}/.npm-staging`;
+    const staged = await StagedFiles.write(this.#call, folder, new Map(files)).catch((error: unknown) => {
+      if (error instanceof CommandEnd) throw error;
       throw new PackageError(`the packages could not be written: ${reasonOf(error)}`);
-    }
+    });
+    if (isClean) await this.remove('node_modules');
+    for (const one of packages.keys()) await this.#clear(one);
+    await staged.place();
   }
 
   async remove(folder: string): Promise<void> {
@@ -124,8 +124,21 @@ export class Project {
     if (this.#call.files.look(path, false) !== null) await this.#call.changes.rm(path, { recursive: true });
   }
 
+  #kindOf(path: string, follow = true): string | null {
+    try {
+      return this.#call.files.look(path, follow)?.kind ?? null;
+    } catch {
+      // What would lie in a file is not there.
+      return null;
+    }
+  }
+
   /** Removes what a package is, and leaves what lies in a node_modules of its own. */
-  async #clear(base: string): Promise<void> {
+  async #clear(folder: string): Promise<void> {
+    const base = `${this.folder}/${folder}`;
+    const kind = this.#kindOf(base, false);
+    if (kind === null) return;
+    if (kind !== 'dir') return this.#call.changes.rm(base);
     for (const name of await this.#call.changes.readdir(base)) {
       if (name !== 'node_modules') await this.#call.changes.rm(`${base}/${name}`, { recursive: true });
     }

@@ -2,7 +2,7 @@
 import type { CommandCall } from '../own-command.ts';
 import { normalName } from './requirements.ts';
 import type { Package } from './resolve.ts';
-import { metadataOf, type Wheel } from './wheel.ts';
+import { metadataOf } from './wheel.ts';
 
 export interface Installed extends Package {
   /** As the package writes it. */
@@ -37,11 +37,10 @@ async function filesOf(call: CommandCall, folder: string, { folder: info }: Inst
   return paths.filter((path) => path !== '' && !path.startsWith('/') && !path.split('/').includes('..'));
 }
 
-/** Removes a package with its files, and the folders that are empty then. */
+/** Removes a package with its files, and folders that are empty then. The call cannot end meanwhile: it has no pause. */
 export async function uninstall(call: CommandCall, folder: string, installed: Installed): Promise<void> {
   const files = await filesOf(call, folder, installed);
   for (const path of files) {
-    await call.turn();
     if (call.files.look(`${folder}/${path}`, false)?.kind === 'file') await call.changes.rm(`${folder}/${path}`);
   }
   if (call.files.look(`${folder}/${installed.folder}`) !== null) {
@@ -61,26 +60,5 @@ async function removeEmpty(call: CommandCall, folder: string, files: readonly st
     if (call.files.look(path)?.kind === 'dir' && (await call.changes.readdir(path)).length === 0) {
       await call.changes.rm(path, { recursive: true });
     }
-  }
-}
-
-/** Writes the files of wheels. When one cannot be written, all that this call wrote is taken away again. */
-export async function writeWheels(call: CommandCall, folder: string, wheels: readonly Wheel[]): Promise<void> {
-  const written: string[] = [];
-  try {
-    for (const { files } of wheels) {
-      for (const [path, bytes] of files) {
-        await call.turn();
-        const target = `${folder}/${path}`;
-        const isNew = call.files.look(target, false) === null;
-        await call.changes.mkdir(target.slice(0, target.lastIndexOf('/')), { recursive: true });
-        await call.changes.writeFile(target, bytes);
-        if (isNew) written.push(path);
-      }
-    }
-  } catch (error) {
-    for (const path of written) await call.changes.rm(`${folder}/${path}`, { force: true });
-    await removeEmpty(call, folder, written);
-    throw error;
   }
 }

@@ -1,8 +1,9 @@
 /** `pip`: wheels of pure Python from an index that the network's list allows, into the workspace. */
 import { SITE_PACKAGES } from '../../../python/python-paths.ts';
-import { type CommandCall, type OwnCommand, reasonOf } from '../own-command.ts';
+import { type CommandCall, CommandEnd, type OwnCommand, reasonOf } from '../own-command.ts';
 import { PackageError, packageSource } from '../package-source.ts';
-import { type Installed, installedIn, uninstall, writeWheels } from './installed.ts';
+import { StagedFiles } from '../staged-files.ts';
+import { type Installed, installedIn, uninstall } from './installed.ts';
 import {
   normalName,
   parseRequirement,
@@ -179,7 +180,7 @@ const planned = (wheel: Wheel): Planned => {
   return { name: normalName(wheel.name), version: wheel.version, requires: wheel.requires, wheel };
 };
 
-/** Puts wheels in the place of what is there. What fails leaves what was there before, as far as it could be read. */
+/** Puts wheels in the place of what is there. What fails leaves what was there before. */
 async function write(
   call: CommandCall,
   folder: string,
@@ -193,16 +194,23 @@ async function write(
   const { free } = call.room();
   if (needed > free)
     throw new WheelError(`no space left: ${sizeOf(needed)} are to be written, and ${sizeOf(free)} are free`);
+  const files = wheels.flatMap((wheel) =>
+    [...wheel.files].map(([path, bytes]) => [`${folder}/${path}`, bytes] as const),
+  );
+  const staged = await StagedFiles.write(call, `${folder}/.pip-staging`, new Map(files)).catch((error: unknown) => {
+    if (error instanceof CommandEnd) throw error;
+    throw new WheelError(`Could not install packages: ${reasonOf(error)}`);
+  });
+  const blocked = staged.blocked();
+  if (blocked !== null) {
+    await staged.drop();
+    throw new WheelError(`Could not install packages: ${blocked} is in the way`);
+  }
   for (const { name } of wheels) {
     const before = installed.get(normalName(name));
     if (before !== undefined) await uninstall(call, folder, before);
   }
-  try {
-    await call.changes.mkdir(folder, { recursive: true });
-    await writeWheels(call, folder, wheels);
-  } catch (error) {
-    throw new WheelError(`Could not install packages: ${reasonOf(error)}`);
-  }
+  await staged.place();
 }
 
 async function readText(call: CommandCall, path: string): Promise<string> {
