@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { parseInstanceId } from '#lib/base/ids.ts';
 import type { Event } from '#lib/contract/schema.ts';
 import { ALL_FAILPOINTS } from '#lib/sessions/failpoints.ts';
 import { instanceId } from '#lib/testing/plain-ids.ts';
@@ -69,6 +70,13 @@ test('the line of a month reads as a sentence with its reason once', () => {
   expect(sentence(dropped)).toBe('The server dropped the ledger of January 2025 (1 line, kept for 90 days)');
   expect(actionInWords({ ...sealed, reason: 'something else' })).toBe('sealed a month of the ledger');
   expect(reasonInWords({ ...sealed, reason: 'something else' })).toBe('something else');
+});
+
+test('what the code in a sandbox did by itself is not said of the server', () => {
+  const line = { ...sealed, type: 'network.refused', actor: 'sandbox:a', instance: parseInstanceId('a'), reason: null };
+  const words = (event: Event) => `${actorInWords(event)} ${actionInWords(event)} ${event.instance}`;
+  expect(words(line)).toBe('Guest code was refused the network in a');
+  expect(words({ ...line, type: 'network.used' })).toBe('Guest code used the network in a');
 });
 
 test('a reason has its hashes shortened, and is left out when the actor already says it', () => {

@@ -141,8 +141,8 @@ const TYPES: Readonly<Record<string, string>> = {
   'key.created': 'made a key',
   'key.revoked': 'revoked a key',
   'network.changed': 'changed what may be reached of the network',
-  'network.refused': 'was refused a request to the network from',
-  'network.used': 'used the network from',
+  'network.refused': 'was refused the network in',
+  'network.used': 'used the network in',
   'webhook.created': 'set up a webhook',
   'webhook.changed': 'changed a webhook',
   'webhook.removed': 'removed a webhook',
@@ -175,6 +175,9 @@ const TRIGGERS: Readonly<Record<Event['trigger'], { short: string; because: stri
   stop: { short: 'server stop', because: 'the server stopped' },
 };
 
+/** Begins the actor of what the code in a sandbox did by itself. */
+const SANDBOX = 'sandbox:';
+
 /** What to call actors on a page: their names, and `You` for the visitor. */
 export type ActorNames = ReadonlyMap<string, string>;
 
@@ -184,6 +187,7 @@ export function actorInWords(
   names?: ActorNames,
 ): string {
   if (event.via === 'ticker' || event.trigger === 'idle') return 'The ladder';
+  if (event.actor.startsWith(SANDBOX)) return 'Guest code';
   if (event.via === 'system') return 'The server';
   if (event.via === 'schedule') return 'A schedule';
   return nameOfActor(event.actor, names, event.actor_name);

@@ -275,7 +275,7 @@ export class NetworkBroker {
   async #limited(row: InstanceRow, { host }: Destination, why: string, sides: Side[]): Promise<Refusal> {
     this.#traffic.add(row, host, { refused: 1 });
     const isFirst = sides.filter(({ meter }) => meter.isFirstRefusal(this.#parts.clock.now())).length > 0;
-    if (isFirst) await this.#record(row, `${host}: ${why}`);
+    if (isFirst) await this.#record(row, host === '' ? why : `${host}: ${why}`);
     await new Promise((resolve) => setTimeout(resolve, SLOWED_MS));
     return new Refusal('limit', why);
   }
@@ -287,7 +287,8 @@ export class NetworkBroker {
     failure: FetchFailure = 'refused',
   ): Promise<Refusal> {
     this.#traffic.add(row, host, { refused: 1 });
-    await this.#record(row, `${method.slice(0, 20)} ${host}: ${why}`);
+    const what = [method.slice(0, 20), host].filter((part) => part !== '').join(' ');
+    await this.#record(row, why.startsWith(what) ? why : `${what}: ${why}`);
     return new Refusal(failure, why);
   }
 
