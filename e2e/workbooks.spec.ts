@@ -94,7 +94,16 @@ test('a source is written with its plan beside it, saved, and not over somebody 
   await source.fill(SOURCE);
   await expect(plan).toContainText('No problems. 2 components.');
   await expect(plan.locator('svg.plan:visible')).toContainText('keeps state');
-  await press(page, 'Save');
+  // A link that is followed without a new document asks first, and Ctrl+S saves wherever the keyboard is.
+  const questions: string[] = [];
+  page.on('dialog', (dialog) => {
+    questions.push(dialog.message());
+    void dialog.dismiss();
+  });
+  await page.getByRole('main').getByRole('link', { name: 'Workbooks', exact: true }).click();
+  expect(questions).toEqual(['What you have typed is not saved. Leave it all the same?']);
+  await expect(source).toHaveValue(SOURCE);
+  await page.keyboard.press('Control+s');
   await expect(page.getByText('Saved as version 1.')).toBeVisible();
   expect(await versionsOf(id)).toBe(1);
 

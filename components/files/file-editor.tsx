@@ -4,9 +4,10 @@
  * typed.
  */
 import Link from 'next/link';
-import { type KeyboardEvent, useActionState, useEffect, useRef } from 'react';
+import { useActionState, useEffect, useRef } from 'react';
 import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
 import { Submit } from '../ui/submit.tsx';
+import { useSaveKey } from '../ui/use-save-key.ts';
 import { useUnsavedQuestion } from '../ui/use-unsaved-question.ts';
 
 export interface EditState {
@@ -43,14 +44,10 @@ export function FileEditor({
   const saved = useRef(text);
   if (state.outcome?.ok) saved.current = state.text;
   useUnsavedQuestion(() => area.current !== null && area.current.value !== saved.current);
+  useSaveKey(save);
   useEffect(() => area.current?.focus({ preventScroll: true }), []);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key.toLowerCase() !== 's' || event.altKey || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    save.current?.click();
-  };
   return (
-    <form action={submit} onKeyDown={onKeyDown} className="min-w-0 rounded border border-rule-2 bg-sheet">
+    <form action={submit} className="min-w-0 rounded border border-rule-2 bg-sheet">
       <div className="border-b border-rule px-4 py-2">
         <label htmlFor="edit-text" className="text-[0.8125rem] font-[560] [overflow-wrap:anywhere]">
           <code>{title}</code>

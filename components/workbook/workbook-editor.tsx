@@ -6,6 +6,8 @@
 import { startTransition, useActionState, useCallback, useEffect, useRef, useState } from 'react';
 import type { PlanProblem } from '#lib/contract/schema.ts';
 import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
+import { useSaveKey } from '../ui/use-save-key.ts';
+import { useUnsavedQuestion } from '../ui/use-unsaved-question.ts';
 import { checkInWords } from './check-words.ts';
 import type { PlanDrawing } from './plan-drawing.ts';
 import { PlanGraph } from './plan-graph.tsx';
@@ -103,12 +105,9 @@ export function WorkbookEditor({
   const editor = useRef<SourceEditorHandle>(null);
   const goTo = useCallback((line: number, column: number) => editor.current?.goTo(line, column), []);
   const isSaved = state.outcome?.ok === true ? text === state.text : text === start.text;
-  useEffect(() => {
-    if (isSaved) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', warn);
-    return () => window.removeEventListener('beforeunload', warn);
-  }, [isSaved]);
+  const save = useRef<HTMLButtonElement>(null);
+  useUnsavedQuestion(() => !isSaved);
+  useSaveKey(save);
   return (
     <form
       action={submit}
@@ -137,7 +136,7 @@ export function WorkbookEditor({
           onText={setText}
         />
         <div className="flex flex-wrap items-center gap-3">
-          <button type="submit" className="button button-ink" name="do" value="save" aria-busy={saving}>
+          <button ref={save} type="submit" className="button button-ink" name="do" value="save" aria-busy={saving}>
             {saving ? 'Saving it…' : 'Save'}
           </button>
           {state.newer !== null && (
