@@ -203,9 +203,9 @@ test('files are sent with their progress, decided on, dropped, deleted and broug
   await visit.getByRole('button', { name: 'Follow its end' }).click();
   const end = visit.getByRole('log', { name: 'The end of dropped here.txt' });
   await expect(end).toHaveText('out of the blue');
-  await call('PUT', bytesOf(AWAKE, 'dropped here.txt'), 'out of the blue\nand more of it');
+  await call('PUT', bytesOf(AWAKE, 'dropped here.txt'), `out of the blue\nand more of it${'\n.'.repeat(30)}`);
   await expect(end).toHaveText(/out of the blue\s+and more of it/);
-  await visit.getByRole('button', { name: 'Stop following' }).click();
+  await visit.reload();
   await visit.getByLabel('Line', { exact: true }).fill('2');
   await visit.getByLabel('Line', { exact: true }).press('Enter');
   await expect(visit.locator('.line-found')).toHaveText('and more of it');
@@ -213,7 +213,6 @@ test('files are sent with their progress, decided on, dropped, deleted and broug
   await expect(visit.locator('figure pre')).toHaveCSS('white-space-collapse', 'preserve');
   await expect(visit.locator('figure pre')).toHaveCSS('text-wrap-mode', 'wrap');
   await visit.goto(page(AWAKE));
-
   await tree.getByRole('treeitem', { name: 'notes.txt' }).click();
   await expect(visit.locator('figure pre')).toContainText('the first notes');
   const deleting = visit.getByRole('button', { name: 'Delete file' });
@@ -248,10 +247,11 @@ test('a text that somebody else changed meanwhile is not written over, and nothi
   await visit.keyboard.press('Control+End');
   await visit.keyboard.type('note, and gone');
   await expect(text).toHaveValue('# Ours\nnote, and gone');
+  await visit.getByRole('link', { name: 'Back to the file' }).focus();
   await visit.keyboard.press('Control+s');
   await expect(visit.getByText('It is saved.')).toBeVisible();
   expect(await textOf(AWAKE, 'shared.md')).toBe('# Ours\nnote, and gone');
-  await visit.keyboard.type('!');
+  await text.press('!');
   const questions: string[] = [];
   visit.on('dialog', (dialog) => {
     questions.push(dialog.message());

@@ -3,6 +3,9 @@ import Link from 'next/link';
 import { type FilesPage, fileAddress, type VolumeName } from './file-address.ts';
 import { PART_BYTES } from './preview-kind.ts';
 
+/** Lines that are in sight at once. */
+const A_SCREEN = 20;
+
 /** The figure around the text wraps its lines while this box is ticked, with or without scripts. */
 export const WRAPPING =
   'has-[.wrap-lines:checked]:[&_pre]:whitespace-pre-wrap has-[.wrap-lines:checked]:[&_pre]:[overflow-wrap:anywhere]';
@@ -12,25 +15,30 @@ export function LogTools({
   volume,
   path,
   size,
+  lines,
 }: {
   place: FilesPage;
   volume: VolumeName;
   path: string;
   size: number;
+  /** How many of its lines are shown: few need no jump. */
+  lines: number;
 }) {
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-small">
-      <form action={`/sandboxes/${place.id}#inside`} className="flex items-center gap-2">
-        <input type="hidden" name="volume" value={volume} />
-        <input type="hidden" name="path" value={path} />
-        <label className="flex items-center gap-2">
-          Line
-          <input className="input w-24" type="number" name="line" min={1} required inputMode="numeric" />
-        </label>
-        <button type="submit" className="button button-quiet">
-          Go
-        </button>
-      </form>
+      {(lines > A_SCREEN || size > PART_BYTES) && (
+        <form action={`/sandboxes/${place.id}#inside`} className="flex items-center gap-2">
+          <input type="hidden" name="volume" value={volume} />
+          <input type="hidden" name="path" value={path} />
+          <label className="flex items-center gap-2">
+            Line
+            <input className="input w-24" type="number" name="line" min={1} required inputMode="numeric" />
+          </label>
+          <button type="submit" className="button button-quiet">
+            Go
+          </button>
+        </form>
+      )}
       {size > PART_BYTES && (
         <Link href={fileAddress(place, volume, path, { from: size - PART_BYTES })} prefetch={false} scroll={false}>
           To its end

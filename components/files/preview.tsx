@@ -161,10 +161,10 @@ export function Preview({
   children?: ReactNode;
 }) {
   const { path, size, mtime, preview, from } = opened;
-  const source = preview.kind === 'code';
-  const unrendered = source || preview.kind === 'hex';
+  const source = preview.kind === 'code' ? preview.text : null;
+  const unrendered = source !== null || preview.kind === 'hex';
   return (
-    <figure className={`min-w-0 rounded border border-rule-2 bg-sheet ${source ? WRAPPING : ''}`}>
+    <figure className={`min-w-0 rounded border border-rule-2 bg-sheet ${source === null ? '' : WRAPPING}`}>
       <figcaption className="grid gap-2 border-b border-rule px-4 py-2">
         <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-1">
           <code className="min-w-0 text-[0.8125rem] font-[560] [overflow-wrap:anywhere]">{`/${volume}${path}`}</code>
@@ -192,12 +192,14 @@ export function Preview({
           </span>
         </div>
         {children}
-        {source && <LogTools place={place} volume={volume} path={path} size={size} />}
+        {source !== null && (
+          <LogTools place={place} volume={volume} path={path} size={size} lines={source.split('\n').length} />
+        )}
       </figcaption>
       <Body place={place} volume={volume} opened={opened} tables={tables} />
       <Parts place={place} volume={volume} opened={opened} />
       {/* Each read of private files is a line of the ledger. */}
-      {source && volume !== 'memory' && (
+      {source !== null && volume !== 'memory' && (
         <FollowFile key={path} address={bytesAddress(place.id, volume, path)} name={nameOf(path)} size={size} />
       )}
     </figure>
