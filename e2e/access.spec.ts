@@ -42,6 +42,7 @@ test('an invitation says what it is for, asks again for what is missing, and wor
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Join');
   await expect(page.getByText('You are invited as a viewer of alpha.')).toBeVisible();
   await expect(page.getByLabel('E-mail')).toHaveValue('vera@example.com');
+  await expect(page.getByLabel('Name', { exact: true })).toBeFocused();
   expect(await flaws(page)).toEqual([]);
   await page.getByLabel('Name', { exact: true }).fill('Vera');
   await page.getByLabel('Password').fill('too short');

@@ -3,6 +3,7 @@
 import { useActionState } from 'react';
 import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
+import { FIRST_FIELD } from './first-field.ts';
 
 export type JoinField = 'email' | 'name' | 'password';
 
@@ -60,6 +61,7 @@ export function JoinForm({
           defaultValue={email ?? values.email}
           aria-invalid={errors.email !== undefined}
           aria-describedby="join-email-note"
+          {...(email === null ? FIRST_FIELD : {})}
         />
         <Complaint id="join-email-note" says={errors.email} note="What you sign in with. Nothing is sent there." />
       </div>
@@ -77,6 +79,7 @@ export function JoinForm({
           defaultValue={values.name}
           aria-invalid={errors.name !== undefined}
           aria-describedby="join-name-note"
+          {...(email === null ? {} : FIRST_FIELD)}
         />
         <Complaint id="join-name-note" says={errors.name} />
       </div>
