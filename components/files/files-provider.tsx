@@ -7,7 +7,7 @@ import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useStat
  */
 import { callMark } from '../calls/call-mark.ts';
 import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
-import { type ChosenFile, droppedFiles } from './dropped-files.ts';
+import { type Chosen, droppedFiles } from './dropped-files.ts';
 import { type FilesPage, fileAddress, type VolumeName } from './file-address.ts';
 import { type DeletedFile, deleteWithUndo, undoDelete } from './file-calls.ts';
 import { folderOf, foldersAbove } from './file-tree.ts';
@@ -24,7 +24,7 @@ interface FilesContextValue {
   ready: boolean;
   change: Change | null;
   remove(volume: VolumeName, path: string): Promise<void>;
-  upload(volume: VolumeName, folder: string, chosen: readonly ChosenFile[]): void;
+  upload(volume: VolumeName, folder: string, chosen: Chosen): void;
 }
 
 const DeskContext = createContext<FilesContextValue>({
@@ -83,7 +83,7 @@ export function FilesProvider({
     setChange({ volume: where, folders: [...new Set([...folders].flatMap(foldersAbove))] });
     router.refresh();
   };
-  const uploads = useUploads(place, (paths) => changed(volume, paths));
+  const uploads = useUploads(place, changed);
   const target = useRef({ volume, folder, add: uploads.add });
   target.current = { volume, folder, add: uploads.add };
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { codeLines } from './code-lines.ts';
+import { chosenFiles, MAX_CHOSEN } from './dropped-files.ts';
 import { bytesAddress, fileAddress, linkedPath } from './file-address.ts';
 import {
   type Folder,
@@ -221,4 +222,13 @@ test('uploads go two at a time; one whose name is taken waits for a decision and
     replace: true,
     says: null,
   });
+});
+
+test('a drop of more files than are taken at once says so, and keeps the paths below a folder', () => {
+  const file = (name: string, webkitRelativePath = '') => Object.assign(new File([], name), { webkitRelativePath });
+  const few = chosenFiles([file('a.txt'), file('b.txt', 'photos/b.txt')]);
+  expect([few.files.map(({ relativePath }) => relativePath), few.more]).toEqual([['a.txt', 'photos/b.txt'], false]);
+  const many = chosenFiles(Array.from({ length: MAX_CHOSEN + 1 }, (_, n) => file(`${n}`)));
+  expect([many.files.length, many.more]).toEqual([MAX_CHOSEN, true]);
+  expect(chosenFiles(null)).toEqual({ files: [], more: false });
 });

@@ -1,17 +1,20 @@
 'use client';
 import Link from 'next/link';
-import { useEffect, useReducer, useRef } from 'react';
+import { useEffect, useReducer, useRef, useState } from 'react';
 /** Uploads files into a sandbox, two at a time: the queue and the state of each. */
 import { callMark, type MarkedCall } from '../calls/call-mark.ts';
 import { sizeInWords } from '../ui/durations.ts';
-import type { ChosenFile } from './dropped-files.ts';
+import { useUnsavedQuestion } from '../ui/use-unsaved-question.ts';
+import { type Chosen, MAX_CHOSEN } from './dropped-files.ts';
 import { bytesAddress, type FilesPage, fileAddress, type VolumeName } from './file-address.ts';
 import { sendFile } from './file-calls.ts';
 import { type QueuedUpload, queueInWords, toBegin, uploadQueue } from './upload-queue.ts';
 
 export interface Uploads {
   queue: readonly QueuedUpload[];
-  add(volume: VolumeName, folder: string, chosen: readonly ChosenFile[]): void;
+  /** Whether the last drop held more than is taken at once. */
+  more: boolean;
+  add(volume: VolumeName, folder: string, chosen: Chosen): void;
   stop(key: string): void;
   again(key: string): void;
   replace(key: string): void;
@@ -19,19 +22,31 @@ export interface Uploads {
   clear(): void;
 }
 
-/** Calls `onChanged` with the folders that have new files once the queue is empty. */
-export function useUploads(place: FilesPage, onChanged: (paths: readonly string[]) => void): Uploads {
+/** Whether an address is another part of the files that are shown: what is on its way goes on. */
+function isOfFiles(to: URL | null): boolean {
+  return to?.pathname === location.pathname && (to.searchParams.get('tab') ?? 'files') === 'files';
+}
+
+/** Calls `onChanged` with the paths of the new files of each volume once the queue is empty. */
+export function useUploads(
+  place: FilesPage,
+  onChanged: (volume: VolumeName, paths: readonly string[]) => void,
+): Uploads {
   const [queue, act] = useReducer(uploadQueue, []);
+  const [more, setMore] = useState(false);
   const files = useRef(new Map<string, File>());
   const running = useRef(new Map<string, AbortController>());
-  const written = useRef<string[]>([]);
+  const written = useRef<{ volume: VolumeName; path: string }[]>([]);
   const count = useRef(0);
   const changed = useRef(onChanged);
   changed.current = onChanged;
 
+  const busy = queue.some(({ state }) => state === 'waiting' || state === 'sending');
+  useUnsavedQuestion((to) => busy && !isOfFiles(to), 'Files are still on their way. Leave them unsent?');
+
   useEffect(() => {
     for (const upload of toBegin(queue)) {
-      const { key, address, replace, path } = upload;
+      const { key, address, replace, volume, path } = upload;
       const file = files.current.get(key);
       if (file === undefined || running.current.has(key)) continue;
       const stop = new AbortController();
@@ -42,16 +57,22 @@ export function useUploads(place: FilesPage, onChanged: (paths: readonly string[
         running.current.delete(key);
         if (end.state === 'done') {
           files.current.delete(key);
-          written.current.push(path);
+          written.current.push({ volume, path });
         }
         act({ type: 'end', key, end });
       });
     }
-    const busy = queue.some(({ state }) => state === 'waiting' || state === 'sending');
     if (!busy && written.current.length > 0) {
-      changed.current(written.current.splice(0));
+      const all = written.current.splice(0);
+      for (const volume of new Set(all.map((one) => one.volume))) {
+        const here = all.filter((one) => one.volume === volume);
+        changed.current(
+          volume,
+          here.map(({ path }) => path),
+        );
+      }
     }
-  }, [queue]);
+  }, [queue, busy]);
   useEffect(() => {
     const all = running.current;
     return () => {
@@ -61,8 +82,10 @@ export function useUploads(place: FilesPage, onChanged: (paths: readonly string[
 
   return {
     queue,
+    more,
     add(volume, folder, chosen) {
-      const waiting = chosen.map(({ file, relativePath }) => {
+      setMore(chosen.more);
+      const waiting = chosen.files.map(({ file, relativePath }) => {
         count.current += 1;
         const key = String(count.current);
         const path = folder + relativePath;
@@ -83,7 +106,10 @@ export function useUploads(place: FilesPage, onChanged: (paths: readonly string[
       files.current.delete(key);
       act({ type: 'dismiss', key });
     },
-    clear: () => act({ type: 'clear' }),
+    clear() {
+      setMore(false);
+      act({ type: 'clear' });
+    },
   };
 }
 
@@ -163,13 +189,18 @@ const URGENCY: Readonly<Record<QueuedUpload['state'], number>> = {
 };
 
 export function UploadList({ place, uploads }: { place: FilesPage; uploads: Uploads }) {
-  const { queue } = uploads;
+  const { queue, more } = uploads;
   const lines = [...queue].sort((a, b) => URGENCY[a.state] - URGENCY[b.state]).slice(0, SHOWN);
   return (
     <>
       <p role="status" className={queue.length === 0 ? 'sr-only' : 'mt-4 text-small text-ink-2'}>
         {queueInWords(queue)}
       </p>
+      {more && (
+        <p role="alert" className="complaint">
+          Only the first {MAX_CHOSEN.toLocaleString('en')} files are taken at once. Send the others by themselves.
+        </p>
+      )}
       {queue.length > 0 && (
         <div className="mb-4">
           <ul aria-label="Files on their way" className="border-t border-rule">

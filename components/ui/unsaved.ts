@@ -1,22 +1,30 @@
-/** What is typed and not saved on this page, and the question before it is lost. For the browser only. */
+/** What is not saved on this page, and the question before it is lost. For the browser only. */
 
-const QUESTION = 'What you have typed is not saved. Leave it all the same?';
+export interface UnsavedCheck {
+  /** Whether something would be lost at this moment. `to`: where somebody goes; null where that is not known. */
+  isUnsaved(to: URL | null): boolean;
+  question: string;
+}
 
-/** Each says whether something of it is unsaved at this moment. */
-const checks = new Set<() => boolean>();
+const checks = new Set<UnsavedCheck>();
 
 /** Adds a check; returns what removes it. */
-export function addUnsavedCheck(isUnsaved: () => boolean): () => void {
-  checks.add(isUnsaved);
-  return () => checks.delete(isUnsaved);
+export function addUnsavedCheck(check: UnsavedCheck): () => void {
+  checks.add(check);
+  return () => checks.delete(check);
+}
+
+/** Whether anything of the page may be unsaved at some moment. */
+export function isWatched(): boolean {
+  return checks.size > 0;
 }
 
 /** Whether anything is unsaved. */
 export function hasUnsaved(): boolean {
-  return [...checks].some((isUnsaved) => isUnsaved());
+  return [...checks].some(({ isUnsaved }) => isUnsaved(null));
 }
 
 /** Whether the page may be left: asks when something is unsaved. */
-export function mayLeave(): boolean {
-  return !hasUnsaved() || confirm(QUESTION);
+export function mayLeave(to: URL | null = null): boolean {
+  return [...checks].every(({ isUnsaved, question }) => !isUnsaved(to) || confirm(question));
 }
