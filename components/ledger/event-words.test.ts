@@ -5,7 +5,15 @@ import { parseInstanceId } from '#lib/base/ids.ts';
 import type { Event } from '#lib/contract/schema.ts';
 import { ALL_FAILPOINTS } from '#lib/sessions/failpoints.ts';
 import { instanceId } from '#lib/testing/plain-ids.ts';
-import { actionInWords, actorInWords, hasWords, reasonInWords, wakeEventInWords } from './event-words.ts';
+import {
+  actionInWords,
+  actorInWords,
+  hasWords,
+  nameOfActor,
+  reasonInWords,
+  wakeEventInWords,
+  withinSentence,
+} from './event-words.ts';
 
 const LIB = join(import.meta.dirname, '../../lib');
 /** Verbs whose filing can fail or be refused; those types are composed at run time. */
@@ -115,4 +123,8 @@ test('a reason names the people that it mentions, and shows no id of them', () =
   expect(reasonInWords({ ...changed, reason: 'user:ada, 2 of them' }, names)).toBe('you, 2 of them');
   expect(reasonInWords({ ...changed, reason: 'user:ada, 2 of them' })).toBe('Ada, 2 of them');
   expect(reasonInWords({ ...changed, reason: 'user:gone: name' })).toBe('a person: name');
+});
+
+test('who invited the first admin is no id', () => {
+  expect(withinSentence(nameOfActor('first-start'))).toBe('the first start');
 });

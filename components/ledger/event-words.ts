@@ -200,6 +200,7 @@ export function nameOfActor(actor: string, names?: ActorNames, actorName: string
   if (actorName !== null) return actor.startsWith('key:') ? `The key ${actorName}` : actorName;
   if (actor === 'key:admin') return 'The admin key';
   if (actor === 'nobody') return 'Somebody';
+  if (actor === 'first-start') return 'The first start';
   if (actor.startsWith('key:')) return `The key wd_${actor.slice('key:'.length)}`;
   return actor.startsWith('user:') ? 'A person' : actor;
 }
