@@ -33,7 +33,7 @@ export function EventDetails({ event, names }: { event: Event; names: ActorNames
   const { seq, time_ms, type, actor, via, tenant, instance, trigger, request_id, address, reason } = event;
   return (
     <details className="unfold group text-small">
-      <summary className="w-fit whitespace-nowrap text-ink-3 hover:text-ink">
+      <summary className="w-fit py-1 whitespace-nowrap text-ink-3 hover:text-ink">
         <span className="inline-block w-3 group-open:rotate-90" aria-hidden="true">
           ›
         </span>

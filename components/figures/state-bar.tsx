@@ -55,9 +55,9 @@ export function StateBar({ counts, className = '' }: { counts: Counts; className
 export function StateCounts({ counts, tenant, all = false }: { counts: Counts; tenant: string; all?: boolean }) {
   const shown = LIVING.filter((state) => all || counts[state] > 0);
   return (
-    <ul className="flex flex-wrap gap-x-5 gap-y-1 text-small">
+    <ul className="flex flex-wrap gap-x-5 text-small">
       {shown.map((state) => (
-        <li key={state} className="inline-flex items-center gap-1.5">
+        <li key={state} className="inline-flex min-h-6 items-center gap-1.5">
           <StateMark state={state} size={13} />
           {counts[state] === 0 ? (
             <span className="text-ink-3">0 {state}</span>
