@@ -102,6 +102,22 @@ async function live(page: Page, name: string, { plain = false } = {}): Promise<v
   expect((await call('GET', `/api/instances/${id}`)).status).toBe(410);
 }
 
+test('an empty server makes an example in one press, and shows the same in curl', async ({ page }) => {
+  await signInByKey(page);
+  await expect(headline(page)).toHaveText('The dock is empty.');
+  await page.getByText('The same in curl', { exact: true }).click();
+  await expect(page.getByText(/dock \/instances\/first-steps\/snapshots -d/)).toBeVisible();
+  await page.getByRole('button', { name: /^Make the example/ }).click();
+  await expect(page).toHaveURL(/\/sandboxes\/first-steps$/);
+  await expect(headline(page)).toContainText('Awake');
+  await page.locator('.tree').getByText('totals.txt').click();
+  await expect(page.locator('figure')).toContainText('ada 165');
+  await page.goto('/snapshots');
+  await expect(page.getByRole('link', { name: 'first totals' })).toBeVisible();
+  await page.goto('/');
+  await expect(page.getByRole('button', { name: /^Make the example/ })).toHaveCount(0);
+});
+
 test('a person signs in by the printed link and takes a sandbox through its whole life by clicking', async ({
   page,
   complaints,
