@@ -4,6 +4,7 @@ import { useRouter } from 'next/navigation';
 import { useEffect } from 'react';
 import type { Instance } from '#lib/contract/schema.ts';
 import { isBlocking } from '#lib/lifecycle/words.ts';
+import { StateChip } from '../sandbox/state-chip.tsx';
 import { StateMark } from '../sandbox/state-mark.tsx';
 import { headlineWord } from '../sandbox/state-words.ts';
 import { exactMoment, timeOfDay } from '../ui/durations.ts';
@@ -39,28 +40,15 @@ export function RowStatus({ instance, rendered }: Props) {
 export function TitleStatus({ instance, rendered }: Props) {
   const row = useStreamedInstance(instance, rendered);
   return (
-    <span
-      className={`inline-flex items-center gap-1.5 rounded-full border px-2.5 py-0.5 text-[0.9375rem] leading-[1.4] font-[520] tracking-normal ${
-        row.fault === null ? 'border-ink bg-sheet' : 'border-fault bg-fault-wash text-fault-ink'
-      }`}
-    >
-      <StateMark
-        state={row.state}
-        fault={row.fault}
-        warm={row.thermal === 'warm'}
-        size={16}
-        className="flex-none text-ink"
-      />
-      <span>
-        {headlineWord(row)} {/* On a phone a fault has no room for its sentence here; the notice below has it. */}
-        <span className={isBlocking(row.fault) ? 'max-sm:hidden' : ''}>
-          <span aria-hidden="true">·</span>{' '}
-          <span className={row.fault === null ? 'font-[420] text-ink-2' : 'font-[420]'}>
-            <HeadlineDetail instance={row} rendered={rendered} />
-          </span>
+    <StateChip state={row.state} fault={row.fault} warm={row.thermal === 'warm'}>
+      {headlineWord(row)} {/* On a phone a fault has no room for its sentence here; the notice below has it. */}
+      <span className={isBlocking(row.fault) ? 'max-sm:hidden' : ''}>
+        <span aria-hidden="true">·</span>{' '}
+        <span className={row.fault === null ? 'font-[420] text-ink-2' : 'font-[420]'}>
+          <HeadlineDetail instance={row} rendered={rendered} />
         </span>
       </span>
-    </span>
+    </StateChip>
   );
 }
 

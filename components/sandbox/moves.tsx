@@ -50,10 +50,10 @@ function forceOf(offer: MoveOffer, outcome: MoveOutcome | null): string | null {
   return offer.force ?? (outcome?.verb === offer.verb && !outcome.ok ? outcome.force : null);
 }
 
-function ForceBox({ does }: { does: string | null }) {
+function ForceBox({ does, className = '' }: { does: string | null; className?: string }) {
   if (does === null) return null;
   return (
-    <label className="flex items-baseline gap-2 text-small">
+    <label className={`flex items-baseline gap-2 text-small ${className}`}>
       <input type="checkbox" name="force" value="1" className="size-4 flex-none accent-ink translate-y-0.5" />
       <span>
         <span className="font-[520]">Force.</span> {does}
@@ -74,8 +74,10 @@ function MoveForm({
 }) {
   const { label, does } = VERB_WORDS[offer.verb];
   const note = `${offer.verb}-note`;
+  const force = forceOf(offer, outcome);
   return (
-    <form action={action} className="grid gap-1.5">
+    // What forces it stands below the whole row, so that the buttons stay side by side.
+    <form action={action} className={force === null ? 'grid' : 'contents'}>
       <input type="hidden" name="verb" value={offer.verb} />
       <span title={does}>
         <Submit
@@ -89,7 +91,7 @@ function MoveForm({
       <span className="sr-only" id={note}>
         {does}
       </span>
-      <ForceBox does={forceOf(offer, outcome)} />
+      <ForceBox does={force} className="order-last basis-full lg:justify-end" />
     </form>
   );
 }

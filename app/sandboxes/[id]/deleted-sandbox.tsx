@@ -2,7 +2,7 @@
 import Link from 'next/link';
 import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
 import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
-import { StateMark } from '#components/sandbox/state-mark.tsx';
+import { StateChip, TITLE } from '#components/sandbox/state-chip.tsx';
 import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { CopyId } from '#components/ui/copy-id.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
@@ -26,27 +26,23 @@ export async function DeletedSandbox({ id }: { id: InstanceId }) {
   const rendered = renderedAt();
   return (
     <>
-      <header className="pt-6 pb-8 sm:pt-8">
-        <Breadcrumbs steps={[{ name: 'Sandboxes', href: '/sandboxes' }]} />
-        <h1>
-          <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] line-through [overflow-wrap:anywhere]">
-            {id}
-          </span>
-          <span className="headline mt-1.5 block">
-            <StateMark state="deleted" size={36} className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]" />
+      <header className="grid gap-2 pt-3 pb-8">
+        <Breadcrumbs steps={[{ name: 'Sandboxes', href: '/sandboxes' }]} tight />
+        <h1 className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+          <span className={`${TITLE} line-through`}>{id}</span>{' '}
+          <StateChip state="deleted" fault={null} warm={false}>
             Deleted{' '}
             {end !== undefined && (
-              <span className="quiet quiet-half">
-                <span className="dot">· </span>
-                <RelativeTime at={end.time} rendered={rendered} />
+              <span className="font-[420] text-ink-2">
+                <span aria-hidden="true">·</span> <RelativeTime at={end.time} rendered={rendered} />
               </span>
             )}
-          </span>
+          </StateChip>
         </h1>
-        <p className="mt-4 text-small">
+        <p className="text-small">
           <CopyId id={id} />
         </p>
-        <p className="mt-4 max-w-xl text-ink-2">
+        <p className="max-w-xl text-ink-2">
           Its file is gone and cannot be brought back. This id is never used again, so whatever still names it can only
           mean what the ledger below tells of. <Link href="/sandboxes">All sandboxes</Link>
         </p>

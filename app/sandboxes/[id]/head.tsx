@@ -9,6 +9,7 @@ import { IdleClock } from '#components/figures/idle-clock.tsx';
 import { LiveSandboxDiagram, LiveStateStrip } from '#components/live/sandbox-diagram.tsx';
 import { FollowOperation, ProcessNote, TitleStatus } from '#components/live/sandbox-status.tsx';
 import { Moves } from '#components/sandbox/moves.tsx';
+import { TITLE } from '#components/sandbox/state-chip.tsx';
 import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { CopyId } from '#components/ui/copy-id.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
@@ -143,10 +144,7 @@ export async function SandboxHead({
         <div className="min-w-0">
           <Breadcrumbs steps={[list, { name: tenant, href: `${list.href}?tenant=${tenant}` }]} tight />
           <h1 className="flex flex-wrap items-center gap-x-3 gap-y-1.5 lg:flex-nowrap">
-            <span
-              className="line-clamp-2 min-w-0 text-[clamp(1.375rem,1.1rem+1.1vw,1.875rem)] leading-[1.2] font-[580] tracking-[-0.025em] [overflow-wrap:anywhere] lg:line-clamp-1"
-              title={name ?? id}
-            >
+            <span className={`min-w-0 max-lg:line-clamp-2 lg:truncate ${TITLE}`} title={name ?? id}>
               {name ?? id}
             </span>{' '}
             <TitleStatus instance={instance} rendered={rendered} />

@@ -13,6 +13,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import type { InstanceId } from '#lib/base/ids.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
+import { isBlocking } from '#lib/lifecycle/words.ts';
 import { VOLUMES } from '#lib/vfs/volumes.ts';
 import { requireCaller } from '../../caller.ts';
 import { readFlash } from '../../flash.ts';
@@ -78,7 +79,7 @@ export async function VolumeBrowser({ instance, search }: { instance: Instance; 
   if (refusal !== null) {
     return (
       <PageSection id="inside" name="Inside">
-        <p className="text-ink-2">{refusal}</p>
+        <Outcome outcome={{ ok: false, says: refusal, hint: 'What is inside is for support, operators and admins.' }} />
       </PageSection>
     );
   }
@@ -89,7 +90,11 @@ export async function VolumeBrowser({ instance, search }: { instance: Instance; 
   if ('refused' in contents) {
     return (
       <PageSection id="inside" name="Inside" note={note}>
-        <Outcome outcome={contents.refused} />
+        <Outcome
+          outcome={
+            isBlocking(instance.fault) ? { ...contents.refused, hint: 'The ways out are above.' } : contents.refused
+          }
+        />
       </PageSection>
     );
   }
