@@ -113,10 +113,13 @@ export function ConnectionStatus({ rendered }: { rendered: string }) {
   useEffect(() => setReady(true), []);
   if (!ready || status.is === 'connecting') {
     return (
-      <a href={pathname} className="text-small text-ink-3 no-underline hover:underline" title="Read the page again">
+      <a
+        href={pathname}
+        className="text-small whitespace-nowrap text-ink-3 no-underline hover:underline"
+        title={`Read at ${rendered}: read the page again`}
+      >
         <span className="max-md:sr-only">as of </span>
-        {rendered.slice(0, 8)}
-        <span className="max-md:sr-only">{rendered.slice(8)}</span>
+        {rendered.slice(0, 5)}
       </a>
     );
   }
@@ -125,11 +128,11 @@ export function ConnectionStatus({ rendered }: { rendered: string }) {
       <Sign well={status.is === 'live'} />
       {status.is === 'live' && 'live'}
       {status.is === 'behind' && (
-        <span>
-          behind<span className="max-md:sr-only">, reconnecting</span>
-          <span className="text-ink-3 max-md:sr-only">
-            {' '}
-            since {exactMoment(Math.floor(status.since / 1000)).slice(11)}
+        <span className="relative">
+          behind
+          <span className="absolute top-full right-0 text-[0.75rem] whitespace-nowrap text-ink-3 max-md:sr-only">
+            <span className="sr-only">, </span>reconnecting since{' '}
+            {exactMoment(Math.floor(status.since / 1000)).slice(11)}
           </span>
         </span>
       )}
