@@ -85,7 +85,7 @@ function Row({
           </span>
         </span>
       </td>
-      <td className="max-md:col-span-full">
+      <td className="max-md:col-span-full lg:min-w-52">
         <RelativeTime at={state_since} rendered={rendered} />
         {line !== undefined && (
           <span className="text-ink-2">
@@ -95,7 +95,7 @@ function Row({
           </span>
         )}
       </td>
-      <td className="max-md:col-start-1 text-small max-md:order-5">
+      <td className="max-md:col-start-1 text-small max-md:order-5 md:min-w-28">
         <Link href={`/archive?tenant=${tenant}`} prefetch={false} className="font-mono text-[0.8125rem]">
           {tenant}
         </Link>
@@ -106,7 +106,7 @@ function Row({
       <td className="text-right whitespace-nowrap max-md:col-start-2 text-small text-ink-2 max-md:order-4">
         {bytes === null ? '' : sizeInWords(bytes)}
       </td>
-      <td className="max-md:col-span-full max-md:order-7 md:min-w-32">
+      <td className="max-md:col-span-full max-md:order-7 md:text-right">
         {desk.whyNot(instance) === null && (
           <WithCall name="reviveInstance" path={{ id }} fields={{ reason: 'text' }}>
             <ReviveForm action={reviveAtDesk.bind(null, id)} name={name ?? id} q={desk.q} />

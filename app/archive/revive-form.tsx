@@ -22,7 +22,7 @@ export function ReviveForm({
       <summary className="button button-quiet">
         Revive…<span className="sr-only"> {name}</span>
       </summary>
-      <form action={submit} className="mt-2 grid min-w-56 gap-2">
+      <form action={submit} className="mt-2 grid min-w-56 gap-2 text-left">
         <input type="hidden" name="q" value={q} />
         <ReviveReason reason={outcome?.reason ?? ''} />
         <div>

@@ -54,7 +54,7 @@ function Segments({
               <RelativeTime at={segment.sealed} rendered={rendered} />
             </td>
             <td className="max-md:col-start-2 max-md:text-right text-small text-ink-2">{becameOf(segment)}</td>
-            <td className="max-md:col-span-full text-small">
+            <td className="max-md:col-span-full text-small md:text-right">
               {segment.dropped === null && whyNotTake === null && (
                 <a
                   href={`/api/events/segments/${segment.id}`}

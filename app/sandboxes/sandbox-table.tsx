@@ -64,7 +64,7 @@ interface Column {
 
 const CELLS: Readonly<Record<ColumnName, Column>> = {
   where: {
-    className: 'max-md:col-span-full',
+    className: 'max-md:col-span-full xl:min-w-[17rem]',
     cell: (instance, rendered) => <RowStatus instance={instance} rendered={rendered} />,
   },
   idle: {

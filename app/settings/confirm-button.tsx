@@ -12,6 +12,7 @@ export function ConfirmButton({
   doing,
   label,
   ask,
+  row = false,
 }: {
   action: ConfirmAction;
   button: string;
@@ -20,6 +21,8 @@ export function ConfirmButton({
   label: string;
   /** The label of the disclosure, and the text beside the button. */
   ask?: { open: string; says: string };
+  /** It stands in a row of buttons, which stay side by side: its outcome is below the row. */
+  row?: boolean;
 }) {
   const [outcome, submit] = useActionState(action, null);
   const form = (
@@ -31,7 +34,7 @@ export function ConfirmButton({
     </form>
   );
   return (
-    <div className="grid justify-items-start gap-2">
+    <div className={row ? 'contents' : 'grid justify-items-start gap-2'}>
       {ask === undefined ? (
         form
       ) : (
@@ -46,7 +49,9 @@ export function ConfirmButton({
           </div>
         </details>
       )}
-      <Outcome outcome={outcome} />
+      <div className={row ? 'order-last basis-full empty:hidden' : 'contents'}>
+        <Outcome outcome={outcome} />
+      </div>
     </div>
   );
 }

@@ -44,7 +44,7 @@ export function SessionList({
               <td className="max-md:col-start-1">
                 <RelativeTime at={created} rendered={rendered} />
               </td>
-              <td className="max-md:col-start-2 max-md:text-right">
+              <td className="max-md:col-start-2 text-right">
                 <WithCall name="endSession" path={{ id: person }} query={{ session: id }}>
                   <ConfirmButton
                     action={endOf(id)}

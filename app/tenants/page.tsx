@@ -36,7 +36,7 @@ function Quotas({ quotas }: Pick<Tenant, 'quotas'>) {
     const { limit, used } = quotas[name];
     return limit === null ? [] : [{ name, limit, used, says: `${words(used)} of ${words(limit)} ${what}`.trim() }];
   });
-  if (bound.length === 0) return <span className="text-ink-3">no limit</span>;
+  if (bound.length === 0) return <span className="text-ink-3">none set</span>;
   return (
     <ul>
       {bound.map(({ name, limit, used, says }) => (
@@ -90,6 +90,7 @@ function Table({ tenants }: { tenants: readonly Tenant[] }) {
               {sizeInWords(bytes.total)}
             </td>
             <td className="max-md:col-span-full text-small md:whitespace-nowrap">
+              <span className="text-ink-3 md:sr-only">Quotas: </span>
               <Quotas quotas={quotas} />
             </td>
           </tr>

@@ -72,7 +72,7 @@ function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
             <td className="max-md:col-start-1">
               <Over expires={expires} rendered={rendered} />
             </td>
-            <td className="max-md:col-start-2 max-md:text-right">
+            <td className="max-md:col-start-2 text-right">
               <WithCall name="revokeKey" path={{ id }}>
                 <ConfirmButton
                   action={revokeKey.bind(null, id)}

@@ -89,7 +89,7 @@ function Open({ invitations, rendered }: { invitations: readonly Invitation[]; r
                 <RelativeTime at={created} rendered={rendered} />, by <ActorName actor={created_by} within />
               </td>
               <td className="max-md:col-start-1">ends in {daysInWords(expires - rendered)}</td>
-              <td className="max-md:col-start-2 max-md:text-right">
+              <td className="max-md:col-start-2 text-right">
                 <WithCall name="withdrawInvitation" path={{ id: invitation.id }}>
                   <ConfirmButton
                     action={withdrawInvitation.bind(null, id)}

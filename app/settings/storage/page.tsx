@@ -99,14 +99,9 @@ export default async function StoragePage() {
       >
         <FactList>
           {wallsInWords(storage.walls).map(({ wall, holds, missing }) => (
-            <Fact key={wall} name={wall}>
-              {missing === null ? (
-                `${holds}: in force`
-              ) : (
-                <span className="text-fault-ink">
-                  {holds}: not in force, {missing}
-                </span>
-              )}
+            <Fact key={wall} name={holds}>
+              {missing === null ? 'in force' : <span className="text-fault-ink">not in force: {missing}</span>}{' '}
+              <code className="text-small text-ink-3">{wall}</code>
             </Fact>
           ))}
         </FactList>

@@ -101,7 +101,7 @@ test('how tenants share the processors', () => {
 
 test('which walls stand around the processes of sandboxes, and why one does not', () => {
   expect(wallsInWords(WELL.walls)).toEqual([
-    { wall: 'net', holds: 'no network', missing: null },
-    { wall: 'uid', holds: 'a user of their own', missing: 'the server does not run as root' },
+    { wall: 'net', holds: 'No network', missing: null },
+    { wall: 'uid', holds: 'A user of their own', missing: 'the server does not run as root' },
   ]);
 });

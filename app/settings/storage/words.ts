@@ -51,10 +51,10 @@ export function sharingInWords({ shared_by: by }: Storage['cpu']): string {
 }
 
 const HELD: Readonly<Record<Storage['walls'][number]['wall'], string>> = {
-  net: 'no network',
-  uid: 'a user of their own',
-  caps: 'no capabilities',
-  files: 'no files but their own and their code',
+  net: 'No network',
+  uid: 'A user of their own',
+  caps: 'No capabilities',
+  files: 'No files but their own and their code',
 };
 
 /** What stands around the processes of sandboxes, and why something does not. */

@@ -67,15 +67,16 @@ export function Deliveries({
             </td>
             <td className={one.error === null ? 'max-md:col-span-full' : 'max-md:col-span-full text-fault-ink'}>
               {deliveryInWords(one)}
+              <span className="text-small text-ink-2 md:hidden">
+                {one.took_ms !== null && `, ${tookInWords(one.took_ms)}`}, {one.attempts}{' '}
+                {one.attempts === 1 ? 'attempt' : 'attempts'}
+              </span>
             </td>
-            <td className="text-right whitespace-nowrap max-md:col-start-1 text-small max-md:!text-left">
+            <td className="text-right whitespace-nowrap max-md:hidden">
               {one.took_ms === null ? '–' : tookInWords(one.took_ms)}
             </td>
-            <td className="text-right whitespace-nowrap max-md:col-start-1 text-small max-md:!text-left">
-              {one.attempts}
-              <span className="md:hidden"> {one.attempts === 1 ? 'attempt' : 'attempts'}</span>
-            </td>
-            <td className="max-md:col-start-2 max-md:text-right">
+            <td className="text-right whitespace-nowrap max-md:hidden">{one.attempts}</td>
+            <td className="max-md:col-start-2 text-right">
               {enabled && one.seq !== null && one.state !== 'pending' && (
                 <WithCall name="resendDelivery" path={{ id: one.webhook, delivery: one.id }}>
                   <ConfirmButton

@@ -91,7 +91,7 @@ export default async function WebhookPage({
         <Fares webhook={webhook} rendered={rendered} />
         <div className="mt-4 flex flex-wrap items-start gap-3">
           <WithCall name="testWebhook" path={{ id }}>
-            <ConfirmButton action={sendTest.bind(null, id)} button="Send a test" doing="Sending…" label="" />
+            <ConfirmButton action={sendTest.bind(null, id)} button="Send a test" doing="Sending…" label="" row />
           </WithCall>
           {enabled ? (
             <WithCall name="patchWebhook" path={{ id }} body={{ enabled: false }}>
@@ -100,6 +100,7 @@ export default async function WebhookPage({
                 button="Turn off"
                 doing="Turning off…"
                 label=""
+                row
               />
             </WithCall>
           ) : (
@@ -110,6 +111,7 @@ export default async function WebhookPage({
                   button="Turn on where it stopped"
                   doing="Turning on…"
                   label=""
+                  row
                 />
               </WithCall>
               <WithCall name="patchWebhook" path={{ id }} body={{ enabled: true, resume_from: 'now' }}>
@@ -118,6 +120,7 @@ export default async function WebhookPage({
                   button="Turn on from now"
                   doing="Turning on…"
                   label=""
+                  row
                 />
               </WithCall>
             </>
