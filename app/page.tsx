@@ -120,13 +120,13 @@ export default async function Overview() {
               {short && wakeTimes}
             </div>
           )}
-          <div className="grid content-start">
+          <div className={`grid content-start ${quiet && wakeTimes === false ? 'lg:col-span-2' : ''}`}>
             <PageSection id="due" name="Next hour" note="What the ladder does if nothing else happens" margin={false}>
               <Due spans={spans} first={first} rendered={rendered} />
             </PageSection>
             {!quiet && !short && wakeTimes}
           </div>
-          {quiet && <div className="grid content-start">{wakeTimes}</div>}
+          {quiet && wakeTimes !== false && <div className="grid content-start">{wakeTimes}</div>}
         </div>
       )}
       {quiet && !empty && attention}

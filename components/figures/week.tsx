@@ -29,10 +29,10 @@ export function Week({ usage, linesOf }: { usage: TenantUsage; linesOf: (from: n
         <div className="grid gap-4">
           <SeriesBars
             name="Awake"
-            says={`${hours(total.awake_s)} of sandboxes`}
+            says={`${hours(total.awake_s)} in all`}
             bars={bars(({ awake_s }) => awake_s / usage.step)}
             axis={axis}
-            mostInWords={(most) => `${most.toLocaleString('en', { maximumFractionDigits: 2 })} on average`}
+            mostInWords={(most) => `${most.toLocaleString('en', { maximumFractionDigits: 2 })} at once, on average`}
           />
           <SeriesBars
             name="Wakes"

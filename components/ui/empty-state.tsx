@@ -2,5 +2,9 @@
 import type { ReactNode } from 'react';
 
 export function EmptyState({ children }: { children: ReactNode }) {
-  return <div className="max-w-2xl border-t border-ink py-8">{children}</div>;
+  return (
+    <div className="border-t border-ink py-8">
+      <div className="max-w-2xl">{children}</div>
+    </div>
+  );
 }
