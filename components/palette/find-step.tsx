@@ -103,6 +103,12 @@ export function FindStep({
           {says}
         </p>
       )}
+      {here !== null && !forTerminal && typed === '' && (
+        <KeyHints>
+          On this sandbox, type: <code>hold 2h</code>, <code>keep hot</code>, <code>copy id</code>,{' '}
+          <code>snapshot as …</code>, <code>exec …</code>
+        </KeyHints>
+      )}
       <KeyHints>
         <kbd className="key">↑</kbd> <kbd className="key">↓</kbd> to move · <kbd className="key">Enter</kbd> to choose ·{' '}
         <kbd className="key">Ctrl</kbd> <kbd className="key">Enter</kbd> opens a sandbox at once
