@@ -2,7 +2,7 @@
  * `node scripts/screenshots.ts [--out FOLDER] [--only NAME,…] [--all] [--crowd]`: takes the pictures of the console for
  * the documents. It first fills a temporary server with a history, by starting it several times with clocks set back.
  * --only takes those of these names; --all takes every page at every width in both themes; --crowd does so with ten
- * thousand sandboxes, long names, faults, interrupted operations and running jobs.
+ * thousand sandboxes, long names, faults, interrupted operations and running jobs. It needs what `npm test` installs.
  */
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from '#peers/playwright.ts';
 import { crowd, trouble } from '../e2e/crowd.ts';
-import { type Berth, HARBOUR, harm, moor, stock } from '../e2e/seed.ts';
+import { type Berth, environmentOf, HARBOUR, harm, moor, stock } from '../e2e/seed.ts';
 import { commandLine, runCommand, seeRow } from '../e2e/typing.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
@@ -58,7 +58,8 @@ async function runThree(page: Page): Promise<void> {
 /** Opens the snapshot that most came from. */
 async function openFirst(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'before the March figures' }).click();
-  await page.getByRole('heading', { name: /Snapshot/ }).waitFor();
+  await page.waitForURL('**/snapshots/snap-*');
+  await page.getByRole('heading', { name: 'Restore' }).waitFor();
 }
 
 /** Opens the terminal over the list, and runs something in it. */
@@ -141,7 +142,10 @@ const ALL_SHOTS: readonly Shot[] = [
   { name: 'ledger', path: '/sandboxes/support-triage?tab=ledger', whole: true },
   { name: 'copies', path: '/sandboxes/support-triage?tab=snapshots', whole: true },
   { name: 'shipping', path: '/sandboxes/support-triage?tab=shares', whole: true },
+  { name: 'network', path: '/sandboxes/support-triage?tab=network', whole: true },
+  { name: 'environment', path: '/sandboxes/support-triage?tab=environment', whole: true },
   { name: 'settings', path: '/sandboxes/support-triage?tab=settings', whole: true },
+  { name: 'plan', path: '/sandboxes/support-triage/plan?to=deleted', whole: true },
   { name: 'thresholds', path: '/settings/thresholds?suspend=5+min', whole: true },
   { name: 'storage', path: '/settings/storage', whole: true },
   { name: 'snapshots', path: '/snapshots', whole: true },
@@ -160,6 +164,7 @@ const ALL_SHOTS: readonly Shot[] = [
   { name: 'people', path: '/settings/people', whole: true },
   { name: 'keys', path: '/settings/keys', whole: true },
   { name: 'own', path: '/settings', whole: true },
+  { name: 'sealed', path: '/settings/ledger', whole: true },
   { name: 'many', path: '/jobs/new?verb=freeze&all=1&tenant=northwind', whole: true },
   { name: 'forget', path: '/tenants/northwind/forget', whole: true },
   // It stays open on every page that comes after.
@@ -289,6 +294,7 @@ try {
   await harm(server.call, folder);
   await bustle(server);
   await stock(server.call);
+  if (flags.all || flags.crowd) await environmentOf(server.call);
   if (flags.crowd) await trouble(folder, STORM, Date.now());
   const browser = await chromium.launch({
     executablePath: ensureBrowser(),
