@@ -37,7 +37,7 @@ function marksWithin(component: PlacedComponent, room: number): string {
   const marks = marksOf(component);
   if (marks === '') return 'uses nothing';
   if (marks.length * DETAIL_LETTER <= room || component.uses.length < 2) return shortened(marks, room, DETAIL_LETTER);
-  const counted = marks.replace(component.uses.join(', '), `${component.uses.length} capabilities`);
+  const counted = marks.replace(component.uses.join(', '), `uses ${component.uses.length}`);
   return shortened(counted, room, DETAIL_LETTER);
 }
 

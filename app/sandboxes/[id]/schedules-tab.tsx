@@ -122,7 +122,9 @@ function RunRow({ run }: { run: ScheduleRun }) {
       <td className="max-md:col-span-full text-small">
         <LocalTime at={Math.floor(started_ms / 1000)} />
         {planned_at === null && <span className="block text-[0.75rem] text-ink-3">somebody asked for it</span>}
-        {missed && <span className="block text-[0.75rem] text-ink-3">made up for a missed time</span>}
+        {missed && result !== 'skipped' && (
+          <span className="block text-[0.75rem] text-ink-3">made up for a missed time</span>
+        )}
       </td>
       <td
         className={`max-md:col-span-full text-small [overflow-wrap:anywhere] ${result === 'failed' ? 'text-fault-ink' : 'text-ink-2'}`}
