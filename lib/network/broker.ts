@@ -115,7 +115,7 @@ export class NetworkBroker {
       if (filed.length > 0) void this.#tell(this.#traffic.uses.take({ ids: new Set(filed) }));
     });
     this.#telling = setInterval(() => {
-      void this.#tell(this.#traffic.uses.take({ before: this.#traffic.hour() }));
+      void this.#tellLiving(this.#traffic.uses.take({ before: this.#traffic.hour() }));
     }, TELL_EVERY_MS).unref();
   }
 
@@ -123,8 +123,14 @@ export class NetworkBroker {
     this.#stop.abort();
     this.#stopListening();
     clearInterval(this.#telling);
-    await this.#tell(this.#traffic.uses.take({}));
+    await this.#tellLiving(this.#traffic.uses.take({}));
     await this.#traffic.stop();
+  }
+
+  /** A request may end after its sandbox was deleted: of one whose tenant is forgotten nothing is written any more. */
+  async #tellLiving(uses: readonly NetworkUse[]): Promise<void> {
+    const rows = await Promise.all(uses.map(({ id }) => this.#parts.registry.instances.get(id).catch(() => null)));
+    await this.#tell(uses.filter((_, at) => rows[at] !== null && rows[at]?.state !== 'deleted'));
   }
 
   /** Writes what sandboxes used of the network into the ledger: a line each, when they are filed and once an hour. */

@@ -46,7 +46,7 @@ export class Project {
     const manifest: Record<string, unknown> = { ...this.manifest };
     for (const one of ['dependencies', 'devDependencies', 'optionalDependencies'] as const) {
       const before = textsOf(manifest[one]);
-      const after = Object.fromEntries(Object.entries(before).filter(([name]) => !(name in changes)));
+      const after = Object.fromEntries(Object.entries(before).filter(([name]) => !Object.hasOwn(changes, name)));
       if (one === kind)
         for (const [name, version] of Object.entries(changes)) if (version !== null) after[name] = version;
       const names = Object.keys(after).toSorted();
@@ -65,7 +65,7 @@ export class Project {
     if (manifest === null || typeof manifest.name !== 'string' || typeof manifest.version !== 'string') return null;
     const optionalDependencies = textsOf(manifest.optionalDependencies);
     const dependencies = Object.fromEntries(
-      Object.entries(textsOf(manifest.dependencies)).filter(([name]) => !(name in optionalDependencies)),
+      Object.entries(textsOf(manifest.dependencies)).filter(([name]) => !Object.hasOwn(optionalDependencies, name)),
     );
     return { name: manifest.name, version: manifest.version, dependencies, optionalDependencies };
   }

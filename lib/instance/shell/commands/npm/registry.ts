@@ -73,7 +73,7 @@ function manifestOf(fields: unknown, name: string, version: string): PackageMani
   const scripts = textsOf(fields.scripts);
   const optionalDependencies = textsOf(fields.optionalDependencies);
   const dependencies = Object.fromEntries(
-    Object.entries(textsOf(fields.dependencies)).filter(([one]) => !(one in optionalDependencies)),
+    Object.entries(textsOf(fields.dependencies)).filter(([one]) => !Object.hasOwn(optionalDependencies, one)),
   );
   const ofHex = typeof shasum === 'string' && /^[0-9a-f]{40}$/.test(shasum);
   return {
@@ -81,7 +81,7 @@ function manifestOf(fields: unknown, name: string, version: string): PackageMani
     version,
     dependencies,
     optionalDependencies,
-    hasInstallScript: fields.hasInstallScript === true || INSTALL_SCRIPTS.some((script) => script in scripts),
+    hasInstallScript: fields.hasInstallScript === true || INSTALL_SCRIPTS.some((script) => Object.hasOwn(scripts, script)),
     tarball,
     integrity:
       typeof integrity === 'string'

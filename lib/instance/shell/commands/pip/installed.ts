@@ -37,7 +37,7 @@ async function filesOf(call: CommandCall, folder: string, { folder: info }: Inst
   return paths.filter((path) => path !== '' && !path.startsWith('/') && !path.split('/').includes('..'));
 }
 
-/** Removes a package with its files, and folders that are empty then. The call cannot end meanwhile: it has no pause. */
+/** Removes a package with its files, and folders that are empty then. It has no pause in which its call could end. */
 export async function uninstall(call: CommandCall, folder: string, installed: Installed): Promise<void> {
   const files = await filesOf(call, folder, installed);
   for (const path of files) {
