@@ -81,7 +81,8 @@ function manifestOf(fields: unknown, name: string, version: string): PackageMani
     version,
     dependencies,
     optionalDependencies,
-    hasInstallScript: fields.hasInstallScript === true || INSTALL_SCRIPTS.some((script) => Object.hasOwn(scripts, script)),
+    hasInstallScript:
+      fields.hasInstallScript === true || INSTALL_SCRIPTS.some((script) => Object.hasOwn(scripts, script)),
     tarball,
     integrity:
       typeof integrity === 'string'
