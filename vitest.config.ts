@@ -29,7 +29,7 @@ const ORDER = ['slow', 'isolated', 'engine', 'unit'];
 const BESIDE_BROWSER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const AFTER_BROWSER = { maxWorkers: 3, sequence: { groupOrder: 1 } };
 
-/** A larger young generation: with V8's own of 16 MB a sixth of the processor time of these processes is collections. */
+/** A larger young generation: with V8’s own a sixth of the processor time of these processes is collections. */
 const FORKS = { pool: 'forks' as const, execArgv: ['--max-semi-space-size=32'] };
 
 /** Orders the files of a project by chance, to prove that none needs another. Vitest's own option would drop ORDER. */

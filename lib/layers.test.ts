@@ -137,6 +137,22 @@ test('every import points to a lower layer, and every file of lib has a layer', 
   expect(layerless.filter((file) => layerOf(file) < 0)).toEqual([]);
 });
 
+test('docs/code.md names every folder of lib in the order of the layers', () => {
+  const table =
+    readFileSync(join(ROOT, 'docs', 'code.md'), 'utf8')
+      .split('## The layers')[1]
+      ?.split('## ')[0] ?? '';
+  const cells = table
+    .split('\n')
+    .filter((line) => line.startsWith('| `lib/'))
+    .map((line) => line.split(' | ')[0] ?? '');
+  const named = cells.flatMap((cell) => [...cell.matchAll(/`(lib\/[a-z]+)/g)].map(([, name = '']) => name));
+  const places = named.map((name) => layerOf(`${name}/`));
+  expect(places).toEqual(places.toSorted((one, other) => one - other));
+  const folders = LAYERS.flat().filter((place) => place.startsWith('lib/'));
+  expect([...new Set(named)].toSorted()).toEqual(folders.map((place) => place.slice(0, -1)).toSorted());
+});
+
 /** Groups of files that import each other, directly or through others (Tarjan's strongly connected components). */
 function circles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const index = new Map<string, number>();
