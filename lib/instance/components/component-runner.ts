@@ -109,7 +109,8 @@ export class ComponentRunner {
         settled[index]?.catch(() => {});
       }
       const steps = (await Promise.all(settled)).map(({ result }) => result);
-      const timedOut = steps.some(({ error }) => error?.kind === 'timeout');
+      // Who stops a call is not told that its time ran out, and neither is the ledger.
+      const timedOut = !hooks.signal.aborted && steps.some(({ error }) => error?.kind === 'timeout');
       return { steps, logs: logs.take(), timedOut, tookMs: elapsedSince(started) };
     } finally {
       this.#running -= 1;

@@ -102,6 +102,24 @@ test('before its first component a worker has loaded nothing of them', async () 
   await process.kill('killed');
 });
 
+test('a call that its caller stops did not run out of time', async () => {
+  const process = open('stopped');
+  const sleeper = componentOf('python', 'import time\ndef run(input):\n    time.sleep(60)\n', { path: 'w/py' });
+  const enough = new AbortController();
+  const answer = await process.callComponents(
+    {
+      workbook: { id: 'test', version: 1 },
+      steps: [{ component: sleeper, after: [], inputs: null }],
+      input: '{}',
+      trigger: 'request',
+    },
+    { signal: enough.signal, onProgress: () => enough.abort() },
+  );
+  expect(answer).toMatchObject({ timedOut: false, steps: [{ state: 'failed', error: { kind: 'timeout' } }] });
+  expect(answer.steps[0]?.error?.message).toMatch(/^It was stopped/);
+  await process.kill('killed');
+});
+
 test('independent steps run at once in different interpreters; a failed one stops what depends on it', async () => {
   const process = open('workflow');
   const spin = 'const until = Date.now() + 150; while (Date.now() < until); ';
