@@ -140,7 +140,7 @@ async function people(
 
 async function keys(page: Page, name: string): Promise<void> {
   await page.goto('/settings/keys');
-  await expect(page.locator('#doors')).toContainText('WB_SESSION_API=on opens /api/sessions');
+  await expect(page.locator('#endpoints')).toContainText('WB_SESSION_API=on opens /api/sessions');
   const form = page.locator('#make');
   await form.getByLabel('Name').fill('');
   await press(form, 'Make a key');

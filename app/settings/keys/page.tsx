@@ -118,7 +118,7 @@ export default async function KeysPage() {
           <KeyForm action={createKey} roles={ROLE_OPTIONS} />
         </WithCall>
       </PageSection>
-      <PageSection id="doors" name="Doors" note="Where these keys open, everywhere with the same rights.">
+      <PageSection id="endpoints" name="Endpoints" note="Where these keys are taken, each with the same rights.">
         <FactList>
           <Fact name="The API">
             <code>/api</code>, for programs, the clients and the command line

@@ -9,7 +9,7 @@ import { json } from '../answer.ts';
 import type { Route, RouteContext } from '../route.ts';
 import { filesFrom, MAX_FILES, pathIn, relative } from './files.ts';
 import { isoOf, refused } from './session.ts';
-import { allOf, onlyTenantOf, restParam, sessionRoute } from './session-route.ts';
+import { allOf, onlyTenantOf, restParam, sessionRoute, wholeText } from './session-route.ts';
 
 const agentParams = z.strictObject({ name: slugSchema });
 const agentFileParams = z.strictObject({ name: slugSchema, path: restParam });
@@ -22,10 +22,10 @@ const MADE_OF = ['name', 'files', 'systemPrompt'];
 const makeSchema = z.looseObject({
   name: slugSchema,
   files: z
-    .array(z.object({ path: z.string().min(1).max(1_024), content: z.string().max(TEXT_LENGTH) }))
+    .array(z.object({ path: z.string().min(1).max(1_024), content: wholeText.max(TEXT_LENGTH) }))
     .max(MAX_FILES)
     .default([]),
-  systemPrompt: z.string().min(1).max(TEXT_LENGTH).optional(),
+  systemPrompt: wholeText.min(1).max(TEXT_LENGTH).optional(),
 });
 type Made = z.output<typeof makeSchema>;
 

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { WinterdockError } from '../../base/errors.ts';
 import {
   envPatchSchema,
+  execSchema,
   type Instance,
   listQuerySchema,
   type ResumeAnswer,
@@ -17,9 +18,11 @@ import type { Route, RouteContext } from '../route.ts';
 import { AGENT_ROUTES } from './agents.ts';
 import { FILE_ROUTES } from './files.ts';
 import { HEALTH_ROUTE } from './health.ts';
+import { outputOf } from './output.ts';
 import { AGENT_LABEL, agentOf, MODEL_LABEL, refused, SESSION_STATUSES, sessionOf, sessionStatusOf } from './session.ts';
 import {
   MAX_ROWS,
+  modelSchema,
   ongoing,
   onlyTenantOf,
   ROWS_A_READ,
@@ -30,10 +33,6 @@ import {
 import { TALK_ROUTES } from './talk.ts';
 import { WORKSPACE_ROUTES } from './workspace.ts';
 
-const HOUR_MS = 3_600_000;
-
-/** What fits into a label. */
-const modelSchema = z.string().min(1).max(256);
 const BEGUN_WITH = ['agent', 'extraEnv', 'model'];
 const createSchema = z.looseObject({
   agent: slugSchema,
@@ -41,10 +40,8 @@ const createSchema = z.looseObject({
   model: modelSchema.optional(),
 });
 const configSchema = z.looseObject({ model: modelSchema.nullable().optional() });
-const execSchema = z.object({
-  command: z.string().min(1).max(1_000_000),
-  timeout: z.int().min(1).max(HOUR_MS).optional(),
-});
+const { command, timeout_ms } = execSchema.shape;
+const sessionExecSchema = z.object({ command: command.min(1), timeout: timeout_ms });
 const listSchema = z.strictObject({
   agent: slugSchema.optional(),
   status: z.enum(SESSION_STATUSES).optional(),
@@ -226,13 +223,13 @@ const OWN_ROUTES: readonly Route[] = [
     path: '/sessions/:id/exec',
     operation: 'exec',
     params: sessionParams,
-    body: execSchema,
+    body: sessionExecSchema,
     async handle(context) {
       const { services, caller, params, body, signal } = context;
       await ongoing(context);
       const input = { command: body.command, ...(body.timeout === undefined ? {} : { timeout_ms: body.timeout }) };
-      const { exit_code, stdout, stderr } = await services.operations.exec(caller, params.id, input, { signal });
-      return json(200, { exitCode: exit_code, stdout, stderr });
+      const answer = await services.operations.exec(caller, params.id, input, { signal });
+      return json(200, { exitCode: answer.exit_code, ...outputOf(answer) });
     },
   }),
 ];

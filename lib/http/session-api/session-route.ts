@@ -15,6 +15,14 @@ export const MAX_ROWS = 10_000;
 export const ROWS_A_READ = 500;
 
 export const sessionParams = z.strictObject({ id: instanceIdSchema });
+/** The name of a model: what fits into a label, and is whole characters without control characters. */
+export const modelSchema = z
+  .string()
+  .min(1)
+  .max(256)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u);
+/** Half of a surrogate pair has no UTF-8: it would be kept as another character. */
+export const wholeText = z.string().refine((text) => text.isWellFormed(), 'must be whole characters');
 /** The rest of an address is parsed from its raw segments: see `filePathOf`. */
 export const restParam = z.string() as z.ZodType as z.ZodType<VfsPath, string>;
 

@@ -6,17 +6,28 @@ import { parseVfsPath } from '../../vfs/paths.ts';
 import { type Answer, json } from '../answer.ts';
 import { callAsStream } from '../call-stream.ts';
 import type { Route, RouteContext } from '../route.ts';
+import { outputOf, textOf } from './output.ts';
 import { MODEL_LABEL, refused } from './session.ts';
-import { MAX_ROWS, ongoing, ROWS_A_READ, sessionParams, sessionRoute } from './session-route.ts';
+import {
+  MAX_ROWS,
+  modelSchema,
+  ongoing,
+  ROWS_A_READ,
+  sessionParams,
+  sessionRoute,
+  wholeText,
+} from './session-route.ts';
 
 /** The agent of a blueprint: a script in its workspace, which reads the message from its stdin. */
 const AGENT_SCRIPT = '.agent.sh';
 const MESSAGE_LENGTH = 1_000_000;
+/** As long as one call may take: an agent asks models. */
+const AGENT_MS = 600_000;
 
 const messageSchema = z.looseObject({
-  content: z.string().min(1).max(MESSAGE_LENGTH),
+  content: wholeText.min(1).max(MESSAGE_LENGTH),
   includePartialMessages: z.boolean().optional(),
-  model: z.string().min(1).max(256).optional(),
+  model: modelSchema.optional(),
 });
 const eventsSchema = z.strictObject({
   limit: z.coerce.number<string>().int().min(1).max(ROWS_A_READ).default(100),
@@ -28,27 +39,36 @@ const logsSchema = eventsSchema.pick({ after: true });
 
 type Talk = RouteContext<{ id: Instance['id'] }, unknown, z.output<typeof messageSchema>>;
 
-async function hasAgent({ services, caller, params }: Talk): Promise<boolean> {
+/** The script of the agent, or null without one. */
+async function agentScript({ services, caller, params }: Talk): Promise<string | null> {
   try {
-    await services.operations.fileStat(caller, params.id, 'workspace', parseVfsPath(`/${AGENT_SCRIPT}`));
-    return true;
+    const { content } = await services.operations.file(
+      caller,
+      params.id,
+      'workspace',
+      parseVfsPath(`/${AGENT_SCRIPT}`),
+    );
+    return Buffer.from(content).toString('utf8');
   } catch (error) {
-    if (isWinterdockError(error) && error.code === 'not_found') return false;
+    if (isWinterdockError(error) && error.code === 'not_found') return null;
     throw error;
   }
 }
 
-/** Runs the agent and sends what it prints as it prints it; then the whole, and `done`. `model` is its `ASH_MODEL`. */
-function say(context: Talk, model: string | undefined): Promise<Answer> {
+/**
+ * Runs the agent and sends what it prints; then the whole, and `done`. `model` is its `ASH_MODEL`. The script is the
+ * command itself, not a program that the command starts: output is sent as each command of the script ends.
+ */
+function say(context: Talk, command: string, model: string | undefined): Promise<Answer> {
   const { services, caller, params, body } = context;
   return callAsStream(context, async (send, signal) => {
     let begun = false;
     const env = model === undefined ? {} : { env: { ASH_MODEL: model } };
     // Whole lines: `while read` of a shell passes over a last one without its end.
     const stdin = body.content.endsWith('\n') ? body.content : `${body.content}\n`;
-    const input = { command: `bash ${AGENT_SCRIPT}`, stdin, ...env };
+    const input = { command, stdin, timeout_ms: AGENT_MS, ...env };
     try {
-      const { stdout, stdout_encoding, stderr, exit_code } = await services.operations.exec(caller, params.id, input, {
+      const answer = await services.operations.exec(caller, params.id, input, {
         signal,
         onOutput({ stream, ...piece }) {
           if (stream === 'stderr') return;
@@ -56,9 +76,12 @@ function say(context: Talk, model: string | undefined): Promise<Answer> {
           send('text_delta', { type: 'text_delta', delta: textOf(piece.text, piece.encoding) });
         },
       });
-      const content = [{ type: 'text', text: textOf(stdout, stdout_encoding) }];
+      const { stdout, stderr } = outputOf(answer);
+      const content = [{ type: 'text', text: stdout }];
       send('message', { type: 'assistant', message: { role: 'assistant', content } });
-      if (exit_code !== 0) send('error', { error: `The agent ended with ${exit_code}: ${stderr.slice(-2_000)}` });
+      if (answer.exit_code !== 0 || answer.truncated) {
+        send('error', { error: `The agent ended with ${answer.exit_code}: ${stderr.slice(-2_000)}` });
+      }
     } catch (error) {
       if (!begun) throw error;
       send('error', { error: publicMessage(error) });
@@ -66,9 +89,6 @@ function say(context: Talk, model: string | undefined): Promise<Answer> {
     send('done', { sessionId: params.id });
   });
 }
-
-const textOf = (text: string, encoding?: string) =>
-  encoding === 'base64' ? Buffer.from(text, 'base64').toString('utf8') : text;
 
 /** The lines of the ledger about a session, oldest first: at most `MAX_ROWS`. */
 async function eventsOf({
@@ -108,8 +128,10 @@ export const TALK_ROUTES: readonly Route[] = [
       const known = ['content', 'includePartialMessages', 'model'];
       const unknown = Object.keys(context.body).find((key) => !known.includes(key));
       if (unknown !== undefined) return refused(501, `${unknown.slice(0, 80)} has no meaning for a message here.`);
-      if (!(await hasAgent(context))) return refused(501, `Its workspace has no agent: no ${AGENT_SCRIPT}.`);
-      return say(context, context.body.model ?? labels[MODEL_LABEL]);
+      const script = await agentScript(context);
+      if (script === null) return refused(501, `Its workspace has no agent: no ${AGENT_SCRIPT}.`);
+      if (script.length > MESSAGE_LENGTH) return refused(413, `${AGENT_SCRIPT} is over ${MESSAGE_LENGTH} characters.`);
+      return say(context, script, context.body.model ?? labels[MODEL_LABEL]);
     },
   }),
   sessionRoute({

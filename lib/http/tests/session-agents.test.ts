@@ -1,7 +1,9 @@
 /** Agents of the session API, and workspaces as archives, as a client of Ash meets them. */
 import { expect, test } from 'vitest';
+import { roleRefusal } from '../../contract/access.ts';
 import { TEST_KEY } from '../../testing/server.ts';
 import { useSessionServer } from '../../testing/session-server.ts';
+import { SESSION_ROUTES } from '../session-api/routes.ts';
 
 const { keys, ask, session, running } = useSessionServer();
 
@@ -143,4 +145,67 @@ test('a workspace goes from one session to another as tar.gz, and an archive rea
   expect((await run(two.id, 'ls /tmp; cat /memory/out')).stdout).toBe('');
   await session('DELETE', `/api/sessions/${two.id}`);
   expect(await put(packed)).toMatchObject({ status: 410, json: { statusCode: 410 } });
+});
+
+test('an output that is no text, too long or out of time says so, and comes as text all the same', async () => {
+  const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
+  const run = (command: string, timeout?: number) => ask('POST', `/api/sessions/${id}/exec`, { command, timeout });
+  expect((await run("printf 'a\\377b'")).json).toEqual({ exitCode: 0, stdout: 'a\ufffdb', stderr: '' });
+  // No longer than at the API.
+  expect((await run('true', 600_001)).status).toBe(400);
+  const late = (await run('echo begun; sleep 9', 300)).json as { exitCode: number; stdout: string; stderr: string };
+  expect([late.exitCode, late.stdout]).toEqual([124, 'begun\n']);
+  expect(late.stderr).toContain('[winterdock: the command was stopped: its time ran out]');
+  const long = (await run('head -c 5000000 /dev/zero | tr "\\0" x')).json as { stdout: string; stderr: string };
+  expect([long.stdout.length, long.stderr]).toEqual([4 * 1024 ** 2, expect.stringContaining('the output is cut')]);
+});
+
+test('a client that leaves in the middle of a message stops the agent', async () => {
+  const { id } = await session('POST', '/api/sessions', { agent: 'writer' });
+  const script = Buffer.from('echo begun; sleep 60; echo late > late').toString('base64');
+  await ask('POST', `/api/sessions/${id}/files`, { files: [{ path: '.agent.sh', content: script }] });
+  const left = new AbortController();
+  const answer = await fetch(`${running().url}/api/sessions/${id}/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${keys.acme}` },
+    body: JSON.stringify({ content: 'go' }),
+    signal: left.signal,
+  });
+  expect(new TextDecoder().decode((await answer.body?.getReader().read())?.value)).toContain('begun');
+  left.abort();
+  // Its turn comes when the agent has ended, long before the minute is over.
+  const { json } = await ask('POST', `/api/sessions/${id}/exec`, { command: 'ls' });
+  expect(json).toEqual({ exitCode: 0, stdout: 'agent.md\n', stderr: '' });
+});
+
+test('every route of an agent refuses the roles that its operation refuses, and odd bodies', async () => {
+  const guarded = SESSION_ROUTES.flatMap(({ method, path, operation }) =>
+    operation === null || !path.includes('/:name') ? [] : [{ method, path, operation }],
+  );
+  expect(guarded.length).toBeGreaterThan(5);
+  for (const role of ['tenant', 'viewer', 'support', 'operator'] as const) {
+    const made = await running().call<{ key: string }>('POST', '/api/keys', { name: role, role, tenant: 'acme' });
+    for (const { method, path, operation } of guarded) {
+      const at = `/api${path.replace(':name', 'never').replace('*', 'agent.md')}`;
+      const { status, json } = await ask(method, at, undefined, made.json.key);
+      const isRefused = roleRefusal({ role, tenants: ['acme'] }, operation) !== null;
+      const expected = isRefused ? 403 : operation === 'createBlueprint' ? 501 : 404;
+      expect([role, method, path, status, json.statusCode]).toEqual([role, method, path, expected, expected]);
+    }
+  }
+  const deep = JSON.parse('['.repeat(500) + ']'.repeat(500));
+  for (const body of [
+    null,
+    7,
+    'text',
+    [],
+    {},
+    deep,
+    { name: [[]], files: {} },
+    { name: 'odd', files: [{ path: 7 }] },
+    { name: 'half', systemPrompt: '\ud800' },
+  ]) {
+    const got = await ask('POST', '/api/agents', body, keys.maker);
+    expect(got).toEqual({ status: 400, json: { error: expect.any(String), statusCode: 400 } });
+  }
 });
