@@ -1,13 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of what is changed.
 /**
- * Patches of just-bash's awk, gzip, jq and tar towards the GNU tools. bash-patches.ts applies them; `$awk` is
+ * Patches of just-bash's awk, gzip, yq and tar towards the GNU tools. bash-patches.ts applies them; `$awk` is
  * awk-text.ts.
  */
 import { AWK_FILE, type BashPatch } from './bash-patch.ts';
 
 const GZIP = 'chunks/chunk-5ELNHAAJ.js';
-const JQ = 'chunks/chunk-UL6YJ7FT.js';
-const JQ_FORMATS = 'chunks/chunk-6KK46B7Q.js';
+const QUERY_FORMATS = 'chunks/chunk-6KK46B7Q.js';
 const TAR = 'chunks/chunk-X3TZEFQG.js';
 
 export const COMMAND_PATCHES: readonly BashPatch[] = [
@@ -139,14 +138,9 @@ export const COMMAND_PATCHES: readonly BashPatch[] = [
     from: '{stdout:"",stderr:"",exitCode:1}:{stdout:"",stderr:`${r}: ${t}: unknown suffix -- ignored\n`,exitCode:1}',
     to: '{stdout:"",stderr:"",exitCode:2}:{stdout:"",stderr:`gzip: ${t}: unknown suffix -- ignored\n`,exitCode:2}',
   },
-  // jq: a filter that does not parse ends with 3; @csv puts every text in quotes.
+  // yq: @csv puts every text in quotes.
   {
-    file: JQ,
-    from: 'stderr:`jq: parse error: ${e}\n`,exitCode:5',
-    to: 'stderr:`jq: parse error: ${e}\n`,exitCode:/JSON|input/i.test(e)?5:3',
-  },
-  {
-    file: JQ_FORMATS,
+    file: QUERY_FORMATS,
     from: 'return o.includes(",")||o.includes(\'"\')||o.includes(`\n`)||o.includes("\\r")?`"${o.replace(/"/g,\'""\')}"`:o}',
     to: 'return`"${o.replace(/"/g,\'""\')}"`}',
   },
