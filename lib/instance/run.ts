@@ -22,6 +22,8 @@ export class Run {
   readonly jobs: number[] = [];
   /** Those of them whose end it has been told. */
   readonly waitedJobs = new Set<number>();
+  /** The `%n` of each job that has one. */
+  readonly jobNumbers = new Map<number, number>();
   /** The sandbox's files as the call sees them, with its own writes. */
   readonly files: Overlay;
   /** The deadline, in milliseconds of `monotonicMs`. */

@@ -51,6 +51,18 @@ describe('`&` at the top level of a script', () => {
     );
   }, 60_000);
 
+  test('`%n` is the number that `jobs` shows, which one that was waited for gives back, and arrays are there', async () => {
+    const numbers = await run('true & wait; sleep 30 & jobs | cut -c1-3; kill %1; echo $?; wait %1; echo $?');
+    expect(numbers.stdout).toBe('[1]\n0\n143\n');
+    const two = await run('(exit 4) & sleep 30 & wait %1; echo $?; jobs | cut -c1-3; kill %2; wait %2; echo $?');
+    expect(two.stdout).toBe('4\n[2]\n143\n');
+    const arrays = await run(
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of the shell.
+      'words=(printf "<%s>" "b  c" d); declare -A m=([x]="1  2"); "${words[@]}" & wait; echo "${m[x]}" & wait; echo "${nope[0]:-none}" & wait',
+    );
+    expect([arrays.stdout, arrays.stderr]).toEqual(['<b  c><d>1  2\nnone\n', '']);
+  }, 60_000);
+
   test('a call that runs out of time while it waits ends, and the run goes on', async () => {
     await run('true', 'two');
     const late = await run('sleep 60 & wait', 'two', 700);

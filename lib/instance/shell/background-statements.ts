@@ -4,7 +4,7 @@
  * the shell's syntax tree, not what a run is.
  */
 import type { ScriptNode, StatementNode, WordNode } from 'just-bash';
-import { serialize } from './bash.ts';
+import { parse, serialize } from './bash.ts';
 
 /** The shell's own command that begins a run of the script's source with this number. */
 export const START_COMMAND = '__winterdock_start';
@@ -34,8 +34,9 @@ export function withJobs(script: ScriptNode, isOwn: boolean): { script: ScriptNo
       if (isFunction(statement)) functions.push(sourceOf(script, statement));
       return statement;
     }
-    sources.push([...functions, sourceOf(script, { ...statement, background: false })].join('\n'));
-    return commandOf(START_COMMAND, String(sources.length - 1));
+    const source = [...functions, sourceOf(script, { ...statement, background: false })].join('\n');
+    sources.push(source);
+    return commandOf(START_COMMAND, literalWord(String(sources.length - 1)), ...arraysOf(source));
   });
   return { script: { ...script, statements }, sources };
 }
@@ -44,8 +45,20 @@ function sourceOf(script: ScriptNode, statement: StatementNode): string {
   return serialize({ ...script, statements: [statement] });
 }
 
-function commandOf(name: string, ...args: string[]): StatementNode {
-  const word = (value: string): WordNode => ({ type: 'Word', parts: [{ type: 'Literal', value }] });
+/** A word that becomes the declarations of the arrays that a source names: the environment of a run has none. */
+function arraysOf(source: string): WordNode[] {
+  const names = new Set([...source.matchAll(/\$\{[#!]?([A-Za-z_]\w*)\[/g)].map((found) => found[1]));
+  if (names.size === 0) return [];
+  const [statement] = parse(`: "$(declare -p ${[...names].join(' ')} 2> /dev/null)"`).statements;
+  const command = statement?.pipelines[0]?.commands[0];
+  return command?.type === 'SimpleCommand' ? command.args : [];
+}
+
+function literalWord(value: string): WordNode {
+  return { type: 'Word', parts: [{ type: 'Literal', value }] };
+}
+
+function commandOf(name: string, ...args: WordNode[]): StatementNode {
   return {
     type: 'Statement',
     pipelines: [
@@ -53,7 +66,7 @@ function commandOf(name: string, ...args: string[]): StatementNode {
         type: 'Pipeline',
         negated: false,
         commands: [
-          { type: 'SimpleCommand', name: word(name), args: args.map(word), assignments: [], redirections: [], line: 1 },
+          { type: 'SimpleCommand', name: literalWord(name), args, assignments: [], redirections: [], line: 1 },
         ],
       },
     ],

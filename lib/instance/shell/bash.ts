@@ -22,6 +22,7 @@ export const {
   DefenseInDepthBox,
   getCommandNames,
   latin1FromBytes,
+  parse,
   serialize,
   stdoutAsBytes,
   unsafeBytesFromLatin1,

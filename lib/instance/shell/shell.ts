@@ -78,6 +78,7 @@ export class Shell {
           sources: this.#jobSources,
           own: run.jobs,
           waited: run.waitedJobs,
+          numbers: run.jobNumbers,
           ask: (request) => run.askJob(request),
         };
       }),

@@ -23,6 +23,8 @@ export interface ShellJobCaller {
   readonly own: number[];
   /** Those of them whose end it has been told. */
   readonly waited: Set<number>;
+  /** The `%n` of each job that has one. */
+  readonly numbers: Map<number, number>;
   /** Null when the call was stopped meanwhile. */
   ask(request: ShellJobRequest): Promise<ShellJobAnswer | null>;
 }
@@ -49,7 +51,7 @@ const result = (stdout: string, stderr = '', exitCode = 0): ExecResult => ({ std
 
 export function jobCommands(caller: () => ShellJobCaller): Command[] {
   return [
-    defineCommand(START_COMMAND, (args, context) => start(caller(), Number(args[0]), context)),
+    defineCommand(START_COMMAND, (args, context) => start(caller(), args, context)),
     defineCommand(REFUSE_COMMAND, async () => result('', NESTED_JOB, REFUSED)),
     defineCommand('wait', (args) => wait(caller(), args)),
     defineCommand('jobs', (args) => list(caller(), args)),
@@ -57,13 +59,20 @@ export function jobCommands(caller: () => ShellJobCaller): Command[] {
   ];
 }
 
-async function start(caller: ShellJobCaller, at: number, context: CommandContext): Promise<ExecResult> {
-  const command = caller.sources[at];
+/** Begins what `&` put aside under a number, behind the declarations of its arrays. */
+async function start(
+  caller: ShellJobCaller,
+  [at, arrays = '']: string[],
+  context: CommandContext,
+): Promise<ExecResult> {
+  const command = caller.sources[Number(at)];
   if (command === undefined) return result('', `bash: ${START_COMMAND}: command not found\n`, NO_CHILD);
   const env: Record<string, string> = {};
   for (const [name, value] of context.env)
     if (NAME.test(name) && name !== LAST_JOB && !SHELLS_OWN.has(name)) env[name] = value;
-  const request = parseShellJobRequest({ op: 'start', command, cwd: context.cwd, env });
+  const source = arrays === '' ? command : `${arrays}\n${command}`;
+  if (caller.numbers.size > 0) await numbered(caller);
+  const request = parseShellJobRequest({ op: 'start', command: source, cwd: context.cwd, env });
   const answer = request === null ? null : await caller.ask(request);
   const job = answer?.jobs[0]?.job;
   if (job === undefined) {
@@ -71,17 +80,33 @@ async function start(caller: ShellJobCaller, at: number, context: CommandContext
     return result('', `bash: cannot run in the background: ${why}\n`, 1);
   }
   caller.own.push(job);
+  giveNumber(caller, job);
   await context.assignShellVariable?.(LAST_JOB, String(job));
   return result('');
 }
 
-/** The job that a word names: a number, or `%n` of this script. Null for none. */
+/** The jobs that are under way, each with its `%n`. One that was waited for has given its own back, as in bash. */
+async function numbered(caller: ShellJobCaller): Promise<ShellJobStatus[]> {
+  const running = ((await caller.ask({ op: 'list' }))?.jobs ?? []).filter(({ exitCode }) => exitCode === null);
+  for (const job of caller.numbers.keys()) {
+    const isKnown = caller.own.includes(job) && !caller.waited.has(job);
+    if (!isKnown && !running.some((status) => status.job === job)) caller.numbers.delete(job);
+  }
+  for (const { job } of running) giveNumber(caller, job);
+  return running;
+}
+
+function giveNumber({ numbers }: ShellJobCaller, job: number): void {
+  if (!numbers.has(job)) numbers.set(job, Math.max(0, ...numbers.values()) + 1);
+}
+
+/** The job that a word names: a number, or `%n`. Null for none. */
 function jobOf(caller: ShellJobCaller, word: string): number | null {
   if (/^\d{1,9}$/.test(word)) return Number(word);
   if (word === '%%' || word === '%+') return caller.own.at(-1) ?? null;
   if (word === '%-') return caller.own.at(-2) ?? null;
   const number = /^%(\d{1,9})$/.exec(word)?.[1];
-  return number === undefined ? null : (caller.own[Number(number) - 1] ?? null);
+  return [...caller.numbers].find(([, given]) => given === Number(number))?.[0] ?? null;
 }
 
 async function wait(caller: ShellJobCaller, args: string[]): Promise<ExecResult> {
@@ -129,15 +154,16 @@ async function list(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
   const option = args.find((word) => !['-l', '-p', '-r', '-s'].includes(word));
   if (option !== undefined)
     return result('', `bash: jobs: ${option}: not supported; use jobs, or jobs -l, -p, -r or -s\n`, 2);
-  const answer = await caller.ask({ op: 'list' });
-  const shown = (answer?.jobs ?? []).filter(({ exitCode }) => (args.includes('-s') ? false : exitCode === null));
+  const running = await numbered(caller);
+  const shown = args.includes('-s') ? [] : running;
   if (args.includes('-p')) return result(shown.map(({ job }) => `${job}\n`).join(''));
-  return result(shown.map((status, at) => line(status, at, shown.length, args.includes('-l'))).join(''));
+  return result(shown.map((status, at) => line(caller, status, shown.length - at, args.includes('-l'))).join(''));
 }
 
-function line({ job, command }: ShellJobStatus, at: number, all: number, withNumber: boolean): string {
-  const mark = at === all - 1 ? '+' : at === all - 2 ? '-' : ' ';
-  return `[${at + 1}]${mark}  ${withNumber ? `${job} ` : ''}Running                 ${command} &\n`;
+/** `back`: 1 for the last of them. */
+function line(caller: ShellJobCaller, { job, command }: ShellJobStatus, back: number, withNumber: boolean): string {
+  const mark = back === 1 ? '+' : back === 2 ? '-' : ' ';
+  return `[${caller.numbers.get(job)}]${mark}  ${withNumber ? `${job} ` : ''}Running                 ${command} &\n`;
 }
 
 async function kill(caller: ShellJobCaller, args: string[]): Promise<ExecResult> {
@@ -157,11 +183,11 @@ async function kill(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
       1,
     );
   }
-  const known = (await caller.ask({ op: 'list' }))?.jobs ?? [];
+  const known = await numbered(caller);
   let [stderr, exitCode] = ['', 0];
   for (const word of words) {
     const job = jobOf(caller, word);
-    if (job !== null && known.some((status) => status.job === job && status.exitCode === null)) {
+    if (job !== null && known.some((status) => status.job === job)) {
       if (signal !== '0') await caller.ask({ op: 'stop', job });
       continue;
     }
