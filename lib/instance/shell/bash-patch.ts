@@ -10,4 +10,7 @@ export interface BashPatch {
 export const INTERPRETER_FILE = 'index.js';
 /** The commands `bash` and `sh`. */
 export const SHELLS_FILE = 'chunks/chunk-EJFBIRMD.js';
+/** The engine of regular expressions. */
+export const REGEX_FILE = 'chunks/chunk-KVG5FR5F.js';
+export const PRINTF_FILE = 'chunks/chunk-4AKAIZPW.js';
 export const AWK_FILE = 'chunks/chunk-3CBCABOZ.js';

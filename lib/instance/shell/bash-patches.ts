@@ -5,24 +5,27 @@
  * names text that must occur exactly once in its file; `$bytes` is byte-text.ts.
  */
 
+import { AWK_PATCHES } from './awk-patches.ts';
 import { COMMAND_PATCHES } from './bash-command-patches.ts';
-import { AWK_FILE, type BashPatch, INTERPRETER_FILE, SHELLS_FILE } from './bash-patch.ts';
+import { AWK_FILE, type BashPatch, INTERPRETER_FILE, PRINTF_FILE, SHELLS_FILE } from './bash-patch.ts';
 import { PIPE_PATCHES } from './bash-pipe-patches.ts';
 import { SCRIPT_PATCHES } from './bash-script-patches.ts';
 import { SHELLS_PATCHES } from './bash-shells-patches.ts';
 import { TRUNCATION_PATCHES } from './bash-truncation-patches.ts';
+import { WORD_PATCHES } from './bash-word-patches.ts';
 
 const BYTE_TEXT = new URL('../byte-text.ts', import.meta.url).href;
 const EXACT_INTEGERS = new URL('./exact-integers.ts', import.meta.url).href;
 const AWK_TEXT = new URL('./awk-text.ts', import.meta.url).href;
+const AWK_COMMANDS = new URL('./awk-commands.ts', import.meta.url).href;
 const PIPES = new URL('./pipes.ts', import.meta.url).href;
 const TRAPS = new URL('./shell-traps.ts', import.meta.url).href;
 const SHELL_ARGUMENTS = new URL('./shell-arguments.ts', import.meta.url).href;
 const UMASK = new URL('./shell-umask.ts', import.meta.url).href;
+const GLOBS = new URL('./recursive-globs.ts', import.meta.url).href;
 
 const CODEC = 'chunks/chunk-GN6CQ3J4.js';
 const ESCAPES = 'chunks/chunk-6D3WD6YU.js';
-const PRINTF = 'chunks/chunk-4AKAIZPW.js';
 const ECHO = 'chunks/chunk-AGH5UJJI.js';
 const TAR = 'chunks/chunk-X3TZEFQG.js';
 
@@ -134,23 +137,23 @@ export const BYTE_PATCHES: readonly BashPatch[] = [
     from: 'default:n+=t[e],e++}else n+=t[e],e++;return n}',
     to: 'default:n+=t[e],e++}else n+=t[e],e++;return $bytes.redecode(n)}',
   },
-  { file: PRINTF, from: 'function X(e){', to: 'function X(e){return $bytes.textOfBytes(Uint8Array.from(e));' },
+  { file: PRINTF_FILE, from: 'function X(e){', to: 'function X(e){return $bytes.textOfBytes(Uint8Array.from(e));' },
   {
-    file: PRINTF,
+    file: PRINTF_FILE,
     from: 'let a=new TextEncoder().encode(n)[0];return{value:String.fromCharCode(a)',
     to: 'let a=$bytes.bytesOfText(n)[0];return{value:$bytes.textOfByte(a)',
   },
   {
-    file: PRINTF,
+    file: PRINTF_FILE,
     from: 'i?n+=String.fromCharCode(parseInt(i,8)):n+="\\0",r=t;break}',
     to: 'i?n+=$bytes.textOfByte(parseInt(i,8)):n+="\\0",r=t;break}',
   },
   {
-    file: PRINTF,
+    file: PRINTF_FILE,
     from: 'n+=String.fromCharCode(parseInt(i,8)),r=t;break}',
     to: 'n+=$bytes.textOfByte(parseInt(i,8)),r=t;break}',
   },
-  { file: PRINTF, from: 'return{value:n,stopped:!1}}', to: 'return{value:$bytes.redecode(n),stopped:!1}}' },
+  { file: PRINTF_FILE, from: 'return{value:n,stopped:!1}}', to: 'return{value:$bytes.redecode(n),stopped:!1}}' },
   { file: ECHO, from: 'let l=parseInt(a,8)%256;s+=String.fromCharCode(l)', to: 's+=$bytes.textOfByte(parseInt(a,8))' },
   {
     file: ECHO,
@@ -207,7 +210,9 @@ export function patchedSource(file: string, read: () => string): string | null {
     ...SCRIPT_PATCHES,
     ...SHELLS_PATCHES,
     ...PIPE_PATCHES,
+    ...WORD_PATCHES,
     ...COMMAND_PATCHES,
+    ...AWK_PATCHES,
     ...LOADING_PATCHES,
   ];
   const changes = all.filter((change) => change.file === file);
@@ -219,9 +224,9 @@ export function patchedSource(file: string, read: () => string): string | null {
     return before + to + after;
   }, read());
   const modules: Readonly<Record<string, string>> = {
-    [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};`,
+    [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};import*as $globs from${JSON.stringify(GLOBS)};`,
     [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
-    [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};`,
+    [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};`,
   };
   return `${modules[file] ?? ''}import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT_INTEGERS)};${source}`;
 }

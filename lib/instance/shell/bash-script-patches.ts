@@ -84,7 +84,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'N=await new kr(k,m).executeScript(S);',
-    to: `$shell=new kr(k,m),N=await(this.fs.during?.bind(this.fs)??(($state,$run)=>$run()))($shell.ctx.state,()=>$traps.withTraps($shell.ctx,${PARTS},()=>$shell.executeScript(S)));`,
+    to: `$shell=new kr(k,m),$version=["5","2","15","1","release","x86_64-pc-linux-gnu"].forEach(($part,$at)=>Z($shell.ctx,"BASH_VERSINFO",$at,$part,"indexed")),N=await(this.fs.during?.bind(this.fs)??(($state,$run)=>$run()))($shell.ctx.state,()=>$traps.withTraps($shell.ctx,${PARTS},()=>$shell.executeScript(S)));`,
   },
   {
     file: INTERPRETER_FILE,
@@ -147,7 +147,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     from: 'if($ instanceof Ke)N=',
     to: 'if($ instanceof Ke||$ instanceof ce&&u)N=',
   },
-  // bash -c ends with 127 there, or with 1 under `set -e`; and the message of a subshell has its prefix.
+  // bash -c ends with 127 there, or with 1 under `set -e`, a subshell with 1; and its message has a prefix.
   {
     file: INTERPRETER_FILE,
     from: 'if(i instanceof Ve)return r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=1,',
@@ -156,7 +156,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'i.append("stderr",`${$t(a)}\n`),i.build(1))}return i.build(o)}async function vf(',
-    to: 'i.append("stderr",`bash: ${$t(a)}\n`),i.build(a instanceof Ve?127:1))}return i.build(o)}async function vf(',
+    to: 'i.append("stderr",`bash: ${$t(a)}\n`),i.build(1))}return i.build(o)}async function vf(',
   },
   // `env -u HOME sh -c …` still saw HOME: a shell began with the variables of the sandbox, not with its caller's.
   {
@@ -169,12 +169,6 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     file: INTERPRETER_FILE,
     from: 'h.set("PWD",d);let m={...this.state,env:h,',
     to: 'h.set("PWD",d);let m={...this.state,exportedVars:new Set([...u.replaceEnv?[]:this.state.exportedVars??[],...Object.keys(u.env??{})]),env:h,',
-  },
-  // A command substitution inside of an arithmetic expression knew no functions and no variables of its script.
-  {
-    file: INTERPRETER_FILE,
-    from: 'if(e.execFn){let i=await e.execFn(t.command,{signal:e.state.signal});i.stderr&&(e.state.expansionStderr=(e.state.expansionStderr||"")+i.stderr);let o=i.stdout.trim();return Number.parseInt(o,10)||0}return 0',
-    to: 'return Number.parseInt((await ns(e,t.command)).trim(),10)||0',
   },
   // `*/` matched files too, and `*` no name with a newline and nothing behind a link to a directory.
   {

@@ -22,7 +22,8 @@ const INPUT = new Set(['<', '<<', '<<-', '<<<']);
  * rewrite from the first command on that may redirect the whole shell (`exec > file`): a group would undo that
  * redirection at its end.
  */
-export function withStreamedOutput(script: ScriptNode, between: () => void): ScriptNode {
+export function withStreamedOutput(given: ScriptNode, between: () => void): ScriptNode {
+  const script = { ...given, statements: withShellsForPipes(given.statements) };
   const from = script.statements.findIndex(mayReplaceOutput);
   const plain = from === -1 ? script.statements.length : from;
   const statements = script.statements.map((statement, at) => (at < plain ? toSinks(statement) : statement));
@@ -49,6 +50,35 @@ function hookStatements(node: unknown, onStatement: () => void): void {
       return deferredError;
     },
   });
+}
+
+/**
+ * Makes `exec > >(command)` a subshell around all that follows: what that has written is the command's input when the
+ * script has ended. The interpreter has no process that could read meanwhile.
+ */
+function withShellsForPipes(statements: readonly StatementNode[]): StatementNode[] {
+  const at = statements.findIndex((statement) => execIntoPipe(statement) !== null);
+  const [statement] = statements.slice(at);
+  const redirections = at === -1 || statement === undefined ? null : execIntoPipe(statement);
+  if (statement === undefined || redirections === null) return [...statements];
+  // A subshell, since `exit` in a group would leave without its redirections.
+  const body = withShellsForPipes(statements.slice(at + 1));
+  const rest: CommandNode = { type: 'Subshell', body, redirections };
+  const pipeline: PipelineNode = { type: 'Pipeline', commands: [rest], negated: false };
+  return [...statements.slice(0, at), { ...statement, pipelines: [pipeline] }];
+}
+
+/** The redirections of a statement that is `exec > >(command)`; null for any other. */
+function execIntoPipe({ pipelines, background }: StatementNode): RedirectionNode[] | null {
+  const [command, ...more] = pipelines.flatMap(({ commands, negated }) => (negated ? [null] : commands));
+  if (background || more.length > 0 || command?.type !== 'SimpleCommand') return null;
+  if (literal(command.name) !== 'exec' || command.args.length > 0) return null;
+  const leads = command.redirections.some(
+    ({ target }) =>
+      target.type === 'Word' &&
+      target.parts.some((part) => part.type === 'ProcessSubstitution' && part.direction === 'output'),
+  );
+  return leads ? command.redirections : null;
 }
 
 function toSinks(statement: StatementNode): StatementNode {

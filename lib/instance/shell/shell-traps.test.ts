@@ -49,7 +49,7 @@ test.each([
   ['set -u; { echo $nope; }; echo never', '127'],
   ['set -u; for i in 1 2; do echo $nope; done; echo never', '127'],
   ['set -u; f() { echo $nope; }; f; echo never', '127'],
-  ['set -u; (echo $nope); echo $?', '127\n0'],
+  ['set -u; (echo $nope); echo $?', '1\n0'],
   ['f() { (( $1 < 2 )) && echo 1 || echo $(( $1 * $(f $(( $1 - 1 ))) )); }; f 5', '120\n0'],
   ["A=1 bash -c 'echo $A'; env B=2 bash -c 'echo $B'", '1\n2\n0'],
   ['echo $((1 / 0)); echo never', '1'],

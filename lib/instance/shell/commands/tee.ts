@@ -15,8 +15,8 @@ export const tee: OwnCommand = {
         const path = call.path(name);
         if (path === '/dev/stdout') call.print(content);
         else if (path === '/dev/stderr') call.warn(content.toString());
-        else if (appends) await call.changes.appendFile(path, content);
-        else await call.changes.writeFile(path, content);
+        else if (appends) await filesAt(call, path).appendFile(path, content);
+        else await filesAt(call, path).writeFile(path, content);
       } catch (error) {
         call.fail(`${name}: ${reasonOf(error)}`);
       }
@@ -24,6 +24,11 @@ export const tee: OwnCommand = {
     return undefined;
   },
 };
+
+/** The pipes of `>(command)` are known to the running script alone. */
+function filesAt(call: CommandCall, path: string): CommandCall['changes'] {
+  return path.startsWith('/dev/fd/') && call.files.look(path) === null ? call.context.fs : call.changes;
+}
 
 const UNITS = 'KMGTPE';
 

@@ -51,7 +51,10 @@ export function parsePatch(text: string): FilePatch[] {
   return files.filter(({ hunks }) => hunks.length > 0);
 }
 
+/** The name in a header. A file whose time there is the epoch is none, as `diff -N` writes it. */
 function nameOf(line: string): string {
+  const time = /\t(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.0*)? ([-+]\d{4})$/.exec(line);
+  if (time && Date.parse(`${time[1]} ${time[2]}`) === 0) return '/dev/null';
   return line
     .slice(4)
     .replace(/\t.*$/, '')

@@ -36,9 +36,9 @@ export interface LogFormat {
 
 export function logFormat(line: CommandLine): LogFormat {
   const isOneLine = line.has('oneline');
-  const given = line.value('format') || (isOneLine ? 'oneline' : 'medium');
+  const given = line.value('format') ?? (isOneLine ? 'oneline' : 'medium');
   const [, kind, text] = /^(t?format):(.*)$/s.exec(given) ?? [];
-  const template = text ?? (given.includes('%') ? given : null);
+  const template = text ?? (given.includes('%') || given === '' ? given : null);
   if (template === null && !NAMES.includes(given)) throw fatal(`invalid --pretty format: ${given}`);
   const separates = kind === 'format';
   const decorate = line.value('decorate');
@@ -59,6 +59,7 @@ export function logFormat(line: CommandLine): LogFormat {
 
 export function formattedCommit(commit: CommitObject, format: LogFormat, refs: readonly string[]): string {
   const names = format.decorates && refs.length > 0 ? ` (${refs.join(', ')})` : '';
+  if (format.template === '') return '';
   if (format.template !== null)
     return placeholders(format.template, commit, format, refs) + (format.separates ? '' : '\n');
   const oid = format.abbreviates ? short(commit.oid) : commit.oid;

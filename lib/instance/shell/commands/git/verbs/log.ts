@@ -91,7 +91,6 @@ export async function log(context: GitContext, args: string[]): Promise<number> 
       changes,
     });
   }
-  if (format.separates && chosen.length > 0) context.out.line();
   return 0;
 }
 
@@ -184,10 +183,10 @@ async function printCommit(
     changesBetween(await repository.treeFiles(commit.parents[0] ?? null), await repository.treeFiles(commit.oid));
   const text = await diffText(all, readObjects(repository), style);
   if (text === '') return;
-  if (format.separates) out.line();
   const isTogether = style.kinds.includes('patch') && style.kinds.length > 1;
+  if (format.separates && format.template !== '') out.line();
   if (isTogether) out.text('---\n');
-  else if (!format.isBrief) out.line();
+  else if (!format.isBrief && !format.separates && format.template !== '') out.line();
   out.bytes(text);
 }
 
@@ -235,7 +234,6 @@ export async function show(context: GitContext, args: string[]): Promise<number>
         const text = await combinedChanges(repository, commit, spec);
         if (text !== '') context.out.bytes(`\n${text}`);
       }
-      if (format.separates && (style.kinds.length === 0 || commit.parents.length > 1)) context.out.line();
     }
     isFirst = false;
   }

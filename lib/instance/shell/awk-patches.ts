@@ -1,0 +1,85 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of what is changed.
+/**
+ * Patches of just-bash's awk towards gawk's commands and functions. bash-patches.ts applies them; `$commands` is
+ * awk-commands.ts. The others are in bash-command-patches.ts.
+ */
+import { AWK_FILE, type BashPatch } from './bash-patch.ts';
+
+export const AWK_PATCHES: readonly BashPatch[] = [
+  // `print | "command"`, `close` and `system`.
+  {
+    file: AWK_FILE,
+    from: 'exec:C?m=>n("command pipe exec",()=>C(m,{',
+    to: 'exec:C?(m,$input)=>n("command pipe exec",()=>C(m,{stdin:$input,',
+  },
+  {
+    file: AWK_FILE,
+    from: 't===">"?e.openedFiles.has(o)?await',
+    to: 'if(t==="|")return $commands.writeTo(e,a,r);t===">"?e.openedFiles.has(o)?await',
+  },
+  {
+    file: AWK_FILE,
+    from: 't.push(ue(e));let n;return e.check(h.GT)?(',
+    to: 't.push(ue(e));let n;return e.check(h.PIPE)?(e.advance(),n={redirect:"|",file:e.parseConcatenation()}):e.check(h.GT)?(',
+  },
+  {
+    file: AWK_FILE,
+    from: 'let s;return e.check(h.GT)?(',
+    to: 'let s;return e.check(h.PIPE)?(e.advance(),s={redirect:"|",file:e.parseConcatenation()}):e.check(h.GT)?(',
+  },
+  {
+    file: AWK_FILE,
+    from: '["system",wt("system","shell execution not allowed in sandboxed environment")],["close",()=>0]',
+    to: '["system",async($args,$state,$run)=>$commands.system($state,L(await $run.evalExpr($args[0])))],["close",async($args,$state,$run)=>$commands.close($state,L(await $run.evalExpr($args[0])))],["asort",$sorted(!1)],["asorti",$sorted(!0)]',
+  },
+  {
+    file: AWK_FILE,
+    from: 'async executeEnd(){',
+    to: 'async executeEnd(){await this.$executeEnd(),await $commands.closeAll(this.ctx)}async $executeEnd(){',
+  },
+  {
+    file: AWK_FILE,
+    from: 'if(!he&&!W)return{stdout:T.getOutput(),stderr:"",',
+    to: 'if(!he&&!W)return await $commands.closeAll(A),{stdout:T.getOutput(),stderr:A.errors??"",',
+  },
+  // `print > "/dev/stderr"` was an error.
+  {
+    file: AWK_FILE,
+    from: 'let a=v(await S(e,"redirection filename evaluation",()=>E(e,n))),',
+    to: 'let a=v(await S(e,"redirection filename evaluation",()=>E(e,n)));if($commands.toStandard(e,t,a,r))return;let ',
+  },
+  {
+    file: AWK_FILE,
+    from: 'after BEGIN exit",()=>T.executeEnd()),{stdout:T.getOutput(),stderr:"",',
+    to: 'after BEGIN exit",()=>T.executeEnd()),{stdout:T.getOutput(),stderr:A.errors??"",',
+  },
+  {
+    file: AWK_FILE,
+    from: 'stderr:"",exitCode:T.getExitCode()}}catch(m){',
+    to: 'stderr:A.errors??"",exitCode:T.getExitCode()}}catch(m){',
+  },
+  {
+    file: AWK_FILE,
+    from: 'return{stdout:T.getOutput(),stderr:`awk: ${y}',
+    to: 'return{stdout:T.getOutput(),stderr:`${A.errors??""}awk: ${y}',
+  },
+  // `match` with an array left that empty.
+  {
+    file: AWK_FILE,
+    from: 'try{let o=O(s).exec(r);if(o)return t.RSTART=',
+    to: 'try{let o=O(s).exec(r);if(e[2]?.type==="variable"){Ge(t,e[2].name);for(let[$key,$value]of $commands.groupsOf(o))ye(t,e[2].name,$key,$value)}if(o)return t.RSTART=',
+  },
+  {
+    file: AWK_FILE,
+    from: 'async function at(e,t,n){',
+    to: 'function $sorted($byKey){return async(e,t)=>{if(e[0]?.type!=="variable")return 0;let $values=$commands.sorted(t.arrays[Y(t,e[0].name)]??{},$byKey),$name=(e[1]??e[0]).name;return Ge(t,$name),$values.forEach(($value,$at)=>ye(t,$name,String($at+1),$value)),$values.length}}async function at(e,t,n){',
+  },
+  // `for (key in array)` and `split` knew no array that is an argument of a function, and no `PROCINFO["sorted_in"]`.
+  {
+    file: AWK_FILE,
+    from: 'let n=e.arrays[t.array];if(n)for(let r of Object.keys(n)){',
+    to: 'let n=e.arrays[Y(e,t.array)];if(n)for(let r of $commands.orderedKeys(e,n)){',
+  },
+  { file: AWK_FILE, from: 'let a=s.name,o=t.FS;', to: 'let a=Y(t,s.name),o=t.FS;' },
+  { file: AWK_FILE, from: 'let g=p.toFixed(N);', to: 'let g=$exact.fixed(p,N);' },
+];
