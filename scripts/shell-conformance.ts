@@ -1,9 +1,10 @@
 /**
- * `npm run shell:conformance`: runs the table of invocations, and an unseen set that a seed draws, in our shell and in
- * the machine's, and prints every difference and the score. `--record` renews the recorded answers of the machine's
- * shell; `--recorded` compares with those; `--only PATTERN` takes the invocations whose subject, form or text match;
- * `--seed N` and `--unseen COUNT` draw the unseen set; `--list` writes the differences of the table into docs/shell.md;
- * `--differences FILE` writes the report to a file too. Exits with 1 below the goals.
+ * `npm run shell:conformance`: runs the table of invocations, the trials beside it, and an unseen set that a seed
+ * draws, in our shell and in the machine's, and prints every difference and the score. `--record` renews the recorded
+ * answers of the machine's shell; `--recorded` compares with those; `--only PATTERN` takes, for both, the invocations
+ * whose subject, form or text match; `--seed N` and `--unseen COUNT` draw the unseen set; `--list` writes the
+ * differences of table and trials into docs/shell.md; `--differences FILE` writes the report to a file too. Exits with
+ * 1 below the goals.
  */
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,10 +12,10 @@ import { parseArgs } from 'node:util';
 import { compareAnswers, normalized, type ShellAnswer } from './shell/answer.ts';
 import { drawInvocations } from './shell/generator.ts';
 import { OurShell } from './shell/our-shell.ts';
-import { RealShell, realVersions, whyNoRealShell } from './shell/real-shell.ts';
+import { lackingTools, RealShell, realVersions, whyNoRealShell } from './shell/real-shell.ts';
 import { Reference, writeReference } from './shell/reference.ts';
 import { differenceText, listText, type Result, scoreText, shareOf } from './shell/report.ts';
-import { type Invocation, readTable } from './shell/table.ts';
+import { type Invocation, readTable, readTrials } from './shell/table.ts';
 import { TEST_ENVIRONMENT } from './test-environment.ts';
 
 const TABLE_GOAL = 0.97;
@@ -35,9 +36,12 @@ const { values } = parseArgs({
   },
 });
 
-const lacking = values.recorded ? 'it was asked to' : whyNoRealShell();
-if (lacking !== null) process.stdout.write(`The reference is what was recorded: ${lacking}.\n`);
-const real = lacking === null ? new RealShell() : null;
+const reason = values.recorded ? 'it was asked to' : whyNoRealShell();
+if (reason !== null) process.stdout.write(`The reference is what was recorded: ${reason}.\n`);
+const real = reason === null ? new RealShell() : null;
+const lacking = real === null ? [] : lackingTools();
+if (lacking.length > 0)
+  process.stdout.write(`This machine lacks the GNU version of ${lacking.join(', ')}: for these, what was recorded.\n`);
 try {
   if (values.record) record();
   else process.exitCode = (await compare()) ? 0 : 1;
@@ -46,34 +50,52 @@ try {
 }
 
 function record(): void {
-  if (real === null) throw new Error('Nothing can be recorded on this machine.');
-  const answers = new Map<string, ShellAnswer>();
-  for (const { command } of readTable()) answers.set(command, normalized(real.run(command)));
-  writeReference(realVersions(), answers);
-  process.stdout.write(`Recorded ${answers.size} answers.\n`);
+  if (real === null || lacking.length > 0) throw new Error('Nothing can be recorded on this machine.');
+  const [before, wanted] = [new Reference().all(), isWanted()];
+  const all = [...readTable(), ...readTrials()];
+  const answers = all.map((invocation): [string, ShellAnswer | undefined] => {
+    const { command } = invocation;
+    return [command, wanted(invocation) ? normalized(real.run(command)) : before.get(command)];
+  });
+  writeReference(realVersions(), new Map(answers.flatMap(([command, answer]) => (answer ? [[command, answer]] : []))));
+  process.stdout.write(`Recorded the answers of ${all.filter(wanted).length} invocations.\n`);
+}
+
+/** Which invocations `--only` takes. */
+function isWanted(): (invocation: Invocation) => boolean {
+  const wanted = new RegExp(values.only);
+  return ({ subject, form, command }) => wanted.test(`${subject} ${form} ${command}`);
+}
+
+/** Whether an invocation can be answered by the machine's tools. */
+function isReal(command: string): boolean {
+  return real !== null && !lacking.some((tool) => new RegExp(`\\b${tool}\\b`).test(command));
 }
 
 /** Runs the table and the unseen set; returns whether the goals are reached. */
 async function compare(): Promise<boolean> {
-  const wanted = new RegExp(values.only);
-  const table = readTable().filter(({ subject, form, command }) => wanted.test(`${subject} ${form} ${command}`));
+  const table = readTable().filter(isWanted());
+  const trials = readTrials().filter(isWanted());
   const seed = values.seed === undefined ? randomInt(1_000_000) : Number(values.seed);
-  const unseen = real === null ? [] : drawInvocations(seed, Number(values.unseen));
+  const unseen = drawInvocations(seed, Number(values.unseen)).filter(({ command }) => isReal(command));
   const shell = new OurShell(TEST_ENVIRONMENT.WB_CACHE);
   try {
     await shell.start();
     const results = await resultsOf(shell, table);
+    const tried = await resultsOf(shell, trials);
     const drawn = await resultsOf(shell, unseen);
-    const all = [...results, ...drawn];
+    const all = [...results, ...tried, ...drawn];
     const differences = all.filter(({ verdict }) => verdict !== 'same').map(differenceText);
-    const score = `${scoreText(results)}\n${
+    const score = `${scoreText(results)}\nTrials:\n${scoreText(tried)}\n${
       real === null ? 'No unseen set: it needs the machine’s bash.' : `Unseen, --seed ${seed}:\n${scoreText(drawn)}`
     }\n`;
     process.stdout.write(`${differences.join('\n')}\n${score}`);
     if (values.differences !== undefined) writeFileSync(values.differences, `${score}\n${differences.join('\n')}\n`);
-    if (values.list) writeList(results);
+    if (values.list) writeList(results, tried);
     const emptySuccess = all.some(({ verdict }) => verdict === 'empty success');
-    return shareOf(results) >= TABLE_GOAL && shareOf(drawn) >= UNSEEN_GOAL && !emptySuccess;
+    return (
+      shareOf(results) >= TABLE_GOAL && shareOf(tried) >= TABLE_GOAL && shareOf(drawn) >= UNSEEN_GOAL && !emptySuccess
+    );
   } finally {
     await shell.close();
   }
@@ -84,7 +106,7 @@ async function resultsOf(shell: OurShell, invocations: readonly Invocation[]): P
   const results: Result[] = [];
   for (const invocation of invocations) {
     const { command } = invocation;
-    const reference = real === null ? recorded.get(command) : normalized(real.run(command));
+    const reference = real === null || !isReal(command) ? recorded.get(command) : normalized(real.run(command));
     if (reference === null) throw new Error(`Its answer was not recorded: ${command}`);
     const ours = normalized(await shell.run(command));
     results.push({ ...invocation, verdict: compareAnswers(command, ours, reference), ours, real: reference });
@@ -92,9 +114,9 @@ async function resultsOf(shell: OurShell, invocations: readonly Invocation[]): P
   return results;
 }
 
-function writeList(results: readonly Result[]): void {
+function writeList(results: readonly Result[], tried: readonly Result[]): void {
   const text = readFileSync(LIST, 'utf8');
   const [before, after] = [text.split(BEGIN)[0], text.split(END)[1]];
   if (before === undefined || after === undefined) throw new Error('docs/shell.md has no place for the differences.');
-  writeFileSync(LIST, `${before}${BEGIN}\n\n${listText(results)}\n${END}${after}`);
+  writeFileSync(LIST, `${before}${BEGIN}\n\n${listText(results, tried)}\n${END}${after}`);
 }

@@ -1,6 +1,6 @@
 /**
- * The shell, held against the recorded answers of GNU's bash: the shape of the table, and a part of it that takes a few
- * seconds. `npm run shell:conformance` runs it whole.
+ * The shell, held against the recorded answers of GNU's bash: the shape of the table, and a part of it and of the
+ * trials that takes some seconds. `npm run shell:conformance` runs them whole.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { compareAnswers, normalized } from './answer.ts';
 import { drawInvocations } from './generator.ts';
 import { OurShell } from './our-shell.ts';
 import { Reference } from './reference.ts';
-import { FRAMEWORK_SUBJECTS, readTable } from './table.ts';
+import { FRAMEWORK_SUBJECTS, readTable, readTrials } from './table.ts';
 
 /** The share of the part that is the same; what is not is listed in docs/shell.md. */
 const FLOOR = 0.95;
@@ -22,15 +22,16 @@ const WRITES =
 const MOST_WRITES = 8;
 
 const table = readTable();
+const trials = readTrials();
 const recorded = new Reference();
 const shell = new OurShell(process.env.WB_CACHE);
 
 beforeAll(() => shell.start());
 afterAll(() => shell.close());
 
-/** Always the same part, spread over the whole table. */
+/** Always the same part, spread over the whole table and over the trials. */
 function part(): string[] {
-  const chosen = table
+  const chosen = [...table, ...trials]
     .map(({ command }) => command)
     .filter(
       (command) => Number.parseInt(createHash('sha256').update(command).digest('hex').slice(0, 6), 16) % PART === 0,
@@ -46,10 +47,12 @@ test('the table is as large as it says, with few of each form, and a third of it
   expect([...forms].filter(([, group]) => group.length > MOST_PER_FORM).map(([name]) => name)).toEqual([]);
   const fromFrameworks = table.filter(({ subject }) => FRAMEWORK_SUBJECTS.includes(subject));
   expect(fromFrameworks.length * 3).toBeGreaterThanOrEqual(table.length);
-  expect(table.filter(({ command }) => recorded.get(command) === null)).toEqual([]);
+  const all = [...table, ...trials];
+  expect(new Set(all.map(({ command }) => command)).size).toBe(all.length);
+  expect(all.filter(({ command }) => recorded.get(command) === null)).toEqual([]);
 });
 
-test('a part of the table is answered as bash answers it, the rest is listed, and nothing is empty success', async () => {
+test('a part of the table and of the trials is answered as bash answers it, the rest is listed, and nothing is empty success', async () => {
   const list = readFileSync(new URL('../../docs/shell.md', import.meta.url), 'utf8');
   const different: string[] = [];
   const empty: string[] = [];
@@ -63,7 +66,7 @@ test('a part of the table is answered as bash answers it, the rest is listed, an
   }
   expect(empty).toEqual([]);
   expect(different.filter((command) => !list.includes(command.replace(/^/gm, '      ')))).toEqual([]);
-  expect(commands.length).toBeGreaterThan(200);
+  expect(commands.length).toBeGreaterThan(270);
   expect(1 - different.length / commands.length).toBeGreaterThanOrEqual(FLOOR);
 });
 

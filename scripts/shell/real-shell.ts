@@ -31,10 +31,12 @@ export function whyNoRealShell(): string | null {
   if (process.platform !== 'linux') return 'it is not Linux';
   if (process.getuid?.() !== 0) return 'making a root folder needs root';
   if (spawnSync('unshare', ['-m', 'true']).status !== 0) return '`unshare -m` does not work here';
-  const lacking = GNU_TOOLS.filter(
-    (tool) => !/GNU/.test(spawnSync(tool, ['--version'], { encoding: 'utf8' }).stdout ?? ''),
-  );
-  return lacking.length === 0 ? null : `it lacks the GNU version of ${lacking.join(', ')}`;
+  return null;
+}
+
+/** Which of the tools are not there in their GNU version. */
+export function lackingTools(): string[] {
+  return GNU_TOOLS.filter((tool) => !/GNU/.test(spawnSync(tool, ['--version'], { encoding: 'utf8' }).stdout ?? ''));
 }
 
 /** The versions of the reference, for the record. */

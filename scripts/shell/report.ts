@@ -32,16 +32,20 @@ function lineOf(results: readonly Result[]): string {
   return `${share.padStart(5)} %  ${`${sameOf(results)}/${results.length}`.padStart(7)}`;
 }
 
-/** The share that is the same, and the differences with their reasons. Throws for one without a reason. */
-export function listText(results: readonly Result[]): string {
-  const different = results.filter(({ verdict }) => verdict !== 'same');
+/**
+ * The shares of the table and of the trials that are the same, and the differences with their reasons. Throws for one
+ * without a reason.
+ */
+export function listText(results: readonly Result[], tried: readonly Result[]): string {
+  const different = [...results, ...tried].filter(({ verdict }) => verdict !== 'same');
   const rows = different.map(({ command }) => {
     const reason = differenceReason(command);
     if (reason === null) throw new Error(`scripts/shell/reasons.ts has no reason for: ${command}`);
     return `- ${reason}:\n\n${command.replace(/^/gm, '      ')}\n`;
   });
-  const count = `${sameOf(results)} of ${results.length} invocations are answered alike (${(100 * shareOf(results)).toFixed(1)} %).`;
-  return `${count} The others:\n\n${rows.join('\n')}`;
+  const count = (of: readonly Result[]) => `${sameOf(of)} of ${of.length}`;
+  const share = (100 * shareOf(results)).toFixed(1);
+  return `${count(results)} invocations of the table are answered alike (${share} %), and ${count(tried)} trials. The others:\n\n${rows.join('\n')}`;
 }
 
 export function differenceText({ subject, form, command, verdict, ours, real }: Result): string {

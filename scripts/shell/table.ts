@@ -1,7 +1,7 @@
 /**
- * Reads the conformance table: `table/*.txt`, a file per subject. A line `## form` begins a form, every other line is
- * one invocation, and an invocation of several lines stands between `{{{` and `}}}`. Lines that begin with `//` are
- * comments.
+ * Reads the conformance table and the trials beside it: `table/*.txt` and `trials/*.txt`, a file per subject. A line
+ * `## form` begins a form, every other line is one invocation, and an invocation of several lines stands between `{{{`
+ * and `}}}`. Lines that begin with `//` are comments.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -15,13 +15,24 @@ export interface Invocation {
 /** Subjects that are commands of frameworks, recorded while these ran (record-frameworks.mjs). */
 export const FRAMEWORK_SUBJECTS: readonly string[] = ['ai-sdk', 'deepagents', 'openai-agents'];
 
-const FOLDER = new URL('./table/', import.meta.url);
+/** A third of it is of frameworks. */
+const TABLE = new URL('./table/', import.meta.url);
+/** Scripts and lines written after the table, as agents write them: many were once answered otherwise here. */
+const TRIALS = new URL('./trials/', import.meta.url);
 
 export function readTable(): Invocation[] {
-  return readdirSync(FOLDER)
+  return invocationsIn(TABLE);
+}
+
+export function readTrials(): Invocation[] {
+  return invocationsIn(TRIALS);
+}
+
+function invocationsIn(folder: URL): Invocation[] {
+  return readdirSync(folder)
     .filter((name) => name.endsWith('.txt'))
     .toSorted()
-    .flatMap((name) => parseTable(name.replace(/\.txt$/, ''), readFileSync(new URL(name, FOLDER), 'utf8')));
+    .flatMap((name) => parseTable(name.replace(/\.txt$/, ''), readFileSync(new URL(name, folder), 'utf8')));
 }
 
 function parseTable(subject: string, text: string): Invocation[] {
