@@ -34,7 +34,7 @@ export function ConfirmButton({
     </form>
   );
   return (
-    <div className={row ? 'contents' : 'grid justify-items-start gap-2'}>
+    <div className={row ? 'contents' : 'inline-grid justify-items-start gap-2 text-left'}>
       {ask === undefined ? (
         form
       ) : (
