@@ -140,7 +140,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'signin.failed': 'failed to sign in',
   'key.created': 'made a key',
   'key.revoked': 'revoked a key',
-  'network.changed': 'changed what may be reached of the network',
+  'network.changed': 'changed the network list of',
   'network.refused': 'was refused the network in',
   'network.used': 'used the network in',
   'webhook.created': 'set up a webhook',

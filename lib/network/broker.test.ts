@@ -378,7 +378,7 @@ test('what was counted is on disk and in the ledger once the sandbox is filed', 
   const [first] = await net.server.host.registry.network.traffic('filed', 0, 10);
   const { bytesOut = 0, bytesIn = 0 } = first ?? {};
   expect((await used())[0]?.reason).toBe(
-    `1 requests, 1 refused, ${bytesOut} bytes out, ${bytesIn} in: ${net.plain} 1 requests, 0 refused, ${bytesOut} bytes out, ${bytesIn} in; https://elsewhere.test 0 requests, 1 refused, 0 bytes out, 0 in`,
+    `1 request, 1 refused, ${bytesOut} bytes out, ${bytesIn} in: ${net.plain} 1 request, ${bytesOut} bytes out, ${bytesIn} in; https://elsewhere.test 1 refused`,
   );
 });
 

@@ -59,7 +59,12 @@ export function useInWords({ hosts }: NetworkUse): string {
 }
 
 function countsOf({ calls, refused, bytesOut, bytesIn }: HostUse): string {
-  return `${calls} requests, ${refused} refused, ${bytesOut} bytes out, ${bytesIn} in`;
+  const parts = [
+    calls === 0 ? '' : `${calls} ${calls === 1 ? 'request' : 'requests'}`,
+    refused === 0 ? '' : `${refused} refused`,
+    bytesOut + bytesIn === 0 ? '' : `${bytesOut} bytes out, ${bytesIn} in`,
+  ];
+  return parts.filter((part) => part !== '').join(', ');
 }
 
 function addTo(sum: HostUse, counts: Partial<HostUse>): void {
