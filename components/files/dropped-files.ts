@@ -1,6 +1,6 @@
 /** Dropped or chosen files, including those in folders. In the browser only. */
 
-export interface ChosenFile {
+interface ChosenFile {
   file: File;
   /** The path below the target folder: `a.txt`, or `photos/a.txt` from a folder. */
   relativePath: string;
