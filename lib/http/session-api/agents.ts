@@ -35,12 +35,18 @@ function agentFrom({ name, created }: Blueprint) {
   return { id: name, name, version: 1, path: `/blueprints/${name}`, createdAt, updatedAt: createdAt };
 }
 
-/** A blueprint of files: a sandbox is filled with them and deleted again, whatever happens. */
+/**
+ * A blueprint of files: a sandbox is filled with them and deleted again, whatever happens. It is ephemeral, so that one
+ * that a dying server leaves behind is deleted too.
+ */
 async function make({ services, caller, body }: RouteContext<unknown, unknown, Made>): Promise<Blueprint> {
   const { operations } = services;
   const files: [path: VfsPath, content: string][] = body.files.map(({ path, content }) => [pathIn('', path), content]);
   if (body.systemPrompt !== undefined) files.push([pathIn('', PROMPT_FILE), body.systemPrompt]);
-  const { id } = await operations.createInstance(caller, createSchema.parse({ tenant: onlyTenantOf(caller) }));
+  const { id } = await operations.createInstance(
+    caller,
+    createSchema.parse({ tenant: onlyTenantOf(caller), ephemeral: true }),
+  );
   try {
     for (const [path, content] of files) {
       await operations.putFile(caller, id, 'workspace', path, Buffer.from(content, 'utf8'));

@@ -24,6 +24,10 @@ test('an agent is made of files and a prompt, leaves no sandbox behind, and its 
   );
   expect(made).toMatchObject({ status: 201, json: { agent: { name: 'speaker', version: 1 } } });
   expect((await ask('GET', '/api/sessions', undefined, keys.maker)).json.sessions).toEqual(before);
+  // What made it is deleted, and would have been by itself if the server had died.
+  const { source } = (await running().call<{ source: string }>('GET', '/api/blueprints/speaker')).json;
+  const deleted = await running().call<{ id: string; ephemeral: boolean }[]>('GET', '/api/instances?state=deleted');
+  expect(deleted.json.find(({ id }) => id === source)).toMatchObject({ ephemeral: true });
   const { files } = (await ask('GET', '/api/agents/speaker/files')).json as { files: { path: string; size: number }[] };
   expect(files.map(({ path, size }) => [path, size])).toEqual([
     ['.agent.sh', 56],
