@@ -1,4 +1,4 @@
-/** Marks what makes a call of the API with that call, for the panel that shows it. */
+/** Marks a control that calls the API with its call, for the panel that shows calls. */
 import type { CallName } from '#lib/client/call-text.ts';
 
 /**

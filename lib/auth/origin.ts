@@ -9,8 +9,8 @@ export function isSafeMethod(method: string): boolean {
 }
 
 /**
- * True for the origin of a page that this server sent: that of the public URL, or the one that was asked, where its
- * host is an address or `localhost`. Any other name may be made to lead here by whoever owns it (DNS rebinding).
+ * True for the origin of a page that this server sent: that of the public URL, or that of the request, if its host
+ * is an address or `localhost`. The owner of any other name can make it lead here (DNS rebinding).
  */
 export function isTrustedOrigin(origin: string, host: string | null, publicUrl: string | null): boolean {
   if (!URL.canParse(origin)) return false;

@@ -72,8 +72,8 @@ export function carriedOver(wall: WallTime): WallTime {
 }
 
 /**
- * Epoch seconds at which the clock of a zone shows `wall`. Of a time that comes twice the first one; a time that the
- * clock leaps over is as much later as it leaps.
+ * Epoch seconds at which the clock of a zone shows `wall`. For a time that occurs twice it is the first; a time that
+ * the clock skips is moved by as much as the clock skips.
  */
 export function epochOf(wall: WallTime, zone: string): number {
   const utc = asUtc(wall);

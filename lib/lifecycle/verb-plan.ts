@@ -13,7 +13,7 @@ export const JOB_VERBS: readonly JobVerb[] = [...VERBS, 'label'];
 export type JobKind = JobVerb | 'forget';
 export const JOB_KINDS: readonly JobKind[] = [...JOB_VERBS, 'forget'];
 
-/** The states that a verb applies to. A verb that files never brings back what is filed deeper already. */
+/** The states that a verb applies to. A filing verb never moves a sandbox up the ladder. */
 const STATES_OF: Readonly<Record<JobVerb, readonly State[]>> = {
   suspend: ['active'],
   freeze: ['active', 'suspended'],

@@ -1,7 +1,7 @@
 /**
  * Processor time fairly by tenant: the processes of a tenant that wants more than half of the processors give way to
- * all others, in a control group of a low weight, or by their priority where there are no groups. What a process
- * wants is what it runs and what it waits for a processor, so it does not depend on either or on what else runs. Owns
+ * all others, in a control group of a low weight, or by their priority where there are no groups. A process's
+ * demand is the time that it runs plus the time that it waits for a processor, so it does not depend on other load. Owns
  * who gives way; knows nothing of calls.
  *
  * Any user may lower the priority of a process, but only a privileged server may raise it again. Without groups a

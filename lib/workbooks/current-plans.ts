@@ -1,6 +1,6 @@
 /**
- * Plans that an older plan builder made: made anew when they are read, so that stored versions know what the source can
- * say today. Knows the store by its interface alone.
+ * Rebuilds plans of an older plan builder when they are read, so that stored versions have what today's builder finds in
+ * a source. Knows the store by its interface alone.
  */
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';

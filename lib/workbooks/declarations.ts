@@ -54,7 +54,7 @@ const ALIASES: Readonly<Record<string, WorkbookLanguage>> = {
 const MOST_ITEMS = 64;
 const WASM_MAGIC = Buffer.from('\0asm', 'latin1');
 
-/** The name that a heading gives. One that cannot be a name is a problem, and a name that could be goes on. */
+/** The name that a heading gives. For one that cannot be a name a problem is reported, and a similar name is used. */
 export function headingName(section: OrgSection, problems: PlanProblems): string {
   const { title, place } = section;
   if (NAME.test(title)) return title;

@@ -15,7 +15,7 @@ interface Output {
   end(reason?: unknown): void;
 }
 
-/** A stream that is fed from outside. What nobody reads is kept, so that an output that is not read stops no other. */
+/** A stream that is fed from outside. Unread text is kept, so that an unread output does not block the other one. */
 function output(): Output {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const stream = new ReadableStream<Uint8Array>({

@@ -26,7 +26,8 @@ export function takeFor(member: GroupMember, kind: TurnKind): GroupMember {
 }
 
 /**
- * Closes one that does not put the file to rest. One that does not close is ended: it holds only what it has committed.
+ * Closes a member other than the first; the first one puts the file to rest. If it does not close it is ended:
+ * everything that it did is committed.
  */
 export async function closeBeside(instance: SupervisedInstance, force: boolean): Promise<void> {
   try {

@@ -3,7 +3,7 @@
  * time. Knows nothing of what it does.
  */
 
-/** Is told that a process has something to do that somebody waits for, and that it has nothing more. */
+/** Called when a process gets work that somebody waits for, and when it has no more. */
 export interface BusyListener {
   begin(process: object): void;
   end(process: object): void;

@@ -27,7 +27,7 @@ type Dirent = Awaited<ReturnType<NonNullable<IFileSystem['readdirWithFileTypes']
 /** Receives what is written to a path that is not stored. `cwd`: the shell's working directory at that moment. */
 export type OutputSink = (content: Uint8Array, cwd: string) => void;
 
-/** A file that is not stored: what is read from it answers what was written to it. */
+/** A file that is not stored: a read returns the answer to the last write. */
 export interface FilePort {
   write(content: Uint8Array): Promise<void>;
   read(): Promise<Uint8Array>;
