@@ -1,5 +1,5 @@
 'use client';
-/** The form that adds a schedule: what runs, when, and what happens to missed times. It shows the next times before it is sent. */
+/** The form that adds a schedule: what runs, when, and what happens to missed times. It shows the next times. */
 import { type FormEvent, startTransition, useActionState, useState } from 'react';
 import { Field } from '../ui/field.tsx';
 import { LocalTime } from '../ui/local-time.tsx';

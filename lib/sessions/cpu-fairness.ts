@@ -1,8 +1,8 @@
 /**
  * Processor time fairly by tenant: the processes of a tenant that wants more than half of the processors give way to
  * all others, in a control group of a low weight, or by their priority where there are no groups. A process's
- * demand is the time that it runs plus the time that it waits for a processor, so it does not depend on other load. Owns
- * who gives way; knows nothing of calls.
+ * demand is the time that it runs plus the time that it waits for a processor, so it does not depend on other load.
+ * Owns who gives way; knows nothing of calls.
  *
  * Any user may lower the priority of a process, but only a privileged server may raise it again. Without groups a
  * process that gave way may do so until it ends, that is until its sandbox is suspended.

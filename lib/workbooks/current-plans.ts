@@ -1,6 +1,6 @@
 /**
- * Rebuilds plans of an older plan builder when they are read, so that stored versions have what today's builder finds in
- * a source. Knows the store by its interface alone.
+ * Rebuilds plans of an older plan builder when they are read, so that stored versions have what today's builder finds
+ * in a source. Knows the store by its interface alone.
  */
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
