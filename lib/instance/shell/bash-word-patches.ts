@@ -65,6 +65,12 @@ const ARITHMETIC_PATCHES: readonly BashPatch[] = [
  * variables. The names are declared, and the arrays then assigned as any other is; read-only ones are written as text.
  */
 const DECLARATION_PATCHES: readonly BashPatch[] = [
+  // `local -n out=$1; out=(a b)` filled an array of the other name.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(Be(e,n)){if(t.name)return o+=`bash: ${n}: readonly variable\n`,{continueToNext:!0',
+    to: 'if(ue(e,n)){let $target=Fe(e,n);$target&&/^\\w+$/.test($target)&&(n=$target)}if(Be(e,n)){if(t.name)return o+=`bash: ${n}: readonly variable\n`,{continueToNext:!0',
+  },
   {
     file: INTERPRETER_FILE,
     from: 's.push(e.parseWordFromString(h,!1,!1,!0))}',

@@ -18,6 +18,8 @@ interface ShellContext {
     /** The mask of shell-umask.ts. */
     umask?: string | undefined;
     callDepth: number;
+    /** The line of the command that runs or ran last. */
+    currentLine?: number;
     lastExitCode: number;
     signal?: AbortSignal;
     env: Map<string, string>;
@@ -160,7 +162,7 @@ export async function afterError(
   const action = state.traps?.get('ERR') ?? '';
   if (action === '' || (state.errorTraps ?? 0) > ranBefore) return null;
   if (state.callDepth > 0 && !state.options.errtrace) return null;
-  const result = await runAction(context, interpreter, action, exitCode);
+  const result = await runAction(context, interpreter, action, exitCode, state.currentLine);
   state.errorTraps = (state.errorTraps ?? 0) + 1;
   return result;
 }
@@ -202,6 +204,7 @@ async function runAction(
   { parse, isExit, bytesOf }: Interpreter,
   action: string,
   exitCode: number,
+  line?: number,
 ): Promise<ActionResult> {
   const { state } = context;
   const setExitCode = () => {
@@ -210,7 +213,9 @@ async function runAction(
   };
   setExitCode();
   try {
-    const result = await context.executeScript(parse(action));
+    const script = parse(action);
+    if (line !== undefined) moveToLine(script, line);
+    const result = await context.executeScript(script);
     return { stdout: bytesOf(result), stderr: result.stderr, exitCode: result.exitCode, exited: false };
   } catch (error) {
     if (!isExit(error)) throw error;
@@ -218,4 +223,10 @@ async function runAction(
   } finally {
     setExitCode();
   }
+}
+
+/** Makes `$LINENO` of an action the line of the command that failed. */
+function moveToLine(node: object, line: number): void {
+  if ('line' in node) node.line = line;
+  for (const child of Object.values(node)) if (typeof child === 'object' && child !== null) moveToLine(child, line);
 }
