@@ -1,7 +1,12 @@
 /** What servers that a list allows do to the server: answers that are none, and more than there is room for. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { parseInstanceId } from '../base/ids.ts';
@@ -108,6 +113,31 @@ test('lengths that contradict each other, and a second answer behind the first, 
   }
   const none = 'fetch failed: the answer is not HTTP';
   expect(said).toEqual([none, none, 'ok', none, none]);
+});
+
+test('a certificate that nobody trusted has signed ends the request before it is sent', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-self-signed-'));
+  const subject = ['-subj', '/CN=plain.test', '-addext', 'subjectAltName=DNS:plain.test'];
+  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  execFileSync('openssl', [...made, ...subject, '-keyout', 'key.pem', '-out', 'cert.pem'], {
+    cwd: folder,
+    stdio: 'pipe',
+  });
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => readFileSync(join(folder, name), 'utf8'));
+  rmSync(folder, { recursive: true });
+  let asked = 0;
+  const server = createHttpsServer({ key, cert }, (_request, response) => {
+    asked += 1;
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ended.push(async () => void server.close());
+  const url = `https://plain.test:${(server.address() as AddressInfo).port}/`;
+  await net.allow([{ url }]);
+  const ran = await net.sh(`curl -sS -H 'x-mine: 1' ${url}; echo $?; curl -k ${url}; echo $?`);
+  expect(ran.stdout).toBe('60\n2\n');
+  expect(ran.stderr).toContain('the certificate is not trusted for this name (DEPTH_ZERO_SELF_SIGNED_CERT)');
+  expect(asked).toBe(0);
 });
 
 test('what waits, and what is not taken, is held to so many bytes of a tenant, and given back', async () => {
