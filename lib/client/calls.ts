@@ -169,19 +169,19 @@ export interface Calls {
   /** Shows an instance. Looking wakes nothing. */
   getInstance(id: string, options?: CallOptions): Promise<Instance>;
   /**
-   * Changes what a person may change without a transition. A policy holds from the next start of a process. With
-   * `If-Match` only what nobody changed meanwhile.
+   * Changes settings that need no transition. A policy takes effect at the next start of a process. With `If-Match`
+   * nothing is changed when somebody changed the settings meanwhile.
    */
   patchInstance(id: string, input?: PatchInput, options?: CallOptions): Promise<Instance>;
   /** Deletes an archived instance for good. Its id is never used again. */
   deleteInstance(id: string, input?: DeleteInput, options?: CallOptions): Promise<void>;
   /** Wakes an instance from any state but deleted. `force` clears a fault and tries once more. */
   resumeInstance(id: string, input?: ResumeInput, options?: CallOptions): Promise<ResumeAnswer>;
-  /** Brings the file home without starting a process. It is filed back by itself when nothing comes. */
+  /** Moves the file to the live drawer without starting a process. It is filed again when no call follows. */
   prefetchInstance(id: string, options?: CallOptions): Promise<PrefetchAnswer>;
   /**
-   * Rolls an operation that nobody carries out any more (`interrupted`) forward or back by looking at the file, as a
-   * start of the server does. Without one nothing changes.
+   * Completes or undoes an interrupted operation (`interrupted`) by looking at the file, as a start of the server does.
+   * Without one nothing changes.
    */
   settleInstance(id: string, options?: CallOptions): Promise<Instance>;
   /** Ends the process and keeps the file where it is. An ephemeral instance ends at its time instead: `conflict`. */
@@ -202,16 +202,16 @@ export interface Calls {
   /** Evaluates JavaScript or Python. Wakes a sleeping sandbox. Closing the connection stops it. */
   evalInInstance(id: string, input: EvalInput, options?: CallOptions): Promise<EvalAnswer>;
   /**
-   * Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up the id of the
-   * attachment and renews it by the same call; one that is not renewed ends.
+   * Keeps an instance in its state while a terminal is open: no automatic moves. Wakes nothing. The caller makes up the
+   * id of the attachment and renews it by the same call; one that is not renewed ends.
    */
   attachToInstance(id: string, attachment: string, options?: CallOptions): Promise<Attachment>;
   /** Ends an attachment: the idle clock starts. */
   detachFromInstance(id: string, attachment: string, options?: CallOptions): Promise<void>;
   /**
-   * Begins a shell script that outlives this request, and answers when that is written down. It wakes a sleeping
-   * instance, takes its turn among the calls, and counts as one: it is activity, and filing waits for it, or ends it.
-   * After a restart of the server it is `lost`.
+   * Begins a shell script that outlives this request, and answers when that is recorded. It wakes a sleeping instance,
+   * takes its turn among the calls, and counts as one: it is activity, and filing waits for it, or ends it. After a
+   * restart of the server it is `lost`.
    */
   startRun(id: string, input: StartRunInput, options?: CallOptions): Promise<SandboxRun>;
   /** Lists the runs of an instance, newest first: those under way, and as many ended ones as it keeps. */
@@ -232,8 +232,8 @@ export interface Calls {
    */
   stopRun(id: string, run: string, options?: CallOptions): Promise<SandboxRun>;
   /**
-   * Lists the terminals of an instance: those that are open, and the last ones that went, with why. They are in memory:
-   * a restart of the server ends them.
+   * Lists the terminals of an instance: the open ones, and the last ones that ended, with the reason. They are in
+   * memory: a restart of the server ends them.
    */
   listTerminals(id: string, options?: CallOptions): Promise<Terminal[]>;
   /** Opens a terminal. Wakes nothing. */
@@ -289,7 +289,7 @@ export interface Calls {
   searchFiles(id: string, query: SearchQuery, options?: CallOptions): Pages<SearchHit>;
   /** Runs read-only SQL over the file table. Wakes nothing; nothing else can be reached. */
   queryFiles(id: string, input: SqlInput, options?: CallOptions): Promise<SqlAnswer>;
-  /** Keeps what an instance holds now, its tmp aside. It keeps running, or sleeping. */
+  /** Keeps a copy of what an instance holds now, without its tmp. The instance goes on running, or sleeping. */
   takeSnapshot(id: string, input?: TakeSnapshotInput, options?: CallOptions): Promise<Snapshot>;
   /** Lists snapshots, newest first, a page at a time. */
   listSnapshots(query?: SnapshotsQuery, options?: CallOptions): Pages<Snapshot>;
@@ -299,7 +299,7 @@ export interface Calls {
   deleteSnapshot(id: string, options?: CallOptions): Promise<void>;
   /** Makes 1 to 1 000 new instances from a snapshot, all or none. `start` resumes them in the background. */
   restoreSnapshot(id: string, input?: RestoreInput, options?: CallOptions): Promise<Instance[]>;
-  /** Makes a blueprint of the work of an instance; with `?name=` of the SQLite file of a sandbox that is the body. */
+  /** Makes a blueprint from the workspace of an instance, or with `?name=` from a sandbox’s SQLite file in the body. */
   createBlueprint(
     input: CreateBlueprintInput | Upload,
     query?: CreateBlueprintQuery,
@@ -323,13 +323,13 @@ export interface Calls {
   shipInstance(id: string, input?: ShipInput, options?: CallOptions): Promise<Download>;
   /** Gives the workspace as a directory tree with a `.gitignore` for the private volumes. Wakes nothing. */
   checkoutInstance(id: string, query?: CheckoutQuery, options?: CallOptions): Promise<Download>;
-  /** Lists what left of an instance in bundles, newest first. */
+  /** Lists the bundles that were made of an instance, newest first. */
   listInstanceShares(id: string, query?: InstanceSharesQuery, options?: CallOptions): Pages<Share>;
-  /** Lists what left in bundles, newest first, a page at a time. */
+  /** Lists the bundles that were made, newest first, a page at a time. */
   listShares(query?: SharesQuery, options?: CallOptions): Pages<Share>;
   /** Inspects a bundle: its signer, its faults, and the share of this server that it is. Stores nothing of it. */
   inspectBundle(body: Upload, options?: CallOptions): Promise<Inspection>;
-  /** Makes a new instance of a bundle, or of a bare VFS file. */
+  /** Makes a new instance from a bundle, or from a bare VFS file. */
   importBundle(body: Upload, query: ImportQuery, options?: CallOptions): Promise<Instance>;
   /** Lists workbooks by tenant and id, a page at a time. */
   listWorkbooks(query?: WorkbooksQuery, options?: CallOptions): Pages<Workbook>;
@@ -348,7 +348,7 @@ export interface Calls {
   getWorkbookPlan(id: string, query?: WorkbookVersionQuery, options?: CallOptions): Promise<PlanAnswer>;
   /** Lists the versions of a workbook, newest first, a page at a time. */
   listWorkbookVersions(id: string, query?: WorkbookVersionsQuery, options?: CallOptions): Pages<WorkbookVersion>;
-  /** Tells what changes from one version to another, and what of it breaks a sandbox that is docked. */
+  /** Shows what changes from one version to another, and which changes break a docked sandbox. */
   checkWorkbookUpgrade(id: string, query: UpgradeQuery, options?: CallOptions): Promise<UpgradeAnswer>;
   /**
    * Calls a component of the workbook that the sandbox is docked to, by its name, or by its path with encoded slashes.
@@ -375,13 +375,13 @@ export interface Calls {
    */
   rawInstance(id: string, query?: RawQuery, options?: CallOptions): Promise<Download>;
   /**
-   * Makes a new instance of what is readable of the file of one that is not awake, file by file, and says what is not.
-   * The file is left as it is; tmp is left out.
+   * Makes a new instance from every readable file of one that is not awake, and lists what is not readable. The damaged
+   * file is left as it is; tmp is left out.
    */
   salvageInstance(id: string, input?: SalvageInput, options?: CallOptions): Promise<SalvageAnswer>;
   /**
-   * Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What was there is
-   * kept aside, a fault is cleared, the state stays.
+   * Replaces the file of an instance that is not awake by a snapshot of the same tenant. The old file is set aside, a
+   * fault is cleared, the state stays.
    */
   restoreInstance(id: string, input: RestoreInstanceInput, options?: CallOptions): Promise<Instance>;
   /** Shows the hops from where an instance is to a state, and what they cost. Changes nothing. */
@@ -392,8 +392,8 @@ export interface Calls {
    */
   walkPlan(id: string, input: RunPlanInput, options?: CallOptions): Promise<Instance>;
   /**
-   * Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what
-   * it would do and whom it would pass over, and why.
+   * Applies a verb to many instances: to those named, or to all that match now. With `dry_run` it only says what it
+   * would do, which instances it would skip, and why.
    */
   startJob(input: StartJobInput, options?: CallOptions): Promise<DryRun | JobStarted>;
   /** Lists jobs, newest first. */
@@ -402,7 +402,7 @@ export interface Calls {
   getJob(id: string, options?: CallOptions): Promise<Job>;
   /** Cancels a job: moves under way finish, and no further ones begin. An ended job does not change. */
   cancelJob(id: string, options?: CallOptions): Promise<Job>;
-  /** Lists what became of each instance of a job, in the job’s order. */
+  /** Lists the result for each instance of a job, in the job’s order. */
   listJobResults(id: string, query?: JobResultsQuery, options?: CallOptions): Pages<JobResult>;
   /**
    * Lists the schedules of an instance, oldest first: those made here and those that its workbook declares. Those of an
@@ -429,7 +429,7 @@ export interface Calls {
   runSchedule(id: string, schedule: string, options?: CallOptions): Promise<ScheduleRun>;
   /** Lists the last 100 runs of a schedule, newest first. */
   listScheduleRuns(id: string, schedule: string, query?: SchedulesQuery, options?: CallOptions): Pages<ScheduleRun>;
-  /** Lists tenants by name with what they have and may have. */
+  /** Lists tenants by name, with what they use and their quotas. */
   listTenants(query?: TenantsQuery, options?: CallOptions): Pages<Tenant>;
   /** Shows a tenant: counts by state, bytes by drawer, thresholds, quotas with their use. */
   getTenant(tenant: string, options?: CallOptions): Promise<Tenant>;
@@ -448,16 +448,19 @@ export interface Calls {
   /** Shows how long wakes took in the last days, by where the file came from; kept over restarts. */
   wakeTimes(query?: WakeTimesQuery, options?: CallOptions): Promise<WakeTime[]>;
   /**
-   * Counts what other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and what they
-   * would spare. Changes nothing.
+   * Counts which instances other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and
+   * which they would leave. Changes nothing.
    */
   previewThresholds(input?: PreviewInput, options?: CallOptions): Promise<PreviewAnswer>;
   /**
-   * Computes from the ledger what other thresholds would have made of the last days: process-hours, cold wakes, thaws.
+   * Computes from the ledger what other thresholds would have meant in the last days: process-hours, cold wakes, thaws.
    * Changes nothing.
    */
   simulate(input?: SimulateInput, options?: CallOptions): Promise<Simulation>;
-  /** Lists the variables that guests of an instance find: its own over its blueprint’s over its tenant’s. */
+  /**
+   * Lists the variables that an instance’s guests have: its own override those of its blueprint, which override those
+   * of its tenant.
+   */
   instanceEnv(id: string, options?: CallOptions): Promise<Variable[]>;
   /**
    * Sets and removes an instance’s own variables. Values by name; null removes one, and what is not named stays. Holds
@@ -480,7 +483,7 @@ export interface Calls {
   patchBlueprintEnv(name: string, input: EnvPatchInput, options?: CallOptions): Promise<Variable[]>;
   /** Lists the secrets that requests of an instance carry, its own and its tenant’s, without their values. */
   instanceSecrets(id: string, options?: CallOptions): Promise<Secret[]>;
-  /** Sets a secret of an instance, in the place of its tenant’s of that name. Nobody can read it again. */
+  /** Sets a secret of an instance; it replaces its tenant’s secret of that name. Nobody can read it again. */
   setInstanceSecret(id: string, name: string, input: SecretInput, options?: CallOptions): Promise<Secret>;
   /** Removes a secret of an instance. */
   deleteInstanceSecret(id: string, name: string, options?: CallOptions): Promise<void>;
@@ -491,7 +494,7 @@ export interface Calls {
   /** Removes a secret of a tenant. */
   deleteTenantSecret(tenant: string, name: string, options?: CallOptions): Promise<void>;
   /**
-   * Shows what an instance took over time: processor seconds, calls, memory, disk, by the hour or more. Steps in which
+   * Shows what an instance used over time: processor seconds, calls, memory, disk, by the hour or more. Steps in which
    * it did nothing are left out.
    */
   instanceUsage(id: string, query?: UsageQuery, options?: CallOptions): Promise<InstanceUsage>;
@@ -500,7 +503,7 @@ export interface Calls {
    */
   instanceLife(id: string, query?: LifeQuery, options?: CallOptions): Promise<InstanceLife>;
   /**
-   * Shows what a tenant’s instances took over time, together: processor seconds, calls, memory, disk, wakes, faults,
+   * Shows what a tenant’s instances used over time, together: processor seconds, calls, memory, disk, wakes, faults,
    * active time.
    */
   tenantUsage(tenant: string, query?: UsageQuery, options?: CallOptions): Promise<TenantUsage>;
@@ -529,11 +532,11 @@ export interface Calls {
    */
   exportEvents(query: ExportQuery, options?: CallOptions): Promise<Download>;
   /**
-   * Says, signed, how far the ledger goes: number and hash of its last line. Kept elsewhere, it proves later that
-   * nothing up to there was changed or removed.
+   * Gives the signed head of the ledger: number and hash of its last line. Kept elsewhere, it proves later that nothing
+   * up to there was changed or removed.
    */
   getLedgerHead(options?: CallOptions): Promise<LedgerHead>;
-  /** Proves that no line of the ledger was changed, removed or reordered, or says which is the first that was. */
+  /** Verifies that no line of the ledger was changed, removed or reordered, or names the first that was. */
   verifyLedger(options?: CallOptions): Promise<LedgerProof>;
   /** Lists the sealed months of the ledger, oldest first. */
   listLedgerSegments(options?: CallOptions): Promise<LedgerSegment[]>;
@@ -576,7 +579,7 @@ export interface Calls {
    * by name. The secret is shown this once.
    */
   createWebhook(input: WebhookInput, options?: CallOptions): Promise<WebhookSecret>;
-  /** Shows a webhook and how it fares. */
+  /** Shows a webhook and the health of its receiver. */
   getWebhook(id: string, options?: CallOptions): Promise<Webhook>;
   /**
    * Changes a webhook, or turns it on or off. One that is turned on goes on where it stopped, or with `resume_from:
@@ -585,7 +588,7 @@ export interface Calls {
   patchWebhook(id: string, input?: WebhookPatchInput, options?: CallOptions): Promise<Webhook>;
   /** Removes a webhook with its deliveries. */
   deleteWebhook(id: string, options?: CallOptions): Promise<void>;
-  /** Replaces the secret. The one before signs too for 24 hours. The new one is shown this once. */
+  /** Replaces the secret. For 24 hours the previous one signs too. The new one is shown this once. */
   rotateWebhookSecret(id: string, options?: CallOptions): Promise<WebhookSecret>;
   /** Sends `webhook.ping` once and answers how that went, also for a webhook that is off. */
   testWebhook(id: string, options?: CallOptions): Promise<WebhookDelivery>;
@@ -593,14 +596,14 @@ export interface Calls {
   listWebhookDeliveries(id: string, query?: DeliveriesQuery, options?: CallOptions): Pages<WebhookDelivery>;
   /** Delivers again, with the same `webhook-id`, whatever came of it before. */
   resendDelivery(id: string, delivery: string, options?: CallOptions): Promise<WebhookDelivery>;
-  /** Shows what a sandbox may reach of the network, and what it did reach in the last seven days, by host. */
+  /** Shows what a sandbox may reach on the network, and what it reached in the last seven days, by host. */
   instanceNetwork(id: string, options?: CallOptions): Promise<InstanceNetwork>;
   /**
    * Replaces the list of what a sandbox may reach. It reaches what its list and its tenant’s both allow; `rules: null`
    * is the tenant’s list alone. `*` and numbers above the server’s are for operators and admins.
    */
   putInstanceNetwork(id: string, input: InstanceNetworkInput, options?: CallOptions): Promise<InstanceNetwork>;
-  /** Shows what the sandboxes of a tenant may reach of the network. */
+  /** Shows what the sandboxes of a tenant may reach on the network. */
   tenantNetwork(tenant: string, options?: CallOptions): Promise<TenantNetwork>;
   /**
    * Replaces the list of what the sandboxes of a tenant may reach: URL prefixes with methods (default: GET and HEAD),
@@ -616,8 +619,8 @@ export interface Calls {
    */
   sendMcpMessage(input: McpMessageInput, options?: CallOptions): Promise<McpMessage>;
   /**
-   * Shows how the store does: the registry, the ledger, the drawers, the disk, the places for processes. Costs the same
-   * whatever there is.
+   * Shows the health of the store: the registry, the ledger, the drawers, the disk, the places for processes. Takes the
+   * same time however much there is.
    */
   storage(options?: CallOptions): Promise<Storage>;
   /**

@@ -32,7 +32,7 @@ const snapshots: Route[] = [
     method: 'POST',
     path: '/instances/:id/snapshots',
     operation: 'takeSnapshot',
-    summary: 'Keeps what an instance holds now, its tmp aside. It keeps running, or sleeping.',
+    summary: 'Keeps a copy of what an instance holds now, without its tmp. The instance goes on running, or sleeping.',
     tag: 'Snapshots',
     params: idParams,
     body: takeSnapshotSchema,
@@ -85,7 +85,7 @@ const blueprints: Route[] = [
     operation: 'createBlueprint',
     name: 'createBlueprint',
     summary:
-      'Makes a blueprint of the work of an instance; with `?name=` of the SQLite file of a sandbox that is the body.',
+      'Makes a blueprint from the workspace of an instance, or with `?name=` from a sandbox’s SQLite file in the body.',
     tag: 'Blueprints',
     query: createBlueprintQuerySchema,
     body: orUpload(createBlueprintSchema, (query) => query.name !== undefined),

@@ -26,7 +26,8 @@ export const guestRoutes: Route[] = [
     method: 'GET',
     path: '/instances/:id/env',
     operation: 'instanceEnv',
-    summary: 'Lists the variables that guests of an instance find: its own over its blueprint’s over its tenant’s.',
+    summary:
+      'Lists the variables that an instance’s guests have: its own override those of its blueprint, which override those of its tenant.',
     params: idParams,
     ...env,
   }),
@@ -86,7 +87,7 @@ export const guestRoutes: Route[] = [
     method: 'PUT',
     path: '/instances/:id/secrets/:name',
     operation: 'setInstanceSecret',
-    summary: 'Sets a secret of an instance, in the place of its tenant’s of that name. Nobody can read it again.',
+    summary: 'Sets a secret of an instance; it replaces its tenant’s secret of that name. Nobody can read it again.',
     tag,
     params: idParams.extend({ name: secretNameSchema }),
     body: secretInputSchema,

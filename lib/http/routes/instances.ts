@@ -99,7 +99,7 @@ export const instanceRoutes: Route[] = [
     operation: 'patchInstance',
     name: 'patchInstance',
     summary:
-      'Changes what a person may change without a transition. A policy holds from the next start of a process. With `If-Match` only what nobody changed meanwhile.',
+      'Changes settings that need no transition. A policy takes effect at the next start of a process. With `If-Match` nothing is changed when somebody changed the settings meanwhile.',
     tag,
     params: idParams,
     headers: { 'If-Match': 'Only when nobody changed them meanwhile: the ETag that they were read with' },
@@ -137,7 +137,7 @@ export const instanceRoutes: Route[] = [
     path: '/instances/:id/prefetch',
     operation: 'prefetch',
     name: 'prefetchInstance',
-    summary: 'Brings the file home without starting a process. It is filed back by itself when nothing comes.',
+    summary: 'Moves the file to the live drawer without starting a process. It is filed again when no call follows.',
     tag,
     params: idParams,
     answers: { 200: { description: 'Where the file came from', schema: prefetchAnswerSchema } },
@@ -148,7 +148,7 @@ export const instanceRoutes: Route[] = [
     operation: 'settle',
     name: 'settleInstance',
     summary:
-      'Rolls an operation that nobody carries out any more (`interrupted`) forward or back by looking at the file, as a start of the server does. Without one nothing changes.',
+      'Completes or undoes an interrupted operation (`interrupted`) by looking at the file, as a start of the server does. Without one nothing changes.',
     tag,
     params: idParams,
     answers: one,

@@ -49,7 +49,7 @@ export const jobRoutes: Route[] = [
     path: '/jobs',
     operation: 'startJob',
     summary:
-      'Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what it would do and whom it would pass over, and why.',
+      'Applies a verb to many instances: to those named, or to all that match now. With `dry_run` it only says what it would do, which instances it would skip, and why.',
     tag,
     body: startJobSchema,
     answers: {
@@ -93,7 +93,7 @@ export const jobRoutes: Route[] = [
     path: '/jobs/:id/results',
     operation: 'jobResults',
     name: 'listJobResults',
-    summary: 'Lists what became of each instance of a job, in the job’s order.',
+    summary: 'Lists the result for each instance of a job, in the job’s order.',
     tag,
     params: idParams,
     query: jobResultsQuerySchema,

@@ -66,7 +66,7 @@ export const ledgerRoutes: Route[] = [
     operation: 'ledgerHead',
     name: 'getLedgerHead',
     summary:
-      'Says, signed, how far the ledger goes: number and hash of its last line. Kept elsewhere, it proves later that nothing up to there was changed or removed.',
+      'Gives the signed head of the ledger: number and hash of its last line. Kept elsewhere, it proves later that nothing up to there was changed or removed.',
     tag,
     answers: { 200: { description: 'The signed head', schema: ledgerHeadSchema } },
   }),
@@ -74,8 +74,7 @@ export const ledgerRoutes: Route[] = [
     method: 'GET',
     path: '/events/verify',
     operation: 'verifyLedger',
-    summary:
-      'Proves that no line of the ledger was changed, removed or reordered, or says which is the first that was.',
+    summary: 'Verifies that no line of the ledger was changed, removed or reordered, or names the first that was.',
     tag,
     answers: { 200: { description: 'What was found', schema: ledgerProofSchema } },
   }),

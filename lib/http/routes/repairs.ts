@@ -60,7 +60,7 @@ export const repairRoutes: Route[] = [
     operation: 'salvage',
     name: 'salvageInstance',
     summary:
-      'Makes a new instance of what is readable of the file of one that is not awake, file by file, and says what is not. The file is left as it is; tmp is left out.',
+      'Makes a new instance from every readable file of one that is not awake, and lists what is not readable. The damaged file is left as it is; tmp is left out.',
     tag,
     params: idParams,
     body: salvageSchema,
@@ -79,7 +79,7 @@ export const repairRoutes: Route[] = [
     path: '/instances/:id/restore',
     operation: 'restoreInstance',
     summary:
-      'Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What was there is kept aside, a fault is cleared, the state stays.',
+      'Replaces the file of an instance that is not awake by a snapshot of the same tenant. The old file is set aside, a fault is cleared, the state stays.',
     tag,
     params: idParams,
     body: restoreInstanceSchema,

@@ -55,7 +55,7 @@ export const runRoutes: Route[] = [
     operation: 'attach',
     name: 'attachToInstance',
     summary:
-      'Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up the id of the attachment and renews it by the same call; one that is not renewed ends.',
+      'Keeps an instance in its state while a terminal is open: no automatic moves. Wakes nothing. The caller makes up the id of the attachment and renews it by the same call; one that is not renewed ends.',
     tag,
     params: attachmentParams,
     answers: { 200: { description: 'It holds', schema: attachmentSchema } },

@@ -26,7 +26,7 @@ export const sandboxRunRoutes: Route[] = [
     path: '/instances/:id/runs',
     operation: 'startRun',
     summary:
-      'Begins a shell script that outlives this request, and answers when that is written down. It wakes a sleeping instance, takes its turn among the calls, and counts as one: it is activity, and filing waits for it, or ends it. After a restart of the server it is `lost`.',
+      'Begins a shell script that outlives this request, and answers when that is recorded. It wakes a sleeping instance, takes its turn among the calls, and counts as one: it is activity, and filing waits for it, or ends it. After a restart of the server it is `lost`.',
     tag,
     params: idParams,
     body: startRunSchema,

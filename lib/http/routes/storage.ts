@@ -12,7 +12,7 @@ export const storageRoutes: Route[] = [
     path: '/settings/storage',
     operation: 'storage',
     summary:
-      'Shows how the store does: the registry, the ledger, the drawers, the disk, the places for processes. Costs the same whatever there is.',
+      'Shows the health of the store: the registry, the ledger, the drawers, the disk, the places for processes. Takes the same time however much there is.',
     tag,
     answers: { 200: { description: 'How it does', schema: storageSchema } },
   }),

@@ -27,7 +27,7 @@ export const tenantRoutes: Route[] = [
     method: 'GET',
     path: '/tenants',
     operation: 'listTenants',
-    summary: 'Lists tenants by name with what they have and may have.',
+    summary: 'Lists tenants by name, with what they use and their quotas.',
     tag,
     query: tenantsQuerySchema,
     answers: { 200: listAnswer('A page of tenants', tenantSchema) },
@@ -83,7 +83,7 @@ export const tenantRoutes: Route[] = [
     path: '/settings/preview',
     operation: 'previewThresholds',
     summary:
-      'Counts what other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and what they would spare. Changes nothing.',
+      'Counts which instances other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and which they would leave. Changes nothing.',
     tag: 'System',
     body: previewSchema,
     answers: { 200: { description: 'What would come, and what would not', schema: previewAnswerSchema } },
@@ -93,7 +93,7 @@ export const tenantRoutes: Route[] = [
     path: '/settings/simulate',
     operation: 'simulate',
     summary:
-      'Computes from the ledger what other thresholds would have made of the last days: process-hours, cold wakes, thaws. Changes nothing.',
+      'Computes from the ledger what other thresholds would have meant in the last days: process-hours, cold wakes, thaws. Changes nothing.',
     tag: 'System',
     body: simulateSchema,
     answers: { 200: { description: 'As it was and as it would have been', schema: simulationSchema } },

@@ -26,7 +26,7 @@ export const terminalRoutes: Route[] = [
     path: '/instances/:id/terminals',
     operation: 'listTerminals',
     summary:
-      'Lists the terminals of an instance: those that are open, and the last ones that went, with why. They are in memory: a restart of the server ends them.',
+      'Lists the terminals of an instance: the open ones, and the last ones that ended, with the reason. They are in memory: a restart of the server ends them.',
     tag,
     params: idParams,
     answers: { 200: { description: 'The terminals', schema: z.array(terminalSchema) } },

@@ -20,7 +20,7 @@ export const usageRoutes: Route[] = [
     path: '/instances/:id/usage',
     operation: 'instanceUsage',
     summary:
-      'Shows what an instance took over time: processor seconds, calls, memory, disk, by the hour or more. Steps in which it did nothing are left out.',
+      'Shows what an instance used over time: processor seconds, calls, memory, disk, by the hour or more. Steps in which it did nothing are left out.',
     tag: 'Instances',
     params: idParams,
     query: usageQuerySchema,
@@ -42,7 +42,7 @@ export const usageRoutes: Route[] = [
     path: '/tenants/:tenant/usage',
     operation: 'tenantUsage',
     summary:
-      'Shows what a tenant’s instances took over time, together: processor seconds, calls, memory, disk, wakes, faults, active time.',
+      'Shows what a tenant’s instances used over time, together: processor seconds, calls, memory, disk, wakes, faults, active time.',
     tag: 'Tenants',
     params: tenantParams,
     query: usageQuerySchema,

@@ -131,7 +131,7 @@ export const workbookRoutes: Route[] = [
     path: '/workbooks/:id/upgrade',
     operation: 'workbookUpgrade',
     name: 'checkWorkbookUpgrade',
-    summary: 'Tells what changes from one version to another, and what of it breaks a sandbox that is docked.',
+    summary: 'Shows what changes from one version to another, and which changes break a docked sandbox.',
     tag,
     params,
     query: upgradeQuerySchema,

@@ -74,8 +74,8 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Instance:
-        """Changes what a person may change without a transition. A policy holds from the next start of a
-        process. With `If-Match` only what nobody changed meanwhile.
+        """Changes settings that need no transition. A policy takes effect at the next start of a process.
+        With `If-Match` nothing is changed when somebody changed the settings meanwhile.
         """
         return cast("types.Instance", self._answer("patch_instance", (id,), input, None, options))
 
@@ -105,7 +105,9 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.PrefetchAnswer:
-        """Brings the file home without starting a process. It is filed back by itself when nothing comes."""
+        """Moves the file to the live drawer without starting a process. It is filed again when no call
+        follows.
+        """
         return cast("types.PrefetchAnswer", self._answer("prefetch_instance", (id,), None, None, options))
 
     def settle_instance(
@@ -114,8 +116,8 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Instance:
-        """Rolls an operation that nobody carries out any more (`interrupted`) forward or back by looking at
-        the file, as a start of the server does. Without one nothing changes.
+        """Completes or undoes an interrupted operation (`interrupted`) by looking at the file, as a start of
+        the server does. Without one nothing changes.
         """
         return cast("types.Instance", self._answer("settle_instance", (id,), None, None, options))
 
@@ -193,8 +195,8 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Attachment:
-        """Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up
-        the id of the attachment and renews it by the same call; one that is not renewed ends.
+        """Keeps an instance in its state while a terminal is open: no automatic moves. Wakes nothing. The
+        caller makes up the id of the attachment and renews it by the same call; one that is not renewed ends.
         """
         return cast("types.Attachment", self._answer("attach_to_instance", (id, attachment,), None, None, options))
 
@@ -215,7 +217,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.SandboxRun:
-        """Begins a shell script that outlives this request, and answers when that is written down. It wakes a
+        """Begins a shell script that outlives this request, and answers when that is recorded. It wakes a
         sleeping instance, takes its turn among the calls, and counts as one: it is activity, and filing waits
         for it, or ends it. After a restart of the server it is `lost`.
         """
@@ -275,7 +277,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> List[types.Terminal]:
-        """Lists the terminals of an instance: those that are open, and the last ones that went, with why.
+        """Lists the terminals of an instance: the open ones, and the last ones that ended, with the reason.
         They are in memory: a restart of the server ends them.
         """
         return cast("List[types.Terminal]", self._answer("list_terminals", (id,), None, None, options))
@@ -518,7 +520,9 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Snapshot:
-        """Keeps what an instance holds now, its tmp aside. It keeps running, or sleeping."""
+        """Keeps a copy of what an instance holds now, without its tmp. The instance goes on running, or
+        sleeping.
+        """
         return cast("types.Snapshot", self._answer("take_snapshot", (id,), input, None, options))
 
     def list_snapshots(
@@ -567,8 +571,8 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Blueprint:
-        """Makes a blueprint of the work of an instance; with `?name=` of the SQLite file of a sandbox that is
-        the body.
+        """Makes a blueprint from the workspace of an instance, or with `?name=` from a sandbox’s SQLite file
+        in the body.
         """
         return cast("types.Blueprint", self._answer("create_blueprint", (), input, query, options))
 
@@ -667,7 +671,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> Pages[types.Share]:
-        """Lists what left of an instance in bundles, newest first."""
+        """Lists the bundles that were made of an instance, newest first."""
         return self._pages("list_instance_shares", (id,), None, query, options)
 
     def list_shares(
@@ -676,7 +680,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> Pages[types.Share]:
-        """Lists what left in bundles, newest first, a page at a time."""
+        """Lists the bundles that were made, newest first, a page at a time."""
         return self._pages("list_shares", (), None, query, options)
 
     def inspect_bundle(
@@ -697,7 +701,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Instance:
-        """Makes a new instance of a bundle, or of a bare VFS file."""
+        """Makes a new instance from a bundle, or from a bare VFS file."""
         return cast("types.Instance", self._answer("import_bundle", (), body, query, options))
 
     def list_workbooks(
@@ -780,7 +784,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.UpgradeAnswer:
-        """Tells what changes from one version to another, and what of it breaks a sandbox that is docked."""
+        """Shows what changes from one version to another, and which changes break a docked sandbox."""
         return cast("types.UpgradeAnswer", self._answer("check_workbook_upgrade", (id,), None, query, options))
 
     def call_component(
@@ -833,8 +837,8 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.SalvageAnswer:
-        """Makes a new instance of what is readable of the file of one that is not awake, file by file, and
-        says what is not. The file is left as it is; tmp is left out.
+        """Makes a new instance from every readable file of one that is not awake, and lists what is not
+        readable. The damaged file is left as it is; tmp is left out.
         """
         return cast("types.SalvageAnswer", self._answer("salvage_instance", (id,), input, None, options))
 
@@ -845,8 +849,8 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Instance:
-        """Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What
-        was there is kept aside, a fault is cleared, the state stays.
+        """Replaces the file of an instance that is not awake by a snapshot of the same tenant. The old file
+        is set aside, a fault is cleared, the state stays.
         """
         return cast("types.Instance", self._answer("restore_instance", (id,), input, None, options))
 
@@ -878,8 +882,8 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> Union[types.DryRun, types.JobStarted]:
-        """Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it
-        only says what it would do and whom it would pass over, and why.
+        """Applies a verb to many instances: to those named, or to all that match now. With `dry_run` it only
+        says what it would do, which instances it would skip, and why.
         """
         return cast("Union[types.DryRun, types.JobStarted]", self._answer("start_job", (), input, None, options))
 
@@ -917,7 +921,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> Pages[types.JobResult]:
-        """Lists what became of each instance of a job, in the job’s order."""
+        """Lists the result for each instance of a job, in the job’s order."""
         return self._pages("list_job_results", (id,), None, query, options)
 
     def list_schedules(
@@ -1008,7 +1012,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> Pages[types.Tenant]:
-        """Lists tenants by name with what they have and may have."""
+        """Lists tenants by name, with what they use and their quotas."""
         return self._pages("list_tenants", (), None, query, options)
 
     def get_tenant(
@@ -1058,8 +1062,8 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.PreviewAnswer:
-        """Counts what other thresholds, global or of a tenant, would suspend, freeze or end within a minute,
-        and what they would spare. Changes nothing.
+        """Counts which instances other thresholds, global or of a tenant, would suspend, freeze or end within
+        a minute, and which they would leave. Changes nothing.
         """
         return cast("types.PreviewAnswer", self._answer("preview_thresholds", (), input, None, options))
 
@@ -1069,7 +1073,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Simulation:
-        """Computes from the ledger what other thresholds would have made of the last days: process-hours,
+        """Computes from the ledger what other thresholds would have meant in the last days: process-hours,
         cold wakes, thaws. Changes nothing.
         """
         return cast("types.Simulation", self._answer("simulate", (), input, None, options))
@@ -1080,8 +1084,8 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> List[types.Variable]:
-        """Lists the variables that guests of an instance find: its own over its blueprint’s over its
-        tenant’s.
+        """Lists the variables that an instance’s guests have: its own override those of its blueprint, which
+        override those of its tenant.
         """
         return cast("List[types.Variable]", self._answer("instance_env", (id,), None, None, options))
 
@@ -1158,7 +1162,9 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Secret:
-        """Sets a secret of an instance, in the place of its tenant’s of that name. Nobody can read it again."""
+        """Sets a secret of an instance; it replaces its tenant’s secret of that name. Nobody can read it
+        again.
+        """
         return cast("types.Secret", self._answer("set_instance_secret", (id, name,), input, None, options))
 
     def delete_instance_secret(
@@ -1208,7 +1214,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.InstanceUsage:
-        """Shows what an instance took over time: processor seconds, calls, memory, disk, by the hour or more.
+        """Shows what an instance used over time: processor seconds, calls, memory, disk, by the hour or more.
         Steps in which it did nothing are left out.
         """
         return cast("types.InstanceUsage", self._answer("instance_usage", (id,), None, query, options))
@@ -1232,7 +1238,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.TenantUsage:
-        """Shows what a tenant’s instances took over time, together: processor seconds, calls, memory, disk,
+        """Shows what a tenant’s instances used over time, together: processor seconds, calls, memory, disk,
         wakes, faults, active time.
         """
         return cast("types.TenantUsage", self._answer("tenant_usage", (tenant,), None, query, options))
@@ -1283,7 +1289,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.LedgerHead:
-        """Says, signed, how far the ledger goes: number and hash of its last line. Kept elsewhere, it proves
+        """Gives the signed head of the ledger: number and hash of its last line. Kept elsewhere, it proves
         later that nothing up to there was changed or removed.
         """
         return cast("types.LedgerHead", self._answer("get_ledger_head", (), None, None, options))
@@ -1293,9 +1299,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.LedgerProof:
-        """Proves that no line of the ledger was changed, removed or reordered, or says which is the first
-        that was.
-        """
+        """Verifies that no line of the ledger was changed, removed or reordered, or names the first that was."""
         return cast("types.LedgerProof", self._answer("verify_ledger", (), None, None, options))
 
     def list_ledger_segments(
@@ -1452,7 +1456,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Webhook:
-        """Shows a webhook and how it fares."""
+        """Shows a webhook and the health of its receiver."""
         return cast("types.Webhook", self._answer("get_webhook", (id,), None, None, options))
 
     def patch_webhook(
@@ -1483,7 +1487,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.WebhookSecret:
-        """Replaces the secret. The one before signs too for 24 hours. The new one is shown this once."""
+        """Replaces the secret. For 24 hours the previous one signs too. The new one is shown this once."""
         return cast("types.WebhookSecret", self._answer("rotate_webhook_secret", (id,), None, None, options))
 
     def test_webhook(
@@ -1521,9 +1525,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.InstanceNetwork:
-        """Shows what a sandbox may reach of the network, and what it did reach in the last seven days, by
-        host.
-        """
+        """Shows what a sandbox may reach on the network, and what it reached in the last seven days, by host."""
         return cast("types.InstanceNetwork", self._answer("instance_network", (id,), None, None, options))
 
     def put_instance_network(
@@ -1545,7 +1547,7 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.TenantNetwork:
-        """Shows what the sandboxes of a tenant may reach of the network."""
+        """Shows what the sandboxes of a tenant may reach on the network."""
         return cast("types.TenantNetwork", self._answer("tenant_network", (tenant,), None, None, options))
 
     def put_tenant_network(
@@ -1579,8 +1581,8 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> types.Storage:
-        """Shows how the store does: the registry, the ledger, the drawers, the disk, the places for
-        processes. Costs the same whatever there is.
+        """Shows the health of the store: the registry, the ledger, the drawers, the disk, the places for
+        processes. Takes the same time however much there is.
         """
         return cast("types.Storage", self._answer("storage", (), None, None, options))
 
