@@ -16,7 +16,6 @@ const REASONS: readonly [pattern: RegExp, reason: string][] = [
   [/sort data\/words.*sort -u/, 'of several shortest differences another is shown'],
   [/\b(?:cmp|id|mktemp|nohup|uname|yes)\b/, 'the command is not there: it fails with “command not found”'],
   [/grep .*-r.*\| head/, 'the first lines of a walk, whose order is the file system’s own'],
-  [/^grep -L/, 'grep -L ends with 0 when it has listed a file'],
 ];
 
 /** Null: the difference has no reason yet. */

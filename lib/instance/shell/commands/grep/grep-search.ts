@@ -44,7 +44,7 @@ export function searchContent(content: Buffer, search: GrepSearch): boolean {
   const binary = settings.binary !== 'text' && isBinary(content, text, ascii, settings.nullLines);
   if (binary && settings.binary === 'without-match') {
     if (settings.list === 'other') search.print(`${search.name}${settings.nullAfterName ? '\0' : '\n'}`);
-    return settings.list === 'other';
+    return false;
   }
   return new Searching(text, ascii, form, binary, search).run();
 }
@@ -109,7 +109,7 @@ class Searching {
     if (count && !quiet && list === null) this.#search.print(`${this.#head(':')}${found}\n`);
     const listed = list === 'matching' ? found > 0 : list === 'other' && found === 0;
     if (listed && !quiet) this.#search.print(`${this.#name()}${this.#settings.nullAfterName ? '\0' : '\n'}`);
-    return list === 'other' ? found === 0 : found > 0;
+    return found > 0;
   }
 
   /** The lines that are asked for, in order. */
