@@ -132,6 +132,15 @@ const FUNCTION_PATCHES: readonly BashPatch[] = [
   },
 ];
 
+/** `"${a[@]^}"` was one word, and so was `${a[@]+"${a[@]}"}`, with which scripts pass arrays that may be empty. */
+const ELEMENT_PATCHES: readonly BashPatch[] = [
+  {
+    file: INTERPRETER_FILE,
+    from: 'async function gt(e,t){return ',
+    to: 'async function $elements(e,t){let n=t.parts.length===1?t.parts[0]:void 0,r=n?.type==="DoubleQuoted";if(r&&(n=n.parts.length===1?n.parts[0]:void 0),n?.type!=="ParameterExpansion"||!/^(?:@|\\w+\\[@\\])$/.test(n.parameter))return null;let s=n.operation,i=()=>gt(e,{type:"Word",parts:[{type:"DoubleQuoted",parts:[{...n,operation:null}]}]});if(s?.type==="CaseModification"&&r){let o=[];for(let a of(await i()).values)o.push(await Kl(e,a,s,yt,as));return{values:o,quoted:!0}}if(s?.type!=="UseAlternative"||s.word?.parts.length!==1||s.word.parts[0].type!=="DoubleQuoted")return null;let o=(await i()).values;return o.length===0||s.checkEmpty&&o.join("")===""?r?null:{values:[],quoted:!0}:gt(e,s.word)}async function gt(e,t){let $found=await $elements(e,t);if($found!==null)return $found;return ',
+  },
+];
+
 const GLOB_PATCHES: readonly BashPatch[] = [
   // RE2 knows no lookahead, so that `!(…)` matched nothing; the shell writes it as one.
   {
@@ -156,6 +165,7 @@ export const WORD_PATCHES: readonly BashPatch[] = [
   ...COMMAND_NAME_PATCHES,
   ...ARITHMETIC_PATCHES,
   ...GLOB_PATCHES,
+  ...ELEMENT_PATCHES,
   ...DECLARATION_PATCHES,
   ...FUNCTION_PATCHES,
   // `!(…)` at the beginning of a word was a negation.
