@@ -94,7 +94,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'let p=await e.executeScript(t.body),h=p.exitCode;',
-    to: `let p=await $traps.withTraps(e,${PARTS},()=>e.executeScript(t.body)),h=p.exitCode;`,
+    to: `let p=await $apart(e,()=>$traps.withTraps(e,${PARTS},()=>e.executeScript(t.body))),h=p.exitCode;`,
   },
   {
     file: INTERPRETER_FILE,

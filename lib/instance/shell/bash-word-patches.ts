@@ -162,6 +162,12 @@ const GLOB_PATCHES: readonly BashPatch[] = [
 ];
 
 export const WORD_PATCHES: readonly BashPatch[] = [
+  // What `$(set -e; …)` set, and the functions that it defined, stayed for the rest of the script.
+  {
+    file: INTERPRETER_FILE,
+    from: 'async function Zc(e,t){',
+    to: 'async function $apart(e,t){let{options:n,shoptOptions:r,functions:s}=e.state;e.state.options={...n},e.state.shoptOptions={...r},e.state.functions=new Map(s);try{return await t()}finally{e.state.options=n,e.state.shoptOptions=r,e.state.functions=s}}async function Zc(e,t){',
+  },
   ...COMMAND_NAME_PATCHES,
   ...ARITHMETIC_PATCHES,
   ...GLOB_PATCHES,
