@@ -63,7 +63,7 @@ test('a sandbox that is busy, kept hot, held or has a terminal open is never sus
   await begun('busy');
   const refused = at.dock.run('more', 'echo served');
   await expect(refused).rejects.toMatchObject({ code: 'capacity', retryAfterSeconds: 5 });
-  await expect(refused).rejects.toThrow(/take \d+ MiB of the 63 MiB .*\(WB_MEMORY\)/);
+  await expect(refused).rejects.toThrow(/use \d+ MiB of the 63 MiB .*\(WB_MEMORY\)/);
   expect(await statesOf('busy', 'kept', 'open', 'more')).toEqual(['active', 'active', 'active', 'created']);
   const [line] = (await at.dock.registry.ledger.page({ instance: 'more' }, 1)).rows;
   expect(line).toMatchObject({ type: 'wake.refused', error: expect.stringContaining('WB_MEMORY') });

@@ -33,7 +33,7 @@ test('when none may be suspended a wake is refused with 503, when to come back, 
   for (const id of ['b', 'c']) expect((await keepHot(id, true)).status).toBe(200);
   const refused = await exec('a', 'cat note');
   expect([refused.status, refused.json.code, refused.headers['retry-after']]).toEqual([503, 'capacity', '5']);
-  expect(refused.json.detail).toMatch(/take \d+ MiB of the 40 MiB/);
+  expect(refused.json.detail).toMatch(/use \d+ MiB of the 40 MiB/);
   expect(await states()).toEqual(['a suspended', 'b active', 'c active']);
   await keepHot('b', false);
   expect((await exec('a', 'cat note')).json.stdout).toBe('of a\n');

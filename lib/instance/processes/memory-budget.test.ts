@@ -45,7 +45,7 @@ test('a claim counts until it is released', async () => {
   pool = budget(40 * MIB, 0);
   const [first, second] = [pool.claim(), pool.claim()];
   expect(pool.shortage).toBe('memory');
-  expect(() => pool.claim()).toThrow(/take 32 MiB of the 40 MiB of memory that they have together \(WB_MEMORY\)/);
+  expect(() => pool.claim()).toThrow(/use 32 MiB of the 40 MiB that they share \(WB_MEMORY\)/);
   first.release();
   first.release();
   expect(pool.shortage).toBeNull();
