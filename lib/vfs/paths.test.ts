@@ -25,6 +25,7 @@ const BORDERS = [
   'lib/http/routes/volumes.ts',
   'lib/http/session-api/files.ts',
   'lib/http/session-api/talk.ts',
+  'lib/http/session-api/workspace.ts',
   'lib/http/target.ts',
   'lib/instance/components/component-runner.ts',
   'lib/instance/components/saved-state.ts',
