@@ -27,7 +27,7 @@ const ORDER = ['slow', 'isolated', 'engine', 'unit'];
  * own number.
  */
 const BESIDE_BROWSER = { maxWorkers: 2, sequence: { groupOrder: 0 } };
-const AFTER_BROWSER = { maxWorkers: 4, sequence: { groupOrder: 1 } };
+const AFTER_BROWSER = { maxWorkers: 3, sequence: { groupOrder: 1 } };
 
 /** A larger young generation: with V8’s own a sixth of the processor time of these processes is collections. */
 const FORKS = { pool: 'forks' as const, execArgv: ['--max-semi-space-size=32'] };

@@ -30,11 +30,12 @@ const IMPURE = new Set([
 const SLOW = /^e2e\/|^scripts\/package\.test\.ts$/;
 
 /**
- * What a test does that must have a process to itself: it measures the process or lists its children, replaces modules,
+ * What a test does that must have a process to itself: it measures a process or lists its children, replaces modules,
  * timers or settings, or imports other tests.
  */
 const ISOLATED = [
   /\bprocess\.(?:pid|memoryUsage|chdir|umask)\b/,
+  /\bbeforeBytes\b/,
   /\/proc\/self/,
   /\bvi\.(?:mock|doMock|stubEnv|stubGlobal|useFakeTimers)\(/,
   /\bimport\('[^']*\.test\.ts'\)/,
