@@ -6,8 +6,8 @@ import type { Route } from '../route.ts';
 import { refused, sessionOf } from './session.ts';
 import { ongoing, sessionParams, sessionRoute } from './session-route.ts';
 
-/** The end of what `tar` said that an answer repeats. */
-const SAID = 2_000;
+/** Longest part of the errors of `tar` that an answer repeats: their end. */
+const ERROR_LENGTH = 2_000;
 
 export const WORKSPACE_ROUTES: readonly Route[] = [
   sessionRoute({
@@ -40,7 +40,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
       const command = `tar -xzf "/tmp$ARCHIVE" -C /workspace; ended=$?; rm "/tmp$ARCHIVE"; exit $ended`;
       const input = { command, cwd: '/workspace', env: { ARCHIVE: archive } };
       const { exit_code, stderr } = await services.operations.exec(caller, params.id, input, { signal });
-      if (exit_code !== 0) return refused(400, `The archive could not be unpacked: ${stderr.slice(-SAID).trim()}`);
+      if (exit_code !== 0) return refused(400, `The archive could not be unpacked: ${stderr.slice(-ERROR_LENGTH).trim()}`);
       return json(200, { session: sessionOf(await services.operations.getInstance(caller, params.id)) });
     },
   }),

@@ -22,6 +22,12 @@ export interface JqOutcome {
   exitCode: number;
 }
 
+/** Most bytes that it may print. */
+export const MOST_OUTPUT_BYTES = 32 * 1024 * 1024;
+
+/** It printed more than it may. */
+export class TooMuchOutput extends Error {}
+
 /** What it takes of Emscripten's file system. */
 interface MemoryFiles {
   init(read: () => number | null, out: (byte: number | null) => void, error: (byte: number | null) => void): void;
@@ -82,8 +88,8 @@ function load(): { factory: Factory; program: WebAssembly.Module } {
 }
 
 /**
- * Runs it to its end: nothing can stop it from inside. Throws what WebAssembly does when it has used up its memory or
- * its stack.
+ * Runs it to its end: nothing but its own output can stop it from inside. Throws `TooMuchOutput`, and what WebAssembly
+ * does when it has used up its memory or its stack.
  */
 export async function runJq({ args, stdin, files, folders, cwd, env }: JqRun): Promise<JqOutcome> {
   loaded ??= load();
@@ -108,7 +114,10 @@ export async function runJq({ args, stdin, files, folders, cwd, env }: JqRun): P
       memory.chdir(cwd);
     },
     instantiateWasm: (imports, receive) => {
-      const instance = new WebAssembly.Instance(program, imports);
+      const endLargeOutput = () => {
+        if (stdout.length + stderr.length > MOST_OUTPUT_BYTES) throw new TooMuchOutput();
+      };
+      const instance = new WebAssembly.Instance(program, afterEach(imports, endLargeOutput));
       receive(instance);
       return instance.exports;
     },
@@ -118,6 +127,24 @@ export async function runJq({ args, stdin, files, folders, cwd, env }: JqRun): P
   });
   const exitCode = jq.callMain([...args]);
   return { stdout: stdout.bytes, stderr: stderr.bytes, exitCode };
+}
+
+/**
+ * The same imports, with a check after each call. An error of the function that takes a byte would not end the program:
+ * Emscripten makes it a failed write, which jq passes over.
+ */
+function afterEach(imports: WebAssembly.Imports, check: () => void): WebAssembly.Imports {
+  const checked = (value: WebAssembly.ImportValue): WebAssembly.ImportValue => {
+    if (typeof value !== 'function') return value;
+    return (...args: unknown[]) => {
+      const result: unknown = value(...args);
+      check();
+      return result;
+    };
+  };
+  const mapped = (values: WebAssembly.ModuleImports) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, checked(value)]));
+  return Object.fromEntries(Object.entries(imports).map(([name, values]) => [name, mapped(values)]));
 }
 
 /** Bytes that come one by one. */
@@ -131,6 +158,10 @@ class Collected {
       this.#content = Buffer.concat([this.#content, Buffer.alloc(this.#length)]);
     this.#content[this.#length] = byte;
     this.#length += 1;
+  }
+
+  get length(): number {
+    return this.#length;
   }
 
   get bytes(): Buffer {

@@ -1,7 +1,7 @@
 /** `jq`: the real one, on the files that its arguments name (jq-program.ts). */
 import { textOfBytes } from '../../../byte-text.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from '../own-command.ts';
-import { runJq } from './jq-program.ts';
+import { MOST_OUTPUT_BYTES, runJq, TooMuchOutput } from './jq-program.ts';
 
 /** Where the pipes of `<(command)` are, for jq. */
 const PIPES = '/pipes';
@@ -15,6 +15,7 @@ export const jq: OwnCommand = {
     const env = { ...call.context.exportedEnv };
     const run = { args: ['-M', ...args], stdin: call.stdin, files, folders, cwd: call.cwd, env };
     const outcome = await runJq(run).catch((error: unknown) => {
+      if (error instanceof TooMuchOutput) call.end(`it prints more than ${MOST_OUTPUT_BYTES} bytes`, 5);
       if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError) return null;
       throw error;
     });
