@@ -40,7 +40,8 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
       const command = `tar -xzf "/tmp$ARCHIVE" -C /workspace; ended=$?; rm "/tmp$ARCHIVE"; exit $ended`;
       const input = { command, cwd: '/workspace', env: { ARCHIVE: archive } };
       const { exit_code, stderr } = await services.operations.exec(caller, params.id, input, { signal });
-      if (exit_code !== 0) return refused(400, `The archive could not be unpacked: ${stderr.slice(-ERROR_LENGTH).trim()}`);
+      if (exit_code !== 0)
+        return refused(400, `The archive could not be unpacked: ${stderr.slice(-ERROR_LENGTH).trim()}`);
       return json(200, { session: sessionOf(await services.operations.getInstance(caller, params.id)) });
     },
   }),

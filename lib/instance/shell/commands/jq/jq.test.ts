@@ -37,9 +37,6 @@ test('a filter that takes more memory than it may ends with a sentence, and the 
 
 test('a filter that prints without end ends with a sentence, and the sandbox goes on', async () => {
   const a = at.open('jq-endless');
-  const said = await at.say(
-    a,
-    "echo kept > /tmp/kept; jq -n 'range(1e12)' | wc -c; echo ${PIPESTATUS[0]}; cat /tmp/kept",
-  );
-  expect(said).toBe('0\n5\nkept\njq: it prints more than 33554432 bytes\n');
+  const said = await at.say(a, "echo kept > /tmp/kept; jq -n 'range(1e12)' > out; echo $?; wc -c < out; cat /tmp/kept");
+  expect(said).toBe('5\n0\nkept\njq: it prints more than 33554432 bytes\n');
 }, 60_000);
