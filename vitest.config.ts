@@ -59,6 +59,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
+    // A failure on another machine has nothing but its message.
+    chaiConfig: { truncateThreshold: 2000 },
     projects: [
       // Nothing that these reach outlives a file, so they share their processes.
       {

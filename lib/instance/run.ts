@@ -12,8 +12,8 @@ import { NO_JOBS, type ShellJobAnswer, type ShellJobRequest } from './shell-jobs
 
 /** Maximum delay of a long command's output, so that the server has it when the process must be killed. */
 const MAX_OUTPUT_DELAY_MS = 200;
-/** Commands between two checks of the deadline. */
-const COMMANDS_PER_CHECK = 16;
+/** Of a command whose time is over, as of `timeout`. */
+export const TIMED_OUT_EXIT = 124;
 const NO_NETWORK_HERE = 'components reach no network';
 
 export class Run {
@@ -41,7 +41,6 @@ export class Run {
   /** Times that parts of the call were given, in milliseconds of `monotonicMs`. */
   readonly #limits = new Set<{ deadline: number; stop: () => void }>();
   #sentAt: number;
-  #commands = 0;
   #expired = false;
   #failed: unknown = null;
 
@@ -111,17 +110,20 @@ export class Run {
     return this.#network === null ? NO_NETWORK_HERE : this.#network.refusal;
   }
 
-  /** Called before every command of a script. Stops a script that never waits and so lets no timer fire. */
-  checkDeadline(): void {
-    this.#commands += 1;
-    if (this.#commands % COMMANDS_PER_CHECK === 0) this.checkLimits();
-  }
-
-  /** Stops what has had its time. */
+  /**
+   * Stops what has had its time. Called before every command of a script, and by commands that take long: what never
+   * waits lets no timer fire.
+   */
   checkLimits(): void {
     const now = monotonicMs();
     if (now > this.deadline) this.#expire();
     for (const limit of this.#limits) if (now > limit.deadline) limit.stop();
+  }
+
+  /** Whether a command has to end: the call is over, or the part of it that has this signal. */
+  isOver(signal?: AbortSignal): boolean {
+    this.checkLimits();
+    return this.signal.aborted || signal?.aborted === true;
   }
 
   /** When the first part of the call has had its time, in milliseconds of `monotonicMs`. */

@@ -9,7 +9,7 @@ import type { Tree } from '../../vfs/tree.ts';
 import { bytesOfText } from '../byte-text.ts';
 import type { Capability, PolicyProfile } from '../policies.ts';
 import { pythonCommands } from '../python/python.ts';
-import type { Run } from '../run.ts';
+import { type Run, TIMED_OUT_EXIT } from '../run.ts';
 import { mayHaveJobs, withJobs } from './background-statements.ts';
 import { Bash, DefenseInDepthBox, getCommandNames, latin1FromBytes, stdoutAsBytes } from './bash.ts';
 import { gitCommand } from './commands/git-command.ts';
@@ -25,7 +25,6 @@ const HOME = '/workspace';
 
 /** `_`: CPython would set it to the path of its own file on the host. */
 const ENVIRONMENT = { HOME, _: '/usr/bin/bash', USER: 'sandbox', TERM: 'dumb', LANG: 'C.UTF-8', TMPDIR: '/tmp' };
-const TIMED_OUT_EXIT = 124;
 /** The shell's exit code for an interrupt. */
 const INTERRUPTED_EXIT = 130;
 const NOT_EXECUTABLE_EXIT = 126;
@@ -108,7 +107,7 @@ export class Shell {
         const { script, sources } = own && !this.#mayHaveJobs ? { script: ast, sources: [] } : withJobs(ast, own);
         if (own) this.#jobSources = sources;
         const streamed = own ? withStreamedOutput(script, () => this.#run?.commandEnded()) : script;
-        return { ast: withStatementHook(streamed, () => this.#run?.checkDeadline()) };
+        return { ast: withStatementHook(streamed, () => this.#run?.checkLimits()) };
       },
     });
   }

@@ -9,7 +9,7 @@ import type { IFileSystem } from 'just-bash';
 import type { VfsAddress } from '../../vfs/types.ts';
 import { keepThread } from '../components/kept-threads.ts';
 import { monotonicMs } from '../monotonic.ts';
-import type { Run } from '../run.ts';
+import { type Run, TIMED_OUT_EXIT } from '../run.ts';
 import { resolveGuestPath } from '../shell/guest-paths.ts';
 import { posixError } from '../shell/posix-error.ts';
 import type { EngineRequest, EngineStart, FileAsk, FromEngine, ToEngine } from './engine-channel.ts';
@@ -25,7 +25,6 @@ const MAX_FILE_BYTES = 64 * MIB;
 /** Shares of the guest's memory. */
 const MEMORY_SHARE = 2;
 const FILE_SHARE = 4;
-const TIMED_OUT_EXIT = 124;
 /** The longest that a timer waits. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

@@ -8,7 +8,7 @@ import { type JavaScriptRun, runJavaScript } from '../../javascript/javascript.t
 import { escapeLoneSurrogates } from '../../javascript/javascript-bridge.ts';
 import { resolveModule } from '../../javascript/module-files.ts';
 import { joinStream, MAX_STREAM_BYTES, Output } from '../../output.ts';
-import type { Run } from '../../run.ts';
+import { type Run, TIMED_OUT_EXIT } from '../../run.ts';
 import { decodeBytesToUtf8, defineCommand } from '../bash.ts';
 import { CommandFiles, type CommandSystem } from './command-files.ts';
 
@@ -20,7 +20,6 @@ of stdin that is no UTF-8 is a half surrogate U+DC80-U+DCFF of the text, and tha
 through the server, which asks what this sandbox may reach. require takes CommonJS and JSON, beside the file and from
 node_modules; there are no modules of Node.js.
 `;
-const TIMED_OUT_EXIT = 124;
 
 /** Escapes lone surrogates, except those that stand for a byte. */
 function visibleButBytes(text: string): string {

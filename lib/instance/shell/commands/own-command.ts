@@ -8,7 +8,7 @@ import { bytesOfText, textOfBytes } from '../../byte-text.ts';
 import type { FetchAnswer, FetchRequest } from '../../fetch-messages.ts';
 import type { Cancel } from '../../guest-network.ts';
 import { monotonicMs } from '../../monotonic.ts';
-import type { Run } from '../../run.ts';
+import { type Run, TIMED_OUT_EXIT } from '../../run.ts';
 import { latin1FromBytes } from '../bash.ts';
 import { normalizePath } from '../guest-paths.ts';
 import type { Outlet } from '../pipes.ts';
@@ -18,7 +18,6 @@ import { type GivenOption, OptionError, type OptionNames, parseOptions } from '.
 
 /** How long a command runs before pending requests are served, in milliseconds. */
 const TURN_MS = 20;
-const TIMED_OUT_EXIT = 124;
 const NOT_FOUND_EXIT = 127;
 const ABORTED = /^bash: execution aborted\n/m;
 /** Built into the shell, and programs of a real system too. */
@@ -209,8 +208,7 @@ export class CommandCall {
 
   /** Ends the command when the call has ended. */
   requireTime(): void {
-    if (this.#run.expired || this.#run.signal.aborted || this.context.signal?.aborted)
-      throw new CommandEnd(TIMED_OUT_EXIT);
+    if (this.#run.isOver(this.context.signal)) throw new CommandEnd(TIMED_OUT_EXIT);
   }
 
   /** Sends a request to the network; ends with its answer or the call's time. Never throws: the answer says why. */

@@ -1,11 +1,11 @@
 /** `sleep` and `timeout`. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { TIMED_OUT_EXIT } from '../../run.ts';
 import { type CommandCall, marked, type OwnCommand } from './own-command.ts';
 
 const SECONDS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
 /** The longest time of a timer, in milliseconds. */
 const LONGEST_MS = 2 ** 31 - 1;
-const TIMED_OUT_EXIT = 124;
 const FAILED_EXIT = 125;
 /** With the number of the signal that ended a program. */
 const SIGNALLED_EXIT = 128;

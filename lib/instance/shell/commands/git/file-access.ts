@@ -3,10 +3,9 @@
  * system. Every operation ends a command whose call is over.
  */
 import type { IFileSystem } from 'just-bash';
-import type { Run } from '../../../run.ts';
+import { type Run, TIMED_OUT_EXIT } from '../../../run.ts';
 import { GitError } from './git-error.ts';
 
-const SIGNALLED_EXIT = 130;
 const DIRECTORY = 0o040000;
 const LINK = 0o120000;
 const FILE = 0o100000;
@@ -32,10 +31,13 @@ export interface GitStat {
 export class FileAccess {
   readonly #fs: IFileSystem;
   readonly #run: Run;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(fs: IFileSystem, run: Run) {
+  /** `signal`: that of the part of the call that the command belongs to, as `timeout` gives one. */
+  constructor(fs: IFileSystem, run: Run, signal?: AbortSignal) {
     this.#fs = fs;
     this.#run = run;
+    this.#signal = signal;
   }
 
   /** What isomorphic-git takes as `fs`. */
@@ -149,7 +151,7 @@ export class FileAccess {
   }
 
   #check(): void {
-    if (this.#run.expired || this.#run.signal.aborted) throw new GitError('', SIGNALLED_EXIT);
+    if (this.#run.isOver(this.#signal)) throw new GitError('', TIMED_OUT_EXIT);
   }
 }
 

@@ -80,7 +80,14 @@ async function perform(args: string[], context: CommandContext, run: Run, out: G
     throw new GitError(`git: '${verb}' is not a git command. See 'git --help'.`, 1);
   }
   const stdin = latin1FromBytes(context.stdin);
-  const command = new GitContext({ files: new FileAccess(context.fs, run), out, cwd, env, stdin, settings });
+  const command = new GitContext({
+    files: new FileAccess(context.fs, run, context.signal),
+    out,
+    cwd,
+    env,
+    stdin,
+    settings,
+  });
   return handler(command, rest);
 }
 
