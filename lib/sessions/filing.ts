@@ -23,6 +23,7 @@ import { rescue } from './rescue.ts';
 import { recordReturnedFile, returnFile, runCleanup } from './rollback.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext } from './sessions.ts';
+import { settleFile } from './settle-file.ts';
 import { intermediateStates, refuseFaulted } from './transition-check.ts';
 
 /** After this many failures in a row a sandbox gets the fault `unknown` and is left alone. */
@@ -155,7 +156,7 @@ async function endProcess(
     if (!force && !stuck) throw error;
     // A process that does not close by force, or does not answer, is killed; its file is recovered as after a crash.
     await process.kill('killed');
-    if (row.vfsPath !== MEMORY) identity = await engine.readers.settle(absolutePath(engine, livePath(row.id)));
+    if (row.vfsPath !== MEMORY) identity = await settleFile(engine, absolutePath(engine, livePath(row.id)));
   }
   runtime.process = null;
   if (filing.verb === 'suspend' || filing.verb === 'archive') engine.failpoint(`${filing.verb}.closed`);

@@ -1,7 +1,8 @@
 /** What a power loss can leave of a sandbox that was never filed, and how it is reported. */
 import { cpSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { observeEffects } from '../base/effects.ts';
 import { namesIn } from '../testing/files-in.ts';
 import { holdFile, kill } from '../vfs/testing/processes.ts';
 import { liveFile, REQUEST, startDock } from './testing/dock.ts';
@@ -52,6 +53,31 @@ test('an empty file beside a log is kept, and the row names this fault and no ot
     } finally {
       await dock.stop();
     }
+  }
+});
+
+test('a file that a dying process holds for a moment longer is recovered by the start', async () => {
+  const dataFolder = await cutOff('a');
+  const file = join(dataFolder, 'live', 'a', 'vfs.sqlite');
+  const reader = await holdFile(file, 'reading');
+  let attempts = 0;
+  observeEffects({
+    before({ kind, path }) {
+      if (kind !== 'delegate' || path !== file) return;
+      attempts += 1;
+      if (attempts === 2) reader.kill('SIGKILL');
+    },
+  });
+  onTestFinished(() => observeEffects(null));
+  const dock = await startDock({ dataFolder });
+  try {
+    const row = await dock.registry.instances.get('a');
+    expect(row).toMatchObject({ state: 'suspended', fault: null, pending: null });
+    expect(row?.file).not.toHaveProperty('unsettled');
+    expect(namesIn(dirname(file))).toEqual(['vfs.sqlite']);
+    expect(await dock.get('a', '/x')).toBe('answered');
+  } finally {
+    await dock.stop();
   }
 });
 

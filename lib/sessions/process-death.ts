@@ -9,6 +9,7 @@ import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, now, systemAu
 import { fileRecord } from './file-verification.ts';
 import { isFileOfRow } from './orphan-search.ts';
 import type { SandboxRuntime } from './runtimes.ts';
+import { settleFile } from './settle-file.ts';
 
 export interface DeadProcess {
   trigger: Trigger;
@@ -44,7 +45,7 @@ export async function settleDeadProcess(
       fault = { fault: 'missing', reason: 'its file is not where the row says' };
     } else {
       try {
-        identity = await engine.readers.settle(file);
+        identity = await settleFile(engine, file);
       } catch (error) {
         // A refusal of the disk says nothing of the file: the row stays active, and a later round of the ladder, the
         // next request or the next start recovers it. While the server stops nobody recovers anything.

@@ -16,6 +16,7 @@ import { recordAfterReturn, returnReplacedFile } from './replaced-file.ts';
 import { recordReturnedFile, returnFile, rollbackEntry } from './rollback.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext } from './sessions.ts';
+import { settleFile } from './settle-file.ts';
 
 /** Who settles and why, for the ledger. */
 interface SettleContext {
@@ -134,7 +135,7 @@ async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Pro
  */
 async function recoverLog(engine: Engine, row: InstanceRow, live: string): Promise<{ identity: string | null } | null> {
   if (stampOf(live) === null) return null;
-  if (WAKE_VERBS.some((verb) => verb === row.pending?.verb)) return { identity: await engine.readers.settle(live) };
+  if (WAKE_VERBS.some((verb) => verb === row.pending?.verb)) return { identity: await settleFile(engine, live) };
   await moveLogsToOrphans(engine, row, fileAt(engine, row.id, livePath(row.id)));
   return null;
 }

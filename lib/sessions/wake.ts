@@ -33,6 +33,7 @@ import { settleIfInterrupted } from './reconcile.ts';
 import { recordReturnedFile, returnFile, runCleanup } from './rollback.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext } from './sessions.ts';
+import { settleFile } from './settle-file.ts';
 import { refuseFaulted } from './transition-check.ts';
 
 export interface WakeOptions {
@@ -327,7 +328,7 @@ async function recoverLog(
   const nothing = { identity: null, unsettled: false };
   if ((location !== 'live' && location !== 'cold') || stampOf(file) === null) return nothing;
   try {
-    return { identity: await engine.readers.settle(file), unsettled: false };
+    return { identity: await settleFile(engine, file), unsettled: false };
   } catch (error) {
     // The file rests with its log beside it and is recovered before anything opens it. A file that has to move cannot
     // wait for that.
