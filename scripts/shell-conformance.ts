@@ -2,9 +2,9 @@
  * `npm run shell:conformance`: runs the table of invocations, the trials beside it, and an unseen set that a seed
  * draws, in our shell and in the machine's, and prints every difference and the score. `--record` renews the recorded
  * answers of the machine's shell; `--recorded` compares with those; `--only PATTERN` takes, for both, the invocations
- * whose subject, form or text match; `--seed N` and `--unseen COUNT` draw the unseen set; `--list` writes the
- * differences of table and trials into docs/shell.md; `--differences FILE` writes the report to a file too. Exits with
- * 1 below the goals.
+ * whose subject, form or text match; `--followed` takes our output as it comes; `--seed N` and `--unseen COUNT` draw
+ * the unseen set; `--list` writes the differences of table and trials into docs/shell.md; `--differences FILE` writes
+ * the report to a file too. Exits with 1 below the goals.
  */
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -28,6 +28,7 @@ const { values } = parseArgs({
   options: {
     record: { type: 'boolean', default: false },
     recorded: { type: 'boolean', default: false },
+    followed: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     seed: { type: 'string' },
     unseen: { type: 'string', default: '150' },
@@ -78,7 +79,7 @@ async function compare(): Promise<boolean> {
   const trials = readTrials().filter(isWanted());
   const seed = values.seed === undefined ? randomInt(1_000_000) : Number(values.seed);
   const unseen = drawInvocations(seed, Number(values.unseen)).filter(({ command }) => isReal(command));
-  const shell = new OurShell(TEST_ENVIRONMENT.WB_CACHE);
+  const shell = new OurShell(TEST_ENVIRONMENT.WB_CACHE, { isFollowed: values.followed });
   try {
     await shell.start();
     const results = await resultsOf(shell, table);

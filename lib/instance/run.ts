@@ -74,6 +74,11 @@ export class Run {
     return this.#stop.signal;
   }
 
+  /** Whether somebody follows its output. */
+  get isFollowed(): boolean {
+    return this.#streaming;
+  }
+
   /** True once the deadline has passed, even if the timer could not fire. */
   get expired(): boolean {
     return this.#expired || monotonicMs() > this.deadline;

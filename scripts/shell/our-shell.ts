@@ -29,7 +29,11 @@ export class OurShell {
   #served: Served | null = null;
   #count = 0;
 
-  constructor(cacheFolder: string | undefined) {
+  readonly #isFollowed: boolean;
+
+  /** `isFollowed`: somebody takes the output as it comes, for which scripts are rewritten. */
+  constructor(cacheFolder: string | undefined, { isFollowed = false }: { isFollowed?: boolean } = {}) {
+    this.#isFollowed = isFollowed;
     this.#pool = createPool({ size: 1, maxActive: 4, dataFolder: this.#folder, cacheFolder });
   }
 
@@ -42,7 +46,10 @@ export class OurShell {
     this.#served ??= await this.#open();
     const { process, reader, version } = this.#served;
     try {
-      const outcome = await process.exec({ command, timeoutMs: TIMEOUT_MS });
+      const outcome = await process.exec(
+        { command, timeoutMs: TIMEOUT_MS },
+        this.#isFollowed ? { onOutput: () => {} } : {},
+      );
       if (outcome.timedOut || versionOf(reader) !== version) await this.#end();
       return { stdout: latin1(outcome.stdout), stderr: latin1(outcome.stderr), exitCode: outcome.exitCode };
     } catch (error) {

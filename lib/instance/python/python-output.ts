@@ -1,8 +1,8 @@
 /**
  * Keeps the bytes of Python's output intact. CPython's own output is decoded line by line, which drops NUL and replaces
  * bytes that are not UTF-8. So its two streams write text that encodes bytes, and this module decodes it: ASCII is
- * unchanged, any other byte `b` is U+E000 + b. Each piece ends with a marker and a line break, which flush it and are
- * not part of the output.
+ * unchanged, any other byte `b` is U+E000 + b. A piece that ends in the middle of a line has a marker and a line break
+ * behind it, which flush it and are not part of the output.
  */
 
 const FIRST = 0xe000;
@@ -10,8 +10,11 @@ const MARK = '\ue100\n';
 /** Bytes per piece: it must fit what the Python thread passes on at a time. */
 const PIECE_BYTES = 65_536;
 
-/** Python lines, indented by one space, that replace `sys.stdout`, `sys.stderr` and `os.write`. */
-export const BYTE_OUTPUT_SETUP = [
+/**
+ * Python lines, indented by one space, that replace `sys.stdout`, `sys.stderr` and `os.write`. `live`: a line is
+ * written when it is whole, as to a terminal.
+ */
+export const byteOutputSetup = (live: boolean): readonly string[] => [
   ' import io, os',
   ` table = {0: ${FIRST}, **{byte: ${FIRST} + byte for byte in range(128, 256)}}`,
   // The code of an evaluation runs inside code that has replaced it already.
@@ -21,8 +24,8 @@ export const BYTE_OUTPUT_SETUP = [
   '   return send(fd, data)',
   '  data = bytes(data)',
   `  for start in range(0, len(data), ${PIECE_BYTES}):`,
-  `   piece = data[start:start + ${PIECE_BYTES}].decode("latin-1").translate(table) + ${JSON.stringify(MARK)}`,
-  '   piece = piece.encode()',
+  `   piece = data[start:start + ${PIECE_BYTES}].decode("latin-1").translate(table)`,
+  `   piece = (piece if piece.endswith("\\n") else piece + ${JSON.stringify(MARK)}).encode()`,
   '   while piece:',
   '    piece = piece[send(fd, piece):]',
   '  return len(data)',
@@ -40,7 +43,7 @@ export const BYTE_OUTPUT_SETUP = [
   ' write.plain = send',
   ' sys.stdout.flush()',
   ' os.write = write',
-  ' sys.stdout = sys.__stdout__ = stream(1, "<stdout>")',
+  ` sys.stdout = sys.__stdout__ = stream(1, "<stdout>"${live ? ', line_buffering=True' : ''})`,
   ' sys.stderr = sys.__stderr__ = stream(2, "<stderr>", errors="backslashreplace", line_buffering=True)',
 ];
 

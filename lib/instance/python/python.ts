@@ -7,12 +7,14 @@ import { textOfBytes } from '../byte-text.ts';
 import type { Run } from '../run.ts';
 import { decodeBytesToUtf8, defineCommand } from '../shell/bash.ts';
 import type { FilePort } from '../shell/guest-files.ts';
+import type { Outlet } from '../shell/pipes.ts';
 import { DATABASE_SETUP, SQLITE_PORT } from '../sqlite/python-finder.ts';
 import { LazyPythonPort } from '../sqlite/python-import.ts';
+import { giveLiveOutput, type LiveOutput } from './live-output.ts';
 import { type PythonArguments, pythonArguments } from './python-arguments.ts';
 import { NETWORK_SETUP, PythonNetworkPort } from './python-network.ts';
 import { NETWORK_PORT } from './python-network-module.ts';
-import { BYTE_OUTPUT_SETUP, decodePythonOutput } from './python-output.ts';
+import { byteOutputSetup, decodePythonOutput } from './python-output.ts';
 import { type ModuleSearch, moduleSearch } from './python-paths.ts';
 
 const USAGE_EXIT = 2;
@@ -40,7 +42,7 @@ export function pythonCommands(
       let refusal: string | null = null;
       let result: ExecResult;
       try {
-        result = await runPython(name, args, context);
+        result = await runPython(name, args, context, liveOutput(context, run));
       } finally {
         files().setPort(SQLITE_PORT, null);
         files().setPort(NETWORK_PORT, null);
@@ -53,6 +55,20 @@ export function pythonCommands(
   );
 }
 
+/**
+ * Sends what Python prints while it runs, line by line as to a terminal, where somebody follows it. Null elsewhere: its
+ * output comes as by a pipe.
+ */
+function liveOutput({ pipe }: CommandContext & { pipe?: Outlet }, run: Run): LiveOutput | null {
+  if (!pipe?.live || !run.isFollowed) return null;
+  return (stream, text) => {
+    const target = stream === 'stdout' ? 'stdout' : pipe.errors;
+    if (target === null) return null;
+    run.add(target, decodePythonOutput(text));
+    return !run.output.truncated;
+  };
+}
+
 /** Refuses file names that are not UTF-8: they would change on their way to the sandbox. */
 const REFUSE_OTHER_NAMES = [
   ' def named(event, args):',
@@ -63,20 +79,22 @@ const REFUSE_OTHER_NAMES = [
   ' sys.addaudithook(named)',
 ];
 
-interface SourceOptions extends ModuleSearch, Partial<Pick<PythonArguments, 'warnings' | 'optimize'>> {}
+interface SourceOptions extends ModuleSearch, Partial<Pick<PythonArguments, 'warnings' | 'optimize'>> {
+  live?: boolean;
+}
 
 /** Code that runs `source` as if Python had received it directly: the same file name, arguments and tracebacks. */
 export function pythonSource(
   source: string,
   file: string,
   argument0: string,
-  { warnings = [], optimize = 0, ...search }: SourceOptions = {},
+  { warnings = [], optimize = 0, live = false, ...search }: SourceOptions = {},
 ): string {
   const encoded = Buffer.from(source).toString('base64');
   return [
     'def _run():',
     ' import base64, linecache, sys, traceback',
-    ...BYTE_OUTPUT_SETUP,
+    ...byteOutputSetup(live),
     ...REFUSE_OTHER_NAMES,
     ...DATABASE_SETUP,
     ...NETWORK_SETUP,
@@ -112,7 +130,12 @@ async function withExactOutput(running: Promise<ExecResult>): Promise<ExecResult
   };
 }
 
-async function runPython(name: string, args: string[], context: CommandContext): Promise<ExecResult> {
+async function runPython(
+  name: string,
+  args: string[],
+  context: CommandContext,
+  live: LiveOutput | null,
+): Promise<ExecResult> {
   const { origCommand } = context;
   if (!origCommand) return { stdout: '', stderr: `${name}: not available\n`, exitCode: 127 };
   const read = pythonArguments(name, args);
@@ -120,8 +143,11 @@ async function runPython(name: string, args: string[], context: CommandContext):
   if ('exitCode' in read) return read;
   const { what, rest, isSafePath, ...how } = read;
   const first = isSafePath ? { first: null } : {};
-  const run = (source: string, file: string, argument0: string, search: ModuleSearch = first) =>
-    withExactOutput(origCommand(['-c', pythonSource(source, file, argument0, { ...how, ...search }), ...rest]));
+  const run = (source: string, file: string, argument0: string, search: ModuleSearch = first) => {
+    if (live !== null) giveLiveOutput(live);
+    const code = pythonSource(source, file, argument0, { ...how, ...search, live: live !== null });
+    return withExactOutput(origCommand(['-c', code, ...rest]));
+  };
   switch (what.kind) {
     case 'code':
       return run(what.text, '<string>', '-c');

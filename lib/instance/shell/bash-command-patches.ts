@@ -1,15 +1,26 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of what is changed.
 /**
- * Patches of just-bash's awk, gzip, yq and tar towards the GNU tools. bash-patches.ts applies them; `$awk` is
- * awk-text.ts.
+ * Patches of just-bash's awk, gzip, yq and tar towards the GNU tools, and of how its Python prints. bash-patches.ts
+ * applies them; `$awk` is awk-text.ts, `$python` is live-output.ts.
  */
-import { AWK_FILE, type BashPatch } from './bash-patch.ts';
+import { AWK_FILE, type BashPatch, BRIDGE_FILE } from './bash-patch.ts';
 
 const GZIP = 'chunks/chunk-5ELNHAAJ.js';
 const QUERY_FORMATS = 'chunks/chunk-6KK46B7Q.js';
 const TAR = 'chunks/chunk-X3TZEFQG.js';
 
 export const COMMAND_PATCHES: readonly BashPatch[] = [
+  // Python's output was there at its end only.
+  {
+    file: BRIDGE_FILE,
+    from: 'this.invokeTool=E,this.protocol=new R(t)}',
+    to: 'this.invokeTool=E,this.protocol=new R(t),this.$live=$python.takeLiveOutput()}',
+  },
+  {
+    file: BRIDGE_FILE,
+    from: 'tryAppendOutput(t,e){return this.outputLimitExceeded?!1:',
+    to: 'tryAppendOutput(t,e){let $taken=this.outputLimitExceeded?null:this.$live?.(t,e)??null;if($taken!==null)return $taken;return this.outputLimitExceeded?!1:',
+  },
   // awk: what -v sets, records by RS, numbers as printf writes them, errors.
   {
     file: AWK_FILE,

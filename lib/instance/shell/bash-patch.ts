@@ -14,3 +14,5 @@ export const SHELLS_FILE = 'chunks/chunk-EJFBIRMD.js';
 export const REGEX_FILE = 'chunks/chunk-KVG5FR5F.js';
 export const PRINTF_FILE = 'chunks/chunk-4AKAIZPW.js';
 export const AWK_FILE = 'chunks/chunk-3CBCABOZ.js';
+/** The server's side of an interpreter in a thread: Python's. */
+export const BRIDGE_FILE = 'chunks/chunk-YJKHREBZ.js';

@@ -5,9 +5,9 @@
 import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
 import { BROKEN_PIPE_EXIT } from './pipes.ts';
 
-/** Before each round of a loop. */
+/** Before each round of a loop: whether its reader has enough, and whether others wait for the thread. */
 const asked = (output: string) =>
-  `if(e.state.pipe?.live===!1&&await e.state.pipe.roundEnded(${output}))throw new G(${BROKEN_PIPE_EXIT},"","");`;
+  `if($pipes.isTurnDue())await $pipes.turn();if(e.state.pipe?.live===!1&&await e.state.pipe.roundEnded(${output}))throw new G(${BROKEN_PIPE_EXIT},"","");`;
 
 export const PIPE_PATCHES: readonly BashPatch[] = [
   // Every stage but the last one writes to a pipe.
@@ -41,7 +41,7 @@ export const PIPE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'async executeScript(t){',
-    to: 'async executeScript(t){let $state=this.ctx.state,$pipe=$state.pipe;$state.pipe=$pipes.handedOn($state.givenPipe,t),$state.givenPipe=void 0;try{return await this.$executeScript(t)}finally{$state.pipe=$pipe}}async $executeScript(t){',
+    to: 'async executeScript(t){let $state=this.ctx.state,$pipe=$state.pipe;$state.pipe=$pipes.handedOn($state.givenPipe,t),$state.givenPipe=void 0,t=$pipes.scriptFor($state.pipe,t);try{return await this.$executeScript(t)}finally{$state.pipe=$pipe}}async $executeScript(t){',
   },
   {
     file: INTERPRETER_FILE,
@@ -50,10 +50,26 @@ export const PIPE_PATCHES: readonly BashPatch[] = [
   },
   {
     file: INTERPRETER_FILE,
+    from: 'let c=Ge(i),u=await e.executeScript(c);return l(),u}',
+    to: 'let c=Ge(i);e.state.givenPipe=e.state.pipe;let u=await e.executeScript(c);return l(),u}',
+  },
+  {
+    file: INTERPRETER_FILE,
     from: 'env:h,arrays:u.replaceEnv?',
     to: 'givenPipe:u.pipe,env:h,arrays:u.replaceEnv?',
   },
   { file: INTERPRETER_FILE, from: 'm={fs:i.fs,fsIdentity:', to: 'm={pipe:i.state.pipe,fs:i.fs,fsIdentity:' },
+  // What ended a script is said by the script, and is no output of the command that it was in.
+  {
+    file: INTERPRETER_FILE,
+    from: 'async function go(e,t,n,r){let s=',
+    to: 'async function go(e,t,n,r){let $said=t instanceof ze?$pipes.sentenceOf(t.stderr):"";$said&&(t.stderr=t.stderr.slice(0,-$said.length));let s=',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 't.stdout=i.stdout,t.stderr=i.stderr,t.internalOutputAccounting=i.internalOutputAccounting??{stdout:B(i.stdout),stderr:B(i.stderr)}}async function nt(',
+    to: 't.stdout=i.stdout,t.stderr=i.stderr+$said,t.internalOutputAccounting=i.internalOutputAccounting??{stdout:B(i.stdout),stderr:B(i.stderr)}}async function nt(',
+  },
   // Loops.
   {
     file: INTERPRETER_FILE,

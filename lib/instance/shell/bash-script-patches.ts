@@ -99,7 +99,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'm=await e.executeCommand(t.body,p,h);return rn(',
-    to: `m=await $traps.withReturnTrap(e,${PARTS},()=>e.executeCommand(t.body,p,h));return rn(`,
+    to: `m=await $traps.withReturnTrap(e,${PARTS},()=>e.executeCommand($pipes.bodyFor(e.state,t),p,h));return rn(`,
   },
   { file: INTERPRETER_FILE, from: '["errtrace",null]', to: '["errtrace","errtrace"]' },
   { file: INTERPRETER_FILE, from: '["E",null]', to: '["E","errtrace"]' },
@@ -129,12 +129,23 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'if(f(),d instanceof x)throw o.prependTo(d),d;if(Or(d)||d instanceof We||d instanceof G)',
-    to: 'if(f(),d instanceof x)throw o.prependTo(d),d;if(Or(d)||d instanceof We||d instanceof G||d instanceof Ve||d instanceof ce)',
+    to: 'if(f(),d instanceof x)throw o.prependTo(d),d;if(Or(d)||d instanceof We||d instanceof G||d instanceof Ve||d instanceof ce||d instanceof ze)',
   },
   {
     file: INTERPRETER_FILE,
     from: 'if(e instanceof Te||e instanceof We||e instanceof G||e instanceof x)return e.prependOutput(t,n),{action:"rethrow"',
-    to: 'if(e instanceof Te||e instanceof We||e instanceof G||e instanceof Ve||e instanceof ce||e instanceof x)return e.prependOutput(t,n),{action:"rethrow"',
+    to: 'if(e instanceof Te||e instanceof We||e instanceof G||e instanceof Ve||e instanceof ce||e instanceof ze||e instanceof x)return e.prependOutput(t,n),{action:"rethrow"',
+  },
+  // What was broken off in one of them went on behind it, with an error of its own.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(Or(s)||s instanceof We||s instanceof G||s instanceof x||s instanceof Mt)throw s.prependOutput',
+    to: 'if(Or(s)||s instanceof We||s instanceof G||s instanceof x||s instanceof Mt||s instanceof ze)throw s.prependOutput',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(a instanceof x)throw i.prependTo(a),a;return a instanceof Mt||',
+    to: 'if(a instanceof x||a instanceof ze)throw i.prependTo(a),a;return a instanceof Mt||',
   },
   // `$((1 / 0))` ended its statement, and not the script of `bash -c`; a script of a file goes on as in bash.
   {

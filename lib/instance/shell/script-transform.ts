@@ -1,6 +1,7 @@
 /**
- * Rewrites a parsed script so that its output can be sent while it runs. Each command that writes to the script's own
- * output is put in a group whose output goes to two sink files. Knows the shell's syntax tree, not what the sinks do.
+ * Rewrites a parsed script so that its output can be sent while it runs, in the order it was printed. Each command that
+ * writes to the script's own output is put in a group whose output goes to two sink files, in the functions and scripts
+ * that it calls, too. Knows the shell's syntax tree, not what the sinks do.
  *
  * A group runs in the same shell, so variables, functions, `cd`, `set -e` and `exit` keep their meaning. Loops,
  * conditions and groups are rewritten inside, so that an endless loop sends its output and does not buffer it.
@@ -13,8 +14,39 @@ type RedirectionNode = GroupNode['redirections'][number];
 /** Paths that stand for the script's own output. */
 export const SINKS = { stdout: '/dev/winterdock/stdout', stderr: '/dev/winterdock/stderr' } as const;
 
+/** The stream of the call that a script's stderr goes to; null when its surroundings take it. */
+export type ErrorStream = keyof typeof SINKS | null;
+
+/** How a script is rewritten. */
+export interface Streaming {
+  errors: ErrorStream;
+  /** Any of its commands may start a trap, which prints. */
+  mayTrap: boolean;
+}
+
+/** Bodies of functions as they run where they write to the call's own output. */
+const bodies = new WeakMap<CommandNode, Map<string, CommandNode>>();
+
 /** Commands that print nothing unless used wrongly. */
 const SILENT = new Set(['[', 'test', 'true', 'false', ':', 'read']);
+/** The same, of those that a script begins its functions and loops with. */
+const SILENT_INSIDE = new Set([
+  ...SILENT,
+  ...[
+    'break',
+    'continue',
+    'declare',
+    'export',
+    'let',
+    'local',
+    'readonly',
+    'return',
+    'set',
+    'shift',
+    'typeset',
+    'unset',
+  ],
+]);
 const INPUT = new Set(['<', '<<', '<<-', '<<<']);
 
 /**
@@ -22,12 +54,31 @@ const INPUT = new Set(['<', '<<', '<<-', '<<<']);
  * rewrite from the first command on that may redirect the whole shell (`exec > file`): a group would undo that
  * redirection at its end.
  */
-export function withStreamedOutput(given: ScriptNode, between: () => void): ScriptNode {
+export function withStreamedOutput(
+  given: ScriptNode,
+  between: () => void,
+  how: Streaming = { errors: 'stderr', mayTrap: setsTrap(given) },
+): ScriptNode {
   const script = { ...given, statements: withShellsForPipes(given.statements) };
-  const from = script.statements.findIndex(mayReplaceOutput);
+  const from = script.statements.findIndex((statement) => callsByName(statement, 'exec'));
   const plain = from === -1 ? script.statements.length : from;
-  const statements = script.statements.map((statement, at) => (at < plain ? toSinks(statement) : statement));
+  const statements = script.statements.map((statement, at) => (at < plain ? toSinks(statement, how) : statement));
   return { ...script, statements: HookedStatements.over(statements, between) };
+}
+
+/** The body of a function that writes to the call's own output. */
+export function withStreamedBody(body: CommandNode, how: Streaming): CommandNode {
+  const known = bodies.get(body) ?? new Map<string, CommandNode>();
+  bodies.set(body, known);
+  const key = `${how.errors} ${how.mayTrap}`;
+  const streamed = known.get(key) ?? compound(body, how);
+  known.set(key, streamed);
+  return streamed;
+}
+
+/** Whether a script calls `trap` by name anywhere. */
+export function setsTrap(script: ScriptNode): boolean {
+  return callsByName(script.statements, 'trap');
 }
 
 /**
@@ -81,14 +132,56 @@ function execIntoPipe({ pipelines, background }: StatementNode): RedirectionNode
   return leads ? command.redirections : null;
 }
 
-function toSinks(statement: StatementNode): StatementNode {
-  const group: GroupNode = {
-    type: 'Group',
-    body: [inside(statement)],
-    redirections: [appendTo(1, SINKS.stdout), appendTo(2, SINKS.stderr)],
-  };
+function toSinks(statement: StatementNode, how: Streaming): StatementNode {
+  if (!how.mayTrap && needsNoGroup(statement)) return inside(statement, how);
+  const group = groupToSinks(inside(statement, how), how);
   const pipeline: PipelineNode = { type: 'Pipeline', commands: [group], negated: false };
   return { type: 'Statement', pipelines: [pipeline], operators: [], background: false, line: statement.line };
+}
+
+/**
+ * Whether a statement prints nothing itself: half of those in functions. A group around each would take as long again.
+ */
+function needsNoGroup({ background, pipelines }: StatementNode): boolean {
+  return (
+    !background &&
+    pipelines.every(
+      ({ commands, timed }) =>
+        timed !== true &&
+        commands.every(
+          (command) =>
+            commands.length === 1 &&
+            (isRewritten(command) || (command.redirections.length === 0 && isSilentInside(command))),
+        ),
+    )
+  );
+}
+
+/** Whether all that a compound command prints is printed by what it consists of, which has groups of its own. */
+function isRewritten({ type, redirections }: CommandNode): boolean {
+  return redirections.length === 0 && ['If', 'While', 'Until', 'For', 'CStyleFor', 'Case', 'Group'].includes(type);
+}
+
+function isSilentInside(command: CommandNode): boolean {
+  if (command.type === 'FunctionDef' || isSilent(command)) return !runsAnother(command);
+  if (command.type !== 'SimpleCommand' || runsAnother(command)) return false;
+  if (command.name === null) return true;
+  // `set`, `declare -p` and `export -p` print what there is.
+  const [first] = command.args;
+  return SILENT_INSIDE.has(literal(command.name)) && !/^$|^-\w*[fFp]/.test(literal(first ?? null));
+}
+
+/** Whether its words are the output of other commands, which may print errors. */
+function runsAnother(node: unknown): boolean {
+  if (Array.isArray(node)) return node.some(runsAnother);
+  if (typeof node !== 'object' || node === null) return false;
+  if ('type' in node && (node.type === 'CommandSubstitution' || node.type === 'ProcessSubstitution')) return true;
+  return Object.values(node).some(runsAnother);
+}
+
+function groupToSinks(statement: StatementNode, { errors }: Streaming): GroupNode {
+  const ofErrors = errors === null ? [] : [appendTo(2, SINKS[errors])];
+  return { type: 'Group', body: [statement], redirections: [appendTo(1, SINKS.stdout), ...ofErrors] };
 }
 
 function appendTo(fd: number, path: string): RedirectionNode {
@@ -96,38 +189,59 @@ function appendTo(fd: number, path: string): RedirectionNode {
   return { type: 'Redirection', fd, operator: '>>', target };
 }
 
-/** Rewrites the compound commands of a statement whose output is the statement's own. */
-function inside(statement: StatementNode): StatementNode {
+/**
+ * Rewrites the compound commands of a statement whose output is the statement's own. Each part of `a && b` has a group
+ * of its own: what `b` prints as it runs must not come before what `a` has printed.
+ */
+function inside(statement: StatementNode, how: Streaming): StatementNode {
   if (statement.background) return statement;
+  const isList = statement.pipelines.length > 1;
   const pipelines = statement.pipelines.map((pipeline) => {
     const [command, ...more] = pipeline.commands;
-    if (command === undefined || more.length > 0) return pipeline;
-    return { ...pipeline, commands: [compound(command)] };
+    if (command === undefined) return pipeline;
+    const rewritten = more.length > 0 ? pipeline : { ...pipeline, commands: [compound(command, how)] };
+    if (!isList || (isQuiet(pipeline) && !how.mayTrap) || (more.length === 0 && isRewritten(command))) return rewritten;
+    const part: StatementNode = {
+      ...{ type: 'Statement', pipelines: [{ ...rewritten, negated: false }], operators: [], background: false },
+      ...(statement.line !== undefined && { line: statement.line }),
+    };
+    const group = groupToSinks(part, how);
+    return { type: 'Pipeline', commands: [group], negated: pipeline.negated } satisfies PipelineNode;
   });
-  return { ...statement, pipelines };
+  return withPipelines(statement, pipelines);
 }
 
-function compound(command: CommandNode): CommandNode {
+/** A copy. What reads a property of the given one, as the hook of a statement does, reads the copy's as well. */
+function withPipelines(statement: StatementNode, pipelines: PipelineNode[]): StatementNode {
+  const copy = Object.defineProperties({} as StatementNode, Object.getOwnPropertyDescriptors(statement));
+  copy.pipelines = pipelines;
+  return copy;
+}
+
+function isQuiet({ commands, timed }: PipelineNode): boolean {
+  return timed !== true && commands.every(isSilent);
+}
+
+function compound(command: CommandNode, how: Streaming): CommandNode {
   if (!command.redirections.every((redirection) => INPUT.has(redirection.operator) && (redirection.fd ?? 0) === 0)) {
     return command;
   }
-  const all = (statements: StatementNode[]) => statements.map(toSinks);
+  const all = (statements: StatementNode[]) => statements.map((statement) => toSinks(statement, how));
+  const conditions = (statements: StatementNode[]) => statements.map((statement) => condition(statement, how));
   switch (command.type) {
     case 'If':
       return {
         ...command,
-        clauses: command.clauses.map((clause) => ({
-          condition: clause.condition.map(condition),
-          body: all(clause.body),
-        })),
+        clauses: command.clauses.map((clause) => ({ condition: conditions(clause.condition), body: all(clause.body) })),
         elseBody: command.elseBody && all(command.elseBody),
       };
     case 'While':
     case 'Until':
-      return { ...command, condition: command.condition.map(condition), body: all(command.body) };
+      return { ...command, condition: conditions(command.condition), body: all(command.body) };
     case 'For':
     case 'CStyleFor':
     case 'Group':
+    case 'Subshell':
       return { ...command, body: all(command.body) };
     case 'Case':
       return { ...command, items: command.items.map((item) => ({ ...item, body: all(item.body) })) };
@@ -137,11 +251,8 @@ function compound(command: CommandNode): CommandNode {
 }
 
 /** Does not rewrite conditions that print nothing: a group around each would double the cost of a loop. */
-function condition(statement: StatementNode): StatementNode {
-  const prints = statement.pipelines.some(
-    ({ commands, timed }) => timed || commands.some((command) => !isSilent(command)),
-  );
-  return prints ? toSinks(statement) : statement;
+function condition(statement: StatementNode, how: Streaming): StatementNode {
+  return statement.pipelines.every(isQuiet) ? statement : toSinks(statement, how);
 }
 
 function isSilent(command: CommandNode): boolean {
@@ -149,13 +260,13 @@ function isSilent(command: CommandNode): boolean {
   return command.type === 'SimpleCommand' && SILENT.has(literal(command.name));
 }
 
-/** Whether a statement calls `exec` by name anywhere. */
-function mayReplaceOutput(node: unknown): boolean {
-  if (Array.isArray(node)) return node.some(mayReplaceOutput);
+/** Whether something calls a command by name anywhere. */
+function callsByName(node: unknown, name: string): boolean {
+  if (Array.isArray(node)) return node.some((one) => callsByName(one, name));
   if (typeof node !== 'object' || node === null) return false;
-  if ('type' in node && node.type === 'SimpleCommand' && literal((node as SimpleCommandNode).name) === 'exec')
+  if ('type' in node && node.type === 'SimpleCommand' && literal((node as SimpleCommandNode).name) === name)
     return true;
-  return Object.values(node).some(mayReplaceOutput);
+  return Object.values(node).some((one) => callsByName(one, name));
 }
 
 /** The literal text of a word, without quotes. */

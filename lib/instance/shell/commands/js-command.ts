@@ -10,6 +10,7 @@ import { resolveModule } from '../../javascript/module-files.ts';
 import { joinStream, MAX_STREAM_BYTES, Output } from '../../output.ts';
 import { type Run, TIMED_OUT_EXIT } from '../../run.ts';
 import { decodeBytesToUtf8, defineCommand } from '../bash.ts';
+import type { Outlet } from '../pipes.ts';
 import { CommandFiles, type CommandSystem } from './command-files.ts';
 
 const USAGE = `usage: js -e CODE [ARGUMENT ...]
@@ -38,6 +39,9 @@ export function jsCommand(memoryBytes: number, running: () => Run, system: Comma
     const source = await sourceOf(args, context);
     if ('exitCode' in source) return source;
     const output = new Output();
+    const run = running();
+    const wasTruncated = run.output.truncated;
+    const add = writer(output, run, context);
     const { code, file, args: passed, stdin } = source;
     const bytes = bytesOfText(stdin);
     const main = file.startsWith('/') ? file : `${context.cwd === '/' ? '' : context.cwd}/[${file}]`;
@@ -46,22 +50,33 @@ export function jsCommand(memoryBytes: number, running: () => Run, system: Comma
       code,
       file,
       memoryBytes,
-      deadline: running().nextDeadline,
-      network: running(),
-      print: ({ stream, text }) => output.add(stream, bytesOfText(visibleButBytes(text))),
-      write: (stream, written) => output.add(stream, written),
+      deadline: run.nextDeadline,
+      network: run,
+      print: ({ stream, text }) => add(stream, bytesOfText(visibleButBytes(text))),
+      write: add,
       stdin: bytes,
       values: { args: passed, env: { ...context.exportedEnv }, stdin },
     });
-    // Output dropped here counts as dropped by the call.
-    if (output.truncated) running().output.truncated = true;
+    // Output dropped here counts as dropped by the call, and what was sent as it came is counted there.
+    const truncated = output.truncated || (run.output.truncated && !wasTruncated);
+    run.output.truncated ||= truncated;
     const chunks = output.end();
-    const cut = output.truncated ? `js: more than ${MAX_STREAM_BYTES} bytes were written, the rest was dropped\n` : '';
+    const cut = truncated ? `js: more than ${MAX_STREAM_BYTES} bytes were written, the rest was dropped\n` : '';
     const stderr =
       joinStream(chunks, 'stderr') + (result.ok ? '' : `js: ${escapeLoneSurrogates(result.error)}\n`) + cut;
-    const exitCode = result.ok ? (output.truncated ? 1 : 0) : result.timedOut ? TIMED_OUT_EXIT : 1;
+    const exitCode = result.ok ? (truncated ? 1 : 0) : result.timedOut ? TIMED_OUT_EXIT : 1;
     return { stdout: joinStream(chunks, 'stdout'), stderr, exitCode, stdoutKind: 'text' };
   });
+}
+
+/** Where its output goes: to the call's own, as it comes, or elsewhere at the end of the command. */
+function writer(output: Output, run: Run, { pipe }: CommandContext & { pipe?: Outlet }): JavaScriptRun['write'] {
+  if (!pipe?.live) return (stream, bytes) => output.add(stream, bytes);
+  return (stream, bytes) => {
+    const target = stream === 'stdout' ? 'stdout' : pipe.errors;
+    if (target === null) output.add(stream, bytes);
+    else run.add(target, Uint8Array.from(bytes));
+  };
 }
 
 /** The files of the sandbox for `require`. */

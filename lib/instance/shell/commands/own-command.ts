@@ -19,7 +19,7 @@ import { type GivenOption, OptionError, type OptionNames, parseOptions } from '.
 /** How long a command runs before pending requests are served, in milliseconds. */
 const TURN_MS = 20;
 const NOT_FOUND_EXIT = 127;
-const ABORTED = /^bash: execution aborted\n/m;
+const ABORTED = /^(?:bash: )?execution aborted\n/m;
 /** Built into the shell, and programs of a real system too. */
 const ALSO_PROGRAMS = new Set(['[', 'echo', 'false', 'kill', 'printf', 'pwd', 'test', 'true']);
 
@@ -117,8 +117,9 @@ export class CommandCall {
   send(): void {
     if (!this.outlet?.live) return;
     this.#run.add('stdout', this.printed);
-    this.#run.add('stderr', bytesOfText(this.#stderr));
     this.#parts = [];
+    if (this.outlet.errors === null) return;
+    this.#run.add(this.outlet.errors, bytesOfText(this.#stderr));
     this.#stderr = '';
   }
 
