@@ -7,7 +7,7 @@ import { textOfBytes } from '../byte-text.ts';
 import type { Run } from '../run.ts';
 import { decodeBytesToUtf8, defineCommand } from '../shell/bash.ts';
 import type { FilePort } from '../shell/guest-files.ts';
-import type { Outlet } from '../shell/pipes.ts';
+import type { Outlet } from '../shell/outlets.ts';
 import { DATABASE_SETUP, SQLITE_PORT } from '../sqlite/python-finder.ts';
 import { LazyPythonPort } from '../sqlite/python-import.ts';
 import { giveLiveOutput, type LiveOutput } from './live-output.ts';

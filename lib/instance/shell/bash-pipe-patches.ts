@@ -1,6 +1,6 @@
 /**
  * Patches of just-bash's pipelines and loops: a writer whose reader has enough ends as by SIGPIPE. bash-patches.ts
- * applies them; `$pipes` is pipes.ts.
+ * applies them; `$pipes` is pipes.ts, `$outlets` is outlets.ts.
  */
 import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
 import { BROKEN_PIPE_EXIT } from './pipes.ts';
@@ -36,12 +36,12 @@ export const PIPE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'let s=jc(this.ctx),i;try{i=await this.executeCommandInner(t,n,r)}catch(a){throw await qi(this.ctx,s).catch(()=>{}),a}',
-    to: 'let s=jc(this.ctx),i,$pipe=this.ctx.state.pipe;this.ctx.state.pipe=$pipes.behind($pipe,t);try{i=await this.executeCommandInner(t,n,r)}catch(a){throw await qi(this.ctx,s).catch(()=>{}),a}finally{this.ctx.state.pipe=$pipe}',
+    to: 'let s=jc(this.ctx),i,$pipe=this.ctx.state.pipe;this.ctx.state.pipe=$outlets.behind($pipe,t);try{i=await this.executeCommandInner($outlets.commandFor(this.ctx.state,t),n,r)}catch(a){throw await qi(this.ctx,s).catch(()=>{}),a}finally{this.ctx.state.pipe=$pipe}',
   },
   {
     file: INTERPRETER_FILE,
     from: 'async executeScript(t){',
-    to: 'async executeScript(t){let $state=this.ctx.state,$pipe=$state.pipe;$state.pipe=$pipes.handedOn($state.givenPipe,t),$state.givenPipe=void 0,t=$pipes.scriptFor($state.pipe,t);try{return await this.$executeScript(t)}finally{$state.pipe=$pipe}}async $executeScript(t){',
+    to: 'async executeScript(t){let $state=this.ctx.state,$pipe=$state.pipe;$state.pipe=$outlets.handedOn($state.givenPipe,t),$state.givenPipe=void 0,t=$outlets.scriptFor($state.pipe,t);try{return await this.$executeScript(t)}finally{$state.pipe=$pipe}}async $executeScript(t){',
   },
   {
     file: INTERPRETER_FILE,
@@ -63,7 +63,7 @@ export const PIPE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'async function go(e,t,n,r){let s=',
-    to: 'async function go(e,t,n,r){let $said=t instanceof ze?$pipes.sentenceOf(t.stderr):"";$said&&(t.stderr=t.stderr.slice(0,-$said.length));let s=',
+    to: 'async function go(e,t,n,r){let $said=t instanceof ze?$outlets.sentenceOf(t.stderr):"";$said&&(t.stderr=t.stderr.slice(0,-$said.length));let s=',
   },
   {
     file: INTERPRETER_FILE,

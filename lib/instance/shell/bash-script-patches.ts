@@ -99,7 +99,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'm=await e.executeCommand(t.body,p,h);return rn(',
-    to: `m=await $traps.withReturnTrap(e,${PARTS},()=>e.executeCommand($pipes.bodyFor(e.state,t),p,h));return rn(`,
+    to: `m=await $traps.withReturnTrap(e,${PARTS},()=>e.executeCommand($outlets.bodyFor(e.state,t),p,h));return rn(`,
   },
   { file: INTERPRETER_FILE, from: '["errtrace",null]', to: '["errtrace","errtrace"]' },
   { file: INTERPRETER_FILE, from: '["E",null]', to: '["E","errtrace"]' },

@@ -84,6 +84,24 @@ test('stderr comes in its place where it is sent to stdout, and goes elsewhere w
   expect(await at.say(sandbox, mixed)).toBe('1\n2\n3\n1\n3\n2\n');
 }, 60_000);
 
+test('in a file, a variable or a pipe, too, what went to stderr has its place', async () => {
+  const script = `f() { echo 1; if true; then echo 2 >&2; fi; echo 3; }
+cat > s.sh <<'X'
+echo 1; ls none; echo 3
+X
+a=$(f 2>&1); echo $a; f > log 2>&1; cat log; f &> log; cat log; f 2>&1 | cat; f 2>&1 > log | tr 2 x; cat log
+a=$(bash s.sh 2>&1); echo $a; bash s.sh >> log 2>&1; tail -3 log; ( f; echo 4 ) 2>&1 | tail -4
+{ f; g() { f; }; g; } > log 2>&1; cat log; for i in a b; do echo $i; f; done > log 2>&1; cat log
+a=$(eval 'echo 1; ls none; echo 3' 2>&1); echo $a; (f) 2> log; cat log; { echo $(f); } 2> log; cat log
+a=$(timeout 9 bash s.sh 2>&1); echo $a`;
+  const missing = "ls: cannot access 'none': No such file or directory";
+  const three = '1\n2\n3\n';
+  expect(await at.say(sandbox, script)).toBe(
+    `1 2 3\n${three}${three}${three}x\n1\n3\n1 ${missing} 3\n1\n${missing}\n3\n${three}4\n${three}${three}` +
+      `a\n${three}b\n${three}1 ${missing} 3\n1\n3\n2\n1 3\n2\n1 ${missing} 3\n`,
+  );
+}, 60_000);
+
 test('what was printed is kept when the time of a command or a call is over, and nobody else says anything', async () => {
   const say = (command: string) => at.say(sandbox, command);
   expect(await say("timeout 0.3 bash -c 'echo a; while true; do :; done'; echo $?")).toBe('a\n124\n');

@@ -1,13 +1,11 @@
 /**
- * Where a command of a script writes to: the next stage of its pipeline, or the call's own output. Stages run one after
- * the other, so a writer without an end asks here whether its reader has enough. Called by just-bash's interpreter as
- * it is patched (bash-pipe-patches.ts) and by the shell's own commands; knows of both what the interfaces say.
+ * The pipe between two stages of a pipeline. Stages run one after the other, so a writer without an end asks here
+ * whether its reader has enough. Called by just-bash's interpreter as it is patched (bash-pipe-patches.ts) and by the
+ * shell's own commands; knows of both what the interfaces say.
  */
-
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CommandNode, ScriptNode, WordNode } from 'just-bash';
 import { monotonicMs } from '../monotonic.ts';
-import { type ErrorStream, SINKS, setsTrap, withStreamedBody, withStreamedOutput } from './script-transform.ts';
 
 /** What a pipe of Linux holds: its writer is not told earlier that the reader has gone. */
 const PIPE_BYTES = 64 * 1024;
@@ -58,12 +56,10 @@ interface ShellProgram {
 }
 
 interface ShellState {
-  pipe?: Outlet | undefined;
   env: Map<string, string>;
   cwd: string;
   signal?: AbortSignal;
   functions: Map<string, { body: CommandNode }>;
-  traps?: ReadonlyMap<string, string>;
 }
 
 /** The interpreter, as far as a reader's trial run needs it. */
@@ -86,19 +82,6 @@ interface LoopOutput {
 interface Interpreter {
   bytesOf(result: ShellResult): string;
   trust<T>(run: () => Promise<T>): Promise<T>;
-}
-
-/** The call's own output: a command may write to it before it ends. */
-export class CallOutput {
-  readonly live = true;
-  readonly inWhole = true;
-  readonly errors: ErrorStream;
-  writers: readonly CommandNode[];
-
-  constructor(writers: readonly CommandNode[], errors: ErrorStream) {
-    this.writers = writers;
-    this.errors = errors;
-  }
 }
 
 /** A pipe to the next stage, whose reader may have enough before its input ends. */
@@ -237,15 +220,6 @@ export async function turn(): Promise<void> {
   turnAt = monotonicMs();
 }
 
-const ABORTED = /(?:^|(?<=\n))(?:bash: )?execution aborted\n$/;
-
-/** The sentence of the interpreter at the end of what it says of a script that it broke off; empty for none. */
-export function sentenceOf(stderr: string): string {
-  return ABORTED.exec(stderr)?.[0] ?? '';
-}
-
-export type Outlet = Pipe | CallOutput;
-
 /** The pipe behind a stage; nothing when its readers read all that there is. */
 export function pipeTo(
   context: ShellContext,
@@ -266,60 +240,6 @@ export function pipeTo(
   return undefined;
 }
 
-type Redirection = CommandNode['redirections'][number];
-
-/** Where a command writes to, whose surroundings write to `outlet`. */
-export function behind(outlet: Outlet | undefined, command: CommandNode): Outlet | undefined {
-  const toFile =
-    (descriptor: number) =>
-    ({ operator, fd }: Redirection) =>
-      operator.includes('>') && (fd ?? (operator === '<>' ? 0 : 1)) === descriptor;
-  const redirection = command.redirections?.findLast(toFile(1));
-  const ofErrors = command.redirections?.findLast(toFile(2));
-  if (redirection === undefined) {
-    if (outlet?.inWhole && !outlet.writers.includes(command)) return undefined;
-    if (!outlet?.live || ofErrors === undefined) return outlet;
-    return new CallOutput(outlet.writers, errorsOf(ofErrors));
-  }
-  if (command.type !== 'Group' || targetOf(redirection) !== SINKS.stdout) return undefined;
-  const writer = lastCommand(command.body);
-  return writer && new CallOutput([writer], ofErrors === undefined ? null : errorsOf(ofErrors));
-}
-
-/** The stream of the call that stderr goes to by a redirection; null for another place. */
-function errorsOf(redirection: Redirection): ErrorStream {
-  const target = targetOf(redirection);
-  if (target === SINKS.stderr) return 'stderr';
-  return target === SINKS.stdout || (redirection.operator === '>&' && target === '1') ? 'stdout' : null;
-}
-
-function targetOf({ target }: Redirection): string | null {
-  const [part, ...more] = 'parts' in target ? target.parts : [];
-  return part !== undefined && more.length === 0 && 'value' in part ? part.value : null;
-}
-
-/** The outlet of a script that a command runs in its place. */
-export function handedOn(outlet: Outlet | undefined, script: ScriptNode): Outlet | undefined {
-  const writer = onlyCommand(script.statements);
-  if (outlet !== undefined) outlet.writers = writer === undefined ? [] : [writer];
-  return outlet;
-}
-
-/** A script that a command runs in its place, as it writes where that command would. */
-export function scriptFor(outlet: Outlet | undefined, script: ScriptNode): ScriptNode {
-  if (!outlet?.live || onlyCommand(script.statements)?.type === 'SimpleCommand') return script;
-  return withStreamedOutput(script, () => {}, { errors: outlet.errors, mayTrap: setsTrap(script) });
-}
-
-/** The body of a function, as it writes where its call does. */
-export function bodyFor(
-  { pipe, traps }: ShellState,
-  { body, redirections }: { body: CommandNode; redirections: readonly unknown[] },
-): CommandNode {
-  if (!pipe?.live || redirections.length > 0) return body;
-  return withStreamedBody(body, { errors: pipe.errors, mayTrap: (traps?.size ?? 0) > 0 });
-}
-
 /** A command, and what it consists of when that is one command alone. */
 function writersOf(command: CommandNode, state: ShellState): readonly CommandNode[] {
   let inside: CommandNode | undefined;
@@ -332,14 +252,8 @@ function writersOf(command: CommandNode, state: ShellState): readonly CommandNod
   return isNew && inside !== undefined ? [command, ...writersOf(inside, state)] : [command];
 }
 
-/** The command whose output is that of the statement, when that is one pipeline. */
-function lastCommand(statements: ScriptNode['statements']): CommandNode | undefined {
-  const [statement, ...more] = statements;
-  const [pipeline, ...others] = statement?.pipelines ?? [];
-  return more.length > 0 || others.length > 0 ? undefined : pipeline?.commands.at(-1);
-}
-
-function onlyCommand(statements: ScriptNode['statements']): CommandNode | undefined {
+/** The command that the statements are, when they are one alone. */
+export function onlyCommand(statements: ScriptNode['statements']): CommandNode | undefined {
   const [statement, ...more] = statements;
   const [pipeline, ...others] = statement?.pipelines ?? [];
   if (more.length > 0 || others.length > 0 || pipeline?.commands.length !== 1) return undefined;

@@ -20,11 +20,15 @@ export type ErrorStream = keyof typeof SINKS | null;
 /** How a script is rewritten. */
 export interface Streaming {
   errors: ErrorStream;
+  /** Its output is collected, and stderr with it: only the order of the two counts. */
+  isCollected?: boolean;
   /** Any of its commands may start a trap, which prints. */
   mayTrap: boolean;
 }
 
-/** Bodies of functions as they run where they write to the call's own output. */
+/** The groups that a script is rewritten with. */
+const made = new WeakSet<CommandNode>();
+/** Commands as they run where they write to the call's own output. */
 const bodies = new WeakMap<CommandNode, Map<string, CommandNode>>();
 
 /** Commands that print nothing unless used wrongly. */
@@ -66,14 +70,19 @@ export function withStreamedOutput(
   return { ...script, statements: HookedStatements.over(statements, between) };
 }
 
-/** The body of a function that writes to the call's own output. */
+/** A compound command, or the body of a function, that writes to the call's own output, whatever is redirected. */
 export function withStreamedBody(body: CommandNode, how: Streaming): CommandNode {
   const known = bodies.get(body) ?? new Map<string, CommandNode>();
   bodies.set(body, known);
-  const key = `${how.errors} ${how.mayTrap}`;
-  const streamed = known.get(key) ?? compound(body, how);
+  const key = `${how.errors} ${how.mayTrap} ${how.isCollected === true}`;
+  const streamed = known.get(key) ?? withStreamedParts(body, how);
   known.set(key, streamed);
   return streamed;
+}
+
+/** Whether a command is a group that a script was rewritten with. */
+export function isMade(command: CommandNode): boolean {
+  return made.has(command);
 }
 
 /** Whether a script calls `trap` by name anywhere. */
@@ -179,14 +188,21 @@ function runsAnother(node: unknown): boolean {
   return Object.values(node).some(runsAnother);
 }
 
-function groupToSinks(statement: StatementNode, { errors }: Streaming): GroupNode {
+function groupToSinks(statement: StatementNode, { errors, isCollected }: Streaming): GroupNode {
   const ofErrors = errors === null ? [] : [appendTo(2, SINKS[errors])];
-  return { type: 'Group', body: [statement], redirections: [appendTo(1, SINKS.stdout), ...ofErrors] };
+  const redirections = isCollected ? [redirection(2, '>&', '1')] : [appendTo(1, SINKS.stdout), ...ofErrors];
+  const group: GroupNode = { type: 'Group', body: [statement], redirections };
+  made.add(group);
+  return group;
 }
 
 function appendTo(fd: number, path: string): RedirectionNode {
-  const target: WordNode = { type: 'Word', parts: [{ type: 'Literal', value: path }] };
-  return { type: 'Redirection', fd, operator: '>>', target };
+  return redirection(fd, '>>', path);
+}
+
+function redirection(fd: number, operator: RedirectionNode['operator'], to: string): RedirectionNode {
+  const target: WordNode = { type: 'Word', parts: [{ type: 'Literal', value: to }] };
+  return { type: 'Redirection', fd, operator, target };
 }
 
 /**
@@ -226,6 +242,11 @@ function compound(command: CommandNode, how: Streaming): CommandNode {
   if (!command.redirections.every((redirection) => INPUT.has(redirection.operator) && (redirection.fd ?? 0) === 0)) {
     return command;
   }
+  return withStreamedParts(command, how);
+}
+
+/** A compound command whose parts are rewritten; any other as it is. */
+function withStreamedParts(command: CommandNode, how: Streaming): CommandNode {
   const all = (statements: StatementNode[]) => statements.map((statement) => toSinks(statement, how));
   const conditions = (statements: StatementNode[]) => statements.map((statement) => condition(statement, how));
   switch (command.type) {

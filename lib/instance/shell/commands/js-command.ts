@@ -10,7 +10,7 @@ import { resolveModule } from '../../javascript/module-files.ts';
 import { joinStream, MAX_STREAM_BYTES, Output } from '../../output.ts';
 import { type Run, TIMED_OUT_EXIT } from '../../run.ts';
 import { decodeBytesToUtf8, defineCommand } from '../bash.ts';
-import type { Outlet } from '../pipes.ts';
+import type { Outlet } from '../outlets.ts';
 import { CommandFiles, type CommandSystem } from './command-files.ts';
 
 const USAGE = `usage: js -e CODE [ARGUMENT ...]

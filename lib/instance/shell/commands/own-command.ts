@@ -11,7 +11,7 @@ import { monotonicMs } from '../../monotonic.ts';
 import { type Run, TIMED_OUT_EXIT } from '../../run.ts';
 import { latin1FromBytes } from '../bash.ts';
 import { normalizePath } from '../guest-paths.ts';
-import type { Outlet } from '../pipes.ts';
+import type { Outlet } from '../outlets.ts';
 import { POSIX_REASONS } from '../posix-error.ts';
 import { CommandFiles, type CommandSystem } from './command-files.ts';
 import { type GivenOption, OptionError, type OptionNames, parseOptions } from './options.ts';

@@ -1,0 +1,148 @@
+/**
+ * Where a command of a script writes to: the call's own output, the next stage of its pipeline (pipes.ts), or a place
+ * where its output is collected; and how what runs in its place is rewritten for that (script-transform.ts). Called by
+ * just-bash's interpreter as it is patched (bash-pipe-patches.ts).
+ */
+import type { CommandNode, ScriptNode } from 'just-bash';
+import { onlyCommand, type Pipe } from './pipes.ts';
+import {
+  type ErrorStream,
+  isMade,
+  SINKS,
+  type Streaming,
+  setsTrap,
+  withStreamedBody,
+  withStreamedOutput,
+} from './script-transform.ts';
+
+/** The call's own output: a command may write to it before it ends. */
+export class CallOutput {
+  readonly live = true;
+  readonly inWhole = true;
+  readonly errors: ErrorStream;
+  writers: readonly CommandNode[];
+
+  constructor(writers: readonly CommandNode[], errors: ErrorStream) {
+    this.writers = writers;
+    this.errors = errors;
+  }
+}
+
+/** Output that is collected with stderr among it, in a file or a variable say: what counts is the order of the two. */
+export class JoinedOutput {
+  readonly live = null;
+  readonly inWhole = true;
+  writers: readonly CommandNode[];
+
+  constructor(writers: readonly CommandNode[]) {
+    this.writers = writers;
+  }
+}
+
+export type Outlet = Pipe | CallOutput | JoinedOutput;
+
+/** The state of the interpreter, as far as it says where a command writes to. */
+interface OutputState {
+  pipe?: Outlet | undefined;
+  traps?: ReadonlyMap<string, string>;
+}
+
+type Redirection = CommandNode['redirections'][number];
+
+/** Where a command writes to, whose surroundings write to `outlet`. */
+export function behind(outlet: Outlet | undefined, command: CommandNode): Outlet | undefined {
+  const outputs = command.redirections?.filter(({ operator }) => operator.includes('>')) ?? [];
+  const ofOutput = outputs.findLast(writesTo(1));
+  const ofErrors = outputs.findLast(writesTo(2));
+  if (ofOutput === undefined) {
+    const isPart = outlet?.inWhole && !outlet.writers.includes(command);
+    const own = isPart ? undefined : outlet;
+    if (ofErrors === undefined) return own;
+    if (own?.live) return new CallOutput(own.writers, errorsOf(ofErrors));
+    if (own !== undefined && own.live === false) return own;
+    return isToOutput(ofErrors) ? collected(command) : undefined;
+  }
+  if (command.type === 'Group' && targetOf(ofOutput) === SINKS.stdout) {
+    const writer = lastCommand(command.body);
+    return writer && new CallOutput([writer], ofErrors === undefined ? null : errorsOf(ofErrors));
+  }
+  const isBoth = ofOutput.operator.startsWith('&>') || (ofOutput.operator === '>&' && ofOutput.fd === null);
+  const joins =
+    ofErrors === undefined ? isBoth : isToOutput(ofErrors) && outputs.indexOf(ofErrors) > outputs.indexOf(ofOutput);
+  return joins ? collected(command) : undefined;
+}
+
+function collected(command: CommandNode): JoinedOutput {
+  const writer = command.type === 'Group' ? lastCommand(command.body) : undefined;
+  return new JoinedOutput(writer === undefined ? [command] : [command, writer]);
+}
+
+function writesTo(descriptor: number): (redirection: Redirection) => boolean {
+  return ({ operator, fd }) => (fd ?? (operator === '<>' ? 0 : 1)) === descriptor;
+}
+
+function isToOutput(redirection: Redirection): boolean {
+  return redirection.operator === '>&' && targetOf(redirection) === '1';
+}
+
+/** The stream of the call that stderr goes to by a redirection; null for another place. */
+function errorsOf(redirection: Redirection): ErrorStream {
+  const target = targetOf(redirection);
+  if (target === SINKS.stderr) return 'stderr';
+  return target === SINKS.stdout || isToOutput(redirection) ? 'stdout' : null;
+}
+
+function targetOf({ target }: Redirection): string | null {
+  const [part, ...more] = 'parts' in target ? target.parts : [];
+  return part !== undefined && more.length === 0 && 'value' in part ? part.value : null;
+}
+
+/** The outlet of a script that a command runs in its place. */
+export function handedOn(outlet: Outlet | undefined, script: ScriptNode): Outlet | undefined {
+  const writer = onlyCommand(script.statements);
+  if (outlet !== undefined) outlet.writers = writer === undefined ? [] : [writer];
+  return outlet;
+}
+
+/** A script that a command runs in its place, as it writes where that command would. */
+export function scriptFor(outlet: Outlet | undefined, script: ScriptNode): ScriptNode {
+  const how = streamingTo(outlet, setsTrap(script));
+  if (how === null || onlyCommand(script.statements)?.type === 'SimpleCommand') return script;
+  return withStreamedOutput(script, () => {}, how);
+}
+
+/** The body of a function, as it writes where its call does. */
+export function bodyFor(
+  { pipe, traps }: OutputState,
+  { body, redirections }: { body: CommandNode; redirections: readonly unknown[] },
+): CommandNode {
+  const how = streamingTo(pipe, (traps?.size ?? 0) > 0);
+  return how === null || redirections.length > 0 ? body : withStreamedBody(body, how);
+}
+
+/** A compound command with redirections, as its parts write where it does. */
+export function commandFor({ pipe, traps }: OutputState, command: CommandNode): CommandNode {
+  if (!command.redirections?.some(({ operator }) => operator.includes('>')) || isMade(command)) return command;
+  const how = streamingTo(pipe, (traps?.size ?? 0) > 0);
+  return how === null || command.type === 'FunctionDef' ? command : withStreamedBody(command, how);
+}
+
+/** How what is run in the place of a command that writes there is rewritten; null when it is not. */
+function streamingTo(outlet: Outlet | undefined, mayTrap: boolean): Streaming | null {
+  if (outlet === undefined || outlet.live === false) return null;
+  return outlet.live ? { errors: outlet.errors, mayTrap } : { errors: null, mayTrap, isCollected: true };
+}
+
+/** The command whose output is that of the statement, when that is one pipeline. */
+function lastCommand(statements: ScriptNode['statements']): CommandNode | undefined {
+  const [statement, ...more] = statements;
+  const [pipeline, ...others] = statement?.pipelines ?? [];
+  return more.length > 0 || others.length > 0 ? undefined : pipeline?.commands.at(-1);
+}
+
+const ABORTED = /(?:^|(?<=\n))(?:bash: )?execution aborted\n$/;
+
+/** The sentence of the interpreter at the end of what it says of a script that it broke off; empty for none. */
+export function sentenceOf(stderr: string): string {
+  return ABORTED.exec(stderr)?.[0] ?? '';
+}
