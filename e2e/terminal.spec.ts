@@ -162,7 +162,7 @@ test('a flood is cut and does not freeze the page, and a screen keeps its line w
   await openSession(page);
   await openTerminal(page, 'flood');
   await runCommand(page, `js -e 'console.log("all work and no play ".repeat(300000))'`);
-  await seeRow(page, /^exit 1 · .* · output cut$/);
+  await seeRow(page, /^exit 0 · .* · output cut$/);
   await page.keyboard.type('while true; do echo flood; done');
   await page.keyboard.press('Enter');
   await seeRow(page, 'flood');

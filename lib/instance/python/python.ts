@@ -63,9 +63,9 @@ function liveOutput({ pipe }: CommandContext & { pipe?: Outlet }, run: Run): Liv
   if (!pipe?.live || !run.isFollowed) return null;
   return (stream, text) => {
     const target = stream === 'stdout' ? 'stdout' : pipe.errors;
-    if (target === null) return null;
+    if (target === null) return false;
     run.add(target, decodePythonOutput(text));
-    return !run.output.truncated;
+    return true;
   };
 }
 

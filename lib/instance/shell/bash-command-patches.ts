@@ -19,7 +19,7 @@ export const COMMAND_PATCHES: readonly BashPatch[] = [
   {
     file: BRIDGE_FILE,
     from: 'tryAppendOutput(t,e){return this.outputLimitExceeded?!1:',
-    to: 'tryAppendOutput(t,e){let $taken=this.outputLimitExceeded?null:this.$live?.(t,e)??null;if($taken!==null)return $taken;return this.outputLimitExceeded?!1:',
+    to: 'tryAppendOutput(t,e){if(this.$live?.(t,e))return!0;return this.outputLimitExceeded?!1:',
   },
   // awk: what -v sets, records by RS, numbers as printf writes them, errors.
   {
