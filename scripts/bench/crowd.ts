@@ -62,7 +62,9 @@ export async function paceFor(
   return Promise.all(
     Array.from({ length: Math.max(1, Math.floor((ms * perSecond) / 1000)) }, async (_, n) => {
       const due = started + (n * 1000) / perSecond;
-      await setTimeout(Math.max(0, due - performance.now()));
+      // A timer takes whole milliseconds, and may end early.
+      for (let left = due - performance.now(); left > 0; left = due - performance.now())
+        await setTimeout(Math.ceil(left));
       const client = n % crowd.length;
       const ask = crowd[client];
       if (ask === undefined) throw new Error('A crowd without clients.');
