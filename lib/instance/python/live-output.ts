@@ -3,7 +3,7 @@
  * which takes what is given here (bash-command-patches.ts); nothing waits between the two.
  */
 
-/** Takes what Python printed, as python-output.ts encodes it. False: it is to be collected for the end of the command. */
+/** Takes what Python printed, as python-output.ts encodes it. False: it is collected for the end of the command. */
 export type LiveOutput = (stream: 'stdout' | 'stderr', text: string) => boolean;
 
 let given: LiveOutput | null = null;
