@@ -43,12 +43,7 @@ const FLAGS_MODULE = join(HERE, '..', 'worker', 'worker-flags.cjs');
  * it maps them again near its own code, and where there is no /proc, as in a room, that is a copy of 2.1 MB. No sandbox
  * may have so much memory.
  */
-const FLAGS = [
-  '--max-semi-space-size=1',
-  '--max-old-space-size=2000',
-  '--v8-pool-size=2',
-  `--require=${FLAGS_MODULE}`,
-];
+const FLAGS = ['--max-semi-space-size=1', '--max-old-space-size=2000', '--v8-pool-size=2', `--require=${FLAGS_MODULE}`];
 
 /**
  * Free memory that malloc keeps at the end of its heap: its default, fixed here because malloc would raise it to twice

@@ -41,7 +41,7 @@ export const PIPE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'async executeScript(t){',
-    to: 'async executeScript(t){let $state=this.ctx.state,$pipe=$state.pipe;$state.pipe=$outlets.handedOn($state.givenPipe,t),$state.givenPipe=void 0,t=$outlets.scriptFor($state.pipe,t);try{return await this.$executeScript(t)}finally{$state.pipe=$pipe}}async $executeScript(t){',
+    to: 'async executeScript(t){let $state=this.ctx.state,$pipe=$state.pipe;$state.pipe=$outlets.handedOn($state.givenPipe,t),$state.givenPipe=void 0,t=$outlets.scriptFor($state,t);try{return await this.$executeScript(t)}finally{$state.pipe=$pipe}}async $executeScript(t){',
   },
   {
     file: INTERPRETER_FILE,

@@ -134,7 +134,8 @@ bash -c 'trap "echo bye" EXIT; trap "echo failed" ERR; echo hi; false; exit 4'; 
 false | true && echo "\${PIPESTATUS[@]}"; true | false || echo "\${PIPESTATUS[@]}"
 printf 'l1\\nl2\\n' | { read a; echo "got $a"; cat; }
 h() { read a; echo "read $a"; }; h < <(echo from; echo more)
-bash -c 'exec > hidden; echo unseen'; cat hidden; declare -f h | head -1; ( echo sub; exit 7 ); echo $?`;
+bash -c 'exec > hidden; echo unseen'; cat hidden; declare -f h | head -1; ( echo sub; exit 7 ); echo $?
+bash -c 'set -x; a=1; echo $a' 2>&1`;
   expect(await at.say(sandbox, script)).toBe(`f 2
 3
 []
@@ -161,5 +162,8 @@ unseen
 h () 
 sub
 7
++ a=1
++ echo 1
+1
 `);
 }, 60_000);

@@ -10,7 +10,7 @@ import {
   isMade,
   SINKS,
   type Streaming,
-  setsTrap,
+  watchesItself,
   withStreamedBody,
   withStreamedOutput,
 } from './script-transform.ts';
@@ -45,6 +45,7 @@ export type Outlet = Pipe | CallOutput | JoinedOutput;
 interface OutputState {
   pipe?: Outlet | undefined;
   traps?: ReadonlyMap<string, string>;
+  options?: { xtrace?: boolean; verbose?: boolean };
 }
 
 type Redirection = CommandNode['redirections'][number];
@@ -105,32 +106,39 @@ export function handedOn(outlet: Outlet | undefined, script: ScriptNode): Outlet
 }
 
 /** A script that a command runs in its place, as it writes where that command would. */
-export function scriptFor(outlet: Outlet | undefined, script: ScriptNode): ScriptNode {
-  const how = streamingTo(outlet, setsTrap(script));
-  if (how === null || onlyCommand(script.statements)?.type === 'SimpleCommand') return script;
-  return withStreamedOutput(script, () => {}, how);
+export function scriptFor(state: OutputState, script: ScriptNode): ScriptNode {
+  if (state.pipe === undefined || onlyCommand(script.statements)?.type === 'SimpleCommand') return script;
+  const how = streamingTo(state.pipe, isWatched(state) || watchesItself(script));
+  return how === null ? script : withStreamedOutput(script, () => {}, how);
 }
 
 /** The body of a function, as it writes where its call does. */
 export function bodyFor(
-  { pipe, traps }: OutputState,
+  state: OutputState,
   { body, redirections }: { body: CommandNode; redirections: readonly unknown[] },
 ): CommandNode {
-  const how = streamingTo(pipe, (traps?.size ?? 0) > 0);
+  const how = streamingTo(state.pipe, isWatched(state));
   return how === null || redirections.length > 0 ? body : withStreamedBody(body, how);
 }
 
 /** A compound command with redirections, as its parts write where it does. */
-export function commandFor({ pipe, traps }: OutputState, command: CommandNode): CommandNode {
+export function commandFor(state: OutputState, command: CommandNode): CommandNode {
   if (!command.redirections?.some(({ operator }) => operator.includes('>')) || isMade(command)) return command;
-  const how = streamingTo(pipe, (traps?.size ?? 0) > 0);
+  const how = streamingTo(state.pipe, isWatched(state));
   return how === null || command.type === 'FunctionDef' ? command : withStreamedBody(command, how);
 }
 
+/** Whether each command may print something of its own. */
+function isWatched({ traps, options }: OutputState): boolean {
+  return (traps?.size ?? 0) > 0 || options?.xtrace === true || options?.verbose === true;
+}
+
 /** How what is run in the place of a command that writes there is rewritten; null when it is not. */
-function streamingTo(outlet: Outlet | undefined, mayTrap: boolean): Streaming | null {
+function streamingTo(outlet: Outlet | undefined, watched: boolean): Streaming | null {
   if (outlet === undefined || outlet.live === false) return null;
-  return outlet.live ? { errors: outlet.errors, mayTrap } : { errors: null, mayTrap, isCollected: true };
+  return outlet.live
+    ? { errors: outlet.errors, isWatched: watched }
+    : { errors: null, isWatched: watched, isCollected: true };
 }
 
 /** The command whose output is that of the statement, when that is one pipeline. */

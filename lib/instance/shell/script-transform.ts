@@ -22,8 +22,8 @@ export interface Streaming {
   errors: ErrorStream;
   /** Its output is collected, and stderr with it: only the order of the two counts. */
   isCollected?: boolean;
-  /** Any of its commands may start a trap, which prints. */
-  mayTrap: boolean;
+  /** Any of its commands may print: it may start a trap, or be traced (`set -x`). */
+  isWatched: boolean;
 }
 
 /** The groups that a script is rewritten with. */
@@ -51,6 +51,8 @@ const SILENT_INSIDE = new Set([
     'unset',
   ],
 ]);
+/** Words after `set` by which commands are printed. */
+const TRACING = /^-\w*[xv]|^(?:xtrace|verbose)$/;
 const INPUT = new Set(['<', '<<', '<<-', '<<<']);
 
 /**
@@ -61,7 +63,7 @@ const INPUT = new Set(['<', '<<', '<<-', '<<<']);
 export function withStreamedOutput(
   given: ScriptNode,
   between: () => void,
-  how: Streaming = { errors: 'stderr', mayTrap: setsTrap(given) },
+  how: Streaming = { errors: 'stderr', isWatched: watchesItself(given) },
 ): ScriptNode {
   const script = { ...given, statements: withShellsForPipes(given.statements) };
   const from = script.statements.findIndex((statement) => callsByName(statement, 'exec'));
@@ -74,7 +76,7 @@ export function withStreamedOutput(
 export function withStreamedBody(body: CommandNode, how: Streaming): CommandNode {
   const known = bodies.get(body) ?? new Map<string, CommandNode>();
   bodies.set(body, known);
-  const key = `${how.errors} ${how.mayTrap} ${how.isCollected === true}`;
+  const key = `${how.errors} ${how.isWatched} ${how.isCollected === true}`;
   const streamed = known.get(key) ?? withStreamedParts(body, how);
   known.set(key, streamed);
   return streamed;
@@ -85,9 +87,9 @@ export function isMade(command: CommandNode): boolean {
   return made.has(command);
 }
 
-/** Whether a script calls `trap` by name anywhere. */
-export function setsTrap(script: ScriptNode): boolean {
-  return callsByName(script.statements, 'trap');
+/** Whether a script sets a trap or has its commands traced. */
+export function watchesItself({ statements }: ScriptNode): boolean {
+  return callsByName(statements, 'trap') || callsByName(statements, 'set', TRACING);
 }
 
 /**
@@ -142,7 +144,7 @@ function execIntoPipe({ pipelines, background }: StatementNode): RedirectionNode
 }
 
 function toSinks(statement: StatementNode, how: Streaming): StatementNode {
-  if (!how.mayTrap && needsNoGroup(statement)) return inside(statement, how);
+  if (!how.isWatched && needsNoGroup(statement)) return inside(statement, how);
   const group = groupToSinks(inside(statement, how), how);
   const pipeline: PipelineNode = { type: 'Pipeline', commands: [group], negated: false };
   return { type: 'Statement', pipelines: [pipeline], operators: [], background: false, line: statement.line };
@@ -216,7 +218,8 @@ function inside(statement: StatementNode, how: Streaming): StatementNode {
     const [command, ...more] = pipeline.commands;
     if (command === undefined) return pipeline;
     const rewritten = more.length > 0 ? pipeline : { ...pipeline, commands: [compound(command, how)] };
-    if (!isList || (isQuiet(pipeline) && !how.mayTrap) || (more.length === 0 && isRewritten(command))) return rewritten;
+    if (!isList || (isQuiet(pipeline) && !how.isWatched) || (more.length === 0 && isRewritten(command)))
+      return rewritten;
     const part: StatementNode = {
       ...{ type: 'Statement', pipelines: [{ ...rewritten, negated: false }], operators: [], background: false },
       ...(statement.line !== undefined && { line: statement.line }),
@@ -281,13 +284,16 @@ function isSilent(command: CommandNode): boolean {
   return command.type === 'SimpleCommand' && SILENT.has(literal(command.name));
 }
 
-/** Whether something calls a command by name anywhere. */
-function callsByName(node: unknown, name: string): boolean {
-  if (Array.isArray(node)) return node.some((one) => callsByName(one, name));
+/** Whether something calls a command by name anywhere, with a word like this where one is asked for. */
+function callsByName(node: unknown, name: string, withWord?: RegExp): boolean {
+  if (Array.isArray(node)) return node.some((one) => callsByName(one, name, withWord));
   if (typeof node !== 'object' || node === null) return false;
-  if ('type' in node && node.type === 'SimpleCommand' && literal((node as SimpleCommandNode).name) === name)
-    return true;
-  return Object.values(node).some((one) => callsByName(one, name));
+  if ('type' in node && node.type === 'SimpleCommand') {
+    const command = node as SimpleCommandNode;
+    const isIt = literal(command.name) === name;
+    if (isIt && (withWord === undefined || command.args.some((word) => withWord.test(literal(word))))) return true;
+  }
+  return Object.values(node).some((one) => callsByName(one, name, withWord));
 }
 
 /** The literal text of a word, without quotes. */
