@@ -103,7 +103,7 @@ export const BYTE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: '{let A=S+v;A!==""&&',
-    to: '{let $e=d==="binary"?Tt(v):v,A=/^(?:bash|cat|head|tail)$/.test(o)&&!t.errorsFirst?S+$e:$e+S;A!==""&&',
+    to: '{let $e=d==="binary"?Tt(v):v,A=/^(?:bash|cat|head|tail)$/.test(o)&&!(t.errorsFirst||n.errorsFirst)?S+$e:$e+S;A!==""&&',
   },
   // Redirected bytes were counted as text, so a command that also wrote to stderr failed for output that it never
   // wrote.

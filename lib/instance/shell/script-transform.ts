@@ -51,6 +51,8 @@ const SILENT_INSIDE = new Set([
     'unset',
   ],
 ]);
+/** Programs that print what they have before an error. */
+const OUTPUT_FIRST = new Set(['cat', 'head', 'tail']);
 /** Words after `set` by which commands are printed. */
 const TRACING = /^-\w*[xv]|^(?:xtrace|verbose)$/;
 const INPUT = new Set(['<', '<<', '<<-', '<<<']);
@@ -191,11 +193,20 @@ function runsAnother(node: unknown): boolean {
 }
 
 function groupToSinks(statement: StatementNode, { errors, isCollected }: Streaming): GroupNode {
-  const ofErrors = errors === null ? [] : [appendTo(2, SINKS[errors])];
-  const redirections = isCollected ? [redirection(2, '>&', '1')] : [appendTo(1, SINKS.stdout), ...ofErrors];
+  const joined = redirection(2, '>&', '1');
+  const ofErrors = errors === 'stderr' ? [appendTo(2, SINKS.stderr)] : errors === 'stdout' ? [joined] : [];
+  const redirections = isCollected ? [joined] : [appendTo(1, SINKS.stdout), ...ofErrors];
+  // The interpreter's rule where both are joined, which it goes by the name of the command.
+  Object.assign(redirections, { errorsFirst: printsErrorsFirst(statement) });
   const group: GroupNode = { type: 'Group', body: [statement], redirections };
   made.add(group);
   return group;
+}
+
+/** Whether a statement is a program that holds its output back when it is no terminal. */
+function printsErrorsFirst({ pipelines }: StatementNode): boolean {
+  const [command, ...more] = pipelines.flatMap(({ commands }) => commands);
+  return command?.type === 'SimpleCommand' && more.length === 0 && !OUTPUT_FIRST.has(literal(command.name));
 }
 
 function appendTo(fd: number, path: string): RedirectionNode {
