@@ -27,11 +27,10 @@ export class OurShell {
   readonly #template = join(this.#folder, 'template.sqlite');
   readonly #pool: InstancePool;
   #served: Served | null = null;
+  readonly #isFollowed: boolean;
   #count = 0;
 
-  readonly #isFollowed: boolean;
-
-  /** `isFollowed`: somebody takes the output as it comes, for which scripts are rewritten. */
+  /** `isFollowed`: somebody takes the output as it comes, so that Python prints line by line. */
   constructor(cacheFolder: string | undefined, { isFollowed = false }: { isFollowed?: boolean } = {}) {
     this.#isFollowed = isFollowed;
     this.#pool = createPool({ size: 1, maxActive: 4, dataFolder: this.#folder, cacheFolder });

@@ -8,8 +8,8 @@ export type LiveOutput = (stream: 'stdout' | 'stderr', text: string) => boolean;
 
 let given: LiveOutput | null = null;
 
-/** Gives the next Python its output. */
-export function giveLiveOutput(output: LiveOutput): void {
+/** Gives the next Python its output; null takes it back. */
+export function giveLiveOutput(output: LiveOutput | null): void {
   given = output;
 }
 

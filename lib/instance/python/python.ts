@@ -62,7 +62,7 @@ export function pythonCommands(
 function liveOutput({ pipe }: CommandContext & { pipe?: Outlet }, run: Run): LiveOutput | null {
   if (!pipe?.live || !run.isFollowed) return null;
   return (stream, text) => {
-    const target = stream === 'stdout' ? 'stdout' : pipe.errors;
+    const target = pipe.streamOf(stream);
     if (target === null) return false;
     run.add(target, decodePythonOutput(text));
     return true;
@@ -143,10 +143,14 @@ async function runPython(
   if ('exitCode' in read) return read;
   const { what, rest, isSafePath, ...how } = read;
   const first = isSafePath ? { first: null } : {};
-  const run = (source: string, file: string, argument0: string, search: ModuleSearch = first) => {
-    if (live !== null) giveLiveOutput(live);
+  const run = async (source: string, file: string, argument0: string, search: ModuleSearch = first) => {
     const code = pythonSource(source, file, argument0, { ...how, ...search, live: live !== null });
-    return withExactOutput(origCommand(['-c', code, ...rest]));
+    giveLiveOutput(live);
+    try {
+      return await withExactOutput(origCommand(['-c', code, ...rest]));
+    } finally {
+      giveLiveOutput(null);
+    }
   };
   switch (what.kind) {
     case 'code':

@@ -6,10 +6,17 @@
 import { AWK_FILE, type BashPatch, BRIDGE_FILE } from './bash-patch.ts';
 
 const GZIP = 'chunks/chunk-5ELNHAAJ.js';
+const PYTHON = 'chunks/python3-F5S5TYGS.js';
 const QUERY_FORMATS = 'chunks/chunk-6KK46B7Q.js';
 const TAR = 'chunks/chunk-X3TZEFQG.js';
 
 export const COMMAND_PATCHES: readonly BashPatch[] = [
+  // `python3 script.py --help` was the help of just-bash.
+  {
+    file: PYTHON,
+    from: 'async execute(t,e){if(D(t))return P(z);let r=_(t);',
+    to: 'async execute(t,e){if(t[0]==="--help")return P(z);let r=_(t);',
+  },
   // Python's output was there at its end only.
   {
     file: BRIDGE_FILE,

@@ -7,7 +7,15 @@
 
 import { AWK_PATCHES } from './awk-patches.ts';
 import { COMMAND_PATCHES } from './bash-command-patches.ts';
-import { AWK_FILE, type BashPatch, BRIDGE_FILE, INTERPRETER_FILE, PRINTF_FILE, SHELLS_FILE } from './bash-patch.ts';
+import {
+  AWK_FILE,
+  type BashPatch,
+  BRIDGE_FILE,
+  INTERPRETER_FILE,
+  PRINTF_FILE,
+  PRINTS_FIRST,
+  SHELLS_FILE,
+} from './bash-patch.ts';
 import { PIPE_PATCHES } from './bash-pipe-patches.ts';
 import { SCRIPT_PATCHES } from './bash-script-patches.ts';
 import { SHELLS_PATCHES } from './bash-shells-patches.ts';
@@ -19,6 +27,7 @@ const EXACT_INTEGERS = new URL('./exact-integers.ts', import.meta.url).href;
 const AWK_TEXT = new URL('./awk-text.ts', import.meta.url).href;
 const AWK_COMMANDS = new URL('./awk-commands.ts', import.meta.url).href;
 const PIPES = new URL('./pipes.ts', import.meta.url).href;
+const TURNS = new URL('./thread-turns.ts', import.meta.url).href;
 const OUTLETS = new URL('./outlets.ts', import.meta.url).href;
 const TRAPS = new URL('./shell-traps.ts', import.meta.url).href;
 const SHELL_ARGUMENTS = new URL('./shell-arguments.ts', import.meta.url).href;
@@ -103,7 +112,7 @@ export const BYTE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: '{let A=S+v;A!==""&&',
-    to: '{let $e=d==="binary"?Tt(v):v,A=/^(?:bash|cat|head|tail)$/.test(o)&&!(t.errorsFirst||n.errorsFirst)?S+$e:$e+S;A!==""&&',
+    to: `{let $e=d==="binary"?Tt(v):v,A=${PRINTS_FIRST}&&!(t.errorsFirst||n.errorsFirst)?S+$e:$e+S;A!==""&&`,
   },
   // Redirected bytes were counted as text, so a command that also wrote to stderr failed for output that it never
   // wrote.
@@ -226,7 +235,7 @@ export function patchedSource(file: string, read: () => string): string | null {
     return before + to + after;
   }, read());
   const modules: Readonly<Record<string, string>> = {
-    [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $globs from${JSON.stringify(GLOBS)};`,
+    [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};`,
     [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
     [BRIDGE_FILE]: `import*as $python from${JSON.stringify(LIVE_OUTPUT)};`,
     [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};`,

@@ -1,13 +1,14 @@
 /**
  * Patches of just-bash's pipelines and loops: a writer whose reader has enough ends as by SIGPIPE. bash-patches.ts
- * applies them; `$pipes` is pipes.ts, `$outlets` is outlets.ts.
+ * applies them; `$pipes` is pipes.ts, `$outlets` is outlets.ts,
+ * `$turns` is thread-turns.ts.
  */
 import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
 import { BROKEN_PIPE_EXIT } from './pipes.ts';
 
 /** Before each round of a loop: whether its reader has enough, and whether others wait for the thread. */
 const asked = (output: string) =>
-  `if($pipes.isTurnDue())await $pipes.turn();if(e.state.pipe?.live===!1&&await e.state.pipe.roundEnded(${output}))throw new G(${BROKEN_PIPE_EXIT},"","");`;
+  `if($turns.isTurnDue())await $turns.turn();if(e.state.pipe?.live===!1&&await e.state.pipe.roundEnded(${output}))throw new G(${BROKEN_PIPE_EXIT},"","");`;
 
 export const PIPE_PATCHES: readonly BashPatch[] = [
   // Every stage but the last one writes to a pipe.

@@ -5,7 +5,7 @@
  */
 
 import { NESTED_JOB } from '../shell-jobs.ts';
-import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
+import { type BashPatch, INTERPRETER_FILE, PRINTS_FIRST } from './bash-patch.ts';
 
 /** The interpreter's parser, exit error and bytes of a result, for shell-traps.ts. */
 const PARTS = '{parse:Ge,isExit:$e=>$e instanceof G,bytesOf:xt}';
@@ -201,7 +201,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'for(let[A,C,N]of[[S,h,!0],[v,m,!1]])if(A!=="")',
-    to: 'for(let[A,C,N]of!n.errorsFirst&&(/^(?:bash|cat|head|tail)$/.test(o)&&!t.errorsFirst||m.kind!=="live-stdout")?[[S,h,!0],[v,m,!1]]:[[v,m,!1],[S,h,!0]])if(A!=="")',
+    to: `for(let[A,C,N]of!n.errorsFirst&&(${PRINTS_FIRST}&&!t.errorsFirst||m.kind!=="live-stdout")?[[S,h,!0],[v,m,!1]]:[[v,m,!1],[S,h,!0]])if(A!=="")`,
   },
   ...DESCRIPTOR_PATCHES,
   // `eval` and `trap` parse without telling anybody: `&` in them ran in the foreground.

@@ -2,23 +2,20 @@
  * The file system of the shell: three directories that are the volumes, and read-only virtual files around them. Owns
  * the POSIX errors of each operation; knows nothing of the host's files.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ByteString, FsStat, IFileSystem, RmOptions } from 'just-bash';
 import { ancestorsOf, parentPath } from '../../vfs/paths.ts';
 import type { Tree } from '../../vfs/tree.ts';
 import type { VfsAddress, VfsEntry } from '../../vfs/types.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
 import { bytesOfText, textOfBytes } from '../byte-text.ts';
-import { monotonicMs } from '../monotonic.ts';
 import { unsafeBytesFromLatin1 } from './bash.ts';
 import type { ShellState } from './descriptor-files.ts';
 import { bufferOf, bytesOf, type Content, type Encoding, encodingOf, endlessDevice, isText } from './file-content.ts';
 import { normalizePath, type ResolvedPath, requireWellFormed, resolveGuestPath } from './guest-paths.ts';
 import { asPosix, posixError } from './posix-error.ts';
+import { isTurnDue, turn } from './thread-turns.ts';
 import { VirtualFiles } from './virtual-files.ts';
 
-/** How long a script may run before pending requests are served, in milliseconds. */
-const TURN_MS = 20;
 /** With it, files and directories are made as they are without a mask. */
 const USUAL_MASK = '0022';
 
@@ -39,7 +36,6 @@ export class GuestFiles implements IFileSystem {
   /** By path. */
   readonly #ports = new Map<string, FilePort>();
   #vfs: Tree;
-  #turn = 0;
   #cwd = '/';
 
   /** `commands`: names that appear in `/bin`. */
@@ -360,9 +356,7 @@ export class GuestFiles implements IFileSystem {
 
   /** Lets pending requests run. A script that never waits would block the thread. */
   async #yieldIfDue(): Promise<void> {
-    if (monotonicMs() - this.#turn < TURN_MS) return;
-    await nextTurn();
-    this.#turn = monotonicMs();
+    if (isTurnDue()) await turn();
   }
 }
 

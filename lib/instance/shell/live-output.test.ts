@@ -84,6 +84,16 @@ test('stderr comes in its place where it is sent to stdout, and goes elsewhere w
   expect(await at.say(sandbox, mixed)).toBe('1\n2\n3\n1\n3\n2\n');
 }, 60_000);
 
+test('a command that was used wrongly says so in its place, and a program prints its own help', async () => {
+  const wrong = 'f() { if [ x -gt 1 ]; then :; fi; [ y -gt 1 ]; ls none; }; [ z -gt 1 ]; f';
+  const { stderr } = await follow(wrong);
+  expect(stderr.match(/[xyz](?=: integer)|none/g)).toEqual(['z', 'x', 'y', 'none']);
+  const program = 'import sys; print(sys.argv[1:])';
+  expect((await follow(`python3 -c '${program}' --help`)).stdout).toBe("['--help']\n");
+  // Nothing is left over for the one behind it.
+  expect(await at.say(sandbox, `python3 --help > /dev/null; python3 -c '${program}' a`)).toBe("['a']\n");
+}, 60_000);
+
 test('in a file, a variable or a pipe, too, what went to stderr has its place', async () => {
   const script = `f() { echo 1; if true; then echo 2 >&2; fi; echo 3; }
 cat > s.sh <<'X'

@@ -26,6 +26,11 @@ export class CallOutput {
     this.writers = writers;
     this.errors = errors;
   }
+
+  /** The stream of the call that a stream of the command goes to; null when it is collected. */
+  streamOf(stream: keyof typeof SINKS): ErrorStream {
+    return stream === 'stdout' ? 'stdout' : this.errors;
+  }
 }
 
 /** Output that is collected with stderr among it, in a file or a variable say: what counts is the order of the two. */
@@ -153,4 +158,9 @@ const ABORTED = /(?:^|(?<=\n))(?:bash: )?execution aborted\n$/;
 /** The sentence of the interpreter at the end of what it says of a script that it broke off; empty for none. */
 export function sentenceOf(stderr: string): string {
   return ABORTED.exec(stderr)?.[0] ?? '';
+}
+
+/** The same without that sentence: whoever ended the script says what has to be said. */
+export function withoutSentence(stderr: string): string {
+  return stderr.replace(ABORTED, '');
 }

@@ -3,7 +3,6 @@
  * whether its reader has enough. Called by just-bash's interpreter as it is patched (bash-pipe-patches.ts) and by the
  * shell's own commands; knows of both what the interfaces say.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CommandNode, ScriptNode, WordNode } from 'just-bash';
 import { monotonicMs } from '../monotonic.ts';
 
@@ -203,21 +202,6 @@ export class Pipe {
     }
     return false;
   }
-}
-
-/** Time that a loop runs before pending requests are served, in milliseconds. */
-const TURN_MS = 20;
-let turnAt = 0;
-
-/** Whether a loop has kept the thread for long. */
-export function isTurnDue(): boolean {
-  return monotonicMs() - turnAt >= TURN_MS;
-}
-
-/** Lets pending requests run. A loop of commands that never wait would block the thread. */
-export async function turn(): Promise<void> {
-  await nextTurn();
-  turnAt = monotonicMs();
 }
 
 /** The pipe behind a stage; nothing when its readers read all that there is. */

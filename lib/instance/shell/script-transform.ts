@@ -33,26 +33,10 @@ const bodies = new WeakMap<CommandNode, Map<string, CommandNode>>();
 
 /** Commands that print nothing unless used wrongly. */
 const SILENT = new Set(['[', 'test', 'true', 'false', ':', 'read']);
-/** The same, of those that a script begins its functions and loops with. */
-const SILENT_INSIDE = new Set([
-  ...SILENT,
-  ...[
-    'break',
-    'continue',
-    'declare',
-    'export',
-    'let',
-    'local',
-    'readonly',
-    'return',
-    'set',
-    'shift',
-    'typeset',
-    'unset',
-  ],
-]);
+/** Commands that say nothing, and hardly ever that they were used wrongly: that would come behind all else. */
+const SILENT_INSIDE = new Set([':', 'break', 'continue', 'declare', 'false', 'local', 'return', 'true', 'typeset']);
 /** Programs that print what they have before an error. */
-const OUTPUT_FIRST = new Set(['cat', 'head', 'tail']);
+export const OUTPUT_FIRST: readonly string[] = ['cat', 'head', 'tail'];
 /** Words after `set` by which commands are printed. */
 const TRACING = /^-\w*[xv]|^(?:xtrace|verbose)$/;
 const INPUT = new Set(['<', '<<', '<<-', '<<<']);
@@ -172,16 +156,17 @@ function needsNoGroup({ background, pipelines }: StatementNode): boolean {
 
 /** Whether all that a compound command prints is printed by what it consists of, which has groups of its own. */
 function isRewritten({ type, redirections }: CommandNode): boolean {
-  return redirections.length === 0 && ['If', 'While', 'Until', 'For', 'CStyleFor', 'Case', 'Group'].includes(type);
+  return redirections.length === 0 && ['For', 'CStyleFor', 'Case', 'Group'].includes(type);
 }
 
 function isSilentInside(command: CommandNode): boolean {
-  if (command.type === 'FunctionDef' || isSilent(command)) return !runsAnother(command);
+  if (command.type === 'FunctionDef') return true;
   if (command.type !== 'SimpleCommand' || runsAnother(command)) return false;
   if (command.name === null) return true;
-  // `set`, `declare -p` and `export -p` print what there is.
-  const [first] = command.args;
-  return SILENT_INSIDE.has(literal(command.name)) && !/^$|^-\w*[fFp]/.test(literal(first ?? null));
+  // `declare` and `declare -p` print what there is.
+  const name = literal(command.name);
+  const lists = /^(?:declare|local|typeset)$/.test(name) && /^$|^-\w*[fFp]/.test(literal(command.args[0] ?? null));
+  return SILENT_INSIDE.has(name) && !lists;
 }
 
 /** Whether its words are the output of other commands, which may print errors. */
@@ -206,7 +191,7 @@ function groupToSinks(statement: StatementNode, { errors, isCollected }: Streami
 /** Whether a statement is a program that holds its output back when it is no terminal. */
 function printsErrorsFirst({ pipelines }: StatementNode): boolean {
   const [command, ...more] = pipelines.flatMap(({ commands }) => commands);
-  return command?.type === 'SimpleCommand' && more.length === 0 && !OUTPUT_FIRST.has(literal(command.name));
+  return command?.type === 'SimpleCommand' && more.length === 0 && !OUTPUT_FIRST.includes(literal(command.name));
 }
 
 function appendTo(fd: number, path: string): RedirectionNode {

@@ -73,9 +73,9 @@ export function jsCommand(memoryBytes: number, running: () => Run, system: Comma
 function writer(output: Output, run: Run, { pipe }: CommandContext & { pipe?: Outlet }): JavaScriptRun['write'] {
   if (!pipe?.live) return (stream, bytes) => output.add(stream, bytes);
   return (stream, bytes) => {
-    const target = stream === 'stdout' ? 'stdout' : pipe.errors;
+    const target = pipe.streamOf(stream);
     if (target === null) output.add(stream, bytes);
-    else run.add(target, Uint8Array.from(bytes));
+    else run.add(target, bytes);
   };
 }
 

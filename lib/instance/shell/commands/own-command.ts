@@ -11,7 +11,7 @@ import { monotonicMs } from '../../monotonic.ts';
 import { type Run, TIMED_OUT_EXIT } from '../../run.ts';
 import { latin1FromBytes } from '../bash.ts';
 import { normalizePath } from '../guest-paths.ts';
-import type { Outlet } from '../outlets.ts';
+import { type Outlet, withoutSentence } from '../outlets.ts';
 import { POSIX_REASONS } from '../posix-error.ts';
 import { CommandFiles, type CommandSystem } from './command-files.ts';
 import { type GivenOption, OptionError, type OptionNames, parseOptions } from './options.ts';
@@ -19,7 +19,6 @@ import { type GivenOption, OptionError, type OptionNames, parseOptions } from '.
 /** How long a command runs before pending requests are served, in milliseconds. */
 const TURN_MS = 20;
 const NOT_FOUND_EXIT = 127;
-const ABORTED = /^(?:bash: )?execution aborted\n/m;
 /** Built into the shell, and programs of a real system too. */
 const ALSO_PROGRAMS = new Set(['[', 'echo', 'false', 'kill', 'printf', 'pwd', 'test', 'true']);
 
@@ -118,8 +117,9 @@ export class CommandCall {
     if (!this.outlet?.live) return;
     this.#run.add('stdout', this.printed);
     this.#parts = [];
-    if (this.outlet.errors === null) return;
-    this.#run.add(this.outlet.errors, bytesOfText(this.#stderr));
+    const errors = this.outlet.streamOf('stderr');
+    if (errors === null) return;
+    this.#run.add(errors, bytesOfText(this.#stderr));
     this.#stderr = '';
   }
 
@@ -276,7 +276,7 @@ export class CommandCall {
       this.#run.checkLimits();
       this.#parts.push(bytesOfResult(result));
       // The interpreter's own sentence on what it broke off; a program that is ended says nothing.
-      this.#stderr += stop.signal.aborted ? result.stderr.replace(ABORTED, '') : result.stderr;
+      this.#stderr += stop.signal.aborted ? withoutSentence(result.stderr) : result.stderr;
       return { timedOut: stop.signal.aborted, exitCode: result.exitCode };
     } catch (error) {
       this.requireTime();
