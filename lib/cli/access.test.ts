@@ -91,7 +91,7 @@ test('what people made names them, and shows no id of theirs', async () => {
     expect([args, stdout]).toEqual([args, expect.stringMatching(/\bAda\b/)]);
     expect(stdout).not.toContain('user:');
   }
-}, 120_000);
+});
 
 test('a person is listed, changed, signed out everywhere, and disabled', async () => {
   await firstAdmin(server.host.auth);

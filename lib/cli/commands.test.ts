@@ -109,7 +109,7 @@ test('exec streams what a command says, takes input, and ends with its exit code
 test('exec shows output while the command still runs', async () => {
   await makeA();
   const running = cli.start(['exec', 'a', 'echo early; while [ ! -f go ]; do sleep 0.05; done; echo late']);
-  await expect.poll(running.stdout, { timeout: 30_000 }).toBe('early\n');
+  await expect.poll(running.stdout).toBe('early\n');
   await server.call('PUT', '/api/instances/a/volumes/workspace/go', 'now');
   expect(await running.ended).toMatchObject({ exit: 0, stdout: 'early\nlate\n' });
 });
@@ -208,9 +208,9 @@ test('the ledger is shown, and followed as JSON lines until Ctrl-C', async () =>
   expect(shown.stdout).toMatch(/SEQ +TIME +SANDBOX/);
   expect(shown.stdout).toContain('before');
   const running = cli.start(['events', '--follow', '--json']);
-  await expect.poll(() => server.host.events.listeners, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => server.host.events.listeners).toBe(1);
   await ok('create', 'after', '--tenant', 'acme');
-  await expect.poll(running.stdout, { timeout: 30_000 }).toContain('"after"');
+  await expect.poll(running.stdout).toContain('"after"');
   running.child.kill('SIGINT');
   const ended = await running.ended;
   expect(ended.exit).toBe(130);

@@ -29,7 +29,7 @@ beforeAll(async () => {
     WINTERDOCK_URL: server.url,
     WINTERDOCK_KEY: TEST_KEY,
   };
-}, 60_000);
+});
 afterAll(async () => {
   cli.remove();
   await server.stop();

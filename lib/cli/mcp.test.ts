@@ -70,17 +70,17 @@ describe.each(['2026-07-28', '2025-11-25', 'the client before'])('with a client 
     const cancel = new AbortController();
     const call = agent.call('exec', { id, command: 'sleep 600' }, { signal: cancel.signal });
     const ended = expect(call).rejects.toThrow();
-    await expect.poll(async () => (await show(id)).calls, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await show(id)).calls).toBe(1);
     cancel.abort(new Error('enough'));
     await ended;
-    await expect.poll(async () => (await show(id)).calls, { timeout: 60_000 }).toBe(0);
+    await expect.poll(async () => (await show(id)).calls).toBe(0);
     expect((await agent.call('exec', { id, command: 'echo goes on' })).texts[0]).toBe('goes on\n');
 
     const last = agent.call('exec', { id, command: 'sleep 600' }).catch(() => 'gone');
-    await expect.poll(async () => (await show(id)).calls, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await show(id)).calls).toBe(1);
     await agent.close();
     expect(await last).toBe('gone');
-    await expect.poll(async () => (await show(id)).calls, { timeout: 60_000 }).toBe(0);
+    await expect.poll(async () => (await show(id)).calls).toBe(0);
   });
 });
 
@@ -114,8 +114,8 @@ test('lines that are no messages are answered or passed over, and the program go
     '{"jsonrpc":"2.0","id":6,"method":"ping"}',
   ])
     running.child.stdin?.write(`${line}\n`);
-  await expect.poll(() => lines().some(({ id }) => id === 6), { timeout: 60_000 }).toBe(true);
-  await expect.poll(() => lines().some(({ id }) => id === 5), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => lines().some(({ id }) => id === 6)).toBe(true);
+  await expect.poll(() => lines().some(({ id }) => id === 5)).toBe(true);
   expect(lines().find(({ id }) => id === null)?.error?.code).toBe(-32_700);
   expect(lines().find(({ id }) => id === 5)?.error?.code).toBe(-32_000);
   expect(lines().find(({ id }) => id === 6)?.result).toEqual({});

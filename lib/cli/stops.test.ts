@@ -24,7 +24,7 @@ test.each([
   ['SIGTERM', 143],
 ] as const)('%s stops the command in the sandbox and exits with %i', async (signal, exit) => {
   const running = cli.start(['exec', 'a', ENDLESS]);
-  await expect.poll(running.stdout, { timeout: 30_000 }).toBe('begun\n');
+  await expect.poll(running.stdout).toBe('begun\n');
   running.child.kill(signal);
   expect((await running.ended).exit).toBe(exit);
   expect((await after()).json.stdout).toBe('');
@@ -32,7 +32,7 @@ test.each([
 
 test('a client that is killed leaves no command running', async () => {
   const running = cli.start(['exec', 'a', ENDLESS]);
-  await expect.poll(running.stdout, { timeout: 30_000 }).toBe('begun\n');
+  await expect.poll(running.stdout).toBe('begun\n');
   running.child.kill('SIGKILL');
   await running.ended;
   expect((await after()).json.stdout).toBe('');
@@ -63,13 +63,13 @@ test('the shell keeps its folder, tells what woke, survives refusals, and ends w
 test('the shell continues after a refused line, and ends when the sandbox is gone', async () => {
   const running = cli.start(['shell', 'a']);
   running.child.stdin?.write('echo one\n');
-  await expect.poll(running.stdout, { timeout: 30_000 }).toBe('one\n');
+  await expect.poll(running.stdout).toBe('one\n');
   await server.call('POST', '/api/instances/a/archive', {});
   running.child.stdin?.write('echo two\n');
-  await expect.poll(running.stderr, { timeout: 30_000 }).toContain('[archived]');
+  await expect.poll(running.stderr).toContain('[archived]');
   await server.call('POST', '/api/instances/a/revive', {});
   running.child.stdin?.write('echo three\n');
-  await expect.poll(running.stdout, { timeout: 30_000 }).toBe('one\nthree\n');
+  await expect.poll(running.stdout).toBe('one\nthree\n');
   await server.call('POST', '/api/instances/a/archive', {});
   await server.call('DELETE', '/api/instances/a');
   running.child.stdin?.write('echo four\n');
@@ -79,7 +79,7 @@ test('the shell continues after a refused line, and ends when the sandbox is gon
 test('Ctrl-C in the shell stops the running line and leaves', async () => {
   const running = cli.start(['shell', 'a']);
   running.child.stdin?.write(`${ENDLESS}\n`);
-  await expect.poll(running.stdout, { timeout: 30_000 }).toBe('begun\n');
+  await expect.poll(running.stdout).toBe('begun\n');
   running.child.kill('SIGINT');
   expect((await running.ended).exit).toBe(130);
   expect((await after()).json.stdout).toBe('');

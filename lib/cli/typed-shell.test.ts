@@ -13,7 +13,7 @@ beforeAll(async () => {
     command:
       'mkdir src; echo one > src/plain.txt; echo two > "src/odd; name"; echo three > "src/it\'s"; touch src/plan.md $\'src/pla\\e[31mcrimson\'',
   });
-}, 60_000);
+});
 afterAll(async () => {
   cli.remove();
   await server.stop();
@@ -85,7 +85,7 @@ test('list --watch draws the table anew on a terminal, and prints what changed e
   const plain = cli.start(['list', '-w', '--interval', '1s', '--tenant', 'watched']);
   try {
     const at = await terminal.shows('No sandboxes.');
-    await expect.poll(plain.stdout, { timeout: 60_000 }).toMatch(/^ID +TENANT/);
+    await expect.poll(plain.stdout).toMatch(/^ID +TENANT/);
     await server.call('POST', '/api/instances', { id: 'w', tenant: 'watched' });
     const drawn = await terminal.shows('created', at);
     await server.call('POST', '/api/instances/w/resume');
@@ -97,12 +97,10 @@ test('list --watch draws the table anew on a terminal, and prints what changed e
         .stdout()
         .split('\n')
         .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
-    await expect
-      .poll(states, { timeout: 60_000 })
-      .toContainEqual(expect.objectContaining({ id: 'w', state: 'suspended' }));
+    await expect.poll(states).toContainEqual(expect.objectContaining({ id: 'w', state: 'suspended' }));
     await server.call('POST', '/api/instances/w/plan', { to: 'deleted' });
-    await expect.poll(states, { timeout: 60_000 }).toContainEqual({ id: 'w', listed: false });
-    await expect.poll(plain.stdout, { timeout: 60_000 }).toMatch(/\nw +not listed\n/);
+    await expect.poll(states).toContainEqual({ id: 'w', listed: false });
+    await expect.poll(plain.stdout).toMatch(/\nw +not listed\n/);
     expect(plain.stdout().match(/^ID /gm)).toHaveLength(1);
     terminal.type('\x03');
     await terminal.ended;

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await server.call('POST', '/api/instances/a/exec', { command: 'echo one > note' });
   await server.call('POST', '/api/instances/a/exec', { command: 'cat note' });
   await server.host.sessions.tick();
-}, 60_000);
+});
 afterAll(async () => {
   cli.remove();
   await server.stop();

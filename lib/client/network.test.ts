@@ -147,7 +147,7 @@ test('the ledger is followed over broken connections without a gap or a repeat',
     });
   const direct = createClient({ url: server.url, key: TEST_KEY });
 
-  await expect.poll(() => connections, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => connections).toBe(1);
   // Lost before its first line: what happens while nobody listens must not be missed.
   network.cut();
   await direct.createInstance({ id: 'first', tenant: 'followed' });
@@ -181,7 +181,7 @@ test('aborting ends a call at once, while it waits as well, with the reason of t
   network.next.push('busy', 'busy', 'busy');
   const stop = new AbortController();
   const waiting = dock.getSettings({ signal: stop.signal });
-  await expect.poll(() => network.seen.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => network.seen.length).toBe(1);
   stop.abort(new Error('enough'));
   await expect(waiting).rejects.toThrow('enough');
   await expect(dock.getSettings({ signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before');

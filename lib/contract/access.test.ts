@@ -63,7 +63,7 @@ beforeAll(async () => {
   ids.unknown.job = 'job-0000000000';
   ids.unknown.webhook = 'hook-0000000000';
   ids.unknown.snapshot = ids.own.snapshot.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 /** The id that a route is about. */

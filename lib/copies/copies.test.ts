@@ -107,7 +107,7 @@ for (const { operation, steps, before } of SCENARIOS) {
     test.each(steps)('loses nothing and leaves no file behind at the step "%s"', { timeout: 180_000 }, async (step) => {
       const snapshot = await prepare(before);
       kill(operation, step);
-      await expect.poll(() => processesOf(folder), { timeout: 5000 }).toEqual([]);
+      await expect.poll(() => processesOf(folder)).toEqual([]);
 
       const server = await startServer({ folder, settings: { WB_POOL: '0' } });
       const { registry } = server.host;
@@ -147,9 +147,7 @@ test('pending resumes of a killed server are done by the next one', {
   expect(kill('start', 'resume.committed')).toBe('answered\n');
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });
   const ends = async () => (await server.call<{ reason: string }[]>('GET', '/api/events?type=start.done')).json;
-  await expect
-    .poll(async () => (await ends()).map(({ reason }) => reason.slice(0, 14)), { timeout: 60_000 })
-    .toEqual(['6 of 6 started']);
+  await expect.poll(async () => (await ends()).map(({ reason }) => reason.slice(0, 14))).toEqual(['6 of 6 started']);
   const made = (await server.call<Instance[]>('GET', '/api/instances?q=started')).json;
   // The one that was starting when the server was killed, and any that was running, sleep like all that run then.
   expect(made.map(({ state }) => state).filter((state) => state !== 'active' && state !== 'suspended')).toEqual([]);
@@ -177,7 +175,7 @@ test('a stop during resumes pauses them, loses none, and the ledger records the 
     start: true,
   });
   expect(restored.status).toBe(201);
-  await expect.poll(() => stopped, { timeout: 30_000 }).not.toBeNull();
+  await expect.poll(() => stopped).not.toBeNull();
   await stopped;
 
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });
@@ -185,7 +183,7 @@ test('a stop during resumes pauses them, loses none, and the ledger records the 
     const { json } = await server.call<{ type: string; reason: string | null }[]>('GET', '/api/events?limit=200');
     return json.filter(({ type }) => /^(start\.(?!progress)|fault)/.test(type)).reverse();
   };
-  await expect.poll(async () => (await linesSoFar()).at(-1)?.type, { timeout: 60_000 }).toBe('start.done');
+  await expect.poll(async () => (await linesSoFar()).at(-1)?.type).toBe('start.done');
   expect(await linesSoFar()).toMatchObject([
     { type: 'start.paused', reason: expect.stringMatching(/^[1-5] of 6 started from .*; the server stops/) },
     { type: 'start.resumed', reason: expect.stringMatching(/^going on with 6 /) },

@@ -51,7 +51,7 @@ async function runUntilBegun(server: ServerProcess, id: string): Promise<void> {
     output += chunk;
   });
   res.on('error', () => undefined);
-  await vi.waitFor(() => expect(output).toContain('begun'), { timeout: 10_000 });
+  await vi.waitFor(() => expect(output).toContain('begun'), { timeout: 60_000 });
 }
 
 function startAndEnd(settings: Record<string, string>) {
@@ -307,6 +307,6 @@ test('a second signal ends it at once', async () => {
   await server.call('POST', '/api/instances', { id: 'busy', tenant: 'acme' });
   await runUntilBegun(server, 'busy');
   server.child.kill('SIGTERM');
-  await vi.waitFor(() => expect(server.call('GET', '/healthz')).rejects.toThrow(), { timeout: 10_000 });
+  await vi.waitFor(() => expect(server.call('GET', '/healthz')).rejects.toThrow(), { timeout: 60_000 });
   expect(await server.end('SIGINT')).toBe(130);
 });

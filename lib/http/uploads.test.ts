@@ -89,9 +89,9 @@ test('an upload whose sender goes away in its middle leaves nothing', async () =
   const req = upload({ 'content-length': String(50 * MIB) });
   req.on('error', () => undefined);
   req.write(Buffer.alloc(MIB));
-  await expect.poll(() => readdirSync(folder), { timeout: 5000 }).toEqual(['saved']);
+  await expect.poll(() => readdirSync(folder)).toEqual(['saved']);
   req.destroy();
-  await expect.poll(() => readdirSync(folder), { timeout: 5000 }).toEqual([]);
+  await expect.poll(() => readdirSync(folder)).toEqual([]);
 });
 
 test('the web adapter takes uploads as the other one does', async () => {

@@ -52,7 +52,7 @@ test.each(['archive', 'delete'] as const)(
       server = await spawnServer({ folder });
       expect(await settled(), `after kill ${kill}`).toBeGreaterThanOrEqual(before);
     }
-    await expect.poll(async () => (await job()).state, { timeout: 60_000 }).toBe('done');
+    await expect.poll(async () => (await job()).state).toBe('done');
     expect(await job()).toMatchObject({ chosen: 60, done: 60, failed: 0, skipped: 0 });
     const state = verb === 'archive' ? 'archived' : 'deleted';
     const moved = await server.call('GET', `/api/instances?state=${state}&limit=500`);

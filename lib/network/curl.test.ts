@@ -118,7 +118,7 @@ test('curl ends with the exit codes of curl, and says why', async () => {
   }
   expect(await sh('curl -s $PLAIN/missing')).toEqual([0, 'gone', '']);
   expect((await sh('curl -s https://nowhere.test/'))[2]).toBe('');
-}, 30_000);
+});
 
 test.each(['curl -sS', 'wget -qO-'])(
   'a %s that gets no answer is ended by timeout, and the script goes on',

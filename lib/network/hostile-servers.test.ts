@@ -180,7 +180,7 @@ test('what waits, and what is not taken, is held to so many bytes of a tenant, a
   expect(new Set((await Promise.all(open)).map(kindOf))).toEqual(new Set(['aborted']));
   net.answer = (_request, response) => void response.end();
   expect(kindOf(await ask('/', Promise.resolve(), signal, body))).toBe('answered');
-}, 60_000);
+});
 
 test('a name that is looked up for long holds back its tenant and no other', async () => {
   const stuck = Promise.withResolvers<void>();

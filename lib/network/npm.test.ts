@@ -111,7 +111,7 @@ test('packages are installed with what they need, beside each other where they d
     (await sh('rm -r node_modules; npm install > /dev/null; js -e "console.log(require(\'@team/old\').join())"'))
       .stdout,
   ).toBe('@team/old@1.0.0,shared@1.0.0\n');
-}, 60_000);
+});
 
 test('a lock is followed to the byte, and optional packages may be missing', async () => {
   await put('locked', '1.0.0');
@@ -139,7 +139,7 @@ test('a lock is followed to the byte, and optional packages may be missing', asy
   const optional = await sh('rm package-lock.json; npm i main; ls node_modules');
   expect(optional.stderr).toMatch(/optional native was left out: .*script[\s\S]*optional nobody was left out/);
   expect(optional.stdout).toBe('\nadded 1 package in 1s\nlocked\nmain\n');
-}, 60_000);
+});
 
 test('what cannot be had is said with its reason, and nothing is written', async () => {
   await put('native', '1.0.0', { manifest: { scripts: { postinstall: 'touch ran' } } });
@@ -178,7 +178,7 @@ test('what cannot be had is said with its reason, and nothing is written', async
   expect((await sh('ls -A')).stdout).toBe('');
   await net.allow([{ url: 'https://other.test/' }]);
   expect((await sh('npm i plain')).stderr).toMatch(/winterdock network allow http:\/\/plain\.test/);
-}, 60_000);
+});
 
 test('a hostile package writes nowhere else and runs nothing, and is no other than it says', async () => {
   const sh = await box();
@@ -213,7 +213,7 @@ test('a hostile package writes nowhere else and runs nothing, and is no other th
       )
     ).stdout,
   ).toBe('[{"name":"a","other":"b"},{"other":"a","name":"b"}]\n');
-}, 60_000);
+});
 
 test('an upgrade that cannot be written leaves what was there', async () => {
   await put('kept', '1.0.0', { more: { 'package/first.js': 'module.exports = 1;\n' } });
@@ -230,7 +230,7 @@ test('an upgrade that cannot be written leaves what was there', async () => {
   await sh('rm -r node_modules/kept; echo mine > node_modules/other');
   const made = await sh('npm install --silent other && js -e "console.log(require(\'other\'))"');
   expect(made).toMatchObject({ stderr: '', stdout: '["other@1.0.0"]\n' });
-}, 60_000);
+});
 
 test('require finds files, folders, JSON and conditional exports, and says what it cannot take', async () => {
   await put('many', '1.0.0', {
@@ -272,4 +272,4 @@ printf '#!/usr/bin/env js\\nthis.shebang = true;' > src/bang.cjs; echo 'throw ne
   expect(await js('require("fs")')).toMatch(/'fs' is a module of Node\.js, which is not here/);
   expect(await js('require("./nothing")')).toMatch(/Cannot find module '\.\/nothing'/);
   expect(await js('require("/etc/passwd")')).toMatch(/Cannot find module/);
-}, 60_000);
+});

@@ -121,7 +121,7 @@ test('a package and what it needs are installed, imported, listed, upgraded and 
   expect((await sh('ls .local/lib/python3.13/site-packages')).stdout).toBe(
     'deep_er\ndeep_er-1.4.dist-info\nextra_one\nextra_one-0.1.dist-info\n',
   );
-}, 60_000);
+});
 
 test('a file of requirements, constraints, a page of HTML, a wheel of the sandbox and a folder of one’s own are taken', async () => {
   isHtml = true;
@@ -140,7 +140,7 @@ test('a file of requirements, constraints, a page of HTML, a wheel of the sandbo
   await sh(`curl -sO ${net.plain}/files/two-1.1-py3-none-any.whl`);
   const local = await sh('pip install ./two-1.1-py3-none-any.whl && python3 -c "import two; print(two.version)"');
   expect(local).toMatchObject({ stdout: expect.stringContaining('\n1.1\n'), stderr: '' });
-}, 60_000);
+});
 
 test('what cannot be had is said with its reason, and nothing is written', async () => {
   await put('needs', '1.0', { requires: ['shared<2'] });
@@ -178,7 +178,7 @@ test('what cannot be had is said with its reason, and nothing is written', async
   await net.allow([{ url: `${net.plain}/files/` }]);
   expect((await sh('pip install needs')).stderr).toMatch(/not allow.*winterdock network allow/s);
   expect((await net.sh('pip install needs', 'box')).stderr).toMatch(/pypi\.org/);
-}, 60_000);
+});
 
 test('a hostile wheel writes nowhere else, and what fails in the middle leaves nothing', async () => {
   const sh = await box();
@@ -218,7 +218,7 @@ test('a hostile wheel writes nowhere else, and what fails in the middle leaves n
   await put('loop-a', '1.0', { requires: ['loop-b'] });
   await put('loop-b', '1.0', { requires: ['loop-a'] });
   expect((await sh('pip install loop-a')).stdout).toContain('Successfully installed loop-a-1.0 loop-b-1.0');
-}, 60_000);
+});
 
 test('an installation is stopped with its call, and a wheel that has no room changes nothing', async () => {
   await put('slow', '1.0');
@@ -237,7 +237,7 @@ test('an installation is stopped with its call, and a wheel that has no room cha
   await net.server.call('PATCH', `/api/tenants/${TENANT}`, { max_bytes: null });
   expect(full.stderr).toMatch(/no space left/i);
   expect(full.stdout).not.toContain('Successfully');
-}, 60_000);
+});
 
 test('an upgrade that cannot be written leaves what was there', async () => {
   await put('kept', '1.0', { more: { 'kept/first.py': 'one = 1\n' } });
@@ -257,7 +257,7 @@ test('an upgrade that cannot be written leaves what was there', async () => {
   expect(blocked.stderr).toMatch(/folder\/__init__\.py is in the way/);
   expect(blocked.stdout).toMatch(/^1\.0$/m);
   expect((await sh('ls -A .local/lib/python3.13/site-packages')).stdout).toBe('folder\nkept\nkept-1.0.dist-info\n');
-}, 60_000);
+});
 
 test('what the index sends is counted, and a refusal is in the ledger', async () => {
   await put('counted', '1.0');
@@ -270,4 +270,4 @@ test('what the index sends is counted, and a refusal is in the ledger', async ()
   await net.allow([]);
   expect((await sh('pip install nobody')).exit_code).toBe(1);
   await expect.poll(async () => (await net.lines('network.refused')).length).toBeGreaterThan(0);
-}, 60_000);
+});

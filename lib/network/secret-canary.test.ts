@@ -108,4 +108,4 @@ test('requests carry it, and no guest, answer, stream, metric, line, file, bundl
   expect(run('restore', join(folder, 'back'), ['--from', join(folder, 'store')])).toMatchObject({ status: 0 });
   expect(filesWith('authorization', join(folder, 'back'))).toContain('registry.sqlite');
   expect([...filesWith(VALUE, join(folder, 'store')), ...filesWith(VALUE, join(folder, 'back'))]).toEqual([]);
-}, 120_000);
+});

@@ -27,7 +27,7 @@ beforeAll(async () => {
     expect((await server.call('POST', '/api/instances/sb-1/schedules', input)).status).toBe(201);
     await server.stop();
   }
-}, 60_000);
+});
 afterAll(() => rmSync(template, { recursive: true, force: true }));
 
 /** The lines that may be in the log after the kill and the next start, of a run that was due once. */

@@ -72,7 +72,7 @@ test('a sandbox has the schedules of the version that it is docked to, from its 
   await round();
   expect(await list()).toEqual([]);
   expect(await server.host.registry.schedules.unsynchronised(10)).toEqual([]);
-}, 60_000);
+});
 
 test('a component and a world run at their times; what a component said of its failure stays in the sandbox', async () => {
   await put(sourceOf('', 'SCHEDULED: <2026-11-23 Mon 01:00 +1d>'));
@@ -107,7 +107,7 @@ test('a component and a world run at their times; what a component said of its f
   const log = await fileOf('/events.org');
   expect(log).toContain('main/write');
   expect(log).toMatch(/:TRIGGER: schedule/i);
-}, 60_000);
+});
 
 test('the nightly example cleans and packs at three in Berlin', async () => {
   const nightly = readExamples().find(({ id }) => id === 'nightly');
@@ -133,7 +133,7 @@ test('the nightly example cleans and packs at three in Berlin', async () => {
   expect(packed.files.map(({ path }: { path: string }) => path)).toEqual(['/work/boats.json', '/work/minutes.md']);
   expect((await server.call('GET', '/api/instances/sb/volumes/workspace/cache/tiles.tmp')).status).toBe(404);
   expect((await list())[0]?.next_at).toBe(MIDNIGHT + 26 * HOUR);
-}, 60_000);
+});
 
 test('a docking that brings more schedules than there may be is refused, and changes nothing', async () => {
   await put(sourceOf(NIGHTLY, NIGHTLY));
@@ -161,7 +161,7 @@ test('a docking that brings more schedules than there may be is refused, and cha
   expect([full.status, full.json]).toMatchObject([429, { quota: 'schedules_per_tenant', limit: 6, used: 6 }]);
   await round();
   expect((await server.call<unknown[]>('GET', '/api/instances/sb-3/schedules')).json).toHaveLength(2);
-}, 60_000);
+});
 
 test('an import whose workbook brings too many schedules leaves neither a sandbox nor a workbook', async () => {
   await put(sourceOf(NIGHTLY, NIGHTLY));
@@ -185,4 +185,4 @@ test('an import whose workbook brings too many schedules leaves neither a sandbo
   await server.call('PUT', '/api/workbooks/here?tenant=globex', sourceOf(NIGHTLY, NIGHTLY));
   expect((await server.call('POST', '/api/instances/import?tenant=globex', shipped.bytes)).status).toBe(429);
   expect((await server.call<unknown[]>('GET', '/api/instances?tenant=globex')).json).toHaveLength(2);
-}, 60_000);
+});

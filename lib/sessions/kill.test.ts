@@ -126,7 +126,7 @@ for (const { operation, from, target, ends, without = [] } of SCENARIOS) {
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'winterdock-kill-'));
       await prepare(folder, from === 'active' ? 'suspended' : from, steps);
-    }, 60_000);
+    });
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
     // Each step has a sandbox of its own, named like the step.
@@ -138,7 +138,7 @@ for (const { operation, from, target, ends, without = [] } of SCENARIOS) {
         { encoding: 'utf8' },
       );
       expect(victim.signal, victim.stderr).toBe('SIGKILL');
-      await expect.poll(() => processesOf(folder), { timeout: 15_000 }).toEqual([]);
+      await expect.poll(() => processesOf(folder)).toEqual([]);
 
       const dock = await startDock({ dataFolder: folder });
       const row = await dock.registry.instances.get(step);
@@ -154,7 +154,7 @@ for (const { operation, from, target, ends, without = [] } of SCENARIOS) {
       dock.sessions.start();
       const { rows } = await dock.registry.instances.list({ sort: 'name', reverse: false, limit: 100 });
       const wanted = rows.flatMap((one) => filesOf(one, one.id === step && target === 'deleted'));
-      await expect.poll(() => inDrawers(folder), { timeout: 10_000 }).toEqual([...new Set(wanted)].sort());
+      await expect.poll(() => inDrawers(folder)).toEqual([...new Set(wanted)].sort());
       if (row?.state !== 'deleted') {
         if (from !== 'created') {
           expect(await dock.get(step, '/kept')).toBe(WORK);

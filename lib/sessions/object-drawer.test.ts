@@ -204,6 +204,6 @@ test('its raw file is copied as stored, and an object without a row is set aside
   await dock.stop();
   await start();
   dock.sessions.start();
-  await expect.poll(objects, { timeout: 20_000 }).toEqual(['archive/a.sqlite.zst']);
+  await expect.poll(objects).toEqual(['archive/a.sqlite.zst']);
   expect(onDisk()).toContainEqual(expect.stringMatching(/^orphans\/\d+-nobody-nobody\.sqlite$/));
 });

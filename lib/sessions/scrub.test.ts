@@ -22,7 +22,7 @@ test('a file whose check was prevented by a stop is hashed after the next start'
   await at.restart({ scrub: { startMs: 0 } });
   at.dock.sessions.start();
   await expect
-    .poll(() => fileOf('a'), { timeout: 20_000 })
+    .poll(() => fileOf('a'))
     .toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/), quickCheck: 'ok' });
   expect(await at.dock.get('a', '/x')).toBe('kept');
 });
@@ -36,8 +36,8 @@ test('damaged bytes under an unchanged stat are found, and sound, awake or fault
   await at.restart({ scrub: { ...AT_ONCE, passMs: 300 } });
   await at.dock.run('awake', 'true');
   at.dock.sessions.start();
-  await expect.poll(() => fileOf('rotten'), { timeout: 20_000 }).toMatchObject({ quickCheck: 'ok' });
-  await expect.poll(() => fileOf('sound'), { timeout: 20_000 }).toMatchObject({ quickCheck: 'ok' });
+  await expect.poll(() => fileOf('rotten')).toMatchObject({ quickCheck: 'ok' });
+  await expect.poll(() => fileOf('sound')).toMatchObject({ quickCheck: 'ok' });
 
   const file = liveFile(at.dock, 'rotten');
   const bytes = readFileSync(file);
@@ -51,7 +51,7 @@ test('damaged bytes under an unchanged stat are found, and sound, awake or fault
     .run(String(mtimeNs), String(ctimeNs));
   registry.close();
 
-  await expect.poll(() => faultOf('rotten'), { timeout: 20_000 }).toBe('corrupt');
+  await expect.poll(() => faultOf('rotten')).toBe('corrupt');
   expect((await at.dock.registry.ledger.page({ instance: 'rotten', type: 'fault.raised' }, 10)).rows).toHaveLength(1);
   await expect(at.dock.run('rotten', 'true')).rejects.toMatchObject({ code: 'corrupt' });
   expect([await faultOf('sound'), await faultOf('awake')]).toEqual([null, null]);
@@ -67,19 +67,17 @@ test('a pass that a restart interrupts continues where it was, with its counts',
   }
   await at.restart({ scrub: { ...AT_ONCE, passMs: 3_600_000 } });
   at.dock.sessions.start();
-  await expect.poll(() => fileOf('c'), { timeout: 20_000 }).toMatchObject({ quickCheck: 'ok' });
+  await expect.poll(() => fileOf('c')).toMatchObject({ quickCheck: 'ok' });
   // It checks the first file, and then it pauses for hours.
   await at.restart({ scrub: { ...AT_ONCE, share: 1e-6 } });
   await at.dock.registry.facts.write('scrub', { walk: { ...BEGUN, after: '' }, last: null, since: 7 }, 7);
   at.dock.sessions.start();
-  await expect.poll(async () => (await progress())?.walk, { timeout: 20_000 }).toMatchObject({ after: 'a', files: 1 });
+  await expect.poll(async () => (await progress())?.walk).toMatchObject({ after: 'a', files: 1 });
 
   await at.restart({ scrub: { ...AT_ONCE, passMs: 3_600_000 } });
   expect((await progress())?.walk).toMatchObject({ after: 'a', begun: 7, files: 1 });
   at.dock.sessions.start();
-  await expect
-    .poll(async () => (await progress())?.last, { timeout: 20_000 })
-    .toMatchObject({ begun: 7, files: 3, rotten: 0 });
+  await expect.poll(async () => (await progress())?.last).toMatchObject({ begun: 7, files: 3, rotten: 0 });
   expect(await progress()).toMatchObject({ walk: null });
 });
 
@@ -90,9 +88,7 @@ test('a day lies between two passes, however often the server restarts', async (
     clock.advance(since + days * 86_400 - clock.now() / 1000);
     await at.restart({ clock, scrub: { ...AT_ONCE, passMs: 86_400_000 } });
     at.dock.sessions.start();
-    await expect
-      .poll(progress, { timeout: 20_000 })
-      .toMatchObject({ walk: null, since: since + Math.floor(days) * 86_400 });
+    await expect.poll(progress).toMatchObject({ walk: null, since: since + Math.floor(days) * 86_400 });
     expect((await progress())?.last === null).toBe(days < 1);
   }
 });
@@ -108,9 +104,7 @@ test('an archived file with a flipped byte, or another in its place, is found an
   await at.restart({ scrub: { ...AT_ONCE, passMs: 3_600_000 } });
   at.dock.sessions.start();
   for (const id of ['flipped', 'replaced', 'sound']) {
-    await expect
-      .poll(() => fileOf(id), { timeout: 20_000 })
-      .toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    await expect.poll(() => fileOf(id)).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
   }
 
   const bytes = readFileSync(archived('flipped'));
@@ -122,11 +116,11 @@ test('an archived file with a flipped byte, or another in its place, is found an
   await at.restart({ scrub: AT_ONCE });
   at.dock.sessions.start();
   for (const id of ['flipped', 'replaced']) {
-    await expect.poll(() => faultOf(id), { timeout: 20_000 }).toBe('corrupt');
+    await expect.poll(() => faultOf(id)).toBe('corrupt');
     expect((await at.dock.registry.ledger.page({ instance: id, type: 'fault.raised' }, 10)).rows).toHaveLength(1);
     await expect(at.dock.sessions.revive(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
   }
-  await expect.poll(async () => (await progress())?.last?.files, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await progress())?.last?.files).toBeGreaterThan(0);
   expect(await faultOf('sound')).toBeNull();
   expect(readFileSync(archived('sound')).equals(before)).toBe(true);
   await at.dock.sessions.revive('sound', REQUEST);

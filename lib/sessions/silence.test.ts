@@ -105,7 +105,7 @@ test('one that burns its processor is paused too, and the next request gets anot
     'suspended active request',
   ]);
   expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null });
-}, 30_000);
+});
 
 test('a sandbox gets the fault error only when another process fails as well', async () => {
   const { stop } = await burning('a');
@@ -127,7 +127,7 @@ test('a sandbox gets the fault error only when another process fails as well', a
   at.dock.pool.claim = claim;
   await at.dock.sessions.resume('a', REQUEST, { force: true });
   expect(await at.dock.get('a', '/kept')).toBe('kept');
-}, 30_000);
+});
 
 test('a call and a write that reach a stuck process before the tenth check are done once, by another', async () => {
   await at.restart({ healthCheckTimes: { checkEveryMs: 60_000, giveUpAfterMs: 3000 } });

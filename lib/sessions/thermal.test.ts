@@ -246,4 +246,4 @@ test('calls that come while sandboxes go warm are all answered, in their order',
   }
   const expected = Array.from({ length: 10 }, (_, round) => [1, 2, 3].map((each) => `${round}.${each}\n`).join(''));
   expect(await at.dock.run('a', 'cat order')).toBe(expected.join(''));
-}, 30_000);
+});

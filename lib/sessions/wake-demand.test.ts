@@ -46,8 +46,8 @@ test('the pool keeps more workers started after a burst, and fewer when it is lo
   for (const id of ['a', 'b', 'c']) await at.dock.create(id);
   for (const id of ['a', 'b', 'c']) await sessions.resume(id, REQUEST);
   await sessions.tick();
-  await vi.waitFor(() => expect(pool.ready).toBe(3), { timeout: 30_000 });
+  await vi.waitFor(() => expect(pool.ready).toBe(3), { timeout: 60_000 });
   clock.advance(600);
   await sessions.tick();
   expect(pool.ready).toBe(1);
-}, 60_000);
+});

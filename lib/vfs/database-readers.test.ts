@@ -50,4 +50,4 @@ test('67. tables of a file are read at rest and beside a process, and a view wit
   liveVfs({ file, mustExist: true });
   const beside = await readers.read({ path: file, mode: 'live' }, { op: 'rows', ...at, table: 't', limit: 1 });
   expect(beside.rows).toMatchObject({ rows: [[1]], next: '1:1' });
-}, 60_000);
+});

@@ -65,4 +65,4 @@ test('the copy that reads it fails with a clear error, leaves nothing behind, an
   const resting = openAtRest(again);
   expect(Buffer.from(resting.get(vfsPath('/first')) ?? []).toString()).toBe('kept');
   resting.close();
-}, 60_000);
+});

@@ -65,7 +65,7 @@ describe('opening', () => {
       expect(vfs.db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
       vfs.close();
     }
-  }, 120_000);
+  });
 
   test('24. a log is replayed although a power loss came before the new header', async () => {
     const file = tmpFile();

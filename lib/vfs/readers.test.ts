@@ -115,7 +115,7 @@ test('40. a query over its time limit is ended, and other reads continue meanwhi
   }
   expect((await query(readers, file, 'SELECT count(*) FROM vfs')).rows).toEqual([[3]]);
   await vi.waitFor(() => expect(readersOf(process.pid)).toHaveLength(2), SOON);
-}, 120_000);
+});
 
 test('41. a query over its memory limit is ended', async () => {
   const file = restingFile();
@@ -128,7 +128,7 @@ test('41. a query over its memory limit is ended', async () => {
     message: expect.stringContaining('memory'),
   });
   expect((await small(readers, file)).stat?.size).toBe(18);
-}, 120_000);
+});
 
 test('42. a read whose process dies is tried once more, and the process is replaced', async () => {
   const file = restingFile();
@@ -141,7 +141,7 @@ test('42. a read whose process dies is tried once more, and the process is repla
   expect((await counted).rows).toEqual([[5_000_000]]);
   const [second] = readersOf(process.pid);
   expect(second).not.toBe(first);
-}, 120_000);
+});
 
 test('42. a read that ends its process twice is given up', async () => {
   const file = restingFile();
@@ -161,7 +161,7 @@ test('42. a read that ends its process twice is given up', async () => {
   }
   expect(await endless).toMatchObject({ code: 'validation' });
   expect((await small(readers, file)).stat?.size).toBe(18);
-}, 120_000);
+});
 
 test('43. a missing file is missing_file, a damaged one corrupt, and readers keep nothing open', async () => {
   const file = restingFile();
@@ -224,7 +224,7 @@ test('44. a check runs at the lowest priority, apart from reads', async () => {
   expect((await readers.check(file, { urgent: true })).quickCheck).toBe('ok');
   process.kill(checker, 'SIGCONT');
   expect((await stuck).quickCheck).toBe('ok');
-}, 120_000);
+});
 
 test('45. readers end with their server, in the middle of an endless query too', async () => {
   const file = restingFile();

@@ -58,7 +58,7 @@ async function begin(): Promise<Started & { runner: ChildProcess; pids: number[]
   expect((await call('POST', '/api/instances/held/exec', { command: 'echo on' })).json).toMatchObject({
     stdout: 'on\n',
   });
-  await expect.poll(() => workersOf(found.server).length, { timeout: 30_000 }).toBeGreaterThan(1);
+  await expect.poll(() => workersOf(found.server).length).toBeGreaterThan(1);
   entry.pids.push(...workersOf(found.server));
   return { ...found, ...entry };
 }
@@ -73,7 +73,7 @@ test.each([
   async (_, whom, signal) => {
     const { runner, bench, pids } = await begin();
     process.kill(whom === 'bench' ? bench : (runner.pid ?? 0), signal);
-    await expect.poll(() => pids.filter(isRunning), { timeout: 40_000 }).toEqual([]);
+    await expect.poll(() => pids.filter(isRunning)).toEqual([]);
   },
   90_000,
 );

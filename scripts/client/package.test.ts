@@ -42,7 +42,7 @@ beforeAll(async () => {
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'other', private: true, type: 'module' }));
   const commander = join(ROOT, 'node_modules', 'commander');
   await run('npm', 'install', '--offline', '--engine-strict', '--no-audit', '--no-fund', join(folder, file), commander);
-}, 120_000);
+});
 afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -240,4 +240,4 @@ await dock.execInInstance('a', { command: 1 });
     const checked = await run(join(ROOT, 'node_modules', '.bin', 'tsc'), '-p', '.').catch((error) => error);
     expect(checked.stdout).toBe('');
   }
-}, 120_000);
+});

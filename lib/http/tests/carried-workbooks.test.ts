@@ -166,4 +166,4 @@ test('35. such a page is inspected and imported as the bundle in it, and refused
     expect([status, (json as unknown as Problem).detail]).toEqual([422, expect.stringContaining(why)]);
   }
   expect(await workbooks('refused')).toEqual([]);
-}, 60_000);
+});

@@ -203,7 +203,7 @@ test('each call is in the ledger with its duration, and in the event log of the 
     const { json } = await server.call<Event[]>('GET', '/api/instances/log/events?limit=50');
     return json.filter(({ type }) => type.startsWith('component.'));
   };
-  await expect.poll(async () => (await written()).length, { timeout: 5000 }).toBeGreaterThanOrEqual(3);
+  await expect.poll(async () => (await written()).length).toBeGreaterThanOrEqual(3);
   const lines = await written();
   expect(lines.find(({ reason }) => reason === 'counters/writes')).toMatchObject({
     type: 'component.called',
@@ -216,7 +216,7 @@ test('each call is in the ledger with its duration, and in the event log of the 
   });
   expect(lines.filter(({ reason }) => reason?.startsWith('counters/lost')).length).toBeGreaterThan(0);
   const log = async () => (await server.call('GET', '/api/instances/log/volumes/workspace/events.org')).text;
-  await expect.poll(async () => [...(await log()).matchAll(/^\* /gm)].length, { timeout: 5000 }).toBe(5);
+  await expect.poll(async () => [...(await log()).matchAll(/^\* /gm)].length).toBe(5);
   expect(await log()).toContain(':COMPONENT: counters/writes');
 });
 

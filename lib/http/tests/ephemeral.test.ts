@@ -49,7 +49,7 @@ test('a job reports before it runs and for each that it skips them, and moves th
     expect(dry.json).toMatchObject({ will: 1, skip: [{ reason: expect.stringContaining('ephemeral'), count: 1 }] });
     const { id } = (await post<Job>('/jobs', input)).json;
     const job = async () => (await server.call<Job>('GET', `/api/jobs/${id}`)).json;
-    await expect.poll(async () => (await job()).state, { timeout: 20_000 }).toBe('done');
+    await expect.poll(async () => (await job()).state).toBe('done');
     expect(await job()).toMatchObject({ done: 1, skipped: 1, failed: 0 });
   }
   expect([(await see('b')).state, (await see('other')).state]).toEqual(['active', 'frozen']);

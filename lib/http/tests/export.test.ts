@@ -33,7 +33,7 @@ beforeAll(async () => {
   }
   await registry.close();
   server = await spawnServer({ folder, settings: { WB_TICK_MS: '200', NODE_OPTIONS: SMALL_HEAP } });
-}, 120_000);
+});
 afterAll(async () => {
   await server.end();
   rmSync(folder, { recursive: true, force: true });
@@ -84,7 +84,7 @@ test('an export of 200 000 lines is whole and takes no more memory than a small 
     expect(lines).toBe(format === 'csv' ? LINES + 1 : LINES);
     expect(grownMb).toBeLessThan(GROWTH_MB);
   }
-}, 120_000);
+});
 
 test('a sealed month counts as exported only once it was taken whole', async () => {
   await vi.waitFor(async () => expect(await segments()).toHaveLength(1), { timeout: 60_000, interval: 200 });
@@ -103,4 +103,4 @@ test('a sealed month counts as exported only once it was taken whole', async () 
   // The same by the same caller within a minute is counted with the first, and told as one sum later.
   const started = (await server.call<Event[]>('GET', '/api/events?type=ledger.exported&limit=2')).json;
   expect(started.map(({ reason }) => reason)).toEqual(['csv: type=ledger.sealed', `the segment ${id}`]);
-}, 120_000);
+});

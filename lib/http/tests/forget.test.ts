@@ -44,7 +44,7 @@ const plan = async (tenant: string) =>
   (await server.call<TenantForgetPlan>('DELETE', `/api/tenants/${tenant}`, { dry_run: true })).json;
 const job = async (id: string) => (await server.call<Job>('GET', `/api/jobs/${id}`)).json;
 const ended = async (id: string) => {
-  await expect.poll(async () => (await job(id)).state, { timeout: 60_000 }).toBe('done');
+  await expect.poll(async () => (await job(id)).state).toBe('done');
   return job(id);
 };
 const proof = async () => (await server.call<LedgerProof>('GET', '/api/events/verify')).json;

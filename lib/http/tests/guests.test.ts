@@ -49,13 +49,13 @@ test('variables reach the shell, Python and JavaScript, and a change holds at th
   await patchEnv('instances/one', { GREETING: null });
   await patchEnv('tenants/acme', { ONLY: 'changed' });
   expect(await exec('echo "$GREETING $ONLY"')).toMatchObject({ stdout: 'from acme changed\n', woke: 'hot' });
-}, 60_000);
+});
 
 test('a job of a script has the variables of that script, and not again those that it unset', async () => {
   await patchEnv('instances/one', { KEPT: 'kept', GONE: 'gone' });
   const { stdout } = await exec('unset GONE; KEPT=changed; export KEPT; echo "$KEPT$GONE." & wait $!');
   expect(stdout).toContain('changed.');
-}, 60_000);
+});
 
 test('a clone has the variables of its blueprint, under its own', async () => {
   await exec('echo hello > a');
@@ -73,7 +73,7 @@ test('a clone has the variables of its blueprint, under its own', async () => {
     'STAGE=base blueprint',
   ]);
   expect((await exec('echo $STAGE $DEPTH $SITE', {}, id)).stdout).toBe('base own globex\n');
-}, 60_000);
+});
 
 test('names that the sandbox sets itself, wrong names and too much are refused with a sentence', async () => {
   for (const [name, message] of [
@@ -232,7 +232,7 @@ test('a copy of a sandbox has none of its secrets, and a deleted one leaves none
   expect((await server.call('GET', '/api/instances/one/secrets')).status).toBe(410);
   expect((await put('instances/one/secrets/ONE')).status).toBe(410);
   expect((await server.host.registry.secrets.all()).map(({ name }) => name)).toEqual(['TWO']);
-}, 60_000);
+});
 
 test('the value of a secret is in no file of the data folder, no answer, no output of a guest and no line', async () => {
   const seen: string[] = [];
@@ -271,4 +271,4 @@ test('the value of a secret is in no file of the data folder, no answer, no outp
   // The check can fail: what is encrypted there is the value.
   const [row] = await server.host.registry.secrets.all();
   expect(row?.sealed).toMatch(/^v1\./);
-}, 60_000);
+});

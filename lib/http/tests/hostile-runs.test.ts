@@ -38,11 +38,11 @@ beforeAll(async () => {
   await exec('true', 'calm');
   theirKey = (await server.call<{ key: string }>('POST', '/api/keys', { name: 'acme', role: 'tenant', tenant: 'acme' }))
     .json.key;
-}, 60_000);
+});
 afterEach(async () => {
   for (const socket of opened.splice(0)) socket.destroy();
   for (const id of ['flood', 'flood-2', 'flood-3']) await stopAll(id);
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const exec = async (command: string, id = 'flood'): Promise<ExecAnswer> =>
@@ -106,7 +106,7 @@ test('of thousands who follow one run, and do not read, a few have a place, and 
     else socket.resume().end();
   }
   await vi.waitFor(async () => expect((await followSlowly(run)).status).toBe(200), 20_000);
-}, 120_000);
+});
 
 test('who follows all runs of a tenant leaves places to another tenant', async () => {
   const runs: SandboxRun[] = [];
@@ -127,7 +127,7 @@ test('who follows all runs of a tenant leaves places to another tenant', async (
   await head.body?.cancel();
   await quickBeside('followers of ten runs');
   await stopAll('calm');
-}, 120_000);
+});
 
 test('a flood of runs is refused over its numbers, leaves the newest rows, and another tenant’s calls stay quick', async () => {
   let refused = 0;
@@ -160,7 +160,7 @@ test('a flood of runs is refused over its numbers, leaves the newest rows, and a
     await vi.waitFor(async () => expect(await underWay(id)).toEqual([]), 30_000);
     expect((await runsOf(id)).length).toBeLessThanOrEqual(KEPT + PER_SANDBOX);
   }
-}, 120_000);
+});
 
 test('a flood of output, in pieces of a byte to either stream, takes no more memory than the tenant has, and loses another’s nothing', async () => {
   const kept = await server.call<SandboxRun>('POST', '/api/instances/calm/runs', { command: 'seq 1 20000' });
@@ -177,7 +177,7 @@ test('a flood of output, in pieces of a byte to either stream, takes no more mem
   await vi.waitFor(async () => {
     for (const id of ['flood', 'flood-2'])
       expect(Math.max(...(await runsOf(id)).map(({ output_bytes: end }) => end))).toBeGreaterThan(3 * MIB);
-  }, 60_000);
+  });
   /** Bytes of the tenant's output that the server has; offsets count also what was left out. */
   const held = async () => {
     let sum = 0;
@@ -195,7 +195,7 @@ test('a flood of output, in pieces of a byte to either stream, takes no more mem
     `/api/instances/calm/runs/${theirs.id}/output?limit=1048576`,
   );
   expect([read.dropped, read.pieces.map(({ text }) => text).join('').length]).toEqual([0, bytes]);
-}, 120_000);
+});
 
 test('schedules that are fired by hand in a loop hold up neither calls nor the schedules of another tenant', async () => {
   // More than the scheduler fires at a time, and each waits for the turn of the one before it.
@@ -218,9 +218,9 @@ test('schedules that are fired by hand in a loop hold up neither calls nor the s
   await vi.waitFor(async () => {
     const runs = await server.call<ScheduleRun[]>('GET', `/api/instances/calm-2/schedules/${theirs.id}/runs`);
     expect(runs.json.map(({ result }) => result)).toContain('done');
-  }, 15_000);
+  });
   await server.call('POST', '/api/instances/flood-3/suspend', { force: true });
-}, 120_000);
+});
 
 test('a script stops and waits for jobs of its own sandbox alone, whatever numbers and ids it names', async () => {
   const theirs = await server.call<SandboxRun>('POST', '/api/instances/calm/runs', { command: 'sleep 100' });
@@ -243,7 +243,7 @@ test('a script stops and waits for jobs of its own sandbox alone, whatever numbe
   }
   expect((await underWay('calm')).map(({ id }) => id)).toContain(theirs.json.id);
   await stopAll('calm');
-}, 60_000);
+});
 
 test('a forged name of a component or a run is one that there is not, and its sandbox stays asleep', async () => {
   const source = '* main :workflow:\n** one :component:\n#+begin_src js\nexport default () => 1;\n#+end_src\n';
@@ -285,4 +285,4 @@ test('a forged name of a component or a run is one that there is not, and its sa
   expect((await server.call<Instance>('GET', '/api/instances/docked')).json.state).toBe('created');
   const good = await server.call('POST', '/api/instances/docked/call/one', {}, { key: theirKey });
   expect([good.status, good.json], good.text.slice(0, 300)).toMatchObject([200, {}]);
-}, 60_000);
+});

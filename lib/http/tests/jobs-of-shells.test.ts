@@ -9,7 +9,7 @@ beforeAll(async () => {
   await server.call('POST', '/api/instances', { id: 'bare', tenant: 'globex', policy: 'minimal' });
   const build = { command: 'sleep 5.6; echo built > built', timeout_ms: 600_000 };
   await server.call('POST', '/api/instances/bare/runs', build);
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const run = async (command: string, id = 'one', timeout_ms = 30_000): Promise<ExecAnswer> =>
@@ -37,7 +37,7 @@ describe('`&` at the top level of a script', () => {
       stderr: `bash: kill: (${job}) - No such process\n`,
       exit_code: 1,
     });
-  }, 60_000);
+  });
 
   test('`wait` waits for those of the script, prints what they wrote, and knows how each ended', async () => {
     const waited = await run(
@@ -49,7 +49,7 @@ describe('`&` at the top level of a script', () => {
     expect((await run('sleep 30 & echo quick & sleep 0.2; wait -n; kill %1; wait %1; echo $?')).stdout).toBe(
       'quick\n143\n',
     );
-  }, 60_000);
+  });
 
   test('`%n` is the number that `jobs` shows, which one that was waited for gives back, and arrays are there', async () => {
     const numbers = await run('true & wait; sleep 30 & jobs | cut -c1-3; kill %1; echo $?; wait %1; echo $?');
@@ -61,14 +61,14 @@ describe('`&` at the top level of a script', () => {
       'words=(printf "<%s>" "b  c" d); declare -A m=([x]="1  2"); "${words[@]}" & wait; echo "${m[x]}" & wait; echo "${nope[0]:-none}" & wait',
     );
     expect([arrays.stdout, arrays.stderr]).toEqual(['<b  c><d>1  2\nnone\n', '']);
-  }, 60_000);
+  });
 
   test('a call that runs out of time while it waits ends, and the run goes on', async () => {
     await run('true', 'two');
     const late = await run('sleep 60 & wait', 'two', 700);
     expect(late).toMatchObject({ timed_out: true, exit_code: 124 });
     expect((await run('kill $(jobs -p); jobs', 'two')).stdout).toBe('');
-  }, 60_000);
+  });
 
   test('too many are refused with a sentence, and the others go on', async () => {
     const many = await run(
@@ -77,7 +77,7 @@ describe('`&` at the top level of a script', () => {
     expect(many.stdout).toBe('1\n');
     expect(many.stderr).toMatch(/^bash: cannot run in the background: .*5 runs/);
     await vi.waitFor(async () => expect((await runsOf()).filter(({ ended }) => ended === null)).toEqual([]));
-  }, 60_000);
+  });
 });
 
 test('`&` anywhere else is refused with a sentence before anything of the script runs', async () => {
@@ -96,7 +96,7 @@ test('`&` anywhere else is refused with a sentence before anything of the script
     expect(refused.stderr).toContain('"&" begins a run at the top level of a script alone');
   }
   expect(await runsOf('two')).toHaveLength(1);
-}, 60_000);
+});
 
 describe('what a script asks of its jobs', () => {
   test('more than a run may take of variables is refused with a sentence, and the sandbox goes on', async () => {
@@ -107,7 +107,7 @@ describe('what a script asks of its jobs', () => {
       stderr: expect.stringMatching(/^bash: cannot run in the background: .*1 MiB/),
     });
     expect((await run('cat /tmp/kept', 'two')).stdout).toBe('kept\n');
-  }, 60_000);
+  });
 
   test('`wait -n` takes nothing from whoever waits later, however often it is asked', async () => {
     const waits = 'until [ -e go ]; do sleep 0.05; done && echo slow &\nslow=$!\necho quick &\nwait -n';
@@ -116,7 +116,7 @@ describe('what a script asks of its jobs', () => {
     const often = 'true & wait -n\n'.repeat(70);
     const many = await run(`sleep 50 & endless=$!\n${often}kill $endless; echo on`, 'two');
     expect([many.stdout, many.stderr]).toEqual(['on\n', '']);
-  }, 120_000);
+  });
 
   test('runs that wait for what they have begun with `&` hold up nobody', async () => {
     const begin = async () =>
@@ -129,15 +129,15 @@ describe('what a script asks of its jobs', () => {
         ['done', 4],
         ['done', 4],
       ]);
-    }, 20_000);
-  }, 60_000);
+    });
+  });
 
   test('one that runs is not forgotten for those that came and went after it', async () => {
     const begun = await run('sleep 50 & echo $!', 'two');
     for (let round = 0; round < 2; round += 1) await run('true & wait $!\n'.repeat(55), 'two');
     expect((await run('jobs -p', 'two')).stdout).toBe(begun.stdout);
     expect(await run(`kill ${begun.stdout}`, 'two')).toMatchObject({ stderr: '', exit_code: 0 });
-  }, 120_000);
+  });
 });
 
 test('what only looks like `&` is none, and signals that a run has not are named', async () => {
@@ -150,7 +150,7 @@ test('what only looks like `&` is none, and signals that a run has not are named
     exit_code: 1,
   });
   expect(await run('__winterdock_start 0')).toMatchObject({ exit_code: 127 });
-}, 60_000);
+});
 
 test('a build runs longer than a call may, beside calls that are ended at their time', async () => {
   await run('true', 'bare');
@@ -162,4 +162,4 @@ test('a build runs longer than a call may, beside calls that are ended at their 
   );
   expect((await runsOf('bare'))[0]?.took_ms).toBeGreaterThan(5500);
   expect((await run('cat built', 'bare')).stdout).toBe('built\n');
-}, 60_000);
+});

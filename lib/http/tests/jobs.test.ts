@@ -34,7 +34,7 @@ const start = async (body: object) => {
 };
 const job = async (id: string) => (await server.call<Job>('GET', `/api/jobs/${id}`)).json;
 const ended = async (id: string) => {
-  await expect.poll(async () => (await job(id)).state, { timeout: 20_000 }).not.toBe('running');
+  await expect.poll(async () => (await job(id)).state).not.toBe('running');
   return job(id);
 };
 

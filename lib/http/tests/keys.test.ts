@@ -102,7 +102,7 @@ test('what a key has under way ends with it: what it sends, what it runs, what i
   expect(await statusOf('/api/instances/sneaked')).toBe(404);
   for (const name of ['sneaked', 'late'])
     expect(await statusOf(`/api/instances/mine/volumes/workspace/${name}`)).toBe(404);
-}, 60_000);
+});
 
 test('a key is shown once, listed by what it begins with, and kept as a digest', async () => {
   const made = await server.call<Made>('POST', '/api/keys', { name: 'Nightly build', role: 'operator' });

@@ -95,4 +95,4 @@ test('lists of long names and labels, and edits that multiply a file, keep to th
   expect((await agent.call('edit_file', pattern)).isError).toBe(false);
   expect((await agent.call('read_file', { id: first, path: 'small' })).texts[0]).toBe('$&$1');
   await agent.close();
-}, 60_000);
+});

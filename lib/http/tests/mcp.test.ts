@@ -117,7 +117,7 @@ describe.each(REVISIONS)('with a client of %s', (revision) => {
     expect([first.texts[0], first.facts.state]).toEqual(['begun\n', 'running']);
     const stopped = await agent.call('stop_run', { id, run: endless });
     expect(stopped.facts.state).toBe('stopped');
-    await expect.poll(async () => (await show(id)).calls, { timeout: 60_000 }).toBe(0);
+    await expect.poll(async () => (await show(id)).calls).toBe(0);
   });
 
   test('a cancelled call stops its script on the server, and the others go on', async () => {
@@ -130,10 +130,10 @@ describe.each(REVISIONS)('with a client of %s', (revision) => {
     );
     const ended = expect(call).rejects.toThrow();
     const beside = agent.call('exec', { id: other, command: 'sleep 2; echo whole' });
-    await expect.poll(async () => (await show(id)).calls, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await show(id)).calls).toBe(1);
     cancel.abort(new Error('enough'));
     await ended;
-    await expect.poll(async () => (await show(id)).calls, { timeout: 60_000 }).toBe(0);
+    await expect.poll(async () => (await show(id)).calls).toBe(0);
     expect((await agent.call('exec', { id, command: 'ls' })).texts[0]).not.toContain('survived');
     expect((await beside).texts[0]).toBe('whole\n');
   });
@@ -142,10 +142,10 @@ describe.each(REVISIONS)('with a client of %s', (revision) => {
     const leaving = await connectAgent(server.url, { revision });
     const id = await create();
     const call = leaving.call('exec', { id, command: 'sleep 600' }).catch(() => 'gone');
-    await expect.poll(async () => (await show(id)).calls, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await show(id)).calls).toBe(1);
     await leaving.close();
     expect(await call).toBe('gone');
-    await expect.poll(async () => (await show(id)).calls, { timeout: 60_000 }).toBe(0);
+    await expect.poll(async () => (await show(id)).calls).toBe(0);
   });
 
   test('a call that asks for progress is told more and more of it', async () => {

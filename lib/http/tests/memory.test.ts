@@ -27,7 +27,7 @@ test('a wake suspends the sandbox that was used longest ago, and the ledger name
   const [line] = (await server.call<Event[]>('GET', '/api/events?trigger=pressure')).json;
   expect(line).toMatchObject({ instance: 'a', from: 'active', to: 'suspended', actor: 'system' });
   expect(line?.reason).toContain('40 MiB of memory (WB_MEMORY)');
-}, 60_000);
+});
 
 test('when none may be suspended a wake is refused with 503, when to come back, and what to do', async () => {
   for (const id of ['b', 'c']) expect((await keepHot(id, true)).status).toBe(200);
@@ -38,7 +38,7 @@ test('when none may be suspended a wake is refused with 503, when to come back, 
   await keepHot('b', false);
   expect((await exec('a', 'cat note')).json.stdout).toBe('of a\n');
   expect(await states()).toEqual(['a active', 'b suspended', 'c active']);
-}, 60_000);
+});
 
 test('a job suspends none to wake another, and reports it', async () => {
   const started = await server.call<Job>('POST', '/api/jobs', { verb: 'resume', ids: ['b'] });
@@ -50,7 +50,7 @@ test('a job suspends none to wake another, and reports it', async () => {
   const [result] = (await server.call<JobResult[]>('GET', `/api/jobs/${id}/results`)).json;
   expect(result).toMatchObject({ instance: 'b', outcome: 'failed', reason: expect.stringContaining('WB_MEMORY') });
   expect(await states()).toEqual(['a active', 'b suspended', 'c active']);
-}, 60_000);
+});
 
 test('operators see what the processes count, and of how much', async () => {
   const { memory } = (await server.call<Storage>('GET', '/api/settings/storage')).json;

@@ -202,7 +202,7 @@ test('what was counted of a tenant is forgotten with it', { timeout: 90_000 }, a
   for (let n = 0; n < 5; n += 1) await own.call('POST', '/api/instances/a/suspend', { reason: WORD });
   const { id } = (await own.call<{ id: string }>('DELETE', '/api/tenants/acme', { confirm: 'acme' })).json;
   const state = async () => (await own.call<Job>('GET', `/api/jobs/${id}`)).json.state;
-  await expect.poll(state, { timeout: 60_000 }).toBe('done');
+  await expect.poll(state).toBe('done');
   await own.stop();
   expect(filesWith(folder, WORD)).toEqual([]);
   rmSync(folder, { recursive: true });

@@ -47,7 +47,7 @@ const ended = (run: SandboxRun, wanted: Partial<SandboxRun> = { state: 'done' })
     const now = await look(run);
     expect(now).toMatchObject(wanted);
     return now;
-  }, 15_000);
+  });
 const outputOf = async ({ id, instance }: SandboxRun, query = '') =>
   (await server.call<RunOutput>('GET', `/api/instances/${instance}/runs/${id}/output${query}`)).json;
 
@@ -318,4 +318,4 @@ test('a stop of the server ends what runs and says so; a kill loses it, and that
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -83,7 +83,7 @@ test('the volumes of a tenant are weighed some seconds after a sandbox was filed
   expect((await tenant()).volumes).toEqual({ sandboxes: 0, workspace: 0, memory: 0, tmp: 0 });
   await server.call('POST', '/api/instances/weighed/suspend', {});
   const weighed = { sandboxes: 1, workspace: 3000, memory: 200, tmp: 10 };
-  await vi.waitFor(async () => expect((await tenant()).volumes).toEqual(weighed), { timeout: 40_000, interval: 200 });
+  await vi.waitFor(async () => expect((await tenant()).volumes).toEqual(weighed), { timeout: 60_000, interval: 200 });
 });
 
 test('no more are active than may be, however many wake at once', { timeout: 60_000 }, async () => {
@@ -234,7 +234,7 @@ test('processor time is a quota of the day, shown, refused with its end, and a m
       await server.host.sessions.tick();
       expect((await tenant()).quotas.max_daily_cpu_s.used).toBeGreaterThan(1);
     },
-    { timeout: 40_000 },
+    { timeout: 60_000 },
   );
   expect((await tenant()).quotas.max_daily_cpu_s.limit).toBe(3600);
   const metric = /^winterdock_cpu_seconds_total\{tenant="acme"\} (\S+)$/m.exec(

@@ -80,7 +80,7 @@ test('the code is compiled before the first worker that may serve a sandbox is s
   await one.start();
   await one.stop();
   expect(compiled()).toEqual(first);
-}, 60_000);
+});
 
 test('a worker starts although the compile cache was deleted while its server ran', async () => {
   const pool = createPool({ size: 0, maxActive: 1, dataFolder: folder });
@@ -91,7 +91,7 @@ test('a worker starts although the compile cache was deleted while its server ra
   const a = pool.open({ id: 'a', file, policy: 'minimal', maxBytes: 1e7, maxFileBytes: 1e6, mustExist: false });
   expect(await a.exec({ command: 'echo up' })).toMatchObject({ stdout: 'up\n' });
   await pool.stop();
-}, 60_000);
+});
 
 test('a worker that cannot rehearse waits for its file all the same', async () => {
   vi.stubEnv('WB_TEST_REHEARSALS', undefined);
@@ -108,4 +108,4 @@ test('a worker that cannot rehearse waits for its file all the same', async () =
     worker.child.kill('SIGKILL');
     await worker.exited;
   }
-}, 60_000);
+});

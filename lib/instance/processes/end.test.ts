@@ -64,7 +64,7 @@ test('a process that is told to end leaves one clean file and no log', async () 
   expect(hasLog('told')).toBe(false);
   expect(textAtRest('told', '/w')).toBe('w\n');
   expect(await a.end()).toEqual(death);
-}, 60_000);
+});
 
 test('a process that is killed leaves its log, with every commit', async () => {
   const a = at.open('killed');
@@ -72,7 +72,7 @@ test('a process that is killed leaves its log, with every commit', async () => {
   await a.kill('killed');
   expect(hasLog('killed')).toBe(true);
   expect(await at.say(at.open('killed', { mustExist: true }), 'cat w')).toBe('w\n');
-}, 60_000);
+});
 
 test('a paused process runs again to put its file to rest', async () => {
   const a = at.open('paused');
@@ -81,7 +81,7 @@ test('a paused process runs again to put its file to rest', async () => {
   await a.end();
   expect(hasLog('paused')).toBe(false);
   expect(textAtRest('paused', '/w')).toBe('w\n');
-}, 60_000);
+});
 
 test('the call that runs in a process told to end is cut off, and nothing of it is kept', async () => {
   const a = at.open('call');
@@ -91,7 +91,7 @@ test('the call that runs in a process told to end is cut off, and nothing of it 
   await expect.poll(() => textBeside('call', '/half')).toBe('half\n');
   await Promise.all([a.end(), expect(running).rejects.toMatchObject({ extra: { started: true } })]);
   expect(await at.say(at.open('call', { mustExist: true }), 'ls')).toBe('half\nw\n');
-}, 60_000);
+});
 
 test('a process that does not end when it is told to is killed after the time between, and its commits are kept', async () => {
   const a = hang('hangs', 400);
@@ -104,7 +104,7 @@ test('a process that does not end when it is told to is killed after the time be
   expect(tookMs).toBeLessThan(2500);
   expect(hasLog('hangs')).toBe(true);
   expect(await at.say(at.open('hangs', { mustExist: true }), 'cat w')).toBe('w\n');
-}, 60_000);
+});
 
 test('Ctrl-C, which reaches the whole group, ends neither a process nor its call: the server decides', async () => {
   const a = at.open('interrupted');
@@ -113,4 +113,4 @@ test('Ctrl-C, which reaches the whole group, ends neither a process nor its call
   await new Promise((resolve) => setTimeout(resolve, 100));
   process.kill(a.pid, 'SIGINT');
   expect(await running).toMatchObject({ stdout: 'done\n', exitCode: 0 });
-}, 60_000);
+});

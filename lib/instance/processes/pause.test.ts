@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { openAtRest, recoverToRest } from '../../vfs/open.ts';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';
-import type { OpenSpec, PauseReport } from '../instance.ts';
+import type { OpenSpec } from '../instance.ts';
 import { hangingInstance, makeHang } from '../testing/hanging-instance.ts';
 import { isRunning, stage } from '../testing/stage.ts';
 import { endLeftoverWorkers } from './leftover-workers.ts';
@@ -51,30 +51,33 @@ test('a paused process is stopped by the kernel, holds no lock for writing, and 
   expect(writeLocks(a.pid)).toEqual([]);
   expect(await at.say(a, 'cat w')).toBe('w\n');
   expect(stateOf(a.pid)).not.toBe('T');
-}, 60_000);
+});
 
 test('an interpreter that holds no state is dropped before the pause, and works again after it', async () => {
   const a = at.open('dropped');
   const run = () => a.eval({ language: 'js', code: '[...Array(1e6).keys()].length' });
-  expect(await run()).toMatchObject({ ok: true, value: 1e6 });
-  // It is not paused while it holds anything, a commit say, nor when it does not answer within two seconds, as on a
-  // busy machine; what it has given back by then is in no report.
-  const paused = async () => {
-    await run();
-    return a.pause();
+  /** Private bytes of the paused process. It is not paused while it holds anything, or answers late on a busy machine. */
+  const pausedBytes = async (work: () => Promise<unknown>) => {
+    for (;;) {
+      await work();
+      const report = await a.pause();
+      if (report !== null) return report.afterBytes;
+    }
   };
-  await expect
-    .poll(paused, { timeout: 90_000 })
-    .toSatisfy((report: PauseReport | null) => report !== null && report.beforeBytes - report.afterBytes > 4 * MIB);
+  const before = await pausedBytes(() => at.say(a, 'true'));
+  expect(before).toBeGreaterThan(4 * MIB);
+  // Not against what it held before the pause: it may have given that back by itself, after the call.
+  const after = await pausedBytes(async () => expect(await run()).toMatchObject({ ok: true, value: 1e6 }));
+  expect(after - before).toBeLessThan(4 * MIB);
   expect(await run()).toMatchObject({ ok: true, value: 1e6 });
 });
 
 test('a process that ran Python is paused once its thread has ended', async () => {
   const a = at.open('python');
   expect(await at.say(a, 'python3 -c "print(6 * 7)"')).toBe('42\n');
-  await expect.poll(() => a.pause(), { timeout: 10_000 }).not.toBeNull();
+  await expect.poll(() => a.pause()).not.toBeNull();
   expect(await at.say(a, 'python3 -c "print(6 * 7)"')).toBe('42\n');
-}, 60_000);
+});
 
 test('a process that hangs while it gives memory back is not paused; the next call finds out and is not begun', async () => {
   const a = hang('hangs-on-trim', { hangsOn: 'trim', giveUpAfterMs: 1000 });
@@ -84,7 +87,7 @@ test('a process that hangs while it gives memory back is not paused; the next ca
   await expect(a.exec({ command: 'echo never > w' })).rejects.toMatchObject({ extra: { started: false } });
   expect(await a.ended).toMatchObject({ cause: 'silent' });
   expect(await at.say(at.open('hangs-on-trim', { mustExist: true }), 'cat w')).toBe('w\n');
-}, 60_000);
+});
 
 test('a call that comes while a process hangs giving memory back is neither lost nor left waiting', async () => {
   const a = hang('hangs-with-call', { hangsOn: 'trim', giveUpAfterMs: 1000 });
@@ -92,7 +95,7 @@ test('a call that comes while a process hangs giving memory back is neither lost
   const pausing = a.pause();
   await expect(a.exec({ command: 'echo never > w' })).rejects.toMatchObject({ extra: { started: false } });
   expect(await pausing).toBeNull();
-}, 60_000);
+});
 
 test('ten unanswered checks pause a process that burns its processor; in vain continued, it is killed', async () => {
   const a = hang('hangs', { hangsOn: 'signal', readyMs: 300 });
@@ -106,7 +109,7 @@ test('ten unanswered checks pause a process that burns its processor; in vain co
   await expect(a.exec({ command: 'echo never > w' })).rejects.toMatchObject({ extra: { started: false } });
   expect(await a.ended).toMatchObject({ cause: 'silent' });
   expect(await at.say(at.open('hangs', { mustExist: true }), 'cat w')).toBe('w\n');
-}, 60_000);
+});
 
 function recovery(file: string): unknown {
   try {
@@ -136,14 +139,14 @@ test('a paused process goes with a server that is killed', async () => {
   const { pid } = (await new Promise((resolve) => server.once('message', resolve))) as { pid: number };
   await expect.poll(() => stateOf(pid)).toBe('T');
   server.kill('SIGKILL');
-  await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isRunning(pid)).toBe(false);
   // Its last thread may end, and let go of the file, a moment after its first.
   await expect.poll(() => recovery(file)).toBe('done');
   const resting = openAtRest(file);
   expect(Buffer.from(resting.get(vfsPath('/w')) ?? []).toString()).toBe('w\n');
   resting.close();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 test('where the kernel does not end it, the next server does', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-leftover-'));
@@ -158,4 +161,4 @@ test('where the kernel does not end it, the next server does', async () => {
   expect(await endLeftoverWorkers(folder)).toBe(1);
   expect(await exited).toBe('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});

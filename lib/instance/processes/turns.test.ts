@@ -45,7 +45,7 @@ describe('calls of several kinds', () => {
     expect(await a.eval({ language: 'js', code: '6 * 7' })).toMatchObject({ ok: true, value: 42 });
     expect(a.members.length).toBe(2);
     expect(await job.stop()).toMatchObject({ exitCode: 130 });
-  }, 60_000);
+  });
 
   test('a busy loop in each of the three stops neither the others nor a write', async () => {
     const a = await opened('loops');
@@ -60,7 +60,7 @@ describe('calls of several kinds', () => {
     expect(await python.stop()).toMatchObject({ exitCode: 130 });
     expect(await a.eval({ language: 'python', code: 'print(open("put").read())' })).toMatchObject({ stdout: 'put\n' });
     expect(await stuck).toMatchObject({ ok: false, timedOut: true });
-  }, 60_000);
+  });
 
   test('calls of one kind run in the order they came, whatever runs beside them', async () => {
     const a = await opened('order');
@@ -75,7 +75,7 @@ describe('calls of several kinds', () => {
     expect(await at.say(a, 'cat js')).toBe(lines(10));
     expect(await at.say(a, 'cat python')).toBe('12');
     expect(a.members.length).toBeLessThanOrEqual(3);
-  }, 60_000);
+  });
 
   test('what one has committed the others see at once, with tmp, and versions only rise', async () => {
     const a = await opened('seen');
@@ -91,7 +91,7 @@ describe('calls of several kinds', () => {
     expect(versions).toEqual(versions.toSorted((one, other) => one - other));
     expect(new Set(versions).size).toBe(20);
     await job.stop();
-  }, 60_000);
+  });
 
   test('each has its own overlay: a command is whole or absent in the eyes of the others', async () => {
     const a = await opened('overlay');
@@ -99,7 +99,7 @@ describe('calls of several kinds', () => {
     expect((await a.exec({ command: 'python3 --version > /dev/null; ls' })).stdout).toBe('');
     await writing.stop();
     expect(await at.say(a, 'ls')).toBe('half\n');
-  }, 60_000);
+  });
 
   test('one that takes too much memory ends its own call; what others acknowledged, and their calls, stay', async () => {
     const a = await opened('memory');
@@ -116,7 +116,7 @@ describe('calls of several kinds', () => {
     expect(JSON.stringify(outcome)).toMatch(/MemoryError|memory/);
     expect(await shell.stop()).toMatchObject({ exitCode: 130 });
     expect(await at.say(a, 'cat kept')).toBe('kept');
-  }, 60_000);
+  });
 
   test('a first process that is killed in its call leaves the others and tmp', async () => {
     const a = await opened('first');
@@ -133,7 +133,7 @@ describe('calls of several kinds', () => {
     const resting = openAtRest(at.file('first'));
     expect(Buffer.from(resting.get(vfsPath('/t'), 'tmp') ?? []).toString()).toBe('t\n');
     resting.close();
-  }, 60_000);
+  });
 
   test('a call whose process had to be ended says whether tmp stays', async () => {
     const a = await opened('tmp');
@@ -144,11 +144,11 @@ describe('calls of several kinds', () => {
     expect(beside).toMatchObject({ timedOut: true, stderr: expect.stringContaining('goes on, and tmp stays') });
     expect(await job.stop()).toMatchObject({ exitCode: 130 });
     expect(await at.say(a, 'cat /tmp/t')).toBe('t\n');
-    await expect.poll(() => a.members.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => a.members.length).toBe(1);
     const alone = await a.exec(stuck);
     expect(alone).toMatchObject({ timedOut: true, stderr: expect.stringContaining('tmp is gone at the next wake') });
     expect(await a.ended).toMatchObject({ cause: 'timeout' });
-  }, 60_000);
+  });
 
   test('a call that waits is told which one it waits for, until it begins', async () => {
     const a = await opened('waits');
@@ -161,7 +161,7 @@ describe('calls of several kinds', () => {
     await job.stop();
     await Promise.all([second, third]);
     expect(told()).toEqual([null]);
-  }, 60_000);
+  });
 
   test('a first process that is killed in its call, alone at work, ends them all', async () => {
     const a = await opened('alone');
@@ -173,7 +173,7 @@ describe('calls of several kinds', () => {
     process.kill(a.pid, 'SIGKILL');
     expect(await a.ended).toMatchObject({ cause: 'crash' });
     await expect.poll(() => pids.filter(isRunning)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('components', () => {
@@ -194,7 +194,7 @@ describe('components', () => {
     expect((await callOne(a, PYTHON_COUNTER)).value).toBe(2);
     for (const call of calls) expect(await call.stop()).toMatchObject({ exitCode: 130 });
     expect((await callOne(a, COUNTER)).value).toBe(3);
-  }, 60_000);
+  });
 
   test('a long call of components keeps a quick `ls` waiting neither first nor later', async () => {
     const a = await opened('components-long');
@@ -219,7 +219,7 @@ describe('components', () => {
       stop.abort();
       await long;
     }
-  }, 60_000);
+  });
 
   test('their memory is in one process, which a pause and the end of those beside it leave alone', async () => {
     const a = await opened('components-kept');
@@ -228,20 +228,20 @@ describe('components', () => {
     expect((await callOne(a, COUNTER)).value).toBe(1);
     expect(a.pid).not.toBe(before?.pid);
     await shell.stop();
-    await expect.poll(() => a.pause(), { timeout: 10_000 }).not.toBeNull();
+    await expect.poll(() => a.pause()).not.toBeNull();
     expect(a.members.length).toBe(1);
     expect((await callOne(a, COUNTER)).value).toBe(2);
     expect(await at.say(a, 'echo on > on; cat on')).toBe('on\n');
     const job = await endless(a, PYTHON);
     const { pid } = a;
     process.kill(pid, 'SIGKILL');
-    await expect.poll(() => a.pid, { timeout: 10_000 }).not.toBe(pid);
+    await expect.poll(() => a.pid).not.toBe(pid);
     // What was in memory is gone with its process; the other call goes on.
     expect((await callOne(a, COUNTER)).value).toBe(1);
     await job.stop();
     expect(await a.close({ drainMs: 5000, force: false })).toBe(true);
     openAtRest(at.file('components-kept')).close();
-  }, 60_000);
+  });
 
   test('in a sandbox in memory they wait for the calls before them', async () => {
     const a = await opened('components-inside', { file: ':memory:' });
@@ -253,7 +253,7 @@ describe('components', () => {
     ]);
     expect([order, a.members.length]).toEqual([['shell', 'components'], 1]);
     expect(await at.say(a, 'echo on')).toBe('on\n');
-  }, 60_000);
+  });
 });
 
 describe('the processes beside the first one', () => {
@@ -270,7 +270,7 @@ describe('the processes beside the first one', () => {
     expect(await js).toMatchObject({ cutOff: 'closing' });
     expect(pids.filter(isRunning)).toEqual([]);
     openAtRest(at.file('close')).close();
-  }, 60_000);
+  });
 
   test('a pause is refused while any runs a call, and ends those beside the first', async () => {
     const a = await opened('pause');
@@ -279,10 +279,10 @@ describe('the processes beside the first one', () => {
     expect(await a.pause()).toBeNull();
     await job.stop();
     expect(a.members.length).toBe(2);
-    await expect.poll(() => a.pause(), { timeout: 10_000 }).not.toBeNull();
+    await expect.poll(() => a.pause()).not.toBeNull();
     expect([a.members.length, a.thermal]).toEqual([1, 'warm']);
     expect(await at.say(a, 'echo on')).toBe('on\n');
-  }, 60_000);
+  });
 
   test('a sandbox in memory has one process, and its calls wait for each other', async () => {
     const a = await opened('inside', { file: ':memory:' });
@@ -293,7 +293,7 @@ describe('the processes beside the first one', () => {
       a.exec({ command: 'true' }).then(note('shell')),
     ]);
     expect([order, a.members.length]).toEqual([['python', 'shell'], 1]);
-  }, 60_000);
+  });
 
   test('a file that another has taken the place of is joined by none', async () => {
     const a = await opened('replaced');
@@ -307,7 +307,7 @@ describe('the processes beside the first one', () => {
     expect(a.members.length).toBe(1);
     await job.stop();
     expect(await waiting).toBe('x\n');
-  }, 60_000);
+  });
 
   test('runs have processes of their own, of a lower priority, beside every call', async () => {
     const a = await opened('runs');
@@ -329,7 +329,7 @@ describe('the processes beside the first one', () => {
     stop.abort();
     for (const run of runs) expect(await run).toMatchObject({ exitCode: 130 } satisfies Partial<ExecOutcome>);
     await third;
-  }, 60_000);
+  });
 });
 
 test('a script takes the turn of the first interpreter that it starts by name', () => {

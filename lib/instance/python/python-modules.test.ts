@@ -36,7 +36,7 @@ test('a program imports what lies beside it, and what PYTHONPATH names, in every
   expect(named?.stdout).toBe('/workspace/lib/far.py /workspace/app/helper.py\n');
   expect(current).toMatchObject({ stdout: '/workspace/app/helper.py\n1\n', exitCode: 0 });
   expect(volumes).toMatchObject({ stdout: '/memory/kept/far2.py\n1\n', stderr: '' });
-}, 60_000);
+});
 
 test('functions that name a path by its root reach the sandbox’s files, and a real path is the sandbox’s', async () => {
   const [, moved] = await shell(
@@ -49,7 +49,7 @@ print(os.access('/workspace/lib/moved.py', os.R_OK), os.path.realpath('lib'), pa
 ls lib`,
   );
   expect(moved).toMatchObject({ stdout: 'True /workspace/lib /workspace/app/main.py\nmoved.py\n', stderr: '' });
-}, 60_000);
+});
 
 test('options are CPython’s: warnings, asserts, isolation, and a script that is not there', async () => {
   const [, warned, lax, alone, missing, version] = await shell(
@@ -69,4 +69,4 @@ test('options are CPython’s: warnings, asserts, isolation, and a script that i
     stderr: "python3: can't open file '/workspace/nofile.py': [Errno 2] No such file or directory\n",
   });
   expect(version?.stdout).toMatch(/^Python 3\.13/);
-}, 60_000);
+});

@@ -143,7 +143,7 @@ test('a command that buffers a hundred megabytes spills them to an unnamed file,
     a,
     'echo here; for ((i = 0; i < 50; i++)); do cp much copy$i; done && sleep 0.5 && echo done',
   );
-  await expect.poll(() => spilled(a.pid), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => spilled(a.pid)).toHaveLength(1);
   expect(spilled(a.pid)[0]).toContain(join(at.folder, 'spill'));
   expect(readdirSync(join(at.folder, 'spill'))).toEqual([]);
   expect(readdirSync(join(at.folder, 'live', 'spill')).sort()).toEqual([
@@ -155,7 +155,7 @@ test('a command that buffers a hundred megabytes spills them to an unnamed file,
   expect(residentBytes(a.pid) - idle).toBeLessThan(80 * MIB);
   expect(spilled(a.pid)).toEqual([]);
   expect(await at.say(a, 'ls | grep -c copy; tail -c 1 copy49')).toBe('50\nx');
-}, 60_000);
+});
 
 test('a spill file whose process was killed before it unlinked the file is removed at the start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-spill-'));

@@ -82,7 +82,7 @@ test('stderr comes in its place where it is sent to stdout, and goes elsewhere w
   expect([hidden.stdout, hidden.stderr]).toEqual(['wrong\none\ntwo, é\nwrong\n', '']);
   const mixed = 'f() { echo 1; echo 2 >&2; echo 3; }; f 2>&1; f 2> errors; cat errors';
   expect(await at.say(sandbox, mixed)).toBe('1\n2\n3\n1\n3\n2\n');
-}, 60_000);
+});
 
 test('a command that was used wrongly says so in its place, and a program prints its own help', async () => {
   const wrong = 'f() { if [ x -gt 1 ]; then :; fi; [ y -gt 1 ]; ls none; }; [ z -gt 1 ]; f';
@@ -92,7 +92,7 @@ test('a command that was used wrongly says so in its place, and a program prints
   expect((await follow(`python3 -c '${program}' --help`)).stdout).toBe("['--help']\n");
   // Nothing is left over for the one behind it.
   expect(await at.say(sandbox, `python3 --help > /dev/null; python3 -c '${program}' a`)).toBe("['a']\n");
-}, 60_000);
+});
 
 test('in a file, a variable or a pipe, too, what went to stderr has its place', async () => {
   const script = `f() { echo 1; if true; then echo 2 >&2; fi; echo 3; }
@@ -110,7 +110,7 @@ a=$(timeout 9 bash s.sh 2>&1); echo $a`;
     `1 2 3\n${three}${three}${three}x\n1\n3\n1 ${missing} 3\n1\n${missing}\n3\n${three}4\n${three}${three}` +
       `a\n${three}b\n${three}1 ${missing} 3\n1\n3\n2\n1 3\n2\n1 ${missing} 3\n`,
   );
-}, 60_000);
+});
 
 test('what was printed is kept when the time of a command or a call is over, and nobody else says anything', async () => {
   const say = (command: string) => at.say(sandbox, command);
@@ -123,7 +123,7 @@ test('what was printed is kept when the time of a command or a call is over, and
     timeoutMs: 500,
   });
   expect(call).toMatchObject({ exitCode: 124, timedOut: true, stdout: 'b\n' });
-}, 60_000);
+});
 
 test('a loop in a function whose commands never wait lets its call be stopped', async () => {
   const stop = new AbortController();
@@ -133,7 +133,7 @@ test('a loop in a function whose commands never wait lets its call be stopped', 
   expect([stdout, timedOut]).toEqual(['a\n', false]);
   // The process goes on.
   expect(await at.say(sandbox, 'cat kept')).toBe('p\n');
-}, 60_000);
+});
 
 test('statements keep their meaning where their output is sent: exit codes, set -e, traps, variables, returns', async () => {
   const script = `f() { local v=1; v=2; echo "f $v"; return 3; }; f; echo $?; echo "[$v]"
@@ -176,4 +176,4 @@ sub
 + echo 1
 1
 `);
-}, 60_000);
+});

@@ -77,21 +77,21 @@ test('tail -f prints what others append, as it comes, until its time is over', a
     { command: 'timeout 30 tail -f log; echo $?', background: 'run', longestMs: 60_000 },
     { onOutput: (chunk) => chunks.push(chunk) },
   );
-  await expect.poll(() => joinStream(chunks, 'stdout'), { timeout: 20_000 }).toBe('one\n');
+  await expect.poll(() => joinStream(chunks, 'stdout')).toBe('one\n');
   await at.say(a, 'echo two >> log; echo other > new');
-  await expect.poll(() => joinStream(chunks, 'stdout'), { timeout: 20_000 }).toBe('one\ntwo\n');
+  await expect.poll(() => joinStream(chunks, 'stdout')).toBe('one\ntwo\n');
   await at.say(a, 'echo 3 > log');
-  await expect.poll(() => joinStream(chunks, 'stderr'), { timeout: 20_000 }).toBe('tail: log: file truncated\n');
-  await expect.poll(() => joinStream(chunks, 'stdout'), { timeout: 20_000 }).toBe('one\ntwo\n3\n');
+  await expect.poll(() => joinStream(chunks, 'stderr')).toBe('tail: log: file truncated\n');
+  await expect.poll(() => joinStream(chunks, 'stdout')).toBe('one\ntwo\n3\n');
   expect(await following).toMatchObject({ exitCode: 0 });
   expect(joinStream(chunks, 'stdout')).toBe('one\ntwo\n3\n124\n');
-}, 90_000);
+});
 
 test('tail -f ends when its reader has its lines, and with the call', async () => {
   const a = at.open('lines');
   await at.say(a, 'echo one > log');
   const reading = a.exec({ command: `tail -f log | head -n 2; ${STATUS}`, background: 'run', longestMs: 60_000 });
-  await expect.poll(() => a.members.some(({ isBackground }) => isBackground), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => a.members.some(({ isBackground }) => isBackground)).toBe(true);
   await at.say(a, 'echo two >> log');
   expect(await reading).toMatchObject({ exitCode: 0 });
   expect(await at.say(a, `tail -f log | head -n 2; ${STATUS}; tail -n 1 -f log | sed 1q`)).toMatch(
@@ -104,7 +104,7 @@ test('tail -f ends when its reader has its lines, and with the call', async () =
     ...{ exitCode: 1, stderr: expect.stringContaining('tail: no files remaining') },
   });
   expect(await at.say(a, 'echo still')).toBe('still\n');
-}, 90_000);
+});
 
 test.each([
   'sleep 60',
@@ -152,7 +152,7 @@ test('what computes in one piece outlasts timeout, and is ended with its process
     ...{ timedOut: true, exitCode: 124, stdout: '', stderr: expect.stringContaining('its process was ended') },
   });
   expect(await at.say(at.open('one-piece', { mustExist: true }), 'head -n 1 many')).toBe('400000\n');
-}, 60_000);
+});
 
 test.each([
   ['timeout -s KILL 0.1 sleep 60', 137, ''],

@@ -11,7 +11,7 @@ export function callCases(backend: BackendFixture): void {
       const compute = { code: 'capability', extra: { needs: 'shell', policy: 'compute' } };
       await expect(open('compute', { policy: 'compute' }).exec(exec('true'))).rejects.toMatchObject(compute);
       await expect(open('unknown', { policy: 'root' }).exec(exec('true'))).rejects.toMatchObject(compute);
-    }, 60_000);
+    });
 
     test('calls run one at a time in the order they came, and 64 may wait', async () => {
       const a = open('queue');
@@ -27,7 +27,7 @@ export function callCases(backend: BackendFixture): void {
       expect(answered).toEqual(Array.from({ length: 64 }, (_, index) => index));
       expect((await say(a, 'cat order')).trim().split('\n')).toEqual(Array.from({ length: 65 }, (_, at) => String(at)));
       expect(a.busy).toBe(false);
-    }, 60_000);
+    });
 
     test('output arrives while a call runs, and all of it together is the outcome’s', async () => {
       const chunks: string[] = [];
@@ -36,7 +36,7 @@ export function callCases(backend: BackendFixture): void {
       });
       expect(chunks.join('')).toBe(outcome.stdout);
       expect(outcome).toMatchObject({ exitCode: 0, timedOut: false, truncated: false });
-    }, 60_000);
+    });
 
     test('a signal stops a running call, and a waiting one never begins', async () => {
       const a = open('signal');
@@ -53,12 +53,12 @@ export function callCases(backend: BackendFixture): void {
       running.abort();
       expect(await first).toMatchObject({ exitCode: 130, stdout: 'on\n', timedOut: false });
       expect(await say(a, 'ls')).toBe('');
-    }, 60_000);
+    });
 
     test('a call that takes longer than it may is ended, and its answer says so', async () => {
       const outcome = await open('time').exec(exec('echo begun; while :; do :; done', 300));
       expect(outcome).toMatchObject({ timedOut: true, exitCode: 124, stdout: 'begun\n' });
-    }, 60_000);
+    });
 
     test('an evaluation gives its value, and what it throws is its error', async () => {
       const a = open('evaluation');
@@ -67,7 +67,7 @@ export function callCases(backend: BackendFixture): void {
         ok: false,
         error: expect.stringContaining('no'),
       });
-    }, 60_000);
+    });
 
     test('a write waits for no call that runs, and is on disk when it is answered', async () => {
       const a = open('write');
@@ -78,6 +78,6 @@ export function callCases(backend: BackendFixture): void {
       await a.kill('killed');
       await running;
       expect(await say(open('write', { mustExist: true }), 'cat f')).toBe('answered');
-    }, 60_000);
+    });
   });
 }

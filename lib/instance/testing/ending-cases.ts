@@ -16,7 +16,7 @@ export function endingCases(backend: BackendFixture): void {
       expect(a.identity).toEqual(expect.any(String));
       expect(['-wal', '-shm', '-journal'].filter((suffix) => existsSync(fileOf('close') + suffix))).toEqual([]);
       expect(atRest('close', '/w')).toBe('w\n');
-    }, 60_000);
+    });
 
     test('a close while calls run is not done, and the process goes on; by force they are aborted', async () => {
       const a = open('drain');
@@ -29,7 +29,7 @@ export function endingCases(backend: BackendFixture): void {
       expect(await running).toMatchObject({ exitCode: 124, timedOut: true });
       await waiting;
       expect(atRest('drain', '/w')).toBe('w\n');
-    }, 60_000);
+    });
 
     test('a close without a running call refuses later calls', async () => {
       const a = open('late');
@@ -37,7 +37,7 @@ export function endingCases(backend: BackendFixture): void {
       const closed = a.close({ drainMs: 1000, force: false });
       await expect(a.exec(exec('true'))).rejects.toMatchObject({});
       expect(await closed).toBe(true);
-    }, 60_000);
+    });
 
     test('a kill may be repeated, the first cause stays, and answered writes are kept', async () => {
       const a = open('kill');
@@ -50,7 +50,7 @@ export function endingCases(backend: BackendFixture): void {
       await expect(running).rejects.toMatchObject({ code: 'conflict' });
       await expect(a.exec(exec('true'))).rejects.toMatchObject({});
       expect(await say(open('kill', { mustExist: true }), 'cat w')).toBe('w\n');
-    }, 60_000);
+    });
 
     test('a process that ends by itself is a crash, and its call is told whether it had begun', async () => {
       const a = open('crash');
@@ -59,7 +59,7 @@ export function endingCases(backend: BackendFixture): void {
       process.kill(a.pid, 'SIGKILL');
       await expect(running).rejects.toMatchObject({ code: 'conflict', extra: { cause: 'crash', started: true } });
       expect(await a.ended).toMatchObject({ cause: 'crash', detail: expect.stringContaining('SIGKILL') });
-    }, 60_000);
+    });
 
     test('a process that hangs is reported as silent, and no other is', async () => {
       const [still, other] = [open('still'), open('other')];
@@ -80,6 +80,6 @@ export function endingCases(backend: BackendFixture): void {
       await told;
       expect(silent).toEqual(['still']);
       expect(await still.kill('silent')).toMatchObject({ cause: 'silent' });
-    }, 60_000);
+    });
   });
 }

@@ -14,14 +14,14 @@ export function openingCases(backend: BackendFixture): void {
       expect(await say(b, 'ls; echo b > f; cat f')).toBe('b\n');
       expect(await say(a, 'cat f')).toBe('a\n');
       expect(a.id).toBe('own-a');
-    }, 60_000);
+    });
 
     test('a missing file is an error and is not created', async () => {
       const a = open('absent', { mustExist: true });
       await expect(a.opened).rejects.toMatchObject({ code: 'missing_file' });
       await expect(a.exec(exec('true'))).rejects.toMatchObject({});
       expect(existsSync(fileOf('absent'))).toBe(false);
-    }, 60_000);
+    });
 
     test('tmp is empty once a process has its file open, and the other volumes are as they were', async () => {
       const a = open('tmp');
@@ -30,13 +30,13 @@ export function openingCases(backend: BackendFixture): void {
       const again = open('tmp', { mustExist: true });
       await again.opened;
       expect(await say(again, 'ls /tmp; cat w /memory/m')).toBe('w\nm\n');
-    }, 60_000);
+    });
 
     test('calls sent before the file is open are served', async () => {
       const a = open('early');
       const answers = await Promise.all([a.exec(exec('echo 1')), a.exec(exec('echo 2')), a.opened]);
       expect(answers.slice(0, 2)).toMatchObject([{ stdout: '1\n' }, { stdout: '2\n' }]);
-    }, 60_000);
+    });
 
     test('a sandbox in memory has no file, and is read through its process', async () => {
       const a = backend.pool.open(specOf('memory', { file: ':memory:' }));
@@ -46,6 +46,6 @@ export function openingCases(backend: BackendFixture): void {
       };
       expect(Buffer.from(content).toString()).toBe('kept');
       expect(existsSync(fileOf('memory'))).toBe(false);
-    }, 60_000);
+    });
   });
 }

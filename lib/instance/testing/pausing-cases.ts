@@ -33,7 +33,7 @@ export function pausingCases(backend: BackendFixture): void {
       a.watch({ onSilent: () => {}, onThawed: (tookMs) => thawed.push(tookMs) });
       expect(await say(a, 'cat w /tmp/t')).toBe('w\nt\n');
       expect([a.thermal, thawed.length]).toEqual(['hot', 1]);
-    }, 60_000);
+    });
 
     test('a write and a read continue it too, and so does a thaw, which says how long it took', async () => {
       const a = await paused('warm-write');
@@ -47,7 +47,7 @@ export function pausingCases(backend: BackendFixture): void {
       expect(await a.thaw()).toBeGreaterThan(0);
       expect(await a.thaw()).toBe(0);
       expect(await say(a, 'cat f')).toBe('written');
-    }, 60_000);
+    });
 
     test('a process with a call or a write is not paused, and neither is one that has not opened its file', async () => {
       const a = open('warm-busy');
@@ -61,7 +61,7 @@ export function pausingCases(backend: BackendFixture): void {
       expect(await a.pause()).toBeNull();
       await write;
       expect(a.thermal).toBe('hot');
-    }, 60_000);
+    });
 
     test('a call in the moment of pausing is answered, whichever comes first', async () => {
       const a = await idle('warm-race');
@@ -73,13 +73,13 @@ export function pausingCases(backend: BackendFixture): void {
         // Paused or not, the call was answered and the next one is.
         expect(await say(a, 'cat w')).toBe('w\n');
       }
-    }, 60_000);
+    });
 
     test('calls that reach a paused process together keep their order', async () => {
       const a = await paused('warm-order');
       await Promise.all([1, 2, 3].map((each) => a.exec(exec(`echo ${each} >> order`))));
       expect(await say(a, 'cat order')).toBe('1\n2\n3\n');
-    }, 60_000);
+    });
 
     test('a paused process is not checked, and is not taken for silent', async () => {
       const a = await paused('warm-checks');
@@ -89,7 +89,7 @@ export function pausingCases(backend: BackendFixture): void {
       await new Promise((resolve) => setTimeout(resolve, 2000));
       expect([a.thermal, silent]).toEqual(['warm', []]);
       expect(await say(a, 'cat w')).toBe('w\n');
-    }, 60_000);
+    });
 
     test.each([false, true])(
       'a paused process is closed (force: %s) and leaves one clean file',
@@ -110,7 +110,7 @@ export function pausingCases(backend: BackendFixture): void {
       expect(await a.close({ drainMs: 1000, force: false })).toBe(true);
       expect(await pausing).toBeNull();
       expect(atRest('warm-close-race', '/w')).toBe('w\n');
-    }, 60_000);
+    });
 
     test('a paused process is killed, from here or from outside, and answered writes are kept', async () => {
       const [a, b] = [await paused('warm-kill'), await paused('warm-killed')];
@@ -120,6 +120,6 @@ export function pausingCases(backend: BackendFixture): void {
       await expect(b.exec(exec('true'))).rejects.toMatchObject({ code: 'conflict', extra: { started: false } });
       for (const id of ['warm-kill', 'warm-killed'])
         expect(await say(open(id, { mustExist: true }), 'cat w')).toBe('w\n');
-    }, 60_000);
+    });
   });
 }

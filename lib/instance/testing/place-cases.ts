@@ -17,7 +17,7 @@ export function placeCases(backend: BackendFixture): void {
         await a.kill('killed');
         expect([one.active, one.shortage]).toEqual([0, null]);
       });
-    }, 60_000);
+    });
 
     test('a claim counts until it is released, and can be released twice', async () => {
       await withPool({ maxActive: 2 }, async (two) => {
@@ -54,6 +54,6 @@ export function placeCases(backend: BackendFixture): void {
         expect([several.active, several.ready]).toEqual([0, 0]);
         expect(() => several.open(inMemory('c'))).toThrow(expect.objectContaining({ code: 'capacity' }));
       });
-    }, 60_000);
+    });
   });
 }

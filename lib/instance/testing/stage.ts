@@ -39,7 +39,7 @@ export function stage(options: { size?: number; maxActive?: number } = {}): Stag
       walls,
     });
     await pool.start();
-  }, 60_000);
+  });
   afterAll(async () => {
     await pool.stop();
     walls.close();

@@ -60,4 +60,4 @@ async function printed(pythonCode: string, wakeUps: number): Promise<string> {
 test('Python’s thread takes a wake-up without an answer for none', async () => {
   const code = 'import os\nfor n in range(20): os.stat("/host/folder")\nprint("whole")';
   expect(await printed(code, 2)).toBe('whole\n');
-}, 60_000);
+});

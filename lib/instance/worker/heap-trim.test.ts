@@ -85,4 +85,4 @@ test('memory is returned between calls that follow each other without a pause', 
     await Promise.all(calls);
   }
   expect(ownMib(process.pid)).toBeLessThan(before + 16);
-}, 90_000);
+});

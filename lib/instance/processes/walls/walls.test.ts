@@ -68,7 +68,7 @@ test('the escaped worker does what the table of the threat model says, behind ea
   // Where this machine does not give a wall, nothing is known of it.
   if (isRoot && givesNamespaces()) expect(found.flat()).not.toContain('?');
   expect(found.map((row, at) => row.map((cell, column) => (cell === '?' ? rows[at]?.[column] : cell)))).toEqual(rows);
-}, 120_000);
+});
 
 test('a wrapper’s pid never takes the place of the worker’s: such a worker does not start', async () => {
   const options = {
@@ -108,7 +108,7 @@ test('behind the walls the process is watched, paused and killed by its own pid'
   await b.opened;
   await b.kill('killed');
   await expect.poll(() => isRunning(b.pid)).toBe(false);
-}, 60_000);
+});
 
 test('files of a server without walls go on working behind them, and what a worker made does without them', async () => {
   const bare = createPool({ size: 0, maxActive: 5, dataFolder: at.folder, cacheFolder: process.env.WB_CACHE });
@@ -126,7 +126,7 @@ test('files of a server without walls go on working behind them, and what a work
   expect(await say(bare.open(spec), 'echo c >> b; cat a b')).toBe('bare\nwalled\nc\n');
   expect(await say(at.open('moved'), 'cat b')).toBe('walled\nc\n');
   await bare.stop();
-}, 60_000);
+});
 
 test.runIf(isRoot)(
   'as root in a container that gives no namespaces the rest stands, and what is missing is said',

@@ -15,7 +15,7 @@ test('an expression that backtracks without end is ended with its process at the
   expect(outcome).toMatchObject({ timedOut: true, exitCode: 124, stdout: '' });
   expect(await a.ended).toMatchObject({ cause: 'timeout' });
   expect(await at.say(at.open('backtracks', { mustExist: true }), 'wc -l < f')).toBe('1\n');
-}, 60_000);
+});
 
 test('links that lead in circles end a walk and are told', async () => {
   const a = at.open('circles');
@@ -84,7 +84,7 @@ test('timeout ends what takes longer, and the script goes on', async () => {
   expect(await at.say(a, 'timeout 0.2 sleep 30; echo $?; timeout 5 echo in time; echo $?')).toBe('124\nin time\n0\n');
   expect(await at.say(a, 'timeout -s KILL 0.2 sleep 30; echo $?')).toBe('137\n');
   expect(await at.say(a, 'timeout 0.3 bash -c "while true; do :; done"; echo $?')).toBe('124\n');
-}, 60_000);
+});
 
 test('names of mktemp are new, and only its owner may read what it makes', async () => {
   const a = at.open('mktemp');

@@ -31,7 +31,7 @@ test('another SQLite reads what sqlite3 wrote', async () => {
   ]);
   expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
   db.close();
-}, 30_000);
+});
 
 test('sqlite3 reaches nothing of the host and nothing of the sandbox’s own file', async () => {
   const sandbox = at.open('sqlite-wall');
@@ -62,7 +62,7 @@ test('sqlite3 reaches nothing of the host and nothing of the sandbox’s own fil
   }
   expect(existsSync('/tmp/winterdock-left')).toBe(false);
   expect(readdirSync('/etc').filter((name) => name.startsWith('left'))).toEqual([]);
-}, 60_000);
+});
 
 test('a database in WAL mode is read and written by the command and by Python, with what its log alone holds', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-wal-'));
@@ -82,7 +82,7 @@ print(con.execute('select group_concat(a) from t').fetchone()[0]); con.close()"`
   expect(await at.say(sandbox, python("con.execute('insert into t values(1)'); con.commit()"))).toBe('log,1\n');
   expect(await at.say(sandbox, "sqlite3 w.db 'insert into t values(2); pragma journal_mode'")).toBe('wal\n');
   expect(await at.say(sandbox, python('pass'))).toBe('log,1,2\n');
-}, 60_000);
+});
 
 test('a query without an end is ended at the call’s time, and the sandbox goes on', async () => {
   const sandbox = at.open('sqlite-endless');
@@ -93,7 +93,7 @@ test('a query without an end is ended at the call’s time, and the sandbox goes
   expect(timedOut).toBe(true);
   expect(await at.say(sandbox, 'sqlite3 a.db "select * from t"')).toBe('1\n');
   expect(sandbox.pid).toBe(pid);
-}, 30_000);
+});
 
 test('memory, files and output have bounds', async () => {
   const sandbox = at.open('sqlite-bounds');
@@ -111,7 +111,7 @@ test('memory, files and output have bounds', async () => {
       "sqlite3 :memory: 'with recursive c(x) as (values(1) union all select x + 1 from c where x < 300000) select x, hex(x) from c' > /dev/null; sqlite3 :memory: 'select 1'",
   });
   expect([truncated, exitCode]).toEqual([true, 0]);
-}, 60_000);
+});
 
 test('the thread of sqlite3 is started by its first use, and ended soon after its last', async () => {
   const sandbox = at.open('sqlite-lazy');
@@ -120,8 +120,8 @@ test('the thread of sqlite3 is started by its first use, and ended soon after it
   const before = threads();
   await sandbox.exec({ command: "sqlite3 :memory: 'select 1'" });
   expect(threads()).toBeGreaterThan(before);
-  await expect.poll(threads, { timeout: 10_000 }).toBe(before);
-}, 30_000);
+  await expect.poll(threads).toBe(before);
+});
 
 test('a failed write leaves the file as it was', async () => {
   const sandbox = at.open('sqlite-full', { maxFileBytes: 40_000 });
@@ -132,7 +132,7 @@ test('a failed write leaves the file as it was', async () => {
   expect(exitCode).not.toBe(0);
   expect(stderr).toMatch(/EFBIG|full/);
   expect(await at.say(sandbox, "sqlite3 a.db 'select * from t; pragma integrity_check'")).toBe('1\nok\n');
-}, 30_000);
+});
 
 test('Python’s sqlite3 refuses what it has not, and reaches nothing but the workspace', async () => {
   const sandbox = at.open('sqlite-python-wall');
@@ -173,7 +173,7 @@ P`,
     '',
   ]);
   expect(exitCode).toBe(0);
-}, 60_000);
+});
 
 test('what Python committed stays when its call runs out of time, and a query without an end ends with it', async () => {
   const sandbox = at.open('sqlite-python-time');
@@ -192,7 +192,7 @@ con.execute('with recursive c(x) as (values(1) union all select x + 1 from c) se
   let kept = await rowsAfter(3000);
   for (let timeoutMs = 8000; kept !== '1\n' && timeoutMs < 40_000; timeoutMs *= 2) kept = await rowsAfter(timeoutMs);
   expect(kept).toBe('1\n');
-}, 60_000);
+});
 
 const put = (path: string, bytes: number) =>
   ({ op: 'put', volume: 'workspace', path: vfsPath(path), content: Buffer.alloc(bytes) }) as const;
@@ -202,7 +202,7 @@ const THERE = 'held = b"x" * 100_000_000';
 
 async function isThere(sandbox: InstanceProcess): Promise<void> {
   const largest = () => Math.max(...sandbox.members.map(({ pid }) => pssMib(pid)));
-  await expect.poll(largest, { timeout: 50_000 }).toBeGreaterThan(150);
+  await expect.poll(largest).toBeGreaterThan(150);
 }
 
 test('a commit for which there is no room is rolled back in Python, and the connection goes on', async () => {
@@ -232,7 +232,7 @@ P`,
     '',
   ]);
   expect(await at.say(sandbox, 'sqlite3 a.db "select b from t; pragma integrity_check"')).toBe('small\nfits\nok\n');
-}, 60_000);
+});
 
 test('a process that is killed while Python writes a database leaves it as it was, whole', async () => {
   const sandbox = at.open('sqlite-killed');
@@ -254,7 +254,7 @@ P`,
   await sandbox.ended;
   const after = at.open('sqlite-killed');
   expect(await at.say(after, "sqlite3 a.db 'select * from t; pragma integrity_check'; ls -A")).toBe('1\nok\na.db\n');
-}, 60_000);
+});
 
 /** Python that has read a database, and goes on when there is a file `go`. */
 const READS_AND_WAITS = `python3 - <<'P'
@@ -304,7 +304,7 @@ ${write}`;
     message: expect.stringContaining('/a.db was changed by another call'),
   });
   expect(await at.say(other, "sqlite3 a.db 'select a from t; pragma integrity_check'")).toBe('1\n5\nok\n');
-}, 120_000);
+});
 
 test('a database that is larger than may be open says so, in the shell and in Python', async () => {
   const sandbox = at.open('sqlite-large', { policy: 'posix', maxFileBytes: 80 * 1024 * 1024 });
@@ -315,4 +315,4 @@ test('a database that is larger than may be open says so, in the shell and in Py
   expect([shell.stderr, shell.exitCode]).toEqual([expect.stringContaining(why), 1]);
   const python = await sandbox.exec({ command: 'python3 -c "import sqlite3; sqlite3.connect(\'large.db\')"' });
   expect([python.stderr, python.exitCode]).toEqual([expect.stringContaining(`OperationalError: ${why}`), 1]);
-}, 60_000);
+});
