@@ -55,8 +55,8 @@ export default defineConfig({
     setupFiles: process.env[TEST_TIMES] === undefined ? [] : ['./scripts/test-times-setup.ts'],
     env: TEST_ENVIRONMENT,
     sequence: { sequencer: LongestFirst },
-    // A busy machine is no failure: what is waited for comes, or never does. A sandbox's process, which gives way to all
-    // others, has taken 30 s for its first command beside two burning processors.
+    // A busy machine is no failure: what is waited for comes, or never does. A sandbox's process gives way to all
+    // others: beside twelve that burned, its first command took 30 s.
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },

@@ -56,7 +56,7 @@ test('a paused process is stopped by the kernel, holds no lock for writing, and 
 test('an interpreter that holds no state is dropped before the pause, and works again after it', async () => {
   const a = at.open('dropped');
   const run = () => a.eval({ language: 'js', code: '[...Array(1e6).keys()].length' });
-  /** Private bytes of the paused process. It is not paused while it holds anything, or answers late on a busy machine. */
+  /** Private bytes of the paused process. It is not paused while it holds anything, nor when it answers late. */
   const pausedBytes = async (work: () => Promise<unknown>) => {
     for (;;) {
       await work();
