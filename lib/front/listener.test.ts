@@ -59,7 +59,7 @@ test('a listener that closes lets answers under way finish, cuts idle connection
   const cut = once(idle, 'close');
   await once(idle, 'connect');
   const under = call('GET', '/slow');
-  await vi.waitFor(() => expect(finish).not.toBeNull());
+  await vi.waitFor(() => expect(finish).not.toBeNull(), { timeout: 60_000 });
   const closed = listener.close(20_000);
   await expect(call('GET', '/')).rejects.toThrow();
   (finish as unknown as () => void)();
@@ -121,7 +121,7 @@ test('who sends nothing more of a body, or takes nothing of an answer, is cut; w
   const large = ask(listener, `GET /large HTTP/1.1\r\n${same}\r\n`).pause();
   const silent = connect(listener.port, '127.0.0.1').resume();
   await Promise.all([once(body.resume(), 'close'), once(silent, 'close')]);
-  await vi.waitFor(() => expect(cut.toSorted()).toEqual(['/body', '/large']), 20_000);
+  await vi.waitFor(() => expect(cut.toSorted()).toEqual(['/body', '/large']), 60_000);
   large.destroy();
   ended.resolve();
   expect((await slow).text).toBe('slow');

@@ -172,7 +172,7 @@ test('how far a job is hears only who may see all that it concerns; the others n
     feed.join(scope, (piece) => received[at]?.push(parsed(piece)));
   });
   for (let n = 0; n < 30; n += 1) move('acme+globex');
-  await vi.waitFor(() => expect(received[0]?.length).toBe(1));
+  await vi.waitFor(() => expect(received[0]?.length).toBe(1), { timeout: 60_000 });
   expect(read).toEqual(['acme+globex']);
   expect(received.map((pieces) => pieces.map(({ jobs }) => jobs.map(({ id, done }) => [id, done])))).toEqual([
     [[['acme+globex', 7]]],
@@ -183,7 +183,9 @@ test('how far a job is hears only who may see all that it concerns; the others n
   ]);
   move('all');
   move('globex');
-  await vi.waitFor(() => expect(received[0]?.[1]?.jobs.map(({ id }) => id)).toEqual(['all', 'globex']));
+  await vi.waitFor(() => expect(received[0]?.[1]?.jobs.map(({ id }) => id)).toEqual(['all', 'globex']), {
+    timeout: 60_000,
+  });
   expect(received.map((pieces) => pieces[1]?.jobs.map(({ id }) => id))).toEqual([
     ['all', 'globex'],
     undefined,
@@ -201,7 +203,9 @@ test('when more jobs change than fit into a batch they take turns, and a start r
   feed.join(['acme'], (piece) => received.push(parsed(piece)));
   feed.join(['globex'], (piece) => others.push(parsed(piece)));
   for (let n = 0; n < 250; n += 1) move(`acme${'+acme'.repeat(n)}`);
-  await vi.waitFor(() => expect(new Set(received.flatMap(({ jobs }) => jobs.map(({ id }) => id))).size).toBe(250));
+  await vi.waitFor(() => expect(new Set(received.flatMap(({ jobs }) => jobs.map(({ id }) => id))).size).toBe(250), {
+    timeout: 60_000,
+  });
   expect(received.every(({ jobs, more }) => jobs.length <= 100 && !more)).toBe(true);
   for (const started of [1, 2, 3]) start({ requestId: 'one', tenant: 'acme', started, failed: 0, total: 9 });
   await vi.waitFor(() =>

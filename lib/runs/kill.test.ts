@@ -78,7 +78,7 @@ test(`killed ${ROUNDS} times amid runs of each language, a server keeps what it 
       await vi.waitFor(async () => {
         const { json } = await server.call<SandboxRun>('GET', `${at('calls')}/runs/${done.id}`);
         expect(json).toMatchObject({ state: 'done', exit_code: round });
-      });
+      }, 60_000);
       const runs = new Map<Writer, SandboxRun>();
       for (const kind of Object.keys(WRITERS) as Writer[]) {
         await server.call('POST', `${at(kind)}/exec`, { command: `rm -f ${FILES[kind]}-a ${FILES[kind]}-b` });
@@ -93,7 +93,7 @@ test(`killed ${ROUNDS} times amid runs of each language, a server keeps what it 
           said.set(kind, await saidBy(server, run));
           expect(said.get(kind), kind).toBeGreaterThan(0);
         }
-      });
+      }, 60_000);
       const calls = 3 + draw(20);
       const killed = server;
       for (let n = 0; n < calls; n += 1) {
@@ -111,7 +111,7 @@ test(`killed ${ROUNDS} times amid runs of each language, a server keeps what it 
       await new Promise((resolve) => setTimeout(resolve, draw(8)));
       expect(await killed.end('SIGKILL')).toBe('SIGKILL');
       if (await unanswered) answered += 1;
-      await vi.waitFor(() => expect(processesOf(folder)).toEqual([]), 20_000);
+      await vi.waitFor(() => expect(processesOf(folder)).toEqual([]), 60_000);
 
       server = await start(folder);
       const kept = await pairOf(server, 'calls', 'call');

@@ -122,7 +122,7 @@ test('how many wakes wait is told, and of each how long it waited and whether in
   const running = at.dock.sessions.exec(kept, { command: 'sleep 4' }, REQUEST);
   const wake = at.dock.sessions.resume(refused, REQUEST);
   wake.catch(() => {});
-  await vi.waitFor(() => expect(at.dock.sessions.wakesWaiting).toBe(1), { interval: 5 });
+  await vi.waitFor(() => expect(at.dock.sessions.wakesWaiting).toBe(1), { interval: 5, timeout: 60_000 });
   await expect(wake).rejects.toMatchObject({ code: 'capacity' });
   expect(waits).toHaveLength(2);
   const [waitMs, isAdmitted] = waits[1] ?? [];

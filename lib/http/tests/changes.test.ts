@@ -141,7 +141,9 @@ test('a job is reported from its beginning to its end to callers who may see it,
   // Who comes back after it is told how it ended, though it moves no more.
   const lines = (await server.call<Event[]>('GET', '/api/events?type=job.started')).json;
   const late = await follow(`&last_event_id=${lines[0]?.seq}`, await key('acme'));
-  await vi.waitFor(() => expect(jobs(late).map(({ id, state }) => [id, state])).toEqual([[json.id, 'done']]));
+  await vi.waitFor(() => expect(jobs(late).map(({ id, state }) => [id, state])).toEqual([[json.id, 'done']]), {
+    timeout: 60_000,
+  });
   await create('of-globex-after', 'globex');
   await vi.waitFor(() =>
     expect(

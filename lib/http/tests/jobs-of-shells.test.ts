@@ -25,14 +25,14 @@ describe('`&` at the top level of a script', () => {
     expect([begun.exit_code, begun.stderr, job]).toEqual([0, '', expect.any(String)]);
     const [started] = await runsOf();
     expect(started).toMatchObject({ state: expect.stringMatching(/queued|running/), cwd: '/memory' });
-    await vi.waitFor(async () => expect((await runsOf())[0]?.output_bytes).toBe(10), 20_000);
+    await vi.waitFor(async () => expect((await runsOf())[0]?.output_bytes).toBe(10), 60_000);
     expect((await run('jobs')).stdout).toMatch(/^\[1\]\+ {2}Running {17}.*sleep 60.* &\n$/s);
     expect((await run(`kill -0 ${job}; echo $?; jobs -p`)).stdout).toBe(`0\n${job}\n`);
     expect(await run(`kill ${job}; wait ${job}; echo $?; jobs`)).toMatchObject({
       stdout: 'in\nf1 7 x\n143\n',
       exit_code: 0,
     });
-    await vi.waitFor(async () => expect((await runsOf())[0]).toMatchObject({ state: 'stopped' }));
+    await vi.waitFor(async () => expect((await runsOf())[0]).toMatchObject({ state: 'stopped' }), { timeout: 60_000 });
     expect(await run(`kill ${job}`)).toMatchObject({
       stderr: `bash: kill: (${job}) - No such process\n`,
       exit_code: 1,
@@ -76,7 +76,9 @@ describe('`&` at the top level of a script', () => {
     );
     expect(many.stdout).toBe('1\n');
     expect(many.stderr).toMatch(/^bash: cannot run in the background: .*5 runs/);
-    await vi.waitFor(async () => expect((await runsOf()).filter(({ ended }) => ended === null)).toEqual([]));
+    await vi.waitFor(async () => expect((await runsOf()).filter(({ ended }) => ended === null)).toEqual([]), {
+      timeout: 60_000,
+    });
   });
 });
 
@@ -129,7 +131,7 @@ describe('what a script asks of its jobs', () => {
         ['done', 4],
         ['done', 4],
       ]);
-    });
+    }, 60_000);
   });
 
   test('one that runs is not forgotten for those that came and went after it', async () => {

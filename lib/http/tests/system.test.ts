@@ -126,7 +126,7 @@ test('a server is ready until its data folder is missing', async () => {
       const answer = await other.call('GET', '/readyz', undefined, { key: null });
       expect([answer.status, answer.json.code]).toEqual([503, 'storage_unavailable']);
       expect(answer.text).not.toContain(other.folder);
-    });
+    }, 60_000);
     expect((await other.call('GET', '/healthz', undefined, { key: null })).status).toBe(200);
   } finally {
     await other.stop();
