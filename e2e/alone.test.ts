@@ -3,6 +3,7 @@
  * server has them.
  */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
@@ -12,9 +13,6 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { commandOf, type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { ensureBuilt } from '../scripts/build.ts';
-
-/** Some tests start several servers. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const folders: string[] = [];
 const servers: ServerProcess[] = [];
@@ -57,6 +55,33 @@ afterAll(async () => {
   await Promise.all(servers.map((server) => server.end('SIGKILL')));
   for (const made of folders) rmSync(made, { recursive: true, force: true });
 });
+
+/** What comes back to a sender that reads nothing before it has sent all, and what broke while it sent. */
+async function sayAll(server: ServerProcess, head: string, bytes: number): Promise<{ output: string; broke: unknown }> {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    .setEncoding('latin1')
+    .pause();
+  let broke: unknown = null;
+  const closed = new Promise((resolve) =>
+    socket
+      .on('error', (error) => {
+        broke = error;
+      })
+      .once('close', resolve),
+  );
+  socket.write(head);
+  const piece = Buffer.alloc(64 * 1024);
+  for (let sent = 0; sent < bytes && broke === null; sent += piece.length) {
+    if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), closed]);
+  }
+  let output = '';
+  socket.on('data', (chunk) => {
+    output += chunk;
+  });
+  socket.resume();
+  await closed;
+  return { output, broke };
+}
 
 /** Everything that comes back for a request, on a connection of its own. */
 function say(server: ServerProcess, text: string, host = '127.0.0.1'): Promise<string> {
@@ -329,4 +354,13 @@ test('a start that the own server refuses is refused here too, with the same mes
     });
   }
   await server.end();
+});
+
+test('a sender that reads nothing before it has sent all still sees the refusal, as behind the own server', async () => {
+  const bytes = 200 * 1024 * 1024;
+  for (const server of [own, alone]) {
+    const head = `POST /api/instances/import?tenant=acme HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer wrong\r\ncontent-length: ${bytes}\r\n\r\n`;
+    const { output, broke } = await sayAll(server, head, bytes);
+    expect([broke, output]).toEqual([null, expect.stringMatching(/^HTTP\/1\.1 401 .*"code":"unauthorized"/s)]);
+  }
 });

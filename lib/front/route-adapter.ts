@@ -8,7 +8,7 @@ import { requestIdOf } from '../auth/header.ts';
 import type { Host } from '../host/host.ts';
 import { RequestContext, runInRequest } from '../host/request-context.ts';
 import { logFailure } from '../http/dispatch.ts';
-import { answerNode, wantsContinue } from '../http/node-adapter.ts';
+import { answerNode, endsAfterSender, wantsContinue } from '../http/node-adapter.ts';
 import type { Wire } from '../http/web-adapter.ts';
 import { errorResponseFor } from './error-response.ts';
 import { ANSWER_HEADERS } from './headers.ts';
@@ -80,6 +80,7 @@ function wireOf(req: IncomingMessage, res: ServerResponse, target: string): { wi
       if (bytes !== null) res.setHeader('content-length', bytes);
       // A client that got no 100-continue may or may not send the body: the connection must end.
       if (!req.complete && wantsContinue(req)) res.setHeader('connection', 'close');
+      else if (!req.complete) endsAfterSender(req, res);
     },
   };
   return { wire, isAnswered: () => answered };

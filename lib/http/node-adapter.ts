@@ -150,14 +150,42 @@ function hasBody(req: IncomingMessage): boolean {
 function endAfterBody(req: IncomingMessage, res: ServerResponse, content: string | Uint8Array | undefined): void {
   if (content === undefined) res.flushHeaders();
   else res.write(content);
+  whenSent(req, () => {
+    if (!res.writableEnded) res.end();
+  });
+}
+
+/** Reads and discards the rest of a body; calls `done` once, when the sender is done or has taken too long. */
+function whenSent(req: IncomingMessage, done: () => void): void {
+  let isDone = false;
   const end = () => {
     clearTimeout(timer);
-    if (!res.writableEnded) res.end();
+    if (!isDone) done();
+    isDone = true;
   };
   const timer = setTimeout(() => req.destroy(), DRAIN_MS);
   timer.unref();
   req.once('end', end).once('close', end).once('error', end);
   req.resume();
+}
+
+/**
+ * Makes a response end only when the sender of the request is done. For whoever ends it without looking at the request,
+ * as Next does. Call it before the answer is written.
+ */
+export function endsAfterSender(req: IncomingMessage, res: ServerResponse): void {
+  const end = res.end.bind(res) as () => ServerResponse;
+  res.end = ((...args: unknown[]) => {
+    const [chunk, encoding] = args;
+    if (chunk != null && typeof chunk !== 'function') res.write(chunk, encoding as BufferEncoding);
+    else res.flushHeaders();
+    const done = args.find((one) => typeof one === 'function') as (() => void) | undefined;
+    if (done !== undefined) res.once('finish', done);
+    // Whoever was to read the body no longer does.
+    req.removeAllListeners('data');
+    whenSent(req, end);
+    return res;
+  }) as typeof res.end;
 }
 
 function sinkOf(res: ServerResponse): StreamSink {
