@@ -49,7 +49,7 @@ export function LiveProvider({ after, children }: { after: number; children: Rea
   const [cache] = useState(() => new LiveCache());
   const [status, setStatus] = useState<StreamStatus>(CONNECTING);
   const [lines] = useState(() => gathering<Event>(LINES_EVERY_MS, (events) => addLines(cache, events)));
-  const render = useRefresh();
+  const render = useRefresh(status.is === 'out');
   const pathname = usePathname();
   const search = useSearchParams();
   const listener = useRef<StreamListener>(undefined);

@@ -1,5 +1,8 @@
 'use client';
-/** Refreshes a stale page, at the pace of refresh-pace.ts, and only while it is visible. */
+/**
+ * Refreshes a stale page, at the pace of refresh-pace.ts, and only while it is visible and its reader signed in: without
+ * a session the page would be replaced by the sign-in.
+ */
 import { useRouter } from 'next/navigation';
 import { useEffect, useRef, useState, useTransition } from 'react';
 import { RefreshPace } from './refresh-pace.ts';
@@ -10,20 +13,22 @@ const LOOK_MS = 500;
 /** A refresh that has not come back by then is given up. */
 const LOST_MS = 30_000;
 
-/** Returns a function to call with the urgency of each new line. */
-export function useRefresh(): (urgencies: readonly Urgency[]) => void {
+/** Returns a function to call with the urgency of each new line. `isOut`: the reader is signed out. */
+export function useRefresh(isOut: boolean): (urgencies: readonly Urgency[]) => void {
   const router = useRouter();
   const [pace] = useState(() => new RefreshPace());
   const [rendering, startRendering] = useTransition();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const begun = useRef<number | null>(null);
   const look = useRef(() => {});
+  const out = useRef(isOut);
+  out.current = isOut;
 
   look.current = () => {
     clearTimeout(timer.current);
     const now = Date.now();
     const wait = pace.wait(now);
-    if (wait === null || document.visibilityState !== 'visible') return;
+    if (wait === null || out.current || document.visibilityState !== 'visible') return;
     const busy = begun.current !== null && now - begun.current < LOST_MS;
     if (busy || wait > 0) {
       timer.current = setTimeout(() => look.current(), Math.min(Math.max(wait, 1), LOOK_MS));
@@ -40,6 +45,10 @@ export function useRefresh(): (urgencies: readonly Urgency[]) => void {
     pace.end(Date.now());
     look.current();
   }, [rendering, pace]);
+
+  useEffect(() => {
+    if (!isOut) look.current();
+  }, [isOut]);
 
   useEffect(() => {
     const seen = () => look.current();
