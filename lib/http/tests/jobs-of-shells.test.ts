@@ -160,7 +160,7 @@ test('a build runs longer than a call may, beside calls that are ended at their 
   expect(quick).toMatchObject({ timed_out: true, exit_code: 124 });
   await vi.waitFor(
     async () => expect((await runsOf('bare'))[0]).toMatchObject({ state: 'done', exit_code: 0 }),
-    30_000,
+    60_000,
   );
   expect((await runsOf('bare'))[0]?.took_ms).toBeGreaterThan(5500);
   expect((await run('cat built', 'bare')).stdout).toBe('built\n');

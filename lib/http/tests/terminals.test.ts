@@ -45,7 +45,7 @@ async function show(sandbox: string, terminal: string, after = 0) {
   const seen = (event: string, some: object = {}) =>
     vi.waitFor(
       () => expect(events).toContainEqual(expect.objectContaining({ event, data: expect.objectContaining(some) })),
-      10_000,
+      60_000,
     );
   const leaveNow = async () => {
     leave.abort();
