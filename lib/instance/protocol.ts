@@ -57,8 +57,8 @@ export type NumberedRequest = Numbered &
 
 /** Server to worker. */
 export type ToInstance =
-  /** `joins`: another process of the sandbox has the file open. */
-  | { type: 'open'; spec: Omit<OpenSpec, 'id'> & { joins: boolean } }
+  /** `joins`: another process of the sandbox has the file open. `uid`: the user to become; null: it stays as it is. */
+  | { type: 'open'; spec: Omit<OpenSpec, 'id'> & { joins: boolean; uid: number | null } }
   | NumberedRequest
   /** A read between calls, of at most `maxBytes` of content: answered with `done`, null when there is more. */
   | { type: 'peek'; id: number; request: PeekRequest; maxBytes: number }

@@ -184,7 +184,7 @@ class Pool implements InstancePool {
   }
 
   #hand(claim: PoolClaim, spec: OpenSpec): InstanceProcess {
-    giveSandbox(spec.file, this.#workerOptions.walls);
+    giveSandbox(spec, this.#workerOptions.walls);
     this.#forget(claim);
     const first = this.#supervise(claim.worker ?? this.#takeStartingWorker() ?? this.#startWorker(), spec, {});
     const group = new ProcessGroup(first, spec, (options) => this.#join(spec, options));
@@ -196,7 +196,7 @@ class Pool implements InstancePool {
   /** One more process of a sandbox that has one; null when there is no memory for it. It takes no place. */
   #join(spec: OpenSpec, { isBackground }: { isBackground: boolean }): SupervisedInstance | null {
     if (this.#stopped !== null || !this.#budget.fits(this.#claims.size + 1)) return null;
-    giveSandbox(spec.file, this.#workerOptions.walls);
+    giveSandbox(spec, this.#workerOptions.walls);
     // One that still starts is somebody's who waits.
     const worker = this.#ready.shift() ?? this.#startWorker();
     if (isBackground) setNiceness(worker.pid, runNiceness());
@@ -206,6 +206,7 @@ class Pool implements InstancePool {
   #supervise(worker: Worker, spec: OpenSpec, options: { joins?: boolean; isBackground?: boolean }): SupervisedInstance {
     const instance = new SupervisedInstance(worker, { ...spec, onFetch: this.#options.fetch }, this.#healthCheckTimes, {
       ...options,
+      uid: this.#workerOptions.walls?.ownUser?.(spec.id).uid ?? null,
       ...(options.isBackground !== true && { onBusy: this.#giveWay }),
     });
     this.#processes.add(instance);

@@ -14,6 +14,7 @@ import { makeFolderNow, removeTreeNow } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import { CHANNEL_DESCRIPTOR, ServerChannel } from '../channel.ts';
 import { parseFromInstance } from '../protocol.ts';
+import type { OwnUser, User } from './walls/user.ts';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = dirname(dirname(dirname(HERE)));
@@ -90,8 +91,10 @@ export interface Worker {
 export interface WorkerWalls {
   /** Runs the worker's own command, as the same process. Empty: nothing stands before it. */
   readonly command: readonly string[];
-  /** The user of workers and their group; null: the server's. */
-  readonly user: { readonly uid: number; readonly gid: number } | null;
+  /** The user whom workers start as, and their group; null: the server's. */
+  readonly user: User | null;
+  /** Whom each becomes when it is given its sandbox, before it opens anything; null or undefined: it stays. */
+  readonly ownUser?: OwnUser | null;
 }
 
 export interface WorkerOptions {

@@ -32,6 +32,9 @@ const STOP_MS = 1000;
 /** How long a process may take to open its file, its own start included. Clearing a large tmp takes seconds. */
 const OPEN_MS = 60_000;
 
+/** `joins`: another process of the sandbox has the file open. `uid`: the user to become; null: it stays who it is. */
+type ServeOptions = { joins?: boolean; isBackground?: boolean; uid?: number | null; onBusy?: BusyListener };
+
 export class SupervisedInstance implements ProcessMember {
   readonly id: string;
   readonly isBackground: boolean;
@@ -64,16 +67,12 @@ export class SupervisedInstance implements ProcessMember {
   readonly #callWatch: CallWatch;
   readonly #idle: IdleWaiters;
 
-  /** Hands a started (or starting) worker to a file. `joins`: another process of the sandbox has it open. */
+  /** Hands a started (or starting) worker to a file. */
   constructor(
     worker: Worker,
     spec: OpenSpec,
     times: Partial<HealthCheckTimes> = {},
-    {
-      joins = false,
-      isBackground = false,
-      onBusy,
-    }: { joins?: boolean; isBackground?: boolean; onBusy?: BusyListener } = {},
+    { joins = false, isBackground = false, uid = null, onBusy }: ServeOptions = {},
   ) {
     this.isBackground = isBackground;
     this.id = spec.id;
@@ -100,7 +99,7 @@ export class SupervisedInstance implements ProcessMember {
     worker.channel.onMessage((raw) => this.#receive(raw), { mostBytes: spec.maxFileBytes });
     this.ended = worker.exited.then((how) => this.#exited(how));
     const { file, policy, maxBytes, maxFileBytes, mustExist } = spec;
-    this.#send({ type: 'open', spec: { file, policy, maxBytes, maxFileBytes, mustExist, joins } });
+    this.#send({ type: 'open', spec: { file, policy, maxBytes, maxFileBytes, mustExist, joins, uid } });
   }
 
   get isCalling(): boolean {

@@ -1,12 +1,13 @@
 /**
  * Process entry of a worker. It loads its code, reports ready, rehearses while nobody needs it, receives one VFS file
  * and serves that file until it exits. Drops its rights step by step: first the environment, then writing files, then
- * threads. Knows nothing of rows, drawers or HTTP.
+ * its user. Knows nothing of rows, drawers or HTTP.
  */
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unlinkFileNow } from '../../base/effects.ts';
+import { messageOf } from '../../base/errors.ts';
 import { serializeError } from '../../base/serialized-error.ts';
 import { closeToRest, giveIdentity, openLive } from '../../vfs/open.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
@@ -63,6 +64,8 @@ for (const name of Object.keys(process.env)) delete process.env[name];
 process.on('SIGINT', () => {});
 process.on('SIGTERM', end);
 
+// What it compiles is read by workers of other users, who are of one group.
+process.umask(0o027);
 defendShells();
 const shell = new Shell(emptyFile, profileOf(DEFAULT_POLICY));
 let served: { sandbox: OpenSandbox; heapTrim: HeapTrim } | null = null;
@@ -116,7 +119,8 @@ async function handle(message: ToInstance): Promise<void> {
   if (message.type === 'open') {
     // From here on only SQLite writes to the disk.
     dropPermission('fs.write');
-    const { file, policy, ...limits } = message.spec;
+    const { file, policy, uid, ...limits } = message.spec;
+    if (uid !== null) become(uid);
     const profile = profileOf(policy);
     const vfs = openLive(file, { ...limits, walLater: true, beginAttempts: BEGIN_ATTEMPTS });
     const opened = new OpenSandbox(vfs, profile, shell, send);
@@ -206,6 +210,22 @@ async function rehearse(): Promise<void> {
   if (isNeeded) return;
   globalThis.gc?.();
   flushCompileCache();
+}
+
+/**
+ * Becomes the sandbox's user, in all threads and for good: with root's user a process loses every capability. Ends this
+ * process where that does not succeed: nothing of a sandbox is opened or run as root.
+ */
+function become(uid: number): void {
+  try {
+    process.umask(0o077);
+    process.setuid?.(uid);
+    if (process.getuid?.() === uid) return;
+    process.stderr.write(`It did not become user ${uid}.\n`);
+  } catch (error) {
+    process.stderr.write(`It did not become user ${uid}: ${messageOf(error)}.\n`);
+  }
+  process.exit(1);
 }
 
 /** Drops a permission for good, where this version of Node can. */

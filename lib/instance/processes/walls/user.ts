@@ -1,10 +1,12 @@
 /**
- * The user of workers, where the server is root: which one it is, and that it reaches the folders it needs and owns
- * what it opens. Knows nothing of processes.
+ * The users of workers, where the server is root: which they are, and that they reach the folders they need and own
+ * what they open. Knows nothing of processes.
  */
-import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { createHmac, randomBytes } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { chmodFileNow, giveToNow, makeFolderNow } from '../../../base/effects.ts';
+import { readOrMakeSecretFile } from '../../../base/secret-file.ts';
 
 /**
  * Id of the user and of its only group. No account has it: it is of the range that systemd and Debian leave unused
@@ -12,15 +14,33 @@ import { chmodFileNow, giveToNow, makeFolderNow } from '../../../base/effects.ts
  */
 export const WORKER_USER = 60_600;
 
+/**
+ * The users of single sandboxes, from this id on: the range that systemd leaves unused up to 0x7fffffff
+ * (https://systemd.io/UIDS-GIDS/).
+ */
+const FIRST_SANDBOX_USER = 0x7000_0000;
+const SANDBOX_USERS = 0x1000_0000;
+/** Decides which user a sandbox has: without it nobody can choose a sandbox's id for the user that it gets. */
+const KEY_FILE = 'users.key';
+const KEY_BYTES = 32;
+
 /** A user and its only group, by their ids. */
 export interface User {
   readonly uid: number;
   readonly gid: number;
 }
 
+/** The user of a sandbox, by the sandbox's id. */
+export type OwnUser = (id: string) => User;
+
 const GROUP_MAY_PASS = 0o010;
 const OTHERS_MAY_PASS = 0o001;
 const OTHERS_MAY_READ = 0o004;
+/** The group may make files, and neither list nor remove those of others. */
+const ADDED_TO_BY_GROUP = 0o1730;
+const READ_BY_GROUP = 0o750;
+const OWNER_ALONE = 0o700;
+const OTHERS_MASK = 0o077;
 
 interface WorkerFolders {
   /** Folders of the server in which workers pass, and see nothing but what they know. */
@@ -38,6 +58,44 @@ interface WorkerFolders {
 export function userFor(dataFolder: string): User {
   const { uid, gid } = statSync(dataFolder, { throwIfNoEntry: false }) ?? { uid: 0, gid: 0 };
   return uid === 0 ? { uid: WORKER_USER, gid: WORKER_USER } : { uid, gid };
+}
+
+/**
+ * A user for each sandbox of a data folder (absolute), always the same one. Of a million sandboxes one in 268 shares
+ * its user with another, and nobody can bring that about. Null where this system has fewer users, as a container may.
+ */
+export function ownUsers(dataFolder: string): OwnUser | null {
+  if (!hasSandboxUsers()) return null;
+  const key = readOrMakeSecretFile(join(dataFolder, KEY_FILE), () => randomBytes(KEY_BYTES).toString('hex'));
+  return (id) => {
+    const number = createHmac('sha256', key).update(id).digest().readUInt32BE() % SANDBOX_USERS;
+    return { uid: FIRST_SANDBOX_USER + number, gid: WORKER_USER };
+  };
+}
+
+/** Whether this user namespace has the ids of all sandboxes' users. */
+function hasSandboxUsers(): boolean {
+  const ranges = readFileSync('/proc/self/uid_map', 'utf8').trim().split('\n');
+  return ranges.some((range) => {
+    const [first = 0, , count = 0] = range.trim().split(/\s+/).map(Number);
+    return first <= FIRST_SANDBOX_USER && first + count >= FIRST_SANDBOX_USER + SANDBOX_USERS;
+  });
+}
+
+/** Lets workers of every user make files in a folder of root's, and see none of each other's. */
+export function shareFolder(folder: string): void {
+  makeFolderNow(folder);
+  // Where files cannot be given away, no sandbox can have a user of its own: better known now.
+  giveToNow(folder, FIRST_SANDBOX_USER, WORKER_USER);
+  giveToNow(folder, 0, WORKER_USER);
+  chmodFileNow(folder, ADDED_TO_BY_GROUP);
+}
+
+/** Lets workers of every user read a folder of root's. */
+export function showFolder(folder: string): void {
+  makeFolderNow(folder);
+  giveToNow(folder, 0, WORKER_USER);
+  chmodFileNow(folder, READ_BY_GROUP);
 }
 
 /** Makes the folders usable for the user. Throws an Error whose message is the reason why they cannot be. */
@@ -64,13 +122,13 @@ export function takeBack(folders: readonly string[]): void {
 }
 
 /**
- * Gives a sandbox's folder, and the files in it, to the user of workers. Where workers have root's user, what an
- * earlier server gave away is root's again, which without capabilities could not open it. Only folders and files with
- * one name: what a worker before this one has put in their place is left as it is.
+ * Gives a sandbox's folder, and the files in it, to its user, or to that of all workers. Where workers have root's
+ * user, what an earlier server gave away is root's again, which without capabilities could not open it. Only folders
+ * and files with one name: what a worker before this one has put in their place is left as it is.
  */
-export function giveSandbox(file: string, walls: { user: User | null } | undefined): void {
+export function giveSandbox({ id, file }: { id: string; file: string }, walls: UsersOfWorkers | undefined): void {
   if (file === ':memory:' || walls === undefined || process.getuid?.() !== 0) return;
-  const { user } = walls;
+  const user = walls.ownUser?.(id) ?? walls.user;
   const folder = dirname(file);
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) return;
@@ -80,6 +138,14 @@ export function giveSandbox(file: string, walls: { user: User | null } | undefin
     if (entry?.isFile() && entry.nlink === 1) give(path, entry, user);
   }
   give(folder, stat, user);
+  if (walls.ownUser && (stat.mode & OTHERS_MASK) !== 0) chmodFileNow(folder, OWNER_ALONE);
+}
+
+interface UsersOfWorkers {
+  /** Whom they start as; null: the server's. */
+  readonly user: User | null;
+  /** Whom each becomes with its sandbox; null: they stay. */
+  readonly ownUser?: OwnUser | null;
 }
 
 /**
@@ -87,9 +153,13 @@ export function giveSandbox(file: string, walls: { user: User | null } | undefin
  * null for root, who gets only what the user of workers has.
  */
 function give(path: string, stat: Stats, user: User | null): void {
-  if (user === null && stat.uid !== WORKER_USER) return;
+  if (user === null && stat.uid !== WORKER_USER && !isSandboxUser(stat.uid)) return;
   const { uid, gid } = user ?? { uid: 0, gid: 0 };
   if (stat.uid !== uid || stat.gid !== gid) giveToNow(path, uid, gid);
+}
+
+function isSandboxUser(uid: number): boolean {
+  return uid >= FIRST_SANDBOX_USER && uid < FIRST_SANDBOX_USER + SANDBOX_USERS;
 }
 
 function requireOwn(folder: string, user: User): void {

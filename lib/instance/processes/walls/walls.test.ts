@@ -1,5 +1,16 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { fork, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -110,6 +121,72 @@ test('behind the walls the process is watched, paused and killed by its own pid'
   await expect.poll(() => isRunning(b.pid)).toBe(false);
 });
 
+/** A field of every thread of a process, as /proc has it. */
+const fieldOfThreads = (pid: number, name: string) =>
+  readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const status = readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8');
+    return new RegExp(`^${name}:\\s+(.+)$`, 'm').exec(status)?.[1]?.split(/\s+/) ?? [];
+  });
+
+test.runIf(isRoot)('each sandbox has a user of its own, always the same, in all threads and processes', async () => {
+  const [a, b] = [at.open('own-a'), at.open('own-b')];
+  await Promise.all([a, b].map((one) => at.say(one, 'echo 1 > f; python3 -c "print(1)"')));
+  const [ofA, ofB] = ['own-a', 'own-b'].map((id) => at.walls.ownUser?.(id).uid);
+  expect(ofA).not.toBe(ofB);
+  for (const [opened, uid] of [
+    [a, ofA],
+    [b, ofB],
+  ] as const) {
+    expect(new Set(fieldOfThreads(opened.pid, 'Uid').flat())).toEqual(new Set([String(uid)]));
+    expect(new Set(fieldOfThreads(opened.pid, 'Cap(?:Prm|Eff|Amb|Inh)').flat())).toEqual(new Set(['0000000000000000']));
+  }
+  // A call of the shell beside one of Python takes a second process.
+  const long = a.eval({ language: 'python', code: 'import time; time.sleep(3)' });
+  expect(await at.say(a, 'cat f')).toBe('1\n');
+  expect(a.members.length).toBeGreaterThan(1);
+  expect(new Set(a.members.flatMap(({ pid }) => fieldOfThreads(pid, 'Uid').flat()))).toEqual(new Set([String(ofA)]));
+  await long;
+  const folder = dirname(at.file('own-a'));
+  expect([statSync(folder).uid, statSync(folder).mode & 0o777]).toEqual([ofA, 0o700]);
+  await a.close({ drainMs: 1000, force: false });
+  const before = statSync(at.file('own-a'), { bigint: true });
+  expect(Number(before.uid)).toBe(ofA);
+  const again = at.open('own-a', { mustExist: true });
+  await again.opened;
+  expect(statSync(at.file('own-a'), { bigint: true }).ctimeNs).toBe(before.ctimeNs);
+  expect(await at.say(again, 'cat f')).toBe('1\n');
+});
+
+test.runIf(isRoot)('a worker that changed its user ends with a server that is killed, however busy it is', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-guarded-'));
+  chmodSync(folder, 0o755);
+  const script = join(folder, 'server.mjs');
+  const modules = ['walls/walls.ts', 'pool.ts'].map((name) => join(import.meta.dirname, '..', name));
+  writeFileSync(
+    script,
+    `import { mkdirSync } from 'node:fs';
+     const [{ buildWalls }, { createPool }] = await Promise.all(${JSON.stringify(modules)}.map((path) => import(path)));
+     const options = { dataFolder: ${JSON.stringify(join(folder, 'data'))}, cacheFolder: ${JSON.stringify(process.env.WB_CACHE ?? join(folder, 'cache'))}, maxStartMs: 30_000 };
+     const pool = createPool({ ...options, size: 0, maxActive: 5, walls: await buildWalls(options) });
+     const open = (id) => {
+       const live = options.dataFolder + '/live/' + id;
+       mkdirSync(live, { recursive: true });
+       return pool.open({ id, file: live + '/vfs.sqlite', policy: 'posix', maxBytes: 1e8, maxFileBytes: 1e7, mustExist: false });
+     };
+     const [busy, paused] = [open('busy'), open('paused')];
+     await Promise.all([busy, paused].map((one) => one.exec({ command: 'true' })));
+     while ((await paused.pause()) === null);
+     busy.eval({ language: 'js', code: 'while (true);', timeoutMs: 100_000 }).catch(() => {});
+     setTimeout(() => process.send([busy.pid, paused.pid]), 500);`,
+  );
+  const server = fork(script, [], { execArgv: ['--no-warnings'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const pids = (await new Promise((resolve) => server.once('message', resolve))) as number[];
+  expect(pids.map(isRunning)).toEqual([true, true]);
+  server.kill('SIGKILL');
+  await expect.poll(() => pids.map(isRunning)).toEqual([false, false]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
 test('files of a server without walls go on working behind them, and what a worker made does without them', async () => {
   const bare = createPool({ size: 0, maxActive: 5, dataFolder: at.folder, cacheFolder: process.env.WB_CACHE });
   const limits = { maxBytes: 1e8, maxFileBytes: 1e7, mustExist: false };
@@ -122,7 +199,7 @@ test('files of a server without walls go on working behind them, and what a work
   };
   expect(await say(bare.open(spec), 'echo bare > a; cat a')).toBe('bare\n');
   expect(await say(at.open('moved'), 'echo walled > b; cat a b')).toBe('bare\nwalled\n');
-  expect(statSync(spec.file).uid).toBe(at.walls.user?.uid ?? process.getuid?.());
+  expect(statSync(spec.file).uid).toBe(at.walls.ownUser?.('moved').uid ?? process.getuid?.());
   expect(await say(bare.open(spec), 'echo c >> b; cat a b')).toBe('bare\nwalled\nc\n');
   expect(await say(at.open('moved'), 'cat b')).toBe('walled\nc\n');
   await bare.stop();
@@ -242,6 +319,7 @@ test('a wall that is required and missing is named with its reason, and words te
   const walls = {
     command: [],
     user: null,
+    ownUser: null,
     states: none,
     missing: new Map([['uid', 'the server does not run as root'] as const]),
     close: () => {},

@@ -10,12 +10,26 @@ import { makeFolderNow } from '../../../base/effects.ts';
 import { messageOf } from '../../../base/errors.ts';
 import { residentBytes } from '../../../base/resident-memory.ts';
 import { WALLS, type Wall, type WallStates } from '../../../base/walls.ts';
+import { DEFAULT_POLICY } from '../../policies.ts';
+import { parseFromInstance } from '../../protocol.ts';
 import { compileCacheFolder, isEmptyFolder } from '../compile-cache.ts';
-import { READABLE_CODE, startWorker, type WorkerWalls, withRealPath, workerNiceness } from '../process.ts';
+import { READABLE_CODE, startWorker, type Worker, type WorkerWalls, withRealPath, workerNiceness } from '../process.ts';
 import { buildRoom, isApart, type Room, type RoomWall, toolPath } from './room.ts';
-import { prepareUser, takeBack, type User, userFor, WORKER_USER } from './user.ts';
+import { type ServerGuard, startServerGuard } from './server-guard.ts';
+import {
+  type OwnUser,
+  ownUsers,
+  prepareUser,
+  shareFolder,
+  showFolder,
+  takeBack,
+  type User,
+  userFor,
+  WORKER_USER,
+} from './user.ts';
 
 export interface Walls extends WorkerWalls {
+  readonly ownUser: OwnUser | null;
   readonly states: WallStates;
   /** Why those that are not in force are not. */
   readonly missing: ReadonlyMap<Wall, string>;
@@ -36,6 +50,12 @@ interface WallOptions {
 
 const NO_CAPABILITIES = ['--no-new-privs', '--inh-caps=-all'];
 const BOUND = ['--bounding-set=-all'];
+/** Root, until a worker has its sandbox: then it becomes the sandbox's user, and has this one no longer. */
+const BOUND_TO_CHANGE_USER = ['--bounding-set=-all,+setuid'];
+const ROOT_IN_GROUP: User = { uid: 0, gid: WORKER_USER };
+/** The sandbox that a worker is given when its walls are looked at, and its file. */
+const PROBE = { id: 'probe', file: ':memory:' };
+const PROBE_LIMITS = { maxBytes: 1024 * 1024, maxFileBytes: 1024, mustExist: false, joins: false };
 const DIES_WITH_SERVER = ['--pdeathsig', 'KILL'];
 const WALLS_OF_ROOMS: readonly (readonly RoomWall[])[] = [['net', 'files'], ['net'], ['files']];
 
@@ -61,33 +81,38 @@ async function findWalls(options: WallOptions): Promise<Walls> {
   const missing = new Map<Wall, string>();
   if (process.platform !== 'linux') {
     for (const wall of WALLS) missing.set(wall, 'only Linux has it');
-    return wallsOf({ room: null, setpriv: null, caps: false, user: null }, missing);
+    return wallsOf({ room: null, setpriv: null, caps: false, user: null, ownUser: null }, missing);
   }
   const setpriv = toolPath('setpriv');
   const { wanted = WALLS } = options;
   const user = setpriv !== null && wanted.includes('uid') ? findUser(options, missing) : null;
   const caps = setpriv !== null && wanted.includes('caps');
   const room = await findRoom(options, user, missing);
-  const bare = { room: null, setpriv, caps: false, user: null };
+  const ownUser = user?.uid === WORKER_USER ? findOwnUsers(options) : null;
+  const bare = { room: null, setpriv, caps: false, user: null, ownUser: null };
   // Root without capabilities may not open what is another user's.
   const foreign = foreignFolder(options.dataFolder);
   const capsAlone = caps && foreign === null;
   if (caps && foreign !== null) missing.set('caps', `${foreign} belongs to another user than root`);
   const capsOf = user === null ? capsAlone : caps;
   const attempts: Attempt[] = [
-    { room, setpriv, caps: capsOf, user },
-    { room, setpriv, caps: capsAlone, user: null },
+    ...(ownUser === null ? [] : [{ room, setpriv, caps: capsOf, user: ROOT_IN_GROUP, ownUser }]),
+    { ...bare, room, caps: capsOf, user },
+    { ...bare, room, caps: capsAlone },
+    ...(ownUser === null ? [] : [{ ...bare, caps: capsOf, user: ROOT_IN_GROUP, ownUser }]),
     { ...bare, caps: capsOf, user },
     { ...bare, caps: capsAlone },
     { ...bare, room },
   ];
   for (const attempt of attempts) {
     const walls = wallsOf(attempt, missing);
-    const problem = await problemWith(walls, options);
+    const problem = prepareFolders(attempt, options) ?? (await problemWith(walls, options));
     if (problem === null) {
       if (attempt.room === null) room?.close();
       if (walls.user === null && isRoot()) takeBack([join(options.dataFolder, 'spill')]);
-      return walls;
+      if (walls.ownUser === null) return walls;
+      const guard = startServerGuard();
+      return { ...walls, close: () => closeBoth(walls, guard) };
     }
     for (const wall of WALLS) if (walls.states[wall] && !missing.has(wall)) missing.set(wall, problem);
   }
@@ -105,9 +130,9 @@ export function requireWalls({ missing }: Walls, required: readonly Wall[]): voi
 }
 
 /** For the person who starts the server: which walls are in force. `isWhole`: all that there are. */
-export function wallsAtStart({ states, missing, user }: Walls): { text: string; isWhole: boolean } {
+export function wallsAtStart({ states, missing, user, ownUser }: Walls): { text: string; isWhole: boolean } {
   const inForce = WALLS.filter((wall) => states[wall]).map((wall) =>
-    wall === 'uid' ? `uid (sandboxes run as user ${user?.uid})` : wall,
+    wall === 'uid' ? `uid (${ownUser ? 'each sandbox has a user' : `sandboxes run as user ${user?.uid}`})` : wall,
   );
   const text = inForce.length === 0 ? 'none' : inForce.join(', ');
   if (missing.size === 0) return { text, isWhole: true };
@@ -120,23 +145,26 @@ interface Attempt {
   setpriv: string | null;
   caps: boolean;
   user: User | null;
+  ownUser: OwnUser | null;
 }
 
-function wallsOf({ room, setpriv, caps, user }: Attempt, reasons: ReadonlyMap<Wall, string>): Walls {
+function wallsOf({ room, setpriv, caps, user, ownUser }: Attempt, reasons: ReadonlyMap<Wall, string>): Walls {
   const states: WallStates = {
     net: room?.walls.includes('net') ?? false,
-    uid: user?.uid === WORKER_USER,
+    uid: ownUser !== null || user?.uid === WORKER_USER,
     caps,
     files: room?.walls.includes('files') ?? false,
   };
   // Outside a namespace of its own only root may drop what bounds later capabilities; nobody gains any of them then.
   const mayBound = isRoot() || room !== null;
+  const bound = ownUser === null ? BOUND : BOUND_TO_CHANGE_USER;
   const otherUser = user === null ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
-  const flags = [...(caps ? NO_CAPABILITIES : []), ...(caps && mayBound ? BOUND : []), ...otherUser];
+  const flags = [...(caps ? NO_CAPABILITIES : []), ...(caps && mayBound ? bound : []), ...otherUser];
   return {
     states,
     command: [...(room?.command ?? []), ...(setpriv === null ? [] : [setpriv, ...DIES_WITH_SERVER, ...flags])],
     user,
+    ownUser,
     missing: new Map(
       WALLS.filter((wall) => !states[wall]).map((wall) => [
         wall,
@@ -145,6 +173,11 @@ function wallsOf({ room, setpriv, caps, user }: Attempt, reasons: ReadonlyMap<Wa
     ),
     close: () => room?.close(),
   };
+}
+
+function closeBoth(walls: Walls, guard: ServerGuard): void {
+  guard.close();
+  walls.close();
 }
 
 const isRoot = () => process.getuid?.() === 0;
@@ -184,13 +217,42 @@ function findUser({ dataFolder, cacheFolder }: WallOptions, missing: Map<Wall, s
   }
 }
 
+/** A user for each sandbox; null where that is not possible. */
+function findOwnUsers({ dataFolder }: WallOptions): OwnUser | null {
+  try {
+    return ownUsers(dataFolder);
+  } catch {
+    // Such a server's workers have one user, as the start says.
+    return null;
+  }
+}
+
+/** Gives the folders that workers write into to whom an attempt needs. What is wrong with that; null: nothing. */
+function prepareFolders({ user, ownUser }: Attempt, { dataFolder, cacheFolder }: WallOptions): string | null {
+  if (user === null) return null;
+  const [spill, cache] = [join(dataFolder, 'spill'), compileCacheFolder(cacheFolder, user.uid)];
+  try {
+    if (ownUser === null) {
+      prepareUser(user, { passable: [], own: [spill, cache], readable: [] });
+    } else {
+      shareFolder(spill);
+      showFolder(cache);
+    }
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
 async function findRoom(
   { dataFolder, cacheFolder, wanted = WALLS }: WallOptions,
   user: User | null,
   missing: Map<Wall, string>,
 ): Promise<Room | null> {
   const spill = join(dataFolder, 'spill');
-  const caches = [null, ...(user === null ? [] : [user.uid])].map((id) => compileCacheFolder(cacheFolder, id));
+  const caches = [null, ...(user === null ? [] : [ROOT_IN_GROUP.uid, user.uid])].map((id) =>
+    compileCacheFolder(cacheFolder, id),
+  );
   for (const folder of [join(dataFolder, 'live'), spill]) makeFolderNow(folder);
   for (const walls of WALLS_OF_ROOMS) {
     if (!walls.every((wall) => wanted.includes(wall))) continue;
@@ -212,15 +274,17 @@ async function findRoom(
 
 /** Starts a worker behind the walls and looks at it: null when it works and they hold, else what is wrong. */
 async function problemWith(walls: Walls, { dataFolder, cacheFolder, maxStartMs }: WallOptions): Promise<string | null> {
-  const shape = JSON.stringify([walls.states, walls.user, walls.command.length]);
+  const shape = JSON.stringify([walls.states, walls.user, walls.ownUser !== null, walls.command.length]);
   if (proven.has(shape)) return null;
   const cache = compileCacheFolder(cacheFolder, walls.user?.uid);
   const options = { dataFolder, spillFolder: join(dataFolder, 'spill'), cacheFolder: cache, maxStartMs, walls };
   const worker = startWorker(options, { compile: isEmptyFolder(cache) });
   try {
     await worker.ready;
+    const user = walls.ownUser?.(PROBE.id) ?? walls.user;
+    await opening(worker, walls.ownUser === null ? null : (user?.uid ?? null));
     const problem = WALLS.map((wall) =>
-      walls.states[wall] && !holds(wall, worker.pid) ? `${wall} does not hold` : null,
+      walls.states[wall] && !holds(wall, worker.pid, user) ? `${wall} does not hold` : null,
     );
     const found = problem.find((one) => one !== null) ?? controlProblem(worker.pid);
     if (found === null) proven.add(shape);
@@ -234,12 +298,28 @@ async function problemWith(walls: Walls, { dataFolder, cacheFolder, maxStartMs }
   }
 }
 
-/** Whether the kernel says of a process that the wall stands. */
-function holds(wall: Wall, pid: number): boolean {
+/** Resolves when the worker has a file open, as this user; null: as it is. Rejects when it ends before. */
+async function opening(worker: Worker, uid: number | null): Promise<void> {
+  const opened = new Promise<void>((resolve) =>
+    worker.channel.onMessage((raw) => {
+      if (parseFromInstance(raw)?.type === 'opened') resolve();
+    }),
+  );
+  const { file } = PROBE;
+  worker.channel.send({ type: 'open', spec: { file, policy: DEFAULT_POLICY, ...PROBE_LIMITS, uid } });
+  await Promise.race([opened, worker.exited.then((how) => Promise.reject(new Error(how)))]);
+}
+
+/** Whether the kernel says of a process that the wall stands. `user`: whom it has to be. */
+function holds(wall: Wall, pid: number, user: User | null): boolean {
   if (wall === 'net' || wall === 'files') return isApart(pid, wall);
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const field = (name: string) => new RegExp(`^${name}:\\s+(.+)$`, 'm').exec(status)?.[1]?.split(/\s+/) ?? [];
-  if (wall === 'uid') return [...field('Uid'), ...field('Gid')].every((id) => Number(id) === WORKER_USER);
+  if (wall === 'uid') {
+    return (
+      field('Uid').every((id) => Number(id) === user?.uid) && field('Gid').every((id) => Number(id) === WORKER_USER)
+    );
+  }
   const none = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].every((name) => /^0+$/.test(field(name)[0] ?? ''));
   return none && field('NoNewPrivs')[0] === '1';
 }

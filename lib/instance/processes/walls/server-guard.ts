@@ -1,0 +1,55 @@
+/**
+ * Ends the workers of a server that dies. The kernel's own signal for that, which setpriv asks for, is lost by a
+ * process that changes its user, and one whose thread is blocked, or that is paused, cannot notice anything. Knows
+ * nothing of workers but their mark.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { SERVER_MARK, serverMark } from '../process.ts';
+
+/**
+ * Waits until the server's end of its input is closed, which the kernel does however the server ends. Its own arguments
+ * must not hold the mark. More rounds than one: a process may just be starting.
+ */
+const SCRIPT = `trap '' INT TERM HUP
+read -r line
+for round in 1 2 3; do
+  for file in $(printf %s "$MARK" | grep -lsF -f - /proc/[0-9]*/cmdline); do
+    pid=\${file#/proc/}
+    kill -KILL "\${pid%/cmdline}"
+  done
+  sleep 0.2
+done`;
+
+const RESTART_MS = 1000;
+
+export interface ServerGuard {
+  /** Workers end by themselves or by the server from here on. */
+  close(): void;
+}
+
+/** Starts the guard of this process: a shell, which is started again should somebody end it. */
+export function startServerGuard(): ServerGuard {
+  let child: ChildProcess | null = null;
+  let isClosed = false;
+  const start = () => {
+    if (isClosed) return;
+    // Detached: signals of the terminal are not meant for it.
+    child = spawn('/bin/sh', ['-c', SCRIPT], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: { NODE_ENV: 'production', PATH: '/usr/bin:/bin', MARK: `${SERVER_MARK}=${serverMark(process.pid)}` },
+    });
+    child.unref();
+    child.stdin?.on('error', () => {});
+    (child.stdin as { unref?(): void } | null)?.unref?.();
+    child.on('error', () => {});
+    child.once('exit', () => setTimeout(start, RESTART_MS).unref());
+  };
+  start();
+  return {
+    close() {
+      isClosed = true;
+      child?.kill('SIGKILL');
+    },
+  };
+}
