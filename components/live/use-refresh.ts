@@ -1,7 +1,7 @@
 'use client';
 /**
- * Refreshes a stale page, at the pace of refresh-pace.ts, and only while it is visible and its reader signed in: without
- * a session the page would be replaced by the sign-in.
+ * Refreshes a stale page, at the pace of refresh-pace.ts, and only while it is visible and its reader signed in:
+ * without a session the page would be replaced by the sign-in.
  */
 import { useRouter } from 'next/navigation';
 import { useEffect, useRef, useState, useTransition } from 'react';
