@@ -45,3 +45,20 @@ test('the sandboxes of a tenant that wants most of the processors give way to th
   const after = process.getuid?.() === 0 ? workerNiceness() : LOWEST_PRIORITY;
   await expect.poll(() => greedy.map(nicenessOf)).toEqual(greedy.map(() => after));
 });
+
+test('a tenant with one busy process wants no more than half of two processors, however long it waits for one', async () => {
+  await at.restart({ environment: { WB_MAX_ACTIVE: '100' } });
+  at.dock.sessions.start();
+  let pid = 0;
+  observeOpens(at.dock.pool, (process) => {
+    pid = process.pid;
+  });
+  await at.dock.create('alone', { tenant: 'alone' });
+  await at.dock.run('alone', 'true');
+  const burning = at.dock.sessions.exec('alone', { command: BURN, timeoutMs: 6000 }, REQUEST);
+  const seen = new Set<number>();
+  const looking = setInterval(() => seen.add(getPriority(pid)), 100);
+  await burning;
+  clearInterval(looking);
+  expect([...seen]).toEqual([workerNiceness()]);
+});

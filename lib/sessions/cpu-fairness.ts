@@ -93,7 +93,8 @@ export class CpuFairness {
     if (time === null) return null;
     const seconds = time.ran + time.waited;
     const usage = known ?? { tenant: null, seconds, lastUse, givesWay: false };
-    const processors = (seconds - usage.seconds) / elapsedSeconds;
+    // Its main thread wants one at most; what it waited is told only when it gets one.
+    const processors = Math.min(1, (seconds - usage.seconds) / elapsedSeconds);
     this.#usage.set(process, Object.assign(usage, { seconds, lastUse }));
     return { id, process, usage, processors };
   }
