@@ -69,6 +69,7 @@ test('a command stands at the beginning, after what separates commands, and nowh
 
 test('a long line takes one pass', () => {
   const begun = performance.now();
-  for (const piece of ['"\\', '\\ ', "'a", '| ']) expect(wordBefore(piece.repeat(50_000), W).path).toEqual(['workspace']);
+  for (const piece of ['"\\', '\\ ', "'a", '| '])
+    expect(wordBefore(piece.repeat(50_000), W).path).toEqual(['workspace']);
   expect(performance.now() - begun).toBeLessThan(10_000);
 });
