@@ -15,28 +15,45 @@ export interface ModuleSearch {
 }
 
 /**
- * Lines, indented by one space, that set `sys.path`. Python has the sandbox's files in a folder of its own, `/host`.
- * Its functions are redirected there one by one, the import system not: so volumes are links to it. There is a `/tmp`
- * already, which stays.
+ * Lines, indented by one space, that give Python the names of the shell. It has the sandbox's files in a folder of its
+ * own, `/host`, and just-bash redirects one function after the other there. Those that it leaves out, as `os.rename`
+ * or `Path.touch`, would work on a disk that nobody sees, and what it redirects gives names of `/host`. So the folders
+ * of the root are links, and the library's own functions come back. The root alone is listed as the shell has it, and
+ * takes no file.
  */
+export const FILE_SETUP: readonly string[] = [
+  ' shell = sys.modules["__main__"].__dict__',
+  ' if "_should_redirect" in shell:',
+  '  import builtins, glob, pathlib, shutil',
+  '  shell["_should_redirect"] = lambda path: path == "/"',
+  '  for key, plain in list(shell.items()):',
+  '   name = key.removeprefix("_orig_")',
+  '   if name == key or name in ("getcwd", "listdir", "scandir"): continue',
+  '   owner = next(one for one in (builtins, io) if hasattr(one, name)) if name.startswith("open") else glob if "glob" in name else os.path if name in ("exists", "isfile", "isdir") else shutil if name.startswith("shutil_") else os',
+  '   setattr(owner, name.removeprefix("shutil_"), plain)',
+  '  io.open = builtins.open',
+  '  for key, plain in list(vars(pathlib.Path).items()):',
+  '   if key.startswith("_orig_"):',
+  '    setattr(pathlib.Path, key.removeprefix("_orig_"), plain)',
+  '    delattr(pathlib.Path, key)',
+  '  os.remove("/tmp/_jb_script.py")',
+  '  os.rmdir("/tmp")',
+  '  for folder in ("workspace", "memory", "tmp", "usr", "bin", "dev/fd", "dev/zero", "dev/full"):',
+  '   if not os.path.lexists("/" + folder): os.symlink("/host/" + folder, "/" + folder)',
+  '  real = os.path.realpath',
+  '  def realpath(path, *args, **options):',
+  '   found = real(path, *args, **options)',
+  '   return found[5:] if isinstance(found, str) and found.startswith("/host/") else found',
+  '  os.path.realpath = realpath',
+  '  os.chmod("/", 0o555)',
+];
+
+/** Lines, indented by one space, that set `sys.path`. */
 export function moduleSearch({ first, ignoresEnvironment, withoutInstalled }: ModuleSearch): string[] {
   const begin = first === null ? '[]' : first === undefined ? '[os.getcwd()]' : `[${JSON.stringify(first)}]`;
   const named = ignoresEnvironment
     ? '[]'
     : '[os.path.join(os.getcwd(), part) for part in os.environ.get("PYTHONPATH", "").split(":") if part]';
   const installed = withoutInstalled ? '[]' : `[${JSON.stringify(SITE_PACKAGES)}]`;
-  return [
-    ' sys.dont_write_bytecode = True',
-    ' for volume in ("workspace", "memory"):',
-    '  if not os.path.lexists("/" + volume): os.symlink("/host/" + volume, "/" + volume)',
-    ' real = getattr(os.path.realpath, "plain", os.path.realpath)',
-    ' def realpath(path, *args, **options):',
-    '  found = real(path, *args, **options)',
-    '  return found[5:] if isinstance(found, str) and found.startswith("/host/") else found',
-    ' realpath.plain = real',
-    ' os.path.realpath = realpath',
-    ' hosted = lambda path: "/host" + path if path == "/tmp" or path.startswith("/tmp/") else path',
-    ` sys.path[:1] = [hosted(path) for path in ${begin} + ${named}]`,
-    ` sys.path += ${installed}`,
-  ];
+  return [' sys.dont_write_bytecode = True', ` sys.path[:1] = ${begin} + ${named}`, ` sys.path += ${installed}`];
 }

@@ -15,7 +15,7 @@ import { type PythonArguments, pythonArguments } from './python-arguments.ts';
 import { NETWORK_SETUP, PythonNetworkPort } from './python-network.ts';
 import { NETWORK_PORT } from './python-network-module.ts';
 import { byteOutputSetup, decodePythonOutput } from './python-output.ts';
-import { type ModuleSearch, moduleSearch } from './python-paths.ts';
+import { FILE_SETUP, type ModuleSearch, moduleSearch } from './python-paths.ts';
 
 const USAGE_EXIT = 2;
 
@@ -81,6 +81,8 @@ const REFUSE_OTHER_NAMES = [
 
 interface SourceOptions extends ModuleSearch, Partial<Pick<PythonArguments, 'warnings' | 'optimize'>> {
   live?: boolean;
+  /** `file` is one: the program knows it as `__file__`. */
+  isFile?: boolean;
 }
 
 /** Code that runs `source` as if Python had received it directly: the same file name, arguments and tracebacks. */
@@ -88,7 +90,7 @@ export function pythonSource(
   source: string,
   file: string,
   argument0: string,
-  { warnings = [], optimize = 0, live = false, ...search }: SourceOptions = {},
+  { warnings = [], optimize = 0, live = false, isFile = false, ...search }: SourceOptions = {},
 ): string {
   const encoded = Buffer.from(source).toString('base64');
   return [
@@ -98,14 +100,19 @@ export function pythonSource(
     ...REFUSE_OTHER_NAMES,
     ...DATABASE_SETUP,
     ...NETWORK_SETUP,
+    ...FILE_SETUP,
     ...moduleSearch(search),
     ...(warnings.length === 0 ? [] : [' import warnings', ` warnings._processoptions(${JSON.stringify(warnings)})`]),
     ` file, source = ${JSON.stringify(file)}, base64.b64decode("${encoded}").decode()`,
     ` sys.argv[0] = ${JSON.stringify(argument0)}`,
     ' linecache.cache[file] = (len(source), None, source.splitlines(True), file)',
-    ' main = sys.modules["__main__"].__dict__',
+    // A module of its own: that of just-bash is full of its names.
+    ' main = type(sys)("__main__")',
+    ' main.__dict__["__builtins__"] = sys.modules["builtins"]',
+    ...(isFile ? [' main.__file__ = file'] : []),
+    ' _run.before, sys.modules["__main__"] = sys.modules["__main__"], main',
     ' try:',
-    `  exec(compile(source, file, "exec", optimize=${optimize === 0 ? -1 : Math.min(optimize, 2)}), main)`,
+    `  exec(compile(source, file, "exec", optimize=${optimize === 0 ? -1 : Math.min(optimize, 2)}), main.__dict__)`,
     ' except SystemExit as end:',
     '  if end.code is None or isinstance(end.code, int):',
     '   raise',
@@ -143,7 +150,7 @@ async function runPython(
   if ('exitCode' in read) return read;
   const { what, rest, isSafePath, ...how } = read;
   const first = isSafePath ? { first: null } : {};
-  const run = async (source: string, file: string, argument0: string, search: ModuleSearch = first) => {
+  const run = async (source: string, file: string, argument0: string, search: SourceOptions = first) => {
     const code = pythonSource(source, file, argument0, { ...how, ...search, live: live !== null });
     giveLiveOutput(live);
     try {
@@ -181,7 +188,7 @@ async function runPython(
         return { stdout: '', stderr, exitCode: USAGE_EXIT };
       }
       const folder = file.slice(0, Math.max(1, file.lastIndexOf('/')));
-      return run(source, what.text, what.text, isSafePath ? first : { first: folder });
+      return run(source, file, what.text, { isFile: true, first: isSafePath ? null : folder });
     }
   }
 }

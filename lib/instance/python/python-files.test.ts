@@ -1,0 +1,92 @@
+/** The files of a sandbox as Python's library sees them: the shell's own names, and nothing beside them. */
+import { expect, test } from 'vitest';
+import { stage } from '../testing/stage.ts';
+
+const at = stage();
+
+/** Runs lines of the shell in a new sandbox; returns what each printed. */
+async function shell(id: string, ...lines: string[]) {
+  const box = at.open(id);
+  const said: { stdout: string; stderr: string; exitCode: number }[] = [];
+  for (const command of lines) said.push(await box.exec({ command }));
+  await box.close({ drainMs: 1000, force: false });
+  return said;
+}
+
+test('what Python writes to /tmp is there for the shell, by whichever function it was made', async () => {
+  const [made, seen] = await shell(
+    'tmp-files',
+    `python3 - <<'X'
+import os, pathlib, tempfile
+pathlib.Path('/tmp/touched').touch()
+with open('/tmp/a', 'w') as f: f.write('moved')
+os.rename('/tmp/a', '/tmp/b')
+pathlib.Path('/tmp/folder').mkdir(exist_ok=True)
+os.symlink('/tmp/b', '/tmp/folder/link')
+with tempfile.NamedTemporaryFile('w', suffix='.txt', delete=False) as f: f.write('kept'); print(f.name)
+print(sorted(os.listdir(pathlib.Path('/tmp')))[-3:], os.path.exists('/tmp/touched'))
+X`,
+    'cat /tmp/b /tmp/folder/link /tmp/tmp*.txt; ls /tmp | grep -v txt',
+  );
+  expect(made?.stderr).toBe('');
+  expect(made?.stdout).toMatch(/^\/tmp\/tmp\w+\.txt\n\['folder', 'tmp\w+\.txt', 'touched'\] True\n$/);
+  expect(seen?.stdout).toBe('movedmovedkeptb\nfolder\ntouched\n');
+});
+
+test('a walk gives the names that the shell knows, with every option of the library', async () => {
+  const [, walked] = await shell(
+    'walks',
+    'mkdir -p src/deep /tmp/t; touch src/a.py src/deep/B.PY /tmp/t/c.py',
+    `python3 - <<'X'
+import glob, os
+from pathlib import Path
+print(glob.glob('/workspace/src/*.py'), glob.glob('/tmp/**/*.py', recursive=True), sorted(glob.glob('src/**/*', recursive=True)))
+print(sorted(map(str, Path('/workspace/src').rglob('*.py', case_sensitive=False))), [str(p) for p in Path('src').glob('*.py')])
+print(list(os.walk('/tmp/t')), [e.path for e in os.scandir('/workspace/src') if e.is_file()])
+print(Path('/tmp/t/c.py').exists(follow_symlinks=False), Path('src').resolve(), Path.cwd(), sorted(os.listdir('/'))[-3:])
+X`,
+  );
+  expect(walked).toMatchObject({ stderr: '', exitCode: 0 });
+  expect(walked?.stdout.split('\n')).toEqual([
+    "['/workspace/src/a.py'] ['/tmp/t/c.py'] ['src/a.py', 'src/deep', 'src/deep/B.PY']",
+    "['/workspace/src/a.py', '/workspace/src/deep/B.PY'] ['src/a.py']",
+    "[('/tmp/t', [], ['c.py'])] ['/workspace/src/a.py']",
+    "True /workspace/src /workspace ['tmp', 'usr', 'workspace']",
+    '',
+  ]);
+});
+
+test('a script finds what lies beside it by __file__, and its names are its own', async () => {
+  const [, ran, traced, inline] = await shell(
+    'names',
+    'mkdir -p /tmp/app; echo data > /tmp/app/data.txt; printf "def f():\\n    raise KeyError(1)\\n" > /tmp/app/other.py',
+    `cat > /tmp/app/main.py <<'X'
+from pathlib import Path
+print((Path(__file__).parent / 'data.txt').read_text().strip(), __file__, __name__)
+print([name for name in dir() if not name.startswith('__')])
+X
+cd /tmp && python3 app/main.py`,
+    'cd /tmp/app && echo "import other; other.f()" > run.py && python3 run.py 2>&1 | grep File',
+    'python3 -c "print(os.getcwd())" 2>&1 | tail -1; python3 -c "print(__file__)" 2>&1 | tail -1',
+  );
+  expect(ran).toMatchObject({ stdout: "data /tmp/app/main.py __main__\n['Path']\n", stderr: '' });
+  expect(traced?.stdout).toBe(
+    '  File "/tmp/app/run.py", line 1, in <module>\n  File "/tmp/app/other.py", line 2, in f\n',
+  );
+  expect(inline?.stdout).toBe(
+    "NameError: name 'os' is not defined. Did you forget to import 'os'?\nNameError: name '__file__' is not defined. Did you mean: '__name__'?\n",
+  );
+});
+
+test('a file that Python cannot keep is refused', async () => {
+  const [refused] = await shell(
+    'refused',
+    `python3 - <<'X'
+import pathlib, os
+for make in (lambda: pathlib.Path('/lost').touch(), lambda: os.mkdir('/lost'), lambda: open('/lost', 'w').close()):
+    try: make(); print('made')
+    except OSError as error: print(type(error).__name__)
+X`,
+  );
+  expect(refused?.stdout).toBe('PermissionError\n'.repeat(3));
+});
