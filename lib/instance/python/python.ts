@@ -11,6 +11,7 @@ import type { Outlet } from '../shell/outlets.ts';
 import { DATABASE_SETUP, SQLITE_PORT } from '../sqlite/python-finder.ts';
 import { LazyPythonPort } from '../sqlite/python-import.ts';
 import { giveLiveOutput, type LiveOutput } from './live-output.ts';
+import { ABSENT_SETUP } from './python-absent.ts';
 import { type PythonArguments, pythonArguments } from './python-arguments.ts';
 import { NETWORK_SETUP, PythonNetworkPort } from './python-network.ts';
 import { NETWORK_PORT } from './python-network-module.ts';
@@ -100,6 +101,7 @@ export function pythonSource(
     ...REFUSE_OTHER_NAMES,
     ...DATABASE_SETUP,
     ...NETWORK_SETUP,
+    ...ABSENT_SETUP,
     ...FILE_SETUP,
     ...moduleSearch(search),
     ...(warnings.length === 0 ? [] : [' import warnings', ` warnings._processoptions(${JSON.stringify(warnings)})`]),
