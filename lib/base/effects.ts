@@ -36,6 +36,7 @@ import {
   rmdir,
   writeFile as write,
 } from 'node:fs/promises';
+import { giveMadeToOwner } from './folder-owner.ts';
 
 /**
  * The kinds of effects. `delegate`: one of our other processes wrote and synced the file. `commit_soon`: a commit that
@@ -87,7 +88,7 @@ export function observeEffects(next: EffectObserver | null): void {
 export async function performing<T>(effect: Effect, work: () => Promise<T>): Promise<T> {
   observer?.before?.(effect);
   const result = await work();
-  observer?.after?.(effect);
+  happened(effect);
   return result;
 }
 
@@ -95,8 +96,16 @@ export async function performing<T>(effect: Effect, work: () => Promise<T>): Pro
 export function performingNow<T>(effect: Effect, work: () => T): T {
   observer?.before?.(effect);
   const result = work();
-  observer?.after?.(effect);
+  happened(effect);
   return result;
+}
+
+/** After these there is something new. What was renamed may have been made by another of our processes. */
+const MAKING: ReadonlySet<EffectKind> = new Set(['create', 'copy', 'delegate', 'make_folder', 'rename']);
+
+function happened(effect: Effect): void {
+  if (MAKING.has(effect.kind)) giveMadeToOwner(effect.to ?? effect.path);
+  observer?.after?.(effect);
 }
 
 /** Renames a file or folder, replacing a file. */
@@ -340,7 +349,7 @@ export function writeStream(
         return process.nextTick(done, error as Error);
       }
       nodeOpen(at, openFlags, openMode, (error, descriptor) => {
-        if (error === null) observer?.after?.({ kind: 'create', path });
+        if (error === null) happened({ kind: 'create', path });
         done(error, descriptor);
       });
     },

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Config } from '../base/config.ts';
 import { chmodFileNow, makeFolderNow } from '../base/effects.ts';
+import { giveMadeToOwner, leaveToOwner } from '../base/folder-owner.ts';
 
 /** The names that a server creates at the top of its data folder. */
 const OWN_NAMES =
@@ -23,7 +24,8 @@ const CONFLICT_EXIT = 75;
 
 /**
  * Locks a data folder (made when missing) and takes the rights of other users from everything that a server created in
- * it, and the right to put something else in its place. Returns the release. Throws when another server holds the lock.
+ * it, and the right to put something else in its place. What root makes in the folder of another user from then on is
+ * that user's. Returns the release. Throws when another server holds the lock.
  */
 export function lockDataFolder(folder: string): () => void {
   const unlock = lockBoth(
@@ -31,9 +33,17 @@ export function lockDataFolder(folder: string): () => void {
     join(folder, 'lock.sqlite'),
     `Another Winterdock uses the data folder ${folder}. Stop it, or set WB_DATA to another folder.`,
   );
+  const keepFromNowOn = leaveToOwner(folder);
   takeRights(folder, OTHERS_MAY_WRITE);
-  for (const name of readdirSync(folder)) if (OWN_NAMES.test(name)) takeRights(join(folder, name), OF_OTHERS);
-  return unlock;
+  for (const name of readdirSync(folder)) {
+    if (!OWN_NAMES.test(name)) continue;
+    takeRights(join(folder, name), OF_OTHERS);
+    giveMadeToOwner(join(folder, name));
+  }
+  return () => {
+    keepFromNowOn();
+    unlock();
+  };
 }
 
 /**

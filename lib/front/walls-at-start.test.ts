@@ -1,8 +1,9 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WALLS } from '../base/walls.ts';
+import { TEST_KEY } from '../testing/key.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -77,5 +78,48 @@ test.runIf(isRoot)(
     await server.end();
     server = await spawnServer(plain);
     expect((await server.call('POST', '/api/instances/a/exec', read)).json).toMatchObject({ stdout: 'mine\n' });
+  },
+);
+
+/** What is root's in a folder of another user, but for caches, which each user has of their own. */
+function rootsIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => !name.startsWith('cache/') && lstatSync(join(folder, name)).uid === 0,
+  );
+}
+
+test.runIf(isRoot)(
+  'what root’s server makes in the folder of another user is theirs, from the first start on',
+  async () => {
+    const plain = plainUsers();
+    server = await spawnServer({ ...plain, within: [] });
+    const to = <Answer = object>(path: string, body?: object) => server?.call<Answer>('POST', `/api${path}`, body);
+    for (const id of ['a', 'b', 'c']) {
+      await to('/instances', { id, tenant: 'acme' });
+      await to(`/instances/${id}/exec`, { command: `echo ${id} > f` });
+      await to(`/instances/${id}/suspend`);
+    }
+    for (const id of ['b', 'c']) await to(`/instances/${id}/freeze`);
+    await to('/instances/c/archive');
+    const snapshot = (await to<{ id: string }>('/instances/b/snapshots', {}))?.json.id;
+    expect((await to('/blueprints', { name: 'bp', from_instance: 'a' }))?.status).toBe(201);
+    const restored = (await to<{ id: string }[]>(`/snapshots/${snapshot}/restore`, {}))?.json;
+    const d = restored?.[0]?.id ?? '';
+    await to(`/instances/${d}/exec`, { command: 'true' });
+    const headers = { authorization: `Bearer ${TEST_KEY}` };
+    const bundle = await fetch(`${server.url}/api/instances/b/ship`, { method: 'POST', headers });
+    const sent = { method: 'POST', headers, body: await bundle.arrayBuffer() };
+    expect((await fetch(`${server.url}/api/instances/import?id=e&tenant=acme`, sent)).status).toBe(201);
+    expect(rootsIn(plain.folder)).toEqual([]);
+    await server.end();
+    expect(rootsIn(plain.folder)).toEqual([]);
+    server = await spawnServer(plain);
+    expect(server.output()).not.toMatch(/not what was signed/);
+    await to('/instances/c/revive', {});
+    for (const [id, was] of Object.entries({ a: 'a', b: 'b', c: 'c', [d]: 'b', e: 'b' })) {
+      expect((await to(`/instances/${id}/exec`, { command: 'cat f; echo more >> f' }))?.json).toMatchObject({
+        stdout: `${was}\n`,
+      });
+    }
   },
 );

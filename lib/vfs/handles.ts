@@ -12,6 +12,7 @@ import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { syncFolderNow, unlinkFileNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { giveMadeToOwner } from '../base/folder-owner.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
 import { corruptFile, translateSqliteError } from './sqlite-errors.ts';
@@ -83,6 +84,7 @@ export function openLiveFile(
     inMemory ? file : address(file, `mode=${options.mustExist ? 'rw' : 'rwc'}`),
     OPTIONS,
     (opening) => {
+      if (!inMemory) giveMadeToOwner(file);
       opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES};`);
       const found = inspectSchema(opening);
       if (!found.vfs && options.mustExist) throw corruptFile('it is empty');

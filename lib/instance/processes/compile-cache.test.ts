@@ -53,6 +53,26 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
+test.runIf(process.getuid?.() === 0)(
+  'a user has folders of their own where root’s server has made the usual ones',
+  () => {
+    const source = JSON.stringify(join(import.meta.dirname, 'compile-cache.ts'));
+    const script = `const { compileCacheFolder, isEmptyFolder, serverCompileCacheFolder } = await import(${source});
+    const folders = [compileCacheFolder, serverCompileCacheFolder].map((made) => made(${JSON.stringify(folder)}));
+    console.log(JSON.stringify([...folders, ...folders.map(isEmptyFolder)]));`;
+    const run = (...within: string[]) => {
+      const [file = '', ...args] = [...within, process.execPath, '--no-warnings', '--input-type=module', '-e', script];
+      const { stdout, stderr } = spawnSync(file, args, { encoding: 'utf8' });
+      expect(stderr).toBe('');
+      return JSON.parse(stdout) as [string, string, boolean, boolean];
+    };
+    chmodSync(folder, 0o777);
+    const [code, server] = run();
+    const plainUser = ['setpriv', '--reuid=61000', '--regid=61000', '--clear-groups'];
+    expect(run(...plainUser)).toEqual([`${code}-61000`, `${server}-61000`, true, true]);
+  },
+);
+
 test('this version is kept although another server has a clock that is days behind', () => {
   const dayBefore = Date.now() / 1000 - 86_500;
   observeEffects({

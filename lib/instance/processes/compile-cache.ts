@@ -35,7 +35,7 @@ let version: string | undefined;
  */
 export function compileCacheFolder(parent: string, user?: number | null): string {
   version ??= versionOfCode();
-  const folder = join(parent, user == null ? version : `${version}-${user}`);
+  const folder = user == null ? usable(join(parent, version)) : join(parent, `${version}-${user}`);
   makeFolderNow(folder);
   const now = Date.now();
   setTimesNow(folder, now / 1000);
@@ -46,6 +46,13 @@ export function compileCacheFolder(parent: string, user?: number | null): string
     if (now - used > KEEP_MS) removeOld(other);
   }
   return folder;
+}
+
+/** The folder, or one of this user's own where a server of another user, such as root's, has made that one. */
+function usable(folder: string): string {
+  const user = process.getuid?.() ?? 0;
+  const owner = statSync(folder, { throwIfNoEntry: false })?.uid ?? user;
+  return user === 0 || owner === user ? folder : `${folder}-${user}`;
 }
 
 /** What workers of another user have made, a server that is not root has to leave there. */
@@ -63,7 +70,7 @@ function removeOld(folder: string): void {
  * not beside the code, because the code may belong to another user.
  */
 export function serverCompileCacheFolder(parent: string): string {
-  const folder = join(parent, 'server');
+  const folder = usable(join(parent, 'server'));
   makeFolderNow(folder);
   setTimesNow(folder, Date.now() / 1000);
   return folder;

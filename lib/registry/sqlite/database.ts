@@ -5,6 +5,7 @@ import { isNull, type Queries, queriesOver } from '../../../db/drizzle.ts';
 import { tenantForgettings } from '../../../db/schema.ts';
 import { makeFolderNow, performingNow } from '../../base/effects.ts';
 import { messageOf, STORAGE_HINT, WinterdockError } from '../../base/errors.ts';
+import { giveMadeToOwner } from '../../base/folder-owner.ts';
 import type { Upgrade } from '../maintenance.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
 import { searchText } from '../search-words.ts';
@@ -56,6 +57,8 @@ export class RegistryDatabase {
     if (path !== MEMORY) makeFolderNow(dirname(path));
     this.client = new Database(path, { timeout: BUSY_MS });
     try {
+      // SQLite gives its log and index to the file's owner, when it makes them.
+      giveMadeToOwner(path);
       configure(this.client);
       // A migration fills the search texts of older files by it.
       this.client.function('winterdock_search_text', { deterministic: true }, searchTextOfColumns);
