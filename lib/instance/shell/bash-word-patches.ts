@@ -30,6 +30,21 @@ const COMMAND_NAME_PATCHES: readonly BashPatch[] = [
   },
 ];
 
+/** In an assignment, `[[`, `case` and a here-string `"${array[*]}"` was joined by blanks, whatever IFS is. */
+const ARRAY_PATCHES: readonly BashPatch[] = [
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(a==="@"||a==="*"){let f=K(e,o);if(f.length>0)return f.map(([,p])=>p).join(" ");',
+    to: 'if(a==="@"||a==="*"){let f=K(e,o);if(f.length>0)return f.map(([,p])=>p).join(a==="*"?X(e.state.env):" ");',
+  },
+  // `declare -p` wrote keys in single quotes, and values without any.
+  {
+    file: INTERPRETER_FILE,
+    from: 'function $o(e){return Ae(e)}function Co(e){return',
+    to: 'function $o(e){return sn(e)}function Co(e){return/^[\\w.,:\\/+@%^-]+$/.test(e)?e:sn(e);return',
+  },
+];
+
 /** `$((${x%.*} + ${m[$k]:-0}))`, `$((10#${x}))` and `$(($(command)))` of more than a number were 0, or a part of it. */
 const ARITHMETIC_PATCHES: readonly BashPatch[] = [
   {
@@ -169,6 +184,7 @@ export const WORD_PATCHES: readonly BashPatch[] = [
     to: 'async function $apart(e,t){let{options:n,shoptOptions:r,functions:s}=e.state;e.state.options={...n},e.state.shoptOptions={...r},e.state.functions=new Map(s);try{return await t()}finally{e.state.options=n,e.state.shoptOptions=r,e.state.functions=s}}async function Zc(e,t){',
   },
   ...COMMAND_NAME_PATCHES,
+  ...ARRAY_PATCHES,
   ...ARITHMETIC_PATCHES,
   ...GLOB_PATCHES,
   ...ELEMENT_PATCHES,

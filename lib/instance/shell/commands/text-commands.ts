@@ -10,6 +10,7 @@ export const TEXT_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>> 
   head: async () => (await import('./head-tail.ts')).head,
   hexdump: async () => (await import('./od.ts')).hexdump,
   jq: async () => (await import('./jq/jq.ts')).jq,
+  join: async () => (await import('./join.ts')).join,
   nl: async () => (await import('./line-tools.ts')).nl,
   od: async () => (await import('./od.ts')).od,
   paste: async () => (await import('./paste.ts')).paste,

@@ -108,7 +108,7 @@ class FilePatching {
       ? [this.#patch.newName, this.#patch.oldName]
       : [this.#patch.oldName, this.#patch.newName];
     const creates = oldName === '/dev/null';
-    const name = this.#target(oldName, newName);
+    const name = this.#target(oldName);
     if (name === null) {
       this.#call.print(
         `can't find file to patch at input line ${3}\nPerhaps you used the wrong -p or --strip option?\nNo file to patch.  Skipping patch.\n`,
@@ -136,14 +136,27 @@ class FilePatching {
     return this.#apply(path, name, text, hunks, newName === '/dev/null');
   }
 
-  /** The file to be patched: the operand, or the first name of the patch that exists. Null: there is none. */
-  #target(oldName: string | null, newName: string | null): string | null {
-    if (this.#settings.file !== null) return this.#settings.folder + this.#settings.file;
-    const names = [oldName, newName]
+  /**
+   * The file to be patched: the operand, or of the names of the patch that exist the one with the fewest folders, then
+   * with the shortest last part, then the shortest, then the first, also with -R. Null: there is none.
+   */
+  #target(before: string | null): string | null {
+    const { file, folder } = this.#settings;
+    if (file !== null) return folder + file;
+    const names = [this.#patch.oldName, this.#patch.newName]
       .filter((name) => name !== null && name !== '/dev/null')
-      .map((name) => this.#settings.folder + this.#stripped(name ?? ''));
-    const found = names.find((name) => this.#call.files.look(this.#call.path(name))?.kind === 'file');
-    return found ?? (oldName === '/dev/null' ? (names[0] ?? null) : null);
+      .map((name) => folder + this.#stripped(name ?? ''));
+    const lengths = (name: string) => {
+      const parts = name.split('/');
+      return [parts.length, parts.at(-1)?.length ?? 0, name.length];
+    };
+    const [best] = names
+      .filter((name) => this.#call.files.look(this.#call.path(name))?.kind === 'file')
+      .toSorted((one, other) => {
+        const [mine, theirs] = [lengths(one), lengths(other)];
+        return mine.map((length, at) => length - (theirs[at] ?? 0)).find((difference) => difference !== 0) ?? 0;
+      });
+    return best ?? (before === '/dev/null' ? (names[0] ?? null) : null);
   }
 
   #stripped(name: string): string {
