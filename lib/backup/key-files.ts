@@ -22,6 +22,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'secrets.key': 'no secret opens: those of webhooks have to be rotated, those of sandboxes and tenants set again',
   'auth.secret': 'everybody has to sign in again',
   'admin.key': 'the admin key is another one',
+  'users.key': 'sandboxes of a server that is root get other users of the system, and lose nothing by it',
 };
 
 /** Names of the key files in a data folder, in order. */

@@ -16,6 +16,8 @@ export function readSecretFile(path: string): string | null {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (isCode(error, 'ENOENT')) return null;
+    // A container's volume for a file that is not there makes a folder.
+    if (isCode(error, 'EISDIR')) throw new Error(`${path} is a folder and should be a file.`, { cause: error });
     throw error;
   }
 }

@@ -119,6 +119,20 @@ test('a data folder that cannot be used is said in one line that names WB_DATA',
   ]);
 });
 
+test('a key file that is a folder, or holds no key, stops the start with its path', () => {
+  mkdirSync(join(folder, 'auth.secret'));
+  const first = startAndEnd({});
+  expect([first.status, first.stderr]).toEqual([1, `${folder}/auth.secret is a folder and should be a file.\n`]);
+  rmSync(join(folder, 'auth.secret'), { recursive: true });
+  // Only root's server needs it: with an empty one anybody knows which user a sandbox has.
+  if (process.getuid?.() !== 0) return;
+  for (const text of ['', 'abc', '\n']) {
+    writeFileSync(join(folder, 'users.key'), text);
+    const { status, stderr } = startAndEnd({});
+    expect([status, stderr]).toEqual([1, `${folder}/users.key holds no key: delete it and a new one is made.\n`]);
+  }
+});
+
 test('a misspelt setting is named with the one that is meant, and its value is not shown', () => {
   const { stderr } = startAndEnd({ WB_IDLE_TO_SUSPENT: '60', PORT: '65536', WB_COLOUR: 'red' });
   expect(stderr).toContain('PORT="65536": must be a whole number from 0 to 65535');

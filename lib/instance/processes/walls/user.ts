@@ -23,6 +23,7 @@ const SANDBOX_USERS = 0x1000_0000;
 /** Decides which user a sandbox has: without it nobody can choose a sandbox's id for the user that it gets. */
 const KEY_FILE = 'users.key';
 const KEY_BYTES = 32;
+const IS_KEY = /^[0-9a-f]{64}$/;
 
 /** A user and its only group, by their ids. */
 export interface User {
@@ -63,10 +64,13 @@ export function userFor(dataFolder: string): User {
 /**
  * A user for each sandbox of a data folder (absolute), always the same one. Of a million sandboxes one in 268 shares
  * its user with another, and nobody can bring that about. Null where this system has fewer users, as a container may.
+ * Throws when the key file holds none: with an empty one anybody could.
  */
 export function ownUsers(dataFolder: string): OwnUser | null {
   if (!hasSandboxUsers()) return null;
-  const key = readOrMakeSecretFile(join(dataFolder, KEY_FILE), () => randomBytes(KEY_BYTES).toString('hex'));
+  const path = join(dataFolder, KEY_FILE);
+  const key = readOrMakeSecretFile(path, () => randomBytes(KEY_BYTES).toString('hex')).trim();
+  if (!IS_KEY.test(key)) throw new Error(`${path} holds no key: delete it and a new one is made.`);
   return (id) => {
     const number = createHmac('sha256', key).update(id).digest().readUInt32BE() % SANDBOX_USERS;
     return { uid: FIRST_SANDBOX_USER + number, gid: WORKER_USER };

@@ -88,7 +88,7 @@ async function findWalls(options: WallOptions): Promise<Walls> {
   const user = setpriv !== null && wanted.includes('uid') ? findUser(options, missing) : null;
   const caps = setpriv !== null && wanted.includes('caps');
   const room = await findRoom(options, user, missing);
-  const ownUser = user?.uid === WORKER_USER ? findOwnUsers(options) : null;
+  const ownUser = user?.uid === WORKER_USER ? ownUsers(options.dataFolder) : null;
   const bare = { room: null, setpriv, caps: false, user: null, ownUser: null };
   // Root without capabilities may not open what is another user's.
   const foreign = foreignFolder(options.dataFolder);
@@ -213,16 +213,6 @@ function findUser({ dataFolder, cacheFolder }: WallOptions, missing: Map<Wall, s
     return user;
   } catch (error) {
     missing.set('uid', messageOf(error));
-    return null;
-  }
-}
-
-/** A user for each sandbox; null where that is not possible. */
-function findOwnUsers({ dataFolder }: WallOptions): OwnUser | null {
-  try {
-    return ownUsers(dataFolder);
-  } catch {
-    // Such a server's workers have one user, as the start says.
     return null;
   }
 }
