@@ -63,4 +63,5 @@ test('the escaped bytes of a character decode to it once they are together', () 
   expect([redecode(pieces), redecode(`${textOfByte(0xff)}é`)]).toEqual(['é€😀', '\udcffé']);
   expect(bytesOfCharacters(Buffer.from('é€😀x').toString('latin1'), 3)).toBe(9);
   expect(bytesOfCharacters('\xff\xfex', 2)).toBe(2);
+  expect([bytesOfCharacters('', 1), bytesOfCharacters('ab', 5)]).toEqual([1, 5]);
 });

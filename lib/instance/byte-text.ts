@@ -59,15 +59,16 @@ export function redecode(text: string): string {
 
 /**
  * The number of bytes in the first `count` characters of a byte string (one char per byte), as `textOfBytes` decodes
- * them.
+ * them. Each character that it lacks counts as one, so that a string which is too short is seen to be.
  */
 export function bytesOfCharacters(content: string, count: number): number {
   let at = 0;
-  for (let taken = 0; taken < count && at < content.length; taken += 1) {
+  let taken = 0;
+  for (; taken < count && at < content.length; taken += 1) {
     const character = Buffer.from(content.slice(at, at + 4), 'latin1');
     at += characterAt(character, 0) || 1;
   }
-  return at;
+  return at + count - taken;
 }
 
 /** The number of bytes at the end that start an incomplete character: 0 to 3. */

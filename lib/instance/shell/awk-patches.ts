@@ -6,6 +6,35 @@
 import { AWK_FILE, type BashPatch } from './bash-patch.ts';
 
 export const AWK_PATCHES: readonly BashPatch[] = [
+  // `int` and `%d` of a negative number were the next lower one, and `%d` of `3 apples` was 0.
+  {
+    file: AWK_FILE,
+    from: 'Math.floor(F(await n.evalExpr(e[0])))}async function ht',
+    to: 'Math.trunc(F(await n.evalExpr(e[0])))}async function ht',
+  },
+  {
+    file: AWK_FILE,
+    from: 'case"d":case"i":{let p=y!==void 0?Math.floor(Number(y)):0;',
+    to: 'case"d":case"i":{let p=y!==void 0?Math.trunc(F(y)):0;',
+  },
+  // A text in quotes that looks like a number was compared as one.
+  {
+    file: AWK_FILE,
+    from: 'if(vt(n))return It(r,s,n);',
+    to: 'if(vt(n))return It(r,s,n,[t.left,t.right].some($node=>$node.type==="string"||$node.type==="binary"&&$node.operator===" "));',
+  },
+  {
+    file: AWK_FILE,
+    from: 'function It(e,t,n){let r=me(e),s=me(t);',
+    to: 'function It(e,t,n,$isText){let r=!$isText&&me(e),s=me(t);',
+  },
+  // `name=value` between the files, and `-`, were names of files.
+  {
+    file: AWK_FILE,
+    from: 'if(c.length>0)for(let g of c){let d;try{',
+    to: 'let $assigned=$name=>/^([A-Za-z_]\\w*)=(.*)$/s.exec($name);if(c.length>0)for(let g of c.every($assigned)?[...c,"-"]:c){let d,$set=$assigned(g);if($set){j(A,$set[1],Se($set[2]));continue}if(g==="-"){if(await n("stdin processing",()=>N(c.includes("-")?"-":"",ee(t.stdin))),A.shouldExit)break;continue}try{',
+  },
+  { file: AWK_FILE, from: '["function",i.FUNCTION],', to: '["function",i.FUNCTION],["func",i.FUNCTION],' },
   // `print | "command"`, `close` and `system`.
   {
     file: AWK_FILE,

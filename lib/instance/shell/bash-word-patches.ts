@@ -37,6 +37,12 @@ const ARRAY_PATCHES: readonly BashPatch[] = [
     from: 'if(a==="@"||a==="*"){let f=K(e,o);if(f.length>0)return f.map(([,p])=>p).join(" ");',
     to: 'if(a==="@"||a==="*"){let f=K(e,o);if(f.length>0)return f.map(([,p])=>p).join(a==="*"?X(e.state.env):" ");',
   },
+  // `${#@}` was the length of all arguments together.
+  {
+    file: INTERPRETER_FILE,
+    from: 'function Hl(e,t,n){e.coverage?.hit("bash:expansion:length");',
+    to: 'function Hl(e,t,n){e.coverage?.hit("bash:expansion:length");if(t==="@"||t==="*")return e.state.env.get("#")||"0";',
+  },
   // `declare -p` wrote keys in single quotes, and values without any.
   {
     file: INTERPRETER_FILE,

@@ -1,4 +1,6 @@
-/** Times in formats of strftime(3), as `date`, `ls`, `stat`, `find` and awk write them: English, in UTC. Pure. */
+/** Times in formats of strftime(3), as `date`, `ls`, `stat`, `find` and awk write them: English. Pure. */
+
+import { offsetText, type TimeZone } from './time-zone.ts';
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const MONTHS = [
@@ -23,16 +25,19 @@ interface Field {
   pad: string;
 }
 
-/** `moment`: milliseconds since the epoch. */
-export function textOfMoment(format: string, moment: number, zone: string): string {
+/** `moment`: milliseconds since the epoch. `zone`: a time zone, or how UTC is called. */
+export function textOfMoment(format: string, moment: number, zone: TimeZone | string): string {
+  const offset = typeof zone === 'string' ? 0 : zone.offsetMs(moment);
   return format.replace(
     /%([-_0^#+]*)(\d*)(:{0,3})([a-zA-Z%+])/g,
     (whole, flags: string, width: string, colons: string, letter: string) => {
-      if (letter === 'z') return ['+0000', '+00:00', '+00:00:00', '+00'][colons.length] ?? whole;
+      if (letter === 'z') return offsetText(offset, colons.length);
       const composed = COMPOSED[letter];
+      const name = letter === 'Z' ? (typeof zone === 'string' ? zone : zone.nameAt(moment)) : '';
+      const shown = letter === 's' ? moment : moment + offset;
       const field =
         composed === undefined
-          ? fieldOf(letter, new Date(moment), zone)
+          ? fieldOf(letter, new Date(shown), name)
           : { text: textOfMoment(composed, moment, zone), width: 0, pad: ' ' };
       return field === null ? whole : padded(field, flags, width);
     },

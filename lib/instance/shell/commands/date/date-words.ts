@@ -1,7 +1,9 @@
 /**
  * Reads the dates that people give to `date -d`, `touch -d` and `find -newermt`: calendar dates, times, zones and
- * relative words. In UTC. Pure.
+ * relative words. Pure.
  */
+
+import { momentOf, type TimeZone, UTC } from './time-zone.ts';
 
 const DAY_MS = 86_400_000;
 const UNITS: Readonly<Record<string, number>> = {
@@ -18,10 +20,13 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const COUNTS: Readonly<Record<string, number>> = { last: -1, this: 0, next: 1, a: 1, an: 1 };
 
-/** Milliseconds since the epoch; null when the words are no date. `now`: the same. */
-export function readDate(words: string, now: number): number | null {
-  if (words.trim() === '') return Math.floor(now / DAY_MS) * DAY_MS;
-  return new DateReader(words.trim().toLowerCase(), now).read();
+/** Milliseconds since the epoch; null when the words are no date. `now`: the same. `zone`: that of its clocks. */
+export function readDate(words: string, now: number, zone: TimeZone = UTC): number | null {
+  const shown = now + zone.offsetMs(now);
+  if (words.trim() === '') return momentOf(Math.floor(shown / DAY_MS) * DAY_MS, zone);
+  const reader = new DateReader(words.trim().toLowerCase(), shown);
+  const value = reader.read();
+  return value === null || reader.isMoment ? value : momentOf(value, zone);
 }
 
 class DateReader {
@@ -33,6 +38,8 @@ class DateReader {
   #months = 0;
   #shift = 0;
   #weekday: { day: number; count: number } | null = null;
+  /** It was given by seconds, or with a zone. */
+  isMoment = false;
 
   constructor(words: string, now: number) {
     this.#rest = words;
@@ -41,6 +48,7 @@ class DateReader {
 
   read(): number | null {
     const epoch = /^@(-?\d+)(\.\d+)?$/.exec(this.#rest);
+    this.isMoment = epoch !== null;
     if (epoch) return Number(epoch[1]) * 1000 + Math.floor(Number(epoch[2] ?? 0) * 1000);
     while (this.#rest !== '') {
       if (!this.#item()) return null;
@@ -123,6 +131,7 @@ class DateReader {
     if (hour > 23 || minute > 59 || second > 60 || this.#time !== null) return false;
     this.#time = ((hour * 60 + minute) * 60 + second) * 1000 + Math.floor(Number(`0.${time?.[4] ?? 0}`) * 1000);
     const zone = this.#takes(/^\s*(?:(z|utc|gmt)(?=$|\s)|([-+])(\d{2}):?(\d{2})?(?=$|\s))/);
+    this.isMoment ||= zone !== null;
     if (zone?.[2]) this.#zone = (Number(zone[3]) * 60 + Number(zone[4] ?? 0)) * 60_000 * (zone[2] === '-' ? -1 : 1);
     return true;
   }
@@ -153,7 +162,10 @@ class DateReader {
       this.#time = word === 'noon' ? DAY_MS / 2 : 0;
       return true;
     }
-    if (['utc', 'gmt', 'z'].includes(word)) return true;
+    if (['utc', 'gmt', 'z'].includes(word)) {
+      this.isMoment = true;
+      return true;
+    }
     const ahead = COUNTS[word] === undefined ? null : this.#takes(/^\s+([a-z]+)(?=$|[\s,])/);
     const day = DAYS.indexOf((ahead?.[1] ?? word).slice(0, 3));
     if (day === -1) return false;

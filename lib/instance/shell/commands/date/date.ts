@@ -1,8 +1,9 @@
-/** `date`: a moment in the words of a format. The sandbox's clock is UTC. */
+/** `date`: a moment in the words of a format, at UTC or in the zone of TZ. */
 
 import { type CommandCall, type OwnCommand, reasonOf } from '../own-command.ts';
 import { textOfMoment } from './date-format.ts';
 import { readDate } from './date-words.ts';
+import { type TimeZone, UTC, zoneOf } from './time-zone.ts';
 
 const DEFAULT_FORMAT = '%a %b %e %H:%M:%S %Z %Y';
 const ISO: Readonly<Record<string, string>> = {
@@ -46,27 +47,22 @@ export const date: OwnCommand = {
     }
     const format =
       operand?.slice(1) ?? formatOf(call, has('R'), has('I') ? (value('I') ?? 'date') : null, value('3339'));
-    const zone = zoneOf(call);
+    const zone = has('u') ? UTC : zoneOf(call.context.exportedEnv?.TZ);
     const print = (moment: number) => call.print(`${textOfMoment(format, moment, zone)}\n`);
     const file = value('f');
     if (file !== null) {
       for (const line of (await inputOf(call, file)).toString().replace(/\n$/, '').split('\n'))
-        printWords(call, line, print);
+        printWords(call, line, zone, print);
       return undefined;
     }
     const reference = value('r');
     const words = value('d');
     if (reference !== null) print(mtimeOf(call, reference));
-    else if (words !== null) printWords(call, words, print);
+    else if (words !== null) printWords(call, words, zone, print);
     else print(Date.now());
     return undefined;
   },
 };
-
-/** The name of the only zone there is. */
-function zoneOf(call: CommandCall): string {
-  return call.context.env.get('TZ') === 'GMT' ? 'GMT' : 'UTC';
-}
 
 function formatOf(call: CommandCall, email: boolean, iso: string | null, rfc: string | null): string {
   if (email) return '%a, %d %b %Y %H:%M:%S %z';
@@ -79,8 +75,8 @@ function named(call: CommandCall, formats: Readonly<Record<string, string>>, wor
   return formats[found ?? ''] ?? call.usage(`invalid argument ‘${word}’ for ‘${option}’`);
 }
 
-function printWords(call: CommandCall, words: string, print: (moment: number) => void): void {
-  const moment = readDate(words, Date.now());
+function printWords(call: CommandCall, words: string, zone: TimeZone, print: (moment: number) => void): void {
+  const moment = readDate(words, Date.now(), zone);
   if (moment === null) call.fail(`invalid date ‘${words}’`);
   else print(moment);
 }
