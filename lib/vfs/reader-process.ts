@@ -55,11 +55,14 @@ export class ReaderProcess {
   private constructor(child: ChildProcess) {
     this.#child = child;
     this.#exited = new Promise((resolve) => {
-      child.once('exit', (code, signal) => {
-        const detail = `A reader ended (${signal ?? `exit ${code}`}). ${this.#stderr}`.trim();
+      const gone = (how: string) => {
+        const detail = `A reader ended (${how}). ${this.#stderr}`.trim();
         this.#settle((pending) => pending.reject(new ReaderDeath(this.#why, detail)));
         resolve();
-      });
+      };
+      child.once('exit', (code, signal) => gone(signal ?? `exit ${code}`));
+      // One that could not be started never emits `exit`.
+      child.on('error', (error) => child.pid === undefined && gone(error.message));
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);

@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import type { Duplex } from 'node:stream';
+import { type Duplex, PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { BUNDLES, entryOf } from '../../base/bundled.ts';
 import { makeFolderNow, removeTreeNow } from '../../base/effects.ts';
@@ -154,7 +154,9 @@ export function startWorker(
 export function startWorkerProcess(command: readonly string[], env: NodeJS.ProcessEnv): Worker {
   const [file = '', ...args] = command;
   const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env });
-  const channel = new ServerChannel(child.stdio[CHANNEL_DESCRIPTOR] as Duplex);
+  // Without descriptors left there are no pipes at all; `error` says so then.
+  const pipe = (child.stdio as typeof child.stdio | undefined)?.[CHANNEL_DESCRIPTOR];
+  const channel = new ServerChannel((pipe as Duplex | undefined) ?? new PassThrough().destroy());
   let tail = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-STDERR_TAIL);

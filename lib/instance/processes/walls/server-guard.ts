@@ -42,8 +42,10 @@ export function startServerGuard(): ServerGuard {
     child.unref();
     child.stdin?.on('error', () => {});
     (child.stdin as { unref?(): void } | null)?.unref?.();
-    child.on('error', () => {});
-    child.once('exit', () => setTimeout(start, RESTART_MS).unref());
+    const again = () => void setTimeout(start, RESTART_MS).unref();
+    child.once('exit', again);
+    // One that could not be started never emits `exit`.
+    child.on('error', () => child?.pid === undefined && again());
   };
   start();
   return {

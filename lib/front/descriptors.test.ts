@@ -1,0 +1,50 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ServerProcess, spawnServer } from '../testing/process.ts';
+
+let folder: string;
+let server: ServerProcess | null = null;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-descriptors-'));
+});
+
+afterEach(async () => {
+  await server?.end();
+  server = null;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** More sandboxes than there are descriptors for. */
+const IDS = Array.from({ length: 14 }, (_, at) => `box-${at}`);
+/** What a server opens beyond what it has when it is ready: connections, files, and pipes of some sandboxes. */
+const SPARE = 20;
+
+interface Said {
+  stdout?: string;
+  code?: string;
+}
+
+test.runIf(process.platform === 'linux')('a server without descriptors left refuses wakes and goes on', async () => {
+  server = await spawnServer({ folder });
+  const limit = readdirSync(`/proc/${server.child.pid}/fd`).length + SPARE;
+  await server.end();
+  server = await spawnServer({ folder, within: ['/bin/sh', '-c', `ulimit -n ${limit}; exec "$0" "$@"`] });
+  const { call } = server;
+  const say = async (id: string, command: string) => {
+    const { status, json } = await call<Said>('POST', `/api/instances/${id}/exec`, { command });
+    return status === 200 ? json.stdout : json.code;
+  };
+  for (const id of IDS) await call('POST', '/api/instances', { id, tenant: 'acme' });
+  const said: (string | undefined)[] = [];
+  for (const id of IDS) said.push(await say(id, 'echo kept > file; cat file'));
+  expect(new Set(said)).toEqual(new Set(['kept\n', 'capacity']));
+  for (const id of IDS) await call('POST', `/api/instances/${id}/suspend`);
+  for (const [at, id] of IDS.entries()) {
+    expect(await say(id, 'cat file')).toBe(said[at] === 'capacity' ? '' : 'kept\n');
+    await call('POST', `/api/instances/${id}/suspend`);
+  }
+  expect(server.output()).not.toMatch(/nobody caught/);
+});
