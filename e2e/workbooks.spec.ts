@@ -291,3 +291,29 @@ test('a schedule is added, runs when somebody asks, and is paused and deleted', 
   await expect(page.getByText('Nothing runs by itself.')).toBeVisible();
   expect(await schedules()).toEqual([]);
 });
+
+test('a schedule that failed says so beside its last run, and leads to what it printed', async ({ page }) => {
+  const id = newId();
+  const { call } = visited();
+  await call('POST', '/api/instances', { id, tenant: TENANT });
+  const made = await call<Schedule>('POST', `/api/instances/${id}/schedules`, {
+    cron: '0 3 * * *',
+    command: 'cat gone',
+  });
+  await call('POST', `/api/instances/${id}/schedules/${made.json.id}/run`, {});
+  const last = async () => (await call<Schedule[]>('GET', `/api/instances/${id}/schedules`)).json[0]?.last_result;
+  await expect.poll(last).toBe('failed');
+  await openSession(page);
+  await page.goto(`/sandboxes/${id}?tab=schedules`);
+  const row = page.getByRole('row', { name: /cat gone/ });
+  const [, , next, ran] = await row.getByRole('cell').all();
+  await expect(ran ?? row).toContainText(/^failed .*The command ended with the exit code 1\.$/);
+  await expect(next ?? row).not.toContainText('exit code');
+  await row.getByRole('link').click();
+  const history = page.getByRole('region', { name: 'History' });
+  await expect(history.getByText('failed: The command ended with the exit code 1.', { exact: true })).toBeVisible();
+  await history.getByRole('link', { name: 'The end of what its runs printed' }).click();
+  await expect(page.locator('figure')).toContainText('cat: gone: No such file or directory');
+  await page.getByRole('link', { name: 'Ledger', exact: true }).click();
+  await expect(page.getByText(/ran what is scheduled, which failed, in it/)).toBeVisible();
+});

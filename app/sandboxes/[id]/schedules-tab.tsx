@@ -1,7 +1,6 @@
 /** The Schedules tab: what comes next in the reader's zone, every schedule with its buttons, and the history of one. */
 
 import Link from 'next/link';
-import type { ReactNode } from 'react';
 import { WithCalls } from '#components/calls/with-call.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { tookInWords } from '#components/ui/durations.ts';
@@ -31,22 +30,22 @@ function pageAddress(id: string, search: Record<string, string>): string {
   return `${addressWith(`/sandboxes/${id}`, { tab: 'schedules', ...search })}#parts`;
 }
 
-/** Why a schedule does not fire now, or what is wrong with it; null when all is well. */
-function stateOf({ paused, resting, fault, next_at }: Schedule): ReactNode {
-  if (fault !== null) return <span className="text-fault-ink">{fault}</span>;
+/** Why a schedule does not fire now; null when it does. */
+function stateOf({ paused, resting, next_at }: Schedule): string | null {
   if (resting) return 'rests: its sandbox is archived';
   if (paused) return 'paused';
   return next_at === null ? 'is not due again' : null;
 }
 
 function LastRun({ schedule, rendered }: { schedule: Schedule; rendered: number }) {
-  const { last_at, last_result, last_took_ms } = schedule;
+  const { last_at, last_result, last_took_ms, fault } = schedule;
   if (last_at === null) return <span className="text-ink-3">has not run yet</span>;
   return (
     <>
       <span className={last_result === 'failed' ? 'text-fault-ink' : undefined}>{last_result ?? 'runs'}</span>{' '}
       <RelativeTime at={last_at} rendered={rendered} />
       {last_took_ms !== null && `, ${tookInWords(last_took_ms)}`}
+      {fault !== null && <span className="block text-fault-ink [overflow-wrap:anywhere]">{fault}</span>}
     </>
   );
 }
@@ -86,8 +85,13 @@ function ScheduleRow({
         </span>
       </td>
       <td className="max-md:col-span-full text-small text-ink-2">
-        {next_at !== null && <LocalTime at={next_at} />}
-        {state !== null && <span className="block [overflow-wrap:anywhere]">{state}</span>}
+        {next_at !== null && (
+          <>
+            <span className="md:hidden">next </span>
+            <LocalTime at={next_at} />
+          </>
+        )}
+        {state !== null && <span className="block">{state}</span>}
       </td>
       <td className="max-md:col-span-full text-small text-ink-2">
         <LastRun schedule={schedule} rendered={rendered} />
@@ -130,8 +134,7 @@ function RunRow({ run }: { run: ScheduleRun }) {
         className={`max-md:col-span-full text-small [overflow-wrap:anywhere] ${result === 'failed' ? 'text-fault-ink' : 'text-ink-2'}`}
       >
         {result ?? 'runs now'}
-        {exit_code !== null && exit_code !== 0 && `, exit code ${exit_code}`}
-        {error !== null && `: ${error}`}
+        {error !== null ? `: ${error}` : exit_code !== null && exit_code !== 0 && `, exit code ${exit_code}`}
       </td>
       <td className="text-right whitespace-nowrap max-md:col-start-1 text-small text-ink-2 max-md:!text-left">
         {took_ms === null ? '' : tookInWords(took_ms)}
@@ -169,7 +172,12 @@ async function History({ caller, id, schedule }: { caller: Caller; id: Instance[
           </tbody>
         </table>
       )}
-      <p className="mt-3 text-small">
+      <p className="mt-3 flex flex-wrap gap-x-5 gap-y-1 text-small">
+        {items.some(({ exit_code }) => exit_code !== null) && (
+          <Link href={addressWith(`/sandboxes/${id}`, { volume: 'workspace', path: '/events.org' })} prefetch={false}>
+            The end of what its runs printed
+          </Link>
+        )}
         <Link href={tabAddress(id, 'schedules')} prefetch={false} scroll={false}>
           Close its history
         </Link>
