@@ -25,10 +25,9 @@ export function lengthInWords(seconds: number): string {
   return 'a moment';
 }
 
-/** Days, rounded up: `1 day`, `90 days`. */
-export function daysInWords(seconds: number): string {
-  const days = Math.max(1, Math.ceil(seconds / DAY));
-  return `${days} ${days === 1 ? 'day' : 'days'}`;
+/** How long something still holds, in days, rounded up: `90 days`. What ends within a day: `8 minutes`. */
+export function leftInWords(seconds: number): string {
+  return seconds > DAY ? `${Math.ceil(seconds / DAY)} days` : lengthInWords(seconds);
 }
 
 /** How long ago `seconds` are: `3 days ago`, `just now` below five seconds. */

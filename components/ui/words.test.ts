@@ -8,8 +8,8 @@ import { headlineDetail, headlineWord } from '../sandbox/state-words.ts';
 import {
   agoInWords,
   countdown,
-  daysInWords,
   exactMoment,
+  leftInWords,
   lengthInWords,
   pauseInWords,
   sizeInWords,
@@ -38,8 +38,14 @@ test('thresholds are exact and countdowns show every second', () => {
   expect(countdown(0)).toBe('now');
 });
 
-test('the remaining time of a key or an invitation is counted in whole days', () => {
-  expect([1, 86_400, 86_401].map(daysInWords)).toEqual(['1 day', '1 day', '2 days']);
+test('the remaining time of a key or an invitation is counted in whole days, and within the last day exactly', () => {
+  expect([1, 500, 7300, 86_400, 86_401].map(leftInWords)).toEqual([
+    '1 second',
+    '8 minutes',
+    '2 hours',
+    '1 day',
+    '2 days',
+  ]);
 });
 
 test('sizes, measured times and moments have their usual forms', () => {

@@ -2,7 +2,7 @@
 
 import { ActorName } from '#app/actor-name.tsx';
 import { WithCall } from '#components/calls/with-call.tsx';
-import { daysInWords } from '#components/ui/durations.ts';
+import { leftInWords } from '#components/ui/durations.ts';
 import { Fact, FactList } from '#components/ui/fact-list.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
@@ -25,7 +25,7 @@ const ROLE_OPTIONS = [...ROLES].reverse().map((role) => ({ value: role, label: `
 function Over({ expires, rendered }: { expires: number | null; rendered: number }) {
   if (expires === null) return <span className="text-ink-3">never ends</span>;
   if (expires <= rendered) return <span className="text-fault-ink">has ended</span>;
-  return <>ends in {daysInWords(expires - rendered)}</>;
+  return <>ends in {leftInWords(expires - rendered)}</>;
 }
 
 function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {

@@ -3,7 +3,7 @@
 import Link from 'next/link';
 import { ActorName } from '#app/actor-name.tsx';
 import { WithCall } from '#components/calls/with-call.tsx';
-import { daysInWords } from '#components/ui/durations.ts';
+import { leftInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { whyNot } from '#lib/contract/access.ts';
@@ -88,7 +88,7 @@ function Open({ invitations, rendered }: { invitations: readonly Invitation[]; r
               <td className="max-md:col-start-1">
                 <RelativeTime at={created} rendered={rendered} />, by <ActorName actor={created_by} within />
               </td>
-              <td className="max-md:col-start-1">ends in {daysInWords(expires - rendered)}</td>
+              <td className="max-md:col-start-1">ends in {leftInWords(expires - rendered)}</td>
               <td className="max-md:col-start-2 text-right">
                 <WithCall name="withdrawInvitation" path={{ id: invitation.id }}>
                   <ConfirmButton
