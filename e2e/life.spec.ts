@@ -164,3 +164,51 @@ test.describe('without JavaScript', () => {
     await expect(page.getByRole('alert').getByText('That is not the admin key.')).toBeVisible();
   });
 });
+
+test('after a move the head stays in one piece, and the keyboard goes on from what came of it', async ({ page }) => {
+  const { call } = visited();
+  await call('POST', '/api/instances', { id: 'moved-by-keys', tenant: 'harbour' });
+  await signInByKey(page);
+  await page.goto('/sandboxes/moved-by-keys');
+  await page.getByRole('button', { name: 'Resume', exact: true }).press('Enter');
+  const outcome = page.locator('#moves').getByRole('status');
+  await expect(outcome).toContainText('It is awake.');
+  await expect(outcome.locator('..')).toBeFocused();
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Open terminal' })).toBeFocused();
+  // What stands below the name follows it at once, however much the move had to say.
+  const name = await headline(page).boundingBox();
+  const copy = await page.getByRole('button', { name: /^Copy/ }).first().boundingBox();
+  expect((copy?.y ?? 0) - (name?.y ?? 0) - (name?.height ?? 0)).toBeLessThan(24);
+  const more = page.locator('#moves summary').getByText('More', { exact: true });
+  await more.press('Enter');
+  await expect(page.getByText('It is active already.')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByText('It is active already.')).toBeHidden();
+  await expect(more).toBeFocused();
+});
+
+test('a revival at the desk takes its reason from the keyboard at once, and its form moves nothing', async ({
+  page,
+}) => {
+  const { call } = visited();
+  const id = 'asked-for-again';
+  await call('POST', '/api/instances', { id, tenant: 'harbour' });
+  await call('POST', `/api/instances/${id}/resume`, {});
+  await call('POST', `/api/instances/${id}/archive`, { reason: 'the season is over' });
+  await signInByKey(page);
+  await page.goto(`/archive?q=${id}`);
+  await expect(page.getByText('live', { exact: true })).toBeVisible();
+  const row = page.getByRole('row', { name: new RegExp(id) });
+  const before = await row.boundingBox();
+  await row.locator('summary').press('Enter');
+  await expect(row.getByLabel('Reason, for the ledger')).toBeFocused();
+  expect(await row.boundingBox()).toEqual(before);
+  await page.keyboard.press('Escape');
+  await expect(row.getByLabel('Reason, for the ledger')).toBeHidden();
+  await row.locator('summary').press('Enter');
+  await page.keyboard.type('the customer asked for it');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/revived=asked-for-again/);
+  expect((await call<{ state: string }>('GET', `/api/instances/${id}`)).json.state).toBe('active');
+});

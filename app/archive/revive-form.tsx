@@ -18,11 +18,24 @@ export function ReviveForm({
 }) {
   const [outcome, submit] = useActionState(action, null);
   return (
-    <details open={outcome !== null || undefined}>
+    <details
+      name="revive"
+      data-cover=""
+      className="md:relative"
+      open={outcome !== null || undefined}
+      onToggle={({ currentTarget }) => {
+        // The visitor opens it, not an answer.
+        if (currentTarget.open && outcome === null)
+          currentTarget.querySelector<HTMLInputElement>('input[name="reason"]')?.focus();
+      }}
+    >
       <summary className="button button-quiet">
         Revive…<span className="sr-only"> {name}</span>
       </summary>
-      <form action={submit} className="mt-2 grid min-w-56 gap-2 text-left">
+      <form
+        action={submit}
+        className="mt-2 grid gap-2 text-left md:absolute md:top-full md:right-0 md:z-20 md:w-80 md:rounded md:border md:border-ink md:bg-sheet md:p-4"
+      >
         <input type="hidden" name="q" value={q} />
         <ReviveReason reason={outcome?.reason ?? ''} />
         <div>

@@ -5,7 +5,7 @@ import { chooseColumns } from './list-settings-actions.ts';
 
 export function ColumnForm({ settings: { columns, density } }: { settings: ListSettings }) {
   return (
-    <details className="relative text-small max-md:hidden">
+    <details data-cover="" className="relative text-small max-md:hidden">
       <summary className="button button-quiet cursor-pointer">Columns</summary>
       <form
         action={chooseColumns}

@@ -60,6 +60,16 @@ function step(by: 1 | -1): void {
   link?.closest('tr')?.scrollIntoView({ block: 'nearest' });
 }
 
+/** Closes what was opened over the page, and gives the keyboard back to its button. False when nothing is open. */
+function closeCover(target: EventTarget | null): boolean {
+  if (target instanceof Element && target.closest('.xterm') !== null) return false;
+  const cover = [...document.querySelectorAll<HTMLDetailsElement>('details[data-cover][open]')].at(-1);
+  if (cover === undefined) return false;
+  cover.open = false;
+  cover.querySelector('summary')?.focus();
+  return true;
+}
+
 export function Shortcuts({
   onPalette,
   onSheet,
@@ -132,6 +142,10 @@ export function Shortcuts({
       }
       const owned = target instanceof Element && target.closest(OWN_KEYS) !== null;
       if (document.querySelector('dialog[open]') !== null) return forget();
+      if (key === 'Escape' && closeCover(target)) {
+        event.preventDefault();
+        return forget();
+      }
       if (isDrawerKey(event)) {
         event.preventDefault();
         forget();

@@ -4,7 +4,7 @@
  * reasons. Deleting and reviving ask before they act. The server decides which are open; this only renders them.
  */
 import Link from 'next/link';
-import { type ReactNode, useActionState } from 'react';
+import { type ReactNode, useActionState, useEffect, useRef } from 'react';
 import type { State, Verb } from '#lib/lifecycle/states.ts';
 import { WithCall } from '../calls/with-call.tsx';
 import { ConfirmField } from '../ui/confirm-field.tsx';
@@ -112,7 +112,7 @@ function Disclosure({
   children: ReactNode;
 }) {
   return (
-    <details name="moves" className="group" open={open || undefined}>
+    <details name="moves" data-cover="" className="group" open={open || undefined}>
       <summary className={`button group-open:bg-wash ${look} ${quiet ? 'button-quiet' : ''}`}>{label}</summary>
       <div className="absolute inset-x-0 top-full z-20 mt-2 grid gap-3 rounded border border-ink bg-sheet p-4">
         {children}
@@ -208,6 +208,15 @@ export function Moves({
   next: ReactNode;
 }) {
   const [outcome, submit] = useActionState(action, null);
+  const did = useRef<HTMLDivElement>(null);
+  const answered = useRef<MoveOutcome | null>(null);
+  useEffect(() => {
+    if (outcome === null || offers.length === 0 || answered.current === outcome) return;
+    // The button that was pressed went with the state: the keyboard goes on from what came of it.
+    if (document.activeElement !== document.body) return;
+    answered.current = outcome;
+    did.current?.focus({ preventScroll: true });
+  }, [outcome, offers]);
   const open = offers.filter((offer) => offer.whyNot === null);
   const forbidden = offers.filter((offer) => offer.whyNot !== null);
   const revive = open.find(({ verb }) => verb === 'revive');
@@ -255,7 +264,11 @@ export function Moves({
           </Disclosure>
         )}
       </div>
-      <Outcome outcome={outcome} />
+      {outcome !== null && (
+        <div ref={did} tabIndex={-1}>
+          <Outcome outcome={outcome} />
+        </div>
+      )}
       {outcome?.ok && (outcome.verb === 'revive' || outcome.verb === 'resume') && next}
     </div>
   );

@@ -135,13 +135,13 @@ export async function SandboxHead({
   const list = state === 'archived' ? { name: 'Archive', href: '/archive' } : { name: 'Sandboxes', href: '/sandboxes' };
   const offers = moveOffers(instance, caller);
   const revivable = offers.some(({ verb, whyNot }) => verb === 'revive' && whyNot === null);
-  // A card that asks for a reason stands beside all of it; a row of buttons beside the name.
-  const across = revivable ? '' : 'lg:col-span-2';
+  // A card that asks for a reason, and what a move did, stand beside all of it; a row of buttons beside the name.
+  const across = revivable ? 'lg:col-[1/2]' : 'lg:col-[1/-1] lg:group-has-[#moves_.outcome]/head:col-[1/2]';
   return (
     <header className="pt-3">
       <FollowOperation instance={instance} rendered={rendered} />
-      <div className="grid gap-x-10 gap-y-2 lg:grid-cols-[minmax(0,1fr)_auto]">
-        <div className="min-w-0">
+      <div className="group/head grid gap-x-10 gap-y-2 lg:grid-cols-[minmax(0,1fr)_auto]">
+        <div className="min-w-0 lg:col-[1/2] lg:row-start-1">
           <Breadcrumbs steps={[list, { name: tenant, href: `${list.href}?tenant=${tenant}` }]} tight />
           <h1 className="flex flex-wrap items-center gap-x-3 gap-y-1.5 lg:flex-nowrap">
             <span className={`min-w-0 max-lg:line-clamp-2 lg:truncate ${TITLE}`} title={name ?? id}>
@@ -167,7 +167,7 @@ export async function SandboxHead({
         </div>
         <div
           id="moves"
-          className={`min-w-0 lg:col-start-2 lg:row-start-1 ${revivable ? 'lg:row-span-3 lg:w-[27rem]' : 'lg:max-w-[27rem] lg:min-w-80 lg:self-end'}`}
+          className={`min-w-0 lg:col-start-2 lg:row-start-1 ${revivable ? 'lg:row-span-3 lg:w-[27rem]' : 'lg:max-w-[27rem] lg:min-w-80 lg:self-end lg:has-[.outcome]:row-[1/4] lg:has-[.outcome]:self-start'}`}
         >
           <Moves
             id={id}
