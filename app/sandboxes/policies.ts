@@ -12,7 +12,7 @@ export const POLICY_CHOICES: readonly { name: string; says: string }[] = OFFERED
     posix: 'shell, JavaScript, Python, archives',
     minimal: 'shell and JavaScript',
     compute: 'components of its workbook alone',
-    network: 'what posix has, and the network as far as its list and its tenant’s allow',
+    network: 'posix, and hosts that its lists allow',
   }[name],
 }));
 

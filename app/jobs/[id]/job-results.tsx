@@ -22,7 +22,7 @@ export function JobResults({ job, results }: { job: Job; results: readonly JobRe
       <tbody>
         {results.map(({ instance, outcome, reason }, at) => (
           <tr key={instance ?? `${at} ${reason}`}>
-            <td className="max-md:col-start-1 md:min-w-56">
+            <td className="max-md:col-start-1 md:whitespace-nowrap">
               {instance === null ? (
                 <span className="text-ink-3">{job.verb === 'forget' ? 'a step' : 'unknown'}</span>
               ) : (
