@@ -158,7 +158,8 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     from: 'if($ instanceof Ke)N=',
     to: 'if($ instanceof Ke||$ instanceof ce&&u)N=',
   },
-  // bash -c ends with 127 there, or with 1 under `set -e`, a subshell with 1; and its message has a prefix.
+  // bash -c ends with 127 there, or with 1 under `set -e`, a subshell with 1; and its message has a prefix. A subshell
+  // said it again where it had been sent, and dropped what a group in it had printed.
   {
     file: INTERPRETER_FILE,
     from: 'if(i instanceof Ve)return r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=1,',
@@ -167,7 +168,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'i.append("stderr",`${$t(a)}\n`),i.build(1))}return i.build(o)}async function vf(',
-    to: 'i.append("stderr",`bash: ${$t(a)}\n`),i.build(1))}return i.build(o)}async function vf(',
+    to: 'a instanceof Ve||a instanceof ce?(i.append("stdout",a.stdout,a.internalOutputAccounting.stdout),i.append("stderr",a.stderr,a.internalOutputAccounting.stderr)):i.append("stderr",`bash: ${$t(a)}\n`),i.build(1))}return i.build(o)}async function vf(',
   },
   // `env -u HOME sh -c …` still saw HOME: a shell began with the variables of the sandbox, not with its caller's.
   {
