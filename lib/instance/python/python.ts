@@ -8,6 +8,7 @@ import type { Run } from '../run.ts';
 import { decodeBytesToUtf8, defineCommand } from '../shell/bash.ts';
 import type { FilePort } from '../shell/guest-files.ts';
 import type { Outlet } from '../shell/outlets.ts';
+import type { OutputSinks } from '../shell/output-sinks.ts';
 import { DATABASE_SETUP, SQLITE_PORT } from '../sqlite/python-finder.ts';
 import { LazyPythonPort } from '../sqlite/python-import.ts';
 import { giveLiveOutput, type LiveOutput } from './live-output.ts';
@@ -23,7 +24,7 @@ const USAGE_EXIT = 2;
 /** What the commands need of their shell. */
 export interface PythonSurroundings {
   /** The shell's file system, which exists once the shell does. */
-  files: () => IFileSystem & { setPort(path: string, port: FilePort | null): void };
+  files: () => IFileSystem & { sinks: OutputSinks; setPort(path: string, port: FilePort | null): void };
   /** The call that they are part of. */
   running: () => Run;
   memoryBytes: number;
@@ -43,7 +44,7 @@ export function pythonCommands(
       let refusal: string | null = null;
       let result: ExecResult;
       try {
-        result = await runPython(name, args, context, liveOutput(context, run));
+        result = await runPython(name, args, context, liveOutput(context, files().sinks));
       } finally {
         files().setPort(SQLITE_PORT, null);
         files().setPort(NETWORK_PORT, null);
@@ -60,13 +61,11 @@ export function pythonCommands(
  * Sends what Python prints while it runs, line by line as to a terminal, where somebody follows it. Null elsewhere: its
  * output comes as by a pipe.
  */
-function liveOutput({ pipe }: CommandContext & { pipe?: Outlet }, run: Run): LiveOutput | null {
-  if (!pipe?.live || !run.isFollowed) return null;
+function liveOutput({ pipe }: CommandContext & { pipe?: Outlet }, sinks: OutputSinks): LiveOutput | null {
+  if (!pipe?.live || !sinks.isFollowed) return null;
   return (stream, text) => {
-    const target = pipe.streamOf(stream);
-    if (target === null) return false;
-    run.add(target, decodePythonOutput(text));
-    return true;
+    const path = pipe.pathOf(stream);
+    return path !== null && sinks.send(path, decodePythonOutput(text));
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Patches of just-bash's pipelines and loops: a writer whose reader has enough ends as by SIGPIPE. bash-patches.ts
- * applies them; `$pipes` is pipes.ts, `$outlets` is outlets.ts,
- * `$turns` is thread-turns.ts.
+ * Patches of just-bash's pipelines and loops: a writer whose reader has enough ends as by SIGPIPE, and what goes
+ * through `tee` is sent at once. bash-patches.ts applies them; `$pipes` is pipes.ts, `$outlets` is outlets.ts, `$tees`
+ * is tees.ts, `$turns` is thread-turns.ts.
  */
 import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
 import { BROKEN_PIPE_EXIT } from './pipes.ts';
@@ -11,6 +11,22 @@ const asked = (output: string) =>
   `if($turns.isTurnDue())await $turns.turn();if(e.state.pipe?.live===!1&&await e.state.pipe.roundEnded(${output}))throw new G(${BROKEN_PIPE_EXIT},"","");`;
 
 export const PIPE_PATCHES: readonly BashPatch[] = [
+  // Where a pipeline ends in `tee`, what the stage before prints is sent as it comes.
+  {
+    file: INTERPRETER_FILE,
+    from: 'async function Sf(e,t,n){',
+    to: 'function Sf(e,t,n){return t.commands.length>1&&e.state.pipe?.live&&$tees.isFollowed(e)?$sent(e,t,n):$pipeline(e,t,n,null)}async function $sent(e,t,n){let $end=await $tees.teesOf(e,t,e.state.pipe,{find:$name=>Xu(e,$name),bytesOf:xt,trust:$run=>Ce.runTrustedAsync($run)});try{return await $pipeline(e,t,n,$end)}finally{await $end?.close()}}async function $pipeline(e,t,n,$end){',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'a.push(N.exitCode),N.exitCode!==0&&(o=N.exitCode),S?i=N:(',
+    to: 'if(S&&$end){let $rest=$end.rest(N);if($rest!==N){let $all=N.internalOutputAccounting??{stdout:0,stderr:0},$less=Math.max(0,$all.stdout-$rest.stdout.length);Oa(e.executionScope,$less,"pipeline"),N={...$rest,internalOutputAccounting:{...$all,stdout:$all.stdout-$less}}}}a.push(N.exitCode),N.exitCode!==0&&(o=N.exitCode),S?i=N:(',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'i={stdout:"",stderr:"",exitCode:N.exitCode})',
+    to: '$end?.at===g&&(s=$end.input(s)),i={stdout:"",stderr:"",exitCode:N.exitCode})',
+  },
   // Every stage but the last one writes to a pipe.
   {
     file: INTERPRETER_FILE,
@@ -20,7 +36,7 @@ export const PIPE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'try{e.state.commandCount=e.executionScope.chargeCommand(),N=await n(y,s)}',
-    to: 'let $pipe=S?$outer:$pipes.pipeTo(e,t.commands,g,{bytesOf:xt,trust:$run=>Ce.runTrustedAsync($run)});e.state.pipe=$pipe;try{e.state.commandCount=e.executionScope.chargeCommand(),N=await n(y,s)}',
+    to: 'let $pipe=$end&&g>=$end.at?$end.outletAt(g,l):S?$outer:$pipes.pipeTo(e,t.commands,g,{bytesOf:xt,trust:$run=>Ce.runTrustedAsync($run)});e.state.pipe=$pipe;try{e.state.commandCount=e.executionScope.chargeCommand(),N=await n($end?$end.commandAt(g,y):y,s)}',
   },
   {
     file: INTERPRETER_FILE,
@@ -31,7 +47,7 @@ export const PIPE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: ',!S){let $=t.pipeStderr?.[g]??!1,',
-    to: `,!S){$broken=$pipe?await $pipe.wasBroken(y,N,$broken):!1,$broken&&(N={...N,exitCode:${BROKEN_PIPE_EXIT}}),N.exitCode===${BROKEN_PIPE_EXIT}&&N.stderr&&(N={...N,stderr:""});let $=t.pipeStderr?.[g]??!1,`,
+    to: `,!S){$broken=$pipe?.live===!1?await $pipe.wasBroken(y,N,$broken):!1,$broken&&(N={...N,exitCode:${BROKEN_PIPE_EXIT}}),N.exitCode===${BROKEN_PIPE_EXIT}&&N.stderr&&(N={...N,stderr:""});let $=t.pipeStderr?.[g]??!1,`,
   },
   // What is redirected elsewhere, or substituted, does not go to the pipe.
   {

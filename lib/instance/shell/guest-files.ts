@@ -12,6 +12,7 @@ import { unsafeBytesFromLatin1 } from './bash.ts';
 import type { ShellState } from './descriptor-files.ts';
 import { bufferOf, bytesOf, type Content, type Encoding, encodingOf, endlessDevice, isText } from './file-content.ts';
 import { normalizePath, type ResolvedPath, requireWellFormed, resolveGuestPath } from './guest-paths.ts';
+import { isCopy, type OutputSinks } from './output-sinks.ts';
 import { asPosix, posixError } from './posix-error.ts';
 import { isTurnDue, turn } from './thread-turns.ts';
 import { VirtualFiles } from './virtual-files.ts';
@@ -21,9 +22,6 @@ const USUAL_MASK = '0022';
 
 type Dirent = Awaited<ReturnType<NonNullable<IFileSystem['readdirWithFileTypes']>>>[number];
 
-/** Receives what is written to a path that is not stored. `cwd`: the shell's working directory at that moment. */
-export type OutputSink = (content: Uint8Array, cwd: string) => void;
-
 /** A file that is not stored: a read returns the answer to the last write. */
 export interface FilePort {
   write(content: Uint8Array): Promise<void>;
@@ -31,7 +29,8 @@ export interface FilePort {
 }
 
 export class GuestFiles implements IFileSystem {
-  readonly #sinks: ReadonlyMap<string, OutputSink>;
+  /** Receive what is written to paths that are not stored. */
+  readonly sinks: OutputSinks;
   readonly #virtualFiles: VirtualFiles;
   /** By path. */
   readonly #ports = new Map<string, FilePort>();
@@ -39,9 +38,9 @@ export class GuestFiles implements IFileSystem {
   #cwd = '/';
 
   /** `commands`: names that appear in `/bin`. */
-  constructor(vfs: Tree, commands: readonly string[], sinks: ReadonlyMap<string, OutputSink>) {
+  constructor(vfs: Tree, commands: readonly string[], sinks: OutputSinks) {
     this.#vfs = vfs;
-    this.#sinks = sinks;
+    this.sinks = sinks;
     this.#virtualFiles = new VirtualFiles(commands, VOLUMES);
   }
 
@@ -110,8 +109,7 @@ export class GuestFiles implements IFileSystem {
     const port = this.#ports.get(path);
     if (port) return port.write(bytesOf(content, options));
     await this.#yieldIfDue();
-    const sink = this.#sinks.get(path);
-    if (sink) return sink(bytesOf(content, options), this.#cwd);
+    if (this.sinks.has(path)) return void this.sinks.send(path, bytesOf(content, options));
     if (path === '/dev/null') return;
     const address = this.#addressForFile(path);
     const isNew = this.#vfs.entry(address.path, address.volume) === null;
@@ -120,7 +118,7 @@ export class GuestFiles implements IFileSystem {
   }
 
   async appendFile(path: string, content: Content, options?: Encoding): Promise<void> {
-    if (this.#sinks.has(path) || path === '/dev/null') return this.writeFile(path, content, options);
+    if (this.sinks.has(path) || path === '/dev/null') return this.writeFile(path, content, options);
     await this.#yieldIfDue();
     const address = this.#addressForFile(path);
     const added = bytesOf(content, options);
@@ -132,7 +130,7 @@ export class GuestFiles implements IFileSystem {
   }
 
   async exists(path: string): Promise<boolean> {
-    if (this.#sinks.has(path)) return false;
+    if (this.sinks.has(path)) return false;
     try {
       const { address, entry, path: at } = this.#find(path);
       return address === null ? this.#virtualFiles.stat(at) !== null : entry !== null;
@@ -226,9 +224,10 @@ export class GuestFiles implements IFileSystem {
   }
 
   resolvePath(base: string, path: string): string {
-    // The shell resolves its output path after every command, which is when its directory can have changed.
-    if (this.#sinks.has(path)) {
-      this.#cwd = base;
+    // The shell resolves its output path after every command, which is when its directory can have changed: not that of
+    // a stage of a pipeline, which is a subshell.
+    if (this.sinks.has(path)) {
+      if (!isCopy(path)) this.#cwd = base;
       return path;
     }
     return normalizePath(path, base);

@@ -4,32 +4,34 @@
  * just-bash's interpreter as it is patched (bash-pipe-patches.ts).
  */
 import type { CommandNode, ScriptNode } from 'just-bash';
+import { isCopy, SINKS } from './output-sinks.ts';
 import { onlyCommand, type Pipe } from './pipes.ts';
-import {
-  type ErrorStream,
-  isMade,
-  SINKS,
-  type Streaming,
-  watchesItself,
-  withStreamedBody,
-  withStreamedOutput,
-} from './script-transform.ts';
+import { isMade, type Streaming, watchesItself, withStreamedBody, withStreamedOutput } from './script-transform.ts';
 
 /** The call's own output: a command may write to it before it ends. */
 export class CallOutput {
   readonly live = true;
   readonly inWhole = true;
-  readonly errors: ErrorStream;
+  /** The path that stdout is sent to (output-sinks.ts). */
+  readonly output: string;
+  /** The path that stderr is sent to; null when it is collected. */
+  readonly errors: string | null;
   writers: readonly CommandNode[];
 
-  constructor(writers: readonly CommandNode[], errors: ErrorStream) {
+  constructor(writers: readonly CommandNode[], output: string, errors: string | null) {
     this.writers = writers;
+    this.output = output;
     this.errors = errors;
   }
 
-  /** The stream of the call that a stream of the command goes to; null when it is collected. */
-  streamOf(stream: keyof typeof SINKS): ErrorStream {
-    return stream === 'stdout' ? 'stdout' : this.errors;
+  /** A stage of a pipeline is to read it too. */
+  get isPiped(): boolean {
+    return isCopy(this.output);
+  }
+
+  /** The path that a stream of the command is sent to; null when it is collected. */
+  pathOf(stream: keyof typeof SINKS): string | null {
+    return stream === 'stdout' ? this.output : this.errors;
   }
 }
 
@@ -47,7 +49,7 @@ export class JoinedOutput {
 export type Outlet = Pipe | CallOutput | JoinedOutput;
 
 /** The state of the interpreter, as far as it says where a command writes to. */
-interface OutputState {
+export interface OutputState {
   pipe?: Outlet | undefined;
   traps?: ReadonlyMap<string, string>;
   options?: { xtrace?: boolean; verbose?: boolean };
@@ -64,13 +66,14 @@ export function behind(outlet: Outlet | undefined, command: CommandNode): Outlet
     const isPart = outlet?.inWhole && !outlet.writers.includes(command);
     const own = isPart ? undefined : outlet;
     if (ofErrors === undefined) return own;
-    if (own?.live) return new CallOutput(own.writers, errorsOf(ofErrors));
+    if (own?.live) return new CallOutput(own.writers, own.output, errorsOf(ofErrors, own.output));
     if (own !== undefined && own.live === false) return own;
     return isToOutput(ofErrors) ? collected(command) : undefined;
   }
-  if (command.type === 'Group' && targetOf(ofOutput) === SINKS.stdout) {
+  const target = targetOf(ofOutput);
+  if (command.type === 'Group' && target !== null && (target === SINKS.stdout || isCopy(target))) {
     const writer = lastCommand(command.body);
-    return writer && new CallOutput([writer], ofErrors === undefined ? null : errorsOf(ofErrors));
+    return writer && new CallOutput([writer], target, ofErrors === undefined ? null : errorsOf(ofErrors, target));
   }
   const isBoth = ofOutput.operator.startsWith('&>') || (ofOutput.operator === '>&' && ofOutput.fd === null);
   const joins =
@@ -91,11 +94,12 @@ function isToOutput(redirection: Redirection): boolean {
   return redirection.operator === '>&' && targetOf(redirection) === '1';
 }
 
-/** The stream of the call that stderr goes to by a redirection; null for another place. */
-function errorsOf(redirection: Redirection): ErrorStream {
+/** The path that stderr is sent to by a redirection, beside that of stdout; null for another place. */
+function errorsOf(redirection: Redirection, output: string): string | null {
+  if (isToOutput(redirection)) return output;
   const target = targetOf(redirection);
-  if (target === SINKS.stderr) return 'stderr';
-  return target === SINKS.stdout || isToOutput(redirection) ? 'stdout' : null;
+  const isSink = target === SINKS.stdout || target === SINKS.stderr || (target !== null && isCopy(target));
+  return isSink ? target : null;
 }
 
 function targetOf({ target }: Redirection): string | null {
@@ -133,6 +137,14 @@ export function commandFor(state: OutputState, command: CommandNode): CommandNod
   return how === null || command.type === 'FunctionDef' ? command : withStreamedBody(command, how);
 }
 
+/** A stage of a pipeline, as its parts write to `outlet`. */
+export function partsFor(state: OutputState, stage: CommandNode, outlet: Outlet): CommandNode {
+  // With redirections it is rewritten by them, when it runs.
+  if (stage.redirections?.some(({ operator }) => operator.includes('>')) || stage.type === 'FunctionDef') return stage;
+  const how = streamingTo(outlet, isWatched(state));
+  return how === null ? stage : withStreamedBody(stage, how);
+}
+
 /** Whether each command may print something of its own. */
 function isWatched({ traps, options }: OutputState): boolean {
   return (traps?.size ?? 0) > 0 || options?.xtrace === true || options?.verbose === true;
@@ -142,8 +154,8 @@ function isWatched({ traps, options }: OutputState): boolean {
 function streamingTo(outlet: Outlet | undefined, watched: boolean): Streaming | null {
   if (outlet === undefined || outlet.live === false) return null;
   return outlet.live
-    ? { errors: outlet.errors, isWatched: watched }
-    : { errors: null, isWatched: watched, isCollected: true };
+    ? { output: outlet.output, errors: outlet.errors, isWatched: watched }
+    : { output: SINKS.stdout, errors: null, isWatched: watched, isCollected: true };
 }
 
 /** The command whose output is that of the statement, when that is one pipeline. */

@@ -41,10 +41,11 @@ function mayEndGrep(words: string): boolean {
   return /(?:^|\s)(?:-[A-Za-z]*[mqlL]|--(?:max|quiet|silent|files))/.test(words);
 }
 
-interface ShellResult {
+export interface ShellResult {
   stdout: string;
   stderr: string;
   exitCode: number;
+  stdoutKind?: string;
   /** The command ended before its input did. */
   endedEarly?: boolean;
 }
@@ -62,7 +63,7 @@ interface ShellState {
 }
 
 /** The interpreter, as far as a reader's trial run needs it. */
-interface ShellContext {
+export interface ShellContext {
   state: ShellState;
   commands: Map<string, ShellProgram>;
   fs: unknown;
@@ -78,7 +79,7 @@ interface LoopOutput {
 }
 
 /** What the interpreter gives: the bytes of a result, and how it runs code that its defences trust. */
-interface Interpreter {
+export interface Interpreter {
   bytesOf(result: ShellResult): string;
   trust<T>(run: () => Promise<T>): Promise<T>;
 }
@@ -185,23 +186,32 @@ export class Pipe {
   }
 
   async #tryReaders(input: string): Promise<boolean> {
-    const { commands, fs, limits, executionScope, state, requireDefenseContext } = this.#context;
     let stdin = input;
-    for (const { name, args } of this.#readers) {
-      const program = commands.get(name);
-      if (program === undefined) return false;
-      const context = {
-        ...{ fs, limits, executionScope, stdin, requireDefenseContext, cwd: state.cwd, env: state.env },
-        ...{ signal: state.signal, exportedEnv: {}, isTrial: true },
-      };
-      const { internalOriginalCommand } = program;
-      const origCommand = (given: string[]) => internalOriginalCommand?.execute(given, context);
-      const result = await program.execute([...args], { ...context, ...(internalOriginalCommand && { origCommand }) });
+    for (const reader of this.#readers) {
+      const result = await runReader(this.#context, reader, { stdin, isTrial: true });
+      if (result === null) return false;
       if (result.endedEarly) return true;
       stdin = this.#interpreter.bytesOf(result);
     }
     return false;
   }
+}
+
+/** Runs a stage beside its pipeline, on this input; null when there is no such program. */
+export async function runReader(
+  { commands, fs, limits, executionScope, state, requireDefenseContext }: ShellContext,
+  { name, args }: { name: string; args: readonly string[] },
+  { stdin, isTrial }: { stdin: string; isTrial: boolean },
+): Promise<ShellResult | null> {
+  const program = commands.get(name);
+  if (program === undefined) return null;
+  const context = {
+    ...{ fs, limits, executionScope, stdin, requireDefenseContext, cwd: state.cwd, env: state.env },
+    ...{ signal: state.signal, exportedEnv: {}, isTrial },
+  };
+  const { internalOriginalCommand } = program;
+  const origCommand = (given: string[]) => internalOriginalCommand?.execute(given, context);
+  return program.execute([...args], { ...context, ...(internalOriginalCommand && { origCommand }) });
 }
 
 /** The pipe behind a stage; nothing when its readers read all that there is. */
@@ -244,7 +254,8 @@ export function onlyCommand(statements: ScriptNode['statements']): CommandNode |
   return pipeline.commands[0];
 }
 
-function readerOf(stage: CommandNode, { env, functions }: ShellState): { name: string; args: string[] } | null {
+/** The name and the words of a stage, where they say so without anything being run; null for any other. */
+export function readerOf(stage: CommandNode, { env, functions }: ShellState): { name: string; args: string[] } | null {
   if (stage.type !== 'SimpleCommand' || stage.assignments.length > 0) return null;
   if (stage.redirections.some(({ operator, fd }) => operator.startsWith('<') && (fd ?? 0) === 0)) return null;
   const [name, ...args] = [stage.name, ...stage.args].map((word) => textOf(word, env));

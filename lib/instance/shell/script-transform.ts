@@ -7,19 +7,17 @@
  * conditions and groups are rewritten inside, so that an endless loop sends its output and does not buffer it.
  */
 import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, StatementNode, WordNode } from 'just-bash';
+import { SINKS } from './output-sinks.ts';
 
 type GroupNode = Extract<CommandNode, { type: 'Group' }>;
 type RedirectionNode = GroupNode['redirections'][number];
 
-/** Paths that stand for the script's own output. */
-export const SINKS = { stdout: '/dev/winterdock/stdout', stderr: '/dev/winterdock/stderr' } as const;
-
-/** The stream of the call that a script's stderr goes to; null when its surroundings take it. */
-export type ErrorStream = keyof typeof SINKS | null;
-
 /** How a script is rewritten. */
 export interface Streaming {
-  errors: ErrorStream;
+  /** The path that its stdout goes to (output-sinks.ts). */
+  output: string;
+  /** The path that its stderr goes to; null when its surroundings take it. */
+  errors: string | null;
   /** Its output is collected, and stderr with it: only the order of the two counts. */
   isCollected?: boolean;
   /** Any of its commands may print: it may start a trap, or be traced (`set -x`). */
@@ -49,7 +47,7 @@ const INPUT = new Set(['<', '<<', '<<-', '<<<']);
 export function withStreamedOutput(
   given: ScriptNode,
   between: () => void,
-  how: Streaming = { errors: 'stderr', isWatched: watchesItself(given) },
+  how: Streaming = { output: SINKS.stdout, errors: SINKS.stderr, isWatched: watchesItself(given) },
 ): ScriptNode {
   const script = { ...given, statements: withShellsForPipes(given.statements) };
   const from = script.statements.findIndex((statement) => callsByName(statement, 'exec'));
@@ -62,7 +60,7 @@ export function withStreamedOutput(
 export function withStreamedBody(body: CommandNode, how: Streaming): CommandNode {
   const known = bodies.get(body) ?? new Map<string, CommandNode>();
   bodies.set(body, known);
-  const key = `${how.errors} ${how.isWatched} ${how.isCollected === true}`;
+  const key = `${how.output} ${how.errors} ${how.isWatched} ${how.isCollected === true}`;
   const streamed = known.get(key) ?? withStreamedParts(body, how);
   known.set(key, streamed);
   return streamed;
@@ -177,10 +175,10 @@ function runsAnother(node: unknown): boolean {
   return Object.values(node).some(runsAnother);
 }
 
-function groupToSinks(statement: StatementNode, { errors, isCollected }: Streaming): GroupNode {
+function groupToSinks(statement: StatementNode, { output, errors, isCollected }: Streaming): GroupNode {
   const joined = redirection(2, '>&', '1');
-  const ofErrors = errors === 'stderr' ? [appendTo(2, SINKS.stderr)] : errors === 'stdout' ? [joined] : [];
-  const redirections = isCollected ? [joined] : [appendTo(1, SINKS.stdout), ...ofErrors];
+  const ofErrors = errors === null ? [] : [errors === output ? joined : appendTo(2, errors)];
+  const redirections = isCollected ? [joined] : [appendTo(1, output), ...ofErrors];
   // The interpreter's rule where both are joined, which it goes by the name of the command.
   Object.assign(redirections, { errorsFirst: printsErrorsFirst(statement) });
   const group: GroupNode = { type: 'Group', body: [statement], redirections };

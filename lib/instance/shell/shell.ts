@@ -19,7 +19,8 @@ import { ownCommands } from './commands/own-commands.ts';
 import { sqliteCommand } from './commands/sqlite-command.ts';
 import { trCommand } from './commands/tr-command.ts';
 import { GuestFiles } from './guest-files.ts';
-import { SINKS, withStatementHook, withStreamedOutput } from './script-transform.ts';
+import { OutputSinks } from './output-sinks.ts';
+import { withStatementHook, withStreamedOutput } from './script-transform.ts';
 
 const HOME = '/workspace';
 
@@ -83,14 +84,7 @@ export class Shell {
       }),
     ];
     const names = [...new Set([...getCommandNames(), ...customCommands.map(({ name }) => name)])];
-    this.#files = new GuestFiles(
-      vfs,
-      names,
-      new Map([
-        [SINKS.stdout, (content) => this.#run?.add('stdout', content)],
-        [SINKS.stderr, (content) => this.#run?.add('stderr', content)],
-      ]),
-    );
+    this.#files = new GuestFiles(vfs, names, new OutputSinks((stream, content) => this.#run?.add(stream, content)));
     this.#bash = new Bash({
       fs: this.#files,
       cwd: HOME,
@@ -120,6 +114,7 @@ export class Shell {
     this.#files.setTree(run.files);
     const cwd = await this.#directory(request.cwd ?? HOME);
     this.#files.cwd = cwd;
+    this.#files.sinks.isFollowed = run.isFollowed;
     this.#run = run;
     this.#own = true;
     this.#mayHaveJobs = mayHaveJobs(request.command);

@@ -6,6 +6,7 @@ import type { IFileSystem } from 'just-bash';
 import type { Tree } from '../../../vfs/tree.ts';
 import type { VfsAddress, VfsEntry } from '../../../vfs/types.ts';
 import { normalizePath, type ResolvedPath } from '../guest-paths.ts';
+import type { OutputSinks } from '../output-sinks.ts';
 import { asPosix, posixError } from '../posix-error.ts';
 import type { VirtualFiles } from '../virtual-files.ts';
 
@@ -35,6 +36,7 @@ interface SystemFiles extends IFileSystem {
   /** The tree of the running call. */
   readonly tree: Tree;
   readonly virtualFiles: VirtualFiles;
+  readonly sinks: OutputSinks;
   resolve(path: string, follow?: boolean): ResolvedPath;
 }
 

@@ -11,6 +11,7 @@ import { joinStream, MAX_STREAM_BYTES, Output } from '../../output.ts';
 import { type Run, TIMED_OUT_EXIT } from '../../run.ts';
 import { decodeBytesToUtf8, defineCommand } from '../bash.ts';
 import type { Outlet } from '../outlets.ts';
+import { isCopy } from '../output-sinks.ts';
 import { CommandFiles, type CommandSystem } from './command-files.ts';
 
 const USAGE = `usage: js -e CODE [ARGUMENT ...]
@@ -41,7 +42,8 @@ export function jsCommand(memoryBytes: number, running: () => Run, system: Comma
     const output = new Output();
     const run = running();
     const wasTruncated = run.output.truncated;
-    const add = writer(output, run, context);
+    const { pipe } = context as CommandContext & { pipe?: Outlet };
+    const add = writer(output, system, pipe);
     const { code, file, args: passed, stdin } = source;
     const bytes = bytesOfText(stdin);
     const main = file.startsWith('/') ? file : `${context.cwd === '/' ? '' : context.cwd}/[${file}]`;
@@ -57,8 +59,10 @@ export function jsCommand(memoryBytes: number, running: () => Run, system: Comma
       stdin: bytes,
       values: { args: passed, env: { ...context.exportedEnv }, stdin },
     });
-    // Output dropped here counts as dropped by the call, and what was sent as it came is counted there.
-    const truncated = output.truncated || (run.output.truncated && !wasTruncated);
+    // Output dropped here counts as dropped by the call, and what was sent as it came is counted there: not where the
+    // next stage of a pipeline reads it, too.
+    const isCounted = !(pipe?.live && pipe.isPiped);
+    const truncated = output.truncated || (isCounted && run.output.truncated && !wasTruncated);
     run.output.truncated ||= truncated;
     const chunks = output.end();
     const cut = truncated ? `js: more than ${MAX_STREAM_BYTES} bytes were written, the rest was dropped\n` : '';
@@ -70,12 +74,19 @@ export function jsCommand(memoryBytes: number, running: () => Run, system: Comma
 }
 
 /** Where its output goes: to the call's own, as it comes, or elsewhere at the end of the command. */
-function writer(output: Output, run: Run, { pipe }: CommandContext & { pipe?: Outlet }): JavaScriptRun['write'] {
+function writer(output: Output, system: CommandSystem, pipe: Outlet | undefined): JavaScriptRun['write'] {
   if (!pipe?.live) return (stream, bytes) => output.add(stream, bytes);
+  const { sinks } = system.files();
+  const sent = { stdout: 0, stderr: 0 };
   return (stream, bytes) => {
-    const target = pipe.streamOf(stream);
-    if (target === null) output.add(stream, bytes);
-    else run.add(target, bytes);
+    const path = pipe.pathOf(stream);
+    if (path === null) return output.add(stream, bytes);
+    // A pipe is given no more than it would be at the end of the command.
+    const room = isCopy(path) ? MAX_STREAM_BYTES - sent[stream] : bytes.length;
+    if (bytes.length > room) output.truncated = true;
+    const given = bytes.subarray(0, room);
+    sent[stream] += given.length;
+    sinks.send(path, given);
   };
 }
 

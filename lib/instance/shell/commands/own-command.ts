@@ -12,6 +12,7 @@ import { type Run, TIMED_OUT_EXIT } from '../../run.ts';
 import { latin1FromBytes } from '../bash.ts';
 import { normalizePath } from '../guest-paths.ts';
 import { type Outlet, withoutSentence } from '../outlets.ts';
+import type { OutputSinks } from '../output-sinks.ts';
 import { POSIX_REASONS } from '../posix-error.ts';
 import { CommandFiles, type CommandSystem } from './command-files.ts';
 import { type GivenOption, OptionError, type OptionNames, parseOptions } from './options.ts';
@@ -82,6 +83,7 @@ export class CommandCall {
   readonly isTrial: boolean;
   readonly #command: OwnCommand;
   readonly #run: Run;
+  readonly #sinks: OutputSinks;
   #parts: (string | Uint8Array)[] = [];
   #stderr = '';
   /** An error was written before any output, for `2>&1` of a command that holds none back. */
@@ -100,7 +102,9 @@ export class CommandCall {
     this.context = parts.context;
     this.cwd = parts.context.cwd;
     this.files = new CommandFiles(parts.system);
-    this.changes = parts.system.files();
+    const files = parts.system.files();
+    this.changes = files;
+    this.#sinks = files.sinks;
     this.#run = parts.run;
     const { pipe, isTrial = false } = parts.context as CommandContext & OutletContext;
     this.outlet = pipe;
@@ -115,11 +119,11 @@ export class CommandCall {
   /** Sends what was printed, where the output is the call's own; elsewhere it is whole at the command's end. */
   send(): void {
     if (!this.outlet?.live) return;
-    this.#run.add('stdout', this.printed);
+    this.#sinks.send(this.outlet.output, this.printed);
     this.#parts = [];
-    const errors = this.outlet.streamOf('stderr');
+    const { errors } = this.outlet;
     if (errors === null) return;
-    this.#run.add(errors, bytesOfText(this.#stderr));
+    this.#sinks.send(errors, bytesOfText(this.#stderr));
     this.#stderr = '';
   }
 

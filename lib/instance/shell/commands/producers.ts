@@ -30,7 +30,8 @@ export async function printEndless(call: CommandCall, more: (bytes: number) => B
     printed += bytes.length;
     if (await isBroken(call)) return BROKEN_PIPE_EXIT;
     // What a caller reads says itself that it was cut.
-    if (most >= MAX_STREAM_BYTES) return call.outlet?.live === true ? BROKEN_PIPE_EXIT : STOPPED_EXIT;
+    const isCaller = call.outlet?.live === true && !call.outlet.isPiped;
+    if (most >= MAX_STREAM_BYTES) return isCaller ? BROKEN_PIPE_EXIT : STOPPED_EXIT;
   }
 }
 
