@@ -90,3 +90,50 @@ X`,
   );
   expect(refused?.stdout).toBe('PermissionError\n'.repeat(3));
 });
+
+test('links are links: none is followed by a removal, and one to nowhere hides nothing', async () => {
+  const [, listed, left] = await shell(
+    'links',
+    'mkdir -p keep d; echo precious > keep/f; ln -s /workspace/keep d/link; ln -s ../keep/f d/near; ln -s nowhere d/gone',
+    `python3 - <<'X'
+import os, shutil
+from pathlib import Path
+print(sorted((e.name, e.is_symlink(), e.is_dir()) for e in os.scandir('d')))
+print(Path('d/link').is_symlink(), os.path.lexists('d/gone'), os.path.exists('d/gone'), os.readlink('d/near'))
+print(open('d/near').read().strip(), os.listdir('d/link'), Path('d/near').resolve(), [len(part) for _, *part in os.walk('d')])
+os.rename('d/near', 'd/moved')
+print(os.readlink('d/moved'))
+shutil.rmtree('d')
+X`,
+    'ls; cat keep/f',
+  );
+  expect(listed?.stderr).toBe('');
+  expect(listed?.stdout.split('\n')).toEqual([
+    "[('gone', True, False), ('link', True, True), ('near', True, False)]",
+    'True True False ../keep/f',
+    "precious ['f'] /workspace/keep/f [2]",
+    '../keep/f',
+    '',
+  ]);
+  expect(left?.stdout).toBe('keep\nprecious\n');
+});
+
+test('a folder is renamed with what it holds, and a file keeps its mode', async () => {
+  const [, moved, left] = await shell(
+    'renames',
+    'mkdir -p a/b; echo x > a/b/run.sh; chmod 750 a/b/run.sh; mkdir full; touch full/f',
+    `python3 - <<'X'
+import os, sys
+from pathlib import Path
+os.rename('a', 'c'); Path('c/b/run.sh').rename('/tmp/run.sh')
+for source, target in (('c', 'c/b/c'), ('c', 'full'), ('none', 'x')):
+    try: os.rename(source, target); print('moved')
+    except OSError as error: print(type(error).__name__)
+print(sys.executable, sys.orig_argv, [value for value in os.environ.values() if 'node_modules' in value])
+X`,
+    'ls -R; stat -c %a /tmp/run.sh',
+  );
+  expect(moved?.stderr).toBe('');
+  expect(moved?.stdout).toBe("OSError\nOSError\nFileNotFoundError\n/usr/bin/python3 ['python3'] []\n");
+  expect(left?.stdout).toBe('.:\nc\nfull\n\n./c:\nb\n\n./c/b:\n\n./full:\nf\n750\n');
+});

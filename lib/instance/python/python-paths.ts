@@ -45,7 +45,30 @@ export const FILE_SETUP: readonly string[] = [
   '   found = real(path, *args, **options)',
   '   return found[5:] if isinstance(found, str) and found.startswith("/host/") else found',
   '  os.path.realpath = realpath',
+  '  move = os.rename',
+  // A file moves as its content alone, a folder and a link not at all.
+  '  def rename(src, dst, **options):',
+  '   if options: return move(src, dst, **options)',
+  '   before = os.lstat(src).st_mode',
+  '   if before & 0o170000 == 0o100000:',
+  '    move(src, dst)',
+  '    return os.chmod(dst, before & 0o7777)',
+  '   if os.path.realpath(os.path.dirname(os.path.abspath(dst)) + "/").startswith(os.path.abspath(src) + "/"):',
+  '    raise OSError(28, "Invalid argument", os.fspath(src), None, os.fspath(dst))',
+  '   if before & 0o170000 == 0o120000:',
+  '    if os.path.lexists(dst): os.unlink(dst)',
+  '    os.symlink(os.readlink(src), dst)',
+  '    return os.unlink(src)',
+  '   if os.path.lexists(dst): os.rmdir(dst)',
+  '   os.mkdir(dst, before & 0o7777)',
+  '   for name in os.listdir(src): rename(os.path.join(src, name), os.path.join(dst, name))',
+  '   os.rmdir(src)',
+  '  os.rename = os.replace = rename',
   '  os.chmod("/", 0o555)',
+  // They name files of the machine.
+  '  sys.executable = sys._base_executable = "/usr/bin/python3"',
+  '  sys.orig_argv = ["python3"]',
+  '  os.environ.pop("_", None)',
 ];
 
 /** Lines, indented by one space, that set `sys.path`. */

@@ -28,6 +28,12 @@ export const COMMAND_PATCHES: readonly BashPatch[] = [
     from: 'tryAppendOutput(t,e){return this.outputLimitExceeded?!1:',
     to: 'tryAppendOutput(t,e){if(this.$live?.(t,e))return!0;return this.outputLimitExceeded?!1:',
   },
+  // Python saw a link as what it leads to, and a folder with one to nowhere as empty.
+  {
+    file: BRIDGE_FILE,
+    from: 'let e=await this.fs.stat(t);this.protocol.encodeStat(e)',
+    to: 'let e=await this.fs.lstat(t);this.protocol.encodeStat(e)',
+  },
   // awk: what -v sets, records by RS, numbers as printf writes them, errors.
   {
     file: AWK_FILE,
