@@ -39,6 +39,14 @@ describe('`&` at the top level of a script', () => {
     });
   });
 
+  test('shows what goes through `tee` while it runs, and leaves it in the file when it is stopped', async () => {
+    const job = (await run('(echo one; sleep 60) 2>&1 | tee log & echo $!')).stdout.trim();
+    await vi.waitFor(async () => expect((await runsOf())[0]).toMatchObject({ output_bytes: 4 }), 60_000);
+    expect((await run(`kill ${job}; wait ${job}; echo $?; cat log`)).stdout).toBe('one\n143\none\n');
+    const ended = await run('(echo two; exit 3) | tee log & wait $!; echo $?; cat log');
+    expect(ended.stdout).toBe('two\n0\ntwo\n');
+  });
+
   test('`wait` waits for those of the script, prints what they wrote, and knows how each ended', async () => {
     const waited = await run(
       'sleep 0.3 && echo first &\na=$!\n(exit 3) & b=$!\nwait $a; echo "a $?"; wait $b; echo "b $?"; wait; echo "all $?"; wait 99; echo "none $?"',
