@@ -2,6 +2,7 @@
 import type { GitContext } from './git-context.ts';
 import { branch } from './verbs/branches.ts';
 import { checkout, switchBranch } from './verbs/checkout.ts';
+import { clean } from './verbs/clean.ts';
 import { commit } from './verbs/commit.ts';
 import { diff } from './verbs/diff.ts';
 import { catFile, hashObject, lsFiles, lsTree, revList, revParse, statusVerb } from './verbs/inspect.ts';
@@ -21,6 +22,7 @@ export const GIT_VERBS: Readonly<Record<string, GitVerb>> = {
   branch,
   'cat-file': catFile,
   checkout,
+  clean,
   clone,
   commit,
   config,
@@ -57,15 +59,14 @@ export const UNSUPPORTED: Readonly<Record<string, string>> = {
     ['fetch', 'pull', 'push', 'ls-remote', 'submodule', 'send-email', 'daemon'].map((name) => [name, NETWORK]),
   ),
   bundle: 'bundles are neither written nor read.',
+  apply: 'patch -p1 < FILE applies what git diff prints.',
   ...Object.fromEntries(
     [
       'am',
-      'apply',
       'archive',
       'bisect',
       'blame',
       'cherry-pick',
-      'clean',
       'describe',
       'fast-import',
       'filter-branch',

@@ -3,14 +3,14 @@ import { changesBetween } from '../changes.ts';
 import { parseCommandLine } from '../command-line.ts';
 import { writeSetting } from '../configuration.ts';
 import type { GitContext } from '../git-context.ts';
-import { fatal } from '../git-error.ts';
+import { fatal, GitError } from '../git-error.ts';
 import { quotedPath } from '../quoted-path.ts';
 import { noteHead, noteReference } from '../reference-log.ts';
 import { indexFiles, type Repository } from '../repository.ts';
 import { commitOf, previousBranch, requireCommit, requireRevision, revision, short } from '../revisions.ts';
 import { trackingOf, trackingText } from '../tracking.ts';
 import { checkOutTree } from '../tree-switch.ts';
-import { trackedStates } from '../work-tree.ts';
+import { trackedStates, writeWorkFile } from '../work-tree.ts';
 import { requireName } from './branches.ts';
 import { restorePaths } from './staging.ts';
 
@@ -49,7 +49,7 @@ export async function checkout(context: GitContext, args: string[]): Promise<num
     'm,merge': 'flag',
     'no-progress': 'flag',
   });
-  for (const name of ['ours', 'theirs', 'patch', 'merge'])
+  for (const name of ['patch', 'merge'])
     if (line.has(name)) throw fatal(`git checkout --${name} is not supported in this sandbox`);
   const repository = await context.repository();
   const fresh = line.value('b') ?? line.value('B');
@@ -61,6 +61,11 @@ export async function checkout(context: GitContext, args: string[]): Promise<num
     return 0;
   }
   if (fresh !== undefined) return startBranch(context, fresh, line.operands[0], { ...options, reset: line.has('B') });
+  if (line.has('ours') || line.has('theirs'))
+    return checkoutSide(context, repository, [...line.operands, ...(line.paths ?? [])], {
+      stage: line.has('ours') ? 2 : 3,
+      quiet: options.quiet || line.paths !== null,
+    });
   const [first, ...rest] = line.operands;
   const target = first === undefined ? null : await branchOrRevision(repository, first);
   if (line.paths !== null || rest.length > 0 || (target === null && first !== undefined)) {
@@ -109,6 +114,33 @@ async function checkoutPaths(
     context.out.errorLine(
       `Updated ${count} path${count === 1 ? '' : 's'} from ${tree === null ? 'the index' : short(await commitOf(repository, tree))}`,
     );
+  return 0;
+}
+
+/** The version of one side of a conflict: stage 2 is ours, 3 theirs. A path without a conflict is that of the index. */
+async function checkoutSide(
+  context: GitContext,
+  repository: Repository,
+  given: readonly string[],
+  { stage, quiet }: { stage: 2 | 3; quiet: boolean },
+): Promise<number> {
+  if (given.length === 0) throw fatal("'--ours/--theirs' cannot be used with switching branches");
+  const spec = await context.pathspec(given);
+  const entries = await repository.index();
+  const missing = spec.unmatched(entries.map(({ path }) => path));
+  if (missing !== null) throw new GitError(`error: pathspec '${missing}' did not match any file(s) known to git`, 1);
+  const paths = [...new Set(entries.filter(({ path }) => spec.matches(path)).map(({ path }) => path))];
+  const chosen = paths.map((path) => ({
+    path,
+    entry: entries.find((entry) => entry.path === path && (entry.stage === stage || entry.stage === 0)),
+  }));
+  const lacking = chosen.filter(({ entry }) => entry === undefined).map(({ path }) => path);
+  if (lacking.length > 0) {
+    const side = stage === 2 ? 'our' : 'their';
+    throw new GitError(lacking.map((path) => `error: path '${path}' does not have ${side} version`).join('\n'), 1);
+  }
+  for (const { path, entry } of chosen) if (entry !== undefined) await writeWorkFile(repository, path, entry);
+  if (!quiet) context.out.errorLine(`Updated ${paths.length} path${paths.length === 1 ? '' : 's'} from the index`);
   return 0;
 }
 
