@@ -212,3 +212,21 @@ test('a revival at the desk takes its reason from the keyboard at once, and its 
   await expect(page).toHaveURL(/revived=asked-for-again/);
   expect((await call<{ state: string }>('GET', `/api/instances/${id}`)).json.state).toBe('active');
 });
+
+test('what goes with the press of its button leaves the keyboard beside it', async ({ page }) => {
+  const { call } = visited();
+  const id = 'pressed-away';
+  await call('POST', '/api/instances', { id, tenant: 'harbour' });
+  await call('PATCH', `/api/instances/${id}/env`, { env: { FIRST: '1', SECOND: '2' } });
+  await signInByKey(page);
+  await page.goto(`/sandboxes/${id}?tab=environment`);
+  await expect(page.getByText('live', { exact: true })).toBeVisible();
+  await page
+    .getByRole('row', { name: /SECOND/ })
+    .getByRole('button')
+    .press('Enter');
+  await expect(page.getByRole('row', { name: /SECOND/ })).toHaveCount(0);
+  await expect(page.getByRole('region', { name: 'Variables' }).locator(':focus')).toHaveCount(1);
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('row', { name: /FIRST/ }).getByRole('button')).toBeFocused();
+});

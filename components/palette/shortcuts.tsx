@@ -7,6 +7,7 @@
 import { useRouter } from 'next/navigation';
 import { useEffect, useRef } from 'react';
 import { mayLeave } from '../ui/unsaved.ts';
+import { keepFocus } from './kept-focus.ts';
 import { isDrawerKey, type ShortcutAction, shortcutFor } from './shortcut-table.ts';
 
 const SETTING = 'winterdock.shortcuts';
@@ -122,6 +123,8 @@ export function Shortcuts({
         return visible('.toasts button, .toasts a').at(-1)?.focus();
     }
   };
+
+  useEffect(keepFocus, []);
 
   useEffect(() => {
     let before: string | null = null;

@@ -213,7 +213,8 @@ export function Moves({
   useEffect(() => {
     if (outcome === null || offers.length === 0 || answered.current === outcome) return;
     // The button that was pressed went with the state: the keyboard goes on from what came of it.
-    if (document.activeElement !== document.body) return;
+    const focused = document.activeElement;
+    if (focused !== document.body && focused?.matches('#moves [tabindex="-1"]') !== true) return;
     answered.current = outcome;
     did.current?.focus({ preventScroll: true });
   }, [outcome, offers]);
