@@ -127,7 +127,7 @@ export async function NetworkTab({ caller, instance }: { caller: Caller; instanc
                 rules:
                   'One entry a line: methods (else GET and HEAD) and a prefix. Nothing and no tick: it reaches nothing.',
                 requests_per_minute: 'Empty: 120.',
-                bytes_per_day: 'An amount like 500 MB. Empty: 1 GiB.',
+                bytes_per_day: 'An amount like 500 MB. Empty: 1.1 GB (1 GiB).',
               }}
               action={setNetwork.bind(null, id)}
             />

@@ -11,11 +11,11 @@ export function webhookStateInWords({ enabled, off_reason, failures }: Webhook):
   };
 }
 
+/** What some types of lines are called; the others have no shorter name. */
+const TOLD: Readonly<Record<string, string>> = { problems: 'faults and refusals', transition: 'moves' };
+
 export function toldInWords({ tenant, types }: Pick<Webhook, 'tenant' | 'types'>): string {
-  const what =
-    types === null
-      ? 'every line'
-      : types.map((type) => (type === 'problems' ? 'faults and refusals' : type)).join(', ');
+  const what = types === null ? 'every line' : types.map((type) => TOLD[type] ?? type).join(', ');
   return tenant === null ? what : `${what} of ${tenant}`;
 }
 

@@ -37,7 +37,7 @@ export async function NetworkSection({ caller, tenant }: { caller: Caller; tenan
               rules:
                 'One entry a line: methods (else GET and HEAD) and a prefix, or * for every public address. With the word private the host may have an address in your own network.',
               requests_per_minute: 'Of all its sandboxes. Empty: 600.',
-              bytes_per_day: 'Of all its sandboxes, like 500 MB. Empty: 10 GiB.',
+              bytes_per_day: 'Of all its sandboxes, like 500 MB. Empty: 11 GB (10 GiB).',
             }}
             action={setTenantNetwork.bind(null, tenant)}
           />

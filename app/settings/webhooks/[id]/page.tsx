@@ -47,7 +47,7 @@ function Fares({ webhook, rendered }: { webhook: Webhook; rendered: number }) {
         It is {state.says}
         {since !== null && (
           <>
-            , failing since <RelativeTime at={Math.floor(since / 1000)} rendered={rendered} />
+            , and has been failing for <RelativeTime at={Math.floor(since / 1000)} rendered={rendered} as="length" />
           </>
         )}
         .{off_reason !== null && ` ${off_reason}`}
