@@ -1,5 +1,6 @@
 /**
- * Parts of Python's library that lean on what a sandbox has not: sockets, threads and the files of a build. A socket
+ * Parts of Python's library that lean on what a sandbox has not: sockets, threads, processes and the files of a
+ * build. A socket
  * would end the interpreter without a word. Knows nothing of requests, which are python-network.ts.
  */
 
@@ -26,6 +27,12 @@ const AFTER_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'BaseSelectorEventLoop.run_in_executor = _inline',
     'BaseSelectorEventLoop._csock = BaseSelectorEventLoop._ssock = None',
     'BaseSelectorEventLoop._make_self_pipe = BaseSelectorEventLoop._close_self_pipe = lambda self: None',
+  ],
+  // `subprocess` said that emscripten has no processes.
+  subprocess: [
+    'def _refuse(self, *args, **options): os.system("")',
+    'Popen.__init__ = _refuse',
+    'Popen.__del__ = lambda self: None',
   ],
   socket: [
     'def _refuse(self, *args, **options):',
@@ -63,6 +70,10 @@ export const ABSENT_SETUP: readonly string[] = [
   '   spec.loader = Loader()',
   '   return spec',
   ' sys.meta_path.insert(0, Absent)',
+  // It returned -1, without a word.
+  ' def no_processes(*args, **options):',
+  '  raise OSError(138, "Python runs no other programs in a sandbox: call them in the shell, before or after it")',
+  ' os.system = no_processes',
   ` build = type(sys)(${JSON.stringify(BUILD_DATA)})`,
   ' build.build_time_vars = {}',
   ` sys.modules.setdefault(${JSON.stringify(BUILD_DATA)}, build)`,

@@ -1,4 +1,4 @@
-/** asyncio, and what a sandbox has not: sockets and threads. */
+/** asyncio, and what a sandbox has not: sockets, threads and processes. */
 import { expect, test } from 'vitest';
 import { stage } from '../testing/stage.ts';
 
@@ -70,6 +70,29 @@ X`,
   for (const line of lines.slice(0, 4)) expect(line).toContain('a sandbox has no sockets');
   expect(lines[4]).toMatch(/^(?:OSError|NotImplementedError|PermissionError) ./);
   expect(exitCode).toBe(0);
+  await box.close({ drainMs: 1000, force: false });
+});
+
+test('other programs are refused with a sentence, however they are called', async () => {
+  const box = at.open('processes');
+  const { stdout, stderr } = await box.exec({
+    command: `python3 - <<'X'
+import os, subprocess, sys
+for call in (
+    lambda: os.system('echo hi'),
+    lambda: os.popen('echo hi').read(),
+    lambda: subprocess.run(['echo', 'hi'], capture_output=True),
+    lambda: subprocess.check_output('echo hi', shell=True),
+    lambda: subprocess.Popen([sys.executable, '-c', 'print(1)']),
+):
+    try: print('ran', call())
+    except OSError as error: print(error.strerror)
+X`,
+  });
+  expect(stderr).toBe('');
+  expect(stdout).toBe(
+    'Python runs no other programs in a sandbox: call them in the shell, before or after it\n'.repeat(5),
+  );
   await box.close({ drainMs: 1000, force: false });
 });
 
