@@ -34,28 +34,36 @@ interface Pipeline {
   pipeStderr?: readonly boolean[] | undefined;
 }
 
-/** Bytes that come in many small pieces. */
+/** Bytes of small pieces that become one string. */
+const BLOCK_BYTES = 16 * 1024;
+
+/** Bytes that come in many pieces, most of them small, as a string with a character for each. */
 class GrowingBytes {
-  #bytes = Buffer.alloc(0);
+  #text = '';
+  readonly #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   #length = 0;
 
   add(content: Uint8Array): void {
-    const length = this.#length + content.length;
-    if (length > this.#bytes.length) {
-      const grown = Buffer.allocUnsafe(Math.max(4096, 2 * length));
-      this.#bytes.copy(grown, 0, 0, this.#length);
-      this.#bytes = grown;
+    if (this.#length + content.length > BLOCK_BYTES) this.#flush();
+    if (content.length > BLOCK_BYTES)
+      this.#text += Buffer.from(content.buffer, content.byteOffset, content.length).toString('latin1');
+    else {
+      this.#block.set(content, this.#length);
+      this.#length += content.length;
     }
-    this.#bytes.set(content, this.#length);
-    this.#length = length;
   }
 
-  /** All of them, a character for each, which are forgotten. */
+  /** All of them, which are forgotten. */
   end(): string {
-    const text = this.#bytes.toString('latin1', 0, this.#length);
-    this.#bytes = Buffer.alloc(0);
-    this.#length = 0;
+    this.#flush();
+    const text = this.#text;
+    this.#text = '';
     return text;
+  }
+
+  #flush(): void {
+    this.#text += this.#block.toString('latin1', 0, this.#length);
+    this.#length = 0;
   }
 }
 
