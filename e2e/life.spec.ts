@@ -210,6 +210,9 @@ test('a revival at the desk takes its reason from the keyboard at once, and its 
   await page.keyboard.type('the customer asked for it');
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/revived=asked-for-again/);
+  await expect(page.getByRole('status').filter({ hasText: 'is back.' })).toBeFocused();
+  await page.keyboard.press('Tab');
+  await expect(page.locator('#revived').getByRole('link', { name: id, exact: true })).toBeFocused();
   expect((await call<{ state: string }>('GET', `/api/instances/${id}`)).json.state).toBe('active');
 });
 

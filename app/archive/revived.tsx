@@ -93,7 +93,12 @@ export async function RevivedCard({
   const { line, now } = revival;
   if (now === null) return null;
   return (
-    <div id="revived" role="status" className="mb-6 grid max-w-3xl gap-2 rounded border border-ink bg-sheet p-4">
+    <div
+      id="revived"
+      role="status"
+      data-answer=""
+      className="mb-6 grid max-w-3xl gap-2 rounded border border-ink bg-sheet p-4"
+    >
       <p>
         <Link href={`/sandboxes/${now.id}`} prefetch={false} className="font-[560] [overflow-wrap:anywhere]">
           {now.name ?? now.id}

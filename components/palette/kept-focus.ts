@@ -1,6 +1,7 @@
 /**
  * Keeps the keyboard where it was when the pressed button goes with what its form did: a row that was removed, a button
- * of the state before. Knows nothing of the forms.
+ * of the state before. An answer that stands elsewhere on the page (`data-answer`) goes first. Knows nothing of the
+ * forms.
  */
 
 /** Begins to watch the page's forms; the function it answers ends that. */
@@ -9,7 +10,7 @@ export function keepFocus(): () => void {
   let path: Element[] = [];
   const watch = new MutationObserver(() => {
     if (document.activeElement !== document.body || path[0]?.isConnected !== false) return;
-    const near = path.find((element) => element.isConnected);
+    const near = document.querySelector('main [data-answer]') ?? path.find((element) => element.isConnected);
     forget();
     if (!(near instanceof HTMLElement) || !near.matches('main *')) return;
     near.tabIndex = -1;
