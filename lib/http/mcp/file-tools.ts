@@ -250,7 +250,7 @@ export const fileTools: readonly McpTool[] = [
     name: 'winterdock_search_files',
     title: 'Search files',
     description:
-      'Finds files by a text in their names, or lines by a text in their contents; letter by letter, no pattern. Searches all volumes unless one is named. Wakes nothing. For patterns use grep with winterdock_exec.',
+      'Finds files by a text in their names, or with `in: content` lines by a text in their contents; letter by letter, no pattern. Searches all volumes unless one is named. Wakes nothing. For patterns use grep with winterdock_exec.',
     input: z.strictObject({
       id: sandboxId,
       q: searchQuerySchema.shape.q.describe('The text to find.'),
@@ -268,7 +268,7 @@ export const fileTools: readonly McpTool[] = [
         ...(hit.text === undefined ? {} : { text: cutInMiddle(hit.text, 400).text }),
       }));
       const { items, cut } = fitting(found);
-      return { facts: { hits: items, more: truncated || cut > 0 } };
+      return { facts: { in: query.in, hits: items, more: truncated || cut > 0 } };
     },
   }),
   mcpTool({

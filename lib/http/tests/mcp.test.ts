@@ -47,9 +47,12 @@ describe.each(REVISIONS)('with a client of %s', (revision) => {
 
     const found = await agent.call('search_files', { id, q: '- 1', in: 'content' });
     expect(found.facts).toEqual({
+      in: 'content',
       hits: [{ path: '/workspace/tools/sum.py', line: 2, text: script.split('\n')[1] }],
       more: false,
     });
+    // Nothing was found in the names: it says that it looked there alone.
+    expect((await agent.call('search_files', { id, q: '- 1' })).facts).toEqual({ in: 'name', hits: [], more: false });
     const shot = await agent.call('snapshot_sandbox', { id, tag: 'before the mend' });
     const mended = await agent.call('edit_file', {
       id,

@@ -1,7 +1,6 @@
 /**
- * Parts of Python's library that lean on what a sandbox has not: sockets, threads, processes and the files of a
- * build. A socket
- * would end the interpreter without a word. Knows nothing of requests, which are python-network.ts.
+ * Parts of Python's library that lean on what a sandbox has not: sockets, threads, processes and the files of a build.
+ * A socket would end the interpreter without a word. Knows nothing of requests, which are python-network.ts.
  */
 
 /** By the name of a module: lines that are run in it when it has been imported. */
