@@ -9,6 +9,7 @@ import type { Readable } from 'node:stream';
 import { WinterdockError } from './errors.ts';
 import { privateBytes } from './resident-memory.ts';
 import { deserializeError, type SerializedError } from './serialized-error.ts';
+import { withoutSignalsUnlessStarted } from './unstarted.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const NICENESS = 5;
@@ -94,7 +95,7 @@ export class HelperProcess<Message extends AnyMessage> {
         ? { execPath: SETPRIV, execArgv: ['--pdeathsig', 'KILL', process.execPath, ...options.flags] }
         : { execArgv: [...options.flags] }),
     });
-    const started = new HelperProcess(child, options);
+    const started = new HelperProcess(withoutSignalsUnlessStarted(child), options);
     try {
       await started.next(
         (message) => 'ready' in message,

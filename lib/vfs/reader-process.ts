@@ -9,6 +9,7 @@ import { entryOf } from '../base/bundled.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { privateBytes } from '../base/resident-memory.ts';
 import { deserializeError } from '../base/serialized-error.ts';
+import { withoutSignalsUnlessStarted } from '../base/unstarted.ts';
 import { parseFromReader, type ReaderJob, type ReaderJobResult } from './messages.ts';
 
 export type JobDeath = 'timeout' | 'memory' | 'crash';
@@ -83,7 +84,7 @@ export class ReaderProcess {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1', ...(cache && { NODE_COMPILE_CACHE: cache }) },
     });
-    const reader = new ReaderProcess(child);
+    const reader = new ReaderProcess(withoutSignalsUnlessStarted(child));
     await reader.#ready();
     if (child.pid !== undefined) lower(child.pid, niceness);
     child.on('message', (message) => reader.#take(message));

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { BUNDLES, entryOf } from '../../base/bundled.ts';
 import { makeFolderNow, removeTreeNow } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
+import { withoutSignalsUnlessStarted } from '../../base/unstarted.ts';
 import { CHANNEL_DESCRIPTOR, ServerChannel } from '../channel.ts';
 import { parseFromInstance } from '../protocol.ts';
 import type { OwnUser, User } from './walls/user.ts';
@@ -153,7 +154,7 @@ export function startWorker(
 /** Starts a process with a channel. It counts as ready at once. */
 export function startWorkerProcess(command: readonly string[], env: NodeJS.ProcessEnv): Worker {
   const [file = '', ...args] = command;
-  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env });
+  const child = withoutSignalsUnlessStarted(spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env }));
   // Without descriptors left there are no pipes at all; `error` says so then.
   const pipe = (child.stdio as typeof child.stdio | undefined)?.[CHANNEL_DESCRIPTOR];
   const channel = new ServerChannel((pipe as Duplex | undefined) ?? new PassThrough().destroy());
