@@ -236,6 +236,10 @@ test('an example is stored, docked and opened by one press', async ({ page }) =>
   await press(page, 'Run all of it');
   await expect(run.getByText('All components are done.')).toBeVisible();
   expect(await output(page)).toEqual({ total: 28.2, text: 'Goods 25.00, postage 3.20, together 28.20' });
+  // On a phone a long output scrolls in its box, and the page does not.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await page.setViewportSize({ width: 1280, height: 900 });
 
   // A typed command is not dropped for the component that the form begins with.
   await page.getByRole('link', { name: 'Schedules', exact: true }).click();

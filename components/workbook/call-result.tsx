@@ -64,7 +64,7 @@ function End({ ok, says, tookMs }: { ok: boolean; says: string; tookMs: number }
 export function ComponentCallView({ path, answer }: { path: string; answer: ComponentCallAnswer }) {
   const { output, error, logs, took_ms } = answer;
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <End ok={error === undefined} says={error === undefined ? `${path} is done.` : error.message} tookMs={took_ms} />
       {output !== undefined && <Value label="Output" value={output} />}
       <LogView logs={logs} isOne />
@@ -84,7 +84,7 @@ export function WorkflowCallView({ answer }: { answer: WorkflowCallAnswer }) {
   const { outputs, components, logs, took_ms } = answer;
   const ok = components.every(({ state }) => state === 'done');
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <End ok={ok} says={workflowInWords(answer)} tookMs={took_ms} />
       <table className="ledger">
         <thead>

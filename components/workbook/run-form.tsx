@@ -77,7 +77,7 @@ function PortField({
 
 function Progress({ progress: { woke, running, ended, logs }, isOne }: { progress: CallProgress; isOne: boolean }) {
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <p role="status" className="text-ink-2 [overflow-wrap:anywhere]">
         {woke === null ? 'Waking it…' : running.length === 0 ? 'Running…' : `Running ${running.join(', ')}…`}
         {ended.length > 0 && ` ${ended.length.toLocaleString('en')} done.`}
@@ -111,7 +111,7 @@ export function RunForm({
         event.preventDefault();
         live.start(new FormData(event.currentTarget));
       }}
-      className="grid gap-5"
+      className="grid grid-cols-[minmax(0,1fr)] gap-5"
       noValidate
     >
       {ports.length > 0 && (
