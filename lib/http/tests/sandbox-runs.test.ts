@@ -293,6 +293,7 @@ test('a stop of the server ends what runs and says so; a kill loses it, and that
     const [lost] = (await again.call<SandboxRun[]>('GET', at)).json;
     expect(lost).toMatchObject({ id: told.trim(), state: 'lost', exit_code: null });
     expect(lost?.reason).toContain('The server ended under it');
+    expect(lost?.reason).toContain('commands wrote that had ended is kept; a loop is one command');
     // It had begun: its first output was there.
     expect(lost?.started).toBeGreaterThanOrEqual(lost?.created ?? Number.NaN);
     expect(lost?.ended).toBeGreaterThanOrEqual(lost?.started ?? Number.NaN);
