@@ -29,6 +29,6 @@ test.each([
 
 test('a long script takes one pass', () => {
   const started = performance.now();
-  expect(isCompleteScript(`${'echo "a" <<<b; '.repeat(100_000)}'`)).toBe(false);
-  expect(performance.now() - started).toBeLessThan(10_000);
+  expect(isCompleteScript(`${'echo "a" <<<b; '.repeat(20_000)}'`)).toBe(false);
+  expect(performance.now() - started).toBeLessThan(2000);
 });

@@ -81,5 +81,5 @@ test('sources of 2 MB that share nothing are not compared for long', () => {
     Array.from({ length: 60_000 }, (_, at) => `${(at * seed) % 99_991} and more`).join('\n');
   const started = performance.now();
   expect(diffSources(lines(7919), lines(104_729))).toBeNull();
-  expect(performance.now() - started).toBeLessThan(30_000);
+  expect(performance.now() - started).toBeLessThan(5000);
 });

@@ -71,15 +71,19 @@ export function carriedOver(wall: WallTime): WallTime {
   return daysLater(wall, 0);
 }
 
+/** Seconds that the clock of a zone is ahead of UTC at `epoch` (seconds). */
+export function offsetAt(epoch: number, zone: string): number {
+  return asUtc(wallTimeOf(epoch, zone)) - epoch;
+}
+
 /**
  * Epoch seconds at which the clock of a zone shows `wall`. For a time that occurs twice it is the first; a time that
  * the clock skips is moved by as much as the clock skips.
  */
 export function epochOf(wall: WallTime, zone: string): number {
   const utc = asUtc(wall);
-  const offsetAt = (epoch: number) => asUtc(wallTimeOf(epoch, zone)) - epoch;
-  const before = utc - offsetAt(utc - DAY_SECONDS);
-  const after = utc - offsetAt(utc + DAY_SECONDS);
-  const shown = [before, after].filter((epoch) => epoch + offsetAt(epoch) === utc);
+  const before = utc - offsetAt(utc - DAY_SECONDS, zone);
+  const after = utc - offsetAt(utc + DAY_SECONDS, zone);
+  const shown = [before, after].filter((epoch) => epoch + offsetAt(epoch, zone) === utc);
   return shown.length === 0 ? before : Math.min(...shown);
 }

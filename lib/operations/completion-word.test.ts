@@ -69,7 +69,6 @@ test('a command stands at the beginning, after what separates commands, and nowh
 
 test('a long line takes one pass', () => {
   const begun = performance.now();
-  for (const piece of ['"\\', '\\ ', "'a", '| '])
-    expect(wordBefore(piece.repeat(50_000), W).path).toEqual(['workspace']);
-  expect(performance.now() - begun).toBeLessThan(10_000);
+  for (const piece of ['"\\', '\\ ', "'a", '| ']) expect(wordBefore(piece.repeat(5000), W).path).toEqual(['workspace']);
+  expect(performance.now() - begun).toBeLessThan(1000);
 });

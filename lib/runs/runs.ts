@@ -87,7 +87,8 @@ export class Runs {
           ...endedFields(row),
           ending: 'lost',
           endedMs: this.#clock.now(),
-          reason: 'The server ended under it. What its commands wrote that had ended is kept; a loop is one command.',
+          reason:
+            'The server ended under it. What was written by commands that had ended is kept; a loop is one command.',
         };
         await this.#registry.runs.end(row.id, ended, [this.#line(row, audit, 'run.lost', `${row.id} was under way`)]);
       }

@@ -155,7 +155,7 @@ test('endless output is bounded in memory, holds nobody up, and ends with a stop
   await vi.waitFor(async () => expect((await look(run)).output_bytes).toBeGreaterThan(9 * 1024 * 1024), 60_000);
   const asked = Date.now();
   expect((await server.call('GET', '/api/instances/two')).status).toBe(200);
-  expect(Date.now() - asked).toBeLessThan(15_000);
+  expect(Date.now() - asked).toBeLessThan(2000);
   const { output_bytes: bytes, output_start: start } = await look(run);
   expect(bytes - start).toBeLessThanOrEqual(65_536);
   const stopped = await stop(run);
@@ -293,7 +293,7 @@ test('a stop of the server ends what runs and says so; a kill loses it, and that
     const [lost] = (await again.call<SandboxRun[]>('GET', at)).json;
     expect(lost).toMatchObject({ id: told.trim(), state: 'lost', exit_code: null });
     expect(lost?.reason).toContain('The server ended under it');
-    expect(lost?.reason).toContain('commands wrote that had ended is kept; a loop is one command');
+    expect(lost?.reason).toContain('commands that had ended is kept; a loop is one command');
     // It had begun: its first output was there.
     expect(lost?.started).toBeGreaterThanOrEqual(lost?.created ?? Number.NaN);
     expect(lost?.ended).toBeGreaterThanOrEqual(lost?.started ?? Number.NaN);

@@ -354,5 +354,5 @@ test('a script takes the turn of the first interpreter that it starts by name', 
   const began = performance.now();
   for (const hostile of ['A=1 ', 'python3 ', ';env x=', '; a=b ', '\t'])
     turnOfScript(`;${hostile.repeat(200_000)}python3`);
-  expect(performance.now() - began).toBeLessThan(15_000);
+  expect(performance.now() - began).toBeLessThan(1500);
 });

@@ -4,17 +4,8 @@ import { stage } from '../testing/stage.ts';
 
 const at = stage();
 
-/** Runs lines of the shell in a new sandbox; returns what each printed. */
-async function shell(id: string, ...lines: string[]) {
-  const box = at.open(id);
-  const said: { stdout: string; stderr: string; exitCode: number }[] = [];
-  for (const command of lines) said.push(await box.exec({ command }));
-  await box.close({ drainMs: 1000, force: false });
-  return said;
-}
-
 test('what Python writes to /tmp is there for the shell, by whichever function it was made', async () => {
-  const [made, seen] = await shell(
+  const [made, seen] = await at.runAll(
     'tmp-files',
     `python3 - <<'X'
 import os, pathlib, tempfile
@@ -34,7 +25,7 @@ X`,
 });
 
 test('a walk gives the names that the shell knows, with every option of the library', async () => {
-  const [, walked] = await shell(
+  const [, walked] = await at.runAll(
     'walks',
     'mkdir -p src/deep /tmp/t; touch src/a.py src/deep/B.PY /tmp/t/c.py',
     `python3 - <<'X'
@@ -57,7 +48,7 @@ X`,
 });
 
 test('a script finds what lies beside it by __file__, and its names are its own', async () => {
-  const [, ran, traced, inline] = await shell(
+  const [, ran, traced, inline] = await at.runAll(
     'names',
     'mkdir -p /tmp/app; echo data > /tmp/app/data.txt; printf "def f():\\n    raise KeyError(1)\\n" > /tmp/app/other.py',
     `cat > /tmp/app/main.py <<'X'
@@ -79,7 +70,7 @@ cd /tmp && python3 app/main.py`,
 });
 
 test('a file that Python cannot keep is refused', async () => {
-  const [refused] = await shell(
+  const [refused] = await at.runAll(
     'refused',
     `python3 - <<'X'
 import pathlib, os
@@ -92,7 +83,7 @@ X`,
 });
 
 test('links are links: none is followed by a removal, and one to nowhere hides nothing', async () => {
-  const [, listed, left] = await shell(
+  const [, listed, left] = await at.runAll(
     'links',
     'mkdir -p keep d; echo precious > keep/f; ln -s /workspace/keep d/link; ln -s ../keep/f d/near; ln -s nowhere d/gone',
     `python3 - <<'X'
@@ -119,7 +110,7 @@ X`,
 });
 
 test('a folder is renamed with what it holds, and a file keeps its mode', async () => {
-  const [, moved, left] = await shell(
+  const [, moved, left] = await at.runAll(
     'renames',
     'mkdir -p a/b; echo x > a/b/run.sh; chmod 750 a/b/run.sh; mkdir full; touch full/f',
     `python3 - <<'X'

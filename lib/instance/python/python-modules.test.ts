@@ -4,15 +4,6 @@ import { stage } from '../testing/stage.ts';
 
 const at = stage();
 
-/** Runs lines of the shell in a new sandbox; returns what each printed, and the last exit code. */
-async function shell(id: string, ...lines: string[]) {
-  const box = at.open(id);
-  const said: { stdout: string; stderr: string; exitCode: number }[] = [];
-  for (const command of lines) said.push(await box.exec({ command }));
-  await box.close({ drainMs: 1000, force: false });
-  return said;
-}
-
 const FILES = [
   'mkdir -p app/deep lib /memory/kept /tmp/other',
   'printf "def name():\\n    return __file__\\n" | tee app/helper.py app/deep/__init__.py lib/far.py /memory/kept/far2.py /tmp/other/near.py > /dev/null',
@@ -20,7 +11,7 @@ const FILES = [
 ].join('\n');
 
 test('a program imports what lies beside it, and what PYTHONPATH names, in every volume', async () => {
-  const [, main, named, current, volumes] = await shell(
+  const [, main, named, current, volumes] = await at.runAll(
     'modules',
     FILES,
     'python3 app/main.py -x; ls -A app',
@@ -39,7 +30,7 @@ test('a program imports what lies beside it, and what PYTHONPATH names, in every
 });
 
 test('functions that name a path by its root reach the sandbox’s files, and a real path is the sandbox’s', async () => {
-  const [, moved] = await shell(
+  const [, moved] = await at.runAll(
     'paths',
     FILES,
     `python3 -c "
@@ -52,7 +43,7 @@ ls lib`,
 });
 
 test('options are CPython’s: warnings, asserts, isolation, and a script that is not there', async () => {
-  const [, warned, lax, alone, missing, version] = await shell(
+  const [, warned, lax, alone, missing, version] = await at.runAll(
     'options',
     FILES,
     'python3 -Werror -c "import warnings; warnings.warn(\'told\')"',

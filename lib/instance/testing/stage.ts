@@ -20,6 +20,8 @@ export interface Stage {
   open(id: string, spec?: Partial<OpenSpec>): InstanceProcess;
   /** Runs a script and returns its output. */
   say(process: InstanceProcess, command: string): Promise<string>;
+  /** Runs scripts one after the other in a sandbox, and closes it. Returns what each printed and its exit code. */
+  runAll(id: string, ...commands: string[]): Promise<{ stdout: string; stderr: string; exitCode: number }[]>;
 }
 
 /** One pool for the tests of a file. */
@@ -72,6 +74,13 @@ export function stage(options: { size?: number; maxActive?: number } = {}): Stag
     async say(process, command) {
       const { stdout, stderr } = await process.exec({ command });
       return stdout + stderr;
+    },
+    async runAll(id, ...commands) {
+      const box = this.open(id);
+      const said: { stdout: string; stderr: string; exitCode: number }[] = [];
+      for (const command of commands) said.push(await box.exec({ command }));
+      await box.close({ drainMs: 1000, force: false });
+      return said;
     },
   };
 }

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { makeFolderNow, removeTreeNow } from '../../../base/effects.ts';
 import { STATM_DESCRIPTOR } from '../../../base/resident-memory.ts';
+import { withoutSignalsUnlessStarted } from '../../../base/unstarted.ts';
 
 /** Where the tools of util-linux are, whatever the server's own PATH is. */
 const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
@@ -133,11 +134,13 @@ export async function buildRoom(walls: readonly RoomWall[], folders: RoomFolders
   const newRoot = join(folders.tmpFolder, `room-${process.pid}`);
   makeFolderNow(newRoot);
   const script = ['set -e', ...(walls.includes('files') ? [rootScript(newRoot, folders)] : []), WAIT].join('\n');
-  const builder = spawn(unshare, [...flags, '/bin/sh', '-c', script], {
-    env: { NODE_ENV: 'production', PATH: TOOL_FOLDERS.join(':') },
-    timeout: MAX_BUILD_MS,
-    killSignal: 'SIGKILL',
-  });
+  const builder = withoutSignalsUnlessStarted(
+    spawn(unshare, [...flags, '/bin/sh', '-c', script], {
+      env: { NODE_ENV: 'production', PATH: TOOL_FOLDERS.join(':') },
+      timeout: MAX_BUILD_MS,
+      killSignal: 'SIGKILL',
+    }),
+  );
   const descriptors: number[] = [];
   const kinds = [...(isRoot ? [] : ['user']), ...walls.map((wall) => (wall === 'net' ? 'net' : 'mnt'))];
   try {

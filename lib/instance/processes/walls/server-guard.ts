@@ -4,6 +4,7 @@
  * nothing of workers but their mark.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { withoutSignalsUnlessStarted } from '../../../base/unstarted.ts';
 import { SERVER_MARK, serverMark } from '../process.ts';
 
 /**
@@ -34,11 +35,13 @@ export function startServerGuard(): ServerGuard {
   const start = () => {
     if (isClosed) return;
     // Detached: signals of the terminal are not meant for it.
-    child = spawn('/bin/sh', ['-c', SCRIPT], {
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-      env: { NODE_ENV: 'production', PATH: '/usr/bin:/bin', MARK: `${SERVER_MARK}=${serverMark(process.pid)}` },
-    });
+    child = withoutSignalsUnlessStarted(
+      spawn('/bin/sh', ['-c', SCRIPT], {
+        detached: true,
+        stdio: ['pipe', 'ignore', 'ignore'],
+        env: { NODE_ENV: 'production', PATH: '/usr/bin:/bin', MARK: `${SERVER_MARK}=${serverMark(process.pid)}` },
+      }),
+    );
     child.unref();
     child.stdin?.on('error', () => {});
     (child.stdin as { unref?(): void } | null)?.unref?.();

@@ -132,7 +132,7 @@ export function requireWalls({ missing }: Walls, required: readonly Wall[]): voi
 /** For the person who starts the server: which walls are in force. `isWhole`: all that there are. */
 export function wallsAtStart({ states, missing, user, ownUser }: Walls): { text: string; isWhole: boolean } {
   const inForce = WALLS.filter((wall) => states[wall]).map((wall) =>
-    wall === 'uid' ? `uid (${ownUser ? 'each sandbox has a user' : `sandboxes run as user ${user?.uid}`})` : wall,
+    wall === 'uid' ? `uid (${ownUser ? 'each sandbox has its own user' : `sandboxes run as user ${user?.uid}`})` : wall,
   );
   const text = inForce.length === 0 ? 'none' : inForce.join(', ');
   if (missing.size === 0) return { text, isWhole: true };

@@ -1,4 +1,5 @@
 /** Time zones as `TZ` names them: those of the tz database, and fixed ones as `UTC-2` and `<+05>-5`. Pure. */
+import { isTimeZone, offsetAt } from '../../../../base/zoned-time.ts';
 
 export interface TimeZone {
   /** Milliseconds that its clocks are ahead of UTC. */
@@ -33,26 +34,16 @@ export function zoneOf(value: string | undefined): TimeZone {
 
 function named(timeZone: string): TimeZone | null {
   if (timeZone === 'UTC' || timeZone === 'GMT') return fixed(timeZone, 0);
-  try {
-    const part = (locale: string, timeZoneName: 'longOffset' | 'short', moment: number) =>
-      new Intl.DateTimeFormat(locale, { timeZone, timeZoneName })
-        .formatToParts(moment)
-        .find(({ type }) => type === 'timeZoneName')?.value ?? '';
-    const offsetMs = (moment: number) => {
-      const [, sign, hours = '0', minutes = '0', seconds = '0'] =
-        /^GMT(?:([-+])(\d{2}):(\d{2})(?::(\d{2}))?)?$/.exec(part('en-US', 'longOffset', moment)) ?? [];
-      const offset = Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS + Number(seconds) * 1000;
-      return sign === '-' ? -offset : offset;
-    };
-    offsetMs(0);
-    const nameAt = (moment: number) =>
-      LOCALES.map((locale) => part(locale, 'short', moment)).find((name) => /^[A-Z]+$/.test(name)) ??
-      offsetText(offsetMs(moment), 0).replace(/00$/, '');
-    return { offsetMs, nameAt };
-  } catch {
-    // There is no such zone.
-    return null;
-  }
+  if (!isTimeZone(timeZone)) return null;
+  const offsetMs = (moment: number) => offsetAt(Math.floor(moment / 1000), timeZone) * 1000;
+  const letters = (locale: string, moment: number) =>
+    new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' })
+      .formatToParts(moment)
+      .find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const nameAt = (moment: number) =>
+    LOCALES.map((locale) => letters(locale, moment)).find((name) => /^[A-Z]+$/.test(name)) ??
+    offsetText(offsetMs(moment), 0).replace(/00$/, '');
+  return { offsetMs, nameAt };
 }
 
 /** `%z` with this many colons. */
