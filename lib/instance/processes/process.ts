@@ -10,10 +10,11 @@ import { basename, dirname, join } from 'node:path';
 import { type Duplex, PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { BUNDLES, entryOf } from '../../base/bundled.ts';
+import { CHANNEL_DESCRIPTOR, ServerChannel } from '../../base/channel.ts';
 import { makeFolderNow, removeTreeNow } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import { withoutSignalsUnlessStarted } from '../../base/unstarted.ts';
-import { CHANNEL_DESCRIPTOR, ServerChannel } from '../channel.ts';
+import { MOST_REQUEST_BYTES } from '../../outgoing/network-limits.ts';
 import { parseFromInstance } from '../protocol.ts';
 import type { OwnUser, User } from './walls/user.ts';
 
@@ -157,7 +158,7 @@ export function startWorkerProcess(command: readonly string[], env: NodeJS.Proce
   const child = withoutSignalsUnlessStarted(spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env }));
   // Without descriptors left there are no pipes at all; `error` says so then.
   const pipe = (child.stdio as typeof child.stdio | undefined)?.[CHANNEL_DESCRIPTOR];
-  const channel = new ServerChannel((pipe as Duplex | undefined) ?? new PassThrough().destroy());
+  const channel = new ServerChannel((pipe as Duplex | undefined) ?? new PassThrough().destroy(), MOST_REQUEST_BYTES);
   let tail = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-STDERR_TAIL);

@@ -7,7 +7,7 @@ import { startWorkerProcess, type Worker } from '../processes/process.ts';
  * by it, and `channel.send(message, done)` sends one; `socket` is what the channel writes to.
  */
 export function startScriptedWorker(script: string): Worker {
-  const code = `import { WorkerChannel } from ${JSON.stringify(join(import.meta.dirname, '..', 'channel.ts'))};
+  const code = `import { WorkerChannel } from ${JSON.stringify(join(import.meta.dirname, '..', '..', 'base', 'channel.ts'))};
     const channel = new WorkerChannel((received) => message(received), () => process.exit(0));
     ${script}`;
   const flags = ['--no-warnings', '--input-type=module', '-e', code];

@@ -6,12 +6,12 @@
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { WorkerChannel } from '../../base/channel.ts';
 import { unlinkFileNow } from '../../base/effects.ts';
 import { messageOf } from '../../base/errors.ts';
 import { serializeError } from '../../base/serialized-error.ts';
 import { closeToRest, giveIdentity, openLive } from '../../vfs/open.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
-import { WorkerChannel } from '../channel.ts';
 import { isKeptThread } from '../components/kept-threads.ts';
 import { DEFAULT_POLICY, profileOf } from '../policies.ts';
 import type { FromInstance, ToInstance } from '../protocol.ts';

@@ -1,13 +1,13 @@
 /**
- * The channel between the server and a worker: a socket that both have open from the start. What the server sends is
- * serialised by V8. What a worker sends is a stranger's: a frame of two lengths, JSON and one run of bytes, each within
- * a bound, and nothing of it is ever given to V8's deserialiser. Knows no message but for where its bytes belong.
+ * The channel between the server and a process that touches what guests wrote: a socket that both have open from the
+ * start. What the server sends is serialised by V8. What the process sends is a stranger's: a frame of two lengths,
+ * JSON and one run of bytes, each within a bound, and nothing of it is ever given to V8's deserialiser. Knows no
+ * message but for where its bytes belong.
  */
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DefaultSerializer, deserialize } from 'node:v8';
-import { MOST_REQUEST_BYTES } from '../outgoing/network-limits.ts';
 
 /** Descriptor of the worker's end. */
 export const CHANNEL_DESCRIPTOR = 3;
@@ -89,12 +89,13 @@ export class ServerChannel {
   readonly #socket: Duplex;
   readonly #listeners = new Set<(message: unknown) => void>();
   readonly #closed = Promise.withResolvers<void>();
-  #mostBytes = MOST_REQUEST_BYTES;
+  #mostBytes: number;
   #isOpen = true;
 
-  /** `socket`: that of descriptor 3 of a started process. */
-  constructor(socket: Duplex) {
+  /** `socket`: that of descriptor 3 of a started process. `mostBytes`: a message may have so many beside its text. */
+  constructor(socket: Duplex, mostBytes: number) {
     this.#socket = socket;
+    this.#mostBytes = mostBytes;
     const reader = new FrameReader(
       HEADER_BYTES,
       (header) => this.#sizeOf(header),
