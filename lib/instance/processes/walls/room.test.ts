@@ -21,7 +21,6 @@ test.runIf(givesNamespaces)(
       readable: [at('read')],
       writable: [at('data/live'), at('data/spill')],
       hidden: [at('data')],
-      tmpFolder: at('data/spill'),
     });
     try {
       const script = `cat "$1/read/file"; echo; echo mine > "$1/data/live/mine"; echo no > "$1/read/file"

@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import { closeSync, existsSync, lstatSync, openSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { makeFolderNow, removeTreeNow } from '../../../base/effects.ts';
 import { STATM_DESCRIPTOR } from '../../../base/resident-memory.ts';
 import { withoutSignalsUnlessStarted } from '../../../base/unstarted.ts';
 
@@ -20,6 +19,12 @@ const SYSTEM = ['/usr/lib', '/usr/lib64', '/usr/lib32', '/usr/bin', '/lib', '/li
 const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/localtime'];
 const DEVICES = ['/dev/null', '/dev/zero', '/dev/urandom', '/dev/random'];
 
+/**
+ * Where the root of a room is built, over a folder that every Linux has and no room shows. Nothing is made on a disk:
+ * what stands in a folder that a worker writes cannot be in the way, whatever its name is.
+ */
+const BUILT_AT = '/sys';
+
 /** What a room is closed to. */
 export type RoomWall = 'net' | 'files';
 
@@ -30,8 +35,6 @@ export interface RoomFolders {
   writable: readonly string[];
   /** Seen in the room only as far as it is named above. */
   hidden: readonly string[];
-  /** A folder in which one can be made for a moment. */
-  tmpFolder: string;
 }
 
 export interface Room {
@@ -65,7 +68,8 @@ const field = (path: string) =>
  * take the old root away, and goes with it: nobody in the room sees a process. One call makes many mounts, and one many
  * folders: a program for each took most of the time that a room takes.
  */
-function rootScript(root: string, { readable, writable, hidden }: RoomFolders): string {
+function rootScript({ readable, writable, hidden }: RoomFolders): string {
+  const root = BUILT_AT;
   const isThere = (path: string) => existsSync(path);
   const isLink = (path: string) => lstatSync(path).isSymbolicLink();
   const system = SYSTEM.filter(isThere);
@@ -131,9 +135,7 @@ export async function buildRoom(walls: readonly RoomWall[], folders: RoomFolders
     ...(walls.includes('net') ? ['--net'] : []),
     ...(walls.includes('files') ? ['--mount', '--propagation', 'private'] : []),
   ];
-  const newRoot = join(folders.tmpFolder, `room-${process.pid}`);
-  makeFolderNow(newRoot);
-  const script = ['set -e', ...(walls.includes('files') ? [rootScript(newRoot, folders)] : []), WAIT].join('\n');
+  const script = ['set -e', ...(walls.includes('files') ? [rootScript(folders)] : []), WAIT].join('\n');
   const builder = withoutSignalsUnlessStarted(
     spawn(unshare, [...flags, '/bin/sh', '-c', script], {
       env: { NODE_ENV: 'production', PATH: TOOL_FOLDERS.join(':') },
@@ -157,7 +159,6 @@ export async function buildRoom(walls: readonly RoomWall[], folders: RoomFolders
     throw error;
   } finally {
     builder.kill('SIGKILL');
-    removeTreeNow(newRoot);
   }
   const options = { user: 'user', net: 'net', mnt: 'mount' } as Record<string, string>;
   return {

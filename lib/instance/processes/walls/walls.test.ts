@@ -81,6 +81,27 @@ test('the escaped worker does what the table of the threat model says, behind ea
   expect(found.map((row, at) => row.map((cell, column) => (cell === '?' ? rows[at]?.[column] : cell)))).toEqual(rows);
 });
 
+test('what workers leave in their folders takes no wall from the next server', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-left-'));
+  chmodSync(folder, 0o755);
+  const options = { dataFolder: folder, cacheFolder: join(folder, 'cache'), maxStartMs: 30_000 };
+  // Where earlier servers built their rooms, whatever their process id was.
+  const left = Array.from({ length: 10 }, (_, more) => `room-${process.pid + more}`);
+  mkdirSync(join(folder, 'spill'));
+  for (const name of left) writeFileSync(join(folder, 'spill', name), '');
+  const walls = await buildWalls(options);
+  expect(walls.states).toEqual(at.walls.states);
+  expect(Object.fromEntries(walls.missing)).toEqual(Object.fromEntries(at.walls.missing));
+  walls.close();
+  // A room leaves nothing on the disk, and the start of the pool clears the rest.
+  expect(readdirSync(join(folder, 'spill')).sort()).toEqual(left.toSorted());
+  const pool = createPool({ ...options, size: 0, maxActive: 1 });
+  await pool.start();
+  await pool.stop();
+  expect(readdirSync(join(folder, 'spill'))).toEqual([]);
+  rmSync(folder, { recursive: true });
+}, 60_000);
+
 test('a wrapper’s pid never takes the place of the worker’s: such a worker does not start', async () => {
   const options = {
     dataFolder: at.folder,

@@ -251,7 +251,6 @@ async function findRoom(
         readable: [...READABLE_CODE, process.execPath],
         writable: [join(dataFolder, 'live'), spill, ...caches].flatMap(withRealPath),
         hidden: withRealPath(dataFolder),
-        tmpFolder: spill,
       });
       for (const wall of walls) missing.delete(wall);
       return room;
