@@ -51,6 +51,15 @@ export interface NewDelivery {
   nextMs: number | null;
 }
 
+/** A part of the ledger that one webhook is told of. */
+interface DeliveryStep {
+  webhook: string;
+  /** Its cursor before and after. */
+  from: number;
+  to: number;
+  deliveries: NewDelivery[];
+}
+
 export interface DeliveryRow extends NewDelivery {
   state: DeliveryState;
   attempts: number;
@@ -82,10 +91,10 @@ export interface WebhookStore {
 
   /**
    * Moves cursors on, together with what is to be delivered for the lines between: all or nothing. Leaves out webhooks
-   * that are gone, off, or whose cursor is not at `from` any more. Survives a kill at once, and a power loss with the
-   * next transaction: until then the lines are simply looked at again.
+   * that are gone, off, or whose cursor is not at `from` any more; returns the steps that were taken. Survives a kill
+   * at once, and a power loss with the next transaction: until then the lines are simply looked at again.
    */
-  plan(steps: readonly { webhook: string; from: number; to: number; deliveries: NewDelivery[] }[]): Promise<void>;
+  plan(steps: readonly DeliveryStep[]): Promise<DeliveryStep[]>;
   /** Number of pending deliveries of a webhook, counted up to `most`. */
   pending(webhook: string, most: number): Promise<number>;
   /** Those to be tried by `nowMs`, earliest first. */
@@ -105,6 +114,11 @@ export interface WebhookStore {
   ): Promise<void>;
   /** Lets all pending deliveries of a webhook be tried at `nowMs`: it answers again. */
   hasten(webhook: string, nowMs: number): Promise<void>;
+  /**
+   * The same for those alone that wait for a time of another clock, because it was set back since: never tried and not
+   * due yet, tried last at a time ahead of `nowMs`, or due later than `longestMs` from it.
+   */
+  hastenAhead(webhook: string, nowMs: number, longestMs: number): Promise<void>;
   /** Stores a test, which is not tried again. */
   addTest(delivery: NewDelivery, ledger: LedgerEntry): Promise<DeliveryRow>;
   getDelivery(id: string): Promise<DeliveryRow | null>;

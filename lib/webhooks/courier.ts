@@ -13,7 +13,7 @@ import type { DeliveryRow, NewDelivery, WebhookRow } from '../registry/webhooks.
 import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
 import { type AttemptParts, attemptDelivery, PING } from './attempt.ts';
 import { isWanted } from './filter.ts';
-import { downPauseMs, givenUp, healthAfter, isDown, nextAttemptMs, stateAfter } from './retries.ts';
+import { downPauseMs, givenUp, healthAfter, isDown, LONGEST_PAUSE_MS, nextAttemptMs, stateAfter } from './retries.ts';
 
 /** Attempts at the same time for one webhook; one when its receiver is down. */
 const AT_ONCE = 4;
@@ -47,10 +47,20 @@ interface WebhookProgress {
   underWay: Set<string>;
   /** Attempts that ended: what was read as due before one of them may be delivered by now. */
   ended: number;
-  /** No attempt before this time (epoch milliseconds). */
-  heldUntilMs: number;
+  /** No attempt between these times (epoch milliseconds): a clock that was set back is before both. */
+  held: { fromMs: number; untilMs: number };
   /** The last line that was looked at: the cursor, or later. */
   seen: number;
+}
+
+const NOT_HELD: WebhookProgress['held'] = { fromMs: 0, untilMs: 0 };
+
+function heldFor(pauseMs: number, nowMs: number): WebhookProgress['held'] {
+  return { fromMs: nowMs, untilMs: nowMs + pauseMs };
+}
+
+function isHeld({ held: { fromMs, untilMs } }: WebhookProgress, nowMs: number): boolean {
+  return fromMs <= nowMs && nowMs < untilMs;
 }
 
 export class WebhookCourier {
@@ -156,7 +166,11 @@ export class WebhookCourier {
       if (isGone && this.#progressOf(id).underWay.size === 0) this.#progress.delete(id);
     }
     await this.#look(enabled);
-    for (const { id } of enabled) await this.#serve(id);
+    const now = this.#parts.clock.now();
+    for (const { id } of enabled) {
+      await webhooks.hastenAhead(id, now, LONGEST_PAUSE_MS);
+      await this.#serve(id);
+    }
     await this.#planNext(enabled);
   }
 
@@ -171,7 +185,7 @@ export class WebhookCourier {
       const next = await registry.webhooks.earliest(id);
       // With attempts under way, the next one begins as they end.
       if (next === null || progress.underWay.size > 0) continue;
-      left = Math.min(left, Math.max(next, progress.heldUntilMs) - now);
+      left = Math.min(left, Math.max(next, isHeld(progress, now) ? progress.held.untilMs : 0) - now);
     }
     this.#plan(Math.max(LEAST_PAUSE_MS, left));
   }
@@ -194,24 +208,19 @@ export class WebhookCourier {
       const deliveries = lines
         .filter((line) => isWanted(webhook, line))
         .map((line) => deliveryOf(webhook, line, clock.now()));
-      progress.seen = to;
       if (to < last) isMore = true;
       if (deliveries.length > 0 || to - webhook.cursor >= UNWRITTEN) {
         steps.push({ webhook: webhook.id, from: webhook.cursor, to, deliveries });
-      }
+      } else progress.seen = to;
     }
-    try {
-      await registry.webhooks.plan(steps);
-    } catch (error) {
-      // Nothing was written: the next round looks at the same lines again.
-      for (const { webhook, from } of steps) this.#progressOf(webhook).seen = from;
-      throw error;
-    }
+    // Only what was written has been looked at: what was not, because the disk refused or the webhook was changed
+    // meanwhile, is looked at again.
+    for (const { webhook, to } of await registry.webhooks.plan(steps)) this.#progressOf(webhook).seen = to;
     if (isMore) this.#plan(0);
   }
 
   #progressOf(id: string): WebhookProgress {
-    const progress = this.#progress.get(id) ?? { underWay: new Set(), ended: 0, heldUntilMs: 0, seen: 0 };
+    const progress = this.#progress.get(id) ?? { underWay: new Set(), ended: 0, held: NOT_HELD, seen: 0 };
     this.#progress.set(id, progress);
     return progress;
   }
@@ -225,7 +234,7 @@ export class WebhookCourier {
     const webhook = await registry.webhooks.get(id);
     const due = await registry.webhooks.due(id, now, 2 * AT_ONCE);
     if (progress.ended !== ended) return this.#serve(id);
-    if (webhook === null || !webhook.enabled || now < progress.heldUntilMs) return;
+    if (webhook === null || !webhook.enabled || isHeld(progress, now)) return;
     const most = isDown(webhook) ? 1 : AT_ONCE;
     for (const delivery of due) {
       if (this.#stop.signal.aborted || progress.underWay.size >= most) return;
@@ -240,7 +249,7 @@ export class WebhookCourier {
     const ended = this.#deliver(webhook, delivery, progress)
       .catch((error) => {
         this.#parts.log.error({ error: messageOf(error) }, 'an attempt of a webhook was not recorded');
-        progress.heldUntilMs = this.#parts.clock.now() + UNRECORDED_PAUSE_MS;
+        progress.held = heldFor(UNRECORDED_PAUSE_MS, this.#parts.clock.now());
       })
       .then(() => {
         progress.underWay.delete(delivery.id);
@@ -275,9 +284,9 @@ export class WebhookCourier {
     const off = why === null ? null : { reason: why, ledger: this.#offLine(before, why) };
     await webhooks.recordAttempt(delivery, attempt, health, config.webhookHistory, off);
     this.#parts.observe?.(attempt.state === 'pending' ? 'retried' : attempt.state);
-    if (isDown(health)) progress.heldUntilMs = now + downPauseMs(health);
+    if (isDown(health)) progress.held = heldFor(downPauseMs(health), now);
     else if (isDown(before)) {
-      progress.heldUntilMs = 0;
+      progress.held = NOT_HELD;
       await webhooks.hasten(webhook.id, now);
     }
   }

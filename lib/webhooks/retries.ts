@@ -21,6 +21,8 @@ const PAUSES_MS: readonly number[] = [
 ];
 /** A pause is longer or shorter by up to this part, so that what failed together does not come back together. */
 const JITTER = 0.2;
+/** No delivery waits for longer than this. */
+export const LONGEST_PAUSE_MS = Math.max(...PAUSES_MS) * (1 + JITTER);
 /** So many failures in a row are the receiver's and not the delivery's. */
 const DOWN_AFTER = 3;
 const GIVE_UP_MS = 24 * HOUR;
@@ -61,7 +63,8 @@ export function healthAfter(before: WebhookHealth, { error }: AttemptResult, now
   if (error === null) return { failures: 0, failingSinceMs: null, lastSuccessMs: nowMs };
   return {
     failures: before.failures + 1,
-    failingSinceMs: before.failingSinceMs ?? nowMs,
+    // A time ahead is of a clock that was set back since.
+    failingSinceMs: Math.min(before.failingSinceMs ?? nowMs, nowMs),
     lastSuccessMs: before.lastSuccessMs,
   };
 }

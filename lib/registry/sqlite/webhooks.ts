@@ -14,6 +14,7 @@ import {
   lt,
   lte,
   ne,
+  or,
   placeholder,
 } from '../../../db/drizzle.ts';
 import { webhookDeliveries, webhooks } from '../../../db/schema.ts';
@@ -82,13 +83,14 @@ export function openWebhooks(database: RegistryDatabase, ledger: LedgerTable): S
     remove: (id, entry) => logged(entry, () => (statements.remove().run({ id }).changes === 1 ? true : null)) ?? false,
 
     plan(steps) {
-      if (steps.length === 0) return;
-      database.writeWithoutSync(() => {
-        for (const { webhook, from, to, deliveries } of steps) {
-          if (statements.move().run({ id: webhook, from, to }).changes === 0) continue;
+      if (steps.length === 0) return [];
+      return database.writeWithoutSync(() =>
+        steps.filter(({ webhook, from, to, deliveries }) => {
+          if (statements.move().run({ id: webhook, from, to }).changes === 0) return false;
           for (const one of deliveries) statements.insertDelivery().run({ ...UNTRIED, ...one });
-        }
-      });
+          return true;
+        }),
+      );
     },
     pending: (webhook, most) => statements.pending().all({ webhook, most }).length,
     due: (webhook, nowMs, limit) => statements.due().all({ webhook, nowMs, limit }),
@@ -111,6 +113,11 @@ export function openWebhooks(database: RegistryDatabase, ledger: LedgerTable): S
       });
     },
     hasten: (webhook, nowMs) => database.writeWithoutSync(() => void statements.hasten().run({ webhook, nowMs })),
+    hastenAhead(webhook, nowMs, longestMs) {
+      const values = { webhook, nowMs, latestMs: nowMs + longestMs };
+      if (statements.ahead().get(values) === undefined) return;
+      database.writeWithoutSync(() => void statements.hastenAhead().run(values));
+    },
     addTest(delivery, entry) {
       // As it stays when the server ends before the answer.
       const row: DeliveryRow = {
@@ -154,8 +161,14 @@ function webhookStatements(database: RegistryDatabase) {
   const isIt = eq(webhooks.id, placeholder('id'));
   const isOf = eq(webhookDeliveries.webhook, placeholder('webhook'));
   const isDelivery = eq(webhookDeliveries.id, placeholder('id'));
-  const { state, nextMs } = webhookDeliveries;
+  const { state, nextMs, attempts, attemptedMs } = webhookDeliveries;
   const { id: _id, tenant: _tenant, created: _created, createdBy: _createdBy, ...MUTABLE } = WEBHOOK;
+  const isAhead = and(
+    isOf,
+    isNotNull(nextMs),
+    gt(nextMs, placeholder('nowMs')),
+    or(eq(attempts, 0).inlineParams(), gt(attemptedMs, placeholder('nowMs')), gt(nextMs, placeholder('latestMs'))),
+  );
   const page = (...where: Parameters<typeof and>) =>
     database.statement((queries) =>
       queries
@@ -251,6 +264,16 @@ function webhookStatements(database: RegistryDatabase) {
         .update(webhookDeliveries)
         .set({ nextMs: boundValue('nowMs') })
         .where(and(isOf, isNotNull(nextMs), gt(nextMs, placeholder('nowMs'))))
+        .prepare(),
+    ),
+    ahead: database.statement((queries) =>
+      queries.select({ seq }).from(webhookDeliveries).where(isAhead).limit(1).prepare(),
+    ),
+    hastenAhead: database.statement((queries) =>
+      queries
+        .update(webhookDeliveries)
+        .set({ nextMs: boundValue('nowMs') })
+        .where(isAhead)
         .prepare(),
     ),
     /** The newest of those that ended that is one too many. */
