@@ -95,6 +95,8 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
     const gone = folder && options.keep !== null ? await prune(path, options.keep) : null;
     if (gone !== null) {
       tell(`${gone.backups} older backups removed, ${gone.objects} objects with them.`);
+      if (gone.ahead > 0)
+        tell(`${gone.ahead} are dated ahead of this clock: they are kept until then, and not counted.`);
     }
     try {
       await recordBackup(config.registryPath, made, manifest, systemClock, config);

@@ -4,9 +4,14 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { FakeClock } from '../base/clock.ts';
+import { readConfig } from '../base/config.ts';
 import { removeTreeNow } from '../base/effects.ts';
+import { openSigner } from '../base/signing.ts';
+import { createDrawers } from '../host/drawers.ts';
 import type { ServerProcess } from '../testing/process.ts';
-import { manifestsIn, objectPath } from './store.ts';
+import { makeBackup } from './backup.ts';
+import { manifestsIn, objectPath, openFolderTarget, prune } from './store.ts';
 import { commandOf, expectWhole, populate, run, type ServerContent, spawnServer } from './testing/server-content.ts';
 
 /** Each test starts several processes. */
@@ -87,6 +92,45 @@ test('a second backup copies only changes, and --keep removes the first with its
   expect(at('yesterday').stderr).toContain('--at takes a time');
   expect(run('backup', folder, ['--verify', store]).status).toBe(0);
   expect(readdirSync(store).sort()).toEqual(['backups', 'lock.sqlite', 'objects']);
+});
+
+test('after the clock was set back, --keep keeps what is made now, and what is dated ahead', async () => {
+  const dated = join(root, 'dated');
+  /** A backup as a server with this clock makes it. */
+  const make = async (clock: FakeClock) => {
+    const target = await openFolderTarget(dated);
+    try {
+      const config = readConfig({ WB_DATA: folder });
+      const parts = { config, drawers: createDrawers(config), signer: openSigner(folder), passphrase: null };
+      return (await makeBackup({ ...parts, target, clock })).manifest.id;
+    } finally {
+      await target.close();
+    }
+  };
+  const present = new FakeClock(Date.now() - 10_000);
+  const ahead = new FakeClock(Date.now() + 5 * 365 * 86_400_000);
+  const before = [await make(ahead), await make(ahead)];
+  const made: string[] = [];
+  for (let day = 0; day < 3; day += 1) {
+    made.push(await make(present));
+    present.advance(1);
+  }
+  const left = run('backup', folder, [dated, '--keep', '2']);
+  expect(left.stdout).toMatch(/^2 older backups removed, \d objects with them\.$/m);
+  expect(left.stdout).toContain('2 are dated ahead of this clock: they are kept until then, and not counted.');
+  const ids = (await manifestsIn(dated)).manifests.map(({ id }) => id);
+  expect(ids).toEqual([expect.any(String), made[2], ...before.toSorted().reverse()]);
+  expect(run('backup', folder, ['--verify', dated]).status).toBe(0);
+
+  // The newest is the one that was made last, and one that is dated ahead is had by its date.
+  const newest = (...at: string[]) =>
+    run('restore', join(root, 'none'), ['--from', dated, '--dry-run', ...at]).stdout.split('\n')[0];
+  expect(newest()).toContain(`Backup ${ids[0]}, `);
+  expect(newest('--at', '2100-01-01')).toContain(`Backup ${ids[2]}, `);
+  // Once the clock has come to their date they are as any others.
+  ahead.advance(1);
+  expect(await prune(dated, 2, ahead)).toMatchObject({ backups: 2, ahead: 0 });
+  expect((await manifestsIn(dated, ahead)).manifests.map(({ id }) => id)).toEqual(before.toSorted().reverse());
 });
 
 test('writes that are answered before a backup begins are in it, whatever is written and moved meanwhile', async () => {

@@ -25,8 +25,8 @@ export interface OpenedBackup {
 }
 
 /**
- * Opens the newest backup in a folder, or the newest of a moment up to `atMs`; or the one in a tar file, whose objects
- * are unpacked to `tmpFolder` (absolute, made for it). Throws `not_found` when there is none.
+ * Opens the newest backup in a folder, or the one with the latest date up to `atMs`; or the one in a tar file, whose
+ * objects are unpacked to `tmpFolder` (absolute, made for it). Throws `not_found` when there is none.
  */
 export async function openBackup(from: string, tmpFolder: string, atMs: number | null): Promise<OpenedBackup> {
   if (!existsSync(from)) throw new WinterdockError('not_found', `There is no backup at ${from}.`);
@@ -37,7 +37,8 @@ const early = ({ begun_ms }: BackupManifest, atMs: number | null) => atMs === nu
 
 async function openFolder(folder: string, atMs: number | null): Promise<OpenedBackup> {
   const { manifests, damaged } = await manifestsIn(folder);
-  const manifest = manifests.find((one) => early(one, atMs));
+  const inOrder = atMs === null ? manifests : manifests.toSorted((a, b) => b.begun_ms - a.begun_ms);
+  const manifest = inOrder.find((one) => early(one, atMs));
   if (manifest === undefined) {
     const [why] = damaged;
     const upTo = atMs === null ? '' : ` up to ${new Date(atMs).toISOString()}`;

@@ -8,6 +8,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { type Clock, systemClock } from '../base/clock.ts';
 import {
   chmodFile,
   makeFolder,
@@ -92,8 +93,19 @@ export async function openFolderTarget(folder: string): Promise<BackupTarget> {
   };
 }
 
-/** The backups in a folder, newest first, and the manifests that cannot be read. */
-export async function manifestsIn(folder: string): Promise<{ manifests: BackupManifest[]; damaged: string[] }> {
+interface FolderManifests {
+  /**
+   * Newest first. Behind them those dated ahead of the clock: it was set back since, so each of them is older than what
+   * was made after that.
+   */
+  manifests: BackupManifest[];
+  /** How many of them are dated ahead. */
+  ahead: number;
+  damaged: string[];
+}
+
+/** The backups in a folder, and the manifests that cannot be read. */
+export async function manifestsIn(folder: string, clock: Clock = systemClock): Promise<FolderManifests> {
   const manifests: BackupManifest[] = [];
   const damaged: string[] = [];
   let names: string[];
@@ -110,24 +122,37 @@ export async function manifestsIn(folder: string): Promise<{ manifests: BackupMa
       damaged.push(`backups/${name}: ${messageOf(error)}`);
     }
   }
-  return { manifests, damaged };
+  const now = clock.now();
+  const ahead = manifests.filter(({ begun_ms }) => begun_ms > now);
+  return {
+    manifests: [...manifests.filter(({ begun_ms }) => begun_ms <= now), ...ahead],
+    ahead: ahead.length,
+    damaged,
+  };
 }
 
 /**
- * Removes all backups but the newest `keep`, and every object that none of those names. Removes nothing while a
- * manifest cannot be read, because its objects are not known. Returns the counts. The caller holds the folder's lock.
+ * Removes all backups but the newest `keep`, and every object that none of those names. Those dated ahead of the clock
+ * are kept until it has come to their date, and do not count: whether they or the clock are wrong is not known. Removes
+ * nothing while a manifest cannot be read, because its objects are not known. Returns the counts. The caller holds the
+ * folder's lock.
  */
-export async function prune(folder: string, keep: number): Promise<{ backups: number; objects: number }> {
-  const { manifests, damaged } = await manifestsIn(folder);
+export async function prune(
+  folder: string,
+  keep: number,
+  clock: Clock = systemClock,
+): Promise<{ backups: number; objects: number; ahead: number }> {
+  const { manifests, ahead, damaged } = await manifestsIn(folder, clock);
   if (damaged.length > 0) {
     throw new WinterdockError('corrupt', `Nothing was removed: ${damaged[0]}`, {
       hint: 'Move that manifest away if it cannot be mended.',
     });
   }
-  const gone = manifests.slice(keep);
+  const gone = manifests.slice(0, manifests.length - ahead).slice(keep);
   for (const { id } of gone) await unlinkFile(join(folder, 'backups', `${id}.json`));
   await syncFolder(join(folder, 'backups'));
-  const needed = new Set(manifests.slice(0, keep).flatMap((manifest) => [...objectsOf(manifest).keys()]));
+  const kept = manifests.filter((one) => !gone.includes(one));
+  const needed = new Set(kept.flatMap((manifest) => [...objectsOf(manifest).keys()]));
   let objects = 0;
   for (const part of readdirSync(join(folder, 'objects'))) {
     for (const name of readdirSync(join(folder, 'objects', part))) {
@@ -136,7 +161,7 @@ export async function prune(folder: string, keep: number): Promise<{ backups: nu
       objects += 1;
     }
   }
-  return { backups: gone.length, objects };
+  return { backups: gone.length, objects, ahead };
 }
 
 /**
