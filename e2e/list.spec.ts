@@ -26,12 +26,31 @@ test('a filter is typed and followed, says what is wrong, is saved as a link, an
   await expect(rows).toHaveCount(3);
   await expect(page).toHaveURL(new RegExp(`tenant=${tenant}.*label=env%3Aprod.*q=ghthou`));
   await expect(box).toBeFocused();
-  await box.fill(`tenant:${tenant} colour:red`);
-  await expect(page.getByText('“colour:” is no filter')).toBeVisible();
-  await expect(rows).toHaveCount(3);
-  await box.press('Enter');
-  await expect(page.getByText('Nothing is shown')).toBeVisible();
-  await expect(rows).toHaveCount(0);
+  for (const [wrong, complaint] of [
+    [`tenant:${tenant} state:asleep`, '“state:asleep” is no state'],
+    ['#', '“#” has no letter and no digit'],
+  ] as const) {
+    await box.fill(wrong);
+    await expect(page.getByText(complaint)).toBeVisible();
+    await expect(page.getByText('Nothing is shown')).toBeVisible();
+    await expect(rows).toHaveCount(0);
+    await expect(page.getByRole('form', { name: 'Do something to many' })).toHaveCount(0);
+    await expect(box).toHaveValue(wrong);
+    // Pasted and sent at once: the page answers, and what it says stays.
+    await box.fill(`tenant:${tenant}`);
+    await expect(rows).toHaveCount(4);
+    await box.fill(wrong);
+    await box.press('Enter');
+    await expect(page.getByText('Nothing is shown')).toBeVisible();
+    await expect(page.getByText(complaint)).toBeVisible();
+  }
+  // As a chip prints it.
+  await box.fill(`tenant:${tenant} env:test`);
+  await expect(rows).toHaveCount(1);
+  await expect(page).toHaveURL(/label=env%3Atest/);
+  await page.goto(`/sandboxes?idle=%3E1m&tenant=${tenant}`);
+  await expect(page).toHaveURL(/idle_over=60/);
+  await expect(page.getByText('No sandbox matches')).toBeVisible();
   await box.fill(`tenant:${tenant} label:env=prod`);
   await expect(rows).toHaveCount(3);
   await page.getByRole('combobox', { name: 'Idle' }).selectOption('3600');

@@ -13,9 +13,18 @@ test('a typed filter means its parameters in place of those it could say, and ke
   expect(parseListAddress(values, 50).meant).toEqual({ idle_over: '3600', q: 'lighthouse', since: '5', sort: 'name' });
 });
 
+test('a term stands in an address as it is typed, beside the parameters that it keeps', () => {
+  expect(parseListAddress({ idle: '>1m' }, 50).meant).toEqual({ idle_over: '60' });
+  expect(parseListAddress({ process: 'warm', tenant: 'acme', sort: 'name' }, 50).meant).toEqual({
+    ...{ thermal: 'warm', tenant: 'acme', sort: 'name' },
+  });
+  const wrong = parseListAddress({ idle: '>1', tenant: 'acme' }, 50);
+  expect([wrong.query, wrong.meant, wrong.typed]).toEqual([null, null, 'tenant:acme idle:>1']);
+});
+
 test('a wrong filter, typed or not, has a complaint and no query', () => {
-  const typed = parseListAddress({ filter: 'colour:red lighthouse' }, 50);
-  expect([typed.query, typed.meant, typed.typed]).toEqual([null, null, 'colour:red lighthouse']);
+  const typed = parseListAddress({ filter: 'state:asleep lighthouse' }, 50);
+  expect([typed.query, typed.meant, typed.typed]).toEqual([null, null, 'state:asleep lighthouse']);
   expect(typed.typedComplaints).toHaveLength(1);
   const plain = parseListAddress({ state: 'asleep', tenant: 'acme' }, 50);
   expect([plain.query, Object.keys(plain.complaints)]).toEqual([null, ['state']]);

@@ -1,6 +1,6 @@
 /** The list of sandboxes as its address says it: filters, typed filter, sort. Pure. */
 import { type ListQuery, listQuerySchema } from '#lib/contract/schema.ts';
-import { parseTypedFilter, TYPED_PARAMETERS, typedFilterOf } from '#lib/contract/typed-filter.ts';
+import { parseTypedFilter, TERMS_ALONE, TYPED_PARAMETERS, typedFilterOf } from '#lib/contract/typed-filter.ts';
 import { type ParsedFilters, readFilters } from '../filter-parser.ts';
 import { TYPED } from './list-path.ts';
 
@@ -23,14 +23,27 @@ export interface ListAddress extends ParsedFilters<SandboxFilter, ListQuery> {
   meant: Record<string, string> | null;
 }
 
-/** Parses the address. A typed filter replaces every parameter that it could say, and keeps the others. */
+/**
+ * Parses the address. A typed filter replaces every parameter that it could say, and keeps the others. A term that
+ * stands in the address as it is typed, such as `idle=>1m`, is a typed filter too.
+ */
 export function parseListAddress(values: Readonly<Record<string, string>>, limit: number): ListAddress {
-  const { [TYPED]: typed, ...others } = values;
+  const { typed, others } = withTerms(values);
   const parsed = readFilters(others, FILTERS, { schema: listQuerySchema, fixed: { limit: String(limit) } });
   if (typed === undefined) return { ...parsed, typed: typedFilterOf(parsed.filters), typedComplaints: [], meant: null };
   const { parameters, complaints } = parseTypedFilter(typed);
   if (complaints.length > 0) return { ...parsed, query: null, typed, typedComplaints: complaints, meant: null };
   return { ...parsed, typed, typedComplaints: [], meant: { ...untyped(parsed.filters), ...parameters } };
+}
+
+/** The typed filter of an address with the terms that stand alone, and the other parameters. */
+function withTerms(values: Readonly<Record<string, string>>): { typed?: string; others: Record<string, string> } {
+  const { [TYPED]: sent, ...others } = values;
+  const terms = Object.entries(others).filter(([name]) => TERMS_ALONE.includes(name));
+  if (terms.length === 0) return { ...(sent === undefined ? {} : { typed: sent }), others };
+  const rest = Object.fromEntries(Object.entries(others).filter(([name]) => !TERMS_ALONE.includes(name)));
+  const known = sent ?? typedFilterOf(rest);
+  return { typed: [known, ...terms.map(([name, value]) => `${name}:${value}`)].join(' ').trim(), others: rest };
 }
 
 /** The parameters that a typed filter has no words for: they stay when it changes. */

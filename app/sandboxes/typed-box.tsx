@@ -1,7 +1,8 @@
 'use client';
 /**
- * The box in which a filter is typed. The list follows as it is typed, as long as what was typed is right. Without
- * JavaScript the form sends it, and the page says what is wrong or shows what it means.
+ * The box in which a filter is typed. The list follows as it is typed; while it is wrong, nothing is listed, for what
+ * was listed before is not what the box says. Without JavaScript the form sends it, and the page says what is wrong or
+ * shows what it means.
  */
 import Form from 'next/form';
 import { useRouter } from 'next/navigation';
@@ -33,18 +34,20 @@ export function TypedBox({
   const [isLoading, startLoading] = useTransition();
   useEffect(() => {
     const { current } = input;
-    if (current === null || current === document.activeElement) return;
-    current.value = typed;
-    setWrong(complaints);
+    if (current === null) return;
+    // Nobody's typing is overwritten.
+    if (current !== document.activeElement) current.value = typed;
+    if (current.value.trim() === typed) setWrong(complaints);
   }, [typed, complaints]);
   useEffect(() => () => clearTimeout(waiting.current), []);
   const follow = () => {
     clearTimeout(waiting.current);
     waiting.current = setTimeout(() => {
-      const { parameters, complaints: found } = parseTypedFilter(input.current?.value ?? '');
+      const text = input.current?.value ?? '';
+      const { parameters, complaints: found } = parseTypedFilter(text);
       setWrong(found);
-      if (found.length > 0) return;
-      startLoading(() => router.replace(addressWith(LIST_PATH, { ...kept, ...parameters }), { scroll: false }));
+      const meant = found.length > 0 ? { [TYPED]: text } : parameters;
+      startLoading(() => router.replace(addressWith(LIST_PATH, { ...kept, ...meant }), { scroll: false }));
     }, PAUSE_MS);
   };
   const isWrong = wrong.length > 0;

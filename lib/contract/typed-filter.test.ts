@@ -24,15 +24,22 @@ test.each([
   ['label:url:http://x', { label: 'url:http://x' }],
   ['"col:umn" "state:frozen"', { q: 'col:umn state:frozen' }],
   ['"never closed', { q: 'never closed' }],
+  ['colour:red', { label: 'colour:red' }],
+  ['Customer:ada lovelace', { label: 'Customer:ada', q: 'lovelace' }],
+  ['customer:"ada lovelace" #7', { label: 'customer:ada lovelace', q: '#7' }],
+  ['url:http://x', { label: 'url:http://x' }],
+  ['constructor:x', { label: 'constructor:x' }],
 ])('%s is understood', (text, parameters) => {
   expect(parseTypedFilter(text)).toEqual({ parameters, complaints: [] });
 });
 
 test.each([
-  ['colour:red', /“colour:” is no filter\. There are idle: tenant: .*quotes/],
-  ['http://x', /“http:” is no filter/],
-  [':x', /“:” is no filter/],
-  ['constructor:x', /is no filter/],
+  ['http://x', /“http:\/\/x” is no filter\. To search for it, put it in quotes/],
+  [':x', /“:x” is no filter/],
+  ['colour:', /“colour:” needs a value/],
+  ['colour:red label:env=prod', /“label:env=prod”: a list has one label/],
+  ['#', /“#” has no letter and no digit/],
+  ['-- "💥"', /“-- 💥” has no letter and no digit/],
   ['state:asleep', /is no state: it is created, active, .* or deleted/],
   ['state:', /“state:” needs a value/],
   ['idle:>', /is no length of time/],

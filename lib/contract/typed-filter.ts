@@ -1,6 +1,7 @@
 /**
- * A list's filter as one line of text: `idle:>1h tenant:northwind state:frozen label:env=prod lighthouse`. What has no
- * `name:` before it is searched for. Pure, and safe for the browser: console and CLI read and write the same language.
+ * A list's filter as one line of text: `idle:>1h tenant:northwind state:frozen label:env=prod lighthouse`. A word
+ * without `name:` is searched for, and any other name is the key of a label, as its chip prints it: `customer:ada`.
+ * Pure, and safe for the browser: console and CLI read and write the same language.
  */
 import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../lifecycle/words.ts';
@@ -87,13 +88,20 @@ const TERMS: Readonly<Record<string, (value: string) => Reading>> = {
   pending: oneOf('pending', 'pending', PENDINGS),
 };
 
-/** The names that a typed filter knows: `idle`, `tenant` and so on. */
-const TYPED_NAMES: readonly string[] = Object.keys(TERMS);
+/** Names of terms that are no parameters of the list: an address may have them all the same, as they are typed. */
+export const TERMS_ALONE: readonly string[] = Object.keys(TERMS).filter(
+  (name) => !(TYPED_PARAMETERS as readonly string[]).includes(name),
+);
 
 /** A term: an optional `name:`, then a value, any part of which may be quoted. */
 const TERM = /(?:"[^"]*(?:"|$)|[^\s"])+/g;
 
-/** Parses a typed filter. A name that it does not know is a complaint: it never widens the list. */
+/** Whether a search finds anything by a text: it looks for letters and digits alone. */
+function isSearchable(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text.normalize('NFKD'));
+}
+
+/** Parses a typed filter. Nothing that it does not understand widens the list: it is a label, or a complaint. */
 export function parseTypedFilter(text: string): TypedFilter {
   const parameters: Record<string, string> = {};
   const complaints: string[] = [];
@@ -108,23 +116,27 @@ export function parseTypedFilter(text: string): TypedFilter {
     if (typeof reading.complaint === 'string') complaints.push(reading.complaint);
     else {
       for (const [parameter, value] of Object.entries(reading)) {
-        if (parameter in parameters) complaints.push(`“${name}:” is there twice: a list has one.`);
+        if (parameter in parameters) {
+          complaints.push(
+            parameter === 'label' ? `“${term}”: a list has one label.` : `“${name}:” is there twice: a list has one.`,
+          );
+        }
         parameters[parameter] = value;
       }
     }
   }
   const q = words.join(' ').trim();
+  if (q !== '' && !isSearchable(q)) complaints.push(`“${q}” has no letter and no digit, and only those are found.`);
   return { parameters: q === '' ? parameters : { ...parameters, q }, complaints };
 }
 
 function readTerm(name: string, value: string): Reading {
   const known = name.toLowerCase();
-  if (!Object.hasOwn(TERMS, known)) {
-    const names = TYPED_NAMES.map((one) => `${one}:`).join(' ');
-    return { complaint: `“${name}:” is no filter. There are ${names}. To search for it, put it in quotes.` };
-  }
-  if (value === '') return { complaint: `“${known}:” needs a value.` };
-  return TERMS[known]?.(value) ?? {};
+  if (value === '') return { complaint: `“${name}:” needs a value.` };
+  if (Object.hasOwn(TERMS, known)) return TERMS[known]?.(value) ?? {};
+  return name === '' || value.startsWith('//')
+    ? { complaint: `“${name}:${value}” is no filter. To search for it, put it in quotes.` }
+    : { label: `${name}:${value}` };
 }
 
 /** The typed filter that says these parameters of a list; it leaves out those that it has no words for. */

@@ -42,6 +42,8 @@ export function normalizeFilter(filter: ListFilter): NormalFilter | null {
   const { state, notState, ids, notIds = [], tenant, fault, name, label, since, until, pending, due, text } = filter;
   if ((state !== undefined && state === notState) || ids?.length === 0) return null;
   const patterns = searchPatterns(text ?? '');
+  // A text without a letter or a digit is in nobody's search text: it never widens the list to all.
+  if (patterns.length === 0 && (text ?? '').trim() !== '') return null;
   return given({
     deleted: state === 'deleted',
     state: state === 'deleted' ? undefined : state,
