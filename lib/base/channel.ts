@@ -8,6 +8,7 @@ import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DefaultSerializer, deserialize } from 'node:v8';
+import { JsonWeight } from './json-weight.ts';
 
 /** Descriptor of the worker's end. */
 export const CHANNEL_DESCRIPTOR = 3;
@@ -18,11 +19,18 @@ const READ_BYTES = 65_536;
 /** A frame of a worker begins with the lengths of its text and its bytes, and where these belong. */
 const HEADER_BYTES = 2 * LENGTH_BYTES + 1;
 
+/** What the text of one message may have; its bytes have a bound of their own. */
+export interface TextLimits {
+  bytes: number;
+  values: number;
+}
+
 /**
- * Longest text of a message, in bytes. Two streams of 4 MiB of control characters, which JSON writes as six characters
- * each, take 48 MiB.
+ * Of a worker's text. Bytes: what components put out, 4 MiB of JSON in JSON, takes 8 MiB, and their logs, 1 MiB of
+ * control characters that JSON writes as six each, take 6 MiB; output comes in smaller pieces. Values: an answer to a
+ * query, the largest, has 50 000, and rows. Such a text takes 40 to 50 ms of processor time to parse.
  */
-const MOST_TEXT_BYTES = 64 * 1024 * 1024;
+const WORKER_TEXT: TextLimits = { bytes: 15 * 1024 * 1024, values: 60_000 };
 /** Where the bytes of a message belong: two names, one in the other. By number, as it is sent. */
 const PLACES = [
   ['result', 'content'],
@@ -32,11 +40,15 @@ const NO_BYTES = 255;
 
 type Fields = Record<string, unknown>;
 
-/** Reads frames from a stream of chunks. `sizeOf` gives the length of what follows a header; null ends the reading. */
+/**
+ * Reads frames from a stream of chunks. `sizeOf` gives the length of what follows a header; null ends the reading.
+ * `isSound` looks at each piece of it when it comes; false ends the reading, before the rest is there.
+ */
 class FrameReader {
   readonly #headerBytes: number;
   readonly #sizeOf: (header: Buffer) => number | null;
   readonly #take: (header: Buffer, body: Buffer) => void;
+  readonly #isSound: (body: Buffer, from: number, to: number) => boolean;
   #header: Buffer;
   #body: Buffer | null = null;
   #filled = 0;
@@ -46,11 +58,13 @@ class FrameReader {
     headerBytes: number,
     sizeOf: (header: Buffer) => number | null,
     take: (header: Buffer, body: Buffer) => void,
+    isSound: (body: Buffer, from: number, to: number) => boolean = () => true,
   ) {
     this.#headerBytes = headerBytes;
     this.#header = Buffer.alloc(headerBytes);
     this.#sizeOf = sizeOf;
     this.#take = take;
+    this.#isSound = isSound;
   }
 
   /** Returns false once a frame was not one: nothing is read any more. */
@@ -61,6 +75,11 @@ class FrameReader {
       const copied = chunk.copy(target, this.#filled, at);
       at += copied;
       this.#filled += copied;
+      if (this.#body !== null && !this.#isSound(this.#body, this.#filled - copied, this.#filled)) {
+        this.#isBroken = true;
+        this.#body = null;
+        return false;
+      }
       if (this.#filled < target.length) return true;
       this.#filled = 0;
       if (this.#body === null) this.#begin();
@@ -89,17 +108,23 @@ export class ServerChannel {
   readonly #socket: Duplex;
   readonly #listeners = new Set<(message: unknown) => void>();
   readonly #closed = Promise.withResolvers<void>();
+  readonly #textLimits: TextLimits;
   #mostBytes: number;
   #isOpen = true;
+  /** Of the frame that is being read: the length of its text, and its weight so far; null for one that has little. */
+  #textBytes = 0;
+  #weight: JsonWeight | null = null;
 
   /** `socket`: that of descriptor 3 of a started process. `mostBytes`: a message may have so many beside its text. */
-  constructor(socket: Duplex, mostBytes: number) {
+  constructor(socket: Duplex, mostBytes: number, textLimits = WORKER_TEXT) {
     this.#socket = socket;
     this.#mostBytes = mostBytes;
+    this.#textLimits = textLimits;
     const reader = new FrameReader(
       HEADER_BYTES,
       (header) => this.#sizeOf(header),
       (header, body) => this.#tell(messageOf(header, body)),
+      (body, from, to) => this.#weight?.isHeavyWith(body, from, Math.min(to, this.#textBytes)) !== true,
     );
     socket.on('data', (chunk: Buffer) => {
       if (reader.add(chunk) || !this.#isOpen) return;
@@ -155,7 +180,12 @@ export class ServerChannel {
   #sizeOf(header: Buffer): number | null {
     const text = header.readUInt32BE(0);
     const bytes = header.readUInt32BE(LENGTH_BYTES);
-    return text <= MOST_TEXT_BYTES && bytes <= this.#mostBytes ? text + bytes : null;
+    const { bytes: mostText, values } = this.#textLimits;
+    if (text > mostText || bytes > this.#mostBytes) return null;
+    this.#textBytes = text;
+    // Fewer bytes cannot hold more: a value takes one, and so does the comma or the end of the list beside it.
+    this.#weight = text > 2 * values ? new JsonWeight(text, values) : null;
+    return text + bytes;
   }
 
   #tell(message: unknown): void {

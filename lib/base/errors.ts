@@ -47,6 +47,18 @@ export interface ErrorOptions {
   cause?: unknown;
 }
 
+/** Characters of one text of an error. The longest of our own names a path, a file of it and what to do. */
+const MOST_TEXT = 4096;
+
+/**
+ * A text within `most` characters, well formed: what goes into the ledger and into answers may come from a guest, and
+ * what is in the ledger stays.
+ */
+export function boundedText(text: string, most = MOST_TEXT): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most - 1).toWellFormed()}…`;
+}
+
 /** Every expected failure: a stable code, a message that names the object, and a hint what to do. */
 export class WinterdockError extends Error {
   readonly code: ErrorCode;
@@ -56,10 +68,10 @@ export class WinterdockError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(boundedText(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'WinterdockError';
     this.code = code;
-    this.hint = options.hint;
+    this.hint = options.hint === undefined ? undefined : boundedText(options.hint);
     this.extra = options.extra ?? {};
     this.field = options.field;
     this.retryAfterSeconds = options.retryAfterSeconds;

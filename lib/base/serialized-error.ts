@@ -3,6 +3,7 @@
  * the messages around it. Uses no schema library, which would take 9 MB in every reader process.
  */
 import {
+  boundedText,
   ERROR_STATUS,
   type ErrorCode,
   isWinterdockError,
@@ -10,6 +11,7 @@ import {
   storageFailure,
   WinterdockError,
 } from './errors.ts';
+import { isDeepValue } from './json-weight.ts';
 
 export interface SerializedError {
   code: ErrorCode;
@@ -36,11 +38,26 @@ export function serializeError(thrown: unknown, unexpected: string): SerializedE
   };
 }
 
-/** Restores the error. An `internal` one keeps its reason as the cause, which answers do not show. */
+/** Characters of JSON of the extra members of an error from elsewhere. The errors of a validation have 8000. */
+const MOST_EXTRA = 16_384;
+const MOST_RETRY_SECONDS = 3600;
+
+/**
+ * Restores the error, within bounds: it may come from hostile hands. An `internal` one keeps its reason as the cause,
+ * which answers do not show.
+ */
 export function deserializeError({ code, message, hint, extra = {}, retryAfterSeconds }: SerializedError) {
-  if (code === 'internal')
-    return new WinterdockError(code, message, { cause: new Error(String(extra.reason ?? message)) });
-  return new WinterdockError(code, message, { hint, extra, retryAfterSeconds });
+  if (code === 'internal') {
+    const { reason } = extra;
+    return new WinterdockError(code, message, {
+      cause: new Error(boundedText(typeof reason === 'string' ? reason : message)),
+    });
+  }
+  return new WinterdockError(code, message, {
+    hint,
+    extra: JSON.stringify(extra).length > MOST_EXTRA ? {} : extra,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds: Math.min(retryAfterSeconds, MOST_RETRY_SECONDS) }),
+  });
 }
 
 /** True when a value from another process has the form of a serialized error, with a known code. */
@@ -52,8 +69,8 @@ export function isSerializedError(value: unknown): value is SerializedError {
     Object.hasOwn(ERROR_STATUS, code) &&
     typeof message === 'string' &&
     (hint === undefined || typeof hint === 'string') &&
-    (extra === undefined || isRecord(extra)) &&
-    (retryAfterSeconds === undefined || typeof retryAfterSeconds === 'number')
+    (extra === undefined || (isRecord(extra) && !isDeepValue(extra))) &&
+    (retryAfterSeconds === undefined || (Number.isFinite(retryAfterSeconds) && Number(retryAfterSeconds) >= 0))
   );
 }
 

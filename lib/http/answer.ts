@@ -61,6 +61,25 @@ export const eventStream = (stream: (sink: StreamSink) => void): Answer => ({
   body: { stream },
 });
 
+/** What HTTP allows in the value of a header, as Node checks it. */
+const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/g;
+/** Characters of one value: all headers of a request may have 16 KiB in Node. */
+const MOST_HEADER = 8192;
+
+/**
+ * Headers that can be sent, whatever they were made from: without control characters, and within bounds. A value that
+ * breaks the rules would make the whole answer an error.
+ */
+export function soundHeaders(headers: AnswerHeaders): AnswerHeaders {
+  const isSound = (value: string) => value.length <= MOST_HEADER && value.search(NOT_IN_HEADERS) < 0;
+  if (Object.values(headers).every((value) => (typeof value === 'string' ? isSound(value) : value.every(isSound))))
+    return headers;
+  const sound = (value: string) => value.slice(0, MOST_HEADER).replace(NOT_IN_HEADERS, '');
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? sound(value) : value.map(sound)]),
+  );
+}
+
 /** One server-sent event; `data` becomes one line of JSON. */
 export function eventText(event: string | null, data: unknown, id?: number): string {
   return `${id === undefined ? '' : `id: ${id}\n`}${event === null ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`;

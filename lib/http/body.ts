@@ -4,14 +4,15 @@ import { isUtf8 } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { createFile, unlinkFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { isHeavyJson } from '../base/json-weight.ts';
+import { JsonWeight } from '../base/json-weight.ts';
 import { releaseBytes } from '../base/spent-bytes.ts';
 import type { UploadStream } from '../operations/streams.ts';
 
 /** Uploads are written in pieces of at most this size. */
 const PIECE_BYTES = 1024 * 1024;
-/** Most values in a JSON body. The largest valid one is a job of 10 000 ids. */
-const MAX_VALUES = 50_000;
+
+/** Most bytes of a JSON body: parsing holds the server. 16 MiB of stdin in base64, its largest member, take 22. */
+export const MOST_JSON_BYTES = 24 * 1024 * 1024;
 
 /** A body before it is read. */
 export interface BodySource {
@@ -35,8 +36,13 @@ function tooLarge(limit: number): WinterdockError {
 
 /**
  * The whole body, at most `limit` bytes. Throws `too_large` by `Content-Length` at once, else as soon as it is over.
+ * `look` sees each piece when it comes, and may throw.
  */
-export async function readBody(source: BodySource, limit: number): Promise<Buffer> {
+export async function readBody(
+  source: BodySource,
+  limit: number,
+  look: (chunk: Uint8Array) => void = () => undefined,
+): Promise<Buffer> {
   if (source.length !== null && source.length > limit) throw tooLarge(limit);
   if (source.length === 0) return Buffer.alloc(0);
   const chunks: Uint8Array[] = [];
@@ -47,6 +53,7 @@ export async function readBody(source: BodySource, limit: number): Promise<Buffe
       chunks.length = 0;
       throw tooLarge(limit);
     }
+    look(chunk);
     chunks.push(chunk);
   });
   const [only] = chunks;
@@ -134,14 +141,17 @@ function noRoom(cause: unknown): WinterdockError {
 }
 
 /**
- * Parses a JSON body; an empty one is `{}`. Throws `bad_json`, and `too_large` for more than MAX_VALUES values.
+ * Reads and parses a JSON body of at most `limit` bytes; an empty one is `{}`. Throws `bad_json`, and `too_large` for
+ * more bytes, for too many values and for values nested too deeply, as soon as they have come.
  */
-export function parseJson(body: Buffer): unknown {
+export async function readJson(source: BodySource, limit: number): Promise<unknown> {
+  const weight = new JsonWeight(source.length ?? Number.POSITIVE_INFINITY);
+  const body = await readBody(source, Math.min(limit, MOST_JSON_BYTES), (chunk) => {
+    if (weight.isHeavyWith(chunk))
+      throw new WinterdockError('too_large', 'The body has too many values, or they are nested too deeply.');
+  });
   if (body.length === 0) return {};
   if (!isUtf8(body)) throw badJson('it is not UTF-8');
-  if (isHeavyJson(body, MAX_VALUES)) {
-    throw new WinterdockError('too_large', 'The body has too many values, or they are nested too deeply.');
-  }
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {

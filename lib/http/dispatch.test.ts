@@ -39,6 +39,27 @@ test.each([
   expect([answer.status, answer.json.code]).toEqual([status, code]);
 });
 
+const MESSAGE = { message: 'm'.repeat(30_000_000), hint: 'h'.repeat(10_000_000) };
+const NO_TEXT = { toString: 0, valueOf: 0 };
+
+test.each([
+  ['method_not_allowed', { allow: ['GET\r\nset-cookie: a=b', 'PUT\u2028'] }, 'allow', 'GETset-cookie: a=b, PUT'],
+  ['method_not_allowed', { allow: ['GET'.repeat(5000)] }, 'allow', 'GET'.repeat(5000).slice(0, 8192)],
+  ['method_not_allowed', { allow: [NO_TEXT] }, 'allow', undefined],
+  ['capacity', { allow: ['GET\r\n'] }, 'allow', undefined],
+  ['range_not_satisfiable', { size: NO_TEXT }, 'content-range', undefined],
+  ['range_not_satisfiable', { size: '1\r\nx: y' }, 'content-range', undefined],
+  ['conflict', { endless: 'e'.repeat(30_000_000) }, 'x-none', undefined],
+  ['capacity', { retryAfterSeconds: 1 }, 'retry-after', '3600'],
+] as const)('what a process in hostile hands says of its failure as %s fits into an answer', async (...given) => {
+  const [code, extra, header, value] = given;
+  small.seen.lie = { ...MESSAGE, code, extra, retryAfterSeconds: 1e300 };
+  const answer = await call('GET', '/api/taken-over');
+  expect(answer.json.code).toBe(code);
+  expect(answer.headers[header]).toBe(value);
+  expect(answer.text.length).toBeLessThan(40_000);
+});
+
 test('every wrong field of a body is named', async () => {
   const answer = await call(
     'POST',

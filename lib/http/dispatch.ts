@@ -13,8 +13,8 @@ import { isWinterdockError, storageFailure, WinterdockError } from '../base/erro
 import type { Logger } from '../base/log.ts';
 import { serverTiming, withTiming } from '../base/timing.ts';
 import type { Guard } from '../operations/guard.ts';
-import { type Answer, json } from './answer.ts';
-import { type BodySource, parseJson, readBody, uploadOf } from './body.ts';
+import { type Answer, json, soundHeaders } from './answer.ts';
+import { type BodySource, MOST_JSON_BYTES, readBody, readJson, uploadOf } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
 import { toProblem } from './problem.ts';
 import { firstToAbort, stopAnswerOnRevocation, stopBodyOnRevocation } from './revocation.ts';
@@ -93,10 +93,14 @@ export function answerOf(thrown: unknown, requestId: string): Answer {
   const problem = toProblem(error, requestId);
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' };
   if (isWinterdockError(error)) {
+    // An error may come from a process in hostile hands, with any extra members.
+    const { allow, size } = error.extra;
     if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfterSeconds));
     if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer';
-    if (Array.isArray(error.extra.allow)) headers.allow = error.extra.allow.join(', ');
-    if (error.code === 'range_not_satisfiable') headers['content-range'] = `bytes */${error.extra.size}`;
+    if (error.code === 'method_not_allowed' && Array.isArray(allow) && allow.every((one) => typeof one === 'string'))
+      headers.allow = allow.join(', ');
+    if (error.code === 'range_not_satisfiable' && Number.isSafeInteger(size))
+      headers['content-range'] = `bytes */${size}`;
   }
   return json(problem.status, problem, headers);
 }
@@ -190,13 +194,13 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       const type = headerOf(incoming.headers, 'content-type');
       return { body: uploadOf(source, type, options.maxSandboxBytes), release: () => undefined };
     }
-    const limit = body === 'bytes' ? Math.min(options.maxFileBytes, options.maxBodyBytes) : options.maxBodyBytes;
+    const most = body === 'bytes' ? options.maxFileBytes : MOST_JSON_BYTES;
+    const limit = Math.min(most, options.maxBodyBytes);
     const wanted = source.length ?? limit;
     const release = await budget.take(actor, wanted > limit ? 0 : wanted, () => incoming.signal());
     try {
-      const bytes = await readBody(source, limit);
-      if (body === 'bytes') return { body: bytes, release };
-      return { body: parse(either?.json ?? (body as z.ZodType), parseJson(bytes), 'body'), release };
+      if (body === 'bytes') return { body: await readBody(source, limit), release };
+      return { body: parse(either?.json ?? (body as z.ZodType), await readJson(source, limit), 'body'), release };
     } catch (error) {
       release();
       throw error;
@@ -267,6 +271,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
           answer = problemAnswer(error, requestId, log);
         }
         const timing = serverTiming(parts);
+        if (answer.headers !== undefined) answer = { ...answer, headers: soundHeaders(answer.headers) };
         if (timing === null) return { answer, requestId };
         return { answer: { ...answer, headers: { ...answer.headers, 'server-timing': timing } }, requestId };
       });

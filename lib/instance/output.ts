@@ -11,6 +11,9 @@ export const MAX_STREAM_BYTES = 4 * 1024 * 1024;
 /** Bytes of endless output that wait to be sent. What comes on top leaves the oldest out. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
+/** Characters of output in one message: at most 6 MiB there, as JSON writes control characters as six each. */
+const MESSAGE_CHARACTERS = 1024 * 1024;
+
 const STDERR_TAIL_CHARACTERS = 2000;
 /** Bytes of a piece of endless output, unless it was written as one. */
 const PIECE_BYTES = 16 * 1024;
@@ -105,6 +108,38 @@ export class Output {
     this.#unsent -= oldest.bytes;
     this.#skipped += oldest.bytes;
   }
+}
+
+/**
+ * The same output as messages carry it, in order: each has MESSAGE_CHARACTERS at most, so that the server never parses
+ * much at once.
+ */
+export function inMessages(chunks: readonly OutputChunk[]): OutputChunk[][] {
+  const messages: OutputChunk[][] = [];
+  let room = 0;
+  for (const { text, ...chunk } of chunks.flatMap(inParts)) {
+    if (text.length > room || messages.length === 0) {
+      messages.push([]);
+      room = MESSAGE_CHARACTERS;
+    }
+    messages.at(-1)?.push({ ...chunk, text });
+    room -= text.length;
+  }
+  return messages;
+}
+
+function inParts(chunk: OutputChunk): OutputChunk[] {
+  const { stream, text } = chunk;
+  if (text.length <= MESSAGE_CHARACTERS) return [chunk];
+  const parts: OutputChunk[] = [];
+  for (let at = 0; at < text.length; ) {
+    // No character of two is cut in half.
+    const isPair = (text.charCodeAt(at + MESSAGE_CHARACTERS - 1) & 0xfc00) === 0xd800;
+    const end = at + MESSAGE_CHARACTERS - (isPair ? 1 : 0);
+    parts.push({ ...(at === 0 ? chunk : { stream }), text: text.slice(at, end) });
+    at = end;
+  }
+  return parts;
 }
 
 /** Joins the text of one stream. */

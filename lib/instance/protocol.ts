@@ -3,6 +3,7 @@
  * that it receives: a worker may be in hostile hands. What it sends is held by the types
  * alone. The check is written by hand: a schema library took a tenth of a call's time.
  */
+import { isDeepValue } from '../base/json-weight.ts';
 import { isSerializedError, type SerializedError } from '../base/serialized-error.ts';
 import type { PeekRequest, ReadRequest } from '../vfs/types.ts';
 import {
@@ -21,6 +22,11 @@ import { parseShellJobRequest, type ShellJobAnswer, type ShellJobRequest } from 
 const MAX_CHUNKS = 1000;
 const MAX_IDENTITY_LENGTH = 64;
 const MAX_HOLDS_LENGTH = 64;
+/** Characters of a working directory: a path has 1024. */
+const MAX_CWD_LENGTH = 1100;
+/** Characters of the value of `eval`, which is JSON, and of its error. */
+const MAX_VALUE_LENGTH = MAX_STREAM_BYTES;
+const MAX_ERROR_LENGTH = 65_600;
 
 export interface ExecCall extends Omit<ExecRequest, 'timeoutMs' | 'longestMs' | 'endless' | 'background'> {
   kind: 'exec';
@@ -159,7 +165,8 @@ export function parseFromInstance(raw: unknown): FromInstance | null {
       return isId(id) && result !== null ? { type, id, result } : null;
     }
     case 'done':
-      return isId(id) ? { type, id, result: raw.result } : null;
+      // Of all others only known fields are taken.
+      return isId(id) && !isDeepValue(raw.result) ? { type, id, result: raw.result } : null;
     case 'failed': {
       const { failure } = raw;
       return (id === null || isId(id)) && isSerializedError(failure) ? { type, id, failure } : null;
@@ -183,7 +190,8 @@ function parseExecResult(value: unknown): ExecResult | null {
   if (!isFields(value)) return null;
   const { exitCode, cwd, timedOut, truncated, tookMs } = value;
   const rest = parseChunks(value.rest);
-  if (rest === null || !Number.isSafeInteger(exitCode) || typeof cwd !== 'string') return null;
+  if (rest === null || !Number.isSafeInteger(exitCode) || typeof cwd !== 'string' || cwd.length > MAX_CWD_LENGTH)
+    return null;
   if (typeof timedOut !== 'boolean' || typeof truncated !== 'boolean' || !Number.isFinite(tookMs)) return null;
   return { exitCode: exitCode as number, cwd, timedOut, truncated, tookMs: tookMs as number, rest };
 }
@@ -192,7 +200,8 @@ function parseEvalResult(value: unknown): EvalResult | null {
   if (!isFields(value)) return null;
   const { ok, json, error, timedOut, tookMs } = value;
   const rest = parseChunks(value.rest);
-  if (rest === null || typeof ok !== 'boolean' || !isTextOrAbsent(json) || !isTextOrAbsent(error)) return null;
+  if (rest === null || typeof ok !== 'boolean') return null;
+  if (!isTextOrAbsent(json, MAX_VALUE_LENGTH) || !isTextOrAbsent(error, MAX_ERROR_LENGTH)) return null;
   if (typeof timedOut !== 'boolean' || !Number.isFinite(tookMs)) return null;
   const result: EvalResult = { ok, timedOut, tookMs: tookMs as number, rest };
   if (json !== undefined) result.json = json;
@@ -221,8 +230,8 @@ function isId(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-function isTextOrAbsent(value: unknown): value is string | undefined {
-  return value === undefined || typeof value === 'string';
+function isTextOrAbsent(value: unknown, longest: number): value is string | undefined {
+  return value === undefined || (typeof value === 'string' && value.length <= longest);
 }
 
 function isFields(value: unknown): value is Fields {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { WinterdockError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
+import { deserializeError, type SerializedError } from '../base/serialized-error.ts';
 import { empty, eventStream, eventText, json, type StreamSink } from '../http/answer.ts';
 import { createDispatcher, type Dispatcher } from '../http/dispatch.ts';
 import { answerNode } from '../http/node-adapter.ts';
@@ -20,8 +21,8 @@ export interface SmallServer {
   dispatcher: Dispatcher;
   port: number;
   call: Call;
-  /** What the handlers saw. */
-  seen: { signal?: AbortSignal; sink?: StreamSink; sizes: number[] };
+  /** What the handlers saw, and `lie`: what a process says of its failure. */
+  seen: { signal?: AbortSignal; sink?: StreamSink; sizes: number[]; lie?: SerializedError };
   stop(): void;
 }
 
@@ -95,6 +96,18 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
           extra: { active: 3 },
           hint: 'Wait.',
         });
+      },
+    }),
+    customRoute({
+      method: 'GET',
+      path: '/taken-over',
+      name: 'taken_over',
+      operation: null,
+      summary: 'Asks a process in hostile hands',
+      tag: 'test',
+      answers: {},
+      handle: () => {
+        throw seen.lie === undefined ? new Error('It has no lie to tell.') : deserializeError(seen.lie);
       },
     }),
     customRoute({

@@ -148,13 +148,15 @@ test('34. only one statement is run, whatever follows it', () => {
   }
 });
 
-test('35. at most 1 000 rows and 4 MiB come back', () => {
+test('35. at most 1 000 rows, 50 000 values and 4 MiB come back', () => {
   const series = (n: number, value: string) =>
     `WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < ${n}) SELECT ${value} FROM n`;
   const { db } = filled();
   expect(runQuery(db, series(1000, 'x'))).toMatchObject({ columns: ['x'], truncated: false });
   const many = runQuery(db, series(1001, 'x'));
   expect([many.rows.length, many.truncated]).toEqual([1000, true]);
+  const nulls = runQuery(db, series(1000, Array.from({ length: 100 }, () => 'NULL').join()));
+  expect([nulls.rows.length, nulls.truncated]).toEqual([500, true]);
   const wide = runQuery(db, series(9, "printf('%.*c', 1000000, 'x')"));
   expect([wide.rows.length, wide.truncated]).toEqual([4, true]);
   const vast = runQuery(db, 'SELECT zeroblob(70000000)');

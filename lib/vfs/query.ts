@@ -21,6 +21,8 @@ export interface QueryAnswer {
 const MAX_SQL_BYTES = 100_000;
 const MAX_ROWS = 1000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Rows have up to 2000 columns. Whoever gets the answer parses it in one go. */
+const MAX_ANSWER_VALUES = 50_000;
 /** Largest value that SQL may make or read; larger than the largest file that can be stored by default. */
 const MAX_VALUE_BYTES = 80 * 1024 * 1024;
 
@@ -47,9 +49,9 @@ const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQL
 const PASSED_OVER = /[\s;]+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y;
 
 /**
- * Runs one SELECT (or VALUES, WITH, EXPLAIN). Returns at most 1 000 rows and 4 MiB. Blobs of valid UTF-8 become text,
- * others `{"base64"}`; integers past 2^53 and numbers that JSON lacks become text. Throws `validation` with SQLite's
- * own message, `not_found` for a missing table, `corrupt`.
+ * Runs one SELECT (or VALUES, WITH, EXPLAIN). Returns at most 1 000 rows, 50 000 values and 4 MiB. Blobs of valid
+ * UTF-8 become text, others `{"base64"}`; integers past 2^53 and numbers that JSON lacks become text. Throws
+ * `validation` with SQLite's own message, `not_found` for a missing table, `corrupt`.
  */
 export function runQuery(db: DatabaseSync, sql: string, params: QueryParams = []): QueryAnswer {
   if (Buffer.byteLength(sql) > MAX_SQL_BYTES) throw refused(`SQL has at most ${MAX_SQL_BYTES} bytes`);
@@ -108,11 +110,14 @@ function collect(statement: StatementSync, params: QueryParams): QueryAnswer {
   const columns = statement.columns().map((column) => column.name);
   const rows: unknown[][] = [];
   let bytes = 0;
+  let count = 0;
   for (const row of bound(statement, params)) {
     if (!Array.isArray(row)) continue;
     const values = row.map(presented);
     bytes += values.reduce((sum: number, [, size]) => sum + size, 0);
-    if (rows.length === MAX_ROWS || bytes > MAX_ANSWER_BYTES) return { columns, rows, truncated: true };
+    count += values.length;
+    if (rows.length === MAX_ROWS || bytes > MAX_ANSWER_BYTES || count > MAX_ANSWER_VALUES)
+      return { columns, rows, truncated: true };
     rows.push(values.map(([value]) => value));
   }
   return { columns, rows, truncated: false };

@@ -2,6 +2,7 @@
  * What the server sends a worker to run components, and what comes back. Types, and the checks of what came back. A
  * call of one component is a workflow of one step. Knows nothing of interpreters.
  */
+import { countJsonValues, MOST_JSON_VALUES } from '../../base/json-weight.ts';
 import type { ComponentCapability, ComponentPort, WorkbookLanguage } from '../../workbooks/types.ts';
 
 /** A component as its worker needs it. */
@@ -113,7 +114,9 @@ const STREAMS = ['stdout', 'stderr', 'log'] as const;
 /** Most steps of one call, and most pieces of log in one message. */
 const MAX_PARTS = 100_000;
 /** Characters of one text: an output may have 4 MiB. */
-const MAX_TEXT = 5 * 1024 * 1024;
+const MAX_TEXT = 4 * 1024 * 1024;
+/** Most bytes and JSON values of all outputs of one call: one message holds them (channel.ts), and one answer. */
+export const MAX_OUTPUTS = { bytes: 4 * 1024 * 1024, values: MOST_JSON_VALUES };
 
 type Fields = Record<string, unknown>;
 
@@ -124,6 +127,9 @@ export function parseComponentsResult(value: unknown): ComponentsResult | null {
   if (!Array.isArray(steps) || !Array.isArray(logs) || steps.length > MAX_PARTS || logs.length > MAX_PARTS) return null;
   const [parsedSteps, parsedLogs] = [steps.map(parseStep), logs.map(parseLog)];
   if (parsedSteps.includes(null) || parsedLogs.includes(null)) return null;
+  let values = 0;
+  for (const step of parsedSteps) values += countJsonValues(step?.json ?? '');
+  if (values > MAX_OUTPUTS.values) return null;
   if (typeof timedOut !== 'boolean' || !Number.isFinite(tookMs)) return null;
   return {
     steps: parsedSteps as StepResult[],
@@ -152,6 +158,7 @@ function parseStep(value: unknown): StepResult | null {
   const { state, json, error, because, tookMs } = value;
   if (!isOneOf(STATES, state) || !Number.isFinite(tookMs) || !isTextOrAbsent(json) || !isTextOrAbsent(because))
     return null;
+  if (json !== undefined && countJsonValues(json) > MAX_OUTPUTS.values) return null;
   const result: StepResult = { state, tookMs: tookMs as number };
   if (json !== undefined) result.json = json;
   if (because !== undefined) result.because = because;

@@ -3,6 +3,7 @@
  * interpreter, each with its own files, its limits and its commit. Loaded by the first call. Knows nothing of messages.
  */
 import { isWinterdockError, messageOf } from '../../base/errors.ts';
+import { countJsonValues } from '../../base/json-weight.ts';
 import type { Overlay } from '../../vfs/overlay.ts';
 import { parseVfsPath } from '../../vfs/paths.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
@@ -15,15 +16,16 @@ import { maxGrowthBytes } from '../process-memory.ts';
 import type { Shell } from '../shell/shell.ts';
 import { CallJournal } from './call-journal.ts';
 import { CallLogs } from './call-logs.ts';
-import type {
-  ComponentFailure,
-  ComponentProgress,
-  ComponentSpec,
-  ComponentStep,
-  ComponentsCall,
-  ComponentsRequest,
-  ComponentsResult,
-  StepResult,
+import {
+  type ComponentFailure,
+  type ComponentProgress,
+  type ComponentSpec,
+  type ComponentStep,
+  type ComponentsCall,
+  type ComponentsRequest,
+  type ComponentsResult,
+  MAX_OUTPUTS,
+  type StepResult,
 } from './component-call.ts';
 import { ComponentThread } from './component-thread.ts';
 import type { ComponentInterpreter, ComponentRunResult } from './interpreter.ts';
@@ -33,8 +35,6 @@ import { ShellComponents } from './shell-components.ts';
 
 /** Most bytes of a module in the workspace. */
 const MAX_MODULE_BYTES = 16 * 1024 * 1024;
-/** Most characters of all outputs of one call. */
-const MAX_OUTPUTS = 32 * 1024 * 1024;
 /** How long an entry of the event log may wait for a commit, in milliseconds. */
 const LOG_WITHIN_MS = 1000;
 /** Sources kept by their hash, in characters. */
@@ -86,19 +86,20 @@ export class ComponentRunner {
     this.#running += 1;
     try {
       const settled: Promise<Settled>[] = [];
-      let characters = 0;
+      let [bytes, values] = [0, 0];
       for (const [index, step] of call.steps.entries()) {
         const { src, hash } = step.component;
         if (src !== undefined) this.#keepSource(hash, src);
         const earlier = Promise.all(step.after.map((at) => settled[at]));
         settled[index] = earlier.then(async () => {
           const one = await this.#step(call, index, { input, settled, deadline, logs, hooks });
-          characters += one.result.json?.length ?? 0;
-          if (characters > MAX_OUTPUTS) {
+          bytes += Buffer.byteLength(one.result.json ?? '');
+          values += countJsonValues(one.result.json ?? '');
+          if (bytes > MAX_OUTPUTS.bytes || values > MAX_OUTPUTS.values) {
             delete one.result.json;
             one.result = failure(
               'output',
-              `The outputs of this call have more than ${MAX_OUTPUTS} characters.`,
+              `The outputs of this call have more than ${MAX_OUTPUTS.bytes} bytes or ${MAX_OUTPUTS.values} values.`,
               one.result.tookMs,
             );
           }

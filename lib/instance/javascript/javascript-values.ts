@@ -8,10 +8,8 @@ import { monotonicMs } from '../monotonic.ts';
 import { MAX_STREAM_BYTES } from '../output.ts';
 import type { JavaScriptBridge } from './javascript-bridge.ts';
 
-/** Maximum length of a result as JSON: as many characters as a stream has bytes. */
-const MAX_VALUE_CHARACTERS = MAX_STREAM_BYTES;
-/** Maximum number of JSON values in a result: the server has to parse it. */
-const MAX_VALUES = 250_000;
+/** Maximum length of a result as JSON: that of a stream. */
+const MAX_VALUE_BYTES = MAX_STREAM_BYTES;
 const MAX_ERROR_CHARACTERS = 64 * 1024;
 
 export type JavaScriptResult =
@@ -25,8 +23,9 @@ interface Deadline {
 
 /** Why the JSON of a value is too large for the server; null when it is not. */
 export function excessOf(json: string): string | null {
-  if (json.length > MAX_VALUE_CHARACTERS) return `more than ${MAX_VALUE_CHARACTERS} characters of JSON`;
-  return isHeavyJson(Buffer.from(json), MAX_VALUES) ? 'too many values, or too many in each other' : null;
+  const bytes = Buffer.from(json);
+  if (bytes.length > MAX_VALUE_BYTES) return `more than ${MAX_VALUE_BYTES} bytes of JSON`;
+  return isHeavyJson(bytes) ? 'too many values, or too many in each other' : null;
 }
 
 /** Runs the guest's pending jobs until its value is settled, if that is a promise. */

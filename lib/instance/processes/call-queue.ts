@@ -3,6 +3,7 @@
  * messages.
  */
 import { WinterdockError } from '../../base/errors.ts';
+import { parseLightJson } from '../../base/json-weight.ts';
 import { bytesOfText } from '../byte-text.ts';
 import type { ComponentProgress, ComponentsCall, StepResult } from '../components/component-call.ts';
 import { type FetchHost, noNetwork } from '../fetch-messages.ts';
@@ -141,6 +142,8 @@ export class QueuedCall {
 
   progress(progress: ComponentProgress): void {
     const { onProgress } = this.#follower;
+    const step = 'log' in progress ? progress.log.step : progress.step;
+    if (this.call.kind !== 'components' || step >= this.call.steps.length) return;
     // Steps that ended are remembered for the outcome of a call that is cut off.
     if ('state' in progress && progress.state !== 'running') this.#steps.set(progress.step, progress);
     onProgress?.(progress);
@@ -150,10 +153,10 @@ export class QueuedCall {
     return { ...result, ...this.#output() };
   }
 
-  /** False when the value is not JSON; our interpreters never send that. */
+  /** False when the value is not JSON, or heavier than one may be; our interpreters never send that. */
   evaluated({ rest: _, json, ...result }: EvalResult): EvalOutcome | false {
     try {
-      return { ...result, ...this.#output(), ...(json !== undefined && { value: JSON.parse(json) as unknown }) };
+      return { ...result, ...this.#output(), ...(json !== undefined && { value: parseLightJson(json) }) };
     } catch {
       return false;
     }

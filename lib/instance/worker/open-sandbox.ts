@@ -8,9 +8,10 @@ import type { Vfs } from '../../vfs/vfs.ts';
 import type { ComponentProgress, ComponentsCall } from '../components/component-call.ts';
 import type { ComponentRunner } from '../components/component-runner.ts';
 import { GuestNetwork } from '../guest-network.ts';
-import type { WriteOperation, WriteOutcome } from '../instance.ts';
+import type { OutputChunk, WriteOperation, WriteOutcome } from '../instance.ts';
 import { dropInterpreter } from '../javascript/javascript.ts';
 import { elapsedSince, monotonicMs } from '../monotonic.ts';
+import { inMessages } from '../output.ts';
 import { DEFAULT_POLICY, type PolicyProfile } from '../policies.ts';
 import type { Call, EvalCall, ExecCall, FromInstance, ToInstance } from '../protocol.ts';
 import { Run } from '../run.ts';
@@ -109,7 +110,7 @@ export class OpenSandbox {
       timeoutMs: call.timeoutMs,
       streaming: call.kind === 'exec' && call.streaming,
       endless: call.kind === 'exec' && call.endless,
-      send: (chunks) => this.#send({ type: 'output', id, chunks }),
+      send: (chunks) => this.#sendOutput(id, chunks),
       ask: (question) => this.#ask(id, question),
       network,
     });
@@ -157,7 +158,7 @@ export class OpenSandbox {
   async #exec(id: number, call: ExecCall, run: Run, started: number): Promise<FromInstance> {
     const outcome = await this.#shell.exec(call, run);
     run.finish();
-    const rest = run.output.end();
+    const rest = this.#restOf(id, run);
     return {
       type: 'executed',
       id,
@@ -168,7 +169,23 @@ export class OpenSandbox {
   async #eval(id: number, call: EvalCall, run: Run, started: number): Promise<FromInstance> {
     const outcome = await evaluate(call, run, { shell: this.#shell, profile: this.#profile });
     run.finish();
-    return { type: 'evaluated', id, result: { ...outcome, rest: run.output.end(), tookMs: elapsedSince(started) } };
+    return {
+      type: 'evaluated',
+      id,
+      result: { ...outcome, rest: this.#restOf(id, run), tookMs: elapsedSince(started) },
+    };
+  }
+
+  #sendOutput(id: number, output: readonly OutputChunk[]): void {
+    for (const chunks of inMessages(output)) this.#send({ type: 'output', id, chunks });
+  }
+
+  /** The output that goes with the result. What is too much for one message is sent before. */
+  #restOf(id: number, run: Run): OutputChunk[] {
+    const messages = inMessages(run.output.end());
+    const rest = messages.pop() ?? [];
+    for (const chunks of messages) this.#send({ type: 'output', id, chunks });
+    return rest;
   }
 }
 

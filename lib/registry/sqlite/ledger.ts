@@ -4,6 +4,7 @@
  */
 import { and, asc, count, desc, eq, getTableColumns, gt, gte, lte, placeholder } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';
+import { boundedText } from '../../base/errors.ts';
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../chain.ts';
 import type { CommitEvents } from '../commit-events.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
@@ -236,12 +237,15 @@ function isPosition(position: unknown[]): position is [number, number] {
   return position.length === 2 && position.every(Number.isSafeInteger);
 }
 
-/** The text as it will be read back: SQLite replaces lone surrogates, and the hash must cover the stored text. */
+/**
+ * The texts as they will be read back: SQLite replaces lone surrogates, and the hash must cover the stored text. Each
+ * is bounded, for the ledger keeps what a guest may have written.
+ */
 function wellFormed(entry: LedgerEntry): LedgerEntry {
   const kept: Record<string, unknown> = {};
   for (const property of PROPERTIES) {
     const value = entry[property];
-    kept[property] = typeof value === 'string' && !value.isWellFormed() ? value.toWellFormed() : value;
+    kept[property] = typeof value === 'string' ? boundedText(value).toWellFormed() : value;
   }
   return kept as unknown as LedgerEntry;
 }

@@ -4,6 +4,7 @@ import { nextMove } from '../../lifecycle/ladder.ts';
 import { STATES } from '../../lifecycle/states.ts';
 import { FAULTS, isBlocking } from '../../lifecycle/words.ts';
 import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
+import { CHAIN_START, canonicalLine, chainHash } from '../chain.ts';
 import type { LedgerFilter } from '../ledger.ts';
 import type { Registry } from '../registry.ts';
 import type { InstanceRow, LedgerLine, Thresholds } from '../types.ts';
@@ -28,6 +29,20 @@ export function ledgerSuite(driver: RegistryDriver): void {
   afterEach(() => driver.discard());
 
   describe('the ledger', () => {
+    test('a text of a line is kept within bounds, whoever wrote it, and the chain holds', async () => {
+      const long = `${'x'.repeat(4094)}\u{1d11e}${'y'.repeat(10_000_000)}`;
+      const line = entry({ reason: long, error: `\ud800${long}`, actor: 'user:1', address: 'z'.repeat(5000) });
+      await registry.ledger.append([line, entry({ reason: 'r'.repeat(4096) })]);
+      const [whole, cut] = (await registry.ledger.page({}, 10)).rows;
+      expect(whole?.reason).toBe('r'.repeat(4096));
+      expect(cut?.reason).toBe(`${'x'.repeat(4094)}\ufffd…`);
+      expect(cut?.error).toMatch(/^\ufffdx+…$/);
+      expect([cut?.error?.length, cut?.address?.length, cut?.actor]).toEqual([4096, 4096, 'user:1']);
+      const [first, second] = await registry.ledger.chain(0, 10);
+      expect(first?.hash).toBe(chainHash(CHAIN_START.hash, canonicalLine(cut as LedgerLine)));
+      expect(second?.hash).toBe(chainHash(first?.hash ?? '', canonicalLine(whole as LedgerLine)));
+    });
+
     test('lines read back complete, newest first, in pages, by any filter', async () => {
       const written: LedgerLine[] = [];
       for (let n = 0; n < 60; n += 1) {
