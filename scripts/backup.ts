@@ -21,6 +21,9 @@ import { issuerOf, openSigner } from '../lib/base/signing.ts';
 import { createDrawers } from '../lib/host/drawers.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
+/** Names of sandboxes that a line for people has. */
+const SHOWN = 10;
+
 let asJson = false;
 /** For people, unless a program asked. */
 const tell = (text: string): void => {
@@ -103,7 +106,12 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
     } catch (error) {
       process.stderr.write(`The backup is made, but the registry could not be told: ${messageOf(error)}\n`);
     }
-    report({ id: manifest.id, ...made, seconds: Number(seconds), added, removed: gone, wrong });
+    const unverified = manifest.rows.flatMap((row) => (row.unverified === true ? [row.id] : []));
+    if (unverified.length > 0) {
+      const more = unverified.length > SHOWN ? ` and ${unverified.length - SHOWN} more` : '';
+      tell(`Without a hash of what was filed, as found: ${unverified.slice(0, SHOWN).join(', ')}${more}.`);
+    }
+    report({ id: manifest.id, ...made, seconds: Number(seconds), added, removed: gone, wrong, unverified });
     if (!asJson) for (const one of wrong) process.stderr.write(`NOT SOUND: ${one}\n`);
     return wrong.length === 0 ? 0 : 2;
   } finally {

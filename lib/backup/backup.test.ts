@@ -9,6 +9,7 @@ import { readConfig } from '../base/config.ts';
 import { removeTreeNow } from '../base/effects.ts';
 import { openSigner } from '../base/signing.ts';
 import { createDrawers } from '../host/drawers.ts';
+import { HASHED_AT_FILING_BYTES } from '../sessions/filed-hash.ts';
 import type { ServerProcess } from '../testing/process.ts';
 import { makeBackup } from './backup.ts';
 import { manifestsIn, objectPath, openFolderTarget, prune } from './store.ts';
@@ -210,6 +211,22 @@ test('a damaged object is named with its owner, and nothing is restored from it'
   expect([passed.status, passed.stderr]).toEqual([0, expect.stringMatching(/^PASSED OVER: .* not as it was signed/)]);
   const changed = run('backup', folder, ['--verify', copy]);
   expect([changed.status, changed.stderr]).toEqual([1, expect.stringContaining('it is not as it was signed')]);
+});
+
+test('a file without a hash of what was filed is in a backup as it is, and named', async () => {
+  const other = join(root, 'killed');
+  const { call, end } = await serve(other);
+  await call('POST', '/api/instances', { id: 'large', tenant: 'acme' });
+  await call('PUT', '/api/instances/large/volumes/workspace/large', Buffer.alloc(HASHED_AT_FILING_BYTES));
+  expect((await call('POST', '/api/instances/large/suspend', {})).status).toBe(200);
+  await end('SIGKILL');
+  for (const place of [join(root, 'of-killed'), join(root, 'of-killed')]) {
+    const made = run('backup', other, [place]);
+    expect([made.status, made.stderr]).toEqual([0, '']);
+    expect(made.stdout).toContain('Without a hash of what was filed, as found: large.');
+    const { manifests } = await manifestsIn(place);
+    expect(manifests[0]?.rows).toMatchObject([{ id: 'large', how: 'whole', unverified: true, wrong: null }]);
+  }
 });
 
 test('a killed backup leaves earlier ones complete, and the next one continues', async () => {

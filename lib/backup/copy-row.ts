@@ -140,13 +140,15 @@ async function whole(parts: RowParts, row: InstanceRow, file: RestingFile): Prom
   if (stamp === null) throw new FileMoved(file.address);
   const recorded = row.file !== null && sameStamp(stamp, row.file) ? row.file : null;
   const last = before.get(row.id);
+  const unverified = !packed && row.file !== null && row.file.sha256 === null && { unverified: true as const };
   const known =
     last?.stamp != null && last.packed === packed && last.wrong === null && sameStamp(stamp, last.stamp)
       ? last.object
       : !packed && recorded?.sha256 != null
         ? { sha256: recorded.sha256, bytes: stamp.size }
         : null;
-  if (known !== null && target.has(known)) return entry(row, { how: 'whole', object: known, packed, stamp });
+  if (known !== null && target.has(known))
+    return entry(row, { how: 'whole', object: known, packed, stamp, ...unverified });
 
   const draft = target.draft();
   try {
@@ -157,7 +159,7 @@ async function whole(parts: RowParts, row: InstanceRow, file: RestingFile): Prom
     if (!packed && filed !== null && filed !== object.sha256) wrong = 'its bytes are not those that were filed';
     else if (!packed && filed === null) wrong = complaintOf(draft);
     await keep(parts, draft, object);
-    return entry(row, { how: 'whole', object, packed, stamp: made.stamp, wrong });
+    return entry(row, { how: 'whole', object, packed, stamp: made.stamp, wrong, ...unverified });
   } finally {
     await unlinkFile(draft);
   }

@@ -21,6 +21,7 @@ export const ERROR_STATUS = {
   unknown_state: 409,
   corrupt: 409,
   missing_file: 409,
+  unverified: 409,
   precondition_failed: 412,
   too_large: 413,
   range_not_satisfiable: 416,

@@ -46,6 +46,7 @@ const EXIT_BY_CODE: Readonly<Record<ErrorCode | ClientCode, ExitCodeName>> = {
   rate_limited: 'limit',
   capacity: 'unavailable',
   storage_unavailable: 'unavailable',
+  unverified: 'unavailable',
   unknown_state: 'fault',
   corrupt: 'fault',
   missing_file: 'fault',

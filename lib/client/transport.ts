@@ -79,11 +79,14 @@ function isRepeatable({ line, body, options }: Call): boolean {
   return line.method === 'PUT' && options.ifMatch !== undefined;
 }
 
+/** Whether the server says that it has done nothing yet and will soon: any such call is safe to repeat. */
+const isUndone = ({ code }: ApiError) => code === 'unverified';
+
 /** How long to wait before the next attempt, or null for none. */
 function waitFor(error: ApiError, attempt: number): number | null {
   if (error.code === 'network') return backoffMs(attempt);
   const { status, retryAfterSeconds } = error;
-  if ((status !== 429 && status !== 503) || retryAfterSeconds === null) return null;
+  if ((status !== 429 && status !== 503 && !isUndone(error)) || retryAfterSeconds === null) return null;
   const wait = retryAfterSeconds * 1000;
   return wait > LONGEST_WAIT_MS ? null : Math.max(wait, backoffMs(attempt));
 }
@@ -146,7 +149,8 @@ export function createTransport(clientOptions: ClientOptions): Transport {
   };
 
   const attempt = async <T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> => {
-    const retries = isRepeatable(call) ? (call.options.retries ?? clientOptions.retries ?? RETRIES) : 0;
+    const wanted = call.options.retries ?? clientOptions.retries ?? RETRIES;
+    const repeatable = isRepeatable(call);
     let lost = false;
     for (let attempts = 1; ; attempts++) {
       try {
@@ -157,6 +161,7 @@ export function createTransport(clientOptions: ClientOptions): Transport {
         const done = lost && call.line.method === 'DELETE' && (error.status === 404 || error.status === 410);
         if (done) return undefined as T;
         lost ||= error.code === 'network';
+        const retries = repeatable || (isUndone(error) && !(call.body instanceof ReadableStream)) ? wanted : 0;
         const wait = attempts > retries ? null : waitFor(error, attempts);
         if (wait === null) throw error;
         await pause(wait, call.options.signal);

@@ -23,6 +23,8 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   unknown_state: 'Filing the sandbox failed several times. `hint` says what to do.',
   corrupt: 'The sandbox’s file failed its check and is kept for repair.',
   missing_file: 'The sandbox’s file is not where its row says.',
+  unverified:
+    'The sandbox’s file was filed a moment ago and has no hash yet, so nothing of it leaves. `Retry-After` says when to come back.',
   precondition_failed: '`If-Match` or the like names another version than there is.',
   too_large: 'The body or the file is over the limit. Nothing of it is kept.',
   range_not_satisfiable: 'The range starts past the end of the file.',

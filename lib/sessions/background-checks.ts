@@ -1,6 +1,7 @@
 /**
  * Background checks of filed files: some seconds after a filing, one at a time, they record the hash, the result of
- * `quick_check` and the sizes of the volumes. A stop hashes what still waits while there is time.
+ * `quick_check` and the sizes of the volumes. What somebody waits for is checked at once, beside them. A stop hashes
+ * what still waits while there is time.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -12,7 +13,7 @@ import { sameStamp } from '../storage/stamp.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 import { type Engine, ledgerEntry, systemAudit } from './engine.ts';
 import { fileOf, isPacked } from './file-locations.ts';
-import { matchesRecord, stampAt } from './file-verification.ts';
+import { isWrittenSince, matchesRecord, stampAt } from './file-verification.ts';
 
 /** Seconds between a filing and its check: a sandbox that wakes again at once is not worth hashing. */
 const DELAY_SECONDS = 5;
@@ -22,6 +23,7 @@ const CHUNK_BYTES = 1024 * 1024;
 
 export class BackgroundChecks {
   readonly #waiting = new Map<InstanceId, { generation: number; at: number }>();
+  readonly #hurried = new Map<InstanceId, Promise<void>>();
   #running: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #paused = false;
@@ -31,6 +33,16 @@ export class BackgroundChecks {
     this.#waiting.delete(id);
     this.#waiting.set(id, { generation, at: performance.now() + DELAY_SECONDS * 1000 });
     this.#schedule(engine);
+  }
+
+  /** Checks the file of a row now, once however often it is asked for; the caller does not wait for it. */
+  hurry(engine: Engine, id: InstanceId, generation: number): void {
+    if (this.#paused || this.#hurried.has(id)) return;
+    if (this.#waiting.get(id)?.generation === generation) this.#waiting.delete(id);
+    const check = checkFiledFile(engine, id, generation, { urgent: true })
+      .catch((error) => engine.log.error({ id, error: messageOf(error) }, 'background check'))
+      .finally(() => this.#hurried.delete(id));
+    this.#hurried.set(id, check);
   }
 
   #schedule(engine: Engine): void {
@@ -60,11 +72,11 @@ export class BackgroundChecks {
     }
   }
 
-  /** Starts no more checks, and waits for the one that runs. */
+  /** Starts no more checks, and waits for those that run. */
   async pause(): Promise<void> {
     this.#paused = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#running;
+    await Promise.all([this.#running, ...this.#hurried.values()]);
   }
 
   /**
@@ -109,27 +121,35 @@ function isCheckable(row: InstanceRow): boolean {
 
 /**
  * Hashes and checks the file at rest of a row that still has that generation, and records the result. Damage raises a
- * fault. Nothing is recorded of a file that is not the one that was filed: its next use finds that out.
+ * fault. Nothing is recorded of a file that is not the one that was filed: its next use finds that out. Neither is a
+ * hash of one that was written to before it had one: it would vouch for any bytes.
  */
-export async function checkFiledFile(engine: Engine, id: InstanceId, generation: number): Promise<void> {
+export async function checkFiledFile(
+  engine: Engine,
+  id: InstanceId,
+  generation: number,
+  { urgent = false } = {},
+): Promise<void> {
   const before = await engine.registry.instances.get(id);
   if (before === null || before.generation !== generation || before.vfsPath === null || before.file === null) return;
   if (!isCheckable(before)) return;
   const packed = isPacked(engine, before);
   const file = fileOf(engine, before);
   const first = await stampAt(file);
+  const { sha256: filed } = before.file;
+  if (first === null || (filed === null && isWrittenSince(before.file, first))) return;
   let found: { sha256: string; quickCheck: string; identity: string | null };
   try {
-    found = await file.read((path) => engine.readers.check(path, { packed }));
+    found = await file.read((path) => engine.readers.check(path, { packed, urgent }));
   } catch (error) {
     // The file may have moved, or its sandbox woken, during the check. A wake verifies the file by itself.
     engine.log.debug({ id, error: messageOf(error) }, 'background check not done');
     return;
   }
   const stamp = await stampAt(file);
-  if (first === null || stamp === null || !sameStamp(first, stamp)) return;
+  if (stamp === null || !sameStamp(first, stamp)) return;
   if (!sameStamp(stamp, before.file) && !matchesRecord(before.file, stamp, found)) return;
-  const rotten = before.file.sha256 !== null && found.sha256 !== '' && before.file.sha256 !== found.sha256;
+  const rotten = filed !== null && found.sha256 !== '' && filed !== found.sha256;
   const sound = found.quickCheck === 'ok' && !rotten;
   // The hash of the filed bytes stays: it recognises the right file when that comes back.
   if (!packed && !rotten)

@@ -100,6 +100,11 @@ async function large(id: string): Promise<void> {
     await dock.sessions.write(id, { op: 'put', volume: 'workspace', path: vfsPath(`/${index}`), content }, REQUEST);
   }
   await dock.sessions.suspend(id, REQUEST);
+  await expect(dock.sessions.copyOut(id, join(folder, 'early'), { volumes: VOLUMES })).rejects.toMatchObject({
+    code: 'unverified',
+  });
+  const hash = async () => (await dock.registry.instances.get(id))?.file?.sha256;
+  await expect.poll(hash, { timeout: 60_000 }).toMatch(/^[0-9a-f]{64}$/);
 }
 
 test('a copy that waits in the queue delays no filing and no wake', { timeout: 120_000 }, async () => {

@@ -95,6 +95,8 @@ export interface Engine {
   readonly roomMutex: Mutex;
   /** Schedules the background check of a file that was just filed. */
   readonly scheduleCheck: (id: InstanceId, generation: number) => void;
+  /** Runs the background check of a filed file now, once, as somebody waits for its hash. */
+  readonly hurryCheck: (id: InstanceId, generation: number) => void;
   /** Watches a process that serves a sandbox: settles the sandbox when the process ends by itself. */
   readonly watchProcess: (id: InstanceId, process: InstanceProcess) => void;
   /**

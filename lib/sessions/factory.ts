@@ -103,6 +103,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     failpoint: options.failpoint ?? (() => {}),
     registryIsWhole: options.registryIsWhole ?? (() => true),
     scheduleCheck: (id, generation) => checks.schedule(engine, id, generation),
+    hurryCheck: (id, generation) => checks.hurry(engine, id, generation),
     watchProcess: (id, process) => watchProcess(engine, id, process),
     interrupted: new Set(),
     stop: stopping.signal,

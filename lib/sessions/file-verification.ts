@@ -36,6 +36,14 @@ export function matchesRecord(recorded: FileRecord, stamp: FileStamp, found: Fil
   return identity === null ? sameTime(recorded, stamp) : identity === found.identity;
 }
 
+/**
+ * Whether a file without a recorded hash was written to since it was filed, as far as size and times tell: then nothing
+ * says which bytes were filed.
+ */
+export function isWrittenSince(recorded: FileRecord, stamp: FileStamp): boolean {
+  return !sameStamp(stamp, recorded) && !(recorded.size === stamp.size && sameTime(recorded, stamp));
+}
+
 /** Whether two stamps are of local files that were last written at the same moment. */
 function sameTime(a: FileStamp, b: FileStamp): boolean {
   return a.mtimeNs !== '' && a.mtimeNs === b.mtimeNs;

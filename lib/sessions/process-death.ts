@@ -7,6 +7,7 @@ import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { lastingFolder, stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, now, systemAudit } from './engine.ts';
 import { fileRecord } from './file-verification.ts';
+import { hashAtFiling } from './filed-hash.ts';
 import { isFileOfRow } from './orphan-search.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import { settleFile } from './settle-file.ts';
@@ -59,6 +60,7 @@ export async function settleDeadProcess(
       }
     }
     const stamp = stampOf(file);
+    const sha256 = stamp === null || failure !== null ? null : await hashAtFiling(engine, file, stamp);
     const ledger: LedgerEntry[] = [ledgerEntry(engine, row, audit, 'transition', { from: 'active', to: 'suspended' })];
     if (failure !== null)
       ledger.push(ledgerEntry(engine, row, audit, 'recovery.failed', { error: publicMessage(failure) }));
@@ -74,7 +76,7 @@ export async function settleDeadProcess(
       file:
         stamp === null
           ? null
-          : { ...fileRecord(stamp, { identity }), ...(failure === null ? {} : { unsettled: true }) },
+          : { ...fileRecord(stamp, { identity, sha256 }), ...(failure === null ? {} : { unsettled: true }) },
       bytes: stamp?.size ?? null,
       ...(fault === null ? {} : { fault }),
       now: now(engine),

@@ -11,6 +11,7 @@ import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { type Engine, MEMORY, requireInstance } from './engine.ts';
 import { fileOf } from './file-locations.ts';
+import { requireHash } from './filed-hash.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { RawCopy } from './sessions.ts';
 
@@ -19,13 +20,15 @@ const LOGS = ['-wal', '-journal'] as const;
 
 /**
  * Copies the file of a sandbox without a process, and its log, into `folder` (absolute). Filing and waking wait. Throws
- * `not_found`, `gone`, `missing_file`; `conflict` for a sandbox that is awake, has no file yet or lives only in its
- * process.
+ * `not_found`, `gone`, `missing_file`, `unverified`; `conflict` for a sandbox that is awake, has no file yet or lives
+ * only in its process.
  */
 export function copyRaw(engine: Engine, runtime: SandboxRuntime, folder: string): Promise<RawCopy> {
   return runtime.lease(async () => {
     const row = await requireInstance(engine, runtime.id);
     refuse(row);
+    // Of a sandbox with a fault it is what a repair begins with, whatever its bytes are.
+    if (row.fault === null) await requireHash(engine, row);
     const source = fileOf(engine, row);
     const stat = row.vfsPath === null ? null : await source.stat();
     if (stat === null) {

@@ -13,6 +13,7 @@ import type { CopyQueue } from './copy-queue.ts';
 import { absolutePath, type Engine, MEMORY, requireInstance } from './engine.ts';
 import { fileOf, locationOf } from './file-locations.ts';
 import { verifyArchived, verifyForReading } from './file-verification.ts';
+import { requireHash } from './filed-hash.ts';
 import { readListing } from './listing.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { CopyOutOptions } from './sessions.ts';
@@ -110,9 +111,9 @@ export function read<R extends ReadRequest>(
 /**
  * Writes `volumes` of a sandbox into a new file at `path` (absolute, on any filesystem), in any state, waking nothing.
  * Calls and writes go on; filing and waking wait. When this resolves the file is durable, unless it is not to be, and
- * its name is not. Throws
- * `not_found`, `gone`, `missing_file`, `corrupt`, `storage_unavailable`, and `conflict` for a sandbox that lives only
- * in its process. After a failure there is no file at `path`.
+ * its name is not. Throws `not_found`, `gone`, `missing_file`, `corrupt`, `unverified` of a file at rest that has no
+ * hash yet, `storage_unavailable`, and `conflict` for a sandbox that lives only in its process. After a failure there
+ * is no file at `path`.
  */
 export async function copyOut(
   engine: Engine,
@@ -129,6 +130,7 @@ export async function copyOut(
         `The sandbox "${row.id}" lives only in its process: it has no file to copy.`,
       );
     }
+    await requireHash(engine, row);
     return withTarget(engine, reading, row, (target, sha256) =>
       engine.readers.copy(target, path, { volumes, durable, sha256 }),
     );

@@ -187,15 +187,15 @@ export interface Sessions {
    * Writes `volumes` of a sandbox into a new file at `path` (absolute), as one consistent copy, in any state but
    * `deleted`. Nothing is stopped or woken: calls and writes go on, filing and waking wait. The same content gives the
    * same bytes. When this resolves the bytes are durable (if asked for), the name is not. Throws `not_found`, `gone`,
-   * `missing_file`, `corrupt`, `storage_unavailable`; `conflict` for a `:memory:` sandbox. After a failure there is no
-   * file at `path`.
+   * `missing_file`, `corrupt`, `unverified` while a file at rest has no hash yet, `storage_unavailable`; `conflict` for
+   * a `:memory:` sandbox. After a failure there is no file at `path`.
    */
   copyOut(id: InstanceId, path: string, options: CopyOutOptions): Promise<VfsCopy>;
 
   /**
    * Copies the file of a sandbox without a process, and the log beside it, byte for byte into `folder` (absolute), even
-   * when they are damaged. Throws `not_found`, `gone`, `missing_file`; `conflict` for a sandbox that is awake, has no
-   * file yet or lives only in its process.
+   * when they are damaged. Throws `not_found`, `gone`, `missing_file`; `unverified` without a fault and a hash;
+   * `conflict` for a sandbox that is awake, has no file yet or lives only in its process.
    */
   copyRaw(id: InstanceId, folder: string): Promise<RawCopy>;
 

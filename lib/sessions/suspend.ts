@@ -8,6 +8,7 @@ import { stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, livePath } from './engine.ts';
 import { locationOf } from './file-locations.ts';
 import { type FileFingerprint, fileRecord } from './file-verification.ts';
+import { hashAtFiling } from './filed-hash.ts';
 import { runFiling } from './filing.ts';
 import { bringLiveWithoutProcess, removeArchivedFile } from './pass-through.ts';
 import type { SandboxRuntime } from './runtimes.ts';
@@ -45,13 +46,17 @@ export function suspend(
           known = await bringLiveWithoutProcess(engine, row, force);
           engine.failpoint('suspend.brought');
         }
-        const stamp = stampOf(absolutePath(engine, livePath(row.id)));
+        const file = absolutePath(engine, livePath(row.id));
+        const stamp = stampOf(file);
         if (stamp === null)
           throw new WinterdockError('missing_file', `The file of "${row.id}" is gone from the live drawer.`, {
             hint: waysOut('missing'),
           });
-        await syncFolder(dirname(absolutePath(engine, livePath(row.id))));
-        return { vfsPath: livePath(row.id), file: fileRecord(stamp, known), bytes: stamp.size };
+        const [sha256] = await Promise.all([
+          known?.sha256 ?? hashAtFiling(engine, file, stamp),
+          syncFolder(dirname(file)),
+        ]);
+        return { vfsPath: livePath(row.id), file: fileRecord(stamp, { ...known, sha256 }), bytes: stamp.size };
       },
       after: async (before, after) => {
         if (after.file?.sha256 === null || after.file?.quickCheck === null)

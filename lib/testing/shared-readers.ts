@@ -46,6 +46,7 @@ export function sharedReaders({ maxFileBytes }: { maxFileBytes: number }): Reade
   return {
     read: (target, request, tenant) => whileRunning(() => pool.read(target, request, tenant)),
     check: (path, how) => whileRunning(() => pool.check(path, how)),
+    hash: (path) => whileRunning(() => pool.hash(path)),
     settle: (path) => whileRunning(() => pool.settle(path)),
     async copy(target, path, how) {
       if (isStopped || isBrokenOff) throw stopping();

@@ -11,6 +11,7 @@ import { parseVolume, type Volume } from './volumes.ts';
 export type ReaderJob =
   | { kind: 'read'; target: ReadTarget; request: ReadRequest }
   | { kind: 'check'; path: string; packed: boolean }
+  | { kind: 'hash'; path: string }
   | { kind: 'settle'; path: string }
   | {
       kind: 'copy';
@@ -34,7 +35,11 @@ interface Settled {
   identity: string | null;
 }
 
-export type ReaderJobResult = ReadAnswer | FileCheck | Settled | VfsCopy;
+interface FileHash {
+  hashed: string;
+}
+
+export type ReaderJobResult = ReadAnswer | FileHash | FileCheck | Settled | VfsCopy;
 
 /** Reads that run SQL of guests, which may take any time and memory. */
 export const GUEST_SQL: ReadonlySet<ReadRequest['op']> = new Set(['query', 'tables', 'rows']);
@@ -54,7 +59,7 @@ export function parseToReader(message: unknown): ToReader {
   const { kind, target, request, path, packed, volumes, strict, durable, sha256 } = fields(job, 'job');
   if (kind === 'check')
     return { id: whole(id, 'id'), job: { kind, path: text(path, 'path'), packed: packed === true } };
-  if (kind === 'settle') return { id: whole(id, 'id'), job: { kind, path: text(path, 'path') } };
+  if (kind === 'hash' || kind === 'settle') return { id: whole(id, 'id'), job: { kind, path: text(path, 'path') } };
   if (kind === 'copy') {
     if (!Array.isArray(volumes) || typeof strict !== 'boolean' || typeof durable !== 'boolean' || !orNull(sha256))
       throw unfit('job', 'must say what to copy');
@@ -72,7 +77,7 @@ export function parseToReader(message: unknown): ToReader {
       },
     };
   }
-  if (kind !== 'read') throw unfit('job', 'must be a read, a check, a copy or to settle');
+  if (kind !== 'read') throw unfit('job', 'must be a read, a check, a hash, a copy or to settle');
   return { id: whole(id, 'id'), job: { kind, target: parseTarget(target), request: parseRequest(request) } };
 }
 
@@ -157,6 +162,7 @@ function parseAnswer(answer: Fields): ReaderJobResult {
     (answer.op === 'rows' && typeof answer.rows === 'object') ||
     (answer.op === 'search' && Array.isArray(answer.hits)) ||
     (answer.op === 'query' && Array.isArray(answer.rows) && Array.isArray(answer.columns)) ||
+    /^[0-9a-f]{64}$/.test(String(answer.hashed)) ||
     (answer.settled === true && orNull(answer.identity)) ||
     (all(answer, 'string', 'sha256') && all(answer, 'number', 'bytes') && Array.isArray(answer.volumes)) ||
     (all(answer, 'string', 'sha256', 'quickCheck') && orNull(answer.identity));

@@ -48,6 +48,7 @@ async function take(message: unknown): Promise<void> {
 
 async function run(job: ReaderJob): Promise<ReaderJobResult> {
   if (job.kind === 'check') return job.packed ? checkPacked(job.path) : check(job.path);
+  if (job.kind === 'hash') return { hashed: await hashOf(job.path) };
   if (job.kind === 'settle') {
     return { settled: true, identity: recoverToRest(job.path) };
   }
@@ -76,9 +77,12 @@ function read(target: ReadTarget, request: ReadRequest): ReadAnswer {
  * error.
  */
 async function check(path: string): Promise<FileCheck> {
-  let sha256: string;
+  return { sha256: await hashOf(path), ...structure(path) };
+}
+
+async function hashOf(path: string): Promise<string> {
   try {
-    ({ sha256 } = await hashFile(path));
+    return (await hashFile(path)).sha256;
   } catch (error) {
     throw (
       storageFailure(error) ??
@@ -87,7 +91,6 @@ async function check(path: string): Promise<FileCheck> {
       })
     );
   }
-  return { sha256, ...structure(path) };
 }
 
 /**

@@ -138,6 +138,12 @@ class ReaderPool implements Readers {
     await Promise.all(this.#copies.map((queue) => queue.stop()));
   }
 
+  async hash(path: string): Promise<string> {
+    const answer = await this.#give({ kind: 'hash', path }, { slow: false, tenant: '' });
+    if ('hashed' in answer) return answer.hashed;
+    throw new WinterdockError('internal', 'A reader did not answer a hash.');
+  }
+
   async settle(path: string): Promise<string | null> {
     const answer = await performing({ kind: 'delegate', path }, () =>
       this.#give({ kind: 'settle', path }, { slow: false, tenant: '' }),

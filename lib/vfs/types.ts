@@ -131,6 +131,8 @@ export interface Readers {
     request: R,
     tenant?: string,
   ): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
+  /** The SHA-256 of a small file at rest, in lower-case hex. Throws `missing_file`, `storage_unavailable`. */
+  hash(path: string): Promise<string>;
   /**
    * Hashes and checks a file at rest, slowly and in the background unless `urgent`. `quickCheck` is `ok` or names the
    * fault. A `packed` file is zstd-compressed: its expanded content is hashed, and `ok` means that it expands.

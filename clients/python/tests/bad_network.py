@@ -54,6 +54,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self._refuse(503, "capacity", "1")
         if mishap == "busy-mute":
             return self._refuse(503, "capacity", None)
+        if mishap == "unverified":
+            return self._refuse(409, "unverified", "1")
         if mishap == "limited":
             return self._refuse(429, "rate_limited", "1")
         onward = http.client.HTTPConnection(network.host, network.port)
@@ -102,7 +104,8 @@ class BadNetwork:
     """Mishaps of the coming requests, in order, are in `next`; then everything passes.
 
     `lose`: it never arrives; `mute`: it arrives, its answer is lost; `busy`: 503 with a `Retry-After` of a second;
-    `busy-mute`: 503 without one; `limited`: 429; `cut`: its answer breaks off within its first bytes.
+    `busy-mute`: 503 without one; `limited`: 429; `unverified`: 409, with nothing
+    done yet; `cut`: its answer breaks off within its first bytes.
     """
 
     def __init__(self, target: str, context: Optional[ssl.SSLContext] = None) -> None:

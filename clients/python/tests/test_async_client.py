@@ -254,6 +254,13 @@ class AsyncBadNetworkCase(unittest.IsolatedAsyncioTestCase):
         with self.assertRaises(ApiError):
             await self.dock.get_instance(self.box, options=CallOptions(retries=0))
 
+    async def test_a_call_of_which_nothing_is_done_yet_is_sent_again_whatever_it_does(self) -> None:
+        await self.dock.create_instance({"id": self.box, "tenant": "acme"})
+        await self.dock.put_file(self.box, "workspace", "/a", b"a")
+        self.network.next[:] = ["unverified"]
+        self.assertGreater(len(await (await self.dock.ship_instance(self.box, {})).read()), 100)
+        self.assertEqual(self.network.seen[-1], self.network.seen[-2])
+
     async def test_a_deletion_whose_answer_was_lost_is_done(self) -> None:
         await self.dock.create_instance({"id": self.box, "tenant": "acme"})
         await self.dock.put_file(self.box, "workspace", "/a", b"a")

@@ -256,6 +256,13 @@ class BadNetworkCase(unittest.TestCase):
         with self.assertRaises(ApiError):
             self.dock.get_instance(self.box, options=CallOptions(retries=0))
 
+    def test_a_call_of_which_nothing_is_done_yet_is_sent_again_whatever_it_does(self) -> None:
+        self.dock.create_instance({"id": self.box, "tenant": "acme"})
+        self.dock.put_file(self.box, "workspace", "/a", b"a")
+        self.network.next[:] = ["unverified"]
+        self.assertGreater(len((self.dock.ship_instance(self.box, {})).read()), 100)
+        self.assertEqual(self.network.seen[-1], self.network.seen[-2])
+
     def test_a_deletion_whose_answer_was_lost_is_done(self) -> None:
         self.dock.create_instance({"id": self.box, "tenant": "acme"})
         self.dock.put_file(self.box, "workspace", "/a", b"a")

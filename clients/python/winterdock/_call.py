@@ -172,11 +172,18 @@ def is_repeatable(line: CallLine, options: CallOptions, can_resend: bool) -> boo
     return line.method in ("GET", "HEAD", "DELETE") or (line.method == "PUT" and options.if_match is not None)
 
 
+def is_undone(error: ApiError) -> bool:
+    """Whether the server says that it has done nothing yet and will soon: such a call is safe to repeat."""
+    return error.code == "unverified"
+
+
 def wait_for_retry(error: ApiError, attempt: int) -> Optional[float]:
     """Seconds to wait before the next attempt, or None for none."""
     if error.code == "network":
         return backoff(attempt)
-    if error.status not in (429, 503) or error.retry_after is None or error.retry_after > 30:
+    if error.status not in (429, 503) and not is_undone(error):
+        return None
+    if error.retry_after is None or error.retry_after > 30:
         return None
     return max(error.retry_after, backoff(attempt))
 

@@ -23,6 +23,7 @@ from .._call import (
     is_repeatable,
     is_upload,
     size_of,
+    is_undone,
     wait_for_retry,
     whole_bytes,
 )
@@ -171,8 +172,7 @@ class Transport:
         line, options = call.line, call.options
         can_resend = not is_upload(call.body) or whole_bytes(call.body) is not None
         retries = self._retries if options.retries is None else options.retries
-        if not is_repeatable(line, options, can_resend):
-            retries = 0
+        is_safe = is_repeatable(line, options, can_resend)
         was_lost = False
         attempt = 1
         while True:
@@ -183,7 +183,8 @@ class Transport:
                 if was_lost and line.method == "DELETE" and error.status in (404, 410):
                     return None, b""
                 was_lost = was_lost or error.code == "network"
-                wait = None if attempt > retries else wait_for_retry(error, attempt)
+                may_resend = is_safe or (can_resend and is_undone(error))
+                wait = wait_for_retry(error, attempt) if may_resend and attempt <= retries else None
                 if wait is None or (call.hold is not None and call.hold.closed):
                     raise
             sleep(wait)
