@@ -9,7 +9,13 @@ import { entryOf } from '../base/bundled.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { HelperProcess } from '../base/helper-process.ts';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from '../instance/processes/process.ts';
-import { type BundleAnswerTo, type BundleMessage, type BundleTask, parseBundleMessage } from './messages.ts';
+import {
+  type BundleAnswerTo,
+  type BundleMessage,
+  type BundleTask,
+  type LeftOutSummary,
+  parseBundleMessage,
+} from './messages.ts';
 
 const SOURCE = fileURLToPath(new URL('./worker.ts', import.meta.url));
 /**
@@ -72,19 +78,23 @@ export class BundleProcess {
   }
 
   /**
-   * Starts a task that writes to standard output. Resolves with that stream when all checks before the first byte have
-   * passed. The stream fails when the task fails, so that a truncated output never looks complete.
+   * Starts a task that writes to standard output. Resolves with that stream, and with what it leaves out, when all
+   * checks before the first byte have passed. The stream fails when the task fails, so that a truncated output never
+   * looks complete.
    */
-  async stream(task: Extract<BundleTask, { kind: 'checkout' }>): Promise<Readable> {
+  async stream(
+    task: Extract<BundleTask, { kind: 'checkout' }>,
+  ): Promise<{ output: Readable; leftOut: LeftOutSummary }> {
     const { stdout } = this.#process;
     if (stdout === null) throw new WinterdockError('internal', 'A bundle process has no output.');
     this.#process.send(task);
-    await this.#process.next((message) => 'begun' in message, TASK_TIMEOUT_MS, tooLong);
+    const first = await this.#process.next((message) => 'begun' in message, TASK_TIMEOUT_MS, tooLong);
+    if (!('begun' in first)) throw new WinterdockError('internal', 'A bundle process did not begin.');
     // The output ends with the process. What it wrote before its answer is still read.
     const answered = this.#process.next((message) => 'answer' in message, STREAM_TIMEOUT_MS, tooLong);
     const whole = answered.then(() => this.#process.disconnect());
     whole.catch(() => this.kill());
-    return endingWith(stdout, whole);
+    return { output: endingWith(stdout, whole), leftOut: first.begun.leftOut };
   }
 
   /** Sends SIGKILL. The task fails with the first reason given. */

@@ -27,7 +27,7 @@ import { packBundle, ZIP } from './bundle-packer.ts';
 import type { CarriedWorkbooks } from './carried-workbooks.ts';
 import { createFromFile } from './create-from-file.ts';
 import { DISK, type Manifest, PAGE, SOURCE, shippedVolumes } from './manifest.ts';
-import type { UnpackResult } from './messages.ts';
+import type { LeftOutSummary, UnpackResult } from './messages.ts';
 import { requireSelfContained, selfContainedPage } from './self-contained.ts';
 import type { OutgoingStream, Transfers } from './transfers.ts';
 import { type BundleVerification, importRefusal, matchShare, type ShareMatch, verifyBundle } from './verification.ts';
@@ -60,6 +60,12 @@ export interface ImportInput {
   id: InstanceId;
   tenant: string;
   name: string | null;
+}
+
+/** A checkout, and what is not in it. */
+export interface Checkout {
+  outgoing: OutgoingStream;
+  leftOut: LeftOutSummary;
 }
 
 export class Bundles {
@@ -120,32 +126,34 @@ export class Bundles {
   }
 
   /** The workspace of a sandbox as a tar.gz, waking nothing. Throws as `ship` does, before the first byte. */
-  checkout(row: InstanceRow, audit: AuditContext, signal?: AbortSignal): Promise<OutgoingStream> {
+  checkout(row: InstanceRow, audit: AuditContext, signal?: AbortSignal): Promise<Checkout> {
     return this.#transfers
       .outbound(audit.actor, async (folder) => {
         const disk = join(folder, DISK);
-        const stream = await this.#recordingFailure(row, audit, 'checkout.failed', async () => {
+        const { output: stream, leftOut } = await this.#recordingFailure(row, audit, 'checkout.failed', async () => {
           await this.#transfers.withSlot(() =>
             this.#options.sessions.copyOut(row.id, disk, { volumes: shippedVolumes(false), durable: false }),
           );
           const process = await this.#transfers.startProcess(signal);
           try {
-            const output = await process.stream({
+            const begun = await process.stream({
               kind: 'checkout',
               disk,
               maxFileBytes: this.#options.config.maxFileBytes,
             });
-            await this.#options.registry.ledger.append([this.#entry(row, audit, 'checkout.sent')]);
-            finished(output, () => void process.end());
-            return output;
+            await this.#options.registry.ledger.append([
+              this.#entry(row, audit, 'checkout.sent', withoutWhat(begun.leftOut)),
+            ]);
+            finished(begun.output, () => void process.end());
+            return begun;
           } catch (error) {
             await process.end();
             throw error;
           }
         });
-        return { result: null, stream, bytes: null };
+        return { result: leftOut, stream, bytes: null };
       })
-      .then(({ outgoing }) => outgoing);
+      .then(({ result, outgoing }) => ({ outgoing, leftOut: result }));
   }
 
   /** Inspects a file: its kind, its signer, its faults, and the matching share of `tenants` (null: of all). */
@@ -332,6 +340,13 @@ function originOf({ kind, manifest, whole }: UnpackResult, { issuer }: BundleVer
   const what = kind === 'vfs' ? 'a bare VFS file' : `bundle ${manifest?.id}`;
   const who = issuer === null ? 'signed by nobody' : `signed by ${issuer}`;
   return `from ${what}, ${who}, sha256:${whole.sha256}`;
+}
+
+/** What the ledger says of a checkout that lacks something. */
+function withoutWhat({ count, first }: LeftOutSummary): Partial<LedgerEntry> {
+  if (count === 0) return {};
+  const named = first.slice(0, SHOWN_NAMES).join(', ').slice(0, 300);
+  return { reason: `without what git takes commands from, ${count} in all: ${named}` };
 }
 
 /** Names of variables that a bundle asks values for. One that no guest may be given is left out. */

@@ -1,10 +1,13 @@
 /**
  * A checkout: the workspace as a tar, for people and git. No entry or link points outside the folder that it is
- * unpacked in. Reads a VFS file at rest, one file at a time; knows nothing of compression or HTTP.
+ * unpacked in, and git takes no command from it: what stays out is listed in its last file. Reads a VFS file at rest,
+ * one file at a time; knows nothing of compression or HTTP.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { contentBytes } from '../vfs/table-reader.ts';
+import { rowsOf, surveyWorkspace, type WorkspaceRow, type WorkspaceSurvey } from './checkout-survey.ts';
 import { IGNORE_FILE, ignoreFile } from './gitignore.ts';
+import { leftOutList, listName } from './left-out.ts';
 import { TAR_END, tarEntry } from './tar-records.ts';
 
 /** Entries are joined up to this size. */
@@ -14,20 +17,6 @@ const DIRECTORY_MODE = 0o755;
 const PERMISSIONS = 0o777;
 /** Mount point of the workspace in a sandbox. Absolute links into it become relative. */
 const MOUNT = '/workspace';
-/**
- * A `.git` folder would make the checkout a repository that the sandbox controls, with commands in its configuration.
- * git itself never stages one.
- */
-const GIT_FOLDER = /(^|\/)\.git(\/|$)/i;
-
-interface Row {
-  path: string;
-  kind: 'file' | 'dir' | 'link';
-  mode: number | null;
-  /** Null for a file: its time lies behind its content, and comes with it. */
-  mtime: number | null;
-  target: string | null;
-}
 
 interface Content {
   bytes: Buffer;
@@ -38,10 +27,10 @@ interface Content {
  * The tar of the workspace in pieces, each made when it is asked for. Small entries come together in one piece: 20 000
  * of them would else cross every stream behind this one by themselves.
  */
-export function* checkoutTar(db: DatabaseSync): Generator<Buffer> {
+export function* checkoutTar(db: DatabaseSync, survey = surveyWorkspace(db)): Generator<Buffer> {
   let pieces: Buffer[] = [];
   let size = 0;
-  for (const piece of entriesOf(db)) {
+  for (const piece of entriesOf(db, survey)) {
     pieces.push(piece);
     size += piece.length;
     if (size < PIECE_BYTES) continue;
@@ -55,26 +44,30 @@ export function* checkoutTar(db: DatabaseSync): Generator<Buffer> {
   yield Buffer.concat([...pieces, TAR_END]);
 }
 
-function* entriesOf(db: DatabaseSync): Generator<Buffer> {
+function* entriesOf(db: DatabaseSync, survey: WorkspaceSurvey): Generator<Buffer> {
   const file = db.prepare("SELECT content, mtime FROM vfs WHERE volume = 'workspace' AND path = ?");
   const read = (path: string): Content => {
     const { content, mtime } = file.get(path) ?? {};
     const { buffer, byteOffset, byteLength } = contentBytes(content ?? null);
     return { bytes: Buffer.from(buffer, byteOffset, byteLength), mtime: typeof mtime === 'number' ? mtime : null };
   };
-  const own = db.prepare("SELECT 1 FROM vfs WHERE volume = 'workspace' AND path = ?").get(`/${IGNORE_FILE}`);
-  const taken = topFolders(db);
+  const { leftOut, topFolders } = survey;
   for (const row of rowsOf(db)) {
-    if (GIT_FOLDER.test(row.path)) continue;
+    if (survey.staysOut(row)) continue;
     if (row.path === `/${IGNORE_FILE}` && row.kind !== 'dir') continue;
     yield* entryOf(row, read);
   }
-  if (taken.has(IGNORE_FILE)) return;
-  const text = ignoreFile(own === undefined ? null : read(`/${IGNORE_FILE}`).bytes, taken);
-  yield* tarEntry({ name: IGNORE_FILE, mode: FILE_MODE, mtime: 0, kind: 'file' }, text);
+  const list = leftOut.size === 0 ? null : listName(survey.top);
+  if (!topFolders.has(IGNORE_FILE)) {
+    const own = survey.ignores ? read(`/${IGNORE_FILE}`).bytes : null;
+    yield* tarEntry(fileEntry(IGNORE_FILE), ignoreFile(own, topFolders, list));
+  }
+  if (list !== null) yield* tarEntry(fileEntry(list), leftOutList(leftOut));
 }
 
-function* entryOf(row: Row, read: (path: string) => Content): Generator<Buffer> {
+const fileEntry = (name: string) => ({ name, mode: FILE_MODE, mtime: 0, kind: 'file' }) as const;
+
+function* entryOf(row: WorkspaceRow, read: (path: string) => Content): Generator<Buffer> {
   const name = row.path.slice(1);
   const permissions = (fallback: number) => (row.mode ?? fallback) & PERMISSIONS;
   const mtime = seconds(row.mtime);
@@ -96,30 +89,6 @@ function* entryOf(row: Row, read: (path: string) => Content): Generator<Buffer> 
 
 function seconds(mtime: number | null): number {
   return Math.max(0, Math.floor(mtime ?? 0));
-}
-
-/** All entries of the workspace in path order, so that a directory precedes its contents. */
-function rowsOf(db: DatabaseSync): Iterable<Row> {
-  const nodes = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vfs_node'").get() !== undefined;
-  const files = nodes
-    ? `SELECT v.path AS path, 'file' AS kind, n.mode AS mode, NULL AS mtime, NULL AS target FROM vfs v
-       LEFT JOIN vfs_node n ON n.volume = v.volume AND n.path = v.path AND n.kind = 'file' WHERE v.volume = 'workspace'`
-    : "SELECT path, 'file' AS kind, NULL AS mode, NULL AS mtime, NULL AS target FROM vfs WHERE volume = 'workspace'";
-  const others =
-    "SELECT path, kind, mode, mtime, target FROM vfs_node WHERE volume = 'workspace' AND kind IN ('dir', 'link')";
-  return db
-    .prepare(`${files}${nodes ? ` UNION ALL ${others}` : ''} ORDER BY path`)
-    .iterate() as unknown as Iterable<Row>;
-}
-
-/** Names of the top-level directories of the workspace. */
-function topFolders(db: DatabaseSync): Set<string> {
-  const names = new Set<string>();
-  for (const { path, kind } of rowsOf(db)) {
-    const [, name = '', ...below] = path.split('/', 3);
-    if (below.length > 0 || kind === 'dir') names.add(name);
-  }
-  return names;
 }
 
 /**

@@ -6,6 +6,10 @@ import { DISK, MANIFEST, manifestSchema, PAGE, SOURCE } from './manifest.ts';
 
 const hashedSchema = z.object({ sha256: z.string(), bytes: z.int() });
 
+/** What a checkout leaves out: how much, and the first paths of it. */
+const leftOutSchema = z.strictObject({ count: z.int().min(0), first: z.array(z.string().max(8192)).max(10) });
+export type LeftOutSummary = z.infer<typeof leftOutSchema>;
+
 const limitsSchema = z.object({
   /** Largest VFS file and largest content in it, in bytes. */
   maxBytes: z.int(),
@@ -104,7 +108,7 @@ export type BundleAnswerTo<K extends BundleTask['kind']> = Extract<BundleTaskAns
 const bundleMessageSchema = z.union([
   z.object({ ready: z.literal(true) }),
   /** The tar begins: all checks before it have passed. */
-  z.object({ begun: z.literal(true) }),
+  z.object({ begun: z.strictObject({ leftOut: leftOutSchema }) }),
   z.object({ answer: answerSchema }),
   z.object({ failure: z.custom<SerializedError>(isSerializedError) }),
 ]);

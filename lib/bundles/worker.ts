@@ -16,8 +16,10 @@ import { hashFile } from '../base/hash-file.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { salvageVfs } from '../vfs/salvage.ts';
+import { surveyWorkspace } from './checkout-survey.ts';
 import { checkoutTar } from './checkout-tar.ts';
 import { gzipped } from './gzip.ts';
+import { summaryOf } from './left-out.ts';
 import { DISK, MANIFEST, type Member, PAGE, SOURCE } from './manifest.ts';
 import { type BundleMessage, type BundleTask, type BundleTaskAnswer, parseBundleTask } from './messages.ts';
 import { bundlePage } from './page.ts';
@@ -158,8 +160,9 @@ async function checkout({ disk, maxFileBytes }: Extract<BundleTask, { kind: 'che
   inspectVfs(disk, maxFileBytes);
   const vfs = openAtRest(disk, { mapped: true });
   try {
-    send({ begun: true });
-    await pipeline(Readable.from(gzipped(checkoutTar(vfs.db))), stdout);
+    const survey = surveyWorkspace(vfs.db);
+    send({ begun: { leftOut: summaryOf(survey.leftOut) } });
+    await pipeline(Readable.from(gzipped(checkoutTar(vfs.db, survey))), stdout);
   } finally {
     vfs.close();
   }

@@ -9,5 +9,7 @@ test.each(['..', '.', '', '../../etc/passwd', 'a/b', 'nul\0'])('a name %j of a s
     fetch: async () => Response.json([{ name, kind: 'file', size: 1, mtime: 0 }]),
   });
   const place = { volume: 'workspace', path: '/' } as const;
-  await expect(remoteTree(client, 'a', place, new AbortController().signal)).rejects.toMatchObject({ exit: 'invalid' });
+  await expect(remoteTree(client, 'a', place, 'a', new AbortController().signal)).rejects.toMatchObject({
+    exit: 'invalid',
+  });
 });

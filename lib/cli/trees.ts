@@ -4,6 +4,7 @@
  */
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { RepositoryFinder } from '../base/git-repositories.ts';
 import { ApiError, type WinterdockClient } from '../client/client.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import { CliError } from './failure.ts';
@@ -15,13 +16,15 @@ export interface CopiedTree {
   folders: string[];
   /** Links, and what else is no file: not copied. */
   others: string[];
+  /** What git takes commands from: not copied from a sandbox. */
+  leftOut: string[];
 }
 
 const PAGE = 500;
 
 /** Reads a local file or folder. A link that is named is followed; one in a folder is none of its files. */
 export function localTree(root: string): CopiedTree & { isFolder: boolean } {
-  const tree: CopiedTree = { files: [], folders: [], others: [] };
+  const tree: CopiedTree = { files: [], folders: [], others: [], leftOut: [] };
   const top = statSync(root);
   if (!top.isDirectory()) {
     if (!top.isFile()) throw new CliError('usage', `"${root}" is neither a file nor a folder.`);
@@ -80,15 +83,44 @@ export async function remoteKind(
   return null;
 }
 
-/** Reads a folder of a sandbox with all that is in it. Wakes nothing. */
+/**
+ * Takes out of a tree what git would take commands from: settings and hooks of repositories. `root`: the name that the
+ * tree gets here, which may make it one.
+ */
+function withoutCommands(tree: CopiedTree, root: string): CopiedTree {
+  const finder = new RepositoryFinder('commands');
+  const placed = (path: string) => `${root}/${path}`;
+  for (const path of [...tree.folders, ...tree.others, ...tree.files.map((file) => file.path)])
+    finder.see(placed(path));
+  finder.see(root);
+  if (finder.isClean) return tree;
+  const leftOut = new Set<string>();
+  const stays = (path: string, isFolder: boolean) => {
+    const out = finder.leftOut(placed(path), isFolder);
+    if (out !== null) leftOut.add(out.slice(root.length + 1));
+    return out === null;
+  };
+  return {
+    folders: tree.folders.filter((path) => stays(path, true)),
+    files: tree.files.filter(({ path }) => stays(path, false)),
+    others: tree.others.filter((path) => stays(path, false)),
+    leftOut: [...leftOut].sort(),
+  };
+}
+
+/**
+ * Reads a folder of a sandbox with all that is in it, but what git would take commands from. `root`: the name that it
+ * gets here. Wakes nothing.
+ */
 export async function remoteTree(
   client: WinterdockClient,
   id: string,
-  { volume, path: root }: { volume: Volume; path: string },
+  { volume, path: top }: { volume: Volume; path: string },
+  root: string,
   signal: AbortSignal,
 ): Promise<CopiedTree> {
-  const tree: CopiedTree = { files: [], folders: [], others: [] };
-  const base = root === '/' ? '' : root.replace(/\/$/, '');
+  const tree: CopiedTree = { files: [], folders: [], others: [], leftOut: [] };
+  const base = top === '/' ? '' : top.replace(/\/$/, '');
   const walk = async (folder: string): Promise<void> => {
     const query = { path: folder === '' ? base || '/' : `${base}/${folder}`, limit: PAGE };
     const below: string[] = [];
@@ -105,5 +137,5 @@ export async function remoteTree(
     }
   };
   await walk('');
-  return tree;
+  return withoutCommands(tree, root);
 }

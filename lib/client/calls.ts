@@ -321,7 +321,10 @@ export interface Calls {
   getBlueprintLineage(name: string, options?: CallOptions): Promise<Lineage>;
   /** Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes. Wakes nothing. */
   shipInstance(id: string, input?: ShipInput, options?: CallOptions): Promise<Download>;
-  /** Gives the workspace as a directory tree with a `.gitignore` for the private volumes. Wakes nothing. */
+  /**
+   * Gives the workspace as a directory tree with a `.gitignore` for the private volumes, without the settings and hooks
+   * of repositories. Wakes nothing.
+   */
   checkoutInstance(id: string, query?: CheckoutQuery, options?: CallOptions): Promise<Download>;
   /** Lists the bundles that were made of an instance, newest first. */
   listInstanceShares(id: string, query?: InstanceSharesQuery, options?: CallOptions): Pages<Share>;

@@ -48,6 +48,12 @@ export const attachment = (outgoing: SizedStream, headers: AnswerHeaders): Answe
   body: { outgoing },
 });
 
+/** A checkout, streamed; a header says what it lacks. */
+export const checkoutAnswer = (
+  { outgoing, leftOut }: { outgoing: SizedStream; leftOut: string | null },
+  headers: AnswerHeaders,
+): Answer => attachment(outgoing, leftOut === null ? headers : { ...headers, 'x-left-out': leftOut });
+
 const EVENT_STREAM_HEADERS: AnswerHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',

@@ -5,6 +5,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
 import type { Bundles } from '../bundles/bundles.ts';
+import { leftOutHeader } from '../bundles/left-out.ts';
 import type {
   ImportQuery,
   Inspection,
@@ -40,8 +41,12 @@ export interface BundleOperations {
   inspectBundle(caller: Caller, upload: UploadStream, signal?: AbortSignal): Promise<Inspection>;
   /** A new sandbox of a bundle or a bare VFS file. */
   importBundle(caller: Caller, query: ImportQuery, upload: UploadStream, signal?: AbortSignal): Promise<Instance>;
-  /** The workspace as a tar.gz. */
-  checkout(caller: Caller, id: InstanceId, signal?: AbortSignal): Promise<SizedStream>;
+  /** The workspace as a tar.gz. `leftOut`: what git takes commands from, as a header; null when it had none. */
+  checkout(
+    caller: Caller,
+    id: InstanceId,
+    signal?: AbortSignal,
+  ): Promise<{ outgoing: SizedStream; leftOut: string | null }>;
 }
 
 export function bundleOperations(parts: {
@@ -99,8 +104,14 @@ export function bundleOperations(parts: {
       return serialize(await bundles.import((path) => upload.saveTo(path), input, auditContextOf(caller), signal));
     },
 
-    checkout: async (caller, id, signal) =>
-      bundles.checkout(await requireInstance(parts, id), auditContextOf(caller), signal),
+    async checkout(caller, id, signal) {
+      const { outgoing, leftOut } = await bundles.checkout(
+        await requireInstance(parts, id),
+        auditContextOf(caller),
+        signal,
+      );
+      return { outgoing, leftOut: leftOutHeader(leftOut) };
+    },
   };
 }
 

@@ -119,7 +119,8 @@ export async function SharesTab({
               </a>
             </div>
             <p className="text-small text-ink-2">
-              A tar.gz of the workspace as a directory tree, with a .gitignore that keeps the private volumes out.
+              A tar.gz of the workspace as a directory tree, with a .gitignore that keeps the private volumes out. What
+              git takes commands from is not in it: its last file lists that.
             </p>
           </div>
         ) : (

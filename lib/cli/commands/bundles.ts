@@ -8,6 +8,7 @@ import { addCommand } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
 import { actorText, bytesText, facts, timeText } from '../format.ts';
+import { leftOutOf, leftOutText } from '../left-out.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
@@ -123,18 +124,22 @@ export function addBundleCommands(program: Command): void {
 
   addCommand<SaveOptions>(program, 'checkout <id> [file]', {
     summary: 'download a sandbox’s workspace as a directory tree',
-    description: 'A .tar.gz with a .gitignore for the private volumes. Wakes nothing.',
+    description:
+      'A .tar.gz with a .gitignore for the private volumes, without what git takes commands from: .git, and the settings and hooks of other repositories. What was left out is said, and listed in its last file. Wakes nothing.',
     options: saveOptions,
     examples: [
       ['checkout sess-841', 'into sess-841.tar.gz'],
       ['checkout sess-841 - | tar xz -C work', 'straight into a folder'],
     ],
-    async run({ client, print, signal }, options, id: string, file = `${id}.tar.gz`) {
+    async run({ client, print, note, signal }, options, id: string, file = `${id}.tar.gz`) {
       refuseOverwrite(file, options.force);
       const progress = downloadProgress(id, file, options.progress);
       const download = await client.checkoutInstance(id, {}, { signal, onProgress: progress.bytes });
       const saved = await saveDownload(download, file, { force: options.force, progress });
-      if (saved !== null) print(saved, () => `${saved.file}: ${bytesText(saved.bytes)}\n`);
+      const leftOut = leftOutOf(download.headers.get('x-left-out'));
+      if (saved !== null)
+        print({ ...saved, left_out: leftOut.count }, () => `${saved.file}: ${bytesText(saved.bytes)}\n`);
+      if (leftOut.count > 0) note(leftOutText(leftOut, 'The last file of the archive lists all.'));
     },
   });
 

@@ -1,12 +1,13 @@
 /** `cp`: copies files and folders into a sandbox and out of it. Reading wakes nothing; writing does. */
 import { existsSync, lstatSync, mkdirSync, openAsBlob, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ApiError } from '../../client/client.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import { addCommand, type CommandContext } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, printable } from '../format.ts';
+import { leftOutText } from '../left-out.ts';
 import { showProgress } from '../progress.ts';
 import { remotePathOf, wholePath } from '../remote-path.ts';
 import { saveDownload } from '../save-download.ts';
@@ -86,14 +87,18 @@ async function eachOf<T>(
 /** Prints what was copied, and notes what was not. */
 function report(context: CommandContext, tree: CopiedTree, target: string): void {
   const bytes = tree.files.reduce((sum, { size }) => sum + size, 0);
-  const { files, folders, others } = tree;
+  const { files, folders, others, leftOut } = tree;
   const count = files.length === 1 ? '1 file' : `${files.length} files`;
-  context.print({ target, files: files.length, folders: folders.length, bytes, passed_over: others }, () =>
-    printable(`${target}: ${count}, ${bytesText(bytes)}`).concat('\n'),
+  context.print(
+    { target, files: files.length, folders: folders.length, bytes, passed_over: others, left_out: leftOut },
+    () => printable(`${target}: ${count}, ${bytesText(bytes)}`).concat('\n'),
   );
   if (others.length > 0) {
     const more = others.length === 1 ? '' : ` and ${others.length - 1} more`;
     context.note(printable(`Passed over, being no files: ${others[0]}${more}`));
+  }
+  if (leftOut.length > 0) {
+    context.note(leftOutText({ count: leftOut.length, first: leftOut }, 'Whoever trusts one copies it by its path.'));
   }
 }
 
@@ -150,15 +155,16 @@ async function download(context: CommandContext, options: CopyOptions, from: str
   const isContents = meansContents(from);
   const isFolder = (await remoteKind(client, id, place, signal)) === 'folder';
   if (isFolder) needRecursive(from, options.recursive);
+  const isInto = !(isFolder && isContents) && (to.endsWith('/') || isLocalFolder(to));
+  const root = isInto ? join(to, nameOf(place)) : to;
   const tree: CopiedTree = isFolder
-    ? await remoteTree(client, id, place, signal)
+    ? await remoteTree(client, id, place, basename(resolve(root)), signal)
     : {
         files: [{ path: '', size: (await client.statFile(id, volume, place.path, { signal })).size }],
         folders: [],
         others: [],
+        leftOut: [],
       };
-  const isInto = !(isFolder && isContents) && (to.endsWith('/') || isLocalFolder(to));
-  const root = isInto ? join(to, nameOf(place)) : to;
   if (options.force !== true) {
     refuseExisting(tree.files.map(({ path }) => join(root, path)).filter((path) => existsSync(path)));
   }
@@ -186,7 +192,7 @@ export function addCopyFilesCommand(program: Command): void {
   addCommand<CopyOptions>(program, 'cp <from> <to>', {
     summary: 'copy files and folders into a sandbox, and out of it',
     description:
-      'One of the two is ID:PATH, with the paths of its shell: sess-841:/memory/facts; without a leading slash in /workspace. A folder that is there is copied into, as cp does; FOLDER/. means what is in it. Contents are copied: modes are not, and links are passed over. Reading wakes nothing.',
+      'One of the two is ID:PATH, with the paths of its shell: sess-841:/memory/facts; without a leading slash in /workspace. A folder that is there is copied into, as cp does; FOLDER/. means what is in it. Contents are copied: modes are not, and links are passed over. Of repositories in a sandbox the settings and hooks are left out, and said: git runs what they say. Reading wakes nothing.',
     options: (command) =>
       command
         .option('-r, --recursive', 'folders too, with all that is in them')

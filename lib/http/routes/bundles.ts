@@ -9,7 +9,7 @@ import {
   sharesQuerySchema,
   shipSchema,
 } from '../../contract/schema.ts';
-import { attachment, attachmentHeaders, empty, json } from '../answer.ts';
+import { attachment, attachmentHeaders, checkoutAnswer, empty, json } from '../answer.ts';
 import { listAnswer, route } from '../operation-route.ts';
 import { customRoute, type Route } from '../route.ts';
 import { idParams } from './instances.ts';
@@ -52,14 +52,24 @@ export const bundleRoutes: Route[] = [
     path: '/instances/:id/checkout',
     operation: 'checkout',
     name: 'checkoutInstance',
-    summary: 'Gives the workspace as a directory tree with a `.gitignore` for the private volumes. Wakes nothing.',
+    summary:
+      'Gives the workspace as a directory tree with a `.gitignore` for the private volumes, without the settings and hooks of repositories. Wakes nothing.',
     tag,
     params: idParams,
     query: checkoutQuerySchema,
-    answers: { 200: { description: 'The tree', mediaType: TAR_GZ } },
+    answers: {
+      200: {
+        description: 'The tree',
+        mediaType: TAR_GZ,
+        headers: {
+          'X-Left-Out':
+            'Set when the workspace has what git takes commands from, which is not in the tree: how many, then the first of them, percent-encoded. The list is the last file of the tree',
+        },
+      },
+    },
     async handle({ services, caller, params, head, signal }) {
       const headers = attachmentHeaders(TAR_GZ, `${params.id}.tar.gz`);
-      if (!head) return attachment(await services.operations.checkout(caller, params.id, signal), headers);
+      if (!head) return checkoutAnswer(await services.operations.checkout(caller, params.id, signal), headers);
       await services.operations.getInstance(caller, params.id);
       return empty(200, headers);
     },

@@ -1,7 +1,7 @@
 /** The workspace of a session as tar.gz, out and in. */
 import { randomUUID } from 'node:crypto';
 import { parseVfsPath } from '../../vfs/paths.ts';
-import { attachment, attachmentHeaders, empty, json } from '../answer.ts';
+import { attachmentHeaders, checkoutAnswer, empty, json } from '../answer.ts';
 import type { Route } from '../route.ts';
 import { refused, sessionOf } from './session.ts';
 import { ongoing, sessionParams, sessionRoute } from './session-route.ts';
@@ -20,8 +20,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
       await ongoing(context);
       const headers = attachmentHeaders('application/gzip', `${params.id}.tar.gz`);
       if (head) return empty(200, headers);
-      const outgoing = await services.operations.checkout(caller, params.id, signal);
-      return attachment(outgoing, headers);
+      return checkoutAnswer(await services.operations.checkout(caller, params.id, signal), headers);
     },
   }),
   sessionRoute({

@@ -659,7 +659,9 @@ class AsyncCalls:
         *,
         options: Optional[CallOptions] = None,
     ) -> AsyncDownload:
-        """Gives the workspace as a directory tree with a `.gitignore` for the private volumes. Wakes nothing."""
+        """Gives the workspace as a directory tree with a `.gitignore` for the private volumes, without the
+        settings and hooks of repositories. Wakes nothing.
+        """
         return cast("AsyncDownload", await self._answer("checkout_instance", (id,), None, query, options))
 
     def list_instance_shares(

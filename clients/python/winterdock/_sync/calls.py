@@ -661,7 +661,9 @@ class Calls:
         *,
         options: Optional[CallOptions] = None,
     ) -> Download:
-        """Gives the workspace as a directory tree with a `.gitignore` for the private volumes. Wakes nothing."""
+        """Gives the workspace as a directory tree with a `.gitignore` for the private volumes, without the
+        settings and hooks of repositories. Wakes nothing.
+        """
         return cast("Download", self._answer("checkout_instance", (id,), None, query, options))
 
     def list_instance_shares(
