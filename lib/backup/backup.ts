@@ -4,13 +4,13 @@
  * stopped; a backup never blocks it. Knows nothing of the destination.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { copyFile, unlinkFile, writeFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { isThere } from '../base/is-there.ts';
 import type { Signer } from '../base/signing.ts';
 import { headPathOf } from '../ledger/head-file.ts';
 import { type LiveRegistryReader, openLiveRegistryReader } from '../registry/sqlite/live-reader.ts';
@@ -65,7 +65,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
   if (config.registryPath === ':memory:') {
     throw new WinterdockError('not_found', 'A registry in memory has no file: there is nothing to back up.');
   }
-  if (!existsSync(config.registryPath)) {
+  if (!isThere(config.registryPath)) {
     throw new WinterdockError('not_found', `There is no registry at ${config.registryPath}.`, {
       hint: 'Set WB_DATA, and WB_REGISTRY where it lies elsewhere, as the server has them.',
     });
@@ -185,7 +185,7 @@ async function smallFile(
   path: string | null,
   count: (object: ObjectRef) => void,
 ): Promise<ObjectRef | null> {
-  if (path === null || !existsSync(path)) return null;
+  if (path === null || !isThere(path)) return null;
   const draft = target.draft();
   try {
     await copyFile(path, draft);

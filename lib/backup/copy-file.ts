@@ -2,11 +2,12 @@
  * Copies files that may be in use, without a lease: copies a file, then checks that it did not change meanwhile. Never
  * writes to a source. Knows nothing of rows.
  */
-import { constants, existsSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { copyFile, syncFile, unlinkFile } from '../base/effects.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
+import { isThere } from '../base/is-there.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 import { isCode, sha256Of, stampOf } from '../storage/files.ts';
 import { type FileStamp, sameStamp, stampFrom } from '../storage/stamp.ts';
@@ -69,7 +70,7 @@ export async function copyOnline(path: string, draft: string): Promise<CopiedFil
     await backup(source, draft, { rate: EVERY_PAGE });
   } catch (error) {
     await unlinkFile(draft);
-    if (!existsSync(path)) throw new FileMoved(path);
+    if (!isThere(path)) throw new FileMoved(path);
     throw new FileMoved(messageOf(error), { cause: error });
   } finally {
     source?.close();
@@ -82,7 +83,7 @@ export async function copyOnline(path: string, draft: string): Promise<CopiedFil
  * `FileMoved` as copyResting does.
  */
 export async function copyWithLog(path: string, draft: string): Promise<CopiedFile> {
-  const logs = ['-wal', '-journal'].filter((log) => existsSync(path + log));
+  const logs = ['-wal', '-journal'].filter((log) => isThere(path + log));
   const stamps = () => ['', '-wal', '-journal'].map((suffix) => stampOf(path + suffix));
   const before = stamps();
   const bytes = before[0]?.size;

@@ -2,10 +2,10 @@
  * Opens an existing backup for reading: chooses one of several, and yields its objects as verified files. Changes
  * nothing in it.
  */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { isThere } from '../base/is-there.ts';
 import { sha256Of } from '../storage/files.ts';
 import type { BackupManifest, ObjectRef } from './manifest.ts';
 import { manifestsIn, objectPath } from './store.ts';
@@ -29,7 +29,7 @@ export interface OpenedBackup {
  * objects are unpacked to `tmpFolder` (absolute, made for it). Throws `not_found` when there is none.
  */
 export async function openBackup(from: string, tmpFolder: string, atMs: number | null): Promise<OpenedBackup> {
-  if (!existsSync(from)) throw new WinterdockError('not_found', `There is no backup at ${from}.`);
+  if (!isThere(from)) throw new WinterdockError('not_found', `There is no backup at ${from}.`);
   return isFolder(from) ? openFolder(from, atMs) : openTar(from, tmpFolder, atMs);
 }
 
@@ -85,7 +85,7 @@ async function openTar(path: string, tmpFolder: string, atMs: number | null): Pr
 /** Verifies an object once. Every file that is made from it is compared with its hash too. */
 async function proved(known: Set<string>, path: string, { sha256 }: ObjectRef, label: string): Promise<string> {
   if (known.has(sha256)) return path;
-  if (!existsSync(path)) {
+  if (!isThere(path)) {
     throw new WinterdockError('missing_file', `The backup lacks objects/${sha256}, which is ${label}.`);
   }
   if ((await sha256Of(path)) === sha256) {

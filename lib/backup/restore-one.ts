@@ -3,13 +3,13 @@
  * the first two. An existing file is set aside, never overwritten. Knows nothing of whole restores.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { copyFile, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } from '../base/effects.ts';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
+import { isThere } from '../base/is-there.ts';
 import { createFromFile } from '../bundles/create-from-file.ts';
 import { plan } from '../lifecycle/plan.ts';
 import { parseCopyPath } from '../registry/copies.ts';
@@ -66,7 +66,7 @@ export function findInBackup(
  * `conflict`, `corrupt`.
  */
 export async function writeFileOf({ backup, id }: Pick<RestoreOneOptions, 'backup' | 'id'>, to: string): Promise<void> {
-  if (existsSync(to)) throw new WinterdockError('conflict', `${to} is there already, and was kept.`);
+  if (isThere(to)) throw new WinterdockError('conflict', `${to} is there already, and was kept.`);
   const row = await rowIn(backup, id, `${to}.registry`);
   const { object, packed } = await contentOf(backup, row);
   await backup.prepare([object]);

@@ -4,7 +4,6 @@
  * interrupted restore can be run again, and no server starts before it is complete. Knows nothing of how backups are
  * made.
  */
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
@@ -12,6 +11,7 @@ import type { Config } from '../base/config.ts';
 import { chmodFile, copyFile, makeFolder, renameFile, syncFile, syncFolder, writeFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
+import { isThere } from '../base/is-there.ts';
 import { issuerOf } from '../base/signing.ts';
 import { beginEpoch } from '../ledger/epoch.ts';
 import { headPathOf } from '../ledger/head-file.ts';
@@ -70,12 +70,12 @@ export async function planRestore({
   passphrase,
 }: Pick<RestoreOptions, 'config' | 'drawers' | 'backup' | 'passphrase'>): Promise<RestorePlan> {
   const { rows, copies, keys } = backup.manifest;
-  const again = existsSync(config.dataFolder) && unfinishedRestore(config.dataFolder) !== null;
+  const again = isThere(config.dataFolder) && unfinishedRestore(config.dataFolder) !== null;
   const present = again ? 0 : await countFiles(config, drawers);
-  const hasRegistry = !again && existsSync(config.registryPath);
+  const hasRegistry = !again && isThere(config.registryPath);
   const states: RestorePlan['states'] = {};
   for (const { state, how } of rows) if (how !== 'memory') states[state] = (states[state] ?? 0) + 1;
-  const kept = keys.files.filter((name) => existsSync(join(config.dataFolder, name)));
+  const kept = keys.files.filter((name) => isThere(join(config.dataFolder, name)));
   const absent = keys.files.filter((name) => !kept.includes(name));
   const opens = keys.object !== null && passphrase !== null;
   return {
@@ -113,7 +113,7 @@ export async function restoreAll(options: RestoreOptions): Promise<RestorePlan &
   if (before?.phase === 'laying') await clearAll(config, drawers);
   else {
     await markRestore(dataFolder, { backup: manifest.id, aside, phase: 'aside' });
-    if (existsSync(registryPath) || (await countFiles(config, drawers)) > 0) await setAsideAll(config, drawers, aside);
+    if (isThere(registryPath) || (await countFiles(config, drawers)) > 0) await setAsideAll(config, drawers, aside);
   }
   await markRestore(dataFolder, { backup: manifest.id, aside, phase: 'laying' });
 
@@ -128,7 +128,7 @@ export async function restoreAll(options: RestoreOptions): Promise<RestorePlan &
     actor: 'restore',
   });
   await endRestore(dataFolder);
-  return { ...planned, asideIn: existsSync(join(dataFolder, aside)) ? aside : null };
+  return { ...planned, asideIn: isThere(join(dataFolder, aside)) ? aside : null };
 }
 
 /** Texts of the key files that are to be laid: those that the folder has not. */
@@ -136,7 +136,7 @@ async function openKeys({ config, backup, passphrase }: RestoreOptions): Promise
   const { object } = backup.manifest.keys;
   if (object === null || passphrase === null) return {};
   const keys = await decryptKeys(await readFile(await backup.path(object, 'the key files')), passphrase);
-  return Object.fromEntries(Object.entries(keys).filter(([name]) => !existsSync(join(config.dataFolder, name))));
+  return Object.fromEntries(Object.entries(keys).filter(([name]) => !isThere(join(config.dataFolder, name))));
 }
 
 async function layKey(path: string, text: string): Promise<void> {
@@ -180,7 +180,7 @@ async function layFiles({ config, drawers, backup, progress }: RestoreOptions): 
     await Promise.all(rows.slice(at, at + AT_ONCE).map(layRow));
   }
   // Each sandbox has its own folder in the live drawer; the folder entry must be durable too.
-  if (existsSync(join(dataFolder, 'live'))) await syncFolder(join(dataFolder, 'live'));
+  if (isThere(join(dataFolder, 'live'))) await syncFolder(join(dataFolder, 'live'));
   await syncFolder(dataFolder);
   return laid;
 }
@@ -206,7 +206,7 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
       }),
     ];
     const lost = [...keys.lost, ...(issuerOf(dataFolder) === null ? ['signing.key'] : [])];
-    const made = [...new Set(lost)].filter((name) => !existsSync(join(dataFolder, name)));
+    const made = [...new Set(lost)].filter((name) => !isThere(join(dataFolder, name)));
     if (made.length > 0) {
       lines.push(ledgerEntry({ clock }, null, RESTORING, 'keys.made', { reason: lossesWithout(made).join(' ') }));
     }
@@ -219,7 +219,7 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
   }
   await syncFile(draft);
   const headPath = headPathOf(registryPath);
-  if (headPath !== null && manifest.head !== null && !existsSync(headPath)) {
+  if (headPath !== null && manifest.head !== null && !isThere(headPath)) {
     await copyFile(await backup.path(manifest.head, 'the head of the ledger'), headPath);
     await chmodFile(headPath, 0o600);
     await syncFile(headPath);

@@ -3,11 +3,12 @@
  * how far this one got. Also counts what is in the drawers and in their folders, and sets it aside. Knows nothing of
  * backups.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../base/config.ts';
 import { makeFolder, removeTree, renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../base/effects.ts';
+import { isThere } from '../base/is-there.ts';
 import type { Drawers, RestingFile } from '../storage/drawer.ts';
 import { moveFile } from '../storage/files.ts';
 
@@ -34,7 +35,7 @@ export type RestoreMark = z.infer<typeof markSchema>;
 /** How far an interrupted restore got, or null. Throws when the marker cannot be read. */
 export function unfinishedRestore(dataFolder: string): RestoreMark | null {
   const path = join(dataFolder, MARK);
-  if (!existsSync(path)) return null;
+  if (!isThere(path)) return null;
   return markSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
 }
 
@@ -66,7 +67,7 @@ export async function endRestore(dataFolder: string): Promise<void> {
 export function filesIn(dataFolder: string): string[] {
   return FOLDERS.flatMap((name) => {
     const folder = join(dataFolder, name);
-    if (!existsSync(folder)) return [];
+    if (!isThere(folder)) return [];
     return readdirSync(folder, { withFileTypes: true, recursive: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(dataFolder, join(entry.parentPath, entry.name)))
@@ -76,7 +77,7 @@ export function filesIn(dataFolder: string): string[] {
 
 /** How many files a restore would replace: in the drawers, and what lies in their folders. */
 export async function countFiles({ dataFolder }: Pick<Config, 'dataFolder'>, drawers: Drawers): Promise<number> {
-  const paths = new Set(existsSync(dataFolder) ? filesIn(dataFolder) : []);
+  const paths = new Set(isThere(dataFolder) ? filesIn(dataFolder) : []);
   for await (const { address } of restingFiles(drawers)) paths.add(address);
   return paths.size;
 }
@@ -101,7 +102,7 @@ export async function setAsideAll(
   // The log goes first: alone it says nothing, and a file without its log says too little.
   for (const suffix of ['-wal', '-journal', '']) {
     const path = registryPath + suffix;
-    if (existsSync(path)) await move(path, join(kept, basename(path)), kept);
+    if (isThere(path)) await move(path, join(kept, basename(path)), kept);
   }
   await unlinkFile(`${registryPath}-shm`);
   await syncFolder(dataFolder);
@@ -137,7 +138,7 @@ async function clearDrawers(dataFolder: string, drawers: Drawers): Promise<void>
   for (const drawer of Object.values(drawers)) await drawer.clear();
   for (const name of FOLDERS) {
     const folder = join(dataFolder, name);
-    if (!existsSync(folder)) continue;
+    if (!isThere(folder)) continue;
     for (const name of readdirSync(folder)) await removeTree(join(folder, name));
     await syncFolder(folder);
   }

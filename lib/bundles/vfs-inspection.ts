@@ -5,11 +5,11 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { isWinterdockError, WinterdockError } from '../base/errors.ts';
+import { isMachineFailure, isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { copyVfs } from '../vfs/copy.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { ancestorsOf, parseVfsPath, type VfsPath } from '../vfs/paths.ts';
-import { corruptFile, translateSqliteError } from '../vfs/sqlite-errors.ts';
+import { corruptFile, isOfDisk, translateSqliteError, unreadableBytes } from '../vfs/sqlite-errors.ts';
 import type { VfsCopy } from '../vfs/types.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 
@@ -66,6 +66,7 @@ export function inspectVfs(file: string, maxFileBytes: number): void {
 /** Any SQLite error on an untrusted file means that the file is corrupt. */
 function refusal(error: unknown): unknown {
   const translated = translateSqliteError(error);
+  if (isMachineFailure(translated)) return translated;
   if (isWinterdockError(translated) && translated.code !== 'internal') return translated;
   return corruptFile('SQLite refuses it', error);
 }
@@ -98,6 +99,7 @@ function refuseUndeclared(source: string, { declared }: RebuildOptions): void {
 function requireHealthy(db: DatabaseSync): void {
   const [first] = db.prepare(`PRAGMA integrity_check(${CHECK_ERRORS})`).all();
   const result = String(first?.integrity_check ?? 'it cannot be checked');
+  if (isOfDisk(result)) throw unreadableBytes();
   if (result !== 'ok') throw corruptFile(`its structure is damaged: ${result.slice(0, 200)}`);
 }
 

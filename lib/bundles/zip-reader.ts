@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createInflateRaw, type InflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { writeStream } from '../base/effects.ts';
-import { isWinterdockError, messageOf } from '../base/errors.ts';
+import { isMachineFailure, isWinterdockError, messageOf } from '../base/errors.ts';
 import { CHUNK_BYTES, type Hashed, HashingCounter } from './hashing.ts';
 import { MEMBERS, type Member, SOURCE } from './manifest.ts';
 import { DEFLATED, STORED } from './zip-records.ts';
@@ -104,7 +104,8 @@ export class BundleZip {
         output,
       );
     } catch (error) {
-      throw isWinterdockError(error) ? error : invalidZip(`${member} does not inflate: ${reasonOf(error)}.`, error);
+      if (isMachineFailure(error) || isWinterdockError(error)) throw error;
+      throw invalidZip(`${member} does not inflate: ${reasonOf(error)}.`, error);
     }
     if (hashed.bytes < uncompressedSize) {
       throw invalidZip(`${member} does not inflate: not enough bytes: fewer than its header names.`);

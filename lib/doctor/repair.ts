@@ -2,11 +2,11 @@
  * What a look has found, mended: the safe part by `fix`, and by `adopt` the files that have no row. Works on the
  * stopped server's folder, whose lock the caller holds. Every change is a line of the ledger.
  */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, syncFolder } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import { instanceIdOfFile } from '../base/ids.ts';
+import { isThere } from '../base/is-there.ts';
 import { beginEpochOf, type Epoch } from '../ledger/epoch.ts';
 import { countOfFiles, findStartRefusal } from '../ledger/start-check.ts';
 import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
@@ -153,7 +153,7 @@ async function setLogAside(
 ): Promise<string> {
   const folder = join(dataFolder, 'orphans');
   const kept = `${clock.now()}-${id}-${path.slice(path.lastIndexOf('/') + 1)}`;
-  if (existsSync(join(folder, kept))) throw new Error(`${kept} is there already`);
+  if (isThere(join(folder, kept))) throw new Error(`${kept} is there already`);
   await makeFolder(folder);
   await syncFolder(dataFolder);
   const [part] = /-(?:wal|journal)$/.exec(path) ?? [''];

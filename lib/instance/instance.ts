@@ -109,8 +109,8 @@ export interface WriteOutcome {
   stat: VfsStat | null;
 }
 
-/** Why a process ended; the first cause wins. */
-export type DeathCause = 'closed' | 'timeout' | 'memory' | 'crash' | 'silent' | 'killed';
+/** Why a process ended; the first cause wins. `disk`: it failed below a file that the process had mapped. */
+export type DeathCause = 'closed' | 'timeout' | 'memory' | 'crash' | 'silent' | 'killed' | 'disk';
 
 export interface Death {
   cause: DeathCause;

@@ -2,11 +2,11 @@
  * Where the file of a row is, and its moves between that drawer and the live drawer, or out of the drawers to
  * `orphans/`.
  */
-import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeFolderNow, removeFolder, removeTree, syncFolder } from '../base/effects.ts';
 import { isWinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
+import { isThere } from '../base/is-there.ts';
 import type { Source } from '../lifecycle/words.ts';
 import { type CopyKind, parseCopyPath } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
@@ -110,8 +110,8 @@ export async function fetchToLive(engine: Engine, row: InstanceRow, location: Fi
 export async function clearStrayLiveFile(engine: Engine, row: InstanceRow): Promise<void> {
   const path = livePath(row.id);
   const file = absolutePath(engine, path);
-  if (row.vfsPath === path || row.vfsPath === MEMORY || row.state === 'active' || !existsSync(dirname(file))) return;
-  if (existsSync(file)) {
+  if (row.vfsPath === path || row.vfsPath === MEMORY || row.state === 'active' || !isThere(dirname(file))) return;
+  if (isThere(file)) {
     // A power cut may keep both names of a file that was being moved.
     if (await isSameAsLive(engine, row, locationOf(engine, row))) await removeFile(file);
     else await moveToOrphans(engine, row, fileAt(engine, row.id, path));
@@ -260,7 +260,7 @@ async function moveFilesToOrphans(
   const folder = join(engine.config.dataFolder, 'orphans');
   await lastingFolder(folder);
   const name = (n: number) => `${engine.clock.now() + n}-${id}-${basename(file.address)}`;
-  const isTaken = (n: number) => ['', ...LOGS].some((suffix) => existsSync(join(folder, name(n) + suffix)));
+  const isTaken = (n: number) => ['', ...LOGS].some((suffix) => isThere(join(folder, name(n) + suffix)));
   let n = 0;
   while (isTaken(n)) n += 1;
   const kept = name(n);

@@ -2,7 +2,7 @@
  * What suspend, freeze, archive and delete have in common: a filing ends the process when there is one, moves one clean
  * file, and commits. Knows nothing of what a single verb does with the file.
  */
-import { isWinterdockError, publicMessage, storageFailure, WinterdockError } from '../base/errors.ts';
+import { isMachineFailure, isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
 import type { State, Verb } from '../lifecycle/states.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/types.ts';
 import {
@@ -178,8 +178,8 @@ async function rollBackFiling(
   const code = isWinterdockError(error) ? error.code : null;
   const refused = code === 'conflict';
   if (!refused) engine.log.warn({ id: row.id, err: error }, `${filing.verb} failed`);
-  // A refusal of the disk is not the fault of the sandbox, however often it happens.
-  const counts = !refused && code !== 'storage_unavailable' && storageFailure(error) === null;
+  // A refusal of the machine is not the fault of the sandbox, however often it happens.
+  const counts = !refused && !isMachineFailure(error);
   const failures = counts ? row.failures + 1 : row.failures;
   const ledger = [
     ledgerEntry(engine, row, audit, `${filing.verb}.${refused ? 'refused' : 'failed'}`, {

@@ -3,10 +3,10 @@
  * remove is removed, the own file of a row goes back, and any other file moves to `orphans/`. Decided key by key, from
  * the row and the files. Knows nothing of intents.
  */
-import { existsSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type InstanceId, instanceIdOfFile } from '../base/ids.ts';
+import { isThere } from '../base/is-there.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { Drawer, RestingFile } from '../storage/drawer.ts';
 import { isStaging, sha256Of } from '../storage/files.ts';
@@ -127,7 +127,7 @@ export async function searchDrawers(engine: Engine): Promise<number> {
  * exclusively.
  */
 export async function cleanUpAfterOperation(engine: Engine, row: InstanceRow): Promise<void> {
-  if (existsSync(join(engine.config.dataFolder, 'live', row.id))) await resolveLiveFile(engine, row.id, row);
+  if (isThere(join(engine.config.dataFolder, 'live', row.id))) await resolveLiveFile(engine, row.id, row);
   const { cold, archive } = engine.drawers;
   await resolveDrawerFile(engine, cold, row.id);
   await resolveDrawerFile(engine, archive, row.id);
@@ -137,14 +137,14 @@ export async function cleanUpAfterOperation(engine: Engine, row: InstanceRow): P
 async function resolveLiveFile(engine: Engine, id: InstanceId, row: InstanceRow | null): Promise<Outcome> {
   const path = livePath(id);
   if (row?.vfsPath === path) return 'its own';
-  if (existsSync(absolutePath(engine, path)) && row !== null && (await reclaimFile(engine, row))) return 'settled';
+  if (isThere(absolutePath(engine, path)) && row !== null && (await reclaimFile(engine, row))) return 'settled';
   const file = fileAt(engine, id, path);
   const done = row === null ? null : await whyRemovable(engine, row, file);
   if (row !== null && done !== null) {
     await finishCommitted(engine, row, done, () => removeLiveFolder(engine, id));
     return 'settled';
   }
-  const exists = existsSync(absolutePath(engine, path));
+  const exists = isThere(absolutePath(engine, path));
   if (exists && !(await mayBeOrphan(engine, row))) return 'left';
   if (exists) await moveToOrphans(engine, row ?? { id, tenant: '' }, file);
   await removeLiveFolder(engine, id);

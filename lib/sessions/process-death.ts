@@ -1,6 +1,6 @@
 /** A process that ended without being asked: what happens to its row and its file. */
 import { dirname } from 'node:path';
-import { isWinterdockError, publicMessage, storageFailure } from '../base/errors.ts';
+import { isMachineFailure, isWinterdockError, publicMessage } from '../base/errors.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { Fault, Trigger } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
@@ -50,7 +50,7 @@ export async function settleDeadProcess(
       } catch (error) {
         // A refusal of the disk says nothing of the file: the row stays active, and a later round of the ladder, the
         // next request or the next start recovers it. While the server stops nobody recovers anything.
-        if (isStorageFailure(error) || (engine.stop.aborted && faultOf(error) === null)) {
+        if (isMachineFailure(error) || (engine.stop.aborted && faultOf(error) === null)) {
           engine.interrupted.add(row.id);
           throw error;
         }
@@ -86,15 +86,10 @@ export async function settleDeadProcess(
   });
 }
 
-/** Whether a disk refused, so that nothing is known about the file. */
-export function isStorageFailure(error: unknown): boolean {
-  return storageFailure(error) !== null || (isWinterdockError(error) && error.code === 'storage_unavailable');
-}
-
 /** The fault that a failed recovery shows; null when the disk refused or another reader held the file. */
 function faultOf(error: unknown): { fault: Fault; reason: string } | null {
   const code = isWinterdockError(error) ? error.code : 'internal';
-  if (isStorageFailure(error) || code === 'conflict') return null;
+  if (isMachineFailure(error) || code === 'conflict') return null;
   return { fault: code === 'corrupt' ? 'corrupt' : 'unknown', reason: publicMessage(error) };
 }
 

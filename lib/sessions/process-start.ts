@@ -1,7 +1,8 @@
 /** Starting a process on a file. Knows nothing of rows or drawers: the file is where the process opens it. */
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { publicMessage, WinterdockError } from '../base/errors.ts';
+import { isThere } from '../base/is-there.ts';
 import type { Claim, InstanceProcess, OpenSpec } from '../instance/instance.ts';
 import { type Engine, MEMORY, serverStopping } from './engine.ts';
 
@@ -59,5 +60,5 @@ export async function startProcess(
  */
 function requireWritable(file: string): void {
   accessSync(dirname(file), constants.W_OK);
-  if (existsSync(file)) accessSync(file, constants.W_OK);
+  if (isThere(file)) accessSync(file, constants.W_OK);
 }

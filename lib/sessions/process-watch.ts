@@ -62,8 +62,9 @@ export function watchProcess(engine: Engine, id: InstanceId, process: InstancePr
         }
         await settleDeadProcess(engine, runtime, row, {
           trigger: timeout ? 'timeout' : ended ? 'stop' : 'crash',
-          // A stuck process is replaced from the file: nothing is known to be wrong with the sandbox.
-          fault: timeout || ended || death.cause === 'silent' ? null : 'error',
+          // A stuck process, or one that the disk failed, is replaced from the file: nothing is known to be wrong with
+          // the sandbox.
+          fault: timeout || ended || death.cause === 'silent' || death.cause === 'disk' ? null : 'error',
           detail: death.detail,
         });
       })

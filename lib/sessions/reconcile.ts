@@ -3,7 +3,7 @@
  * the files, every sandbox whose process is gone is suspended, and orphans move to `orphans/`. Settles a single sandbox
  * too, when a person asks for it.
  */
-import { publicMessage } from '../base/errors.ts';
+import { isMachineFailure, publicMessage } from '../base/errors.ts';
 import { WAKE_VERBS } from '../lifecycle/states.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { clearStaging, stampOf } from '../storage/files.ts';
@@ -11,7 +11,7 @@ import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, now, systemAu
 import { fileAt, fileOf, locationOf, moveLogsToOrphans } from './file-locations.ts';
 import { fileRecord } from './file-verification.ts';
 import { isFileMissing, type OrphanSearchResult, reclaimFile, searchLiveDrawer } from './orphan-search.ts';
-import { deleteMemorySandbox, isStorageFailure, settleDeadProcess } from './process-death.ts';
+import { deleteMemorySandbox, settleDeadProcess } from './process-death.ts';
 import { recordAfterReturn, returnReplacedFile } from './replaced-file.ts';
 import { recordReturnedFile, returnFile, rollbackEntry } from './rollback.ts';
 import type { SandboxRuntime } from './runtimes.ts';
@@ -36,7 +36,7 @@ export async function reconcile(engine: Engine): Promise<OrphanSearchResult & { 
       settled += 1;
     } catch (error) {
       engine.log.error({ id: row.id, err: error }, 'reconcile');
-      if (isStorageFailure(error)) engine.interrupted.add(row.id);
+      if (isMachineFailure(error)) engine.interrupted.add(row.id);
       else await giveUp(engine, row, error);
     }
   }

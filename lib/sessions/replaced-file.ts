@@ -2,10 +2,10 @@
  * The file that a restore in place replaces: it is kept in `orphans/` under a name that follows from the intent, and
  * comes back when the restore fails. Opens no file; the caller writes the row.
  */
-import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { syncFolder, unlinkFile } from '../base/effects.ts';
 import type { InstanceId } from '../base/ids.ts';
+import { isThere } from '../base/is-there.ts';
 import type { FileRecord, InstanceRow, Intent } from '../registry/types.ts';
 import type { FilePart, RestingFile } from '../storage/drawer.ts';
 import { lastingFolder } from '../storage/files.ts';
@@ -65,14 +65,14 @@ export async function returnReplacedFile(engine: Engine, id: InstanceId, intent:
   const orphan = absolutePath(engine, kept);
   const source = fileAt(engine, id, intent.fromPath);
   const isLive = intent.fromPath === livePath(id);
-  if (!PARTS.some((part) => existsSync(orphan + part))) {
+  if (!PARTS.some((part) => isThere(orphan + part))) {
     if (!isLive) await removeEmptyLiveFolder(engine, id);
     return;
   }
   if (!isLive) await removeLiveFolder(engine, id);
-  else if (!existsSync(orphan)) await unlinkFile(absolutePath(engine, intent.fromPath));
+  else if (!isThere(orphan)) await unlinkFile(absolutePath(engine, intent.fromPath));
   for (const part of PARTS) {
-    if (existsSync(orphan + part)) await source.giveBack(orphan + part, part);
+    if (isThere(orphan + part)) await source.giveBack(orphan + part, part);
   }
   if (isLive) await syncFolder(dirname(absolutePath(engine, intent.fromPath)));
 }

@@ -2,7 +2,7 @@
  * The ticker: applies the ladder to the sandboxes that are due. Rounds never overlap; a round costs what is due and not
  * what exists, and a sandbox that fails stops no other.
  */
-import { isWinterdockError, messageOf, storageFailure } from '../base/errors.ts';
+import { isMachineFailure, messageOf } from '../base/errors.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
 import { isBlocking } from '../lifecycle/words.ts';
 import type { DueRow } from '../registry/instances.ts';
@@ -111,9 +111,8 @@ async function move(engine: Engine, due: DueRow, retryDelays: RetryDelays): Prom
         const moved = await moveLocked(engine, runtime, due);
         retryDelays.clear(id);
         return moved ? 'moved' : 'skipped';
-      } catch (thrown) {
-        const error = storageFailure(thrown) ?? thrown;
-        if (isWinterdockError(error) && error.code === 'storage_unavailable') retryDelays.delay(id, now(engine));
+      } catch (error) {
+        if (isMachineFailure(error)) retryDelays.delay(id, now(engine));
         engine.log.warn({ id: due.row.id, error: messageOf(error) }, 'automatic move failed');
         return 'failed';
       }

@@ -3,11 +3,12 @@
  * keeps it zstd-compressed; a sealed one keeps copies that nothing may change. Unfinished work lies in a drawer's own
  * `.staging/`, where no key is. A drawer may lie on another filesystem than the others.
  */
-import { existsSync, constants as fsConstants } from 'node:fs';
+import { constants as fsConstants } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { chmodFile, copyFile, makeFolder, removeTree, syncFolder } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { isThere } from '../base/is-there.ts';
 import { copyDrawer } from '../registry/copies.ts';
 import type { Drawer, Drawers, DrawerUsage, LogSuffix, RestingFile } from './drawer.ts';
 import { intoPlace, moveFile, removeFile, stagingFor, stampOf, statOf } from './files.ts';
@@ -45,12 +46,12 @@ export function fileOnDisk(
     },
     remove: (part = '') => removeFile(path + part),
     neighbours: async () =>
-      LOG_SUFFIXES.filter((part) => existsSync(path + part)).map((part) => ({
+      LOG_SUFFIXES.filter((part) => isThere(path + part)).map((part) => ({
         part,
         size: stampOf(path + part)?.size ?? null,
       })),
     async takeOut(part, target) {
-      if (!existsSync(path + part)) throw notThere();
+      if (!isThere(path + part)) throw notThere();
       await move(path + part, target);
     },
     giveBack: (source, part) => move(source, path + part),

@@ -3,13 +3,14 @@
  * filesystems.
  */
 import { randomUUID } from 'node:crypto';
-import { createReadStream, existsSync, statSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as effects from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { hashFile } from '../base/hash-file.ts';
+import { isThere } from '../base/is-there.ts';
 import type { Placed } from './drawer.ts';
 import { type DrawerStat, type FileStamp, tagOf } from './stamp.ts';
 
@@ -62,7 +63,7 @@ export async function clearStaging(dataFolder: string): Promise<void> {
   const drawers = (await readdir(dataFolder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   for (const { name } of drawers) {
     const staging = name === 'staging' ? join(dataFolder, name) : join(dataFolder, name, STAGING);
-    if (existsSync(staging)) await effects.removeTree(staging);
+    if (isThere(staging)) await effects.removeTree(staging);
   }
 }
 
@@ -165,7 +166,7 @@ export async function lastingFolder(path: string): Promise<void> {
 
 /** Removes a file and makes that durable. A missing one is no error. */
 export async function removeFile(path: string): Promise<void> {
-  if (!existsSync(path)) return;
+  if (!isThere(path)) return;
   await effects.unlinkFile(path);
   await effects.syncFolder(dirname(path));
 }

@@ -7,12 +7,12 @@
  * and writer never block each other. `VACUUM INTO` guarantees none of this: it copies every volume and changes a
  * counter in the header.
  */
-import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { createFileNow, syncFile, unlinkFileNow } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
 import { hashFile } from '../base/hash-file.ts';
+import { isThere } from '../base/is-there.ts';
 import { asksForLog, attachReading, OPTIONS } from './handles.ts';
 import { createTables, inspectSchema } from './schema.ts';
 import { corruptFile, resultCodeOf, translateSqliteError } from './sqlite-errors.ts';
@@ -47,7 +47,7 @@ export async function copyVfs(
     durable = true,
   }: { strict?: boolean; sha256?: string | null; durable?: boolean } = {},
 ): Promise<VfsCopy> {
-  if (existsSync(path)) throw new WinterdockError('internal', 'There is a file already where a copy was to be made.');
+  if (isThere(path)) throw new WinterdockError('internal', 'There is a file already where a copy was to be made.');
   try {
     if (source.mode === 'live') await untilInWal(source.path);
     else await requireBytes(source.path, sha256);
@@ -65,7 +65,7 @@ export async function copyVfs(
 }
 
 async function requireBytes(path: string, sha256: string | null): Promise<void> {
-  if (sha256 === null || !existsSync(path) || (await hashFile(path)).sha256 === sha256) return;
+  if (sha256 === null || !isThere(path) || (await hashFile(path)).sha256 === sha256) return;
   throw corruptFile('its bytes are not those that were filed');
 }
 
@@ -75,7 +75,7 @@ async function requireBytes(path: string, sha256: string | null): Promise<void> 
  */
 async function untilInWal(path: string): Promise<void> {
   const deadline = performance.now() + ENTER_WAL_MS;
-  while (existsSync(path) && !asksForLog(path) && performance.now() < deadline) await setTimeout(ENTER_WAL_STEP_MS);
+  while (isThere(path) && !asksForLog(path) && performance.now() < deadline) await setTimeout(ENTER_WAL_STEP_MS);
 }
 
 function writeCopy(source: ReadTarget, path: string, volumes: readonly Volume[], strict: boolean): VfsCopy['volumes'] {

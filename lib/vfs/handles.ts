@@ -6,13 +6,14 @@
  * The process that holds a live file must not open and close it by other means: POSIX releases a process's locks on a
  * file when the process closes any descriptor of it.
  */
-import { closeSync, existsSync, lstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { syncFolderNow, unlinkFileNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { giveMadeToOwner } from '../base/folder-owner.ts';
+import { isThere } from '../base/is-there.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
 import { corruptFile, translateSqliteError } from './sqlite-errors.ts';
@@ -77,7 +78,7 @@ export function openLiveFile(
   options: { maxBytes: number; mustExist: boolean; walLater?: boolean; joins?: boolean },
 ): LiveFile {
   const inMemory = file === ':memory:';
-  if (options.mustExist && !inMemory && !existsSync(file)) throw missingFile();
+  if (options.mustExist && !inMemory && !isThere(file)) throw missingFile();
   if (!inMemory) refuseEmptyBesideLog(file, options.mustExist ? LOGS : LOGS.slice(0, 1));
   let later = false;
   const { db, schema } = openDatabase(
@@ -123,7 +124,8 @@ export function restLiveFile(db: DatabaseSync): void {
   }
   db.close();
   removeEmptyLog(file);
-  if (existsSync(`${file}-wal`) || existsSync(`${file}-shm`)) throw notAtRest('a log is still beside it');
+  const left = process.permission === undefined ? [...LOGS, '-shm'].some((end) => isThere(file + end)) : holdsLog(file);
+  if (left) throw notAtRest('a log is still beside it');
   syncDirectory(dirname(file));
 }
 
@@ -133,8 +135,10 @@ export function restLiveFile(db: DatabaseSync): void {
  * index hold nothing, so they can be removed.
  */
 function removeEmptyLog(file: string): void {
+  // A process that may not remove it leaves it to the one that files the sandbox.
+  if (process.permission !== undefined) return;
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
-  for (const name of [`${file}-wal`, `${file}-shm`]) if (existsSync(name)) unlinkFileNow(name);
+  for (const name of [`${file}-wal`, `${file}-shm`]) if (isThere(name)) unlinkFileNow(name);
 }
 
 /**
@@ -143,7 +147,7 @@ function removeEmptyLog(file: string): void {
  * it; and `conflict` while another process has the file open.
  */
 export function recoverFile(file: string): void {
-  if (!existsSync(file)) throw missingFile();
+  if (!isThere(file)) throw missingFile();
   refuseLink(file);
   refuseEmptyBesideLog(file, LOGS);
   if (statSync(file).size === 0) throw corruptFile('it is empty');
@@ -212,7 +216,7 @@ export function attachReading(db: DatabaseSync, target: ReadTarget): void {
     );
     if (target.mode === 'rest') db.exec(`PRAGMA source.mmap_size = ${MAPPED_BYTES}`);
   } catch (error) {
-    throw existsSync(target.path) ? error : missingFile();
+    throw isThere(target.path) ? error : missingFile();
   }
 }
 
@@ -226,7 +230,7 @@ function openReading(file: string, query: string): OpenFile {
       return schema;
     });
   } catch (error) {
-    throw existsSync(file) ? error : missingFile();
+    throw isThere(file) ? error : missingFile();
   }
 }
 
@@ -321,7 +325,7 @@ function clearTmp(db: DatabaseSync): void {
  * not have open.
  */
 function isClean(file: string): boolean {
-  return ![...LOGS, '-shm'].some((log) => existsSync(file + log)) && !asksForLog(file);
+  return ![...LOGS, '-shm'].some((log) => isThere(file + log)) && !asksForLog(file);
 }
 
 /**

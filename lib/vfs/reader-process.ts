@@ -12,7 +12,8 @@ import { deserializeError } from '../base/serialized-error.ts';
 import { withoutSignalsUnlessStarted } from '../base/unstarted.ts';
 import { parseFromReader, type ReaderJob, type ReaderJobResult } from './messages.ts';
 
-export type JobDeath = 'timeout' | 'memory' | 'crash';
+/** `disk`: it failed below a file that the process had mapped. */
+export type JobDeath = 'timeout' | 'memory' | 'crash' | 'disk';
 
 /** The process ended before it answered. */
 export class ReaderDeath extends Error {
@@ -61,7 +62,10 @@ export class ReaderProcess {
         this.#settle((pending) => pending.reject(new ReaderDeath(this.#why, detail)));
         resolve();
       };
-      child.once('exit', (code, signal) => gone(signal ?? `exit ${code}`));
+      child.once('exit', (code, signal) => {
+        if (signal === 'SIGBUS') this.#why = 'disk';
+        gone(signal ?? `exit ${code}`);
+      });
       // One that could not be started never emits `exit`.
       child.on('error', (error) => child.pid === undefined && gone(error.message));
     });

@@ -8,7 +8,7 @@ import { flushCompileCache } from 'node:module';
 import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
 import { createZstdDecompress } from 'node:zlib';
-import { isWinterdockError, messageOf, storageFailure, WinterdockError } from '../base/errors.ts';
+import { isMachineFailure, isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import { hashFile } from '../base/hash-file.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import { answerRead } from './answer.ts';
@@ -22,6 +22,7 @@ import {
   type ReaderJobResult,
 } from './messages.ts';
 import { identityAtRest, openAtRest, openBeside, recoverToRest } from './open.ts';
+import { isOfDisk, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './types.ts';
 
 const HASH_CHUNK_BYTES = 1024 * 1024;
@@ -84,12 +85,7 @@ async function hashOf(path: string): Promise<string> {
   try {
     return (await hashFile(path)).sha256;
   } catch (error) {
-    throw (
-      storageFailure(error) ??
-      new WinterdockError('missing_file', 'The file of the sandbox cannot be read where it should be.', {
-        cause: error,
-      })
-    );
+    throw notRead(error);
   }
 }
 
@@ -105,14 +101,17 @@ async function checkPacked(path: string): Promise<FileCheck> {
     if (error instanceof Error && 'code' in error && /^Z(STD)?_/.test(String(error.code))) {
       return { sha256: '', quickCheck: 'it does not expand', identity: null };
     }
-    throw (
-      storageFailure(error) ??
-      new WinterdockError('missing_file', 'The file of the sandbox cannot be read where it should be.', {
-        cause: error,
-      })
-    );
+    throw notRead(error);
   }
   return { sha256: hash.digest('hex'), quickCheck: 'ok', identity: null };
+}
+
+/** Of what is not there, `missing_file`; any other error as it is: nothing is known of the file then. */
+function notRead(error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) return error;
+  return new WinterdockError('missing_file', 'The file of the sandbox cannot be read where it should be.', {
+    cause: error,
+  });
 }
 
 function structure(path: string): Pick<FileCheck, 'quickCheck' | 'identity'> {
@@ -120,13 +119,16 @@ function structure(path: string): Pick<FileCheck, 'quickCheck' | 'identity'> {
     const vfs = openAtRest(path);
     try {
       const rows = vfs.db.prepare('PRAGMA quick_check(20)').all();
-      return { quickCheck: rows.map((row) => String(row.quick_check)).join('\n'), identity: identityAtRest(vfs) };
+      const says = rows.map((row) => String(row.quick_check)).join('\n');
+      if (isOfDisk(says)) throw unreadableBytes();
+      return { quickCheck: says, identity: identityAtRest(vfs) };
     } finally {
       vfs.close();
     }
-  } catch (error) {
-    if (isWinterdockError(error) && error.code !== 'corrupt') throw error;
-    return { quickCheck: messageOf(error), identity: null };
+  } catch (thrown) {
+    const error = translateSqliteError(thrown);
+    if (isMachineFailure(error) || (isWinterdockError(error) && error.code !== 'corrupt')) throw error;
+    return { quickCheck: messageOf(thrown), identity: null };
   }
 }
 

@@ -10,6 +10,7 @@ import { FairQueue } from '../base/fair-queue.ts';
 import { JobQueue } from './job-queue.ts';
 import { type FileCheck, GUEST_SQL, type ReaderJob, type ReaderJobResult, requireRequest } from './messages.ts';
 import { type JobDeath, type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';
+import { unreadableBytes } from './sqlite-errors.ts';
 import type { ReadAnswer, Readers, ReadRequest, ReadTarget, VfsCopy } from './types.ts';
 import type { Volume } from './volumes.ts';
 
@@ -288,9 +289,9 @@ function guestSqlOf(job: ReaderJob): { what: string; field: string; hint: string
 /** The caller's error when a read's process had to be killed, or died twice. */
 function deathError(job: ReaderJob, death: ReaderDeath, queryTimeoutMs: number): WinterdockError {
   const sql = guestSqlOf(job);
-  if (sql !== null) {
+  if (sql !== null && death.why !== 'disk') {
     const { what, field, hint } = sql;
-    const says: Record<JobDeath, string> = {
+    const says: Record<Exclude<JobDeath, 'disk'>, string> = {
       timeout: `${what} was ended after ${queryTimeoutMs} ms.`,
       memory: `${what} was ended: it needs too much memory.`,
       crash: `${what} ended the process that ran it.`,
@@ -301,6 +302,7 @@ function deathError(job: ReaderJob, death: ReaderDeath, queryTimeoutMs: number):
       cause: death,
     });
   }
+  if (death.why === 'disk') return unreadableBytes(death);
   if (death.why === 'timeout') {
     return new WinterdockError('storage_unavailable', 'The disk did not return the bytes of the sandbox in time.', {
       hint: STORAGE_HINT,

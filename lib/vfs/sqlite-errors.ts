@@ -4,6 +4,7 @@ import { waysOut } from '../lifecycle/ways-out.ts';
 
 export const BUSY = 5;
 const LOCKED = 6;
+const NOMEM = 7;
 const READONLY = 8;
 const IOERR = 10;
 const CORRUPT = 11;
@@ -45,8 +46,10 @@ export function translateSqliteError(error: unknown): unknown {
     case READONLY:
     case IOERR:
     case CANTOPEN:
-      return new WinterdockError('storage_unavailable', 'The disk could not read or write the bytes of the sandbox.', {
-        hint: STORAGE_HINT,
+      return unreadableBytes(error);
+    case NOMEM:
+      return new WinterdockError('capacity', 'The machine has no memory for the bytes of the sandbox.', {
+        hint: 'Nothing was changed. Try again; when it stays so, give it more memory.',
         retryAfterSeconds: 5,
         cause: error,
       });
@@ -55,6 +58,21 @@ export function translateSqliteError(error: unknown): unknown {
         cause: error,
       });
   }
+}
+
+/** `storage_unavailable`: what the disk has of the file is not known. */
+export function unreadableBytes(cause?: unknown): WinterdockError {
+  return new WinterdockError('storage_unavailable', 'The disk could not read or write the bytes of the sandbox.', {
+    hint: STORAGE_HINT,
+    retryAfterSeconds: 5,
+    cause,
+  });
+}
+
+/** Whether a check of the structure tells of pages that the disk did not give, which says nothing of the file. */
+export function isOfDisk(says: string): boolean {
+  const codes = [...says.matchAll(/\berror code=(\d+)/g)].map(([, code]) => Number(code) & 0xff);
+  return codes.some((code) => code === IOERR || code === NOMEM || code === CANTOPEN);
 }
 
 /** `corrupt`: the file is no VFS file. `why` completes "The file of the sandbox is damaged: …". */

@@ -381,7 +381,8 @@ export class SupervisedInstance implements ProcessMember {
     this.#callWatch.stop();
     this.#liveness.processExited();
     const stderrTail = this.#worker.stderr().trim();
-    this.#death ??= { cause: 'crash', detail: `Its process ended with ${how}.`, stderrTail };
+    const cause = how === 'SIGBUS' ? 'disk' : 'crash';
+    this.#death ??= { cause, detail: `Its process ended with ${how}.`, stderrTail };
     const death = this.#death;
     this.#opening.reject(openFailedError(this.id, death));
     this.#closeReply?.reject(this.#goneError(true));
