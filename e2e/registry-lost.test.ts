@@ -1,5 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -178,5 +189,49 @@ test('a server whose head is signed by another key sets no file aside, until a p
   expect(doctor('--accept', 'the key was lost').stdout).toMatch(/done: epoch 2 of the ledger was begun/);
   server = await spawnServer({ folder });
   await vi.waitFor(() => expect(left()).toEqual([false, 1]), 10_000);
+  expect(await read('a')).toBe('of a');
+});
+
+test('a wrong head is named at the start, with the command that goes on: no head, one of another key, one that cannot be read', async () => {
+  server = await spawnServer({ folder });
+  await make('a');
+  await server.end();
+  const head = readFileSync(registry('.head'), 'utf8');
+  const other = mkdtempSync(join(tmpdir(), 'winterdock-other-'));
+  const elsewhere = await spawnServer({ folder: other });
+  for (let nth = 0; nth < 20; nth += 1) {
+    await elsewhere.call('POST', '/api/instances', { id: `other-${nth}`, tenant: 'acme' });
+  }
+  await elsewhere.end();
+  const foreign = readFileSync(join(other, 'registry.sqlite.head'), 'utf8');
+  rmSync(other, { recursive: true, force: true });
+
+  writeFileSync(registry('.head'), 'scribble');
+  server = await spawnServer({ folder });
+  expect(server.output()).toMatch(
+    /^ledger: the signed head registry\.sqlite\.head is none: .*npm run doctor -- --accept/m,
+  );
+  await server.end();
+
+  writeFileSync(registry('.head'), foreign);
+  expect(refused()).toMatch(
+    /That head is signed with another key than the signing\.key of this folder[\s\S]*npm run doctor -- --accept REASON/,
+  );
+
+  rmSync(registry('.head'));
+  mkdirSync(registry('.head'));
+  const started = spawnSync(process.execPath, [SERVER, '--api-only'], {
+    env: { ...process.env, WB_DATA: folder, WB_ADMIN_KEY: TEST_KEY, PORT: '0' },
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  expect(started.status).toBe(1);
+  expect(started.stderr).toContain(`The signed head ${registry('.head')} cannot be read (EISDIR at read)`);
+  rmdirSync(registry('.head'));
+
+  rmSync(join(folder, 'signing.key'));
+  writeFileSync(registry('.head'), head);
+  server = await spawnServer({ folder });
+  expect(server.output()).toMatch(/^ledger: the signed head registry\.sqlite\.head is signed with another key than /m);
   expect(await read('a')).toBe('of a');
 });

@@ -35,7 +35,7 @@ import { JobRunner } from '../jobs/runner.ts';
 import { TenantForgetter } from '../jobs/tenant-forgetter.ts';
 import { createEventHub } from '../ledger/event-hub.ts';
 import { createLedgerMaintenance } from '../ledger/ledger-maintenance.ts';
-import { requireOwnRegistry } from '../ledger/start-check.ts';
+import { requireOwnRegistry, tellFlaw } from '../ledger/start-check.ts';
 import { NetworkBroker } from '../network/broker.ts';
 import { createGuard } from '../operations/guard.ts';
 import { createOperations } from '../operations/operations.ts';
@@ -126,7 +126,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     readers,
     drawers,
     failpoint: options.failpoint,
-    registryIsWhole: () => ledger.isWhole(),
+    registryIsWhole: () => ledger.flaw() === null,
   });
   const auth = createAuth({ config, log, clock, registry });
   const events = createEventHub({
@@ -182,7 +182,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     readers,
     drawers,
     failpoint: options.failpoint,
-    registryIsWhole: () => ledger.isWhole(),
+    registryIsWhole: () => ledger.flaw() === null,
   });
   const seeding = new Seeding({ clock, log, registry, sessions });
   const changes = createChangeFeed({
@@ -312,6 +312,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await endLeftoverWorkers(config.dataFolder);
     await readers.start();
     await ledger.start();
+    tellFlaw(ledger.flaw(), options.notify);
     await transfers.start();
     await sessions.reconcile();
     await copies.start();

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../base/effects.ts';
+import { publicMessage, WinterdockError } from '../base/errors.ts';
 import { type LedgerHead, ledgerHeadSchema } from './documents.ts';
 
 /** The path of a registry file's head; null for a registry in memory. */
@@ -24,6 +25,14 @@ export function readHead(path: string): LedgerHead | null {
     throw error;
   }
   return parseHead(text);
+}
+
+/** The refusal of a head that is there and that the disk does not give: whatever it proves is not known. */
+export function unreadableHead(path: string, error: unknown): WinterdockError {
+  return new WinterdockError(
+    'storage_unavailable',
+    `The signed head ${path} cannot be read (${publicMessage(error)}), so nothing says whether the registry beside it is the newest one. Make it a file that this user can read. Or move it away: npm run doctor then says what disagrees, and a start signs a new head.`,
+  );
 }
 
 /** Parses a head. Throws when the text is not one. */

@@ -2,9 +2,10 @@
  * Keeps the ledger provable while the server runs: signs its end, seals past months, drops expired ones, and verifies
  * it on request. Holds no lines.
  */
+import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
-import { messageOf, WinterdockError } from '../base/errors.ts';
+import { isMachineFailure, messageOf, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -12,7 +13,7 @@ import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
 import { chainIncludes } from './chain-includes.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
 import { lastEpoch } from './epoch.ts';
-import { headPathOf, readHead, writeHead } from './head-file.ts';
+import { headPathOf, readHead, unreadableHead, writeHead } from './head-file.ts';
 import { dropSegments, sealMonths } from './seal.ts';
 import { isSigned, signed } from './sign.ts';
 import { LedgerFlaw, type LedgerProofResult, verifyLedger } from './verify.ts';
@@ -26,8 +27,8 @@ export interface LedgerMaintenance {
   tick(): Promise<{ sealed: string[]; dropped: string[] }>;
   /** The signed head of this moment. Throws `corrupt` when the ledger no longer contains the stored head. */
   head(): Promise<LedgerHead>;
-  /** True while the ledger is known to be the signed one; otherwise no file is treated as an orphan. */
-  isWhole(): boolean;
+  /** Why the ledger is not known to be the signed one, so that no file is treated as an orphan; null while it is. */
+  flaw(): string | null;
   /** Verifies the whole ledger; concurrent callers share one run. */
   verify(): Promise<LedgerProofResult & { tookMs: number; head: LedgerHead | null }>;
 }
@@ -168,10 +169,11 @@ export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMa
       try {
         kept = readHead(headPath);
         if (kept !== null && !isSigned(kept, [signer.issuer])) {
-          await isBroken('the head that was kept is not signed by this server');
+          await isBroken(`the signed head ${basename(headPath)} is signed with another key than signing.key`);
         }
       } catch (error) {
-        await isBroken(`the head that was kept cannot be read: ${messageOf(error)}`);
+        if (isMachineFailure(error)) throw unreadableHead(headPath, error);
+        await isBroken(`the signed head ${basename(headPath)} is none: ${messageOf(error)}`);
       }
       epoch = (await lastEpoch(registry))?.epoch ?? kept?.epoch;
       if (kept === null && broken === null && (await registry.ledger.head()).seq > 0) await noHead();
@@ -197,7 +199,7 @@ export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMa
     },
     tick,
     head: signedHead,
-    isWhole: () => broken === null,
+    flaw: () => broken,
     verify() {
       proving ??= prove().finally(() => {
         proving = null;

@@ -6,13 +6,15 @@
 import { basename } from 'node:path';
 import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { issuerOf } from '../base/signing.ts';
 import { CHAIN_START, type ChainHead } from '../registry/chain.ts';
 import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/sqlite/registry-file.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { isOfCopy, type KeptFile, keptFiles } from '../storage/inventory.ts';
 import { chainIncludes } from './chain-includes.ts';
 import type { LedgerHead } from './documents.ts';
-import { headPathOf, readHead } from './head-file.ts';
+import { headPathOf, readHead, unreadableHead } from './head-file.ts';
+import { isSigned } from './sign.ts';
 
 /** The ways in which a registry can disagree with its head or its drawers. */
 type Disagreement =
@@ -35,6 +37,8 @@ interface UnnamedFiles {
 
 export interface StartRefusal extends UnnamedFiles {
   disagreement: Disagreement;
+  /** Whether another key than that of the data folder signed the head. */
+  foreignHead: boolean;
 }
 
 /** A registry, and the drawers whose files its rows name. */
@@ -51,19 +55,23 @@ export async function findStartRefusal(location: RegistryLocation): Promise<Star
   const state = registryPath === ':memory:' ? { bytes: null, walBytes: 0 } : registryFileState(registryPath);
   // SQLite deletes a log beside an empty file when it opens that.
   if (state.bytes === 0 && state.walBytes > 0) {
-    return { disagreement: { kind: 'log_only', walBytes: state.walBytes }, ...(await unnamedFiles(location, null)) };
+    const disagreement = { kind: 'log_only', walBytes: state.walBytes } as const;
+    return { disagreement, foreignHead: false, ...(await unnamedFiles(location, null)) };
   }
   const exists = state.bytes !== null;
   const registry = state.bytes === null || state.bytes === 0 ? null : openRegistryFile(registryPath);
   try {
     const headPath = headPathOf(registryPath);
     const head = headPath === null ? null : headOrNull(headPath);
+    const issuer = issuerOf(location.dataFolder);
+    const foreignHead = head !== null && issuer !== null && !isSigned(head, [issuer]);
     const ledger = registry?.chainHead() ?? CHAIN_START;
     if (head !== null && head.seq > 0) {
       const behind = head.seq > ledger.seq;
       if (behind || (registry !== null && !(await chainIncludes(registry, head, ledger)))) {
         const kind = behind ? 'behind' : 'other';
-        return { disagreement: { kind, exists, head, ledger }, ...(await unnamedFiles(location, registry)) };
+        const disagreement = { kind, exists, head, ledger } as const;
+        return { disagreement, foreignHead, ...(await unnamedFiles(location, registry)) };
       }
     }
     // A person who began an epoch has accepted the present registry.
@@ -73,7 +81,7 @@ export async function findStartRefusal(location: RegistryLocation): Promise<Star
     if (!isEmpty && !isHeadless) return null;
     const found = await unnamedFiles(location, registry);
     if (found.unnamed.length === 0) return null;
-    return { disagreement: isEmpty ? { kind: 'empty', exists } : { kind: 'headless', ledger }, ...found };
+    return { disagreement: isEmpty ? { kind: 'empty', exists } : { kind: 'headless', ledger }, foreignHead, ...found };
   } finally {
     registry?.close();
   }
@@ -102,12 +110,12 @@ export async function requireOwnRegistry(location: RegistryLocation): Promise<vo
   const refusal = await findStartRefusal(location);
   if (refusal === null) return;
   const { registryPath, dataFolder } = location;
-  const { files, unnamed, disagreement } = refusal;
+  const { files, unnamed, disagreement, foreignHead } = refusal;
   throw new WinterdockError(
     'conflict',
-    `The server does not start: ${describeDisagreement(disagreement, registryPath)}
+    `The server does not start: ${describeDisagreement(disagreement, registryPath)}${foreignHead ? `\n${FOREIGN_HEAD}` : ''}
 The drawers in ${dataFolder} hold ${countOfFiles(files)}, of which no row names ${unnamed.length}. Nothing was changed, moved or deleted.
-${WAYS_OUT}`,
+${WAYS_OUT}${foreignHead ? `\n${GO_ON}` : ''}`,
     { extra: { start_refused: disagreement.kind } },
   );
 }
@@ -122,6 +130,19 @@ const WAYS_OUT = `Ways out (docs/operations.md, "When the registry and the files
   npm run doctor                                 explains every disagreement, changes nothing
   npm run restore -- --from BACKUP --dry-run     says what a backup would bring back
   npm run doctor -- --adopt --tenant NAME        goes on from this registry; files without a row get one again, by their key`;
+
+/** Tells the person who starts the server what is wrong with the signed head though it starts, and the way out. */
+export function tellFlaw(flaw: string | null, notify: (line: string) => void = () => {}): void {
+  if (flaw === null) return;
+  notify(
+    `ledger: ${flaw}. Nothing more of it is signed and no file is set aside. Put the right head back, or stop the server and run npm run doctor -- --accept REASON: docs/operations.md, "When the registry and the files disagree".`,
+  );
+}
+
+const FOREIGN_HEAD =
+  'That head is signed with another key than the signing.key of this folder: it may be the head of another one.';
+const GO_ON =
+  '  npm run doctor -- --accept REASON              goes on from this registry, with a head signed by this key';
 
 /** The disagreement in one or two sentences. */
 export function describeDisagreement(disagreement: Disagreement, registryPath: string): string {
@@ -155,8 +176,9 @@ const time = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 function headOrNull(path: string): LedgerHead | null {
   try {
     return readHead(path);
-  } catch {
-    // An unreadable head proves nothing; ledger maintenance reports it in the ledger and signs no more.
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) throw unreadableHead(path, error);
+    // What is no head proves nothing; ledger maintenance reports it in the ledger and signs no more.
     return null;
   }
 }
