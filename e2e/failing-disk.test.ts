@@ -1,7 +1,7 @@
 /**
  * Every verb on a disk that fails for real, below SQLite too: whatever request fails, with whatever error, the answer
- * is a refusal of the machine's, the sandbox has no fault, and all goes on once the disk is whole. `WB_FAULT_ALL=1` tries
- * every request of each verb; without it some are drawn by the date, or by `WB_FAULT_SEED`.
+ * is a refusal of the machine's, the sandbox has no fault, and all goes on once the disk is whole. `WB_FAULT_ALL=1`
+ * tries every request of each verb; without it some are drawn by the date, or by `WB_FAULT_SEED`.
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -11,19 +11,20 @@ import {
   fsyncSync,
   lchownSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   close as nodeClose,
   open as nodeOpen,
   write as nodeWrite,
   writev as nodeWritev,
   openSync,
+  readdirSync,
   renameSync,
   rmdirSync,
-  rmSync,
+  unlinkSync,
   utimesSync,
   type WriteStream,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import {
   chmod,
@@ -36,6 +37,7 @@ import {
   rmdir,
   writeFile as write,
 } from 'node:fs/promises';
+import { join } from 'node:path';
 import { giveMadeToOwner } from './folder-owner.ts';
 
 /**
@@ -177,7 +179,7 @@ export function unlinkFile(path: string): Promise<void> {
 
 /** The same, synchronously. */
 export function unlinkFileNow(path: string): void {
-  performingNow({ kind: 'remove', path }, () => rmSync(path, { force: true }));
+  performingNow({ kind: 'remove', path }, () => removeOneNow(path));
 }
 
 /** Removes a folder with its contents. A missing one is no error. */
@@ -187,7 +189,26 @@ export function removeTree(path: string): Promise<void> {
 
 /** The same, synchronously. */
 export function removeTreeNow(path: string): void {
-  performingNow({ kind: 'remove_tree', path }, () => rmSync(path, { recursive: true, force: true }));
+  performingNow({ kind: 'remove_tree', path }, () => removeDeepNow(path));
+}
+
+/** Node's `rmSync` tells most errors of a disk as unknown ones, without their code. */
+function removeDeepNow(path: string): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (!stat.isDirectory()) removeOneNow(path);
+  else {
+    for (const name of readdirSync(path)) removeDeepNow(join(path, name));
+    rmdirSync(path);
+  }
+}
+
+function removeOneNow(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
 }
 
 /** Removes an empty folder. Throws ENOENT, ENOTEMPTY. */
@@ -195,20 +216,22 @@ export function removeFolder(path: string): Promise<void> {
   return performing({ kind: 'remove_folder', path }, () => rmdir(path));
 }
 
-/** Makes a folder that only its owner can use, and missing folders above it. */
+/**
+ * Makes a folder that only its owner can use, and missing folders above it. On a read-only disk Node's recursive
+ * `mkdir` fails with ENOENT; the plain one gives the real cause.
+ */
 export async function makeFolder(path: string): Promise<void> {
   await performing({ kind: 'make_folder', path }, async () => {
     try {
       await mkdir(path, { recursive: true, mode: 0o700 });
     } catch (error) {
-      if (!hidesCause(error)) throw error;
+      if (!isMissing(error)) throw error;
       await mkdir(path, { mode: 0o700 });
     }
   });
 }
 
-/** On a read-only disk Node's recursive `mkdir` fails with ENOENT; the plain one gives the real cause. */
-function hidesCause(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
@@ -218,7 +241,7 @@ export function makeFolderNow(path: string): void {
     try {
       mkdirSync(path, { recursive: true, mode: 0o700 });
     } catch (error) {
-      if (!hidesCause(error)) throw error;
+      if (!isMissing(error)) throw error;
       mkdirSync(path, { mode: 0o700 });
     }
   });
@@ -263,14 +286,7 @@ export function writeFile(
 
 /** Makes a new file with this text and has it on disk; its name is durable with `syncFolderNow`. Throws EEXIST. */
 export function writeNewFileNow(path: string, text: string, mode = 0o600): void {
-  performingNow({ kind: 'create', path }, () => {
-    const descriptor = openSync(path, 'wx', mode);
-    try {
-      writeSync(descriptor, text);
-    } finally {
-      closeSync(descriptor);
-    }
-  });
+  performingNow({ kind: 'create', path }, () => writeFileSync(path, text, { mode, flag: 'wx' }));
   syncFileNow(path);
 }
 

@@ -42,12 +42,12 @@ export class BundleZip {
   /** Opens a zip and checks everything but the contents. Throws `validation` with the fault in a sentence. */
   static async open(file: string): Promise<BundleZip> {
     const zip = await openPromise(file, { autoClose: false, strictFileNames: true }).catch((error: unknown) => {
-      throw invalidZip(`It is no whole zip: ${reasonOf(error)}.`, error);
+      throw unreadable('It is no whole zip', error);
     });
     try {
       return new BundleZip(file, await membersOf(zip, file));
     } catch (error) {
-      throw isWinterdockError(error) ? error : invalidZip(`It is no sound zip: ${reasonOf(error)}.`, error);
+      throw unreadable('It is no sound zip', error);
     } finally {
       zip.close();
     }
@@ -104,8 +104,7 @@ export class BundleZip {
         output,
       );
     } catch (error) {
-      if (isMachineFailure(error) || isWinterdockError(error)) throw error;
-      throw invalidZip(`${member} does not inflate: ${reasonOf(error)}.`, error);
+      throw unreadable(`${member} does not inflate`, error);
     }
     if (hashed.bytes < uncompressedSize) {
       throw invalidZip(`${member} does not inflate: not enough bytes: fewer than its header names.`);
@@ -165,6 +164,12 @@ function requirePlain(entry: Entry, member: Member): void {
   const type = (entry.externalFileAttributes >>> 16) & TYPE_MASK;
   if ((type !== 0 && type !== REGULAR) || (entry.externalFileAttributes & DOS_DIRECTORY) !== 0)
     throw invalidZip(`${member} is no plain file but a link or the like.`);
+}
+
+/** The error of the contract, or of the machine, as it is; any other speaks against the zip. */
+function unreadable(says: string, error: unknown): unknown {
+  if (isMachineFailure(error) || isWinterdockError(error)) return error;
+  return invalidZip(`${says}: ${reasonOf(error)}.`, error);
 }
 
 /** The message of the zip library or of zlib; of a system error only the code, as its message names a path. */

@@ -15,7 +15,7 @@ import { hashFile } from '../base/hash-file.ts';
 import { isThere } from '../base/is-there.ts';
 import { asksForLog, attachReading, OPTIONS } from './handles.ts';
 import { createTables, inspectSchema } from './schema.ts';
-import { corruptFile, resultCodeOf, translateSqliteError } from './sqlite-errors.ts';
+import { corruptFile, isOfDisk, resultCodeOf, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import { Statements } from './statements.ts';
 import type { ReadTarget, VfsCopy } from './types.ts';
 import { volumeSizes } from './volume-listing.ts';
@@ -90,6 +90,7 @@ function writeCopy(source: ReadTarget, path: string, volumes: readonly Volume[],
     const { vfs, nodes } = inspectSchema(db, { name: 'source', strict });
     if (!vfs) throw corruptFile('it is empty');
     const complaint = db.prepare('PRAGMA source.quick_check(1)').get()?.quick_check;
+    if (isOfDisk(String(complaint))) throw unreadableBytes();
     if (complaint !== 'ok') throw corruptFile(`its structure is damaged: ${String(complaint).slice(0, 200)}`);
     if (strict) refuseForeignObjects(db);
     createTables(db, nodes);

@@ -16,7 +16,7 @@ import { giveMadeToOwner } from '../base/folder-owner.ts';
 import { isThere } from '../base/is-there.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
-import { corruptFile, translateSqliteError } from './sqlite-errors.ts';
+import { corruptFile, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import type { ReadTarget } from './types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from './volumes.ts';
 
@@ -125,7 +125,8 @@ export function restLiveFile(db: DatabaseSync): void {
   db.close();
   removeEmptyLog(file);
   const left = process.permission === undefined ? [...LOGS, '-shm'].some((end) => isThere(file + end)) : holdsLog(file);
-  if (left) throw notAtRest('a log is still beside it');
+  // Nobody else had it open: the disk failed what SQLite does without saying so.
+  if (left) throw unreadableBytes();
   syncDirectory(dirname(file));
 }
 
