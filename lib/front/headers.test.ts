@@ -109,6 +109,7 @@ test.each([
   ['another port of the same site', { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:1' }],
   ['another site, in a browser without fetch metadata', { origin: 'https://evil.example' }],
   ['a sandboxed frame', { origin: 'null' }],
+  ['the same host under another scheme', { host: 'dock.lan:3000', origin: 'https://dock.lan:3000' }],
   ['no origin at all', {}],
   ['an origin that is none', { origin: 'javascript:alert(1)' }],
 ])('a form or server action sent from %s never reaches a page', async (_where, headers) => {
@@ -137,6 +138,9 @@ test('a form sent from the console reaches its page, by whatever name the consol
     const behind = await front(open);
     const answer = await behind.call('POST', '/', 'x', { headers: { origin: 'https://dock.example' } });
     expect([answer.text, behind.requests[0]?.headers['x-forwarded-host']]).toEqual(['a page', 'dock.example']);
+    // Who sits on the way of plain HTTP has the host, and not the scheme.
+    const plain = { host: 'dock.example', origin: 'http://dock.example' };
+    expect((await behind.call('POST', '/', 'x', { headers: plain })).status).toBe(403);
   } finally {
     await open.stop();
   }
@@ -162,6 +166,8 @@ test('what a proxy says of the client counts only where a proxy is trusted', asy
     const proxied = { ...claimed, 'x-forwarded-host': 'dock.example', origin: 'https://dock.example' };
     expect((await behind.call('POST', '/', 'x', { headers: proxied })).status).toBe(200);
     expect(behind.requests[0]?.headers['x-forwarded-for']).toBe('6.6.6.6');
+    const plain = { ...proxied, origin: 'http://dock.example' };
+    expect((await behind.call('POST', '/', 'x', { headers: plain })).status).toBe(403);
   } finally {
     await trusting.stop();
   }
