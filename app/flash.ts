@@ -10,6 +10,7 @@ import { getHost } from '#lib/host/host.ts';
 
 export type Flash =
   | { kind: 'inspection'; fileName: string | null; inspection: Inspection }
+  | { kind: 'unsigned-import'; id: string; says: string }
   | { kind: 'refusal'; says: string; hint?: string };
 
 interface Entry {

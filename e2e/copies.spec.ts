@@ -137,7 +137,15 @@ async function useCopies(page: Page, name: string): Promise<void> {
   await upload(part(page, 'Inspect'), { name: 'altered.zip', bytes: altered }, 'Inspect');
   await expect(part(page, 'Inspect')).toContainText('Altered: vfs.sqlite');
 
+  await upload(part(page, 'Inspect'), { name: 'vfs.sqlite', bytes: members.get('vfs.sqlite') ?? disk }, 'Inspect');
+  await expect(part(page, 'Inspect')).toContainText('Unsigned: nobody vouches for it');
+
   const importing = part(page, 'Import');
+  await importing.getByLabel('Tenant').fill('harbour');
+  await upload(importing, { name: 'vfs.sqlite', bytes: members.get('vfs.sqlite') ?? disk }, 'Import');
+  await expect(importing.getByRole('status')).toContainText('UNSIGNED: it is a bare VFS file');
+  await expect(importing.getByRole('status').getByRole('link')).toHaveAttribute('href', /^\/sandboxes\/sb/);
+
   await importing.getByLabel('Tenant').fill('harbour');
   await upload(importing, { name: 'altered.zip', bytes: altered }, 'Import');
   await expect(importing.getByRole('alert')).toContainText('It was not imported.');

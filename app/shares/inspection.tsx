@@ -28,11 +28,15 @@ export function InspectionResult({ name, inspection }: { name: string | null; in
       <p className="mt-1">{detail}</p>
       <ul className="mt-3 grid gap-1 text-ink-2">
         <li>{verified ? 'Every hash and the signature fit.' : 'Its hashes and signature do not vouch for it.'}</li>
-        {issuer !== undefined && (
-          <li>
-            Signed by <code className="text-[0.8125rem] [overflow-wrap:anywhere]">{issuer}</code>
-          </li>
-        )}
+        <li>
+          {issuer === undefined ? (
+            <strong className="font-[620]">Unsigned: nobody vouches for it, and anybody may have changed it.</strong>
+          ) : (
+            <>
+              Signed by <code className="text-[0.8125rem] [overflow-wrap:anywhere]">{issuer}</code>
+            </>
+          )}
+        </li>
         {problems.map((problem) => (
           <li key={problem} className="[overflow-wrap:anywhere]">
             {problem}

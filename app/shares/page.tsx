@@ -135,6 +135,14 @@ export default async function SharesPage({ searchParams }: { searchParams: Promi
         <div className="grid gap-x-16 gap-y-8 lg:grid-cols-2">
           <div>
             {form === 'import' && <FlashRefusal flash={flash} />}
+            {flash?.kind === 'unsigned-import' && (
+              <div className="outcome outcome-bad mb-5" role="status">
+                <p>
+                  <Link href={`/sandboxes/${flash.id}`}>{flash.id}</Link> is made of it.
+                </p>
+                <p className="mt-1">{flash.says}</p>
+              </div>
+            )}
             {noImport === null ? (
               <WithCall
                 name="importBundle"

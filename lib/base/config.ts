@@ -102,6 +102,7 @@ const environmentSchema = z.object({
   WB_JOBS_KEEP_DAYS: integer(1, 36_500, 90),
   WB_SCHEDULE_RUNS: integer(1, 10_000, 100),
   WB_METRICS: z.enum(['key', 'open']).default('key'),
+  WB_REQUIRE_SIGNED: z.enum(['0', '1']).default('0'),
   WB_SESSION_API: z.enum(['off', 'on']).default('off'),
   WB_ADMIN_KEY: z.string().min(16, 'must have at least 16 characters').max(512).optional(),
   WB_BACKUP_PASSPHRASE: text.optional(),
@@ -174,6 +175,8 @@ export interface Config {
   outgoingAllowed: readonly string[];
   /** Ended deliveries that each webhook keeps. */
   webhookHistory: number;
+  /** Bundles without a valid signature are not imported. */
+  requireSigned: boolean;
   trustProxy: boolean;
   /** Days that a sealed and exported month of the ledger is kept; null: for ever. */
   ledgerKeepDays: number | null;
@@ -258,6 +261,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     rateWrongKeys: env.WB_RATE_WRONG_KEYS,
     outgoingAllowed: env.WB_OUTGOING_ALLOWED,
     webhookHistory: env.WB_WEBHOOK_HISTORY,
+    requireSigned: env.WB_REQUIRE_SIGNED === '1',
     trustProxy: env.WB_TRUST_PROXY === '1',
     ledgerKeepDays: env.WB_LEDGER_KEEP_DAYS === 0 ? null : env.WB_LEDGER_KEEP_DAYS,
     usageKeepDays: env.WB_USAGE_KEEP_DAYS,

@@ -32,6 +32,7 @@ describe.each(['all', 'commands'] as const)('of a repository (%s)', (rule) => {
 
   test.each([
     ['in other letters', ['head', 'Objects/x', 'REFS/x', 'config']],
+    ['in letters of another form', ['ｈead', 'objectſ/x', 'refſ/x', 'config']],
     ['whose folders are links', ['HEAD', 'objects', 'refs', 'config']],
     ['whose objects are elsewhere', ['HEAD', 'commondir', 'config']],
     ['that others have as their common folder', ['objects/x', 'refs/x', 'config']],
@@ -84,6 +85,10 @@ test.each(DOT_GITS)('a folder %j stays out whole, or loses what git takes comman
   // A file of that name leads to a repository anywhere.
   expect(leftOut('all', `sub/${name}`)).toEqual([`sub/${name}`]);
   expect(leftOut('commands', `sub/${name}`)).toEqual([`sub/${name}`]);
+});
+
+test('letters of another form are the usual ones for a file system that ignores case', () => {
+  expect(leftOut('all', ...BARE, 'hookſ/x', 'ｃonfig')).toEqual(['hookſ/', 'ｃonfig']);
 });
 
 test('a backslash divides folders on Windows', () => {

@@ -10,6 +10,8 @@
 const IGNORED_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 /** A name that every file system takes as it is, but for the case of its letters. */
 const PLAIN = /^[\w~!#$%&'()+,;=@[\]^`{}.-]*[\w~]$/;
+/** A path that has a part of a repository, or a name that has to be looked at. */
+const MAY_MATTER = /(?:^|[/\\])(?:head|objects|refs|commondir|\.git|git~)|[^\x20-\x7e]/i;
 /** `.git`, and its short name on NTFS. */
 const DOT_GIT = /^(?:\.git|git~\d)$/;
 const COMMANDS: ReadonlySet<string> = new Set(['config', 'config.worktree', 'hooks']);
@@ -43,6 +45,7 @@ export class RepositoryFinder {
 
   /** Notes a path of the tree, relative and with slashes. Every path has to be noted before the first question. */
   see(path: string): void {
+    if (!MAY_MATTER.test(path)) return;
     const names = path.split(DIVIDERS).map(compared);
     for (const [at, name] of names.entries()) {
       if (DOT_GIT.test(name)) this.#hasDotGit = true;
@@ -91,7 +94,8 @@ const DIVIDERS = /[/\\]/;
 /** A name as the least particular of file systems compares it: without case, streams, last dots and ignored letters. */
 function compared(name: string): string {
   if (PLAIN.test(name)) return name.toLowerCase();
-  const [plain = ''] = name.replace(IGNORED_BY_HFS, '').split(':', 1);
+  // Letters of another form count as the usual ones: a file system that ignores case takes `ſ` for `s`.
+  const [plain = ''] = name.replace(IGNORED_BY_HFS, '').normalize('NFKC').split(':', 1);
   return plain.replace(/[. ]+$/, '').toLowerCase();
 }
 

@@ -60,6 +60,8 @@ export interface ImportInput {
   id: InstanceId;
   tenant: string;
   name: string | null;
+  /** Only what is signed is taken; default: as the server has it. */
+  requireSigned?: boolean;
 }
 
 /** A checkout, and what is not in it. */
@@ -170,19 +172,20 @@ export class Bundles {
       };
       const found = await this.#options.registry.shares.find(traits, tenants === null ? {} : { tenants });
       const share = unpacked.kind === 'unknown' ? null : matchShare(unpacked, found);
-      return { ...verifyBundle(unpacked, this.#options.signer.issuer), manifest: unpacked.manifest, share };
+      return { ...(await this.#verify(unpacked)), manifest: unpacked.manifest, share };
     });
   }
 
   /**
    * Verifies a bundle or a bare VFS file and writes its contents to a new VFS file at `target`. Throws `validation` or
-   * `too_large` with all faults. `env`: names of variables that it wants.
+   * `too_large` with all faults. `env`: names of variables that it wants; `origin`: what it was, and who signed it.
    */
-  importFile(save: SaveUpload, target: string, actor: string): Promise<VfsCopy & { env: string[] }> {
+  importFile(save: SaveUpload, target: string, actor: string): Promise<VfsCopy & { env: string[]; origin: string }> {
     return this.#unpackUpload(actor, save, undefined, async (unpacked, rebuilt) => {
-      const copied = accepted(unpacked, verifyBundle(unpacked, this.#options.signer.issuer));
+      const verification = await this.#verify(unpacked);
+      const copied = accepted(unpacked, verification);
       await (await moveFile(rebuilt, target, dirname(target))).makeDurable();
-      return { ...copied, env: wantedNames(unpacked) };
+      return { ...copied, env: wantedNames(unpacked), origin: originOf(unpacked, verification) };
     });
   }
 
@@ -190,10 +193,15 @@ export class Bundles {
    * Makes a new sandbox from a bundle or a bare VFS file. Throws `validation` or `too_large` with all faults, and
    * `conflict`.
    */
-  import(save: SaveUpload, input: ImportInput, audit: AuditContext, signal?: AbortSignal): Promise<InstanceRow> {
+  import(
+    save: SaveUpload,
+    input: ImportInput,
+    audit: AuditContext,
+    signal?: AbortSignal,
+  ): Promise<{ made: InstanceRow; verification: BundleVerification }> {
     const row = { id: input.id, tenant: input.tenant };
     return this.#unpackUpload(audit.actor, save, signal, async (unpacked, target) => {
-      const verification = verifyBundle(unpacked, this.#options.signer.issuer);
+      const verification = await this.#verify(unpacked, input.requireSigned);
       const { sha256 } = await this.#recordingFailure(
         { id: null, tenant: input.tenant },
         audit,
@@ -238,7 +246,25 @@ export class Bundles {
         throw error;
       });
       await this.#want(made, wanted, audit.actor);
-      return made;
+      return { made, verification };
+    });
+  }
+
+  /**
+   * Verifies what was unpacked. Whether it is a share of this server that lost its signature is asked of all tenants'
+   * shares, by the id in its manifest alone: who has the bundle has that already.
+   */
+  async #verify(unpacked: UnpackResult, requireSigned = false): Promise<BundleVerification> {
+    const { registry, signer, config } = this.#options;
+    const { manifest, whole } = unpacked;
+    const found =
+      manifest === null
+        ? null
+        : await registry.shares.find({ sha256: whole.sha256, id: manifest.id, diskSha256: null }, {});
+    return verifyBundle(unpacked, {
+      own: signer.issuer,
+      shipped: found,
+      mustBeSigned: requireSigned || config.requireSigned,
     });
   }
 
@@ -338,7 +364,7 @@ function accepted({ rebuilt }: UnpackResult, { faults }: BundleVerification): Vf
 /** Where an import came from, for the ledger. */
 function originOf({ kind, manifest, whole }: UnpackResult, { issuer }: BundleVerification): string {
   const what = kind === 'vfs' ? 'a bare VFS file' : `bundle ${manifest?.id}`;
-  const who = issuer === null ? 'signed by nobody' : `signed by ${issuer}`;
+  const who = issuer === null ? 'UNSIGNED' : `signed by ${issuer}`;
   return `from ${what}, ${who}, sha256:${whole.sha256}`;
 }
 

@@ -26,21 +26,48 @@ export interface ShareMatch {
   says: string;
 }
 
-/** Verifies signature and manifest. `own` is the `did:key` of this dock. */
-export function verifyBundle(unpacked: UnpackResult, own: string): BundleVerification {
+/** What is known of a bundle beside its bytes. */
+export interface BundleExpectations {
+  /** The `did:key` of this dock. */
+  own: string;
+  /** The share of this dock that has the id in the manifest, whoever ships or imports; null when there is none. */
+  shipped: Pick<ShareRow, 'id' | 'issuer'> | null;
+  /** Only what is signed is taken. */
+  mustBeSigned: boolean;
+}
+
+/**
+ * Verifies signature and manifest. A share of this dock that has lost its signature, or has another one, is at fault:
+ * it was signed when it left. So is a manifest that names a signer and has no signature.
+ */
+export function verifyBundle(
+  unpacked: UnpackResult,
+  { own, shipped, mustBeSigned }: BundleExpectations,
+): BundleVerification {
   const { kind, manifest } = unpacked;
   const faults = [...unpacked.problems];
   const notes: string[] = [];
   let issuer: string | null = null;
-  if (kind === 'vfs') notes.push('It is a bare VFS file: nobody vouches for it.');
+  if (kind === 'vfs') notes.push('UNSIGNED: it is a bare VFS file, nobody vouches for it.');
   if (manifest !== null) {
     const { signature, issuer: named } = manifest;
-    if (signature === undefined) notes.push('It is not signed: nobody vouches for it.');
+    if (signature === undefined && named !== undefined)
+      faults.push(fault(`UNSIGNED: it names ${named} as its signer, and its signature was taken out.`));
+    else if (signature === undefined) notes.push('UNSIGNED: nobody vouches for it, and anybody may have changed it.');
     else if (named === undefined) faults.push(fault('It is signed, but its manifest does not say by whom.'));
     else if (!verify(named, signedBytes(manifest), signature))
       faults.push(fault(`Its signature is not that of ${named}, whom it names: manifest.json was altered.`));
     else issuer = named;
   }
+  const signedBy = shipped?.issuer ?? null;
+  if (signedBy !== null && issuer === null)
+    faults.push(fault(`UNSIGNED: it is share ${shipped?.id} of this dock, which was signed when it left.`));
+  else if (signedBy !== null && issuer !== signedBy)
+    faults.push(
+      fault(`It is share ${shipped?.id} of this dock, which was signed by ${signedBy}, and not by ${issuer}.`),
+    );
+  if (mustBeSigned && issuer === null && kind !== 'unknown')
+    faults.push(fault('UNSIGNED: only what is signed is taken here.'));
   if (issuer !== null && issuer !== own) notes.push(`It was signed by ${issuer}, which is not this dock (${own}).`);
   return { verified: issuer !== null && faults.length === 0, issuer, faults, notes };
 }

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { DISK } from '../bundles/manifest.ts';
+import { membersOf } from '../testing/bundle-server.ts';
 import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
 import { type CommandLine, commandLine } from './testing/winterdock.ts';
 
@@ -49,6 +51,20 @@ test('a sandbox is shipped, inspected, imported, and listed as a share', async (
   expect((await cli.run(['inspect', 'broken.zip'])).exit).toBe(6);
   const refused = await cli.run(['import', 'broken.zip', '--tenant', 'globex']);
   expect(refused).toMatchObject({ exit: 6, stderr: expect.stringContaining('[validation]') });
+});
+
+test('what nobody signed is said by inspect and import, and refused where a signature is wanted', async () => {
+  await ok('ship', 'a', 'signed.zip');
+  const signed = await ok('import', 'signed.zip', '--tenant', 'globex', '--require-signed');
+  expect(signed.stderr).not.toContain('UNSIGNED');
+  const { [DISK]: bare = Buffer.alloc(0) } = await membersOf(readFileSync(join(cli.home, 'signed.zip')));
+  writeFileSync(join(cli.home, 'bare.sqlite'), bare);
+  const seen = await ok('inspect', 'bare.sqlite');
+  expect(seen.stdout).toMatch(/signed by +NOBODY: it is unsigned/);
+  const taken = await ok('import', 'bare.sqlite', '--tenant', 'globex');
+  expect(taken.stderr).toContain('UNSIGNED: it is a bare VFS file');
+  const refused = await cli.run(['import', 'bare.sqlite', '--tenant', 'globex', '--require-signed']);
+  expect(refused).toMatchObject({ exit: 6, stderr: expect.stringContaining('UNSIGNED: only what is signed') });
 });
 
 test('a bundle goes through a pipe to another dock', async () => {

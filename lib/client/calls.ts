@@ -44,6 +44,7 @@ import type {
   ForgetTenantInput,
   ForgettingStarted,
   Health,
+  Imported,
   ImportQuery,
   Inspection,
   Instance,
@@ -332,8 +333,11 @@ export interface Calls {
   listShares(query?: SharesQuery, options?: CallOptions): Pages<Share>;
   /** Inspects a bundle: its signer, its faults, and the share of this server that it is. Stores nothing of it. */
   inspectBundle(body: Upload, options?: CallOptions): Promise<Inspection>;
-  /** Makes a new instance from a bundle, or from a bare VFS file. */
-  importBundle(body: Upload, query: ImportQuery, options?: CallOptions): Promise<Instance>;
+  /**
+   * Makes a new instance from a bundle, or from a bare VFS file, and says whether it is signed. A share of this server
+   * that lost its signature is refused.
+   */
+  importBundle(body: Upload, query: ImportQuery, options?: CallOptions): Promise<Imported>;
   /** Lists workbooks by tenant and id, a page at a time. */
   listWorkbooks(query?: WorkbooksQuery, options?: CallOptions): Pages<Workbook>;
   /** Answers the plan of the org text that is the body, or all its problems. Stores nothing. */

@@ -8,6 +8,7 @@ import type {
   attachmentSchema,
   blueprintSchema,
   blueprintsQuerySchema,
+  bundleOriginSchema,
   checkoutQuerySchema,
   cloneSchema,
   compareQuerySchema,
@@ -48,6 +49,7 @@ import type {
   forgetTenantSchema,
   forgettingStartedSchema,
   healthSchema,
+  importedSchema,
   importQuerySchema,
   inspectionSchema,
   instanceEventsQuerySchema,
@@ -172,6 +174,7 @@ import type {
   Attachment,
   Blueprint,
   BlueprintsQuery,
+  BundleOrigin,
   CheckoutQuery,
   CloneInput,
   CompareQuery,
@@ -212,6 +215,7 @@ import type {
   ForgetTenantInput,
   ForgettingStarted,
   Health,
+  Imported,
   ImportQuery,
   Inspection,
   Instance,
@@ -338,6 +342,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<Attachment>().toEqualTypeOf<z.output<typeof attachmentSchema>>();
   expectTypeOf<Blueprint>().toEqualTypeOf<z.output<typeof blueprintSchema>>();
   expectTypeOf<BlueprintsQuery>().toEqualTypeOf<z.input<typeof blueprintsQuerySchema>>();
+  expectTypeOf<BundleOrigin>().toEqualTypeOf<z.output<typeof bundleOriginSchema>>();
   expectTypeOf<CheckoutQuery>().toEqualTypeOf<z.input<typeof checkoutQuerySchema>>();
   expectTypeOf<CloneInput>().toEqualTypeOf<z.input<typeof cloneSchema>>();
   expectTypeOf<CompareQuery>().toEqualTypeOf<z.input<typeof compareQuerySchema>>();
@@ -379,6 +384,7 @@ test('the plain types of the client are those of the contract’s schemas', () =
   expectTypeOf<ForgettingStarted>().toEqualTypeOf<z.output<typeof forgettingStartedSchema>>();
   expectTypeOf<Health>().toEqualTypeOf<z.output<typeof healthSchema>>();
   expectTypeOf<ImportQuery>().toEqualTypeOf<z.input<typeof importQuerySchema>>();
+  expectTypeOf<Imported>().toEqualTypeOf<z.output<typeof importedSchema>>();
   expectTypeOf<Inspection>().toEqualTypeOf<z.output<typeof inspectionSchema>>();
   expectTypeOf<Instance>().toEqualTypeOf<z.output<typeof instanceSchema>>();
   expectTypeOf<InstanceEventsQuery>().toEqualTypeOf<z.input<typeof instanceEventsQuerySchema>>();

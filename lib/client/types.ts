@@ -32,6 +32,12 @@ export type BlueprintsQuery = {
   cursor?: string | undefined;
 };
 
+export type BundleOrigin = {
+  signed: boolean;
+  issuer: string | null;
+  notes: Array<string>;
+};
+
 export type CheckoutQuery = {
   format?: 'tar.gz' | undefined;
 };
@@ -502,11 +508,57 @@ export type ImportQuery = {
   tenant: string;
   id?: string | undefined;
   name?: string | undefined;
+  /** true: what has no valid signature is refused, whatever the server takes. */
+  require_signed?: 'true' | 'false' | undefined;
+};
+
+export type Imported = {
+  id: string;
+  tenant: string;
+  name: string | null;
+  state: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+  thermal: 'hot' | 'warm' | 'cold';
+  warm_since: number | null;
+  fault: 'error' | 'unknown' | 'corrupt' | 'missing' | null;
+  fault_reason: string | null;
+  pending: string | null;
+  pending_since: number | null;
+  interrupted: boolean;
+  vfs_path: string | null;
+  updated: number;
+  created: number;
+  state_since: number;
+  idle_seconds: number;
+  next: {
+    state: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+    at: number;
+    because: string;
+  } | null;
+  keep_hot: boolean;
+  hold_until: number | null;
+  ephemeral: boolean;
+  policy: string;
+  hot_to_warm_s: number | null;
+  idle_to_suspend_s: number | null;
+  idle_to_freeze_s: number | null;
+  attached: number;
+  calls: number;
+  bytes: number | null;
+  labels: Record<string, string>;
+  workbook: string | null;
+  workbook_version: number | null;
+  lineage: {
+    blueprint: string | null;
+    snapshot: string | null;
+    parent: string | null;
+  };
+  imported: BundleOrigin;
 };
 
 export type Inspection = {
   manifest: Record<string, unknown> | null;
   verified: boolean;
+  signed: boolean;
   issuer?: string | undefined;
   importable: boolean;
   problems: Array<string>;

@@ -10,6 +10,7 @@ import { parseVfsPath } from '../vfs/paths.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import './schema/words.ts';
 import { actorNameSchema } from './schema/actors.ts';
+import { bundleOriginSchema } from './schema/bundles.ts';
 import {
   dockingSchemas,
   labelsSchema,
@@ -380,6 +381,9 @@ export type StreamQuery = z.infer<typeof streamQuerySchema>;
 export * from './schema/bundles.ts';
 export * from './schema/repairs.ts';
 
+/** A new sandbox, and who vouches for what it was made of. */
+export const importedSchema = instanceSchema.extend({ imported: bundleOriginSchema }).meta({ id: 'ImportedInstance' });
+export type ImportedInstance = Instance & { imported: z.infer<typeof bundleOriginSchema> };
 export const salvageAnswerSchema = salvagedSchema.extend({ instance: instanceSchema }).meta({ id: 'Salvaged' });
 export type SalvageAnswer = z.infer<typeof salvageAnswerSchema>;
 

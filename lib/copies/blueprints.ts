@@ -79,6 +79,7 @@ export function createBlueprints(parts: {
     make: (path: string) => Promise<VfsCopy>,
     cause: AuditContext,
     namesOf: () => Promise<readonly string[]>,
+    origin: () => string = () => '',
   ): Promise<BlueprintRow> => {
     const started = performance.now();
     const entry = (type: string, extra: Partial<LedgerEntry>) => ledgerEntry(parts, source, cause, type, extra);
@@ -91,7 +92,7 @@ export function createBlueprints(parts: {
         created: epochSeconds(clock),
         actor: cause.actor,
       };
-      const summary = `${name}, sha256:${row.hash}, ${row.bytes} bytes`;
+      const summary = `${name}, sha256:${row.hash}, ${row.bytes} bytes${origin()}`;
       await registry.copies.addBlueprint(row, entry('blueprint.made', { reason: summary, tookMs: elapsedMs(started) }));
       return row;
     };
@@ -116,12 +117,21 @@ export function createBlueprints(parts: {
     },
     fromUpload(name, save, cause) {
       let names: readonly string[] = [];
+      let from = '';
       const importTo = async (path: string) => {
-        const { env, ...copied } = await bundles.importFile(save, path, cause.actor);
+        const { env, origin, ...copied } = await bundles.importFile(save, path, cause.actor);
         names = env;
+        from = `, ${origin}`;
         return copied;
       };
-      return keep(name, null, importTo, cause, async () => names);
+      return keep(
+        name,
+        null,
+        importTo,
+        cause,
+        async () => names,
+        () => from,
+      );
     },
     get,
     async read(name, request) {

@@ -14,7 +14,7 @@ import type {
   SharesQuery,
   ShipInput,
 } from '../contract/schema/bundles.ts';
-import type { Instance } from '../contract/schema.ts';
+import type { ImportedInstance } from '../contract/schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ShareRow } from '../registry/shares.ts';
 import { requireInstance } from '../sessions/engine.ts';
@@ -40,7 +40,12 @@ export interface BundleOperations {
   /** What a file is that someone has. Nothing of it is kept. */
   inspectBundle(caller: Caller, upload: UploadStream, signal?: AbortSignal): Promise<Inspection>;
   /** A new sandbox of a bundle or a bare VFS file. */
-  importBundle(caller: Caller, query: ImportQuery, upload: UploadStream, signal?: AbortSignal): Promise<Instance>;
+  importBundle(
+    caller: Caller,
+    query: ImportQuery,
+    upload: UploadStream,
+    signal?: AbortSignal,
+  ): Promise<ImportedInstance>;
   /** The workspace as a tar.gz. `leftOut`: what git takes commands from, as a header; null when it had none. */
   checkout(
     caller: Caller,
@@ -92,6 +97,7 @@ export function bundleOperations(parts: {
       return {
         manifest: found.manifest,
         verified: found.verified,
+        signed: found.issuer !== null,
         ...(found.issuer === null ? {} : { issuer: found.issuer }),
         importable: found.faults.length === 0,
         problems: [...found.faults.map(({ message }) => message), ...found.notes],
@@ -99,9 +105,12 @@ export function bundleOperations(parts: {
       };
     },
 
-    async importBundle(caller, { tenant, id, name }, upload, signal) {
-      const input = { id: id ?? newId('sb'), tenant, name: name ?? null };
-      return serialize(await bundles.import((path) => upload.saveTo(path), input, auditContextOf(caller), signal));
+    async importBundle(caller, { tenant, id, name, require_signed }, upload, signal) {
+      const input = { id: id ?? newId('sb'), tenant, name: name ?? null, requireSigned: require_signed === 'true' };
+      const save = (path: string) => upload.saveTo(path);
+      const { made, verification } = await bundles.import(save, input, auditContextOf(caller), signal);
+      const { issuer, notes } = verification;
+      return { ...(await serialize(made)), imported: { signed: issuer !== null, issuer, notes } };
     },
 
     async checkout(caller, id, signal) {

@@ -36,6 +36,12 @@ class BlueprintsQuery(TypedDict, total=False):
     cursor: str
 
 
+class BundleOrigin(TypedDict):
+    signed: bool
+    issuer: Optional[str]
+    notes: List[str]
+
+
 class CheckoutQuery(TypedDict, total=False):
     format: Literal["tar.gz"]
 
@@ -576,6 +582,55 @@ class _ImportQueryRequired(TypedDict):
 class ImportQuery(_ImportQueryRequired, total=False):
     id: str
     name: str
+    #: true: what has no valid signature is refused, whatever the server takes.
+    require_signed: Literal["true", "false"]
+
+
+class ImportedNext(TypedDict):
+    state: Literal["created", "active", "suspended", "frozen", "archived", "deleted"]
+    at: int
+    because: str
+
+
+class ImportedLineage(TypedDict):
+    blueprint: Optional[str]
+    snapshot: Optional[str]
+    parent: Optional[str]
+
+
+class Imported(TypedDict):
+    id: str
+    tenant: str
+    name: Optional[str]
+    state: Literal["created", "active", "suspended", "frozen", "archived", "deleted"]
+    thermal: Literal["hot", "warm", "cold"]
+    warm_since: Optional[int]
+    fault: Optional[Literal["error", "unknown", "corrupt", "missing"]]
+    fault_reason: Optional[str]
+    pending: Optional[str]
+    pending_since: Optional[int]
+    interrupted: bool
+    vfs_path: Optional[str]
+    updated: int
+    created: int
+    state_since: int
+    idle_seconds: int
+    next: Optional[ImportedNext]
+    keep_hot: bool
+    hold_until: Optional[int]
+    ephemeral: bool
+    policy: str
+    hot_to_warm_s: Optional[int]
+    idle_to_suspend_s: Optional[int]
+    idle_to_freeze_s: Optional[int]
+    attached: int
+    calls: int
+    bytes: Optional[int]
+    labels: Dict[str, str]
+    workbook: Optional[str]
+    workbook_version: Optional[int]
+    lineage: ImportedLineage
+    imported: BundleOrigin
 
 
 class InspectionShare(TypedDict):
@@ -588,6 +643,7 @@ class InspectionShare(TypedDict):
 class _InspectionRequired(TypedDict):
     manifest: Optional[Dict[str, Any]]
     verified: bool
+    signed: bool
     importable: bool
     problems: List[str]
 

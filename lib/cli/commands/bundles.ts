@@ -7,7 +7,7 @@ import type { Inspection } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
-import { actorText, bytesText, facts, timeText } from '../format.ts';
+import { actorText, bytesText, facts, printable, timeText } from '../format.ts';
 import { leftOutOf, leftOutText } from '../left-out.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
@@ -37,7 +37,7 @@ const downloadProgress = (label: string, file: string, wanted: boolean | undefin
 function inspectionText(found: Inspection): string {
   const text = facts([
     ['verified', found.verified ? 'yes' : 'NO'],
-    ['signed by', found.issuer ?? null],
+    ['signed by', found.issuer ?? 'NOBODY: it is unsigned'],
     ['importable', found.importable ? 'yes' : 'no'],
     ['our share', found.share === undefined ? null : found.share.says],
   ]);
@@ -94,33 +94,42 @@ export function addBundleCommands(program: Command): void {
     },
   });
 
-  addCommand<TenantOption & { progress?: boolean; id?: string; name?: string }>(program, 'import <file>', {
-    summary: 'make a new sandbox from a bundle, or from the bare SQLite file of a sandbox',
-    options: (command) =>
-      tenantOption(progressOption(command)).option('--id <id>', 'an id of its own').option('--name <name>', 'a name'),
-    examples: [
-      ['import sess-841.wbundle.zip --tenant acme', 'with an id that the server makes'],
-      ['import vfs.sqlite --tenant acme --id sess-900', 'a bare file'],
-    ],
-    async run(context, options, file: string) {
-      const { client, print, signal } = context;
-      const { id, name } = options;
-      const tenant = await tenantFrom(options, context);
-      const progress = showProgress(file, options.progress);
-      try {
-        const upload = await uploadOf(file);
-        const instance = await client.importBundle(
-          upload,
-          { tenant, id, name },
-          { signal, onProgress: progress.bytes },
-        );
-        progress.end();
-        print(instance, () => `${instance.id} is created.\n`);
-      } finally {
-        progress.end();
-      }
+  addCommand<TenantOption & { progress?: boolean; id?: string; name?: string; requireSigned?: boolean }>(
+    program,
+    'import <file>',
+    {
+      summary: 'make a new sandbox from a bundle, or from the bare SQLite file of a sandbox',
+      description: 'What nobody signed is taken, and said; a share of the server that lost its signature is refused.',
+      options: (command) =>
+        tenantOption(progressOption(command))
+          .option('--id <id>', 'an id of its own')
+          .option('--name <name>', 'a name')
+          .option('--require-signed', 'refuse what has no valid signature'),
+      examples: [
+        ['import sess-841.wbundle.zip --tenant acme', 'with an id that the server makes'],
+        ['import vfs.sqlite --tenant acme --id sess-900', 'a bare file'],
+      ],
+      async run(context, options, file: string) {
+        const { client, print, signal } = context;
+        const { id, name } = options;
+        const tenant = await tenantFrom(options, context);
+        const progress = showProgress(file, options.progress);
+        try {
+          const upload = await uploadOf(file);
+          const instance = await client.importBundle(
+            upload,
+            { tenant, id, name, ...(options.requireSigned === true && { require_signed: 'true' as const }) },
+            { signal, onProgress: progress.bytes },
+          );
+          progress.end();
+          print(instance, () => `${instance.id} is created.\n`);
+          for (const remark of instance.imported.notes) context.note(printable(remark));
+        } finally {
+          progress.end();
+        }
+      },
     },
-  });
+  );
 
   addCommand<SaveOptions>(program, 'checkout <id> [file]', {
     summary: 'download a sandbox’s workspace as a directory tree',

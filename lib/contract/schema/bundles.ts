@@ -52,6 +52,8 @@ export const inspectionSchema = z
     manifest: z.record(z.string(), z.unknown()).nullable(),
     /** Every hash and the signature are valid. */
     verified: z.boolean(),
+    /** False: nobody vouches for it, and anybody may have changed it. */
+    signed: z.boolean(),
     /** The signer, when the signature is valid. */
     issuer: z.string().optional(),
     /** It could be imported. */
@@ -81,7 +83,21 @@ export const importQuerySchema = z.strictObject({
     .max(200)
     .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters')
     .optional(),
+  require_signed: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'true: what has no valid signature is refused, whatever the server takes.' }),
 });
 export type ImportQuery = z.infer<typeof importQuerySchema>;
+
+/** Who vouches for what a new sandbox was made of. */
+export const bundleOriginSchema = z.object({
+  /** False: nobody vouches for it, and anybody may have changed it. */
+  signed: z.boolean(),
+  /** The signer, when the signature is valid. */
+  issuer: z.string().nullable(),
+  /** What is worth knowing, a sentence each. */
+  notes: z.array(z.string()),
+});
 
 export const checkoutQuerySchema = z.strictObject({ format: z.enum(['tar.gz']).default('tar.gz') });

@@ -1,9 +1,9 @@
 /** Routes of bundles: ship, shares, inspect, import, checkout. */
 import {
   checkoutQuerySchema,
+  importedSchema,
   importQuerySchema,
   inspectionSchema,
-  instanceSchema,
   instanceSharesQuerySchema,
   shareSchema,
   sharesQuerySchema,
@@ -110,11 +110,12 @@ export const bundleRoutes: Route[] = [
     method: 'POST',
     path: '/instances/import',
     operation: 'importBundle',
-    summary: 'Makes a new instance from a bundle, or from a bare VFS file.',
+    summary:
+      'Makes a new instance from a bundle, or from a bare VFS file, and says whether it is signed. A share of this server that lost its signature is refused.',
     tag,
     query: importQuerySchema,
     body: 'stream',
-    answers: { 201: { description: 'The new instance', schema: instanceSchema, headers: { Location: 'Its address' } } },
+    answers: { 201: { description: 'The new instance', schema: importedSchema, headers: { Location: 'Its address' } } },
     cancellable: true,
     answer: (instance, { path }) =>
       json(201, instance, { location: `${path.slice(0, -'/import'.length)}/${instance.id}` }),

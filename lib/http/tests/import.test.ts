@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DISK, MANIFEST, type Member, PAGE } from '../../bundles/manifest.ts';
+import { openSigner } from '../../base/signing.ts';
+import { DISK, MANIFEST, type Member, PAGE, signedBytes } from '../../bundles/manifest.ts';
 import { rawZip } from '../../bundles/testing/raw-zip.ts';
 import type { Instance, Variable } from '../../contract/schema.ts';
 import { type BundleServer, eventually, membersOf, startBundleServer, zipOf } from '../../testing/bundle-server.ts';
@@ -163,12 +164,25 @@ describe('imports', () => {
   test('27. unsigned and foreign bundles are imported and the ledger says so; altered ones are refused', async () => {
     const found = await membersOf((await server.ship(await server.sandbox({ 'workspace/a': 'work' }))).bytes);
     const { signature: _gone, issuer: _too, ...rest } = JSON.parse(found[MANIFEST]?.toString() ?? '');
-    const unsigned = zipOf({ ...found, [MANIFEST]: Buffer.from(JSON.stringify({ ...rest, signed: false })) });
+    const manifest = { ...rest, id: 'wb-of-nobody', signed: false };
+    const unsigned = zipOf({ ...found, [MANIFEST]: Buffer.from(JSON.stringify(manifest)) });
     const taken = await server.take(unsigned);
     expect(taken.status).toBe(201);
-    expect((await server.linesOf(`instance=${taken.json.id}&type=instance.imported`))[0]?.reason).toContain(
-      'signed by nobody',
-    );
+    expect((await server.linesOf(`instance=${taken.json.id}&type=instance.imported`))[0]?.reason).toContain('UNSIGNED');
+    const nobody = { signed: false, issuer: null, notes: [expect.stringMatching(/^UNSIGNED: /)] };
+    expect(taken.json.imported).toEqual(nobody);
+    expect((await server.take(found[DISK] ?? Buffer.alloc(0))).json.imported).toEqual(nobody);
+    expect(await server.inspect(unsigned)).toMatchObject({
+      signed: false,
+      verified: false,
+      importable: true,
+      problems: nobody.notes,
+    });
+    expect((await server.call('POST', '/api/blueprints?name=unsigned', unsigned)).status).toBe(201);
+    expect((await server.linesOf('type=blueprint.made'))[0]?.reason).toContain('UNSIGNED');
+    const choosy = await server.take(unsigned, 'tenant=acme&require_signed=true');
+    expect([choosy.status, choosy.json.code]).toEqual([422, 'validation']);
+    expect(choosy.json.detail).toContain('UNSIGNED: only what is signed');
 
     const other = await startServer();
     try {
@@ -182,6 +196,8 @@ describe('imports', () => {
       ]);
       const adopted = await server.take(foreign);
       expect(await server.readIn(String(adopted.json.id), 'workspace/a')).toBe('theirs');
+      expect(adopted.json.imported).toMatchObject({ signed: true, issuer: verdict.issuer });
+      expect((await server.take(foreign, 'tenant=acme&require_signed=true')).status).toBe(201);
     } finally {
       await other.stop();
     }
@@ -195,6 +211,61 @@ describe('imports', () => {
     expect([refused.status, refused.json.code]).toEqual([422, 'validation']);
     expect(JSON.stringify(refused.json.errors)).toContain('Its signature is not that of');
     expect(await server.files()).toEqual(before);
+  });
+
+  test('27. a share of this server that has lost its signature, or got another, is refused to every tenant', async () => {
+    const whole = (await server.ship(await server.sandbox({ 'workspace/a': 'work' }))).bytes;
+    const found = await membersOf(whole);
+    const { signature: _gone, issuer, ...rest } = JSON.parse(found[MANIFEST]?.toString() ?? '');
+    const withManifest = (manifest: object) => zipOf({ ...found, [MANIFEST]: Buffer.from(JSON.stringify(manifest)) });
+    const other = openSigner(tmpFolder());
+    const resigned = { ...rest, issuer: other.issuer, signed: true };
+    const cases: [Buffer, string][] = [
+      [withManifest({ ...rest, signed: false }), 'UNSIGNED: it is share'],
+      [withManifest({ ...rest, signed: false, issuer }), `UNSIGNED: it names ${issuer}`],
+      // Whoever else signed it: it names whom it was taken from, or itself.
+      [
+        withManifest({ ...rest, id: 'wb-elsewhere', signed: false, issuer: other.issuer }),
+        'UNSIGNED: it names did:key:',
+      ],
+      [withManifest({ ...resigned, signature: other.sign(signedBytes(resigned)) }), 'which was signed by did:key:'],
+    ];
+    const before = await server.files();
+    for (const [bytes, says] of cases) {
+      for (const tenant of ['acme', 'globex']) {
+        const refused = await server.take(bytes, `tenant=${tenant}`);
+        expect([refused.status, refused.json.code]).toEqual([422, 'validation']);
+        expect(refused.json.detail).toContain(says);
+      }
+      const upload = await server.call('POST', '/api/blueprints?name=stripped', bytes);
+      expect([upload.status, upload.json.detail]).toEqual([422, expect.stringContaining(says)]);
+      const seen = await server.inspect(bytes);
+      expect([seen.importable, seen.verified]).toEqual([false, false]);
+      expect(seen.problems.join('\n')).toContain(says);
+    }
+    expect(await server.files()).toEqual(before);
+    expect((await server.take(whole, 'tenant=globex')).status).toBe(201);
+  });
+
+  test('27. with WB_REQUIRE_SIGNED nothing comes in that has no valid signature, and what has one does', async () => {
+    const whole = (await server.ship(await server.sandbox({ 'workspace/a': 'work' }))).bytes;
+    const found = await membersOf(whole);
+    const { signature: _gone, issuer: _too, ...rest } = JSON.parse(found[MANIFEST]?.toString() ?? '');
+    const unsigned = zipOf({ ...found, [MANIFEST]: Buffer.from(JSON.stringify({ ...rest, signed: false })) });
+    const strict = await startServer({ settings: { WB_REQUIRE_SIGNED: '1' } });
+    try {
+      for (const bytes of [unsigned, found[DISK] ?? Buffer.alloc(0)]) {
+        for (const path of ['/api/instances/import?tenant=acme', '/api/blueprints?name=base']) {
+          const refused = await strict.call('POST', path, bytes);
+          expect([refused.status, refused.json.detail]).toEqual([422, expect.stringContaining('UNSIGNED')]);
+        }
+        expect((await strict.call('POST', '/api/bundles/inspect', bytes)).json.importable).toBe(false);
+      }
+      expect((await strict.call('POST', '/api/instances/import?tenant=acme', whole)).status).toBe(201);
+      expect((await strict.call('POST', '/api/blueprints?name=base', whole)).status).toBe(201);
+    } finally {
+      await strict.stop();
+    }
   });
 
   test('29. a refused import leaves no file and no row, whatever is wrong with it', async () => {
@@ -294,6 +365,7 @@ describe('inspections', () => {
     expect(nothing).toEqual({
       manifest: null,
       verified: false,
+      signed: false,
       importable: false,
       problems: ['It is neither a bundle nor a VFS file.'],
     });

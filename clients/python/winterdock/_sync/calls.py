@@ -702,9 +702,11 @@ class Calls:
         query: types.ImportQuery,
         *,
         options: Optional[CallOptions] = None,
-    ) -> types.Instance:
-        """Makes a new instance from a bundle, or from a bare VFS file."""
-        return cast("types.Instance", self._answer("import_bundle", (), body, query, options))
+    ) -> types.Imported:
+        """Makes a new instance from a bundle, or from a bare VFS file, and says whether it is signed. A share
+        of this server that lost its signature is refused.
+        """
+        return cast("types.Imported", self._answer("import_bundle", (), body, query, options))
 
     def list_workbooks(
         self,
