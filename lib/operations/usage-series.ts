@@ -44,43 +44,51 @@ function sumOf<T extends UsageHour>(one: T, other: T): T {
 }
 
 /**
- * Milliseconds that sandboxes were active in each hour, all together. Goes backwards from how many are active now, so
- * that nothing has to be known of the time before the first hour.
+ * Milliseconds that sandboxes were active in each step, all together, backwards: the hours that are known, and between
+ * them those without a change as one stretch. Begins with how many are active now, so that nothing has to be known of
+ * the time before the first hour.
  */
-function activeMsByHour(
-  { hours, active, laterChange }: TenantHours,
-  { first, last }: { first: number; last: number },
-  nowMs: number,
-): Map<number, number> {
-  const byHour = new Map(hours.map((hour) => [hour.hour, hour]));
+function activeMsByStep({ hours, active, laterChange }: TenantHours, steps: Steps, nowMs: number): Map<number, number> {
+  const stepMs = steps.step * 1000;
   const result = new Map<number, number>();
-  let atEnd = active - laterChange;
-  for (let hour = last; hour >= first; hour -= 1) {
-    const { activeChange = 0, activeMs = 0 } = byHour.get(hour) ?? {};
-    const atBegin = atEnd - activeChange;
-    const notYetMs = Math.min(HOUR_MS, Math.max(0, (hour + 1) * HOUR_MS - nowMs));
-    result.set(hour, Math.max(0, atBegin * HOUR_MS + activeMs - atEnd * notYetMs));
-    atEnd = atBegin;
+  /** Adds `count` sandboxes from `fromMs` to `toMs`; never to the future, and never to steps when there are none. */
+  const addStretch = (fromMs: number, toMs: number, count: number) => {
+    if (count <= 0) return;
+    const endMs = Math.min(toMs, nowMs);
+    for (let at = fromMs; at < endMs; ) {
+      const begin = steps.from * 1000 + Math.floor((at - steps.from * 1000) / stepMs) * stepMs;
+      const end = Math.min(endMs, begin + stepMs);
+      result.set(begin / 1000, (result.get(begin / 1000) ?? 0) + (end - at) * count);
+      at = end;
+    }
+  };
+  let count = active - laterChange;
+  let knownFromMs = steps.to * 1000;
+  for (const { hour, activeChange, activeMs } of hours.toReversed()) {
+    const [beginMs, endMs] = [hour * HOUR_MS, (hour + 1) * HOUR_MS];
+    addStretch(endMs, knownFromMs, count);
+    const before = count - activeChange;
+    const notYetMs = Math.min(HOUR_MS, Math.max(0, endMs - nowMs));
+    const ms = Math.max(0, before * HOUR_MS + activeMs - count * notYetMs);
+    const time = beginOf(steps, hour);
+    result.set(time, (result.get(time) ?? 0) + ms);
+    count = before;
+    knownFromMs = beginMs;
   }
+  addStretch(steps.from * 1000, knownFromMs, count);
   return result;
 }
 
 /** Every step, with zeros where nothing happened; a step without an hour has the disk of the one before. */
 export function tenantPoints(found: TenantHours, steps: Steps, nowMs: number): TenantUsage['points'] {
-  const first = steps.from / HOUR;
-  const last = steps.to / HOUR - 1;
-  const activeMs = activeMsByHour(found, { first, last }, nowMs);
-  const byHour = new Map(found.hours.map((hour) => [hour.hour, hour]));
+  const activeMs = activeMsByStep(found, steps, nowMs);
+  const byStep = Map.groupBy(found.hours, ({ hour }) => beginOf(steps, hour));
   const points: TenantUsage['points'] = [];
   let disk = found.hours[0]?.bytes ?? 0;
   for (let time = steps.from; time < steps.to; time += steps.step) {
     const point = { time, cpu_s: 0, calls: 0, memory_bytes: 0, disk_bytes: 0, wakes: 0, faults: 0, awake_s: 0 };
     let cpuMs = 0;
-    let awakeMs = 0;
-    for (let hour = time / HOUR; hour < (time + steps.step) / HOUR; hour += 1) {
-      awakeMs += activeMs.get(hour) ?? 0;
-      const row = byHour.get(hour);
-      if (row === undefined) continue;
+    for (const row of byStep.get(time) ?? []) {
       cpuMs += row.cpuMs;
       point.calls += row.calls;
       point.memory_bytes = Math.max(point.memory_bytes, row.memoryBytes);
@@ -88,6 +96,7 @@ export function tenantPoints(found: TenantHours, steps: Steps, nowMs: number): T
       point.faults += row.faults;
       disk = row.bytes;
     }
+    const awakeMs = activeMs.get(time) ?? 0;
     points.push({ ...point, cpu_s: secondsOf(cpuMs), awake_s: secondsOf(awakeMs), disk_bytes: disk });
   }
   return points;
