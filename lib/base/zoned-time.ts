@@ -55,8 +55,8 @@ export function wallTimeOf(epoch: number, zone: string): WallTime {
   return { year, month, day, hour, minute, second };
 }
 
-/** The same numbers as if they were of UTC. */
-function asUtc({ year, month, day, hour, minute, second }: WallTime): number {
+/** Epoch seconds of the same numbers as if they were of UTC: less than a day and a half from those in any zone. */
+export function asUtc({ year, month, day, hour, minute, second }: WallTime): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) / 1000;
 }
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { nextRepeat, parseRepeater } from './repeater.ts';
 import { nextTime, requireTiming, spreadOf, timesBetween } from './timing.ts';
 
@@ -86,6 +86,23 @@ test('hours count from the timestamp, months and years carry days over that they
   expect(repeat('+1y', '2028-02-29T12:00:00Z', '2028-03-01T00:00:00Z', 'UTC')).toBe('2029-03-01T12:00:00');
   expect(repeat('+1w', '2027-01-31T12:00:00Z', '2026-01-01T00:00:00Z', 'UTC')).toBe('2027-01-31T12:00:00');
   for (const wrong of ['1d', '+d', '+0d', '+1x', '++', '--1d']) expect(parseRepeater(wrong)).toBeNull();
+});
+
+test('months and years from long ago come to the same as one step after the other, and ask the zone a few times', () => {
+  for (const [text, first] of [
+    ['+1m', '1970-01-31T23:30:00Z'],
+    ['+5m', '1969-12-30T11:00:00Z'],
+    ['++1y', '1972-02-29T22:30:00Z'],
+  ] as const) {
+    const repeater = parseRepeater(text);
+    if (repeater === null) throw new Error(`${text} is no repeater`);
+    let stepwise = at(first);
+    while (stepwise <= at('2031-03-05T00:00:00Z')) stepwise = nextRepeat(repeater, at(first), BERLIN, stepwise);
+    const asked = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');
+    expect(iso(nextRepeat(repeater, at(first), BERLIN, at('2031-03-05T00:00:00Z')))).toBe(iso(stepwise));
+    expect(asked.mock.calls.length).toBeLessThan(20);
+    asked.mockRestore();
+  }
 });
 
 test('a time without a repeater is due once', () => {
