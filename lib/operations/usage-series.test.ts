@@ -38,13 +38,18 @@ test('active time is what counting every minute gives, in hours and days, with h
       const told = levelsOf(given);
       const now = ((FIRST + SPAN) * 60 + 17) * 60_000;
       const steps = stepsOver(Math.min(one, other) * HOUR, Math.max(one, other) * HOUR, step);
-      const inHours = Map.groupBy(told, ({ minute }) => Math.floor(minute / 60));
-      const rows = [...inHours].map(([hour, ofHour]): TenantHours['hours'][number] => ({
-        hour,
-        ...{ cpuMs: 0, calls: 1, memoryBytes: 0, bytes: 0, wakes: 0, faults: 0 },
-        activeChange: ofHour.reduce((sum, { by }) => sum + by, 0),
-        activeMs: ofHour.reduce((sum, { by, minute }) => sum + by * ((hour + 1) * HOUR_MS - minute * 60_000), 0),
-      }));
+      // As the registry sums them: each change to the end of its step.
+      const stepHours = step / HOUR;
+      const begin = (minute: number) =>
+        steps.from / HOUR + Math.floor((Math.floor(minute / 60) - steps.from / HOUR) / stepHours) * stepHours;
+      const rows = [...Map.groupBy(told, ({ minute }) => begin(minute))].map(
+        ([hour, of]): TenantHours['hours'][number] => ({
+          hour,
+          ...{ cpuMs: 0, calls: of.length, memoryBytes: 0, bytes: 0, wakes: 0, faults: 0 },
+          activeChange: of.reduce((sum, { by }) => sum + by, 0),
+          activeMs: of.reduce((sum, { by, minute }) => sum + by * ((hour + stepHours) * HOUR_MS - minute * 60_000), 0),
+        }),
+      );
       const isShown = ({ hour }: { hour: number }) => hour * HOUR >= steps.from && hour * HOUR < steps.to;
       const later = rows.filter(({ hour }) => hour * HOUR >= steps.to);
       const found: TenantHours = {
@@ -59,7 +64,7 @@ test('active time is what counting every minute gives, in hours and days, with h
         for (let minute = time / 60; minute < (time + step) / 60 && minute * 60_000 < now; minute += 1) {
           seconds += (told.findLast((change) => change.minute <= minute)?.level ?? 0) * 60;
         }
-        const count = rows.filter(({ hour }) => hour * HOUR >= time && hour * HOUR < time + step).length;
+        const count = told.filter(({ minute }) => minute * 60 >= time && minute * 60 < time + step).length;
         expect([time, awake, calls]).toEqual([time, seconds, count]);
       }
     }),

@@ -53,7 +53,7 @@ export function usageOperations(parts: {
 
   const togetherOf = async (tenant: string | null, query: UsageQuery): Promise<TenantUsage> => {
     const steps = stepsOf(query);
-    const read = () => registry.usage.ofTenant(tenant, steps.from / HOUR, steps.to / HOUR - 1);
+    const read = () => registry.usage.ofTenant(tenant, steps.from / HOUR, steps.to / HOUR - 1, steps.step / HOUR);
     let found = await read();
     if (found.uncounted > 0 && found.uncounted <= READER_LINES) {
       await usage.count();
@@ -79,8 +79,8 @@ export function usageOperations(parts: {
     async instanceUsage(_caller, id, query) {
       const steps = stepsOf(query);
       await requireInstance(parts, id);
-      const hours = await registry.usage.ofSandbox(id, steps.from / HOUR, steps.to / HOUR - 1);
-      const points = instancePoints(hours, steps);
+      const hours = await registry.usage.ofSandbox(id, steps.from / HOUR, steps.to / HOUR - 1, steps.step / HOUR);
+      const points = instancePoints(hours);
       return {
         ...steps,
         points,

@@ -18,7 +18,7 @@ export interface TenantUse extends Use {
   tenant: string;
 }
 
-/** An hour in which something happened. Hours are counted since the epoch, in UTC. */
+/** An hour, or a step of some, in which something happened. Hours are counted since the epoch, in UTC. */
 export interface UsageHour extends Use {
   hour: number;
   /** Bytes on disk at its end; null when there was no file. */
@@ -32,7 +32,7 @@ interface TenantHour extends UsageHour {
   faults: number;
   /** How many more sandboxes were active at its end than at its beginning. */
   activeChange: number;
-  /** Active time that these changes add, each from its moment to the end of the hour. */
+  /** Active time that these changes add, each from its moment to the end of the hour or step. */
   activeMs: number;
 }
 
@@ -65,10 +65,13 @@ export interface UsageStore {
    * the first line since `sinceMs`. Returns how many lines remain.
    */
   countLedger(limit: number, sinceMs: number): Promise<number>;
-  /** The hours of a sandbox, `from` and `until` inclusive, oldest first. */
-  ofSandbox(id: InstanceId, from: number, until: number): Promise<UsageHour[]>;
+  /**
+   * The hours of a sandbox, `from` and `until` inclusive, oldest first. `step`: so many hours from `from` on are one,
+   * which has the number of the first of them. Default: 1.
+   */
+  ofSandbox(id: InstanceId, from: number, until: number, step?: number): Promise<UsageHour[]>;
   /** The same of a tenant; null: of the whole server. */
-  ofTenant(tenant: string | null, from: number, until: number): Promise<TenantHours>;
+  ofTenant(tenant: string | null, from: number, until: number, step?: number): Promise<TenantHours>;
   /** Deletes up to `limit` rows, the oldest: those before `before` and those beyond `maxRows`. Returns how many. */
   prune(before: number, maxRows: number, limit: number): Promise<number>;
   sizes(): Promise<{ sandboxes: SeriesSize; tenants: SeriesSize }>;

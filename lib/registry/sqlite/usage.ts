@@ -10,6 +10,7 @@ import {
   inArray,
   lt,
   lte,
+  max,
   or,
   placeholder,
 } from '../../../db/drizzle.ts';
@@ -27,7 +28,16 @@ import { boundColumns } from './bound-values.ts';
 import type { cpuDays } from './cpu-use.ts';
 import type { RegistryDatabase } from './database.ts';
 import { LedgerHours } from './ledger-hours.ts';
-import { greatestBound, plusBound, rowid, selectUnindexed, sumOrZero } from './raw.ts';
+import {
+  greatestBound,
+  maxOrZero,
+  plusBound,
+  rowid,
+  selectUnindexed,
+  stepOf,
+  sumOrZero,
+  sumToEndOfStep,
+} from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
 
 /** The name of the whole server among the tenants, none of which is empty. */
@@ -35,6 +45,7 @@ const SERVER = '';
 const HOURS_A_DAY = 24;
 /** The key of the number of the last line that is counted. */
 const COUNTED = 'usage:counted';
+const HOUR_MS = 3_600_000;
 /** What of a line of the ledger makes a difference to the sums. */
 const COUNTED_TYPES = ['transition', 'fault.raised'];
 
@@ -45,7 +56,6 @@ export function openUsage(
 ): SyncMethods<UsageStore> {
   const { seq: _sandboxSeq, ...ofSandbox } = getTableColumns(sandboxHours);
   const { seq: _tenantSeq, ...ofTenant } = getTableColumns(tenantHours);
-  const { tenant: _tenant, ...shown } = ofTenant;
   const addSandbox = database.statement((queries) =>
     queries
       .insert(sandboxHours)
@@ -113,7 +123,7 @@ export function openUsage(
   );
   const sandboxRows = database.statement((queries) =>
     queries
-      .select(ofSandbox)
+      .select(usedOf(sandboxHours))
       .from(sandboxHours)
       .where(
         and(
@@ -122,12 +132,20 @@ export function openUsage(
           lte(sandboxHours.hour, placeholder('until')),
         ),
       )
-      .orderBy(asc(sandboxHours.hour))
+      .groupBy(stepOf(sandboxHours.hour))
+      .orderBy(stepOf(sandboxHours.hour))
       .prepare(),
   );
+  const tenantSums = {
+    ...usedOf(tenantHours),
+    wakes: sumOrZero(tenantHours.wakes),
+    faults: sumOrZero(tenantHours.faults),
+    activeChange: sumOrZero(tenantHours.activeChange),
+    activeMs: sumToEndOfStep(tenantHours.activeMs, tenantHours.activeChange, tenantHours.hour, HOUR_MS),
+  };
   const tenantRows = database.statement((queries) =>
     queries
-      .select(shown)
+      .select(tenantSums)
       .from(tenantHours)
       .where(
         and(
@@ -136,7 +154,39 @@ export function openUsage(
           lte(tenantHours.hour, placeholder('until')),
         ),
       )
-      .orderBy(asc(tenantHours.hour))
+      .groupBy(stepOf(tenantHours.hour))
+      .orderBy(stepOf(tenantHours.hour))
+      .prepare(),
+  );
+  // The disk is that of the last hour of a step: SQLite takes a column from the row of the only maximum.
+  const sandboxDisk = database.statement((queries) =>
+    queries
+      .select({ hour: max(sandboxHours.hour), bytes: sandboxHours.bytes })
+      .from(sandboxHours)
+      .where(
+        and(
+          eq(sandboxHours.instanceRow, placeholder('instanceRow')),
+          gte(sandboxHours.hour, placeholder('from')),
+          lte(sandboxHours.hour, placeholder('until')),
+        ),
+      )
+      .groupBy(stepOf(sandboxHours.hour))
+      .orderBy(stepOf(sandboxHours.hour))
+      .prepare(),
+  );
+  const tenantDisk = database.statement((queries) =>
+    queries
+      .select({ hour: max(tenantHours.hour), bytes: tenantHours.bytes })
+      .from(tenantHours)
+      .where(
+        and(
+          eq(tenantHours.tenant, placeholder('tenant')),
+          gte(tenantHours.hour, placeholder('from')),
+          lte(tenantHours.hour, placeholder('until')),
+        ),
+      )
+      .groupBy(stepOf(tenantHours.hour))
+      .orderBy(stepOf(tenantHours.hour))
       .prepare(),
   );
   const changeAfter = database.statement((queries) =>
@@ -242,19 +292,25 @@ export function openUsage(
       return last - upTo;
     },
 
-    ofSandbox(id, from, until) {
+    ofSandbox(id, from, until, step = 1) {
       const found = row().get({ id });
       if (found === undefined) return [];
+      const of = { instanceRow: found.instanceRow, from, until, step };
+      const disks = sandboxDisk().all(of);
       return sandboxRows()
-        .all({ instanceRow: found.instanceRow, from, until })
-        .map(({ instanceRow: _row, ...hour }) => hour);
+        .all(of)
+        .map((hour, index) => ({ ...hour, bytes: disks[index]?.bytes ?? null }));
     },
 
-    ofTenant(tenant, from, until) {
+    ofTenant(tenant, from, until, step = 1) {
       const name = tenant ?? SERVER;
       const { at, last } = watermark();
+      const of = { tenant: name, from, until, step };
+      const disks = tenantDisk().all(of);
       return {
-        hours: tenantRows().all({ tenant: name, from, until }),
+        hours: tenantRows()
+          .all(of)
+          .map((hour, index) => ({ ...hour, bytes: disks[index]?.bytes ?? 0 })),
         active: (tenant === null ? activeOfAll().get()?.n : activeOf().get({ tenant })?.n) ?? 0,
         laterChange: changeAfter().get({ tenant: name, until })?.change ?? 0,
         uncounted: last - (at ?? 0),
@@ -264,6 +320,16 @@ export function openUsage(
     prune: (before, maxRows, limit) =>
       series.sandboxes.prune(before, maxRows, limit) + series.tenants.prune(before, maxRows, limit),
     sizes: () => ({ sandboxes: series.sandboxes.size(), tenants: series.tenants.size() }),
+  };
+}
+
+/** What a step used: the greatest of the memory of its hours, and the sums of the rest. */
+function usedOf({ hour, cpuMs, calls, memoryBytes }: typeof sandboxHours | typeof tenantHours) {
+  return {
+    hour: stepOf(hour),
+    cpuMs: sumOrZero(cpuMs),
+    calls: sumOrZero(calls),
+    memoryBytes: maxOrZero(memoryBytes),
   };
 }
 

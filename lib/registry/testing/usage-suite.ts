@@ -49,6 +49,38 @@ export function usageSuite(driver: RegistryDriver): void {
     expect(await again.cpuUse.of('acme', 0)).toBeCloseTo(0.031);
   });
 
+  test('hours are summed into steps, each with the disk of its last hour and active time to its own end', async () => {
+    await makeInstance(registry, 'a', 'active');
+    await registry.ledger.append([woke(4 * HOUR_MS + 60_000), woke(5 * HOUR_MS), slept(9 * HOUR_MS + 1000)]);
+    await count();
+    for (const [hour, bytes, memory] of [
+      [4, 400, 9],
+      [5, 500, 7],
+      [8, 800, 3],
+      [9, 900, 2],
+    ] as const) {
+      await registry.instances.touch([{ id: 'a', updated: 0, bytes }]);
+      const tenants = [{ tenant: 'acme', ...use(1, 2, memory) }];
+      await registry.usage.add(hour, { sandboxes: [{ id: 'a', ...use(1, 2, memory) }], tenants });
+    }
+    expect(await registry.usage.ofSandbox('a', 2, 10, 3)).toEqual([
+      { hour: 2, ...use(1, 2, 9), bytes: 400 },
+      { hour: 5, ...use(1, 2, 7), bytes: 500 },
+      { hour: 8, ...use(2, 4, 3), bytes: 900 },
+    ]);
+    const { hours } = await registry.usage.ofTenant('acme', 3, 10, 4);
+    expect(hours).toEqual([
+      {
+        ...{ hour: 3, ...use(2, 4, 9), bytes: 500, wakes: 2, faults: 0, activeChange: 2 },
+        activeMs: 3 * HOUR_MS - 60_000 + 2 * HOUR_MS,
+      },
+      {
+        ...{ hour: 7, ...use(2, 4, 3), bytes: 900, wakes: 0, faults: 0, activeChange: -1 },
+        activeMs: -(2 * HOUR_MS - 1000),
+      },
+    ]);
+  });
+
   test('each line of the ledger is counted once, in pieces, by tenant and for the whole server', async () => {
     const at = 100 * HOUR_MS;
     await registry.ledger.append([
