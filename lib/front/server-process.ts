@@ -11,6 +11,7 @@ import { createLogger, ignoreOutputErrors } from '../base/log.ts';
 import { createHost, type Host, setHost } from '../host/host.ts';
 import { serverCompileCacheFolder } from '../instance/processes/compile-cache.ts';
 import { wallsAtStart } from '../instance/processes/walls/walls.ts';
+import { foreignFolders } from '../storage/foreign-folders.ts';
 import { redirectConsole } from './console-redirect.ts';
 import { lockStores } from './lock.ts';
 import { signInLines } from './sign-in-lines.ts';
@@ -142,6 +143,7 @@ async function announce(host: Host, port: number, hasConsole: boolean): Promise<
   const { text, isWhole } = wallsAtStart(host.walls);
   if (isWhole) lines.push(`Walls:   ${text}`);
   else process.stderr.write(`Walls around sandboxes: ${text}. docs/threat-model.md says what each holds.\n`);
+  for (const foreign of foreignFolders(config.dataFolder)) process.stderr.write(`${foreign}\n`);
   if (!cookieRules(config).secure) process.stderr.write(NOT_SECURE);
   process.stdout.write(`${lines.join('\n')}\nready ${originOf(config, port)}\n`);
 }

@@ -9,6 +9,7 @@ import type { Config } from '../base/config.ts';
 import { makeFolderNow } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import { isStartRefused } from '../ledger/start-check.ts';
+import { foreignFolders } from '../storage/foreign-folders.ts';
 
 /** With less than this free, a failed start is put down to a full disk: registry, journal and key need about half. */
 const LEAST_FREE_BYTES = 1024 * 1024;
@@ -60,6 +61,8 @@ function dataFolderProblem(error: unknown, folder: string): string | null {
   ) {
     return `There is no room on the disk of the data folder ${folder}. Make some, ${another}`;
   }
+  const [foreign] = codes.includes('EACCES') ? foreignFolders(folder) : [];
+  if (foreign !== undefined) return foreign;
   if (codes.some((code) => ['EACCES', 'EPERM', 'EROFS', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'].includes(code))) {
     return `The data folder ${folder} cannot be written by this user. Make it writable, ${another}`;
   }

@@ -63,7 +63,12 @@ export async function clearStaging(dataFolder: string): Promise<void> {
   const drawers = (await readdir(dataFolder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   for (const { name } of drawers) {
     const staging = name === 'staging' ? join(dataFolder, name) : join(dataFolder, name, STAGING);
-    if (isThere(staging)) await effects.removeTree(staging);
+    try {
+      if (isThere(staging)) await effects.removeTree(staging);
+    } catch (error) {
+      // What another user has closed to this one, as `lost+found` is, holds no work of ours.
+      if (!isCode(error, 'EACCES')) throw error;
+    }
   }
 }
 
