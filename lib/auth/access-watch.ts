@@ -29,6 +29,7 @@ export function createAccessWatch(now: () => number): AccessWatch {
   return {
     join(caller, until, act) {
       let timer: NodeJS.Timeout | undefined;
+      const endsAt = until === null ? 0 : performance.now() + (until - now());
       const leave = () => {
         clearTimeout(timer);
         watched.delete(end);
@@ -39,8 +40,9 @@ export function createAccessWatch(now: () => number): AccessWatch {
       };
       const wait = () => {
         if (until === null) return;
-        const left = until - now();
-        timer = setTimeout(() => (until <= now() ? end('over') : wait()), Math.min(Math.max(left, 0), LONGEST_MS));
+        // By whichever comes first: a clock that is set back gives nobody more time.
+        const left = Math.max(0, Math.min(until - now(), endsAt - performance.now()));
+        timer = setTimeout(() => (left <= LONGEST_MS ? end('over') : wait()), Math.min(left, LONGEST_MS));
         timer.unref();
       };
       watched.set(end, caller);

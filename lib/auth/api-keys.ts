@@ -3,8 +3,7 @@
  * id. Knows nothing of what a key may do.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../base/clock.ts';
-import { epochSeconds } from '../base/clock.ts';
+import { type Clock, epochSeconds, isOver } from '../base/clock.ts';
 import type { KeyRow, KeyStore, NewKey } from '../registry/keys.ts';
 import type { LedgerEntry } from '../registry/types.ts';
 
@@ -94,7 +93,8 @@ export function createApiKeys(options: { book: KeyStore; clock: Clock }): ApiKey
       const isRight = timingSafeEqual(digest, entry?.digest ?? NO_DIGEST);
       if (entry === null || !isRight) return null;
       const now = epochSeconds(clock);
-      if (entry.row.expires !== null && entry.row.expires <= now) return null;
+      const { created, expires } = entry.row;
+      if (expires !== null && isOver({ madeMs: created * 1000, untilMs: expires * 1000 }, clock.now())) return null;
       stamp(id, now);
       return entry.row;
     },

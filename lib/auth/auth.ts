@@ -5,7 +5,7 @@
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, isOver } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { Logger } from '../base/log.ts';
 import type { Via } from '../lifecycle/words.ts';
@@ -72,11 +72,12 @@ const BEARER = /^Bearer ([\x21-\x7e]{1,1024}) *$/i;
 
 /** Who a key or a session belongs to. */
 type Identity = Pick<Caller, 'actor' | 'role' | 'tenants' | 'session'> & {
-  /** Epoch milliseconds; null: never. */
+  /** When the session was opened, and when its access ends, in epoch milliseconds; null: never. */
+  madeMs: number;
   until: number | null;
 };
 
-const ADMIN_KEY: Identity = { actor: 'key:admin', role: 'admin', tenants: null, session: null, until: null };
+const ADMIN_KEY: Identity = { actor: 'key:admin', role: 'admin', tenants: null, session: null, madeMs: 0, until: null };
 
 /**
  * Makes it. The auth library is loaded at the first use of a session: a server that only sees keys never loads it. The
@@ -149,7 +150,13 @@ export function createAuth(options: {
     const { person, session } = found;
     actors.learn(`user:${person.id}`, person.name);
     const rights = found.isKeyHolder ? ADMIN_KEY : { role: person.role, tenants: person.tenants };
-    const identity = { actor: `user:${person.id}`, ...rights, session: session.id, until: session.expiresMs };
+    const identity = {
+      actor: `user:${person.id}`,
+      ...rights,
+      session: session.id,
+      madeMs: session.createdMs,
+      until: session.expiresMs,
+    };
     if (before === changes) sessions.set(cookie, identity);
     return identity;
   };
@@ -172,6 +179,7 @@ export function createAuth(options: {
       role,
       tenants: row.tenant === null ? null : [row.tenant],
       session: null,
+      madeMs: row.created * 1000,
       until: row.expires === null ? null : row.expires * 1000,
     };
   };
@@ -216,8 +224,8 @@ export function createAuth(options: {
     async callerFromHeaders(headers, { via = 'api', requestId, address = null } = {}) {
       const identity = await identityOf(headers, address);
       if (identity === null) return null;
-      const { actor, role, tenants, session, until } = identity;
-      if (until !== null && session !== null && until <= Date.now()) return null;
+      const { actor, role, tenants, session, madeMs, until } = identity;
+      if (until !== null && session !== null && isOver({ madeMs, untilMs: until }, Date.now())) return null;
       const caller: Caller = { actor, via, requestId: requestId ?? randomUUID(), role, tenants, address, session };
       if (until !== null) expiries.set(caller, until);
       return caller;

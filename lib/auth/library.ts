@@ -7,6 +7,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { betterAuth } from 'better-auth/minimal';
 import { admin } from 'better-auth/plugins/admin';
 import { magicLink } from 'better-auth/plugins/magic-link';
+import { isOver } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { PeopleStore } from '../registry/people.ts';
 import { PEER_HEADER } from './address.ts';
@@ -51,7 +52,7 @@ export interface AuthLibrary {
   mintToken(email: string): Promise<string>;
   /** Exchanges such a token for a session. Null when it is unknown, used or expired, or the person is disabled. */
   redeem(token: string, from: SignInClient): Promise<OpenedSession | null>;
-  /** When such a token expires, in epoch milliseconds; null when it is unknown or used. Does not use it up. */
+  /** When such a token expires, in epoch milliseconds, 0 when it has; null when it is unknown or used. Leaves it. */
   tokenExpiry(token: string): Promise<number | null>;
   /** Null when the address or the password is wrong, which takes equally long, or the person is disabled. */
   signIn(email: string, password: string, from: SignInClient): Promise<OpenedSession | null>;
@@ -167,13 +168,16 @@ export async function openAuthLibrary(options: {
     },
 
     async redeem(token, from) {
+      if ((await library.tokenExpiry(token)) === 0) return null;
       const headers = headersOf(from);
       return openedSession(await auth.api.magicLinkVerify({ query: { token }, headers, asResponse: true }));
     },
 
     async tokenExpiry(token) {
       const found = await tables.findVerificationValue(`${TOKEN_PREFIX}${tokenHash(token)}`);
-      return found === null ? null : Number(found.expiresAt);
+      if (found === null) return null;
+      const untilMs = Number(found.expiresAt);
+      return isOver({ madeMs: untilMs - LINK_SECONDS * 1000, untilMs }, Date.now()) ? 0 : untilMs;
     },
 
     async signIn(email, password, from) {

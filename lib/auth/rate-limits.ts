@@ -82,7 +82,7 @@ export function createRateLimits(settings: RateSettings): RateLimits {
         await spend(wrongKeys, client, 'Too many wrong keys came from this address.');
       } catch (error) {
         const wait = error instanceof WinterdockError ? (error.retryAfterSeconds ?? MINUTE) : MINUTE;
-        blocked.set(client, Date.now() + wait * 1000);
+        blocked.set(client, performance.now() + wait * 1000);
         if (blocked.size > GOOD_ADDRESSES) blocked.delete(blocked.keys().next().value ?? '');
         throw error;
       }
@@ -93,7 +93,7 @@ export function createRateLimits(settings: RateSettings): RateLimits {
       const client = clientKey(address);
       const until = blocked.get(client);
       if (until === undefined || goodAddresses.has(client)) return;
-      const wait = until - Date.now();
+      const wait = until - performance.now();
       if (wait > 0) throw rateLimited('Too many wrong keys came from this address.', wait / 1000);
       blocked.delete(client);
     },

@@ -245,7 +245,7 @@ export function createSignIns(parts: {
       if (usedLinks.has(hash)) return 'used';
       const expiry = await (await library()).tokenExpiry(token);
       if (expiry === null) return 'unknown';
-      return expiry > Date.now() ? 'good' : 'expired';
+      return expiry === 0 ? 'expired' : 'good';
     },
 
     async join(token, { email, name, password }, request) {

@@ -12,6 +12,17 @@ export function epochSeconds(clock: Clock): number {
   return Math.floor(clock.now() / 1000);
 }
 
+/** A clock that is corrected by less has not been set back. */
+export const CORRECTION_MS = 60_000;
+
+/**
+ * Whether what gives access, made at one time and good until another (epoch milliseconds), is over. Also when it was
+ * made ahead of the present: the clock was set back since, and the access would last for longer than was given.
+ */
+export function isOver(access: { madeMs: number; untilMs: number }, nowMs: number): boolean {
+  return access.untilMs <= nowMs || access.madeMs > nowMs + CORRECTION_MS;
+}
+
 const DAY_SECONDS = 86_400;
 
 /** Days since the epoch, in UTC. */

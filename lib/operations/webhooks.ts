@@ -20,7 +20,7 @@ import type { LedgerEntry } from '../registry/types.ts';
 import type { DeliveryRow, WebhookPatch, WebhookRow } from '../registry/webhooks.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
 import type { WebhookCourier } from '../webhooks/courier.ts';
-import { newWebhookSecret } from '../webhooks/signature.ts';
+import { newWebhookSecret, OLD_SECRET_SECONDS } from '../webhooks/signature.ts';
 import { withActorName } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
 import type { ListPage } from './list-page.ts';
@@ -30,8 +30,6 @@ import { unknownId } from './unknown-id.ts';
 const MOST_WEBHOOKS = 100;
 /** Waiting deliveries are counted up to this number. */
 const MOST_COUNTED = 1000;
-/** How long the secret before a rotation signs too. */
-const OLD_SECRET_SECONDS = 86_400;
 
 export interface WebhookOperations {
   listWebhooks(caller: Caller, query: WebhooksQuery): Promise<Webhook[]>;

@@ -220,6 +220,9 @@ export class Terminals {
 
   async #lookAt(terminal: OpenTerminal): Promise<void> {
     const now = this.#clock.now();
+    // Shown or used at a time ahead: the clock was set back.
+    terminal.shownAt = Math.min(terminal.shownAt, now);
+    terminal.usedAt = Math.min(terminal.usedAt, now);
     const row = await this.#registry.instances.get(terminal.instance);
     if (terminal.gone !== null) return;
     const isShown = this.#isShown(terminal);

@@ -1,5 +1,5 @@
 /** One attempt to deliver: the text from the ledger line, the signature, the request. Writes nothing. */
-import { type Clock, epochSeconds } from '../base/clock.ts';
+import { type Clock, epochSeconds, isOver } from '../base/clock.ts';
 import { publicMessage } from '../base/errors.ts';
 import type { SecretSealer } from '../base/sealed-secrets.ts';
 import type { OutgoingGuard } from '../outgoing/guard.ts';
@@ -9,7 +9,7 @@ import type { LedgerLine } from '../registry/types.ts';
 import type { DeliveryRow, WebhookRow } from '../registry/webhooks.ts';
 import { isWanted } from './filter.ts';
 import { type AttemptResult, attemptResultOf } from './retries.ts';
-import { webhookHeaders } from './signature.ts';
+import { OLD_SECRET_SECONDS, webhookHeaders } from './signature.ts';
 
 const TIMEOUT_MS = 10_000;
 /** What an answer says is of no interest; a short one is read so that its sender sees it taken. */
@@ -71,7 +71,9 @@ function secretsOf({ clock, sealer }: AttemptParts, webhook: WebhookRow): string
   const secret = sealer.open(webhook.secret, webhook.id);
   if (secret === null) return null;
   const { oldSecret, oldSecretUntil } = webhook;
-  const isOldGood = oldSecret !== null && (oldSecretUntil ?? 0) > epochSeconds(clock);
+  const untilMs = (oldSecretUntil ?? 0) * 1000;
+  const isOldGood =
+    oldSecret !== null && !isOver({ madeMs: untilMs - OLD_SECRET_SECONDS * 1000, untilMs }, clock.now());
   const old = isOldGood ? sealer.open(oldSecret, webhook.id) : null;
   return old === null ? [secret] : [secret, old];
 }

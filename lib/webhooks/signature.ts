@@ -6,6 +6,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
+/** How long the secret before a rotation signs too. */
+export const OLD_SECRET_SECONDS = 86_400;
 
 /** A new secret, as it is shown: `whsec_` and base64. */
 export function newWebhookSecret(): string {

@@ -1,6 +1,7 @@
 /** Invitations: links that let one person in once, with a role. Never sees a link, only the digest of its token. */
-import { and, desc, eq, getTableColumns, gt, isNull, placeholder } from '../../../db/drizzle.ts';
+import { and, desc, eq, getTableColumns, gt, isNull, lte, placeholder } from '../../../db/drizzle.ts';
 import { invitations } from '../../../db/schema.ts';
+import { CORRECTION_MS, isOver } from '../../base/clock.ts';
 import type { InvitationRow, InvitationStore } from '../invitations.ts';
 import type { LedgerEntry } from '../types.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
@@ -8,6 +9,8 @@ import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import { rowid } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
+
+const at = (now: number) => ({ now, latest: now + CORRECTION_MS / 1000 });
 
 /** The driver on SQLite. */
 export class InvitationTable implements SyncMethods<InvitationStore> {
@@ -29,7 +32,12 @@ export class InvitationTable implements SyncMethods<InvitationStore> {
     const { used, ...columns } = getTableColumns(invitations);
     const isIt = eq(invitations.id, placeholder('id'));
     const isOpen = isNull(used);
-    const isGood = and(isOpen, gt(invitations.expires, placeholder('now')));
+    // One that was made ahead of now: the clock was set back, and it would be good for longer than it was made for.
+    const isGood = and(
+      isOpen,
+      gt(invitations.expires, placeholder('now')),
+      lte(invitations.created, placeholder('latest')),
+    );
     this.#insert = database.statement((queries) => queries.insert(invitations).values(boundColumns(columns)).prepare());
     this.#find = database.statement((queries) =>
       queries
@@ -40,7 +48,7 @@ export class InvitationTable implements SyncMethods<InvitationStore> {
     );
     this.#state = database.statement((queries) =>
       queries
-        .select({ used, expires: invitations.expires })
+        .select({ used, created: invitations.created, expires: invitations.expires })
         .from(invitations)
         .where(eq(invitations.hash, placeholder('hash')))
         .prepare(),
@@ -81,22 +89,22 @@ export class InvitationTable implements SyncMethods<InvitationStore> {
   }
 
   find(hash: string, now: number): InvitationRow | null {
-    return this.#find().get({ hash, now }) ?? null;
+    return this.#find().get({ hash, ...at(now) }) ?? null;
   }
 
   stateOf(hash: string, now: number): 'good' | 'used' | 'expired' | null {
     const row = this.#state().get({ hash });
     if (row === undefined) return null;
     if (row.used !== null) return 'used';
-    return row.expires > now ? 'good' : 'expired';
+    return isOver({ madeMs: row.created * 1000, untilMs: row.expires * 1000 }, now * 1000) ? 'expired' : 'good';
   }
 
   list(now: number): InvitationRow[] {
-    return this.#list().all({ now });
+    return this.#list().all(at(now));
   }
 
   use(id: string, now: number): boolean {
-    return this.#database.write(() => this.#use().run({ id, now }).changes > 0);
+    return this.#database.write(() => this.#use().run({ id, ...at(now) }).changes > 0);
   }
 
   release(id: string): void {
@@ -105,7 +113,7 @@ export class InvitationTable implements SyncMethods<InvitationStore> {
 
   withdraw(id: string, now: number, entries: LedgerEntry[]): boolean {
     const lines = this.#database.write(() =>
-      this.#withdraw().run({ id, now }).changes === 0 ? null : this.#ledger.append(entries),
+      this.#withdraw().run({ id, ...at(now) }).changes === 0 ? null : this.#ledger.append(entries),
     );
     this.#ledger.announce(lines ?? []);
     return lines !== null;
