@@ -27,12 +27,6 @@ const PARTS: ReadonlyMap<string, number> = new Map([
 /** `all`: a `.git` stays out with all that is in it. `commands`: of a `.git` only what git takes commands from. */
 export type RepositoryRule = 'all' | 'commands';
 
-/** An entry of a tree that stays out, with all that is below it. */
-export interface LeftOut {
-  /** Relative to the tree, as in it; a folder has a slash at its end. */
-  path: string;
-}
-
 export class RepositoryFinder {
   readonly #rule: RepositoryRule;
   /** Parts of a repository by folder, whose name is as file systems compare it. */
