@@ -1639,7 +1639,7 @@ export type Storage = {
     shared_by: 'cgroup_v2' | 'cgroup_v1' | 'priorities';
   };
   walls: Array<{
-    wall: 'net' | 'uid' | 'caps' | 'files';
+    wall: 'net' | 'uid' | 'caps' | 'files' | 'pid' | 'ipc' | 'seccomp';
     missing: string | null;
   }>;
   backup: {

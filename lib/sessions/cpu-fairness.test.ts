@@ -19,13 +19,13 @@ async function usedIn(milliseconds: number, pids: number[]): Promise<number[]> {
 test('the sandboxes of a tenant that wants most of the processors give way to those of another', async () => {
   await at.restart({ environment: { WB_MAX_ACTIVE: '100' } });
   at.dock.sessions.start();
-  const pids = new Map<string, number>();
-  observeOpens(at.dock.pool, ({ pid }, { id }) => pids.set(id, pid));
+  const processes = new Map<string, { readonly pid: number }>();
+  observeOpens(at.dock.pool, (process, { id }) => processes.set(id, process));
   const greedy = Array.from({ length: GREEDY }, (_, n) => `greedy-${n}`);
   for (const id of greedy) await at.dock.create(id, { tenant: 'greedy' });
   await at.dock.create('modest', { tenant: 'modest' });
   for (const id of [...greedy, 'modest']) await at.dock.run(id, 'true');
-  const pidOf = (id: string) => pids.get(id) ?? 0;
+  const pidOf = (id: string) => processes.get(id)?.pid ?? 0;
   const enough = new AbortController();
   const burn = (id: string) =>
     at.dock.sessions.exec(id, { command: BURN, timeoutMs: 9000 }, REQUEST, { signal: enough.signal });
@@ -49,15 +49,15 @@ test('the sandboxes of a tenant that wants most of the processors give way to th
 test('a tenant with one busy process wants no more than half of two processors, however long it waits for one', async () => {
   await at.restart({ environment: { WB_MAX_ACTIVE: '100' } });
   at.dock.sessions.start();
-  let pid = 0;
+  let pidOf = () => 0;
   observeOpens(at.dock.pool, (process) => {
-    pid = process.pid;
+    pidOf = () => process.pid;
   });
   await at.dock.create('alone', { tenant: 'alone' });
   await at.dock.run('alone', 'true');
   const burning = at.dock.sessions.exec('alone', { command: BURN, timeoutMs: 6000 }, REQUEST);
   const seen = new Set<number>();
-  const looking = setInterval(() => seen.add(getPriority(pid)), 100);
+  const looking = setInterval(() => seen.add(getPriority(pidOf())), 100);
   await burning;
   clearInterval(looking);
   expect([...seen]).toEqual([workerNiceness()]);

@@ -26,9 +26,9 @@ describe.runIf(groups !== null)('where control groups can be made', () => {
     const dock = await startDock({ dataFolder: folder, cpuGroups, environment: { WB_MAX_ACTIVE: '50' } });
     try {
       dock.sessions.start();
-      const pids = new Map<string, number>();
-      observeOpens(dock.pool, ({ pid }, { id }) => pids.set(id, pid));
-      const pidOf = (id: string) => pids.get(id) ?? 0;
+      const processes = new Map<string, { readonly pid: number }>();
+      observeOpens(dock.pool, (process, { id }) => processes.set(id, process));
+      const pidOf = (id: string) => processes.get(id)?.pid ?? 0;
       const greedy = Array.from({ length: GREEDY }, (_, n) => `greedy-${n}`);
       for (const id of greedy) await dock.create(id, { tenant: 'greedy' });
       await dock.create('modest', { tenant: 'modest' });

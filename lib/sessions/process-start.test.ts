@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { NO_PROCESS } from '../instance/processes/worker-process-id.ts';
 import { observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
@@ -11,7 +12,11 @@ function killOpening(count: number): { opened: number } {
   const seen = { opened: 0 };
   observeOpens(at.dock.pool, (opening) => {
     seen.opened += 1;
-    if (seen.opened <= count) process.kill(opening.pid, 'SIGKILL');
+    const kill = () => {
+      if (opening.pid === NO_PROCESS) setTimeout(kill, 1);
+      else process.kill(opening.pid, 'SIGKILL');
+    };
+    if (seen.opened <= count) kill();
   });
   return seen;
 }

@@ -24,13 +24,13 @@ afterEach(() => {
 async function idle(id: string): Promise<number> {
   await at.dock.create(id);
   await at.dock.put(id, '/kept', 'kept');
-  let pid = 0;
+  let pidOf = () => 0;
   observeOpens(at.dock.pool, (opening, spec) => {
-    if (spec.id === id) pid = opening.pid;
+    if (spec.id === id) pidOf = () => opening.pid;
   });
   await at.dock.sessions.suspend(id, REQUEST);
   await at.dock.run(id, 'echo scratch > /tmp/t');
-  return pid;
+  return pidOf();
 }
 
 /**

@@ -51,10 +51,13 @@ export function sharingInWords({ shared_by: by }: Storage['cpu']): string {
 }
 
 const HELD: Readonly<Record<Storage['walls'][number]['wall'], string>> = {
-  net: 'No network',
+  net: 'No network, each apart',
   uid: 'A user of their own',
   caps: 'No capabilities',
   files: 'No files but their own and their code',
+  pid: 'No other processes, and none left behind',
+  ipc: 'No memory or queues of others',
+  seccomp: 'Only the system calls they need',
 };
 
 /** What stands around the processes of sandboxes, and why something does not. */

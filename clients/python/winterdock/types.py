@@ -1903,7 +1903,7 @@ class StorageCpu(TypedDict):
 
 
 class StorageWallsItem(TypedDict):
-    wall: Literal["net", "uid", "caps", "files"]
+    wall: Literal["net", "uid", "caps", "files", "pid", "ipc", "seccomp"]
     missing: Optional[str]
 
 

@@ -1,5 +1,6 @@
 /** Contract schemas of the health of the store. Safe for the browser. */
 import { z } from 'zod';
+import { WALLS } from '../../base/walls.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 const count = z.int().min(0);
@@ -96,7 +97,7 @@ export const storageSchema = z
     /** How processor time is shared among tenants: by control groups of the kernel where the server may make them. */
     cpu: z.object({ shared_by: z.enum(['cgroup_v2', 'cgroup_v1', 'priorities']) }),
     /** What stands around the processes of sandboxes; `missing`: why it does not, null: it does. */
-    walls: z.array(z.object({ wall: z.enum(['net', 'uid', 'caps', 'files']), missing: z.string().nullable() })),
+    walls: z.array(z.object({ wall: z.enum(WALLS), missing: z.string().nullable() })),
     /**
      * The last one that was made of this registry; null: never. `to` names the folder or file; `wrong` counts what was
      * not sound.

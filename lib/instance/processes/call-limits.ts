@@ -68,7 +68,7 @@ export function componentLimits(
 
 /** Watches the running call of one process, one after the other. */
 export class CallWatch {
-  readonly #pid: number;
+  readonly #process: { readonly pid: number };
   readonly #profile: PolicyProfile & { name: string };
   readonly #onExceeded: (cause: 'timeout' | 'memory', detail: string) => void;
   /** Resident bytes of the process before its first call. */
@@ -76,18 +76,18 @@ export class CallWatch {
   #stop: () => void = () => {};
 
   constructor(
-    pid: number,
+    process: { readonly pid: number },
     profile: PolicyProfile & { name: string },
     onExceeded: (cause: 'timeout' | 'memory', detail: string) => void,
   ) {
-    this.#pid = pid;
+    this.#process = process;
     this.#profile = profile;
     this.#onExceeded = onExceeded;
   }
 
   /** Takes the memory of the process as it is now for that of the idle one. */
   measure(): void {
-    this.#baselineBytes = residentBytes(this.#pid);
+    this.#baselineBytes = residentBytes(this.#process.pid);
   }
 
   /** Starts the limits of a call that was just sent to a process with its file open. */
@@ -95,7 +95,7 @@ export class CallWatch {
     queued.begin();
     const { timeoutMs } = queued.call;
     const limits = { timeoutMs, baselineBytes: this.#baselineBytes, profile: this.#profile };
-    this.#stop = watchCallLimits(this.#pid, limits, this.#onExceeded);
+    this.#stop = watchCallLimits(this.#process.pid, limits, this.#onExceeded);
   }
 
   stop(): void {

@@ -78,7 +78,7 @@ export class GiveWay implements BusyListener {
   #stop(worker: Worker): void {
     const left = this.#left.get(worker) ?? 0;
     if (left <= 0 || this.#stopped.has(worker)) return;
-    worker.child.kill('SIGSTOP');
+    worker.signal('SIGSTOP');
     const timer = setTimeout(() => this.#continue(worker), left).unref();
     this.#stopped.set(worker, { since: performance.now(), timer });
   }
@@ -90,6 +90,6 @@ export class GiveWay implements BusyListener {
     clearTimeout(stop.timer);
     const left = (this.#left.get(worker) ?? 0) - (performance.now() - stop.since);
     if (this.#left.has(worker)) this.#left.set(worker, left);
-    worker.child.kill('SIGCONT');
+    worker.signal('SIGCONT');
   }
 }

@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from './process.ts';
+import { holdsFiles, processStat, STAT } from './process-stat.ts';
 
 const POLL_MS = 5;
 /** The longest wait for a killed process; one may hang in disk I/O. */
@@ -13,13 +14,16 @@ const MAX_WAIT_MS = 2000;
 const PF_EXITING = 4;
 
 /**
- * Sends SIGKILL, waits until the workers are gone and returns how many there were. Spares the workers of a server that
+ * Sends SIGKILL, waits until the workers are gone and returns how many there were, without the wrappers that wait for
+ * them. Spares the workers of a server that
  * still runs. Finds none where the system has no /proc; there a worker exits when the channel to its server closes.
  */
 export async function endLeftoverWorkers(dataFolder: string): Promise<number> {
   const all = processes();
   const ending = all.filter(isEnding);
   const found = all.filter((pid) => isLeftover(pid, dataFolder));
+  const parents = new Set(found.map((pid) => Number(processStat(pid)?.[STAT.parent])));
+  const wrappers = found.filter((pid) => parents.has(pid)).length;
   for (const pid of found) {
     try {
       process.kill(pid, 'SIGKILL');
@@ -29,7 +33,7 @@ export async function endLeftoverWorkers(dataFolder: string): Promise<number> {
   }
   const until = Date.now() + MAX_WAIT_MS;
   while ([...found, ...ending].some(holdsFiles) && Date.now() < until) await pause(POLL_MS);
-  return found.length;
+  return found.length - wrappers;
 }
 
 function isLeftover(pid: number, dataFolder: string): boolean {
@@ -53,30 +57,7 @@ function isLeftover(pid: number, dataFolder: string): boolean {
  * nobody can tell whose it is, while it still holds its files.
  */
 function isEnding(pid: number): boolean {
-  const [, , , , , , flags = 0] = statOf(pid) ?? [];
-  return (Number(flags) & PF_EXITING) !== 0;
-}
-
-/** A process holds its files until the last of its threads has ended, also when the first one has. */
-function holdsFiles(pid: number): boolean {
-  const [state] = statOf(pid) ?? [];
-  if (state === undefined || state === 'X') return false;
-  if (state !== 'Z') return true;
-  try {
-    return readdirSync(`/proc/${pid}/task`).length > 1;
-  } catch {
-    return false;
-  }
-}
-
-/** The fields of /proc/PID/stat from the state on; null when there is no such process. */
-function statOf(pid: number): string[] | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return null;
-  }
+  return (Number(processStat(pid)?.[STAT.flags] ?? 0) & PF_EXITING) !== 0;
 }
 
 function processes(): number[] {

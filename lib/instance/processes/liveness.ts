@@ -11,9 +11,8 @@ import { LivenessGate } from './liveness-gate.ts';
 import { ProcessPause } from './process-pause.ts';
 
 interface WatchedProcess {
-  readonly pid: number;
+  readonly worker: { readonly pid: number; signal(name: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM' | 'SIGKILL'): void };
   send(message: ToInstance): void;
-  signal(name: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM' | 'SIGKILL'): void;
   /** Whether it has its file open, no close is under way and no call runs or waits: then it answers at once. */
   isQuiet(): boolean;
   /** Whether a write or read has no answer yet. */
@@ -41,10 +40,12 @@ export class Liveness {
     this.#health = new HealthCheck(() => process.send({ type: 'ping' }), this.#times.giveUpAfterMs);
     this.#gate = new LivenessGate(this.#health, () => process.onSilent());
     this.#pause = new ProcessPause({
-      pid: process.pid,
+      get pid() {
+        return process.worker.pid;
+      },
       isIdle: () => process.isQuiet() && !process.isPending() && !this.#health.isAsking,
       trim: (id) => process.send({ type: 'trim', id }),
-      signal: (name) => process.signal(name),
+      signal: (name) => process.worker.signal(name),
     });
   }
 
@@ -104,7 +105,7 @@ export class Liveness {
   /** Asks the process to end, and kills it when it has not in time. A paused one has to run to do it. */
   terminate(): void {
     this.#pause.continue();
-    this.#process.signal('SIGTERM');
+    this.#process.worker.signal('SIGTERM');
     this.cpuSeconds();
     this.#terminating ??= setTimeout(() => this.kill(), this.#times.termMs);
   }
@@ -112,13 +113,13 @@ export class Liveness {
   /** Kills the process at once. */
   kill(): void {
     this.cpuSeconds();
-    this.#process.signal('SIGKILL');
+    this.#process.worker.signal('SIGKILL');
   }
 
   /** See InstanceProcess. */
   cpuSeconds(): number {
     // Its id may be another's by then.
-    if (!this.#hasExited) this.#cpuSeconds = Math.max(this.#cpuSeconds, cpuSecondsOf(this.#process.pid) ?? 0);
+    if (!this.#hasExited) this.#cpuSeconds = Math.max(this.#cpuSeconds, cpuSecondsOf(this.#process.worker.pid) ?? 0);
     return this.#cpuSeconds;
   }
 

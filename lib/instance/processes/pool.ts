@@ -169,7 +169,7 @@ class Pool implements InstancePool {
 
   keepReady(count: number): void {
     this.#target = Math.max(this.#options.size, count);
-    while (this.#ready.length > this.#target) this.#ready.pop()?.child.kill('SIGKILL');
+    while (this.#ready.length > this.#target) this.#ready.pop()?.signal('SIGKILL');
     this.#fill();
   }
 
@@ -199,7 +199,7 @@ class Pool implements InstancePool {
     giveSandbox(spec, this.#workerOptions.walls);
     // One that still starts is somebody's who waits.
     const worker = this.#ready.shift() ?? this.#startWorker();
-    if (isBackground) setNiceness(worker.pid, runNiceness());
+    if (isBackground) void worker.known.then((pid) => setNiceness(pid, runNiceness()));
     return this.#supervise(worker, { ...spec, mustExist: true }, { joins: true, isBackground });
   }
 
@@ -278,7 +278,7 @@ class Pool implements InstancePool {
     for (const claim of this.#waiting.splice(0)) claim.fail(stopping());
     const kept = [...this.#claims].flatMap(({ worker }) => worker ?? []);
     const spare = [...this.#ready.splice(0), ...this.#starting, ...kept, ...(this.#compiling ? [this.#compiling] : [])];
-    for (const worker of spare) worker.child.kill('SIGKILL');
+    for (const worker of spare) worker.signal('SIGKILL');
     await Promise.all(spare.map((worker) => worker.exited));
     await Promise.all([...this.#serving].map((group) => group.kill('killed')));
   }
@@ -293,7 +293,7 @@ class Pool implements InstancePool {
       // If the code is broken, the pool's own workers fail and report it too.
       this.#options.log?.warn({ err: error }, 'compiling the code of workers failed');
     } finally {
-      worker.child.kill('SIGKILL');
+      worker.signal('SIGKILL');
       await worker.exited;
       this.#compiling = null;
     }
@@ -331,7 +331,7 @@ class Pool implements InstancePool {
     while (this.#spareCount > 0 && !this.#budget.fits(this.#claims.size + this.#spareCount)) {
       this.#shortOfSpares = true;
       const worker = this.#ready.pop() ?? this.#takeStartingWorker();
-      worker?.child.kill('SIGKILL');
+      worker?.signal('SIGKILL');
     }
   }
 

@@ -4,10 +4,11 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type Duplex, PassThrough } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { BUNDLES, entryOf } from '../../base/bundled.ts';
 import { CHANNEL_DESCRIPTOR, ServerChannel } from '../../base/channel.ts';
@@ -16,7 +17,9 @@ import { WinterdockError } from '../../base/errors.ts';
 import { withoutSignalsUnlessStarted } from '../../base/unstarted.ts';
 import { MOST_REQUEST_BYTES } from '../../outgoing/network-limits.ts';
 import { parseFromInstance } from '../protocol.ts';
+import { processStat, STAT } from './process-stat.ts';
 import type { OwnUser, User } from './walls/user.ts';
+import { WorkerProcessId } from './worker-process-id.ts';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = dirname(dirname(dirname(HERE)));
@@ -68,6 +71,12 @@ const MAX_MMAP_BLOCKS = '16384';
 const LAST_MESSAGES_MS = 2000;
 
 /**
+ * What `unshare` before util-linux 2.40 says of a process that SIGKILL has ended, and exits with 1: it cannot reset
+ * that signal, to end of it too.
+ */
+const SAID_OF_SIGKILL = /unshare: sigprocmask unblock failed: [^\n]*\n?$/;
+
+/**
  * Arguments that mark a worker with its data folder and its server. leftover-workers.ts finds workers by them: the
  * arguments of a process may be read whatever its user is, its environment may not.
  */
@@ -75,24 +84,32 @@ export const FOLDER_MARK = 'WINTERDOCK_DATA';
 export const SERVER_MARK = 'WINTERDOCK_SERVER';
 
 export interface Worker {
+  /** What was started: the worker itself, or the wrapper that waits for it. */
   readonly child: ChildProcess;
+  /** The worker's own id; `NO_PROCESS` while a wrapper has not begun it. */
   readonly pid: number;
+  /** Resolves with the worker's own id as soon as it has one; with `NO_PROCESS` when it ended before. */
+  readonly known: Promise<number>;
   readonly channel: ServerChannel;
   /** Resolves when the worker has loaded everything; rejects when it exits or times out first. */
   readonly ready: Promise<void>;
   /**
    * Resolves with the exit code or signal, after the last message that the worker sent was received: what it did not
-   * acknowledge until then it did not start.
+   * acknowledge until then it did not start. Where it has a namespace of processes, none is left in it by then.
    */
   readonly exited: Promise<string>;
+  /** Sends a signal to the worker itself. */
+  signal(name: NodeJS.Signals): void;
   /** The end of the worker's stderr. */
   stderr(): string;
 }
 
 /** What stands around a worker that is started. */
 export interface WorkerWalls {
-  /** Runs the worker's own command, as the same process. Empty: nothing stands before it. */
+  /** Runs the worker's own command. Empty: nothing stands before it. */
   readonly command: readonly string[];
+  /** The worker is the only child of what the command starts, and not the same process. Default: it is the same. */
+  readonly isWrapped?: boolean;
   /** The user whom workers start as, and their group; null: the server's. */
   readonly user: User | null;
   /** Whom each becomes when it is given its sandbox, before it opens anything; null or undefined: it stays. */
@@ -137,7 +154,7 @@ export function startWorker(
   const marks = [`${FOLDER_MARK}=${dataFolder}`, `${SERVER_MARK}=${serverMark(process.pid)}`];
   const entry = entryOf('worker', join(HERE, '..', 'worker', 'worker.ts'));
   const command = [...(walls?.command ?? guard()), process.execPath, ...flags, entry, ...marks, rehearsals ?? ''];
-  const worker = startWorkerProcess(command, {
+  const env: NodeJS.ProcessEnv = {
     NODE_ENV: 'production',
     MALLOC_ARENA_MAX: '1',
     MALLOC_TRIM_THRESHOLD_: TRIM_THRESHOLD_BYTES,
@@ -145,17 +162,35 @@ export function startWorker(
     MALLOC_MMAP_MAX_: MAX_MMAP_BLOCKS,
     NODE_COMPILE_CACHE: cacheFolder,
     SQLITE_TMPDIR: spillFolder,
-  });
-  if (worker.pid > 0) lowerPriority(worker.pid);
-  const ready = readiness(worker, maxStartMs);
-  ready.catch(() => {});
-  return { ...worker, ready };
+  };
+  const worker = startProcess(command, env, { isWrapped: walls?.isWrapped, maxStartMs });
+  // A wrapper hands it on to what it begins, unless it was quicker.
+  if (worker.child.pid !== undefined) lowerPriority(worker.child.pid);
+  void worker.known.then(lowerPriority);
+  return worker;
 }
 
-/** Starts a process with a channel. It counts as ready at once. */
-export function startWorkerProcess(command: readonly string[], env: NodeJS.ProcessEnv): Worker {
+/** Starts a process with a channel. It counts as ready at once. `isWrapped`: see WorkerWalls. */
+export function startWorkerProcess(command: readonly string[], env: NodeJS.ProcessEnv, isWrapped = false): Worker {
+  return startProcess(command, env, { isWrapped, maxStartMs: null });
+}
+
+/** `maxStartMs`: how long until it says that it is ready; null: it is at once. */
+function startProcess(
+  command: readonly string[],
+  env: NodeJS.ProcessEnv,
+  { isWrapped = false, maxStartMs }: { isWrapped?: boolean | undefined; maxStartMs: number | null },
+): Worker {
   const [file = '', ...args] = command;
-  const child = withoutSignalsUnlessStarted(spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env }));
+  const child = withoutSignalsUnlessStarted(
+    spawn(file, args, {
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+      env,
+      // Signals of a terminal are not meant for a wrapper, which has no handlers for them.
+      detached: isWrapped,
+    }),
+  );
+  const id = new WorkerProcessId(child, isWrapped);
   // Without descriptors left there are no pipes at all; `error` says so then.
   const pipe = (child.stdio as typeof child.stdio | undefined)?.[CHANNEL_DESCRIPTOR];
   const channel = new ServerChannel((pipe as Duplex | undefined) ?? new PassThrough().destroy(), MOST_REQUEST_BYTES);
@@ -163,8 +198,22 @@ export function startWorkerProcess(command: readonly string[], env: NodeJS.Proce
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-STDERR_TAIL);
   });
-  const exited = exitOf(child, channel);
-  return { child, pid: child.pid ?? 0, channel, ready: Promise.resolve(), exited, stderr: () => tail };
+  const stderr = () => tail;
+  const exited = exitOf(child, { channel, id, stderr });
+  const ready = maxStartMs === null ? Promise.resolve() : readiness({ id, channel, exited, stderr }, maxStartMs);
+  ready.catch(() => {});
+  return {
+    child,
+    get pid() {
+      return id.pid;
+    },
+    known: id.known,
+    channel,
+    ready,
+    exited,
+    signal: (name) => id.signal(name),
+    stderr: () => tail.replace(SAID_OF_SIGKILL, ''),
+  };
 }
 
 /**
@@ -182,15 +231,20 @@ function guard(): readonly string[] {
 }
 
 /** How a child with a channel ended: its exit code or signal, after its last message was received. */
-function exitOf(child: ChildProcess, channel: ServerChannel): Promise<string> {
+function exitOf(
+  child: ChildProcess,
+  { channel, id, stderr }: Pick<Worker, 'channel' | 'stderr'> & { id: WorkerProcessId },
+): Promise<string> {
   return new Promise((resolve) => {
-    child.once('exit', (code, signal) => {
+    const closed = new Promise((all) => child.once('close', all));
+    child.once('exit', async (code, signal) => {
+      await id.gone();
       // The kernel has closed the child's end of the channel: its end comes, unless hostile code has forked.
       const late = setTimeout(() => channel.close(), LAST_MESSAGES_MS);
-      void channel.closed.then(() => {
-        clearTimeout(late);
-        resolve(signal ?? `exit code ${code}`);
-      });
+      await channel.closed;
+      clearTimeout(late);
+      if (id.isWrapped) await Promise.race([closed, pause(LAST_MESSAGES_MS)]);
+      resolve(signal ?? (code === 1 && SAID_OF_SIGKILL.test(stderr()) ? 'SIGKILL' : `exit code ${code}`));
     });
     child.on('error', (error) => {
       // A process that could not be started never emits `exit`.
@@ -216,19 +270,15 @@ export function withRealPath(folder: string): string[] {
  * Identifies a running process: its id and its start time as the kernel counts it. Empty when there is no such process.
  */
 export function serverMark(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the process name in parentheses and may hold any character. The start time is the twentieth
-    // field after it.
-    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-    return `${pid}:${started}`;
-  } catch {
-    // No /proc here, or the process is gone.
-    return '';
-  }
+  const startedAt = processStat(pid)?.[STAT.startedAt];
+  // No /proc here, or the process is gone.
+  return startedAt === undefined ? '' : `${pid}:${startedAt}`;
 }
 
-function readiness({ child, channel, exited, stderr }: Worker, maxStartMs: number): Promise<void> {
+function readiness(
+  { id, channel, exited, stderr }: Pick<Worker, 'channel' | 'exited' | 'stderr'> & { id: WorkerProcessId },
+  maxStartMs: number,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) => {
       const text = `An Instance did not start: ${why}.`;
@@ -236,8 +286,8 @@ function readiness({ child, channel, exited, stderr }: Worker, maxStartMs: numbe
     };
     const end = (why: string) => {
       fail(why);
-      child.kill('SIGKILL');
-      // A worker that a wrapper has started ends with the channel.
+      id.signal('SIGKILL');
+      // A worker that an unknown wrapper has started ends with the channel.
       channel.close();
     };
     const timer = setTimeout(() => end(`not ready after ${maxStartMs} ms`), maxStartMs);
@@ -246,7 +296,7 @@ function readiness({ child, channel, exited, stderr }: Worker, maxStartMs: numbe
       if (!isFirst) return;
       isFirst = false;
       clearTimeout(timer);
-      const problem = readyProblem(message, child.pid);
+      const problem = readyProblem(message, id);
       if (problem === null) resolve();
       else end(problem);
     });
@@ -261,10 +311,9 @@ function readiness({ child, channel, exited, stderr }: Worker, maxStartMs: numbe
  * What is wrong with the first message of a worker; null when nothing is. Its memory is watched, and it is paused and
  * killed, by the id that the server got: were that a wrapper's, the limit would silently be that of the wrapper.
  */
-function readyProblem(message: unknown, pid: number | undefined): string | null {
+function readyProblem(message: unknown, id: WorkerProcessId): string | null {
   const ready = parseFromInstance(message);
-  if (ready?.type !== 'ready') return 'its first message was not "ready"';
-  return ready.pid === pid ? null : `its process is not the one that was started (${ready.pid}, not ${pid})`;
+  return ready?.type === 'ready' ? id.problemWith(ready.pid) : 'its first message was not "ready"';
 }
 
 /** The niceness of a worker that need not give way. */

@@ -38,7 +38,6 @@ type ServeOptions = { joins?: boolean; isBackground?: boolean; uid?: number | nu
 export class SupervisedInstance implements ProcessMember {
   readonly id: string;
   readonly isBackground: boolean;
-  readonly pid: number;
   readonly opened: Promise<void>;
   readonly ended: Promise<Death>;
   identity: string | null = null;
@@ -76,17 +75,15 @@ export class SupervisedInstance implements ProcessMember {
   ) {
     this.isBackground = isBackground;
     this.id = spec.id;
-    this.pid = worker.pid;
     this.#worker = worker;
     this.#idle = new IdleWaiters(() => this.busy, onBusy);
     this.#profile = profileOf(spec.policy);
     this.#queue.onFetch = this.#profile.capabilities.includes('fetch') ? spec.onFetch : undefined;
-    this.#callWatch = new CallWatch(worker.pid, this.#profile, (cause, detail) => void this.kill(cause, detail));
+    this.#callWatch = new CallWatch(worker, this.#profile, (cause, detail) => void this.kill(cause, detail));
     this.#liveness = new Liveness(
       {
-        pid: worker.pid,
+        worker,
         send: (message: ToInstance) => this.#send(message),
-        signal: (name: NodeJS.Signals) => void worker.child.kill(name),
         isQuiet: () => this.#isQuiet,
         isPending: () => !this.#pending.isEmpty,
         onSilent: () => void this.#endSilent(),
@@ -100,6 +97,10 @@ export class SupervisedInstance implements ProcessMember {
     this.ended = worker.exited.then((how) => this.#exited(how));
     const { file, policy, maxBytes, maxFileBytes, mustExist } = spec;
     this.#send({ type: 'open', spec: { file, policy, maxBytes, maxFileBytes, mustExist, joins, uid } });
+  }
+
+  get pid(): number {
+    return this.#worker.pid;
   }
 
   get isCalling(): boolean {

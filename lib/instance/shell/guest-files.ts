@@ -305,7 +305,7 @@ export class GuestFiles implements IFileSystem {
   async #stat(path: string, follow: boolean): Promise<FsStat> {
     if (this.#ports.has(path)) return PORT_STAT;
     const { address, entry, path: at } = this.#find(path, follow);
-    const stat = address === null ? this.#virtualFiles.stat(at) : entry && statOf(address, entry);
+    const stat = address === null ? this.#virtualFiles.stat(at) : entry && processStat(address, entry);
     if (stat === null) throw posixError('ENOENT', 'no such file or directory', path);
     return stat;
   }
@@ -374,7 +374,7 @@ function writable(found: ResolvedPath, path: string): VfsAddress {
   return found.address;
 }
 
-function statOf(address: VfsAddress, entry: VfsEntry): FsStat {
+function processStat(address: VfsAddress, entry: VfsEntry): FsStat {
   return {
     isFile: entry.kind === 'file',
     isDirectory: entry.kind === 'dir',

@@ -193,7 +193,9 @@ function delivered(message: FromInstance): Promise<void> {
  * Ends after the round in which the worker's own file comes.
  */
 async function rehearse(): Promise<void> {
-  const file = cacheFolder === undefined ? ':memory:' : join(cacheFolder, `rehearsal-${process.pid}.sqlite`);
+  // Its process id may be that of every worker: each may have a namespace of processes to itself.
+  const name = `rehearsal-${Math.random().toString(36).slice(2)}.sqlite`;
+  const file = cacheFolder === undefined ? ':memory:' : join(cacheFolder, name);
   for (let round = 0; round < rehearsals && !isNeeded; round += 1) {
     if (round === COLLECT_AFTER) globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     const vfs = openLive(file, { ...REHEARSAL_LIMITS, walLater: true });

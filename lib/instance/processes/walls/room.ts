@@ -25,9 +25,6 @@ const DEVICES = ['/dev/null', '/dev/zero', '/dev/urandom', '/dev/random'];
  */
 const BUILT_AT = '/sys';
 
-/** What a room is closed to. */
-export type RoomWall = 'net' | 'files';
-
 export interface RoomFolders {
   /** Read in the room; folders and files. */
   readable: readonly string[];
@@ -38,14 +35,23 @@ export interface RoomFolders {
 }
 
 export interface Room {
-  readonly walls: readonly RoomWall[];
-  /** Enters the room and runs what follows it as the same process. */
-  readonly command: readonly string[];
+  /** Whether it has a root of its own. Else it is only a namespace of users, in which others may be made. */
+  readonly hasFiles: boolean;
+  /** Enters the namespace of users, and runs what follows it as the same process. Empty for root's server. */
+  readonly enter: readonly string[];
+  /** After that, and once the process has its final id: enters the root, and runs what follows it. */
+  readonly enterFiles: readonly string[];
   close(): void;
 }
 
-/** Opens what tells a process its own memory, which it finds nowhere in a room without /proc. */
-const SEES_ITSELF = ['/bin/sh', '-c', `exec ${STATM_DESCRIPTOR}</proc/self/statm; unset PWD; exec "$@"`, 'sh'];
+/** Descriptor at which a process has the namespace of mounts until it has entered it. The loader closes it. */
+const MOUNTS_DESCRIPTOR = STATM_DESCRIPTOR + 1;
+
+/** A shell that opens files at descriptors and runs what follows it. */
+const opening = (descriptors: Readonly<Record<number, string>>) => {
+  const opened = Object.entries(descriptors).map(([descriptor, path]) => `${descriptor}<${path}`);
+  return ['/bin/sh', '-c', `exec ${opened.join(' ')}; unset PWD; exec "$@"`, 'sh'];
+};
 
 /** The path of a tool of util-linux; null where it is not installed. */
 export function toolPath(name: string): string | null {
@@ -121,21 +127,20 @@ function rootScript({ readable, writable, hidden }: RoomFolders): string {
 const WAIT = 'echo ready; read -r line || true';
 
 /**
- * Builds a room with these walls. Throws an Error whose message is the reason, as the system said it, when the machine
- * does not let this process.
+ * Builds a room, with a root of its own for these folders; null: without one. Throws an Error whose message is the
+ * reason, as the system said it, when the machine does not let this process.
  */
-export async function buildRoom(walls: readonly RoomWall[], folders: RoomFolders): Promise<Room> {
+export async function buildRoom(folders: RoomFolders | null): Promise<Room> {
   const [unshare, nsenter, mount] = ['unshare', 'nsenter', 'mount'].map(toolPath);
-  if (!unshare || !nsenter || (!mount && walls.includes('files'))) {
+  if (!unshare || !nsenter || (!mount && folders !== null)) {
     throw new Error(`${!unshare ? 'unshare' : !nsenter ? 'nsenter' : 'mount'} (util-linux) is not installed`);
   }
   const isRoot = process.getuid?.() === 0;
   const flags = [
     ...(isRoot ? [] : ['--user', '--map-root-user']),
-    ...(walls.includes('net') ? ['--net'] : []),
-    ...(walls.includes('files') ? ['--mount', '--propagation', 'private'] : []),
+    ...(folders === null ? [] : ['--mount', '--propagation', 'private']),
   ];
-  const script = ['set -e', ...(walls.includes('files') ? [rootScript(folders)] : []), WAIT].join('\n');
+  const script = ['set -e', ...(folders === null ? [] : [rootScript(folders)]), WAIT].join('\n');
   const builder = withoutSignalsUnlessStarted(
     spawn(unshare, [...flags, '/bin/sh', '-c', script], {
       env: { NODE_ENV: 'production', PATH: TOOL_FOLDERS.join(':') },
@@ -144,14 +149,20 @@ export async function buildRoom(walls: readonly RoomWall[], folders: RoomFolders
     }),
   );
   const descriptors: number[] = [];
-  const kinds = [...(isRoot ? [] : ['user']), ...walls.map((wall) => (wall === 'net' ? 'net' : 'mnt'))];
+  const openNamespace = (kind: 'user' | 'mnt') => {
+    const descriptor = openSync(`/proc/${builder.pid}/ns/${kind}`, 'r');
+    descriptors.push(descriptor);
+    return `/proc/${process.pid}/fd/${descriptor}`;
+  };
+  let [user, mounts]: (string | null)[] = [null, null];
   try {
     const complaint = text(builder.stderr);
     const ended = once(builder, 'close');
     ended.catch(() => {});
     const isReady = await Promise.race([once(builder.stdout, 'data').then(() => true), ended.then(() => false)]);
     if (!isReady) throw new Error((await complaint).trim().split('\n')[0] || 'it ended without a word');
-    for (const kind of kinds) descriptors.push(openSync(`/proc/${builder.pid}/ns/${kind}`, 'r'));
+    user = isRoot ? null : openNamespace('user');
+    mounts = folders === null ? null : openNamespace('mnt');
     builder.stdin.end();
     await ended;
   } catch (error) {
@@ -160,28 +171,24 @@ export async function buildRoom(walls: readonly RoomWall[], folders: RoomFolders
   } finally {
     builder.kill('SIGKILL');
   }
-  const options = { user: 'user', net: 'net', mnt: 'mount' } as Record<string, string>;
+  // From within the namespace of users the server's descriptors cannot be reached.
+  const reached = user === null ? mounts : `/proc/self/fd/${MOUNTS_DESCRIPTOR}`;
   return {
-    walls,
-    command: [
-      ...(walls.includes('files') ? SEES_ITSELF : []),
-      nsenter,
-      ...(isRoot ? [] : ['--preserve-credentials']),
-      ...kinds.map((kind, at) => `--${options[kind]}=/proc/${process.pid}/fd/${descriptors[at]}`),
-    ],
+    hasFiles: folders !== null,
+    enter:
+      user === null
+        ? []
+        : [
+            ...(mounts === null ? [] : opening({ [MOUNTS_DESCRIPTOR]: mounts })),
+            nsenter,
+            '--preserve-credentials',
+            `--user=${user}`,
+          ],
+    // It finds its own memory nowhere in a root without /proc.
+    enterFiles:
+      reached === null ? [] : [...opening({ [STATM_DESCRIPTOR]: '/proc/self/statm' }), nsenter, `--mount=${reached}`],
     close() {
       for (const descriptor of descriptors.splice(0)) closeSync(descriptor);
     },
   };
-}
-
-/** Whether a process is in another namespace of this kind than this one. False when that cannot be seen. */
-export function isApart(pid: number, wall: RoomWall): boolean {
-  const kind = wall === 'net' ? 'net' : 'mnt';
-  try {
-    return readlinkSync(`/proc/${pid}/ns/${kind}`) !== readlinkSync(`/proc/self/ns/${kind}`);
-  } catch {
-    // Not allowed, or gone: nothing is proven then.
-    return false;
-  }
 }

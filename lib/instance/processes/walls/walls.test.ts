@@ -19,9 +19,9 @@ import { residentBytes } from '../../../base/resident-memory.ts';
 import { WALLS } from '../../../base/walls.ts';
 import type { InstanceProcess } from '../../instance.ts';
 import { startScriptedWorker } from '../../testing/scripted-worker.ts';
-import { isRunning, stage } from '../../testing/stage.ts';
+import { isRunning, pssMib, stage } from '../../testing/stage.ts';
 import { createPool } from '../pool.ts';
-import { startWorker } from '../process.ts';
+import { processStat, STAT } from '../process-stat.ts';
 import { prepareUser, WORKER_USER } from './user.ts';
 import { buildWalls, requireWalls, wallsAtStart } from './walls.ts';
 
@@ -102,20 +102,6 @@ test('what workers leave in their folders takes no wall from the next server', a
   rmSync(folder, { recursive: true });
 }, 60_000);
 
-test('a wrapper’s pid never takes the place of the worker’s: such a worker does not start', async () => {
-  const options = {
-    dataFolder: at.folder,
-    spillFolder: join(at.folder, 'spill'),
-    cacheFolder: process.env.WB_CACHE ?? join(at.folder, 'cache'),
-    maxStartMs: 30_000,
-    // It forks and waits: its own memory never grows.
-    walls: { command: ['/bin/sh', '-c', '"$@"; exit $?', 'sh'], user: null },
-  };
-  const worker = startWorker(options);
-  await expect(worker.ready).rejects.toThrow(/its process is not the one that was started/);
-  expect(await worker.exited).toBe('SIGKILL');
-});
-
 test('a process that ends is gone for the server, also when one that it has forked holds its channel', async () => {
   const worker = startScriptedWorker(
     `import { spawn } from 'node:child_process';
@@ -138,6 +124,12 @@ test('behind the walls the process is watched, paused and killed by its own pid'
   await expect(bomb).rejects.toMatchObject({ extra: { cause: 'memory' } });
   const b = at.open('walled-kill');
   await b.opened;
+  const parent = Number(processStat(b.pid)?.[STAT.parent]);
+  if (at.walls.isWrapped) {
+    expect(parent).not.toBe(process.pid);
+    expect(Number(processStat(parent)?.[STAT.parent])).toBe(process.pid);
+    expect(pssMib(parent)).toBeLessThan(1);
+  }
   await b.kill('killed');
   await expect.poll(() => isRunning(b.pid)).toBe(false);
 });
@@ -248,14 +240,22 @@ test.runIf(isRoot)(
         ],
         { encoding: 'utf8', env: { NODE_ENV: 'test', PATH: process.env.PATH } },
       ).stdout;
-    expect(JSON.parse(without('sys_admin', 'sys_ptrace', 'sys_nice'))[1]).toEqual(['net', 'uid', 'files']);
-    expect(JSON.parse(without('sys_admin', 'sys_ptrace'))[0]).toEqual({
-      net: false,
-      uid: true,
+    const namespaces = { net: false, files: false, pid: false, ipc: false };
+    expect(JSON.parse(without('sys_admin', 'sys_ptrace', 'sys_nice'))[0]).toEqual({
+      ...namespaces,
+      uid: false,
       caps: true,
-      files: false,
+      seccomp: true,
     });
-    expect(JSON.parse(without('sys_admin', 'chown'))[0]).toEqual({ net: false, uid: false, caps: true, files: false });
+    const [states, missing] = JSON.parse(without('sys_admin', 'sys_ptrace'));
+    expect(states).toEqual({ ...namespaces, uid: true, caps: true, seccomp: true });
+    expect(missing.sort()).toEqual(Object.keys(namespaces).sort());
+    expect(JSON.parse(without('sys_admin', 'chown'))[0]).toEqual({
+      ...namespaces,
+      uid: false,
+      caps: true,
+      seccomp: true,
+    });
   },
   120_000,
 );
@@ -336,7 +336,7 @@ test.runIf(isRoot)('a data folder that is a link is passed through where it lead
 });
 
 test('a wall that is required and missing is named with its reason, and words tell which are in force', () => {
-  const none = { net: true, uid: false, caps: true, files: true };
+  const none = { net: true, uid: false, caps: true, files: true, pid: true, ipc: true, seccomp: true };
   const walls = {
     command: [],
     user: null,
@@ -350,7 +350,7 @@ test('a wall that is required and missing is named with its reason, and words te
   );
   expect(() => requireWalls(walls, ['net'])).not.toThrow();
   expect(wallsAtStart(walls)).toEqual({
-    text: 'net, caps, files; missing: uid (the server does not run as root)',
+    text: 'net, caps, files, pid, ipc, seccomp; missing: uid (the server does not run as root)',
     isWhole: false,
   });
 });

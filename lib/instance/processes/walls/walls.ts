@@ -3,18 +3,24 @@
  * the start, which walls this machine can give, by starting a worker behind them and looking at it. Knows nothing of
  * sandboxes.
  */
-import { readFileSync, statSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolderNow } from '../../../base/effects.ts';
 import { messageOf } from '../../../base/errors.ts';
-import { residentBytes } from '../../../base/resident-memory.ts';
 import { WALLS, type Wall, type WallStates } from '../../../base/walls.ts';
-import { DEFAULT_POLICY } from '../../policies.ts';
-import { parseFromInstance } from '../../protocol.ts';
-import { compileCacheFolder, isEmptyFolder } from '../compile-cache.ts';
-import { READABLE_CODE, startWorker, type Worker, type WorkerWalls, withRealPath, workerNiceness } from '../process.ts';
-import { buildRoom, isApart, type Room, type RoomWall, toolPath } from './room.ts';
+import { compileCacheFolder } from '../compile-cache.ts';
+import { READABLE_CODE, type WorkerWalls, withRealPath } from '../process.ts';
+import { loaderCommand, loaderProblem } from './loader.ts';
+import {
+  findNamespaces,
+  NAMESPACE_WALLS,
+  type NamespaceWall,
+  namespaceCommand,
+  problemWithCommand,
+} from './namespaces.ts';
+import { MAY_NOT_SIGNAL, problemWith } from './proof.ts';
+import { buildRoom, type Room, toolPath } from './room.ts';
+import { seccompFilter } from './seccomp-filter.ts';
 import { type ServerGuard, startServerGuard } from './server-guard.ts';
 import {
   type OwnUser,
@@ -42,6 +48,8 @@ interface WallOptions {
   /** Parent of the compile caches. */
   cacheFolder: string;
   maxStartMs: number;
+  /** Bytes of the largest sandbox. Default: files of workers have no bound. */
+  maxSandboxBytes?: number;
   /** Those without which nothing is started. Default: none. */
   requiredWalls?: readonly Wall[];
   /** Those to build. Default: all. */
@@ -53,14 +61,13 @@ const BOUND = ['--bounding-set=-all'];
 /** Root, until a worker has its sandbox: then it becomes the sandbox's user, and has this one no longer. */
 const BOUND_TO_CHANGE_USER = ['--bounding-set=-all,+setuid'];
 const ROOT_IN_GROUP: User = { uid: 0, gid: WORKER_USER };
-/** The sandbox that a worker is given when its walls are looked at, and its file. */
-const PROBE = { id: 'probe', file: ':memory:' };
-const PROBE_LIMITS = { maxBytes: 1024 * 1024, maxFileBytes: 1024, mustExist: false, joins: false };
 const DIES_WITH_SERVER = ['--pdeathsig', 'KILL'];
-const WALLS_OF_ROOMS: readonly (readonly RoomWall[])[] = [['net', 'files'], ['net'], ['files']];
-
-/** What has been proven in this process: a second server in it need not start a worker to know. */
-const proven = new Set<string>();
+/**
+ * The largest file that a worker may write, beside the sizes of two sandboxes, for a log may be as long as its file. A
+ * sandbox from before its server was given a smaller maximum can be so much larger.
+ */
+const FILE_SLACK_BYTES = 1024 * 1024 * 1024;
+const WHY_NO_SETPRIV = 'setpriv (util-linux) is not installed';
 
 /**
  * Finds the walls that this machine can give, and builds them: one that cannot be is missing. Throws, with a sentence
@@ -81,32 +88,54 @@ async function findWalls(options: WallOptions): Promise<Walls> {
   const missing = new Map<Wall, string>();
   if (process.platform !== 'linux') {
     for (const wall of WALLS) missing.set(wall, 'only Linux has it');
-    return wallsOf({ room: null, setpriv: null, caps: false, user: null, ownUser: null }, missing);
+    const states = Object.fromEntries(WALLS.map((wall) => [wall, false])) as WallStates;
+    return { command: [], user: null, ownUser: null, states, missing, close: () => {} };
   }
   const setpriv = toolPath('setpriv');
   const { wanted = WALLS } = options;
   const user = setpriv !== null && wanted.includes('uid') ? findUser(options, missing) : null;
   const caps = setpriv !== null && wanted.includes('caps');
   const room = await findRoom(options, user, missing);
+  const namespaces = setpriv === null ? [] : await findOwnNamespaces(room, wanted, missing);
+  const seccomp = wanted.includes('seccomp') && (await canFilter(missing));
   const ownUser = user?.uid === WORKER_USER ? ownUsers(options.dataFolder) : null;
-  const bare = { room: null, setpriv, caps: false, user: null, ownUser: null };
   // Root without capabilities may not open what is another user's.
   const foreign = foreignFolder(options.dataFolder);
   const capsAlone = caps && foreign === null;
   if (caps && foreign !== null) missing.set('caps', `${foreign} belongs to another user than root`);
   const capsOf = user === null ? capsAlone : caps;
-  const attempts: Attempt[] = [
-    ...(ownUser === null ? [] : [{ room, setpriv, caps: capsOf, user: ROOT_IN_GROUP, ownUser }]),
-    { ...bare, room, caps: capsOf, user },
-    { ...bare, room, caps: capsAlone },
-    ...(ownUser === null ? [] : [{ ...bare, caps: capsOf, user: ROOT_IN_GROUP, ownUser }]),
-    { ...bare, caps: capsOf, user },
-    { ...bare, caps: capsAlone },
-    { ...bare, room },
+  const users: Pick<Attempt, 'caps' | 'user' | 'ownUser'>[] = [
+    ...(ownUser === null ? [] : [{ caps: capsOf, user: ROOT_IN_GROUP, ownUser }]),
+    { caps: capsOf, user, ownUser: null },
+    { caps: capsAlone, user: null, ownUser: null },
+    { caps: false, user: null, ownUser: null },
   ];
-  for (const attempt of attempts) {
+  const mostFileBytes = options.maxSandboxBytes === undefined ? null : 2 * options.maxSandboxBytes + FILE_SLACK_BYTES;
+  // A namespace of users is entered by way of the room.
+  const ownIn = (inRoom: Room | null) =>
+    inRoom === null && !isRoot() ? [[]] : [namespaces, namespaces.filter((wall) => wall !== 'pid'), []];
+  const attempts = users.flatMap((one) =>
+    [room, null].flatMap((inRoom) =>
+      ownIn(inRoom).flatMap((own) =>
+        [seccomp, false].map(
+          (filters): Attempt => ({
+            ...one,
+            setpriv,
+            room: inRoom,
+            namespaces: own,
+            seccomp: filters,
+            mostFileBytes,
+          }),
+        ),
+      ),
+    ),
+  );
+  let usersCannotBe = false;
+  for (const attempt of mostFirst(attempts)) {
+    if (attempt.user !== null && usersCannotBe) continue;
     const walls = wallsOf(attempt, missing);
     const problem = prepareFolders(attempt, options) ?? (await problemWith(walls, options));
+    usersCannotBe ||= problem === MAY_NOT_SIGNAL;
     if (problem === null) {
       if (attempt.room === null) room?.close();
       if (walls.user === null && isRoot()) takeBack([join(options.dataFolder, 'spill')]);
@@ -117,7 +146,20 @@ async function findWalls(options: WallOptions): Promise<Walls> {
     for (const wall of WALLS) if (walls.states[wall] && !missing.has(wall)) missing.set(wall, problem);
   }
   room?.close();
-  return wallsOf(bare, missing);
+  const bare = { room: null, setpriv, namespaces: [], seccomp: false, caps: false, user: null, ownUser: null };
+  return wallsOf({ ...bare, mostFileBytes }, missing);
+}
+
+/** Each set of walls once, those with most walls first. */
+function mostFirst(attempts: readonly Attempt[]): Attempt[] {
+  const keyOf = (attempt: Attempt) => {
+    const { states, user, ownUser } = wallsOf(attempt, new Map());
+    return JSON.stringify([states, user, ownUser !== null]);
+  };
+  const countOf = (attempt: Attempt) => Object.values(wallsOf(attempt, new Map()).states).filter(Boolean).length;
+  return [...new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt])).values()]
+    .toReversed()
+    .toSorted((one, other) => countOf(other) - countOf(one));
 }
 
 /** Throws, with a sentence for the person who starts the server, when a wall that is required is not in force. */
@@ -143,36 +185,52 @@ export function wallsAtStart({ states, missing, user, ownUser }: Walls): { text:
 interface Attempt {
   room: Room | null;
   setpriv: string | null;
+  namespaces: readonly NamespaceWall[];
+  seccomp: boolean;
   caps: boolean;
   user: User | null;
   ownUser: OwnUser | null;
+  mostFileBytes: number | null;
 }
 
-function wallsOf({ room, setpriv, caps, user, ownUser }: Attempt, reasons: ReadonlyMap<Wall, string>): Walls {
+function wallsOf(attempt: Attempt, reasons: ReadonlyMap<Wall, string>): Walls {
+  const { room, namespaces, seccomp, caps, user, ownUser } = attempt;
   const states: WallStates = {
-    net: room?.walls.includes('net') ?? false,
+    net: namespaces.includes('net'),
     uid: ownUser !== null || user?.uid === WORKER_USER,
     caps,
-    files: room?.walls.includes('files') ?? false,
+    files: room?.hasFiles ?? false,
+    pid: namespaces.includes('pid'),
+    ipc: namespaces.includes('ipc'),
+    seccomp,
   };
+  return {
+    states,
+    command: commandOf(attempt),
+    isWrapped: states.pid,
+    user,
+    ownUser,
+    missing: new Map(WALLS.filter((wall) => !states[wall]).map((wall) => [wall, reasons.get(wall) ?? WHY_NO_SETPRIV])),
+    close: () => room?.close(),
+  };
+}
+
+/** What runs before a worker's own command, in the order in which each still may do what it does. */
+function commandOf({ room, setpriv, namespaces, seccomp, caps, user, ownUser, mostFileBytes }: Attempt): string[] {
   // Outside a namespace of its own only root may drop what bounds later capabilities; nobody gains any of them then.
   const mayBound = isRoot() || room !== null;
   const bound = ownUser === null ? BOUND : BOUND_TO_CHANGE_USER;
   const otherUser = user === null ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
   const flags = [...(caps ? NO_CAPABILITIES : []), ...(caps && mayBound ? bound : []), ...otherUser];
-  return {
-    states,
-    command: [...(room?.command ?? []), ...(setpriv === null ? [] : [setpriv, ...DIES_WITH_SERVER, ...flags])],
-    user,
-    ownUser,
-    missing: new Map(
-      WALLS.filter((wall) => !states[wall]).map((wall) => [
-        wall,
-        reasons.get(wall) ?? 'setpriv (util-linux) is not installed',
-      ]),
-    ),
-    close: () => room?.close(),
-  };
+  return [
+    ...(room?.enter ?? []),
+    // A wrapper ends with its server, and what it has begun ends with the wrapper.
+    ...(setpriv !== null && namespaces.includes('pid') ? [setpriv, ...DIES_WITH_SERVER] : []),
+    ...namespaceCommand(namespaces),
+    ...(room?.enterFiles ?? []),
+    ...(setpriv === null ? [] : [setpriv, ...DIES_WITH_SERVER, ...flags]),
+    ...loaderCommand({ filter: seccomp ? seccompFilter() : null, keepsStatm: room?.hasFiles ?? false, mostFileBytes }),
+  ];
 }
 
 function closeBoth(walls: Walls, guard: ServerGuard): void {
@@ -234,6 +292,7 @@ function prepareFolders({ user, ownUser }: Attempt, { dataFolder, cacheFolder }:
   }
 }
 
+/** The room for workers; null where there is none, or is no use for it. */
 async function findRoom(
   { dataFolder, cacheFolder, wanted = WALLS }: WallOptions,
   user: User | null,
@@ -244,82 +303,45 @@ async function findRoom(
     compileCacheFolder(cacheFolder, id),
   );
   for (const folder of [join(dataFolder, 'live'), spill]) makeFolderNow(folder);
-  for (const walls of WALLS_OF_ROOMS) {
-    if (!walls.every((wall) => wanted.includes(wall))) continue;
+  if (wanted.includes('files')) {
     try {
-      const room = await buildRoom(walls, {
+      return await buildRoom({
         readable: [...READABLE_CODE, process.execPath],
         writable: [join(dataFolder, 'live'), spill, ...caches].flatMap(withRealPath),
         hidden: withRealPath(dataFolder),
       });
-      for (const wall of walls) missing.delete(wall);
-      return room;
     } catch (error) {
-      for (const wall of walls) if (!missing.has(wall)) missing.set(wall, messageOf(error));
+      missing.set('files', messageOf(error));
     }
   }
-  return null;
-}
-
-/** Starts a worker behind the walls and looks at it: null when it works and they hold, else what is wrong. */
-async function problemWith(walls: Walls, { dataFolder, cacheFolder, maxStartMs }: WallOptions): Promise<string | null> {
-  const shape = JSON.stringify([walls.states, walls.user, walls.ownUser !== null, walls.command.length]);
-  if (proven.has(shape)) return null;
-  const cache = compileCacheFolder(cacheFolder, walls.user?.uid);
-  const options = { dataFolder, spillFolder: join(dataFolder, 'spill'), cacheFolder: cache, maxStartMs, walls };
-  const worker = startWorker(options, { compile: isEmptyFolder(cache) });
+  if (isRoot() || !NAMESPACE_WALLS.some((wall) => wanted.includes(wall))) return null;
   try {
-    await worker.ready;
-    const user = walls.ownUser?.(PROBE.id) ?? walls.user;
-    await opening(worker, walls.ownUser === null ? null : (user?.uid ?? null));
-    const problem = WALLS.map((wall) =>
-      walls.states[wall] && !holds(wall, worker.pid, user) ? `${wall} does not hold` : null,
-    );
-    const found = problem.find((one) => one !== null) ?? controlProblem(worker.pid);
-    if (found === null) proven.add(shape);
-    return found;
+    return await buildRoom(null);
   } catch (error) {
-    const message = worker.stderr().trim().split('\n')[0];
-    return `a worker does not start behind it${message ? `: ${message}` : `: ${messageOf(error)}`}`;
-  } finally {
-    worker.child.kill('SIGKILL');
-    await worker.exited;
+    for (const wall of NAMESPACE_WALLS) missing.set(wall, messageOf(error));
+    return null;
   }
 }
 
-/** Resolves when the worker has a file open, as this user; null: as it is. Rejects when it ends before. */
-async function opening(worker: Worker, uid: number | null): Promise<void> {
-  const opened = new Promise<void>((resolve) =>
-    worker.channel.onMessage((raw) => {
-      if (parseFromInstance(raw)?.type === 'opened') resolve();
-    }),
+/** Those that this machine gives each worker, of those that are wanted. */
+async function findOwnNamespaces(
+  room: Room | null,
+  wanted: readonly Wall[],
+  missing: Map<Wall, string>,
+): Promise<readonly NamespaceWall[]> {
+  if (room === null && !isRoot()) return [];
+  const { given, refused } = await findNamespaces(
+    room?.enter ?? [],
+    NAMESPACE_WALLS.filter((wall) => wanted.includes(wall)),
   );
-  const { file } = PROBE;
-  worker.channel.send({ type: 'open', spec: { file, policy: DEFAULT_POLICY, ...PROBE_LIMITS, uid } });
-  await Promise.race([opened, worker.exited.then((how) => Promise.reject(new Error(how)))]);
+  for (const [wall, why] of refused) missing.set(wall, why);
+  return given;
 }
 
-/** Whether the kernel says of a process that the wall stands. `user`: whom it has to be. */
-function holds(wall: Wall, pid: number, user: User | null): boolean {
-  if (wall === 'net' || wall === 'files') return isApart(pid, wall);
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const field = (name: string) => new RegExp(`^${name}:\\s+(.+)$`, 'm').exec(status)?.[1]?.split(/\s+/) ?? [];
-  if (wall === 'uid') {
-    return (
-      field('Uid').every((id) => Number(id) === user?.uid) && field('Gid').every((id) => Number(id) === WORKER_USER)
-    );
-  }
-  const none = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].every((name) => /^0+$/.test(field(name)[0] ?? ''));
-  return none && field('NoNewPrivs')[0] === '1';
-}
-
-/** What the server needs of a worker and may not do to one of another user: null when it may. */
-function controlProblem(pid: number): string | null {
-  try {
-    setPriority(pid, workerNiceness());
-    process.kill(pid, 0);
-  } catch {
-    return 'the server may not signal its processes or set their priority';
-  }
-  return residentBytes(pid) > 0 ? null : 'the server cannot see the memory of its processes';
+/** Whether a filter of system calls can be loaded here. */
+async function canFilter(missing: Map<Wall, string>): Promise<boolean> {
+  const options = { filter: seccompFilter(), keepsStatm: false, mostFileBytes: null };
+  const problem = loaderProblem() ?? (await problemWithCommand(loaderCommand(options)));
+  if (problem !== null) missing.set('seccomp', problem);
+  return problem === null;
 }

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -24,8 +24,21 @@ const elsewhere = mkdtempSync(join(tmpdir(), 'winterdock-elsewhere-'));
 const OTHER = 'other';
 const ofOther = join(folder, 'live', OTHER, 'vfs.sqlite');
 const ofAnother = join(elsewhere, 'of-another');
+const inherited = join(elsewhere, 'inherited');
 const listening = createServer((socket) => socket.end());
 let port = 0;
+
+/** Where the server has a file open that it has inherited itself, and that only root may read. */
+const INHERITED = 200;
+const SHARED_KEY = 0x77_69_6e_74;
+/** Of this sandbox. */
+const TAKEN_OVER = 'taken-over';
+const ownFolder = join(folder, 'live', TAKEN_OVER);
+/** By which what it has forked is found. */
+const FORKED = String(600_000 + process.pid);
+/** The name of an abstract socket, and by it the process that listens on it. */
+const ABSTRACT = `winterdock-${process.pid}`;
+const MAX_SANDBOX_BYTES = 1024 * 1024 * 1024;
 
 type Tried = Pick<Walls, 'command' | 'user' | 'ownUser'>;
 
@@ -57,7 +70,86 @@ function attemptsOn(victim: number, neighbour: number): Record<string, string> {
     'opens the memory of another sandbox’s process': `fs.closeSync(fs.openSync('/proc/${neighbour}/mem', 'r'))`,
     'signals another sandbox’s process': `process.kill(${neighbour}, 'SIGTERM')`,
     'signals the server': `process.kill(${victim}, 'SIGTERM')`,
+    'reads a file that the server has inherited open': `fs.readSync(${INHERITED}, Buffer.alloc(8), 0, 8, 0)`,
   };
+}
+
+/** Numbers of system calls: socket, setuid, unshare, ptrace. */
+const NUMBERS = process.arch === 'arm64' ? [198, 146, 97, 117] : [41, 105, 272, 101];
+
+/** The same with the help of the system, as Perl that is true when it was done. */
+function nativeAttemptsOn(victim: number): Record<string, string> {
+  const [socket, , unshare, ptrace] = NUMBERS;
+  const mine = (name: string) => `'${join(ownFolder, name)}'`;
+  return {
+    'traces the server': `syscall(${ptrace}, 16, ${victim}, 0, 0) == 0`,
+    'reads memory that the server shares by a key': `my $id = shmget(${SHARED_KEY}, 8, 0); defined $id and shmread($id, my $text, 0, 8)`,
+    'connects to an abstract socket of another sandbox': `socket(TO, 1, 1, 0) and connect(TO, pack('Sa*', 1, "\\x00${ABSTRACT}"))`,
+    'opens a socket to the machine’s host (vsock)': `syscall(${socket}, 40, 1, 0) >= 0`,
+    'opens a socket to the kernel (netlink)': `syscall(${socket}, 16, 3, 0) >= 0`,
+    'makes namespaces of its own': `syscall(${unshare}, 0x10000000) == 0`,
+    'makes a link in its folder': `symlink('/etc/shadow', ${mine('link')})`,
+    'makes a FIFO in its folder': `system('/usr/bin/mkfifo', ${mine('fifo')}) == 0`,
+    'makes a file of 20 GiB': `open(FILE, '>', ${mine('sparse')}) and truncate(FILE, 20 * 2 ** 30)`,
+    'forks what outlives it': `my $forked = fork(); defined($forked) and ($forked or exec('/bin/sleep', '${FORKED}'))`,
+  };
+}
+
+/** Listens on an abstract socket, as a worker of another sandbox that was taken over too. */
+async function startListener({ command, ownUser }: Tried): Promise<ChildProcess> {
+  const script = `${becoming(ownUser?.(OTHER).uid)} $| = 1; $SIG{XFSZ} = 'IGNORE';
+    socket(AT, 1, 1, 0) && bind(AT, pack('Sa*', 1, "\\x00${ABSTRACT}")) && listen(AT, 1);
+    print "1\\n"; sleep 600`;
+  const [file = '', ...args] = [...command, '/usr/bin/perl', '-e', script];
+  const listener = spawn(file, args, { env: { NODE_ENV: 'test' }, stdio: ['ignore', 'pipe', 'inherit'] });
+  await Promise.race([once(listener.stdout, 'data'), once(listener, 'exit')]);
+  return listener;
+}
+
+const becoming = (uid: number | undefined) => (uid === undefined ? '' : `syscall(${NUMBERS[1]}, ${uid}) == 0 or die;`);
+
+/** What succeeded of the attempts of native code. */
+async function tryNative(walls: Tried, victim: number): Promise<Record<string, boolean>> {
+  const listener = await startListener(walls);
+  const attempts = Object.entries(nativeAttemptsOn(victim));
+  const script = `${becoming(walls.ownUser?.(TAKEN_OVER).uid)} $| = 1; $SIG{XFSZ} = 'IGNORE';
+    ${attempts.map(([, code], at) => `print "${at} ", ((eval { ${code} }) ? 1 : 0), "\\n";`).join('\n')}`;
+  const [file = '', ...args] = [...walls.command, '/usr/bin/perl', '-e', script];
+  const child = spawn(file, args, { env: { NODE_ENV: 'test' }, stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  // What it has forked may hold its output.
+  const closed = once(child, 'close');
+  await once(child, 'exit');
+  const outliving = processesWith(FORKED);
+  for (const pid of outliving) process.kill(pid, 'SIGKILL');
+  await closed;
+  await end(listener);
+  const done = new Map(output.split('\n').map((line) => [line.split(' ')[0], line.endsWith(' 1')]));
+  const entries = attempts.map(([name], at): [string, boolean] => [name, done.get(String(at)) ?? false]);
+  return { ...Object.fromEntries(entries), 'forks what outlives it': outliving.length > 0 };
+}
+
+/** By its own id: a wrapper does not take along what has changed its user. */
+async function end(child: ChildProcess): Promise<void> {
+  const closed = child.exitCode === null && child.signalCode === null ? once(child, 'close') : null;
+  for (const pid of processesWith(ABSTRACT)) process.kill(pid, 'SIGKILL');
+  await closed;
+}
+
+function processesWith(text: string): number[] {
+  const holds = (pid: number) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
+    } catch {
+      return false;
+    }
+  };
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && pid !== process.pid && holds(pid));
 }
 
 /** What succeeded of the attempts, by name. */
@@ -69,7 +161,7 @@ async function tryAll(walls: Tried, flags: readonly string[]): Promise<Record<st
   // Until then it is root's.
   while (!readFileSync(`/proc/${neighbour}/cmdline`, 'utf8').startsWith('/bin/sleep')) await pause(5);
   const attempts = attemptsOn(victim, neighbour);
-  const own = walls.ownUser?.('taken-over');
+  const own = walls.ownUser?.(TAKEN_OVER);
   const tries = Object.entries(attempts).map(
     ([name, code]) =>
       `try { ${code}; done[${JSON.stringify(name)}] = true } catch { done[${JSON.stringify(name)}] = false }`,
@@ -78,7 +170,9 @@ async function tryAll(walls: Tried, flags: readonly string[]): Promise<Record<st
     const done = {};
     ${own === undefined ? '' : `process.setuid(${own.uid});`}
     (async () => { ${tries.join('\n')}; console.log(JSON.stringify(done)); process.exit(0); })()`;
-  const [file = '', ...args] = [...walls.command, process.execPath, '--no-warnings', ...flags, '-e', probe];
+  const native = await tryNative(walls, victim);
+  const opens = ['/bin/bash', '-c', `exec ${INHERITED}<"$0"; exec "$@"`, inherited];
+  const [file = '', ...args] = [...opens, ...walls.command, process.execPath, '--no-warnings', ...flags, '-e', probe];
   const child = spawn(file, args, { env: { NODE_ENV: 'test' }, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -86,7 +180,7 @@ async function tryAll(walls: Tried, flags: readonly string[]): Promise<Record<st
   });
   await once(child, 'close');
   for (const one of victims) one.kill('SIGKILL');
-  return JSON.parse(output) as Record<string, boolean>;
+  return { ...(JSON.parse(output) as Record<string, boolean>), ...native };
 }
 
 /** The file of another sandbox, as the server makes it. */
@@ -96,10 +190,20 @@ function makeOther(): void {
   writeFileSync(ofOther, 'of another tenant');
 }
 
+/** The folder of this one, with its file. */
+function makeOwn(): void {
+  rmSync(ownFolder, { recursive: true, force: true });
+  mkdirSync(ownFolder, { recursive: true });
+  writeFileSync(join(ownFolder, 'vfs.sqlite'), '');
+}
+
 async function behind(wanted: readonly Wall[]): Promise<Record<string, boolean> | null> {
-  const walls = await buildWalls({ dataFolder: folder, cacheFolder, maxStartMs: 30_000, wanted });
+  const limits = { maxStartMs: 30_000, maxSandboxBytes: MAX_SANDBOX_BYTES };
+  const walls = await buildWalls({ dataFolder: folder, cacheFolder, ...limits, wanted });
   makeOther();
+  makeOwn();
   giveSandbox({ id: OTHER, file: ofOther }, walls);
+  giveSandbox({ id: TAKEN_OVER, file: join(ownFolder, 'vfs.sqlite') }, walls);
   try {
     return wanted.every((wall) => walls.states[wall]) ? await tryAll(walls, []) : null;
   } finally {
@@ -113,6 +217,17 @@ listening.listen(0, '127.0.0.1');
 await once(listening, 'listening');
 port = (listening.address() as AddressInfo).port;
 makeOther();
+makeOwn();
+writeFileSync(inherited, 'of the server', { mode: 0o600 });
+const sharer = spawn(
+  '/usr/bin/perl',
+  [
+    '-e',
+    `defined(my $id = shmget(${SHARED_KEY}, 8, 01666)) or die; $SIG{TERM} = sub { shmctl($id, 0, 0); exit }; print 1; close STDOUT; sleep 600`,
+  ],
+  { env: { NODE_ENV: 'test' }, stdio: ['ignore', 'pipe', 'inherit'] },
+);
+await once(sharer.stdout, 'data');
 const made = new DatabaseSync(registry);
 made.exec('CREATE TABLE t AS SELECT 1 AS one');
 made.close();
@@ -131,5 +246,6 @@ if (isRoot) {
 columns.all = await behind(isRoot ? WALLS : WALLS.filter((wall) => wall !== 'uid'));
 process.stdout.write(JSON.stringify(columns));
 listening.close();
+sharer.kill('SIGTERM');
 rmSync(folder, { recursive: true, force: true });
 rmSync(elsewhere, { recursive: true, force: true });

@@ -103,12 +103,12 @@ export class FileAccess {
 
   async stat(path: string): Promise<GitStat> {
     this.#check();
-    return statOf(await this.#fs.stat(path));
+    return processStat(await this.#fs.stat(path));
   }
 
   async lstat(path: string): Promise<GitStat> {
     this.#check();
-    return statOf(await this.#fs.lstat(path));
+    return processStat(await this.#fs.lstat(path));
   }
 
   /** Null when there is nothing at this path. */
@@ -155,7 +155,7 @@ export class FileAccess {
   }
 }
 
-function statOf(stat: Awaited<ReturnType<IFileSystem['lstat']>>): GitStat {
+function processStat(stat: Awaited<ReturnType<IFileSystem['lstat']>>): GitStat {
   const kind = stat.isSymbolicLink ? LINK : stat.isDirectory ? DIRECTORY : FILE;
   const mtimeMs = stat.mtime.getTime();
   return {

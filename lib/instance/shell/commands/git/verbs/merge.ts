@@ -76,7 +76,7 @@ export async function merge(context: GitContext, args: string[]): Promise<number
     await checkOutTree(context, head, theirs, { what: 'merge' });
     await moveHead(context, theirs, `merge ${name}: Fast-forward`);
     say('Fast-forward\n');
-    say(await statOf(repository, head, theirs));
+    say(await processStat(repository, head, theirs));
     return 0;
   }
   if (line.has('ff-only')) throw fatal('Not possible to fast-forward, aborting.');
@@ -142,11 +142,11 @@ async function conclude(
   );
   await moveHead(context, oid, `merge ${name}: Merge made by the 'ort' strategy.`);
   say("Merge made by the 'ort' strategy.\n");
-  say(await statOf(repository, head, oid));
+  say(await processStat(repository, head, oid));
   return 0;
 }
 
-async function statOf(repository: Repository, from: string, to: string): Promise<string> {
+async function processStat(repository: Repository, from: string, to: string): Promise<string> {
   const plain = changesBetween(await repository.treeFiles(from), await repository.treeFiles(to));
   const changes = await withRenames(plain, readObjects(repository));
   return statText(await contentsOf(changes, readObjects(repository))) + summaryText(changes);

@@ -1,0 +1,238 @@
+/**
+ * The filter of system calls around a worker, as the bytes that the kernel takes (classic BPF). It knows what a process
+ * of ours needs: threads, files that it opens by name, and the channel that it has. Knows nothing of who loads it.
+ */
+
+/** Numbers of calls: of x86-64, and of arm64, which has the generic ones. -1: it has no such call. */
+type Numbers = readonly [x64: number, arm64: number];
+
+/** By number 424 and later ones both have the same. */
+const FIRST_COMMON = 424;
+
+/** What no worker does. Grouped by what it would be good for. */
+const REFUSED: Record<string, Numbers> = {
+  // Mounts and roots.
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  chroot: [161, 51],
+  // Namespaces.
+  unshare: [272, 97],
+  setns: [308, 268],
+  // Other processes: of the calls that signal, `tgkill` is left, to the process itself.
+  fork: [57, -1],
+  vfork: [58, -1],
+  ptrace: [101, 117],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  kcmp: [312, 272],
+  kill: [62, 129],
+  tkill: [200, 130],
+  rt_sigqueueinfo: [129, 138],
+  rt_tgsigqueueinfo: [297, 240],
+  migrate_pages: [256, 238],
+  move_pages: [279, 239],
+  // Sockets: the channel is there already.
+  socket: [41, 198],
+  socketpair: [53, 199],
+  bind: [49, 200],
+  listen: [50, 201],
+  accept: [43, 202],
+  accept4: [288, 242],
+  connect: [42, 203],
+  // Shared memory, semaphores and queues.
+  shmget: [29, 194],
+  shmat: [30, 196],
+  shmctl: [31, 195],
+  semget: [64, 190],
+  semop: [65, 193],
+  semctl: [66, 191],
+  semtimedop: [220, 192],
+  msgget: [68, 186],
+  msgsnd: [69, 189],
+  msgrcv: [70, 188],
+  msgctl: [71, 187],
+  mq_open: [240, 180],
+  mq_unlink: [241, 181],
+  // Files that are no files, other names of files, and files by no name.
+  mknod: [133, -1],
+  mknodat: [259, 33],
+  symlink: [88, -1],
+  symlinkat: [266, 36],
+  link: [86, -1],
+  linkat: [265, 37],
+  name_to_handle_at: [303, 264],
+  open_by_handle_at: [304, 265],
+  memfd_create: [319, 279],
+  fanotify_init: [300, 262],
+  quotactl: [179, 60],
+  // Seldom used parts of the kernel, where its faults are.
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  userfaultfd: [323, 282],
+  keyctl: [250, 219],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  splice: [275, 76],
+  tee: [276, 77],
+  vmsplice: [278, 75],
+  remap_file_pages: [216, 234],
+  personality: [135, 92],
+  modify_ldt: [154, -1],
+  lookup_dcookie: [212, 18],
+  nfsservctl: [180, 42],
+  uselib: [134, -1],
+  ustat: [136, -1],
+  sysfs: [139, -1],
+  _sysctl: [156, -1],
+  vhangup: [153, 58],
+  // The machine.
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  reboot: [169, 142],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  acct: [163, 89],
+  syslog: [103, 116],
+  settimeofday: [164, 170],
+  clock_settime: [227, 112],
+  clock_adjtime: [305, 266],
+  adjtimex: [159, 171],
+  sethostname: [170, 161],
+  setdomainname: [171, 162],
+  iopl: [172, -1],
+  ioperm: [173, -1],
+};
+
+/**
+ * What a worker may use of calls from `FIRST_COMMON` on. Any other is answered as by a kernel that does not know it, as
+ * C libraries expect; so is one that a later kernel brings. Left out on purpose: io_uring, clone3 whose flags no filter
+ * sees, pidfds, the new calls for mounts, secret memory.
+ */
+const ALLOWED_COMMON: Record<string, number> = {
+  close_range: 436,
+  openat2: 437,
+  faccessat2: 439,
+  epoll_pwait2: 441,
+  landlock_create_ruleset: 444,
+  landlock_add_rule: 445,
+  landlock_restrict_self: 446,
+  futex_waitv: 449,
+  cachestat: 451,
+  fchmodat2: 452,
+  map_shadow_stack: 453,
+  futex_wake: 454,
+  futex_wait: 455,
+  futex_requeue: 456,
+  mseal: 462,
+};
+
+const CLONE: Numbers = [56, 220];
+const TGKILL: Numbers = [234, 131];
+const IOCTL: Numbers = [16, 29];
+
+/** All calls that the filter names, with their numbers. */
+export const CALLS_BY_NAME: Readonly<Record<string, Numbers>> = {
+  ...REFUSED,
+  ...Object.fromEntries(
+    Object.entries(ALLOWED_COMMON).map(([name, number]): [string, Numbers] => [name, [number, number]]),
+  ),
+  clone: CLONE,
+  tgkill: TGKILL,
+  ioctl: IOCTL,
+};
+
+/** Flags of `clone`: threads have the first, new namespaces one of the others. */
+const CLONE_THREAD = 0x1_0000;
+const CLONE_NEW_ANY = 0x7e02_0000;
+/** Requests that type into a terminal. */
+const TERMINAL_REQUESTS = [0x5412, 0x541c];
+/** Calls of the x32 ABI have this bit. */
+const X32_BIT = 0x4000_0000;
+
+/** The kernel's name of each architecture (linux/audit.h). */
+const ARCHITECTURES: Partial<Record<NodeJS.Architecture, { audit: number; at: 0 | 1 }>> = {
+  x64: { audit: 0xc000_003e, at: 0 },
+  arm64: { audit: 0xc000_00b7, at: 1 },
+};
+
+/** Instructions, and places of what they load, in bytes (linux/bpf_common.h, linux/seccomp.h). */
+const LOAD = 0x20;
+const IF_EQUAL = 0x15;
+const IF_AT_LEAST = 0x35;
+const IF_ANY_BIT = 0x45;
+const RETURN = 0x06;
+const NUMBER_AT = 0;
+const ARCHITECTURE_AT = 4;
+const FIRST_ARGUMENT_AT = 16;
+const SECOND_ARGUMENT_AT = 24;
+const INSTRUCTION_BYTES = 8;
+
+const ALLOW = 0x7fff_0000;
+const KILL_PROCESS = 0x8000_0000;
+const REFUSE = 0x0005_0000;
+const EPERM = REFUSE | 1;
+const ENOSYS = REFUSE | 38;
+
+export interface SeccompFilter {
+  /** The program, as hexadecimal digits. */
+  readonly code: string;
+  /** Where in its bytes the process id belongs to which alone the process may send signals: 32 bits, its own order. */
+  readonly ownPidAt: number;
+}
+
+/** The filter for processes of an architecture; null where there is none for it. */
+export function seccompFilter(architecture: NodeJS.Architecture = process.arch): SeccompFilter | null {
+  const found = ARCHITECTURES[architecture];
+  if (found === undefined) return null;
+  const { audit, at } = found;
+  const program: [code: number, value: number, ifTrue: number, ifFalse: number][] = [];
+  const add = (code: number, value: number, ifTrue = 0, ifFalse = 0) =>
+    program.push([code, value, ifTrue, ifFalse]) - 1;
+  /** Answers with `answer` when the comparison holds; else goes on. */
+  const when = (comparison: number, value: number, answer: number) => {
+    const place = add(comparison, value, 0, 1);
+    add(RETURN, answer);
+    return place;
+  };
+  add(LOAD, ARCHITECTURE_AT);
+  add(IF_EQUAL, audit, 1, 0);
+  add(RETURN, KILL_PROCESS);
+  add(LOAD, NUMBER_AT);
+  if (architecture === 'x64') when(IF_AT_LEAST, X32_BIT, EPERM);
+  const common = Object.values(ALLOWED_COMMON);
+  // Over the test of each of them, and the answer.
+  add(IF_AT_LEAST, FIRST_COMMON, 0, common.length * 2 + 1);
+  for (const number of common) when(IF_EQUAL, number, ALLOW);
+  add(RETURN, ENOSYS);
+  for (const numbers of Object.values(REFUSED)) if (numbers[at] >= 0) when(IF_EQUAL, numbers[at], EPERM);
+  add(IF_EQUAL, CLONE[at], 0, 5);
+  add(LOAD, FIRST_ARGUMENT_AT);
+  when(IF_ANY_BIT, CLONE_NEW_ANY, EPERM);
+  add(IF_ANY_BIT, CLONE_THREAD, 1, 0);
+  add(RETURN, EPERM);
+  add(IF_EQUAL, TGKILL[at], 0, 4);
+  add(LOAD, FIRST_ARGUMENT_AT);
+  const ownPid = when(IF_EQUAL, 0, ALLOW);
+  add(RETURN, EPERM);
+  add(IF_EQUAL, IOCTL[at], 0, 1 + 2 * TERMINAL_REQUESTS.length);
+  add(LOAD, SECOND_ARGUMENT_AT);
+  for (const request of TERMINAL_REQUESTS) when(IF_EQUAL, request, EPERM);
+  add(RETURN, ALLOW);
+  return { code: bytesOf(program).toString('hex'), ownPidAt: ownPid * INSTRUCTION_BYTES + 4 };
+}
+
+function bytesOf(program: readonly [code: number, value: number, ifTrue: number, ifFalse: number][]): Buffer {
+  const bytes = Buffer.alloc(program.length * INSTRUCTION_BYTES);
+  for (const [at, [code, value, ifTrue, ifFalse]] of program.entries()) {
+    const start = at * INSTRUCTION_BYTES;
+    bytes.writeUInt16LE(code, start);
+    bytes.writeUInt8(ifTrue, start + 2);
+    bytes.writeUInt8(ifFalse, start + 3);
+    bytes.writeUInt32LE(value >>> 0, start + 4);
+  }
+  return bytes;
+}
