@@ -48,3 +48,30 @@ test.runIf(process.platform === 'linux')('a server without descriptors left refu
   }
   expect(server.output()).not.toMatch(/nobody caught/);
 });
+
+test.runIf(process.platform === 'linux')(
+  'at 64 descriptors nothing is cut and nothing is a fault of the server or of a sandbox',
+  async () => {
+    server = await spawnServer({ folder, within: ['/bin/sh', '-c', 'ulimit -n 64; exec "$0" "$@"'] });
+    const { call } = server;
+    for (const id of IDS) await call('POST', '/api/instances', { id, tenant: 'acme' });
+    const exec = (id: string) => call<Said>('POST', `/api/instances/${id}/exec`, { command: 'echo kept > file' });
+    const read = (id: string) => call<Said>('GET', `/api/instances/${id}/volumes/workspace/file`);
+    // Far more at a time than there are descriptors.
+    const many = Array.from({ length: 6 }, () => IDS).flat();
+    const answers = await Promise.all([...IDS.map(exec), ...many.map(read)]);
+    const said = new Set(answers.map(({ status, json }) => (status === 200 ? 'done' : `${status} ${json.code}`)));
+    for (const answer of said) expect(['done', '404 not_found', '503 capacity']).toContain(answer);
+    expect(said).toContain('503 capacity');
+    const listed = await call<{ fault: string | null }[]>('GET', '/api/instances?limit=50');
+    expect(listed.status, listed.text).toBe(200);
+    expect(listed.json.map(({ fault }) => fault)).toEqual(IDS.map(() => null));
+    // There is room again: what was refused goes.
+    for (const id of IDS) await call('POST', `/api/instances/${id}/suspend`);
+    for (const id of IDS) {
+      expect((await exec(id)).status).toBe(200);
+      await call('POST', `/api/instances/${id}/suspend`);
+    }
+    expect(server.output()).not.toMatch(/nobody caught/);
+  },
+);

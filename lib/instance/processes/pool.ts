@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { makeFolderNow } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { FILES_OF_WORKER, requireRoomFor } from '../../base/open-files.ts';
 import type { FetchHost } from '../fetch-messages.ts';
 import type { Claim, InstancePool, InstanceProcess, MemoryUse, OpenSpec } from '../instance.ts';
 import { compileCacheFolder, isEmptyFolder } from './compile-cache.ts';
@@ -51,10 +52,7 @@ const MAX_START_MS = 30_000;
  * Delay from a hand-off to the start of the next worker, in milliseconds. A wake with its first call takes about five.
  */
 const REFILL_MS = 25;
-/**
- * Workers that start at the same time: one more than processors, for one waits for the disk or for this thread. More
- * would only start later, each of them.
- */
+/** Workers that start at the same time: one more than processors, for one waits for the disk or for this thread. */
 const PARALLEL_STARTS = availableParallelism() + 1;
 /** Delay before the next attempt after a failed start, in milliseconds. */
 const RETRY_MS = 1000;
@@ -174,9 +172,9 @@ class Pool implements InstancePool {
   }
 
   #requireCapacity(): void {
-    const { shortage } = this;
-    if (shortage === 'places') throw noPlace(this.#options.maxActive);
-    if (shortage === 'memory') throw noMemory(this.memory);
+    if (this.shortage === 'places') throw noPlace(this.#options.maxActive);
+    if (this.shortage === 'memory') throw noMemory(this.memory);
+    if (this.#ready.length === 0) requireRoomFor(FILES_OF_WORKER);
   }
 
   open(spec: OpenSpec): InstanceProcess {
