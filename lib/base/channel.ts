@@ -35,6 +35,7 @@ const WORKER_TEXT: TextLimits = { bytes: 15 * 1024 * 1024, values: 60_000 };
 const PLACES = [
   ['result', 'content'],
   ['request', 'body'],
+  ['answer', 'content'],
 ] as const;
 const NO_BYTES = 255;
 

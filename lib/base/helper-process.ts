@@ -2,20 +2,18 @@
  * A process that does one thing at a time for the server, in bounded memory and time: its start, its messages and its
  * end. Knows nothing of what it does.
  */
-import { type ChildProcess, fork, type SerializationType } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
 import { WinterdockError } from './errors.ts';
+import { compiledOnce } from './helper-cache.ts';
+import { type StartedHelper, startHelper } from './helper-start.ts';
 import { privateBytes } from './resident-memory.ts';
 import { deserializeError, type SerializedError } from './serialized-error.ts';
-import { withoutSignalsUnlessStarted } from './unstarted.ts';
+import type { HelperWalls } from './walls.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const NICENESS = 5;
 const STDERR_TAIL = 2000;
-/** From util-linux: the kernel ends the process when the thread that started it is gone. */
-const SETPRIV = '/usr/bin/setpriv';
 
 export interface HelperOptions<Message> {
   /** What it is called in errors: `A ${name} process …`. */
@@ -25,7 +23,6 @@ export interface HelperOptions<Message> {
   flags: readonly string[];
   /** Its whole environment, beside what every helper has. */
   env: Readonly<Record<string, string>>;
-  serialization: SerializationType;
   stdout: 'ignore' | 'pipe';
   /** It is ended above this memory, in bytes, files that it maps aside. */
   memoryBytes: number;
@@ -37,6 +34,8 @@ export interface HelperOptions<Message> {
   tooMuchMemory: () => WinterdockError;
   /** Why it ended, by the end of what it wrote to stderr; null when that does not tell. */
   explainExit?: (stderr: string) => WinterdockError | null;
+  /** What stands around it beside its flags. */
+  walls: HelperWalls | null;
   /** Checks a message of the process. Throws for anything that it may not send. */
   parse: (message: unknown) => Message;
 }
@@ -45,7 +44,8 @@ type Waiter<Message> = { take: (message: Message) => void; fail: (error: unknown
 type AnyMessage = { ready: true } | { failure: SerializedError } | object;
 
 export class HelperProcess<Message extends AnyMessage> {
-  readonly #child: ChildProcess;
+  readonly #child: StartedHelper['child'];
+  readonly #channel: StartedHelper['channel'];
   readonly #options: HelperOptions<Message>;
   /** Resolves when it is gone. */
   readonly exited: Promise<void>;
@@ -54,8 +54,9 @@ export class HelperProcess<Message extends AnyMessage> {
   #reason: WinterdockError | null = null;
   #stderr = '';
 
-  private constructor(child: ChildProcess, options: HelperOptions<Message>) {
+  private constructor({ child, channel }: StartedHelper, options: HelperOptions<Message>) {
     this.#child = child;
+    this.#channel = channel;
     this.#options = options;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
@@ -77,7 +78,7 @@ export class HelperProcess<Message extends AnyMessage> {
       child.once('exit', gone);
       child.on('error', () => (child.pid === undefined ? gone() : child.kill('SIGKILL')));
     });
-    child.on('message', (message) => this.#take(message));
+    channel.onMessage((message) => this.#take(message));
     if (signals.some(({ aborted }) => aborted)) abort();
   }
 
@@ -86,16 +87,12 @@ export class HelperProcess<Message extends AnyMessage> {
    * why it was ended meanwhile.
    */
   static async start<Message extends AnyMessage>(options: HelperOptions<Message>): Promise<HelperProcess<Message>> {
-    const guarded = process.platform === 'linux' && existsSync(SETPRIV);
-    const child = fork(options.entry, [], {
-      serialization: options.serialization,
-      stdio: ['ignore', options.stdout, 'pipe', 'ipc'],
-      env: { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1', ...options.env },
-      ...(guarded
-        ? { execPath: SETPRIV, execArgv: ['--pdeathsig', 'KILL', process.execPath, ...options.flags] }
-        : { execArgv: [...options.flags] }),
-    });
-    const started = new HelperProcess(withoutSignalsUnlessStarted(child), options);
+    const { entry, flags, env, stdout, walls } = options;
+    const start = { entry, flags, env, stdout, walls, mostBytes: 0 };
+    await compiledOnce(start);
+    const helper = startHelper(start);
+    const { child } = helper;
+    const started = new HelperProcess(helper, options);
     try {
       await started.next(
         (message) => 'ready' in message,
@@ -112,7 +109,7 @@ export class HelperProcess<Message extends AnyMessage> {
   }
 
   get isRunning(): boolean {
-    return this.#child.connected && this.#reason === null;
+    return this.#channel.isOpen && this.#reason === null;
   }
 
   /** Null unless `stdout` is `pipe`. */
@@ -121,12 +118,12 @@ export class HelperProcess<Message extends AnyMessage> {
   }
 
   send(message: object): void {
-    this.#child.send(message);
+    this.#channel.send(message);
   }
 
   /** Lets it end by itself. */
   disconnect(): void {
-    this.#child.disconnect();
+    this.#channel.close();
   }
 
   /**
@@ -149,7 +146,7 @@ export class HelperProcess<Message extends AnyMessage> {
         },
         fail: (error) => done(() => reject(error)),
       };
-      if (!this.#child.connected) this.#settle((waiter) => waiter.fail(this.#exitError()));
+      if (!this.#channel.isOpen) this.#settle((waiter) => waiter.fail(this.#exitError()));
     });
   }
 

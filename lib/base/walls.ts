@@ -15,3 +15,47 @@ export type WallStates = Record<Wall, boolean>;
 export function isWall(name: string): name is Wall {
   return (WALLS as readonly string[]).includes(name);
 }
+
+/** A user and a group, by their ids. */
+export interface FileUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * Which users open guests' files for the server. Each answer is of the file as it is now; a link is followed by nobody.
+ */
+export interface HelperUsers {
+  /**
+   * Who may read the file (absolute): the user of its group, which is its tenant's, else its owner. One that is the
+   * server's alone is given to a group of its own first, which changes its ctime.
+   */
+  reading(path: string): FileUser;
+  /** The owner of a file; null where that is no user of sandboxes. */
+  ownerOf(path: string): FileUser | null;
+  /** Nobody's user: of a file that is not there. */
+  readonly nobody: FileUser;
+  /** Gives a file that the server has just made to this user. */
+  give(path: string, user: FileUser): void;
+  /** Gives a folder of the server's, and the files in it, to this user, or to a new one. Returns whom. */
+  lend(folder: string, to?: FileUser): FileUser;
+  /**
+   * Takes back a file that was given, or a folder with the files in it: they are the server's then, and read by a
+   * group. In a folder what is no file, or one with more names, is removed; folders in it stay.
+   */
+  takeBack(path: string): void;
+}
+
+/** What stands around a process that opens guests' files for the server. */
+export interface HelperWalls {
+  /** Runs the process's own command, as the same process. */
+  readonly command: readonly string[];
+  /** Its last arguments, by which it is found when its server has died. */
+  readonly marks: readonly string[];
+  /** Folder of its compile cache, which no process that has seen a guest's bytes can write. */
+  readonly cacheFolder: string;
+  /** Null: they stay the user that they start as. */
+  readonly users: HelperUsers | null;
+  readonly states: WallStates;
+  close(): void;
+}

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { entryOf } from '../base/bundled.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { HelperProcess } from '../base/helper-process.ts';
+import type { FileUser, HelperUsers, HelperWalls } from '../base/walls.ts';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from '../instance/processes/process.ts';
 import {
   type BundleAnswerTo,
@@ -15,6 +16,7 @@ import {
   type BundleTask,
   type LeftOutSummary,
   parseBundleMessage,
+  type ToBundleProcess,
 } from './messages.ts';
 
 const SOURCE = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -29,6 +31,10 @@ const EXEC_ARGV = ['--no-warnings', '--max-old-space-size=192', '--max-semi-spac
 
 export interface BundleProcessOptions {
   dataFolder: string;
+  /** What stands around it beside its flags. */
+  walls: HelperWalls | null;
+  /** The folder that its tasks are about: with walls it is lent to the process while that runs. */
+  folder: string;
   /** Absolute path of the folder of the server's compile caches. */
   cacheFolder: string;
   /** The process is ended above this memory, in bytes, files that it maps aside. */
@@ -39,9 +45,15 @@ export interface BundleProcessOptions {
 
 export class BundleProcess {
   readonly #process: HelperProcess<BundleMessage>;
+  readonly #users: HelperUsers | null;
+  readonly #folder: string;
+  #user: FileUser | null = null;
+  #isLent = false;
 
-  private constructor(process: HelperProcess<BundleMessage>) {
+  private constructor(process: HelperProcess<BundleMessage>, { walls, folder }: BundleProcessOptions) {
     this.#process = process;
+    this.#users = walls?.users ?? null;
+    this.#folder = folder;
   }
 
   /** Starts a process and waits until it is ready. Throws `capacity`, and `storage_unavailable` when it is aborted. */
@@ -57,7 +69,7 @@ export class BundleProcess {
           [FOLDER_MARK]: options.dataFolder,
           [SERVER_MARK]: serverMark(process.pid),
         },
-        serialization: 'json',
+        walls: options.walls,
         stdout: 'pipe',
         memoryBytes: options.memoryBytes,
         memoryIntervalMs: MEMORY_INTERVAL_MS,
@@ -66,12 +78,13 @@ export class BundleProcess {
         tooMuchMemory,
         parse: parseBundleMessage,
       }),
+      options,
     );
   }
 
   /** Runs one task. Throws the task's error, or the reason why the process ended before its answer. */
   async run<T extends BundleTask>(task: T): Promise<BundleAnswerTo<T['kind']>> {
-    this.#process.send(task);
+    this.#process.send({ task, user: this.#lend() } satisfies ToBundleProcess);
     const message = await this.#process.next((one) => 'answer' in one, TASK_TIMEOUT_MS, tooLong);
     if ('answer' in message && message.answer.kind === task.kind) return message.answer as BundleAnswerTo<T['kind']>;
     throw new WinterdockError('internal', `A bundle process did not answer ${task.kind}.`);
@@ -87,7 +100,7 @@ export class BundleProcess {
   ): Promise<{ output: Readable; leftOut: LeftOutSummary }> {
     const { stdout } = this.#process;
     if (stdout === null) throw new WinterdockError('internal', 'A bundle process has no output.');
-    this.#process.send(task);
+    this.#process.send({ task, user: this.#lend() } satisfies ToBundleProcess);
     const first = await this.#process.next((message) => 'begun' in message, TASK_TIMEOUT_MS, tooLong);
     if (!('begun' in first)) throw new WinterdockError('internal', 'A bundle process did not begin.');
     // The output ends with the process. What it wrote before its answer is still read.
@@ -102,10 +115,21 @@ export class BundleProcess {
     this.#process.kill(why);
   }
 
-  /** Kills the process and waits for its exit. Idempotent. */
+  /** Kills the process and waits for its exit; what it made is the server's then. Idempotent. */
   async end(): Promise<void> {
     this.kill();
     await this.#process.exited;
+    if (!this.#isLent) return;
+    this.#isLent = false;
+    this.#users?.takeBack(this.#folder);
+  }
+
+  /** Whom the process becomes, or is: what lies in the folder by now is theirs. */
+  #lend(): FileUser | null {
+    if (this.#users === null) return null;
+    this.#user = this.#users.lend(this.#folder, this.#user ?? undefined);
+    this.#isLent = true;
+    return this.#user;
   }
 }
 

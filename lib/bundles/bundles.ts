@@ -93,7 +93,7 @@ export class Bundles {
       .outbound(audit.actor, async (folder) => {
         const { signer, clock, config, sessions } = this.#options;
         const share = await this.#recordingFailure(row, audit, 'bundle.failed', () =>
-          this.#transfers.withProcess(signal, async (startProcess) => {
+          this.#transfers.withProcess(folder, signal, async (startProcess) => {
             const volumes = shippedVolumes(includePrivate);
             const starting = startProcess();
             // Its failure is thrown below: the copy must have ended before the folder is removed.
@@ -136,7 +136,7 @@ export class Bundles {
           await this.#transfers.withSlot(() =>
             this.#options.sessions.copyOut(row.id, disk, { volumes: shippedVolumes(false), durable: false }),
           );
-          const process = await this.#transfers.startProcess(signal);
+          const process = await this.#transfers.startProcess(folder, signal);
           try {
             const begun = await process.stream({
               kind: 'checkout',
@@ -321,10 +321,11 @@ export class Bundles {
       await save(file);
       const { maxSandboxBytes, maxFileBytes } = this.#options.config;
       const limits = { maxBytes: maxSandboxBytes, maxFileBytes };
-      const { unpacked } = await this.#transfers.withProcess(signal, async (startProcess) =>
+      const { unpacked } = await this.#transfers.withProcess(folder, signal, async (startProcess) =>
         (await startProcess()).run({ kind: 'unpack', file, folder, target, limits }),
       );
-      return use(unpacked, target);
+      const rebuilt = unpacked.rebuilt && (await this.#transfers.hashed(target, unpacked.rebuilt));
+      return use({ ...unpacked, rebuilt }, target);
     });
   }
 

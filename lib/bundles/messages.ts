@@ -114,9 +114,16 @@ const bundleMessageSchema = z.union([
 ]);
 export type BundleMessage = z.infer<typeof bundleMessageSchema>;
 
+const toBundleProcessSchema = z.object({
+  task: bundleTaskSchema,
+  /** Whom it becomes before it opens anything; null: nobody else. */
+  user: z.object({ uid: z.int(), gid: z.int() }).nullable(),
+});
+export type ToBundleProcess = z.infer<typeof toBundleProcessSchema>;
+
 /** Parses a message of the server. Throws when it is invalid. */
-export function parseBundleTask(message: unknown): BundleTask {
-  return bundleTaskSchema.parse(message);
+export function parseToBundleProcess(message: unknown): ToBundleProcess {
+  return toBundleProcessSchema.parse(message);
 }
 
 /** Parses a message of a bundle process. Throws when it is invalid. */

@@ -5,7 +5,10 @@
 import { finished, type Readable } from 'node:stream';
 import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { hashFile } from '../base/hash-file.ts';
+import type { HelperWalls } from '../base/walls.ts';
 import { BundleProcess } from './bundle-process.ts';
+import type { Hashed } from './hashing.ts';
 import { TransferFolders } from './transfer-folders.ts';
 
 const MIB = 1024 * 1024;
@@ -17,14 +20,22 @@ export interface OutgoingStream {
   bytes: number | null;
 }
 
+type TransferConfig = Pick<Config, 'cacheFolder' | 'dataFolder' | 'maxFileBytes'>;
+type OpenFolder = Awaited<ReturnType<TransferFolders['open']>>;
+
 export class Transfers {
-  readonly #config: Pick<Config, 'cacheFolder' | 'dataFolder' | 'maxFileBytes'>;
+  readonly #config: TransferConfig;
+  readonly #walls: HelperWalls | null;
+  /** Processes that may run, by the folder that they work in. */
+  readonly #processes = new Map<string, Promise<BundleProcess>[]>();
   readonly #folders: TransferFolders;
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
-  constructor(config: Pick<Config, 'cacheFolder' | 'dataFolder' | 'maxFileBytes'>) {
+  /** `walls`: what stands around its processes. */
+  constructor(config: TransferConfig, walls: HelperWalls | null = null) {
     this.#config = config;
+    this.#walls = walls;
     this.#folders = new TransferFolders(config.dataFolder);
   }
 
@@ -53,7 +64,7 @@ export class Transfers {
         const { result, stream, bytes } = await make(folder.path);
         const stop = () => stream.destroy();
         this.#stopping.signal.addEventListener('abort', stop, { once: true });
-        const gone = new Promise<void>((resolve) => finished(stream, () => resolve(folder.close())));
+        const gone = new Promise<void>((resolve) => finished(stream, () => resolve(this.#close(folder))));
         this.#running.add(gone);
         void gone.then(() => {
           this.#running.delete(gone);
@@ -61,7 +72,7 @@ export class Transfers {
         });
         return { result, outgoing: { stream, bytes } };
       } catch (error) {
-        await folder.close();
+        await this.#close(folder);
         throw error;
       }
     });
@@ -76,7 +87,7 @@ export class Transfers {
       try {
         return await work(folder.path);
       } finally {
-        await folder.close();
+        await this.#close(folder);
       }
     });
   }
@@ -86,8 +97,17 @@ export class Transfers {
     return this.#folders.withSlot(work);
   }
 
-  /** Runs `work` in a slot. It may start one process, which is ended afterwards. */
+  /**
+   * What a process said of a file that it made, or what is so: with walls nobody's word is taken for it. The process
+   * has ended.
+   */
+  async hashed<T extends Hashed>(path: string, said: T): Promise<T> {
+    return this.#walls?.users ? { ...said, ...(await hashFile(path)) } : said;
+  }
+
+  /** Runs `work` in a slot. It may start one process for the folder, which is ended afterwards. */
   withProcess<T>(
+    folder: string,
     signal: AbortSignal | undefined,
     work: (start: () => Promise<BundleProcess>) => Promise<T>,
   ): Promise<T> {
@@ -95,7 +115,7 @@ export class Transfers {
       let starting: Promise<BundleProcess> | null = null;
       try {
         return await work(() => {
-          starting = this.startProcess(signal);
+          starting = this.startProcess(folder, signal);
           return starting;
         });
       } finally {
@@ -106,16 +126,29 @@ export class Transfers {
     });
   }
 
-  /** Starts a process that the caller must end. `signal` and `stop` end it too. Throws `capacity`. */
-  startProcess(signal: AbortSignal | undefined): Promise<BundleProcess> {
+  /** Starts a process for the folder that the caller must end. `signal` and `stop` end it too. Throws `capacity`. */
+  startProcess(folder: string, signal: AbortSignal | undefined): Promise<BundleProcess> {
     const { cacheFolder, dataFolder, maxFileBytes } = this.#config;
-    return BundleProcess.start({
+    const starting = BundleProcess.start({
+      walls: this.#walls,
+      folder,
       dataFolder,
       cacheFolder,
       // The content of a file is in SQLite's memory and in the process's own at the same time.
       memoryBytes: 384 * MIB + 6 * maxFileBytes,
       signals: [this.#stopping.signal, ...(signal === undefined ? [] : [signal])],
     });
+    starting.catch(() => undefined);
+    this.#processes.set(folder, [...(this.#processes.get(folder) ?? []), starting]);
+    return starting;
+  }
+
+  /** Removes a folder once nobody writes into it any more. */
+  async #close(folder: OpenFolder): Promise<void> {
+    const processes = this.#processes.get(folder.path) ?? [];
+    this.#processes.delete(folder.path);
+    for (const starting of processes) await (await starting.catch(() => null))?.end();
+    await folder.close();
   }
 
   async #tracked<T>(work: () => Promise<T>): Promise<T> {

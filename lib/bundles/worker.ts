@@ -11,8 +11,10 @@ import { stdout } from 'node:process';
 import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
+import { WorkerChannel } from '../base/channel.ts';
 import { writeStream } from '../base/effects.ts';
 import { hashFile } from '../base/hash-file.ts';
+import { becomeUser } from '../base/helper-user.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { salvageVfs } from '../vfs/salvage.ts';
@@ -21,7 +23,7 @@ import { checkoutTar } from './checkout-tar.ts';
 import { gzipped } from './gzip.ts';
 import { summaryOf } from './left-out.ts';
 import { DISK, MANIFEST, type Member, PAGE, SOURCE } from './manifest.ts';
-import { type BundleMessage, type BundleTask, type BundleTaskAnswer, parseBundleTask } from './messages.ts';
+import { type BundleMessage, type BundleTask, type BundleTaskAnswer, parseToBundleProcess } from './messages.ts';
 import { bundlePage } from './page.ts';
 import { unpack } from './unpack.ts';
 import { inspectVfs } from './vfs-inspection.ts';
@@ -32,9 +34,11 @@ const CHECKSUM_BYTES = 4;
 /** Chunk size of expanding: up to this much is lost where a damaged file breaks off. */
 const EXPANDED_BYTES = 4096;
 
-process.on('message', (message) => void handle(message));
-// A normal exit waits for V8's threads and has been seen to hang. Nothing here needs a clean-up.
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+const channel = new WorkerChannel(
+  (message) => void handle(message),
+  // A normal exit waits for V8's threads and has been seen to hang. Nothing here needs a clean-up.
+  () => process.kill(process.pid, 'SIGKILL'),
+);
 // Ctrl-C reaches every process of the terminal's group. The server decides what it means for this one.
 process.on('SIGINT', () => {});
 send({ ready: true });
@@ -42,7 +46,9 @@ flushCompileCache();
 
 async function handle(message: unknown): Promise<void> {
   try {
-    send({ answer: await run(parseBundleTask(message)) });
+    const { task, user } = parseToBundleProcess(message);
+    becomeUser(user);
+    send({ answer: await run(task) });
   } catch (error) {
     send({ failure: serializeError(error, 'A bundle process failed unexpectedly.') });
   }
@@ -170,5 +176,5 @@ async function checkout({ disk, maxFileBytes }: Extract<BundleTask, { kind: 'che
 }
 
 function send(message: BundleMessage): void {
-  process.send?.(message);
+  channel.send(message);
 }

@@ -63,7 +63,7 @@ export class Repairs {
     const row = await requireInstance(this.#options, id);
     const { result, outgoing } = await this.#recordingFailure(row, cause, 'raw.failed', () =>
       transfers.outbound(cause.actor, (folder) =>
-        transfers.withProcess(signal, async (start) => {
+        transfers.withProcess(folder, signal, async (start) => {
           const copied = await sessions.copyRaw(id, folder);
           const wanted = part === 'file' ? copied : copied.log;
           if (wanted === null) throw new WinterdockError('not_found', `There is no log beside the file of "${id}".`);
@@ -105,7 +105,7 @@ export class Repairs {
     return this.#recordingFailure(source, cause, 'salvage.failed', () =>
       transfers.withFolder(cause.actor, async (folder) => {
         const target = join(folder, 'rebuilt.sqlite');
-        const salvaged = await transfers.withProcess(signal, async (start) => {
+        const salvaged = await transfers.withProcess(folder, signal, async (start) => {
           const { row, file, packed, log } = await this.#options.sessions.copyRaw(id, folder);
           // A log beside a cleanly filed file does not belong to it.
           const withLog = log !== null && row.file?.unsettled === true;
@@ -113,8 +113,9 @@ export class Repairs {
           const job = { kind: 'salvage', file, packed, folder, target, withLog, identity, limits } as const;
           return (await (await start()).run(job)).salvaged;
         });
-        const row = await this.#createSalvaged(source, made, target, salvaged, cause);
-        return { row, salvaged };
+        const taken = await transfers.hashed(target, salvaged);
+        const row = await this.#createSalvaged(source, made, target, taken, cause);
+        return { row, salvaged: taken };
       }),
     );
   }

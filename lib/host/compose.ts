@@ -51,12 +51,12 @@ import { Scheduler } from '../schedules/scheduler.ts';
 import { SECRET_PURPOSE, Secrets } from '../secrets/secrets.ts';
 import { createSessions } from '../sessions/factory.ts';
 import { Terminals } from '../terminals/terminals.ts';
-import { createReaders } from '../vfs/readers.ts';
 import { WebhookCourier } from '../webhooks/courier.ts';
 import { withCurrentPlans } from '../workbooks/current-plans.ts';
 import { SourceParser } from '../workbooks/source-parser.ts';
 import { createDrawers } from './drawers.ts';
 import { readExamples } from './examples.ts';
+import { createHelpers } from './helpers.ts';
 import type { Host, HostOptions } from './host.ts';
 
 /** How long an answer of `/readyz` is cached. */
@@ -98,10 +98,10 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
-  const readers = options.readers ?? createReaders({ maxFileBytes: config.maxFileBytes, log });
   const secrets = new Secrets({ registry, sealer: openSecretSealer(config.dataFolder, SECRET_PURPOSE), clock });
   const network = new NetworkBroker({ config, clock, log, registry, secrets, resolve: options.resolve });
   const walls = await buildWalls({ ...config, maxStartMs: config.readyMs });
+  const { helperWalls, readers, stopHelpers } = await createHelpers(config, walls, { log, readers: options.readers });
   const pool = createPool({
     fetch: network.fetch,
     walls,
@@ -196,7 +196,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     countWarm: (tenants) => warmCount({ registry, sessions }, tenants),
   });
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
-  const transfers = new Transfers(config);
+  const transfers = new Transfers(config, helperWalls);
   const workbooks = new CarriedWorkbooks({ clock, config, log, registry, sourceParser });
   const bundles = new Bundles({ config, clock, log, registry, sessions, signer, transfers, workbooks });
   const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, transfers: transfers });
@@ -361,7 +361,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await network.stop();
     walls.close();
     cpuGroups?.close();
-    await readers.stop();
+    await stopHelpers();
     await auth.close();
     await metrics.close();
     await sumUp(true);

@@ -17,6 +17,8 @@ export type { MemoryUse } from './processes/memory-budget.ts';
 
 export interface OpenSpec {
   id: string;
+  /** While its file rests, who reads it may read this tenant's files. Left out: it may read no other. */
+  tenant?: string;
   /** Absolute path of the live file (created when missing), or `:memory:`. */
   file: string;
   /** Name of a capability profile; an unknown name runs as `compute`. */

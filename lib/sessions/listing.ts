@@ -68,8 +68,16 @@ export async function writeListing(engine: Engine, id: InstanceId, source: strin
       for (const entry of page.files) files.push({ volume, ...entry });
       after = page.next;
     }
-    const { paths } = await engine.readers.read(target, { op: 'directories', volume });
-    for (const path of paths) folders.push({ volume, path });
+    for (let last: string | null = ''; last !== null; ) {
+      const page: Extract<ReadAnswer, { op: 'directories' }> = await engine.readers.read(target, {
+        op: 'directories',
+        volume,
+        limit: PAGE,
+        after: last,
+      });
+      for (const path of page.paths) folders.push({ volume, path });
+      last = page.next;
+    }
   }
   const listing = JSON.stringify({ id, volumes, files, folders } satisfies Listing);
   const path = listingPath(engine, id);

@@ -6,7 +6,6 @@ import { dirname } from 'node:path';
 import { makeFolderNow, syncFolder } from '../base/effects.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { closeToRest, openLive } from '../vfs/open.ts';
 import { absolutePath, type Engine, livePath } from './engine.ts';
 import { fetchToLive, fileOf, isSharedCopy, locationOf } from './file-locations.ts';
 import {
@@ -41,21 +40,21 @@ export async function bringLiveWithoutProcess(
   const file = absolutePath(engine, livePath(row.id));
   if (location === 'none') {
     makeFolderNow(dirname(file));
-    known = { identity: mark(engine, file, false) };
+    known = { identity: await mark(engine, file, false) };
     await syncFolder(dirname(file));
   }
   await makeDurable();
   // A copy has no mark of its own, and a wake that is interrupted later can tell it from another file by nothing else.
-  return isSharedCopy(location) ? { identity: mark(engine, file, true) } : known;
+  return isSharedCopy(location) ? { identity: await mark(engine, file, true) } : known;
 }
 
 /**
  * Writes a mark into a live file, by which it is recognised later; makes the file when there is none. Returns the mark;
  * null when the file has no room for it.
  */
-function mark(engine: Engine, file: string, mustExist: boolean): string | null {
+function mark(engine: Engine, file: string, mustExist: boolean): Promise<string | null> {
   const { maxSandboxBytes: maxBytes, maxFileBytes } = engine.config;
-  return closeToRest(openLive(file, { maxBytes, maxFileBytes, mustExist }));
+  return engine.readers.mark(file, { maxBytes, maxFileBytes, mustExist });
 }
 
 /** Removes the archived file and listing of a sandbox that left the archive. */

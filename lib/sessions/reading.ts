@@ -4,10 +4,11 @@
  * process itself while it runs no call.
  */
 import { join } from 'node:path';
-import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
+import { makeFolder, unlinkFile } from '../base/effects.ts';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../registry/types.ts';
+import { emptyFolder } from '../storage/files.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from '../vfs/types.ts';
 import type { CopyQueue } from './copy-queue.ts';
 import { absolutePath, type Engine, MEMORY, requireInstance } from './engine.ts';
@@ -30,10 +31,10 @@ export class Expansions {
     this.#folder = join(dataFolder, 'expanded');
   }
 
-  /** Empties the folder of an earlier run. */
+  /** Empties the folder of an earlier run. The folder itself stays: readers see this one. */
   async start(): Promise<void> {
-    await removeTree(this.#folder);
     await makeFolder(this.#folder);
+    await emptyFolder(this.#folder);
   }
 
   /** Runs `read` on the expanded copy of an archived row's file. */
@@ -67,7 +68,7 @@ export class Expansions {
   async stop(): Promise<void> {
     for (const expanded of this.#expanded.values()) if (expanded.timer !== null) clearTimeout(expanded.timer);
     this.#expanded.clear();
-    await removeTree(this.#folder);
+    await emptyFolder(this.#folder);
   }
 }
 

@@ -215,6 +215,7 @@ async function start(
   const policy = options.policy ?? row.policy;
   const spec = {
     id: row.id,
+    tenant: row.tenant,
     file,
     policy,
     maxBytes: await maxBytesOf(engine, row),

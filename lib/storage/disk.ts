@@ -3,7 +3,7 @@
  * keeps it zstd-compressed; a sealed one keeps copies that nothing may change. Unfinished work lies in a drawer's own
  * `.staging/`, where no key is. A drawer may lie on another filesystem than the others.
  */
-import { constants as fsConstants } from 'node:fs';
+import { constants as fsConstants, statSync } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { chmodFile, copyFile, makeFolder, removeTree, syncFolder } from '../base/effects.ts';
@@ -67,6 +67,12 @@ export function fileOnDisk(
       return found === null ? null : found.blocks * BLOCK_BYTES;
     },
   };
+}
+
+/** A file that was given to a group to be read stays so. */
+function readByGroup(path: string): number {
+  const { gid, mode } = statSync(path);
+  return gid === process.getgid?.() ? 0 : mode & 0o040;
 }
 
 function notThere(): WinterdockError {
@@ -155,7 +161,7 @@ function createSealedDrawer(dataFolder: string, folder: string, mode: number): D
     async put(source, key) {
       const path = pathOf(key);
       refuseTaken(path, key);
-      await chmodFile(source, mode);
+      await chmodFile(source, mode | readByGroup(source));
       await (await moveFile(source, path, stagingFor(dataFolder, path))).makeDurable();
       return null;
     },

@@ -64,12 +64,17 @@ export async function clearStaging(dataFolder: string): Promise<void> {
   for (const { name } of drawers) {
     const staging = name === 'staging' ? join(dataFolder, name) : join(dataFolder, name, STAGING);
     try {
-      if (isThere(staging)) await effects.removeTree(staging);
+      if (isThere(staging)) await emptyFolder(staging);
     } catch (error) {
       // What another user has closed to this one, as `lost+found` is, holds no work of ours.
       if (!isCode(error, 'EACCES')) throw error;
     }
   }
+}
+
+/** Removes what is in a folder. The folder itself stays. */
+export async function emptyFolder(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) await effects.removeTree(join(folder, name));
 }
 
 /** True when a name in a drawer is its folder of unfinished work. */

@@ -39,6 +39,8 @@ export interface TestServerOptions<C extends Clock> {
   failpoint?: HostOptions['failpoint'];
   /** How names become addresses for requests of sandboxes. */
   resolve?: HostOptions['resolve'];
+  /** Reader processes of its own, behind their walls, as a server has them. Default: shared ones without. */
+  ownReaders?: boolean;
   /** Default: those on disk. */
   drawers?: HostOptions['drawers'];
 }
@@ -70,7 +72,7 @@ export async function startServer<C extends Clock = FakeClock>(
     config,
     clock,
     log: createLogger(config.logLevel),
-    readers: sharedReaders(config),
+    ...(options.ownReaders === true ? {} : { readers: sharedReaders(config) }),
     failpoint: options.failpoint,
     ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
     ...(options.drawers === undefined ? {} : { drawers: options.drawers }),

@@ -24,7 +24,7 @@ export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
       return { op: 'folder', ...folderPage(items, request.limit, request.after) };
     }
     case 'directories':
-      return { op: 'directories', paths: vfs.directories(request.volume) };
+      return { op: 'directories', ...vfs.directories(request.volume, request) };
     case 'stat':
       return { op: 'stat', stat: vfs.stat(request.path, request.volume) };
     case 'get': {

@@ -34,8 +34,8 @@ const ENTER_WAL_STEP_MS = 5;
  * disk (unless it is not to be `durable`), but its directory entry is not. With `strict`, a source with a foreign table
  * or volume is refused. The version counter is set to the highest version copied, so that it reveals nothing of
  * excluded rows. `sha256` is the expected hash of a source at rest: a copy of damaged bytes would get a valid hash of
- * its own. Throws `missing_file`, `corrupt` (also when `quick_check` finds a fault), `conflict`, `storage_unavailable`,
- * and then removes the unfinished copy.
+ * its own. `made`: the file is there already, empty, and stays there when this throws. Throws `missing_file`, `corrupt`
+ * (also when `quick_check` finds a fault), `conflict`, `storage_unavailable`, and then removes the unfinished copy.
  */
 export async function copyVfs(
   source: ReadTarget,
@@ -45,10 +45,13 @@ export async function copyVfs(
     strict = false,
     sha256 = null,
     durable = true,
-  }: { strict?: boolean; sha256?: string | null; durable?: boolean } = {},
+    made = false,
+  }: { strict?: boolean; sha256?: string | null; durable?: boolean; made?: boolean | undefined } = {},
 ): Promise<VfsCopy> {
-  if (isThere(path)) throw new WinterdockError('internal', 'There is a file already where a copy was to be made.');
+  if (!made && isThere(path))
+    throw new WinterdockError('internal', 'There is a file already where a copy was to be made.');
   try {
+    if (!made) createFileNow(path);
     if (source.mode === 'live') await untilInWal(source.path);
     else await requireBytes(source.path, sha256);
     const sizes = writeCopy(source, path, volumes, strict);
@@ -56,7 +59,7 @@ export async function copyVfs(
     const [copy] = await Promise.all([hashFile(path), durable ? syncFile(path) : null]);
     return { ...copy, volumes: sizes };
   } catch (error) {
-    unlinkFileNow(path);
+    if (!made) unlinkFileNow(path);
     if (resultCodeOf(error) === CONSTRAINT) throw corruptFile('two of its rows are the same file', error);
     // SQLite attaches only files with the same text encoding, and has no error code for this case.
     if (messageOf(error).includes('same text encoding')) throw corruptFile('its text is not UTF-8', error);
@@ -79,7 +82,6 @@ async function untilInWal(path: string): Promise<void> {
 }
 
 function writeCopy(source: ReadTarget, path: string, volumes: readonly Volume[], strict: boolean): VfsCopy['volumes'] {
-  createFileNow(path);
   const db = new DatabaseSync(path, { ...OPTIONS, limits: { ...OPTIONS.limits, attach: 1 } });
   try {
     // No journal in the folder, which a killed process would leave. A defensive connection refuses journal_mode = OFF.

@@ -3,13 +3,14 @@
  * are jobs. Knows nothing of what a job does.
  */
 import { WinterdockError } from '../base/errors.ts';
+import type { FileUser } from '../base/walls.ts';
 import type { ReaderJob, ReaderJobResult } from './messages.ts';
-import { type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';
+import { type JobLimits, ReaderDeath, ReaderProcess, type ReaderStart } from './reader-process.ts';
 
 const LINGER_MS = 5000;
 
 export class JobQueue {
-  readonly #niceness: number;
+  readonly #start: ReaderStart;
   readonly #limits: JobLimits;
   readonly #what: string;
   #last: Promise<unknown> = Promise.resolve();
@@ -18,10 +19,10 @@ export class JobQueue {
   #linger: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  /** `what` names the job in messages. `niceness`, 0 to 19: the priority of its process. */
-  constructor(what: string, niceness: number, limits: JobLimits) {
+  /** `what` names the job in messages. */
+  constructor(what: string, start: ReaderStart, limits: JobLimits) {
     this.#what = what;
-    this.#niceness = niceness;
+    this.#start = start;
     this.#limits = limits;
   }
 
@@ -30,10 +31,14 @@ export class JobQueue {
     return this.#waiting;
   }
 
-  /** Runs one job after all earlier ones. Throws the job's own error, or `storage_unavailable`. */
-  run(job: ReaderJob): Promise<ReaderJobResult> {
+  /**
+   * Runs one job after all earlier ones, as the user that `userOf` says when its turn comes; null: as who the process
+   * is. `alone`: its process has ended when this resolves, so that nobody has open what it wrote. Throws the job's own
+   * error, or `storage_unavailable`.
+   */
+  run(job: ReaderJob, userOf: () => FileUser | null, { alone = false } = {}): Promise<ReaderJobResult> {
     this.#waiting += 1;
-    const result = this.#last.then(() => this.#run(job));
+    const result = this.#last.then(() => this.#run(job, userOf)).finally(() => (alone ? this.#end() : undefined));
     // The next job does not depend on this one's outcome; the caller gets the error.
     this.#last = result.catch(() => undefined).then(() => this.#rest());
     return result;
@@ -49,16 +54,25 @@ export class JobQueue {
     this.#process = null;
   }
 
-  async #run(job: ReaderJob): Promise<ReaderJobResult> {
+  async #run(job: ReaderJob, userOf: () => FileUser | null): Promise<ReaderJobResult> {
     if (this.#stopped) throw this.#broken();
     clearTimeout(this.#linger);
     try {
-      if (!this.#process?.alive) this.#process = await ReaderProcess.start(this.#niceness);
-      return await this.#process.run(job, this.#limits);
+      const user = userOf();
+      if (this.#process && !this.#process.mayServe(user)) await this.#end();
+      if (!this.#process?.alive) this.#process = await ReaderProcess.start(this.#start);
+      return await this.#process.run(job, this.#limits, user);
     } catch (error) {
       if (error instanceof ReaderDeath) throw this.#broken(error);
       throw error;
     }
+  }
+
+  async #end(): Promise<void> {
+    const process = this.#process;
+    this.#process = null;
+    process?.kill('crash');
+    await process?.exited;
   }
 
   async #rest(): Promise<void> {

@@ -4,8 +4,9 @@
  */
 import { WinterdockError } from '../base/errors.ts';
 import { isSerializedError, type SerializedError } from '../base/serialized-error.ts';
+import type { FileUser } from '../base/walls.ts';
 import { parseVfsPath } from './paths.ts';
-import type { ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from './types.ts';
+import type { MarkLimits, ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from './types.ts';
 import { parseVolume, type Volume } from './volumes.ts';
 
 export type ReaderJob =
@@ -13,6 +14,7 @@ export type ReaderJob =
   | { kind: 'check'; path: string; packed: boolean }
   | { kind: 'hash'; path: string }
   | { kind: 'settle'; path: string }
+  | ({ kind: 'mark'; path: string } & MarkLimits)
   | {
       kind: 'copy';
       target: ReadTarget;
@@ -21,6 +23,8 @@ export type ReaderJob =
       strict: boolean;
       durable: boolean;
       sha256: string | null;
+      /** The new file is there already, empty. */
+      made?: boolean;
     };
 
 export interface FileCheck {
@@ -44,7 +48,8 @@ export type ReaderJobResult = ReadAnswer | FileHash | FileCheck | Settled | VfsC
 /** Reads that run SQL of guests, which may take any time and memory. */
 export const GUEST_SQL: ReadonlySet<ReadRequest['op']> = new Set(['query', 'tables', 'rows']);
 
-type ToReader = { id: number; job: ReaderJob };
+/** `user`: whom it becomes before it opens anything; null: nobody else. */
+type ToReader = { id: number; job: ReaderJob; user: FileUser | null };
 
 export type FromReader =
   | { ready: true }
@@ -55,30 +60,41 @@ type Fields = Record<string, unknown>;
 
 /** Parses a message of the server, including its volumes and paths. Throws `validation` when it is invalid. */
 export function parseToReader(message: unknown): ToReader {
-  const { id, job } = fields(message, 'message');
-  const { kind, target, request, path, packed, volumes, strict, durable, sha256 } = fields(job, 'job');
-  if (kind === 'check')
-    return { id: whole(id, 'id'), job: { kind, path: text(path, 'path'), packed: packed === true } };
-  if (kind === 'hash' || kind === 'settle') return { id: whole(id, 'id'), job: { kind, path: text(path, 'path') } };
+  const { id, job, user } = fields(message, 'message');
+  return { id: whole(id, 'id'), job: parseJob(job), user: user === null ? null : parseUser(user) };
+}
+
+function parseUser(value: unknown): FileUser {
+  const { uid, gid } = fields(value, 'user');
+  return { uid: whole(uid, 'uid'), gid: whole(gid, 'gid') };
+}
+
+function parseJob(job: unknown): ReaderJob {
+  const { kind, target, request, path, packed, volumes, strict, durable, sha256, made, ...rest } = fields(job, 'job');
+  if (kind === 'check') return { kind, path: text(path, 'path'), packed: packed === true };
+  if (kind === 'hash' || kind === 'settle') return { kind, path: text(path, 'path') };
+  if (kind === 'mark') {
+    const { maxBytes, maxFileBytes, mustExist } = rest;
+    const limits = { maxBytes: whole(maxBytes, 'maxBytes'), maxFileBytes: whole(maxFileBytes, 'maxFileBytes') };
+    return { kind, path: text(path, 'path'), ...limits, mustExist: mustExist === true };
+  }
   if (kind === 'copy') {
     if (!Array.isArray(volumes) || typeof strict !== 'boolean' || typeof durable !== 'boolean' || !orNull(sha256))
       throw unfit('job', 'must say what to copy');
     const copied = volumes.map((volume) => parseVolume(text(volume, 'volume')));
     return {
-      id: whole(id, 'id'),
-      job: {
-        kind,
-        target: parseTarget(target),
-        path: text(path, 'path'),
-        volumes: copied,
-        strict,
-        durable,
-        sha256: sha256 as string | null,
-      },
+      kind,
+      target: parseTarget(target),
+      path: text(path, 'path'),
+      volumes: copied,
+      strict,
+      durable,
+      sha256: sha256 as string | null,
+      made: made === true,
     };
   }
-  if (kind !== 'read') throw unfit('job', 'must be a read, a check, a hash, a copy or to settle');
-  return { id: whole(id, 'id'), job: { kind, target: parseTarget(target), request: parseRequest(request) } };
+  if (kind !== 'read') throw unfit('job', 'must be a read, a check, a hash, a copy, or to settle or mark a file');
+  return { kind, target: parseTarget(target), request: parseRequest(request) };
 }
 
 /** Parses a message of a reader process, as far as the server relies on it. Throws `validation` when it is invalid. */
@@ -128,7 +144,10 @@ export function requireRequest(value: unknown): Fields {
       all(request, 'string', 'volume', 'path') &&
       all(request, 'number', 'limit') &&
       maybe(request, 'string', 'after')) ||
-    (op === 'directories' && all(request, 'string', 'volume')) ||
+    (op === 'directories' &&
+      all(request, 'string', 'volume') &&
+      all(request, 'number', 'limit') &&
+      maybe(request, 'string', 'after')) ||
     (op === 'stat' && all(request, 'string', 'volume', 'path')) ||
     (op === 'get' && all(request, 'string', 'volume', 'path') && soundRange(request.range)) ||
     (op === 'tables' &&

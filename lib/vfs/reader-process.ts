@@ -2,14 +2,15 @@
  * The server's side of one reader process: starts it, gives it one job at a time and ends it. Owns the limits of a job;
  * knows nothing of queues.
  */
-import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { entryOf } from '../base/bundled.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { compiledOnce } from '../base/helper-cache.ts';
+import { type HelperStart, type StartedHelper, startHelper } from '../base/helper-start.ts';
 import { privateBytes } from '../base/resident-memory.ts';
 import { deserializeError } from '../base/serialized-error.ts';
-import { withoutSignalsUnlessStarted } from '../base/unstarted.ts';
+import type { FileUser, HelperWalls } from '../base/walls.ts';
 import { parseFromReader, type ReaderJob, type ReaderJobResult } from './messages.ts';
 
 /** `disk`: it failed below a file that the process had mapped. */
@@ -44,18 +45,29 @@ const MEMORY_INTERVAL_MS = 50;
 const STDERR_TAIL = 2000;
 
 /** Small heaps: contents are stored outside them, and the largest text searched at once is 8 MiB. */
-const EXEC_ARGV = ['--no-warnings', '--max-old-space-size=128', '--max-semi-space-size=1', '--v8-pool-size=1'];
+const FLAGS = ['--no-warnings', '--max-old-space-size=128', '--max-semi-space-size=1', '--v8-pool-size=1'];
+export interface ReaderStart {
+  /** 0 to 19. */
+  niceness: number;
+  /** Most bytes of a content. */
+  maxFileBytes: number;
+  walls: HelperWalls | null;
+}
 
 export class ReaderProcess {
-  readonly #child: ChildProcess;
+  readonly #child: StartedHelper['child'];
+  readonly #channel: StartedHelper['channel'];
   readonly #exited: Promise<void>;
   #pending: { id: number; resolve: (answer: ReaderJobResult) => void; reject: (error: unknown) => void } | null = null;
   #nextId = 1;
   #why: JobDeath = 'crash';
   #stderr = '';
+  /** Whose files it has opened, and whose alone it opens from then on. Null: it has opened none. */
+  user: FileUser | null = null;
 
-  private constructor(child: ChildProcess) {
+  private constructor({ child, channel }: StartedHelper) {
     this.#child = child;
+    this.#channel = channel;
     this.#exited = new Promise((resolve) => {
       const gone = (how: string) => {
         const detail = `A reader ended (${how}). ${this.#stderr}`.trim();
@@ -77,21 +89,26 @@ export class ReaderProcess {
   }
 
   /**
-   * Starts a process and waits until it takes jobs. `niceness` 0 to 19. Of the server's environment it gets only the
-   * compile cache. Throws `capacity` when it ends or stays silent for 30 s.
+   * Starts a process and waits until it takes jobs. Of the server's environment it gets only the compile cache, and
+   * behind walls not that. Throws `capacity` when it ends or stays silent for 30 s.
    */
-  static async start(niceness: number): Promise<ReaderProcess> {
+  static async start({ niceness, maxFileBytes, walls }: ReaderStart): Promise<ReaderProcess> {
     const cache = process.env.NODE_COMPILE_CACHE;
-    const child = fork(entryOf('reader', ENTRY), [], {
-      execArgv: EXEC_ARGV,
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      env: { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1', ...(cache && { NODE_COMPILE_CACHE: cache }) },
-    });
-    const reader = new ReaderProcess(withoutSignalsUnlessStarted(child));
+    const start: HelperStart = {
+      entry: entryOf('reader', ENTRY),
+      flags: FLAGS,
+      env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
+      stdout: 'ignore',
+      mostBytes: maxFileBytes,
+      walls,
+    };
+    await compiledOnce(start);
+    const helper = startHelper(start);
+    const reader = new ReaderProcess(helper);
     await reader.#ready();
-    if (child.pid !== undefined) lower(child.pid, niceness);
-    child.on('message', (message) => reader.#take(message));
+    const { pid } = helper.child;
+    if (pid !== undefined) lower(pid, niceness);
+    helper.channel.onMessage((message) => reader.#take(message));
     return reader;
   }
 
@@ -101,7 +118,7 @@ export class ReaderProcess {
 
   /** False as soon as it is killed, disconnected or gone. */
   get alive(): boolean {
-    return this.#child.connected && !this.#child.killed;
+    return this.#channel.isOpen && !this.#child.killed;
   }
 
   /** Resolves when the process is gone. */
@@ -109,8 +126,16 @@ export class ReaderProcess {
     return this.#exited;
   }
 
-  /** Runs one job. Throws the job's own error, or ReaderDeath when the process ends first. */
-  run(job: ReaderJob, limits: JobLimits): Promise<ReaderJobResult> {
+  /** Whether it may open files as this user. */
+  mayServe(user: FileUser | null): boolean {
+    return this.user === null || this.user.uid === user?.uid;
+  }
+
+  /**
+   * Runs one job as a user; null: as who it is. Throws the job's own error, or ReaderDeath when the process ends first.
+   */
+  run(job: ReaderJob, limits: JobLimits, user: FileUser | null): Promise<ReaderJobResult> {
+    this.user ??= user;
     if (this.#pending) throw new WinterdockError('internal', 'A reader was given a second job.');
     const id = this.#nextId;
     this.#nextId += 1;
@@ -121,7 +146,7 @@ export class ReaderProcess {
     const answered = new Promise<ReaderJobResult>((resolve, reject) => {
       this.#pending = { id, resolve, reject };
     });
-    if (this.#child.connected) this.#child.send({ id, job });
+    if (this.#channel.isOpen) this.#channel.send({ id, job, user });
     else this.#settle((pending) => pending.reject(new ReaderDeath('crash', 'A reader was gone before its job.')));
     return answered.finally(() => {
       clearTimeout(timeout);
@@ -137,7 +162,7 @@ export class ReaderProcess {
 
   /** Lets an idle process end by itself and waits for it. */
   async end(): Promise<void> {
-    if (this.#child.connected) this.#child.disconnect();
+    this.#channel.close();
     const late = setTimeout(() => this.#child.kill('SIGKILL'), 2000);
     await this.#exited;
     clearTimeout(late);
@@ -148,7 +173,7 @@ export class ReaderProcess {
     const silent = new Promise<'silent'>((resolve) => {
       timer = setTimeout(() => resolve('silent'), START_TIMEOUT_MS);
     });
-    const ready = new Promise<'ready'>((resolve) => this.#child.once('message', () => resolve('ready')));
+    const ready = new Promise<'ready'>((resolve) => this.#channel.onMessage(() => resolve('ready')));
     const first = await Promise.race([ready, silent, this.#exited.then(() => 'ended' as const)]);
     clearTimeout(timer);
     if (first === 'ready') return;

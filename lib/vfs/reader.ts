@@ -8,8 +8,10 @@ import { flushCompileCache } from 'node:module';
 import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
 import { createZstdDecompress } from 'node:zlib';
+import { WorkerChannel } from '../base/channel.ts';
 import { isMachineFailure, isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import { hashFile } from '../base/hash-file.ts';
+import { becomeUser } from '../base/helper-user.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import { answerRead } from './answer.ts';
 import { copyVfs } from './copy.ts';
@@ -21,7 +23,7 @@ import {
   type ReaderJob,
   type ReaderJobResult,
 } from './messages.ts';
-import { identityAtRest, openAtRest, openBeside, recoverToRest } from './open.ts';
+import { closeToRest, identityAtRest, openAtRest, openBeside, openLive, recoverToRest } from './open.ts';
 import { isOfDisk, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './types.ts';
 
@@ -30,16 +32,19 @@ const HASH_CHUNK_BYTES = 1024 * 1024;
 const server = process.ppid;
 let watch: Worker | undefined;
 
-process.on('message', (message) => void take(message));
-// A normal exit waits for V8's threads and has been seen to hang. Nothing here needs a clean-up.
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+const channel = new WorkerChannel(
+  (message) => void take(message),
+  // A normal exit waits for V8's threads and has been seen to hang. Nothing here needs a clean-up.
+  () => process.kill(process.pid, 'SIGKILL'),
+);
 // Ctrl-C reaches every process of the terminal's group. The server decides what it means for this one.
 process.on('SIGINT', () => {});
 say({ ready: true });
 flushCompileCache();
 
 async function take(message: unknown): Promise<void> {
-  const { id, job } = parseToReader(message);
+  const { id, job, user } = parseToReader(message);
+  becomeUser(user);
   try {
     say({ id, answer: await run(job) });
   } catch (error) {
@@ -53,10 +58,11 @@ async function run(job: ReaderJob): Promise<ReaderJobResult> {
   if (job.kind === 'settle') {
     return { settled: true, identity: recoverToRest(job.path) };
   }
+  if (job.kind === 'mark') return { settled: true, identity: closeToRest(openLive(job.path, job)) };
   if (job.kind === 'copy') {
     await startWatch();
-    const { strict, sha256, durable } = job;
-    return copyVfs(job.target, job.path, job.volumes, { strict, sha256, durable });
+    const { strict, sha256, durable, made } = job;
+    return copyVfs(job.target, job.path, job.volumes, { strict, sha256, durable, made });
   }
   if (GUEST_SQL.has(job.request.op)) await startWatch();
   return read(job.target, job.request);
@@ -149,5 +155,5 @@ async function startWatch(): Promise<void> {
 }
 
 function say(message: FromReader): void {
-  process.send?.(message);
+  channel.send(message);
 }

@@ -307,18 +307,19 @@ test('48. malformed messages are refused at both ends', async () => {
     { id: 1 },
     { id: '1', job: { kind: 'check', path: '/x' } },
     { id: 1, job: { kind: 'check' } },
-    { id: 1, job: { kind: 'erase', path: '/x' } },
-    { id: 1, job: { kind: 'read', target: { path: '/x', mode: 'write' }, request: { op: 'volumes' } } },
-    { id: 1, job: { kind: 'read', target, request: { op: 'put' } } },
-    { id: 1, job: { kind: 'read', target, request: { op: 'get', volume: 'tmp', path: 5 } } },
-    { id: 1, job: { kind: 'read', target, request: { op: 'query', sql: 'SELECT 1', params: [{}] } } },
+    { id: 1, user: null, job: { kind: 'erase', path: '/x' } },
+    { id: 1, user: null, job: { kind: 'read', target: { path: '/x', mode: 'write' }, request: { op: 'volumes' } } },
+    { id: 1, user: null, job: { kind: 'read', target, request: { op: 'put' } } },
+    { id: 1, user: null, job: { kind: 'read', target, request: { op: 'get', volume: 'tmp', path: 5 } } },
+    { id: 1, user: null, job: { kind: 'read', target, request: { op: 'query', sql: 'SELECT 1', params: [{}] } } },
   ];
   for (const message of bad)
     expect(
       codeOf(() => parseToReader(message)),
       JSON.stringify(message),
     ).toBe('validation');
-  for (const request of REQUESTS) expect(parseToReader({ id: 1, job: { kind: 'read', target, request } }).id).toBe(1);
+  for (const request of REQUESTS)
+    expect(parseToReader({ id: 1, user: null, job: { kind: 'read', target, request } }).id).toBe(1);
   for (const reply of [
     null,
     {},

@@ -3,15 +3,20 @@
  * killed. Owns the queue, its order, and what a process's death means; knows nothing of leases, which callers hold.
  */
 
+import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import { performing, unlinkFile } from '../base/effects.ts';
-import { messageOf, STORAGE_HINT, WinterdockError } from '../base/errors.ts';
+import { createFileNow, performing, unlinkFile } from '../base/effects.ts';
+import { STORAGE_HINT, storageFailure, WinterdockError } from '../base/errors.ts';
 import { FairQueue } from '../base/fair-queue.ts';
+import { hashFile } from '../base/hash-file.ts';
+import type { FileUser, HelperUsers, HelperWalls } from '../base/walls.ts';
 import { JobQueue } from './job-queue.ts';
 import { type FileCheck, GUEST_SQL, type ReaderJob, type ReaderJobResult, requireRequest } from './messages.ts';
+import { inOwnFolder } from './own-folder.ts';
 import { type JobDeath, type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';
+import { ReadyReaders } from './ready-readers.ts';
 import { unreadableBytes } from './sqlite-errors.ts';
-import type { ReadAnswer, Readers, ReadRequest, ReadTarget, VfsCopy } from './types.ts';
+import type { MarkLimits, ReadAnswer, Readers, ReadRequest, ReadTarget, VfsCopy } from './types.ts';
 import type { Volume } from './volumes.ts';
 
 export interface ReadersOptions {
@@ -19,6 +24,10 @@ export interface ReadersOptions {
   processes?: number;
   /** Largest file of a sandbox, in bytes; sets the memory limit of a process. */
   maxFileBytes: number;
+  /** What stands around the processes. Default: nothing but their flags. */
+  walls?: HelperWalls | null;
+  /** A folder of unfinished work on the filesystem of a file (absolute). Default: the file's own. */
+  stagingOf?: (path: string) => string;
   /** Time limit of a query, and of reading tables, in milliseconds. */
   queryTimeoutMs?: number;
   log?: Logger;
@@ -30,6 +39,8 @@ interface Waiting {
   slow: boolean;
   /** The tenant; empty for the server itself. */
   tenant: string;
+  /** Whom its process becomes; null: nobody else. */
+  user: FileUser | null;
   tries: number;
   resolve: (answer: ReaderJobResult) => void;
   reject: (error: unknown) => void;
@@ -51,7 +62,6 @@ const CHECK_MEMORY_BYTES = 512 * 1024 * 1024;
 /** Number of concurrent copies. Their priority is slightly lower than that of interactive reads. */
 const COPY_QUEUES = 2;
 const COPY_NICENESS = 5;
-const RESTART_MS = 1000;
 const MIB = 1024 * 1024;
 
 /** Creates the pool; no process runs before `start` or the first read. */
@@ -64,12 +74,14 @@ class ReaderPool implements Readers {
   readonly #log: Logger | undefined;
   readonly #queryLimits: JobLimits;
   readonly #readLimits: JobLimits;
-  readonly #processes = new Set<ReaderProcess>();
-  readonly #idle: ReaderProcess[] = [];
+  readonly #users: HelperUsers | null;
+  readonly #stagingOf: (path: string) => string;
+  readonly #ready: ReadyReaders;
   readonly #waiting = new FairQueue<Waiting>();
   readonly #running = new Set<Promise<void>>();
-  readonly #checks: { background: JobQueue; urgent: JobQueue };
+  readonly #checks: { background: JobQueue; urgent: JobQueue; packed: JobQueue };
   readonly #copies: readonly JobQueue[];
+  #reading = 0;
   #slowRunning = 0;
   #started: Promise<void> | null = null;
   #stopped: Promise<void> | null = null;
@@ -82,12 +94,24 @@ class ReaderPool implements Readers {
     this.#queryLimits = { timeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS, memoryBytes };
     this.#readLimits = { timeoutMs: READ_TIMEOUT_MS, memoryBytes };
     const checkLimits = { timeoutMs: LONG_TIMEOUT_MS, memoryBytes: CHECK_MEMORY_BYTES };
+    const { maxFileBytes, walls = null } = options;
+    const start = (niceness: number) => ({ niceness, maxFileBytes, walls });
+    this.#users = walls?.users ?? null;
+    this.#stagingOf = options.stagingOf ?? dirname;
+    this.#ready = new ReadyReaders({
+      size: this.#size,
+      start: () => ReaderProcess.start(start(0)),
+      onReady: () => this.#pump(),
+      log: this.#log,
+    });
     this.#checks = {
-      background: new JobQueue('check', 19, checkLimits),
-      urgent: new JobQueue('check', 0, checkLimits),
+      background: new JobQueue('check', start(19), checkLimits),
+      urgent: new JobQueue('check', start(0), checkLimits),
+      // Compressed by the server and only expanded: no guest decided a byte of its form.
+      packed: new JobQueue('check', { ...start(19), walls: null }, checkLimits),
     };
     const copyLimits = { timeoutMs: LONG_TIMEOUT_MS, memoryBytes };
-    this.#copies = Array.from({ length: COPY_QUEUES }, () => new JobQueue('copy', COPY_NICENESS, copyLimits));
+    this.#copies = Array.from({ length: COPY_QUEUES }, () => new JobQueue('copy', start(COPY_NICENESS), copyLimits));
   }
 
   async read<R extends ReadRequest>(
@@ -97,16 +121,20 @@ class ReaderPool implements Readers {
   ): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
     requireRequest(request);
     const job: ReaderJob = { kind: 'read', target, request };
-    const answer = await this.#give(job, { slow: SLOW.has(request.op), tenant });
+    const answer = await this.#give(job, { slow: SLOW.has(request.op), tenant, user: this.#readerOf(target) });
     if (!('op' in answer) || answer.op !== request.op) {
       throw new WinterdockError('internal', `A reader did not answer ${request.op}.`);
     }
     return answer as Extract<ReadAnswer, { op: R['op'] }>;
   }
 
-  check(path: string, options: { urgent?: boolean; packed?: boolean } = {}): Promise<FileCheck> {
-    if (this.#stopped) return Promise.reject(stopping());
-    return check(options.urgent ? this.#checks.urgent : this.#checks.background, path, options.packed ?? false);
+  async check(path: string, { urgent = false, packed = false } = {}): Promise<FileCheck> {
+    if (this.#stopped) throw stopping();
+    const queue = packed ? this.#checks.packed : urgent ? this.#checks.urgent : this.#checks.background;
+    const users = packed ? null : this.#users;
+    const answer = await queue.run({ kind: 'check', path, packed }, () => users?.reading(path) ?? null);
+    if ('quickCheck' in answer) return answer;
+    throw new WinterdockError('internal', 'A reader did not answer a check.');
   }
 
   async copy(
@@ -122,16 +150,36 @@ class ReaderPool implements Readers {
     if (this.#stopped) throw stopping();
     const [queue] = this.#copies.toSorted((a, b) => a.load - b.load);
     if (queue === undefined) throw new WinterdockError('internal', 'There is no process for copies.');
+    const job: ReaderJob = { kind: 'copy', target, path, volumes: [...volumes], strict, durable, sha256 };
+    const users = this.#users;
     try {
       const answer = await performing({ kind: 'delegate', path }, () =>
-        queue.run({ kind: 'copy', target, path, volumes: [...volumes], strict, durable, sha256 }),
+        users === null ? queue.run(job, () => null) : this.#copyAs(users, queue, job),
       );
       if ('volumes' in answer && 'sha256' in answer) return answer;
       throw new WinterdockError('internal', 'A reader did not answer a copy.');
     } catch (error) {
       // A killed process leaves its unfinished output behind.
       await unlinkFile(path);
-      throw error;
+      throw storageFailure(error) ?? error;
+    }
+  }
+
+  /** The process writes into a file that it is given. What it has written is hashed once nobody writes it any more. */
+  async #copyAs(users: HelperUsers, queue: JobQueue, job: ReaderJob & { kind: 'copy' }): Promise<ReaderJobResult> {
+    const { path } = job;
+    const userOf = () => {
+      const user = this.#readerOf(job.target);
+      createFileNow(path);
+      if (user !== null) users.give(path, user);
+      return user;
+    };
+    try {
+      const answer = await queue.run({ ...job, made: true }, userOf, { alone: true });
+      users.takeBack(path);
+      return { ...answer, ...(await hashFile(path)) };
+    } finally {
+      users.takeBack(path);
     }
   }
 
@@ -140,22 +188,40 @@ class ReaderPool implements Readers {
   }
 
   async hash(path: string): Promise<string> {
-    const answer = await this.#give({ kind: 'hash', path }, { slow: false, tenant: '' });
+    const answer = await this.#give(
+      { kind: 'hash', path },
+      { slow: false, tenant: '', user: this.#readerOf({ path, mode: 'rest' }) },
+    );
     if ('hashed' in answer) return answer.hashed;
     throw new WinterdockError('internal', 'A reader did not answer a hash.');
   }
 
   async settle(path: string): Promise<string | null> {
-    const answer = await performing({ kind: 'delegate', path }, () =>
-      this.#give({ kind: 'settle', path }, { slow: false, tenant: '' }),
-    );
+    const answer = await this.#write(path, (at) => ({ kind: 'settle', path: at }));
     if ('settled' in answer) return answer.identity;
     throw new WinterdockError('internal', 'A reader did not answer that it settled a file.');
   }
 
+  async mark(path: string, limits: MarkLimits): Promise<string | null> {
+    const answer = await this.#write(path, (at) => ({ kind: 'mark', path: at, ...limits }));
+    if ('settled' in answer) return answer.identity;
+    throw new WinterdockError('internal', 'A reader did not answer that it marked a file.');
+  }
+
+  /** Has a job done that writes the file at a path. */
+  #write(path: string, jobOf: (path: string) => ReaderJob): Promise<ReaderJobResult> {
+    const users = this.#users;
+    const here = { slow: false, tenant: '' };
+    return performing({ kind: 'delegate', path }, () =>
+      users === null
+        ? this.#give(jobOf(path), { ...here, user: null })
+        : inOwnFolder(users, path, this.#stagingOf, (at, user) => this.#give(jobOf(at), { ...here, user })),
+    );
+  }
+
   /** Starts every process; idempotent. Throws `capacity` when one cannot be started. */
   start(): Promise<void> {
-    this.#started ??= this.#fill().catch((error: unknown) => {
+    this.#started ??= this.#ready.fill().catch((error: unknown) => {
       this.#started = null;
       throw error;
     });
@@ -171,14 +237,22 @@ class ReaderPool implements Readers {
     return this.#stopped;
   }
 
-  async #give(job: ReaderJob, { slow, tenant }: Pick<Waiting, 'slow' | 'tenant'>): Promise<ReaderJobResult> {
+  async #give(
+    job: ReaderJob,
+    { slow, tenant, user }: Pick<Waiting, 'slow' | 'tenant' | 'user'>,
+  ): Promise<ReaderJobResult> {
     await this.start();
     if (this.#stopped) throw stopping();
     if (job.kind === 'read') this.#requirePlace(tenant);
     return new Promise<ReaderJobResult>((resolve, reject) => {
-      this.#waiting.add(tenant, { job, slow, tenant, tries: 0, resolve, reject });
+      this.#waiting.add(tenant, { job, slow, tenant, user, tries: 0, resolve, reject });
       this.#pump();
     });
+  }
+
+  #readerOf({ path, mode }: ReadTarget): FileUser | null {
+    if (this.#users === null) return null;
+    return mode === 'rest' ? this.#users.reading(path) : (this.#users.ownerOf(path) ?? this.#users.nobody);
   }
 
   #requirePlace(tenant: string): void {
@@ -192,51 +266,17 @@ class ReaderPool implements Readers {
 
   async #stop(): Promise<void> {
     for (const waiting of this.#waiting.clear()) waiting.reject(stopping());
-    // A process that is still starting is ended by #add once it is ready.
     await this.#started?.catch(() => undefined);
     await Promise.all(this.#running);
-    await Promise.all([this.breakOffCopies(), this.#checks.background.stop(), this.#checks.urgent.stop()]);
-    await Promise.all([...this.#processes].map((process) => process.end()));
-  }
-
-  async #fill(): Promise<void> {
-    const lacking = this.#size - this.#processes.size;
-    await Promise.all(Array.from({ length: lacking }, () => this.#add()));
-  }
-
-  async #add(): Promise<void> {
-    const process = await ReaderProcess.start(0);
-    this.#processes.add(process);
-    void process.exited.then(() => this.#gone(process));
-    if (this.#stopped) return process.end();
-    this.#idle.push(process);
-    this.#pump();
-  }
-
-  #gone(process: ReaderProcess): void {
-    this.#processes.delete(process);
-    const at = this.#idle.indexOf(process);
-    if (at !== -1) this.#idle.splice(at, 1);
-    if (!this.#stopped) this.#replace();
-  }
-
-  #replace(): void {
-    const replacing = this.#add()
-      .catch((error: unknown) => {
-        this.#log?.error({ error: messageOf(error) }, 'a reader could not be replaced; trying again');
-        setTimeout(() => {
-          if (!this.#stopped) this.#replace();
-        }, RESTART_MS).unref();
-      })
-      .finally(() => this.#running.delete(replacing));
-    this.#running.add(replacing);
+    await Promise.all([this.breakOffCopies(), ...Object.values(this.#checks).map((queue) => queue.stop())]);
+    await this.#ready.stop();
   }
 
   #pump(): void {
-    while (this.#idle.length > 0) {
+    while (this.#reading < this.#size) {
       const slowAllowed = this.#slowRunning < Math.max(1, this.#size - 1);
-      const waiting = this.#waiting.take((one) => slowAllowed || !one.slow);
-      const process = waiting && this.#idle.shift();
+      const waiting = this.#waiting.take((one) => (slowAllowed || !one.slow) && this.#ready.has(one.user));
+      const process = waiting && this.#ready.take(waiting.user);
       if (!waiting || !process) return;
       const running = this.#run(process, waiting).finally(() => this.#running.delete(running));
       this.#running.add(running);
@@ -244,17 +284,19 @@ class ReaderPool implements Readers {
   }
 
   async #run(process: ReaderProcess, waiting: Waiting): Promise<void> {
+    const { job, slow, user } = waiting;
     waiting.tries += 1;
-    if (waiting.slow) this.#slowRunning += 1;
+    this.#reading += 1;
+    if (slow) this.#slowRunning += 1;
     try {
-      waiting.resolve(
-        await process.run(waiting.job, guestSqlOf(waiting.job) !== null ? this.#queryLimits : this.#readLimits),
-      );
+      const limits = guestSqlOf(job) !== null ? this.#queryLimits : this.#readLimits;
+      waiting.resolve(await process.run(job, limits, user));
     } catch (error) {
       this.#failed(waiting, error);
     } finally {
-      if (waiting.slow) this.#slowRunning -= 1;
-      if (this.#processes.has(process) && process.alive) this.#idle.push(process);
+      this.#reading -= 1;
+      if (slow) this.#slowRunning -= 1;
+      this.#ready.giveBack(process);
       this.#pump();
     }
   }
@@ -270,12 +312,6 @@ class ReaderPool implements Readers {
       this.#waiting.add(waiting.tenant, waiting, { again: true });
     else waiting.reject(deathError(job, error, this.#queryLimits.timeoutMs));
   }
-}
-
-async function check(queue: JobQueue, path: string, packed: boolean): Promise<FileCheck> {
-  const answer = await queue.run({ kind: 'check', path, packed });
-  if ('quickCheck' in answer) return answer;
-  throw new WinterdockError('internal', 'A reader did not answer a check.');
 }
 
 /** Whose SQL a job runs, in the words of an error; null when it runs none. */

@@ -156,11 +156,12 @@ export class TableReader {
     return found;
   }
 
-  /** The explicit directories of a volume, by path. */
-  directories(volume: Volume): string[] {
+  /** The explicit directories of a volume, by path: at most `limit`. */
+  directories(volume: Volume, { limit, after = '' }: { limit: number; after?: string }): string[] {
     if (!this.#nodes) return [];
-    const sql = "SELECT path FROM vfs_node WHERE kind <> 'file' AND kind = 'dir' AND volume = ? ORDER BY path";
-    return this.statements.all<{ path: string }>(sql, volume).map(({ path }) => path);
+    const sql =
+      "SELECT path FROM vfs_node WHERE kind <> 'file' AND kind = 'dir' AND volume = ? AND path > ? ORDER BY path LIMIT ?";
+    return this.statements.all<{ path: string }>(sql, volume, after, limit).map(({ path }) => path);
   }
 
   /** Visits the descendants of a directory; of each subdirectory only the first one, with `deep`. */

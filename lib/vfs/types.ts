@@ -22,8 +22,8 @@ export type ReadRequest =
   | { op: 'digests'; volume: Volume; limit: number; bytes: number; after?: string }
   /** The direct children of a folder, one page at a time: see folder.ts. */
   | { op: 'folder'; volume: Volume; path: VfsPath; limit: number; after?: string }
-  /** The explicit directories of a volume, as the listing of an archived file keeps them. */
-  | { op: 'directories'; volume: Volume }
+  /** The explicit directories of a volume, as the listing of an archived file keeps them: a page, in their order. */
+  | { op: 'directories'; volume: Volume; limit: number; after?: string }
   | { op: 'stat'; volume: Volume; path: VfsPath }
   /** `range`: first and last byte, both inclusive as in HTTP; cut at the end of the file. */
   | { op: 'get'; volume: Volume; path: VfsPath; range?: { start: number; end: number } }
@@ -94,7 +94,7 @@ export type ReadAnswer =
   | { op: 'list'; files: { path: string; size: number; mtime: number }[]; next: string | null }
   | { op: 'digests'; files: VfsDigest[]; next: string | null }
   | { op: 'folder'; items: VfsFolderItem[]; next: string | null; total: number }
-  | { op: 'directories'; paths: string[] }
+  | { op: 'directories'; paths: string[]; next: string | null }
   | { op: 'stat'; stat: VfsStat | null }
   | { op: 'get'; stat: VfsStat | null; content: Uint8Array | null }
   /** Null: there is no such file. */
@@ -116,6 +116,13 @@ export interface VfsCopy {
 export interface ReadTarget {
   path: string;
   mode: 'rest' | 'live';
+}
+
+export interface MarkLimits {
+  maxBytes: number;
+  maxFileBytes: number;
+  /** False: an empty file is made when there is none. */
+  mustExist: boolean;
 }
 
 /** Reader processes: they keep SQL and large files off the server's thread, and can be killed. */
@@ -150,6 +157,11 @@ export interface Readers {
    * file. Returns its identity, or null.
    */
   settle(path: string): Promise<string | null>;
+  /**
+   * Writes a mark into a file without a process, by which it is recognised later, in a reader process. Returns the
+   * mark; null when the file has no room for it. Throws what opening it for a process throws.
+   */
+  mark(path: string, limits: MarkLimits): Promise<string | null>;
   /**
    * Copies `volumes` of a file into a new file at `path`, in a process of its own: the same rows give the same bytes,
    * deleted rows leave none, and a concurrent write is in the copy as a whole or not at all. The caller holds the

@@ -73,9 +73,17 @@ export class Vfs extends Tree {
     this.#explain = explain;
   }
 
-  /** The explicit directories of a volume, by path, without those that only a deeper path implies. */
-  directories(volume: Volume): string[] {
-    return this.read(() => this.#rows.directories(volume));
+  /** A page of the explicit directories of a volume, by path, without those that only a deeper path implies. */
+  directories(
+    volume: Volume,
+    { limit, after }: { limit: number; after?: string },
+  ): { paths: string[]; next: string | null } {
+    const most = limit + 1;
+    const found = this.read(() =>
+      this.#rows.directories(volume, { limit: most, ...(after !== undefined && { after }) }),
+    );
+    const paths = found.slice(0, limit);
+    return { paths, next: found.length > limit ? (paths.at(-1) ?? null) : null };
   }
 
   /**

@@ -41,7 +41,7 @@ export class ParseProcess {
         entry: ENTRY,
         flags: FLAGS,
         env: {},
-        serialization: 'advanced',
+        walls: null,
         stdout: 'ignore',
         memoryBytes,
         memoryIntervalMs: MEMORY_INTERVAL_MS,

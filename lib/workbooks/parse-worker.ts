@@ -3,24 +3,27 @@
  * and nothing else. Ends with the server.
  */
 import { flushCompileCache } from 'node:module';
+import { WorkerChannel } from '../base/channel.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import type { ParseMessage, ParseRequest } from './messages.ts';
 import { readSource } from './plan.ts';
 
-process.on('message', ({ source }: ParseRequest) => {
-  try {
-    const { plan, ...reading } = readSource(source);
-    send({ parsed: { ...reading, plan: plan === null ? null : JSON.stringify(plan) } });
-  } catch (error) {
-    send({ failure: serializeError(error, 'The source could not be parsed.') });
-  }
-});
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+const channel = new WorkerChannel(
+  ({ source }: ParseRequest) => {
+    try {
+      const { plan, ...reading } = readSource(source);
+      send({ parsed: { ...reading, plan: plan === null ? null : JSON.stringify(plan) } });
+    } catch (error) {
+      send({ failure: serializeError(error, 'The source could not be parsed.') });
+    }
+  },
+  () => process.kill(process.pid, 'SIGKILL'),
+);
 // Ctrl-C reaches every process of the terminal's group. The server decides what it means for this one.
 process.on('SIGINT', () => {});
 send({ ready: true });
 flushCompileCache();
 
 function send(message: ParseMessage): void {
-  process.send?.(message);
+  channel.send(message);
 }

@@ -30,7 +30,7 @@ export interface RoomFolders {
   readable: readonly string[];
   /** Written in the room: folders. */
   writable: readonly string[];
-  /** Seen in the room only as far as it is named above. */
+  /** Seen in the room only as far as folders in it are named above. */
   hidden: readonly string[];
 }
 
@@ -81,12 +81,10 @@ function rootScript({ readable, writable, hidden }: RoomFolders): string {
   const system = SYSTEM.filter(isThere);
   const links = system.filter(isLink);
   const folders = system.filter((path) => !isLink(path));
-  const shown = [
-    ...folders,
-    ...SYSTEM_FILES.filter(isThere),
-    // A folder that holds another comes first, so that it does not cover it.
-    ...readable.filter((path) => isThere(path) && !isWithin(path, folders)).toSorted(),
-  ];
+  // A folder that holds another comes first, so that it does not cover it.
+  const named = readable.filter((path) => isThere(path) && !isWithin(path, folders)).toSorted();
+  const shownWithin = named.filter((path) => isWithin(path, hidden) && statSync(path).isDirectory());
+  const shown = [...folders, ...SYSTEM_FILES.filter(isThere), ...named.filter((path) => !shownWithin.includes(path))];
   const devices = DEVICES.filter(isThere);
   const written = writable.toSorted();
   const [ownFolders, files] = [true, false].map((wanted) =>
@@ -112,6 +110,8 @@ function rootScript({ readable, writable, hidden }: RoomFolders): string {
       ...devices.map((path): [string, string] => [path, 'rbind']),
     ]),
     ...hidden.toSorted().map((path) => `if [ -d ${within(path)} ]; then ${inMemory(`${root}${path}`)}; fi`),
+    ...folderCommand(shownWithin),
+    ...mounts(shownWithin.map((path): [string, string] => [path, 'rbind,ro'])),
     ...folderCommand(written),
     ...mounts([...written, '/proc'].map((path): [string, string] => [path, 'rbind'])),
     `rm ${quoted(fstab)}`,

@@ -41,6 +41,8 @@ const OTHERS_MAY_READ = 0o004;
 const ADDED_TO_BY_GROUP = 0o1730;
 const READ_BY_GROUP = 0o750;
 const OWNER_ALONE = 0o700;
+const ALL = 0o7777;
+const READ_BY_READERS = 0o640;
 const OTHERS_MASK = 0o077;
 
 interface WorkerFolders {
@@ -130,16 +132,24 @@ export function takeBack(folders: readonly string[]): void {
  * user, what an earlier server gave away is root's again, which without capabilities could not open it. Only folders
  * and files with one name: what a worker before this one has put in their place is left as it is.
  */
-export function giveSandbox({ id, file }: { id: string; file: string }, walls: UsersOfWorkers | undefined): void {
+export function giveSandbox(
+  { id, file, tenant }: { id: string; file: string; tenant?: string },
+  walls: UsersOfWorkers | undefined,
+): void {
   if (file === ':memory:' || walls === undefined || process.getuid?.() !== 0) return;
   const user = walls.ownUser?.(id) ?? walls.user;
+  // Workers are not in it: it is for those who read the files of the tenant at rest.
+  const readers = tenant === undefined ? null : (walls.ownUser?.(`tenant:${tenant}`).uid ?? null);
   const folder = dirname(file);
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) return;
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
     const entry = lstatSync(path, { throwIfNoEntry: false });
-    if (entry?.isFile() && entry.nlink === 1) give(path, entry, user);
+    if (!entry?.isFile() || entry.nlink !== 1) continue;
+    const isRead = user !== null && readers !== null && path === file;
+    give(path, entry, isRead ? { ...user, gid: readers } : user);
+    if (isRead && (entry.mode & ALL) !== READ_BY_READERS) chmodFileNow(path, READ_BY_READERS);
   }
   give(folder, stat, user);
   if (walls.ownUser && (stat.mode & OTHERS_MASK) !== 0) chmodFileNow(folder, OWNER_ALONE);
@@ -162,7 +172,7 @@ function give(path: string, stat: Stats, user: User | null): void {
   if (stat.uid !== uid || stat.gid !== gid) giveToNow(path, uid, gid);
 }
 
-function isSandboxUser(uid: number): boolean {
+export function isSandboxUser(uid: number): boolean {
   return uid >= FIRST_SANDBOX_USER && uid < FIRST_SANDBOX_USER + SANDBOX_USERS;
 }
 

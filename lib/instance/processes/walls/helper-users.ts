@@ -1,0 +1,133 @@
+/**
+ * The users of helpers, where the server is root: who opens which guest's file, by the owner and the group of the file
+ * itself. The server looks at it by a descriptor that follows nothing. Knows nothing of processes.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  type Stats,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { chmodFileNow, performingNow, unlinkFileNow } from '../../../base/effects.ts';
+import type { FileUser, HelperUsers } from '../../../base/walls.ts';
+import { isSandboxUser, type OwnUser, WORKER_USER } from './user.ts';
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const GROUP_MAY_READ = 0o040;
+const OWNER_ALONE = 0o700;
+/** Known names in it are reached, and none is listed. */
+const OTHERS_MAY_PASS = 0o011;
+/** Folders above a file that are passed: a drawer, and a folder in it. */
+const PASSED = 2;
+
+/**
+ * `ownUser`: the users of this data folder (absolute). `folders`: what lies in them may be passed on the way to a file.
+ */
+export function helperUsers(ownUser: OwnUser, folders: readonly string[]): HelperUsers {
+  const fresh = (): FileUser => {
+    const { uid } = ownUser(`helper:${randomUUID()}`);
+    return { uid, gid: uid };
+  };
+  /** Who opens what is not there, or is no file: nobody's files are theirs. */
+  const nobody = fresh();
+
+  function letPass(path: string): void {
+    let at = dirname(path);
+    for (let level = 0; level < PASSED && folders.some((folder) => at === folder || at.startsWith(`${folder}/`)); ) {
+      const stat = lstatSync(at, { throwIfNoEntry: false });
+      if (stat?.isDirectory() && stat.uid === 0 && (stat.mode & OTHERS_MAY_PASS) !== OTHERS_MAY_PASS)
+        chmodFileNow(at, (stat.mode & 0o7777) | OTHERS_MAY_PASS);
+      level += 1;
+      at = dirname(at);
+    }
+  }
+
+  return {
+    nobody,
+    reading(path) {
+      letPass(path);
+      const reader = opened(path, (descriptor, stat) => {
+        if (!stat.isFile()) return nobody;
+        const isShown = (stat.mode & GROUP_MAY_READ) !== 0 && (lstatSync(dirname(path)).mode & 0o001) !== 0;
+        if (isSandboxUser(stat.gid) && isShown) return { uid: stat.gid, gid: stat.gid };
+        if (isOfWorkers(stat)) return { uid: stat.uid, gid: WORKER_USER };
+        if (stat.uid !== 0) return nobody;
+        const group = isSandboxUser(stat.gid) ? { uid: stat.gid, gid: stat.gid } : fresh();
+        give(descriptor, path, { ...group, uid: 0 }, (stat.mode & OWNER_ALONE) | GROUP_MAY_READ);
+        return group;
+      });
+      return reader ?? nobody;
+    },
+    ownerOf(path) {
+      letPass(path);
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      return stat !== undefined && isOfWorkers(stat) ? { uid: stat.uid, gid: WORKER_USER } : null;
+    },
+    give(path, user) {
+      letPass(path);
+      opened(path, (descriptor, stat) => stat.isFile() && give(descriptor, path, user, 0o600));
+    },
+    lend(folder, to) {
+      const user = to ?? fresh();
+      letPass(folder);
+      for (const name of readdirSync(folder)) {
+        const path = join(folder, name);
+        opened(path, (descriptor, stat) => {
+          if (stat.isFile() && stat.nlink === 1 && (stat.uid === 0 || isOfWorkers(stat)))
+            give(descriptor, path, user, 0o600);
+        });
+      }
+      opened(folder, (descriptor, stat) => {
+        if (stat.isDirectory()) give(descriptor, folder, user, OWNER_ALONE);
+      });
+      return user;
+    },
+    takeBack(path) {
+      const isFolder = opened(path, (descriptor, stat) => {
+        if (!isSandboxUser(stat.uid)) return false;
+        const group = { uid: 0, gid: stat.uid };
+        if (stat.isFile() && stat.nlink === 1) give(descriptor, path, group, 0o640);
+        if (stat.isDirectory()) give(descriptor, path, group, OWNER_ALONE | OTHERS_MAY_PASS);
+        return stat.isDirectory();
+      });
+      // From here on nobody else changes a name in it.
+      for (const name of isFolder === true ? readdirSync(path) : []) {
+        const at = join(path, name);
+        const stat = lstatSync(at);
+        if (stat.isFile() && stat.nlink === 1) this.takeBack(at);
+        else if (!stat.isDirectory()) unlinkFileNow(at);
+      }
+    },
+  };
+}
+
+function isOfWorkers({ uid }: Stats): boolean {
+  return uid === WORKER_USER || isSandboxUser(uid);
+}
+
+/** Runs `look` on what is at the path itself; null where nothing is, or a link. */
+function opened<T>(path: string, look: (descriptor: number, stat: Stats) => T): T | null {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch {
+    return null;
+  }
+  try {
+    return look(descriptor, fstatSync(descriptor));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function give(descriptor: number, path: string, { uid, gid }: FileUser, mode: number): void {
+  performingNow({ kind: 'owner', path }, () => fchownSync(descriptor, uid, gid));
+  performingNow({ kind: 'mode', path }, () => fchmodSync(descriptor, mode));
+}
