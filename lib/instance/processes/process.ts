@@ -182,14 +182,8 @@ function startProcess(
   { isWrapped = false, maxStartMs }: { isWrapped?: boolean | undefined; maxStartMs: number | null },
 ): Worker {
   const [file = '', ...args] = command;
-  const child = withoutSignalsUnlessStarted(
-    spawn(file, args, {
-      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-      env,
-      // Signals of a terminal are not meant for a wrapper, which has no handlers for them.
-      detached: isWrapped,
-    }),
-  );
+  // No session of its own: where the kernel groups processes by sessions, its niceness would count for nothing.
+  const child = withoutSignalsUnlessStarted(spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env }));
   const id = new WorkerProcessId(child, isWrapped);
   // Without descriptors left there are no pipes at all; `error` says so then.
   const pipe = (child.stdio as typeof child.stdio | undefined)?.[CHANNEL_DESCRIPTOR];
