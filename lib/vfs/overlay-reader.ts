@@ -18,6 +18,8 @@ const CHANGE = `SELECT ${COLUMNS} path = ?`;
 const BODY =
   'SELECT b.content FROM pending.changed_path c JOIN pending.changed_body b ON b.id = c.body WHERE c.call = ? AND c.volume = ? AND c.path = ?';
 
+const PART = BODY.replace('b.content', 'substr(b.content, ?, ?) AS content');
+
 interface ChangeRow {
   path: string;
   kind: 'file' | 'link' | 'dir' | 'kept' | 'gone' | 'attributes';
@@ -39,6 +41,8 @@ export function unchanged(table: string): string {
 export class OverlayReader extends TableReader {
   readonly #base: TableReader;
   readonly #call: () => number | null;
+  /** What memory alone has of a path. */
+  inMemory: (volume: Volume, path: VfsPath) => Uint8Array | null = () => null;
 
   /** `base`: reads the file. `call`: the number of the call's rows, null while it has none. */
   constructor(statements: Statements, nodes: boolean, base: TableReader, call: () => number | null) {
@@ -59,11 +63,20 @@ export class OverlayReader extends TableReader {
     if (change === null || change.kind === 'kept' || change.kind === 'attributes')
       return this.#base.content(volume, path);
     if (change.kind !== 'file') return null;
+    const inMemory = this.inMemory(volume, path);
+    if (inMemory !== null) return Buffer.from(inMemory);
     return this.statements.get<{ content: Uint8Array }>(BODY, this.#call(), volume, path)?.content ?? null;
   }
 
   override slice(volume: Volume, path: VfsPath, start: number, end: number): Uint8Array | null {
-    return this.content(volume, path)?.subarray(start, end + 1) ?? null;
+    const change = this.#change(volume, path);
+    if (change === null || change.kind === 'kept' || change.kind === 'attributes')
+      return this.#base.slice(volume, path, start, end);
+    if (change.kind !== 'file') return null;
+    const inMemory = this.inMemory(volume, path);
+    if (inMemory !== null) return Buffer.from(inMemory.subarray(start, end + 1));
+    const values = [start + 1, end - start + 1, this.#call(), volume, path];
+    return this.statements.get<{ content: Uint8Array }>(PART, ...values)?.content ?? null;
   }
 
   override entry(volume: Volume, path: VfsPath): VfsEntry | null {

@@ -91,6 +91,49 @@ export class OverlayWriter implements TreeWriter {
     return { path, size, mtime, version: above };
   }
 
+  /**
+   * Gives a file that is written piece by piece the size that it will have; `current`: what it is now. Its content comes
+   * with `putBody`, before the commit.
+   */
+  putSize(volume: Volume, path: VfsPath, size: number, current: VfsEntry | null): void {
+    const now = epochSeconds(this.#clock);
+    const before = this.#size(volume, path);
+    if (before === null) this.putFile(volume, path, new Uint8Array(0), current, null);
+    this.#statements.run(
+      `UPDATE pending.changed_path SET size = ?, pages = ?, mtime = ? WHERE call = ? AND volume = ? AND path = ?`,
+      size,
+      pagesOf(size, path),
+      now,
+      this.#call(),
+      volume,
+      path,
+    );
+    this.#took(Math.max(0, pagesOf(size, path) - pagesOf(before ?? 0, path)));
+  }
+
+  /** Gives the row of such a file another size. */
+  noteSize(volume: Volume, path: VfsPath, size: number): void {
+    this.#statements.run(
+      `UPDATE pending.changed_path SET size = ?, pages = ? WHERE call = ? AND volume = ? AND path = ? AND kind = 'file'`,
+      size,
+      pagesOf(size, path),
+      this.#call(),
+      volume,
+      path,
+    );
+  }
+
+  /** Stores the content of such a file. */
+  putBody(volume: Volume, path: VfsPath, content: Uint8Array): void {
+    this.#statements.run(REPLACE_BODY, content, this.#call(), volume, path);
+  }
+
+  /** The size of a file that has a row. */
+  #size(volume: Volume, path: VfsPath): number | null {
+    const sql = `SELECT size FROM pending.changed_path WHERE call = ? AND volume = ? AND path = ? AND kind = 'file'`;
+    return this.#statements.get<{ size: number }>(sql, this.#call(), volume, path)?.size ?? null;
+  }
+
   setAttributes(volume: Volume, path: VfsPath, current: VfsEntry, mode: number, mtimeSeconds: number | null): void {
     if (mode === current.mode && mtimeSeconds === null) return;
     const changed = this.#statements.run(

@@ -6,6 +6,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../base/clock.ts';
+import { FileTable, type OpenFile } from './file-table.ts';
 import { OverlayReader } from './overlay-reader.ts';
 import { OverlayWriter } from './overlay-writer.ts';
 import type { VfsPath } from './paths.ts';
@@ -17,8 +18,8 @@ import type { TableReader } from './table-reader.ts';
 import type { TableWriter } from './table-writer.ts';
 import type { Transaction } from './transaction.ts';
 import { Tree } from './tree.ts';
-import { conflict } from './tree-errors.ts';
-import type { VfsAddress } from './types.ts';
+import { conflict, requireSize } from './tree-errors.ts';
+import type { VfsAddress, VfsEntry } from './types.ts';
 import type { Volume } from './volumes.ts';
 
 interface OverlayParts {
@@ -69,6 +70,7 @@ const OWN = 'FROM pending.changed_path c WHERE c.call = ? AND c.kind';
 export class Overlay extends Tree {
   readonly #parts: OverlayParts;
   readonly #rows: OverlayReader;
+  readonly #files: FileTable;
   /** The number of the call's rows; null while it has no changes. */
   #call: number | null = null;
   /** True once the call has written a row; until then there is nothing to look up. */
@@ -87,19 +89,91 @@ export class Overlay extends Tree {
       () => this.#touch(),
       (pages) => pending.took(pages, transaction.committed),
     );
+    const files = new FileTable({ clock: parts.clock, maxFileBytes: parts.maxFileBytes, rows, changes });
+    rows.inMemory = (volume, path) => files.changed(volume, path);
     super({
       rows,
-      changes,
+      changes: files.followed(),
       maxFileBytes: parts.maxFileBytes,
       run: (change) => {
         this.#enter();
-        return pending.run(change);
+        return files.follow(() => pending.run(change));
       },
       reserve: (bytes) => pending.reserve(bytes, transaction.committed),
       explain,
     });
     this.#parts = parts;
     this.#rows = rows;
+    this.#files = files;
+  }
+
+  /**
+   * Opens a file that exists, until `closeFile`. What is written to it is at once there for every reader of the call; it
+   * stays open when its path is removed or renamed, and when the call commits.
+   */
+  openFile(path: VfsPath, volume: Volume): OpenFile {
+    return this.#files.open({ volume, path });
+  }
+
+  closeFile(file: OpenFile): void {
+    this.#files.close(file);
+  }
+
+  /** Bytes of an open file, up to date; fewer at its end, and perhaps before. They may change with the next write. */
+  readOpen(file: OpenFile, start: number, length: number): Uint8Array {
+    return this.read(() => this.#files.read(file, start, length));
+  }
+
+  /** The entry of an open file, also of one that was removed. */
+  entryOf(file: OpenFile): VfsEntry {
+    return this.read(() => this.#files.entry(file));
+  }
+
+  /** Sets the mode or the time of an open file, also of one that was removed. */
+  setOpen(file: OpenFile, change: { mode?: number; mtime?: number }): void {
+    const { address } = file;
+    if (address === null) this.#files.setLeft(file, change);
+    else if (change.mode !== undefined) this.chmod(address.path, change.mode, address.volume);
+    else if (change.mtime !== undefined) this.utimes(address.path, change.mtime, address.volume);
+  }
+
+  /**
+   * Writes to an open file, at its end or a position; there are zeros where nothing was. Returns where the write ended.
+   * Throws `too_large` and `quota_exceeded`, and then writes nothing.
+   */
+  writeOpen(file: OpenFile, bytes: Uint8Array, at: number | 'end'): number {
+    const size = this.#files.sizeOf(file);
+    const start = at === 'end' ? size : at;
+    const end = start + bytes.byteLength;
+    if (bytes.byteLength === 0) return end;
+    this.#claim(file, Math.max(size, end));
+    this.#files.write(file, bytes, start);
+    return end;
+  }
+
+  /** Cuts an open file, or extends it with zeros. Throws `too_large` and `quota_exceeded`. */
+  truncateOpen(file: OpenFile, size: number): void {
+    this.#claim(file, size);
+    this.#files.truncate(file, size);
+  }
+
+  #claim(file: OpenFile, size: number): void {
+    requireSize(file.address ?? { volume: 'tmp', path: '/' as VfsPath }, size, this.#parts.maxFileBytes);
+    if (this.#files.needsRow(file, size)) super.write(size, () => this.#files.claim(file, size));
+  }
+
+  protected override read<T>(read: () => T): T {
+    this.#note();
+    return super.read(read);
+  }
+
+  protected override write<T>(bytes: number, change: () => T): T {
+    this.#note();
+    return super.write(bytes, change);
+  }
+
+  #note(): void {
+    if (this.#files.isBehind) super.read(() => this.#files.note());
   }
 
   /** Whether it has changes to commit. */
@@ -181,6 +255,7 @@ export class Overlay extends Tree {
 
   #leave(few: boolean): void {
     this.#guards.clear();
+    this.#files.restart();
     if (this.#call === null) return;
     const call = this.#call;
     this.#call = null;
@@ -204,6 +279,7 @@ export class Overlay extends Tree {
   #gathered(): Gathered | null {
     if (this.#call === null) return null;
     this.#parts.pending.requireSound();
+    if (this.#files.isChanged) this.#parts.pending.run(() => this.#files.flush());
     const gathered = this.#parts.statements.get<Gathered>(GATHERED, this.#call);
     return gathered === undefined || gathered.above === null ? null : gathered;
   }
