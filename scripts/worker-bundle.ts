@@ -30,6 +30,7 @@ const ENTRIES = {
   'python-thread': 'lib/instance/components/python-thread.ts',
   'wasm-thread': 'lib/instance/components/wasm-thread.ts',
   'sqlite-thread': 'lib/instance/sqlite/sqlite-thread.ts',
+  'interpreter-thread': 'lib/instance/python/interpreter-thread.ts',
 };
 const BASH = join(ROOT, 'lib/instance/shell/bash.ts');
 const BASH_BUNDLE = '/node_modules/just-bash/dist/bundle/';

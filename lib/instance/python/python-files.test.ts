@@ -128,3 +128,95 @@ X`,
   expect(moved?.stdout).toBe("OSError\nOSError\nFileNotFoundError\n/usr/bin/python3 ['python3'] []\n");
   expect(left?.stdout).toBe('.:\nc\nfull\n\n./c:\nb\n\n./c/b:\n\n./full:\nf\n750\n');
 });
+
+test('what a program had written when its time was over is there, for the shell and for the next call', async () => {
+  const box = at.open('ended-files');
+  const ended = await box.exec({
+    command: `timeout 30 python3 -c "
+import json, os, time
+log, torn = open('log', 'a'), open('big', 'wb')
+torn.write(bytes(9_000_000)); torn.flush()
+for n in range(1000):
+    log.write('line %d\\n' % n); log.flush()
+json.dump(['x' * 50] * 170_000, open('all.json', 'w'))
+os.rename('log', 'kept'); log.write('not flushed')
+while True: time.sleep(1)
+"; echo $?; tail -n 1 kept; stat -c %s big all.json; exit 7`,
+    timeoutMs: 58_000,
+  });
+  expect(ended).toMatchObject({ stdout: '124\nline 999\n9000000\n9180000\n', exitCode: 7 });
+  const late = await box.exec({
+    command: `python3 -c "
+for n in range(100): print(n, file=open('late', 'a'))
+f = open('part', 'w'); f.write('y' * 8_500_000); f.flush()
+while True: pass
+"`,
+    timeoutMs: 30_000,
+  });
+  expect(late).toMatchObject({ timedOut: true });
+  expect((await box.exec({ command: 'tail -n 1 kept; wc -l < late; wc -c < part; ls' })).stdout).toBe(
+    'line 999\n100\n8500000\nall.json\nbig\nkept\nlate\npart\n',
+  );
+  await box.close({ drainMs: 1000, force: false });
+}, 150_000);
+
+test('a full sandbox and a file that would be too large are errors of the write, and what was written stays', async () => {
+  const box = at.open('full-files', { maxBytes: 12 * 1024 * 1024 });
+  const full = await box.exec({
+    command: `echo kept > kept; python3 -c "
+import json
+json.dump(['x' * 50] * 400_000, open('all.json', 'w'))
+"; echo $?; python3 -c "
+import errno
+f = open('b', 'wb', buffering=0)
+try:
+    while True: f.write(bytes(100_000))
+except OSError as error: print(errno.errorcode[error.errno])
+f.close(); f = open('b', 'wb'); f.truncate(1000)
+try: f.truncate(70 * 1024 * 1024)
+except OSError as error: print(errno.errorcode[error.errno])
+"; cat kept; wc -c < b`,
+  });
+  expect(full.stderr).toContain('OSError: [Errno 51] No space left on device');
+  expect(full.stdout).toBe('1\nENOSPC\nEFBIG\nkept\n1000\n');
+  expect((await box.exec({ command: 'cat kept; wc -c < b' })).stdout).toBe('kept\n1000\n');
+  await box.close({ drainMs: 1000, force: false });
+});
+
+test('a name that is not UTF-8 is refused, and what the shell gives is read', async () => {
+  const [said] = await at.runAll(
+    'byte-names',
+    `python3 - <<'X'
+import errno, os
+for call in (lambda: open(b'\\xff', 'w'), lambda: os.stat('\\udcff'), lambda: os.mkdir(b'a\\xc3'), lambda: os.symlink(b'\\xff', 'l')):
+    try: call(); print('made')
+    except OSError as error: print(errno.errorcode[error.errno])
+os.mkdir('é'.encode()); print(os.listdir(), os.listdir(b'.'))
+X`,
+  );
+  expect(said?.stderr).toBe('');
+  expect(said?.stdout).toBe("EILSEQ\nEILSEQ\nEILSEQ\nEILSEQ\n['é'] [b'\\xc3\\xa9']\n");
+});
+
+test('ten times as many lines take about ten times as long, however they are appended', async () => {
+  const box = at.open('many-lines');
+  const { stdout } = await box.exec({
+    command: `python3 - <<'X'
+import time
+def run(count):
+    begun = time.process_time()
+    f = open('log', 'a')
+    for n in range(count): f.write('a line of the log, number %d\\n' % n); f.flush()
+    f.close()
+    for n in range(count // 20):
+        with open('log', 'a') as f: f.write('another one\\n')
+    return time.process_time() - begun
+run(100)
+few, many = run(1500), run(15_000)
+print(sum(1 for line in open('log')), many / few < 40)
+X`,
+    timeoutMs: 55_000,
+  });
+  expect(stdout).toBe('17430 True\n');
+  await box.close({ drainMs: 1000, force: false });
+}, 120_000);

@@ -7,7 +7,7 @@ export const NETWORK_PORT = '/dev/.network';
 export const NETWORK_MODULE = String.raw`
 import errno, io, json, os, socket
 
-_DEVICE = "/host${NETWORK_PORT}"
+_DEVICE = "${NETWORK_PORT}"
 _MOST = 7_900_000
 _ERRORS = {"connect": ConnectionRefusedError, "timeout": TimeoutError, "broken": ConnectionResetError,
            "aborted": ConnectionAbortedError, "profile": PermissionError, "refused": PermissionError, "limit": PermissionError}

@@ -31,7 +31,7 @@ export const NETWORK_SETUP = [
   '     def exec_module(self, module):',
   '      plain(module)',
   '      import os',
-  `      fd = os.open("/host${NETWORK_PORT}", os.O_RDONLY)`,
+  `      fd = os.open("${NETWORK_PORT}", os.O_RDONLY)`,
   '      parts = iter(lambda: os.read(fd, 65536), b"")',
   '      source = b"".join(parts)[1:].decode()',
   '      os.close(fd)',

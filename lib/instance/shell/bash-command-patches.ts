@@ -1,39 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of what is changed.
 /**
- * Patches of just-bash's awk, gzip, yq and tar towards the GNU tools, and of how its Python prints. bash-patches.ts
- * applies them; `$awk` is awk-text.ts, `$python` is live-output.ts.
+ * Patches of just-bash's awk, gzip, yq and tar towards the GNU tools, for bash-patches.ts;
+ * `$awk` is awk-text.ts.
  */
-import { AWK_FILE, type BashPatch, BRIDGE_FILE } from './bash-patch.ts';
+import { AWK_FILE, type BashPatch } from './bash-patch.ts';
 
 const GZIP = 'chunks/chunk-5ELNHAAJ.js';
-const PYTHON = 'chunks/python3-F5S5TYGS.js';
 const QUERY_FORMATS = 'chunks/chunk-6KK46B7Q.js';
 const TAR = 'chunks/chunk-X3TZEFQG.js';
 
 export const COMMAND_PATCHES: readonly BashPatch[] = [
-  // `python3 script.py --help` was the help of just-bash.
-  {
-    file: PYTHON,
-    from: 'async execute(t,e){if(D(t))return P(z);let r=_(t);',
-    to: 'async execute(t,e){if(t[0]==="--help")return P(z);let r=_(t);',
-  },
-  // Python's output was there at its end only.
-  {
-    file: BRIDGE_FILE,
-    from: 'this.invokeTool=E,this.protocol=new R(t)}',
-    to: 'this.invokeTool=E,this.protocol=new R(t),this.$live=$python.takeLiveOutput()}',
-  },
-  {
-    file: BRIDGE_FILE,
-    from: 'tryAppendOutput(t,e){return this.outputLimitExceeded?!1:',
-    to: 'tryAppendOutput(t,e){if(this.$live?.(t,e))return!0;return this.outputLimitExceeded?!1:',
-  },
-  // Python saw a link as what it leads to, and a folder with one to nowhere as empty.
-  {
-    file: BRIDGE_FILE,
-    from: 'let e=await this.fs.stat(t);this.protocol.encodeStat(e)',
-    to: 'let e=await this.fs.lstat(t);this.protocol.encodeStat(e)',
-  },
   // awk: what -v sets, records by RS, numbers as printf writes them, errors.
   {
     file: AWK_FILE,

@@ -17,5 +17,3 @@ export const PRINTF_FILE = 'chunks/chunk-4AKAIZPW.js';
 export const AWK_FILE = 'chunks/chunk-3CBCABOZ.js';
 /** Where a result is joined: whether the command, or a script, prints what it has before an error. */
 export const PRINTS_FIRST = `/^(?:bash|${OUTPUT_FIRST.join('|')})$/.test(o)`;
-/** The server's side of an interpreter in a thread: Python's. */
-export const BRIDGE_FILE = 'chunks/chunk-YJKHREBZ.js';

@@ -7,15 +7,7 @@
 
 import { AWK_PATCHES } from './awk-patches.ts';
 import { COMMAND_PATCHES } from './bash-command-patches.ts';
-import {
-  AWK_FILE,
-  type BashPatch,
-  BRIDGE_FILE,
-  INTERPRETER_FILE,
-  PRINTF_FILE,
-  PRINTS_FIRST,
-  SHELLS_FILE,
-} from './bash-patch.ts';
+import { AWK_FILE, type BashPatch, INTERPRETER_FILE, PRINTF_FILE, PRINTS_FIRST, SHELLS_FILE } from './bash-patch.ts';
 import { PIPE_PATCHES } from './bash-pipe-patches.ts';
 import { SCRIPT_PATCHES } from './bash-script-patches.ts';
 import { SHELLS_PATCHES } from './bash-shells-patches.ts';
@@ -33,7 +25,6 @@ const TEES = new URL('./tees.ts', import.meta.url).href;
 const TRAPS = new URL('./shell-traps.ts', import.meta.url).href;
 const SHELL_ARGUMENTS = new URL('./shell-arguments.ts', import.meta.url).href;
 const UMASK = new URL('./shell-umask.ts', import.meta.url).href;
-const LIVE_OUTPUT = new URL('../python/live-output.ts', import.meta.url).href;
 const GLOBS = new URL('./recursive-globs.ts', import.meta.url).href;
 
 const CODEC = 'chunks/chunk-GN6CQ3J4.js';
@@ -238,7 +229,6 @@ export function patchedSource(file: string, read: () => string): string | null {
   const modules: Readonly<Record<string, string>> = {
     [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};`,
     [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
-    [BRIDGE_FILE]: `import*as $python from${JSON.stringify(LIVE_OUTPUT)};`,
     [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};`,
   };
   return `${modules[file] ?? ''}import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT_INTEGERS)};${source}`;

@@ -79,6 +79,11 @@ export class GuestFiles implements IFileSystem {
     else this.#ports.set(path, port);
   }
 
+  /** The port at a path; null where there is none. */
+  portAt(path: string): FilePort | null {
+    return this.#ports.get(path) ?? null;
+  }
+
   /** Switches to another tree; each call has its own. */
   setTree(vfs: Tree): void {
     this.#vfs = vfs;

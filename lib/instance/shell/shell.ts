@@ -89,7 +89,6 @@ export class Shell {
       fs: this.#files,
       cwd: HOME,
       env: ENVIRONMENT,
-      python: profile.capabilities.includes('python'),
       customCommands,
       executionLimits: limitsOf(profile.memoryBytes),
     });

@@ -20,7 +20,7 @@ export const DATABASE_SETUP = [
   '    module.__dict__.update((name, value) for name, value in sys.modules["sqlite3"].__dict__.items() if not name.startswith("__"))',
   '    return',
   '   import os',
-  `   fd = os.open("/host${SQLITE_PORT}", os.O_RDONLY)`,
+  `   fd = os.open("${SQLITE_PORT}", os.O_RDONLY)`,
   '   parts = iter(lambda: os.read(fd, 65536), b"")',
   '   source = b"".join(parts).decode()',
   '   os.close(fd)',

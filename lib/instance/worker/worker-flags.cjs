@@ -12,7 +12,6 @@ require('node:sqlite');
 require('node:stream/promises');
 const { setFlagsFromString } = require('node:v8');
 const { runInNewContext } = require('node:vm');
-require('./exact-waits.cjs');
 
 /**
  * Measured over 12 workers: code optimised for size and a young generation of one megabyte (process.ts) save 3 MB of

@@ -153,10 +153,10 @@ attempt(lambda: sqlite3.connect('/etc/passwd').execute('select * from sqlite_sch
 attempt(lambda: con.execute("select load_extension('/x')"))
 attempt(lambda: con.execute("select readfile('/etc/passwd')"))
 for request in (b'', b'{', b'null', b'[]', b'{"op":"x"}', b'{"op":"fetch","id":9}', b'{"op":"execute","id":1,"sql":"select 1","parameters":[{}]}', b'{"op":"open","path":"/../../etc/passwd"}'):
-    fd = os.open('/host/dev/.sqlite', os.O_RDWR)
+    fd = os.open('/dev/.sqlite', os.O_RDWR)
     os.write(fd, len(request).to_bytes(4, 'big') + request)
     os.close(fd)
-    print(b'root:' in open('/host/dev/.sqlite', 'rb').read())
+    print(b'root:' in open('/dev/.sqlite', 'rb').read())
 print(con.execute('select 1').fetchone())
 P`,
   });
