@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
-import type { OpenFile } from './file-table.ts';
+import type { FileInUse } from './file-table.ts';
 import { bytes, codeOf, liveVfs, MIB, text, vfsPath } from './testing/tmp-files.ts';
 
 /** A file of the model: what Linux calls an inode. */
@@ -36,7 +36,7 @@ test('open files are those of Linux: any opening, writing, renaming, removing an
       const vfs = liveVfs({ clock });
       const overlay = vfs.overlay();
       const tree = new Map<string, Inode>();
-      const open: { file: OpenFile; inode: Inode }[] = [];
+      const open: { file: FileInUse; inode: Inode }[] = [];
       let stamp = 1;
       const fill = (size: number) => {
         stamp = (stamp % 250) + 1;

@@ -22,7 +22,7 @@ const FIRST_BYTES = 4096;
 const NOTE_BYTES = 16_384;
 
 /** A file, however often it is open. */
-export interface OpenFile {
+export interface FileInUse {
   /** Null once nothing has its path any more. */
   address: VfsAddress | null;
   handles: number;
@@ -55,11 +55,11 @@ const NOTHING: VfsEntry = { path: '', kind: 'file', size: 0, mode: FILE_MODE, mt
 export class FileTable {
   readonly #parts: FileTableParts;
   /** By path; the one that was used last is the last. */
-  readonly #files = new Map<string, OpenFile>();
+  readonly #files = new Map<string, FileInUse>();
   /** Those whose path is gone. */
-  readonly #removed = new Set<OpenFile>();
+  readonly #removed = new Set<FileInUse>();
   /** Those whose row has another size. */
-  readonly #unnoted = new Set<OpenFile>();
+  readonly #unnoted = new Set<FileInUse>();
   /** What is done when the write that runs is kept; null while none runs. */
   #effects: (() => void)[] | null = null;
   /** In memory, of files with a path. */
@@ -80,7 +80,7 @@ export class FileTable {
   }
 
   /** Opens a file that exists. */
-  open(address: VfsAddress): OpenFile {
+  open(address: VfsAddress): FileInUse {
     const known = this.#files.get(keyOf(address));
     const file = known ?? { ...CLOSED, address };
     file.handles += 1;
@@ -88,7 +88,7 @@ export class FileTable {
     return file;
   }
 
-  close(file: OpenFile): void {
+  close(file: FileInUse): void {
     file.handles -= 1;
     if (file.handles > 0) return;
     if (file.address === null) this.#removed.delete(file);
@@ -103,7 +103,7 @@ export class FileTable {
   }
 
   /** Bytes of a file, with what others have committed meanwhile. They may change with the next write. */
-  read(file: OpenFile, start: number, length: number): Uint8Array {
+  read(file: FileInUse, start: number, length: number): Uint8Array {
     const entry = file.isChanged || file.content !== null || file.address === null ? null : this.entry(file);
     if (file.address === null || entry === null || entry.size <= 2 * WINDOW_BYTES) {
       this.#load(file);
@@ -121,12 +121,12 @@ export class FileTable {
   }
 
   /** The size of a file. */
-  sizeOf(file: OpenFile): number {
+  sizeOf(file: FileInUse): number {
     return file.isChanged ? file.size : this.entry(file).size;
   }
 
   /** The entry of a file, also of one that is removed. */
-  entry(file: OpenFile): VfsEntry {
+  entry(file: FileInUse): VfsEntry {
     const entry = file.address && this.#parts.rows.file(file.address.volume, file.address.path);
     if (entry) return entry;
     if (file.address) this.#leave(file, null);
@@ -134,12 +134,12 @@ export class FileTable {
   }
 
   /** Sets the mode or the time of a file that is removed. */
-  setLeft(file: OpenFile, change: Partial<Pick<VfsEntry, 'mode' | 'mtime'>>): void {
+  setLeft(file: FileInUse, change: Partial<Pick<VfsEntry, 'mode' | 'mtime'>>): void {
     file.left = { ...(file.left ?? NOTHING), ...change };
   }
 
   /** Whether a change that leaves `size` bytes needs the row first; `claim` then is part of a write of the tree. */
-  needsRow(file: OpenFile, size: number): boolean {
+  needsRow(file: FileInUse, size: number): boolean {
     this.#load(file);
     if (file.address === null) return false;
     const isNoted = file.isChanged && file.notedAt === epochSeconds(this.#parts.clock);
@@ -147,7 +147,7 @@ export class FileTable {
   }
 
   /** Gives the row of a file the size that it will have. Throws `quota_exceeded`. */
-  claim(file: OpenFile, size: number): void {
+  claim(file: FileInUse, size: number): void {
     const { address } = file;
     if (address === null) return;
     const { rows, changes, clock } = this.#parts;
@@ -162,12 +162,12 @@ export class FileTable {
   }
 
   /** Writes at a position; there are zeros where nothing was. */
-  write(file: OpenFile, bytes: Uint8Array, position: number): void {
+  write(file: FileInUse, bytes: Uint8Array, position: number): void {
     this.#resize(file, Math.max(file.size, position + bytes.byteLength));
     file.content?.set(bytes, position);
   }
 
-  truncate(file: OpenFile, size: number): void {
+  truncate(file: FileInUse, size: number): void {
     this.#resize(file, size);
   }
 
@@ -195,7 +195,7 @@ export class FileTable {
   /** The same writer; open files follow what it writes. */
   followed(): TreeWriter {
     const { changes, rows } = this.#parts;
-    const leave = (files: OpenFile[]) => {
+    const leave = (files: FileInUse[]) => {
       for (const file of files) {
         const entry = file.address && rows.file(file.address.volume, file.address.path);
         if (file.handles > 0) this.#load(file);
@@ -253,7 +253,7 @@ export class FileTable {
   }
 
   /** The files at a path, and below it. */
-  #within(volume: Volume, path: VfsPath, below: boolean): OpenFile[] {
+  #within(volume: Volume, path: VfsPath, below: boolean): FileInUse[] {
     if (!below) return [this.#files.get(keyOf({ volume, path })) ?? []].flat();
     const { above } = subtreeOf(path);
     return [...this.#files.values()].filter(
@@ -261,7 +261,7 @@ export class FileTable {
     );
   }
 
-  #leave(file: OpenFile, entry: VfsEntry | null): void {
+  #leave(file: FileInUse, entry: VfsEntry | null): void {
     if (file.address === null) return;
     this.#unnoted.delete(file);
     this.#files.delete(keyOf(file.address));
@@ -272,7 +272,7 @@ export class FileTable {
     if (file.handles > 0) this.#removed.add(file);
   }
 
-  #move(file: OpenFile, from: VfsAddress, to: VfsAddress): void {
+  #move(file: FileInUse, from: VfsAddress, to: VfsAddress): void {
     if (file.address === null) return;
     const path = (to.path + file.address.path.slice(from.path.length)) as VfsPath;
     this.#drop(file);
@@ -282,12 +282,12 @@ export class FileTable {
   }
 
   /** Reads the stored content, unless memory has it. */
-  #load(file: OpenFile): void {
+  #load(file: FileInUse): void {
     if (file.address !== null && !file.isChanged) this.#refresh(file, file.address);
     this.#use(file);
   }
 
-  #refresh(file: OpenFile, { volume, path }: VfsAddress): void {
+  #refresh(file: FileInUse, { volume, path }: VfsAddress): void {
     const { rows } = this.#parts;
     const entry = rows.file(volume, path);
     if (entry === null) this.#leave(file, file.left);
@@ -299,7 +299,7 @@ export class FileTable {
     }
   }
 
-  #resize(file: OpenFile, size: number): void {
+  #resize(file: FileInUse, size: number): void {
     const before = file.size;
     const room = file.content?.byteLength ?? 0;
     if (size > room) {
@@ -316,7 +316,7 @@ export class FileTable {
     }
   }
 
-  #keep(file: OpenFile, content: Buffer | null): void {
+  #keep(file: FileInUse, content: Buffer | null): void {
     if (file.address !== null) this.#bytes += (content?.byteLength ?? 0) - (file.content?.byteLength ?? 0);
     else this.#requireRoom(file, content?.byteLength ?? 0);
     file.content = content;
@@ -324,7 +324,7 @@ export class FileTable {
   }
 
   /** What has no path is in memory alone. */
-  #requireRoom(file: OpenFile, bytes: number): void {
+  #requireRoom(file: FileInUse, bytes: number): void {
     let all = bytes;
     for (const other of this.#removed) if (other !== file) all += other.content?.byteLength ?? 0;
     if (all > MEMORY_BYTES)
@@ -332,7 +332,7 @@ export class FileTable {
   }
 
   /** Makes a file the last to be given up, and gives up others while there is too much in memory. */
-  #use(file: OpenFile): void {
+  #use(file: FileInUse): void {
     if (file.address === null) return;
     this.#files.delete(keyOf(file.address));
     this.#files.set(keyOf(file.address), file);
@@ -346,7 +346,7 @@ export class FileTable {
     }
   }
 
-  #flush(file: OpenFile): void {
+  #flush(file: FileInUse): void {
     if (!file.isChanged || file.address === null) return;
     const { rows, changes } = this.#parts;
     const { volume, path } = file.address;
@@ -357,7 +357,7 @@ export class FileTable {
   }
 
   /** What is stored is the content. */
-  #drop(file: OpenFile): void {
+  #drop(file: FileInUse): void {
     if (file.address === null) return;
     this.#keep(file, null);
     this.#unnoted.delete(file);
@@ -366,7 +366,7 @@ export class FileTable {
   }
 }
 
-const CLOSED: OpenFile = {
+const CLOSED: FileInUse = {
   address: null,
   handles: 0,
   content: null,
@@ -383,6 +383,6 @@ function keyOf({ volume, path }: VfsAddress): string {
   return `${volume}:${path}`;
 }
 
-function bytesOf({ content, size }: Pick<OpenFile, 'content' | 'size'>): Uint8Array {
+function bytesOf({ content, size }: Pick<FileInUse, 'content' | 'size'>): Uint8Array {
   return content?.subarray(0, size) ?? new Uint8Array(0);
 }

@@ -92,8 +92,8 @@ export class OverlayWriter implements TreeWriter {
   }
 
   /**
-   * Gives a file that is written piece by piece the size that it will have; `current`: what it is now. Its content comes
-   * with `putBody`, before the commit.
+   * Gives a file that is written piece by piece the size that it will have; `current`: what it is now. Its content
+   * comes with `putBody`, before the commit.
    */
   putSize(volume: Volume, path: VfsPath, size: number, current: VfsEntry | null): void {
     const now = epochSeconds(this.#clock);

@@ -6,7 +6,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../base/clock.ts';
-import { FileTable, type OpenFile } from './file-table.ts';
+import { type FileInUse, FileTable } from './file-table.ts';
 import { OverlayReader } from './overlay-reader.ts';
 import { OverlayWriter } from './overlay-writer.ts';
 import type { VfsPath } from './paths.ts';
@@ -108,29 +108,29 @@ export class Overlay extends Tree {
   }
 
   /**
-   * Opens a file that exists, until `closeFile`. What is written to it is at once there for every reader of the call; it
-   * stays open when its path is removed or renamed, and when the call commits.
+   * Opens a file that exists, until `closeFile`. What is written to it is at once there for every reader of the call;
+   * it stays open when its path is removed or renamed, and when the call commits.
    */
-  openFile(path: VfsPath, volume: Volume): OpenFile {
+  openFile(path: VfsPath, volume: Volume): FileInUse {
     return this.#files.open({ volume, path });
   }
 
-  closeFile(file: OpenFile): void {
+  closeFile(file: FileInUse): void {
     this.#files.close(file);
   }
 
   /** Bytes of an open file, up to date; fewer at its end, and perhaps before. They may change with the next write. */
-  readOpen(file: OpenFile, start: number, length: number): Uint8Array {
+  readOpen(file: FileInUse, start: number, length: number): Uint8Array {
     return this.read(() => this.#files.read(file, start, length));
   }
 
   /** The entry of an open file, also of one that was removed. */
-  entryOf(file: OpenFile): VfsEntry {
+  entryOf(file: FileInUse): VfsEntry {
     return this.read(() => this.#files.entry(file));
   }
 
   /** Sets the mode or the time of an open file, also of one that was removed. */
-  setOpen(file: OpenFile, change: { mode?: number; mtime?: number }): void {
+  setOpen(file: FileInUse, change: { mode?: number; mtime?: number }): void {
     const { address } = file;
     if (address === null) this.#files.setLeft(file, change);
     else if (change.mode !== undefined) this.chmod(address.path, change.mode, address.volume);
@@ -141,7 +141,7 @@ export class Overlay extends Tree {
    * Writes to an open file, at its end or a position; there are zeros where nothing was. Returns where the write ended.
    * Throws `too_large` and `quota_exceeded`, and then writes nothing.
    */
-  writeOpen(file: OpenFile, bytes: Uint8Array, at: number | 'end'): number {
+  writeOpen(file: FileInUse, bytes: Uint8Array, at: number | 'end'): number {
     const size = this.#files.sizeOf(file);
     const start = at === 'end' ? size : at;
     const end = start + bytes.byteLength;
@@ -152,12 +152,12 @@ export class Overlay extends Tree {
   }
 
   /** Cuts an open file, or extends it with zeros. Throws `too_large` and `quota_exceeded`. */
-  truncateOpen(file: OpenFile, size: number): void {
+  truncateOpen(file: FileInUse, size: number): void {
     this.#claim(file, size);
     this.#files.truncate(file, size);
   }
 
-  #claim(file: OpenFile, size: number): void {
+  #claim(file: FileInUse, size: number): void {
     requireSize(file.address ?? { volume: 'tmp', path: '/' as VfsPath }, size, this.#parts.maxFileBytes);
     if (this.#files.needsRow(file, size)) super.write(size, () => this.#files.claim(file, size));
   }

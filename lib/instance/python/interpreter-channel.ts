@@ -1,6 +1,6 @@
 /**
- * The channel between a worker and the thread of a running Python: one request at a time in shared memory, for which the
- * thread waits as a program waits for its system. Owns the layout; knows nothing of what is asked.
+ * The channel between a worker and the thread of a running Python: one request at a time in shared memory, for which
+ * the thread waits as a program waits for its system. Owns the layout; knows nothing of what is asked.
  */
 
 /** What the thread asks. The numbers that belong to each are in interpreter-files.ts. */
@@ -32,7 +32,7 @@ const NUMBERS_AT = 16;
 const NUMBERS = 4;
 const DATA_AT = NUMBERS_AT + NUMBERS * Float64Array.BYTES_PER_ELEMENT;
 
-export interface Answer {
+export interface SystemAnswer {
   /** An error of WASI; 0 for none. */
   error?: number;
   value?: number;
@@ -102,7 +102,7 @@ export class AnsweringEnd {
   }
 
   /** Answers the request. */
-  answer({ error = 0, value = 0, data }: Answer): void {
+  answer({ error = 0, value = 0, data }: SystemAnswer): void {
     const { words, numbers } = this.#memory;
     words[ERROR] = error;
     numbers[0] = value;

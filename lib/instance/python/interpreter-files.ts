@@ -2,12 +2,12 @@
  * What a running Python does to files: the calls of its system, answered from the shell's files and the open files of
  * the call. Owns its open handles; paths are interpreter-paths.ts. Knows nothing of threads.
  */
-import type { OpenFile } from '../../vfs/file-table.ts';
+import type { FileInUse } from '../../vfs/file-table.ts';
 import type { Overlay } from '../../vfs/overlay.ts';
 import type { FilePort, GuestFiles } from '../shell/guest-files.ts';
 import type { ResolvedPath } from '../shell/guest-paths.ts';
 import { asPosix } from '../shell/posix-error.ts';
-import { type Answer, DATA_BYTES, type Operation } from './interpreter-channel.ts';
+import { DATA_BYTES, type Operation, type SystemAnswer } from './interpreter-channel.ts';
 import {
   BLOCK_BYTES,
   doubles,
@@ -18,14 +18,14 @@ import {
   type Stat,
   secondsOf,
   statAnswer,
-  statOf,
+  systemStatOf,
 } from './interpreter-paths.ts';
 import { FLAGS, Refused } from './wasi.ts';
 
 const MAX_HANDLES = 1000;
 
 type Handle =
-  | { kind: 'file'; file: OpenFile }
+  | { kind: 'file'; file: FileInUse }
   | { kind: 'dir'; path: string; listed: [name: string, kind: string][] | null }
   | { kind: 'bytes'; content: Uint8Array; path: string }
   | { kind: 'endless'; path: string }
@@ -45,7 +45,11 @@ export class InterpreterFiles {
   }
 
   /** Answers a call. Throws POSIX errors, and `Refused`. */
-  answer(operation: Operation, data: Uint8Array, [a = 0, b = 0, c = 0]: Float64Array): Answer | Promise<Answer> {
+  answer(
+    operation: Operation,
+    data: Uint8Array,
+    [a = 0, b = 0, c = 0]: Float64Array,
+  ): SystemAnswer | Promise<SystemAnswer> {
     switch (operation) {
       case 'open':
         return this.#open(textOf(data), a, b);
@@ -104,14 +108,14 @@ export class InterpreterFiles {
     this.#handles.clear();
   }
 
-  #add(handle: Handle, entryMode: number): Answer {
+  #add(handle: Handle, entryMode: number): SystemAnswer {
     if (this.#handles.size >= MAX_HANDLES) throw new Refused('EMFILE');
     this.#last += 1;
     this.#handles.set(this.#last, handle);
     return { value: this.#last, data: doubles(entryMode) };
   }
 
-  #open(path: string, flags: number, mode: number): Answer | Promise<Answer> {
+  #open(path: string, flags: number, mode: number): SystemAnswer | Promise<SystemAnswer> {
     const writes = (flags & FLAGS.access) !== 0;
     const port = this.#guest.portAt(path);
     if (port !== null) return this.#openPort(port, writes);
@@ -146,12 +150,12 @@ export class InterpreterFiles {
     }
   }
 
-  async #openPort(port: FilePort, writes: boolean): Promise<Answer> {
+  async #openPort(port: FilePort, writes: boolean): Promise<SystemAnswer> {
     if (writes) return this.#add({ kind: 'port', port, written: [] }, KINDS.device);
     return this.#add({ kind: 'bytes', content: await port.read(), path: '/dev/port' }, KINDS.device);
   }
 
-  #openVirtual({ path }: ResolvedPath, flags: number): Answer {
+  #openVirtual({ path }: ResolvedPath, flags: number): SystemAnswer {
     if (ENDLESS.includes(path)) return this.#add({ kind: 'endless', path }, KINDS.device);
     const { virtualFiles } = this.#guest;
     if (virtualFiles.stat(path) === null) throw new Refused((flags & FLAGS.create) === 0 ? 'ENOENT' : 'EACCES');
@@ -160,7 +164,7 @@ export class InterpreterFiles {
     return this.#add({ kind: 'bytes', content: Buffer.from(virtualFiles.read(path) ?? ''), path }, KINDS.file);
   }
 
-  async #close(number: number): Promise<Answer> {
+  async #close(number: number): Promise<SystemAnswer> {
     const handle = this.#handle(number);
     this.#handles.delete(number);
     if (handle.kind === 'file') this.#files.closeFile(handle.file);
@@ -174,13 +178,13 @@ export class InterpreterFiles {
     return handle;
   }
 
-  #opened(number: number): OpenFile {
+  #opened(number: number): FileInUse {
     const handle = this.#handle(number);
     if (handle.kind === 'file') return handle.file;
     throw new Refused(handle.kind === 'dir' ? 'EISDIR' : 'EINVAL');
   }
 
-  #read(number: number, position: number, length: number): Answer {
+  #read(number: number, position: number, length: number): SystemAnswer {
     const handle = this.#handle(number);
     if (handle.kind === 'endless') return { data: new Uint8Array(length) };
     if (handle.kind === 'bytes') return { data: handle.content.subarray(position, position + length) };
@@ -190,7 +194,7 @@ export class InterpreterFiles {
     return { data, value: isCut ? 1 : 0 };
   }
 
-  #write(number: number, data: Uint8Array, at: number | 'end'): Answer {
+  #write(number: number, data: Uint8Array, at: number | 'end'): SystemAnswer {
     const handle = this.#handle(number);
     if (handle.kind === 'port') handle.written.push(Buffer.from(data));
     else if (handle.kind !== 'endless')
@@ -199,13 +203,13 @@ export class InterpreterFiles {
     return { value: (at === 'end' ? 0 : at) + data.byteLength };
   }
 
-  #truncate(file: OpenFile, size: number): Answer {
+  #truncate(file: FileInUse, size: number): SystemAnswer {
     if (size < 0) throw new Refused('EINVAL');
     asPosix('', () => this.#files.truncateOpen(file, size));
     return {};
   }
 
-  #resize(path: string, size: number): Answer {
+  #resize(path: string, size: number): SystemAnswer {
     const { address, entry } = this.#paths.existing(path);
     if (address === null) throw new Refused('EACCES');
     if (entry?.kind === 'dir') throw new Refused('EISDIR');
@@ -217,7 +221,7 @@ export class InterpreterFiles {
     }
   }
 
-  #setOpen(number: number, change: { mode?: number; mtime?: number }): Answer {
+  #setOpen(number: number, change: { mode?: number; mtime?: number }): SystemAnswer {
     const handle = this.#handle(number);
     if (handle.kind === 'dir') {
       const { mode, mtime } = change;
@@ -237,7 +241,7 @@ export class InterpreterFiles {
     if (handle.kind === 'file') {
       const { address } = handle.file;
       const entry = asPosix('', () => this.#files.entryOf(handle.file));
-      return statOf(
+      return systemStatOf(
         entry,
         address === null ? `removed ${number}` : `/${address.volume}${address.path}`,
         address !== null,
@@ -247,7 +251,7 @@ export class InterpreterFiles {
   }
 
   /** Some of the names in an open directory from a number on; the value is the next one, -1 at the end. */
-  #list(number: number, from: number): Answer {
+  #list(number: number, from: number): SystemAnswer {
     const handle = this.#handle(number);
     if (handle.kind !== 'dir') throw new Refused('ENOTDIR');
     handle.listed ??= this.#paths.namesIn(handle.path);

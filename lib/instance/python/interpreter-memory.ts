@@ -69,7 +69,7 @@ export class InterpreterMemory {
     return Math.floor(position / DIRENT_BYTES);
   }
 
-  /** Writes as many entries of a directory, from a number on, as fit. Returns the bytes, and the position behind them. */
+  /** Writes as many entries of a directory as fit, from a number on. Returns their bytes, and the position behind. */
   writeEntries(buffer: number, size: number, all: readonly [string, string][], first: number): [number, number] {
     const { heap, view } = this;
     const some = all.slice(first, first + Math.floor(size / DIRENT_BYTES));

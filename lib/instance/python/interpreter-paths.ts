@@ -8,7 +8,7 @@ import type { VfsAddress, VfsEntry } from '../../vfs/types.ts';
 import type { GuestFiles } from '../shell/guest-files.ts';
 import { normalizePath, type ResolvedPath } from '../shell/guest-paths.ts';
 import { asPosix } from '../shell/posix-error.ts';
-import type { Answer } from './interpreter-channel.ts';
+import type { SystemAnswer } from './interpreter-channel.ts';
 import { Refused } from './wasi.ts';
 
 export const KINDS = { dir: 0o040000, file: 0o100000, link: 0o120000, device: 0o020000 } as const;
@@ -28,7 +28,7 @@ export interface Stat {
   links: number;
 }
 
-export function statOf({ kind, mode, size, mtime }: VfsEntry, identity: string, isLinked: boolean): Stat {
+export function systemStatOf({ kind, mode, size, mtime }: VfsEntry, identity: string, isLinked: boolean): Stat {
   return {
     mode: KINDS[kind] | mode,
     size: kind === 'dir' ? BLOCK_BYTES : size,
@@ -38,7 +38,7 @@ export function statOf({ kind, mode, size, mtime }: VfsEntry, identity: string, 
   };
 }
 
-export function statAnswer({ mode, size, mtime, identity, links }: Stat): Answer {
+export function statAnswer({ mode, size, mtime, identity, links }: Stat): SystemAnswer {
   return { data: doubles(mode, size, mtime, inodeOf(identity), links) };
 }
 
@@ -122,7 +122,7 @@ export class InterpreterPaths {
   stat(path: string, follow: boolean): Stat {
     if (this.#guest.portAt(path) !== null) return { mode: KINDS.device, size: 0, mtime: 0, identity: path, links: 1 };
     const found = this.existing(path, follow);
-    if (found.entry !== null) return statOf(found.entry, found.path, true);
+    if (found.entry !== null) return systemStatOf(found.entry, found.path, true);
     const stat = this.#guest.virtualFiles.stat(found.path);
     if (stat === null) throw new Refused('ENOENT');
     const isDevice = ENDLESS.includes(found.path);
@@ -131,7 +131,7 @@ export class InterpreterPaths {
   }
 
   /** `needs`: of reading 4, writing 2 and running 1. Everything belongs to the one user. */
-  access(path: string, needs: number): Answer {
+  access(path: string, needs: number): SystemAnswer {
     const found = this.existing(path);
     const { mode } = this.stat(found.path, true);
     const isFolder = found.entry?.kind === 'dir';
@@ -154,7 +154,7 @@ export class InterpreterPaths {
     });
   }
 
-  mkdir(path: string, mode: number): Answer {
+  mkdir(path: string, mode: number): SystemAnswer {
     const at = this.free(this.resolve(path, false));
     asPosix(path, () => this.#files.mkdir(at.path, at.volume, { mode: mode & PERMISSIONS }));
     return {};
@@ -167,7 +167,7 @@ export class InterpreterPaths {
     return address;
   }
 
-  rmdir(path: string): Answer {
+  rmdir(path: string): SystemAnswer {
     const found = this.existing(path, false);
     if (found.entry !== null && found.entry.kind !== 'dir') throw new Refused('ENOTDIR');
     const at = this.owned(found);
@@ -175,7 +175,7 @@ export class InterpreterPaths {
     return {};
   }
 
-  unlink(path: string): Answer {
+  unlink(path: string): SystemAnswer {
     const found = this.existing(path, false);
     if (found.entry?.kind === 'dir') throw new Refused('EISDIR');
     const at = this.owned(found);
@@ -183,7 +183,7 @@ export class InterpreterPaths {
     return {};
   }
 
-  rename(source: string, target: string): Answer {
+  rename(source: string, target: string): SystemAnswer {
     const from = this.existing(source, false);
     const to = this.resolve(target, false);
     const isFolder = from.entry?.kind === 'dir';
@@ -196,7 +196,7 @@ export class InterpreterPaths {
     return {};
   }
 
-  symlink(target: string, path: string): Answer {
+  symlink(target: string, path: string): SystemAnswer {
     if (target === '') throw new Refused('ENOENT');
     const at = this.free(this.resolve(path, false));
     asPosix(path, () => this.#files.link(at.path, target, at.volume));
@@ -210,7 +210,7 @@ export class InterpreterPaths {
     return target;
   }
 
-  change(path: string, change: (at: VfsAddress) => void, follow = true): Answer {
+  change(path: string, change: (at: VfsAddress) => void, follow = true): SystemAnswer {
     const { address } = this.existing(path, follow);
     if (address === null) throw new Refused('EPERM');
     // The root of a volume has neither mode nor time.

@@ -70,7 +70,7 @@ export function workerStreams(call: WorkerCalls, memory: InterpreterMemory): Str
     write: (stream, heap, offset, length, position) => {
       let given = 0;
       while (given < length) {
-        const piece = bytesAt(heap, offset + given, Math.min(length - given, DATA_BYTES));
+        const piece = heapBytes(heap, offset + given, Math.min(length - given, DATA_BYTES));
         call.data.set(piece);
         const at = stream.handle?.appends ? -1 : position + given;
         const { error, value } = call.tryAsk('write', piece.byteLength, numberOf(stream), at);
@@ -125,6 +125,6 @@ function numberOf({ handle }: Stream): number {
   return handle?.number ?? 0;
 }
 
-export function bytesAt(heap: Int8Array, offset: number, length: number): Uint8Array {
+export function heapBytes(heap: Int8Array, offset: number, length: number): Uint8Array {
   return new Uint8Array(heap.buffer, heap.byteOffset + offset, length);
 }

@@ -6,8 +6,8 @@
 import { DATA_BYTES } from './interpreter-channel.ts';
 import type { InterpreterMemory } from './interpreter-memory.ts';
 import {
-  bytesAt,
   type EmscriptenFiles,
+  heapBytes,
   type Shared,
   type Stream,
   type StreamOperations,
@@ -55,7 +55,7 @@ export class InterpreterSystem {
     this.#worker.begin(files.ErrnoError);
     const errors = files.streams[2]?.node;
     const output = (stream: Stream, heap: Int8Array, offset: number, length: number) => {
-      this.print(stream.node === errors ? 2 : 1, bytesAt(heap, offset, length));
+      this.print(stream.node === errors ? 2 : 1, heapBytes(heap, offset, length));
       return length;
     };
     const close = () => {};

@@ -1,6 +1,6 @@
 /**
- * Entry of the thread that runs one Python program: CPython as just-bash brings it, with the calls of its system answered
- * by the worker (interpreter-system.ts). Its own library is all that it reads of the machine.
+ * Entry of the thread that runs one Python program: CPython as just-bash brings it, with the calls of its system
+ * answered by the worker (interpreter-system.ts). Its own library is all that it reads of the machine.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

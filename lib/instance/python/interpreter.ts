@@ -1,11 +1,11 @@
 /**
- * A running Python as its worker sees it: a thread for each program, whose calls are answered one after another until it
- * ends or is ended. Knows nothing of what is answered about files (interpreter-files.ts), and nothing of the language.
+ * A running Python as its worker sees it: a thread for each program, whose calls are answered one after another until
+ * it ends or is ended. Knows nothing of what is answered about files (interpreter-files.ts), nor of the language.
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { isTurnDue, turn } from '../shell/thread-turns.ts';
-import { type Answer, AnsweringEnd, type InterpreterStart } from './interpreter-channel.ts';
+import { AnsweringEnd, type InterpreterStart, type SystemAnswer } from './interpreter-channel.ts';
 import type { InterpreterFiles } from './interpreter-files.ts';
 import { errorNumberOf } from './wasi.ts';
 
@@ -50,7 +50,7 @@ export async function runInterpreter(program: PythonProgram): Promise<PythonEnd>
         ended ??= { exitCode: numbers[0] ?? 0 };
         break;
       }
-      let answer: Answer;
+      let answer: SystemAnswer;
       try {
         if (operation === 'print') {
           print(numbers[0] === 2 ? 'stderr' : 'stdout', Buffer.from(data));

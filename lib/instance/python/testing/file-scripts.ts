@@ -1,4 +1,4 @@
-/** Python programs that use files, and what CPython on Linux answered to each: output, exit code, and the files left. */
+/** Python programs that use files, and what CPython on Linux answered to each: output, exit code, what was left. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,6 +1,6 @@
 /**
  * Records what the machine's CPython answers to the programs beside this file, each in an empty folder:
- * `node bin/run.cjs lib/instance/python/testing/record-scripts.ts`. It needs Linux, GNU's tools, and Python 3.11 or later.
+ * `node bin/run.cjs lib/instance/python/testing/record-scripts.ts`. It needs Linux, GNU's tools, and Python 3.11.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
