@@ -52,11 +52,13 @@ export function helperUsers(ownUser: OwnUser, folders: readonly string[]): Helpe
   return {
     nobody,
     reading(path) {
+      // Most are this already.
+      const seen = lstatSync(path, { throwIfNoEntry: false });
+      if (seen?.isFile() && isShown(path, seen)) return { uid: seen.gid, gid: seen.gid };
       letPass(path);
       const reader = opened(path, (descriptor, stat) => {
         if (!stat.isFile()) return nobody;
-        const isShown = (stat.mode & GROUP_MAY_READ) !== 0 && (lstatSync(dirname(path)).mode & 0o001) !== 0;
-        if (isSandboxUser(stat.gid) && isShown) return { uid: stat.gid, gid: stat.gid };
+        if (isShown(path, stat)) return { uid: stat.gid, gid: stat.gid };
         if (isOfWorkers(stat)) return { uid: stat.uid, gid: WORKER_USER };
         if (stat.uid !== 0) return nobody;
         const group = isSandboxUser(stat.gid) ? { uid: stat.gid, gid: stat.gid } : fresh();
@@ -106,6 +108,11 @@ export function helperUsers(ownUser: OwnUser, folders: readonly string[]): Helpe
       }
     },
   };
+}
+
+/** Whether a group of its own can read it. */
+function isShown(path: string, { gid, mode }: Stats): boolean {
+  return isSandboxUser(gid) && (mode & GROUP_MAY_READ) !== 0 && (lstatSync(dirname(path)).mode & 0o001) !== 0;
 }
 
 function isOfWorkers({ uid }: Stats): boolean {
