@@ -69,10 +69,15 @@ function requireSupportedNode() {
 /** Runs `pinned` as a child, puts it first on the child's PATH, forwards signals and ends with its exit code. */
 function handOver(pinned, args) {
   const first = path.dirname(pinned) + path.delimiter + process.env.PATH;
-  const child = spawn(pinned, args, { stdio: 'inherit', env: Object.assign({}, process.env, { PATH: first }) });
+  const child = spawn(pinned, ['--disable-sigusr1', ...args], {
+    stdio: 'inherit',
+    env: Object.assign({}, process.env, { PATH: first }),
+  });
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  // A terminal sends SIGINT to both; a second one would cut the server's stop short.
-  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
+  // A terminal sends these to both; a second one would cut the server's stop short.
+  for (const signal of ['SIGINT', 'SIGQUIT']) process.on(signal, () => process.stdin.isTTY || child.kill(signal));
+  // Nor does this process open a debugger.
+  process.on('SIGUSR1', () => {});
   child.on('exit', (code, signal) => {
     process.exitCode = code === null ? (signal === 'SIGINT' ? 130 : 143) : code;
   });

@@ -10,7 +10,9 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listeningOf } from '../lib/testing/listening.ts';
 import { commandOf, type ServerProcess, spawnServer } from '../lib/testing/process.ts';
+import { treeOf } from '../lib/testing/process-tree.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { ensureBuilt } from '../scripts/build.ts';
 
@@ -263,6 +265,14 @@ test('Next listens on all addresses, and HOST decides who may connect', async ()
   const open = await start({ settings: { HOST: '0.0.0.0' } });
   expect(await say(open, `GET /api/me HTTP/1.1\r\n${KEY}\r\n`, address)).toMatch(/^HTTP\/1\.1 200 /);
   await open.end();
+});
+
+test.runIf(process.platform === 'linux')('SIGUSR1 opens no debugger: one port is all there is', async () => {
+  const all = () => treeOf(alone.child.pid ?? 0).flatMap(listeningOf);
+  alone.child.kill('SIGUSR1');
+  expect((await alone.call('GET', '/healthz')).status).toBe(200);
+  const { port } = new URL(alone.url);
+  expect(all().map((on) => on.replace(/^tcp6?/, 'tcp'))).toEqual([`tcp ${port}`]);
 });
 
 test('a first start prints the link that makes the first admin, and the page it leads to answers', async () => {

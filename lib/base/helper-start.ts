@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type Duplex, PassThrough } from 'node:stream';
 import { CHANNEL_DESCRIPTOR, ServerChannel, type TextLimits } from './channel.ts';
+import { NO_DEBUGGER } from './process-signals.ts';
 import { withoutSignalsUnlessStarted } from './unstarted.ts';
 import type { HelperWalls } from './walls.ts';
 
@@ -39,7 +40,7 @@ export interface StartedHelper {
  */
 export function startHelper({ entry, flags, env, stdout, mostBytes, walls }: HelperStart): StartedHelper {
   const before = walls?.command ?? endsWithServer();
-  const [file = '', ...args] = [...before, process.execPath, ...flags, entry, ...(walls?.marks ?? [])];
+  const [file = '', ...args] = [...before, process.execPath, NO_DEBUGGER, ...flags, entry, ...(walls?.marks ?? [])];
   const child = withoutSignalsUnlessStarted(
     spawn(file, args, {
       stdio: ['ignore', stdout, 'pipe', 'pipe'],

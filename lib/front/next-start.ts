@@ -2,6 +2,7 @@
  * The process entry for `next start`: the engine behind the HTTP server that Next made. Loaded by instrumentation.ts,
  * unbundled, unless an engine runs already.
  */
+import './require-node.ts';
 import { attachToNextServer } from './next-server.ts';
 import { runServerProcess } from './server-process.ts';
 import { withSettingsStatus } from './settings-status.ts';

@@ -19,7 +19,8 @@ import { exitCodeFor, startFailureText } from './start-problems.ts';
 
 /** Milliseconds that a stop may take beyond `WB_DRAIN_MS`, the time for running calls. */
 export const STOP_MS = 5000;
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** A terminal that closes, and whoever starts processes for it, each send SIGHUP: a second one says nothing new. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'] as const;
 
 /** A started HTTP server with a front. */
 interface RunningServer {
@@ -90,7 +91,9 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
   for (const signal of SIGNALS) {
     // Next's own handlers would wait for event streams, which never end.
     process.removeAllListeners(signal);
-    process.on(signal, () => stopFor(0));
+    process.on(signal, () => {
+      if (signal !== 'SIGHUP' || !stopping) stopFor(0);
+    });
   }
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a rejection that nobody handled'));
   process.on('uncaughtException', (error) => {

@@ -12,6 +12,7 @@ import { WorkerChannel } from '../base/channel.ts';
 import { isMachineFailure, isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import { hashFile } from '../base/hash-file.ts';
 import { becomeUser } from '../base/helper-user.ts';
+import { leaveSignalsToServer } from '../base/process-signals.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import { answerRead } from './answer.ts';
 import { copyVfs } from './copy.ts';
@@ -37,8 +38,7 @@ const channel = new WorkerChannel(
   // A normal exit waits for V8's threads and has been seen to hang. Nothing here needs a clean-up.
   () => process.kill(process.pid, 'SIGKILL'),
 );
-// Ctrl-C reaches every process of the terminal's group. The server decides what it means for this one.
-process.on('SIGINT', () => {});
+leaveSignalsToServer();
 say({ ready: true });
 flushCompileCache();
 

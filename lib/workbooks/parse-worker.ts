@@ -4,6 +4,7 @@
  */
 import { flushCompileCache } from 'node:module';
 import { WorkerChannel } from '../base/channel.ts';
+import { leaveSignalsToServer } from '../base/process-signals.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import type { ParseMessage, ParseRequest } from './messages.ts';
 import { readSource } from './plan.ts';
@@ -19,8 +20,7 @@ const channel = new WorkerChannel(
   },
   () => process.kill(process.pid, 'SIGKILL'),
 );
-// Ctrl-C reaches every process of the terminal's group. The server decides what it means for this one.
-process.on('SIGINT', () => {});
+leaveSignalsToServer();
 send({ ready: true });
 flushCompileCache();
 

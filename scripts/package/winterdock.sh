@@ -11,4 +11,4 @@ while [ -L "$self" ]; do
   esac
 done
 root=$(cd "$(dirname "$self")/.." && pwd -P) || exit 1
-exec "$root/runtime/node" "$root/bin/winterdock.js" "$@"
+exec "$root/runtime/node" --disable-sigusr1 "$root/bin/winterdock.js" "$@"

@@ -14,6 +14,7 @@ import { BUNDLES, entryOf } from '../../base/bundled.ts';
 import { CHANNEL_DESCRIPTOR, ServerChannel } from '../../base/channel.ts';
 import { makeFolderNow, removeTreeNow } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
+import { NO_DEBUGGER } from '../../base/process-signals.ts';
 import { withoutSignalsUnlessStarted } from '../../base/unstarted.ts';
 import { MOST_REQUEST_BYTES } from '../../outgoing/network-limits.ts';
 import { parseFromInstance } from '../protocol.ts';
@@ -141,6 +142,7 @@ export function startWorker(
   makeFolderNow(spillFolder);
   const flags = [
     ...FLAGS,
+    NO_DEBUGGER,
     '--no-warnings',
     '--permission',
     ...READABLE_CODE.map((path) => `--allow-fs-read=${path}`),

@@ -9,6 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { WorkerChannel } from '../../base/channel.ts';
 import { unlinkFileNow } from '../../base/effects.ts';
 import { messageOf } from '../../base/errors.ts';
+import { leaveSignalsToServer } from '../../base/process-signals.ts';
 import { serializeError } from '../../base/serialized-error.ts';
 import { closeToRest, giveIdentity, openLive } from '../../vfs/open.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
@@ -60,8 +61,7 @@ const rehearsals = mode === '' || mode === 'compile' ? REHEARSALS : Number(mode)
 // SQLite reads its spill folder from the environment when the first database is opened.
 const emptyFile = openLive(':memory:', REHEARSAL_LIMITS);
 for (const name of Object.keys(process.env)) delete process.env[name];
-// Ctrl-C reaches every process of the terminal's group. The server decides what it means for this one.
-process.on('SIGINT', () => {});
+leaveSignalsToServer();
 process.on('SIGTERM', end);
 
 // What it compiles is read by workers of other users, who are of one group.
