@@ -7,17 +7,21 @@ import type { Caller } from '#lib/auth/caller.ts';
 import { requestIdOf } from '#lib/auth/header.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { getHost } from '#lib/host/host.ts';
+import { currentRequest } from '#lib/host/request-context.ts';
 
 /** The visitor, or null when nobody is signed in. Read once per request. */
 export const currentCaller = cache(async (): Promise<Caller | null> => {
   const { auth } = getHost();
   const sent = await headers();
   try {
-    return await auth.callerFromHeaders(sent, {
+    const caller = await auth.callerFromHeaders(sent, {
       via: 'console',
       requestId: requestIdOf(sent),
       address: await currentAddress(),
     });
+    const request = currentRequest();
+    if (request !== null) request.isKnown = caller !== null;
+    return caller;
   } catch (error) {
     // Too many wrong keys from this address: a page treats that as not signed in.
     if (isWinterdockError(error) && error.code === 'rate_limited') return null;

@@ -20,7 +20,7 @@ let server: ServerProcess;
 
 beforeAll(async () => {
   ensureBuilt();
-  const settings = { NODE_ENV: 'production', WB_LOG: 'info', WB_RATE_ADDRESS: '0' };
+  const settings = { NODE_ENV: 'production', WB_LOG: 'info', WB_RATE_ADDRESS: '0', WB_COST_ADDRESS: '0' };
   server = await spawnServer({ folder, args: [], settings });
   await server.call('POST', '/api/instances', { id: 'box', tenant: 'acme' });
 });

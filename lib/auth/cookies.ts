@@ -20,6 +20,27 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host.toLowerCase());
 }
 
+/** Cookies that are kept of one request. The console has five. */
+const MOST_COOKIES = 16;
+/** Characters of one: browsers keep no more. */
+const MOST_CHARACTERS = 4096;
+
+/**
+ * Of a `Cookie` header the cookies of this console, which all have its prefix: each once, the first of its name, and
+ * none that no browser would keep. Takes time that grows with the header's length.
+ */
+export function ownCookies(header: string, { prefix }: Pick<CookieRules, 'prefix'>): string {
+  const kept = new Map<string, string>();
+  for (const part of header.split(';')) {
+    const pair = part.trim();
+    if (!pair.startsWith(`${prefix}.`) || pair.length > MOST_CHARACTERS) continue;
+    const name = pair.split('=', 1)[0] ?? '';
+    if (!kept.has(name)) kept.set(name, pair);
+    if (kept.size === MOST_COOKIES) break;
+  }
+  return [...kept.values()].join('; ');
+}
+
 /**
  * The rules of a server: secure when its public URL is https or a loopback address. Without a public URL: when it
  * listens on a loopback address.

@@ -5,7 +5,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const OFF = { ratePerKey: 0, ratePerAddress: 0, rateWrongKeys: 0 };
+const OFF = { ratePerKey: 0, ratePerAddress: 0, rateWrongKeys: 0, costPerAddress: 0 };
 const HERE = '192.0.2.1';
 const THERE = '198.51.100.7';
 
@@ -74,4 +74,17 @@ test('attempts from other addresses cannot lock a person out of an address with 
   expect(attempts.slice(60).every((one) => one.startsWith('rate_limited'))).toBe(true);
   expect(await outcome(limits.countAttempt('ada@example.com', THERE, false))).toMatch(/^rate_limited/);
   expect(await outcome(limits.countAttempt('ada@example.com', HERE, true))).toBe('let through');
+});
+
+test('strangers of one address who take all of its time wait for the rest of ten seconds, and others do not', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  const limits = createRateLimits({ ...OFF, costPerAddress: 2000 });
+  for (let n = 0; n < 199; n += 1) await limits.countCost(HERE, 10);
+  for (let n = 0; n < 10_000; n += 1) await limits.countCost(HERE, 0.4);
+  expect(await outcome(limits.checkCost(HERE))).toBe('let through');
+  await limits.countCost(HERE, 10);
+  expect(await outcome(limits.checkCost(HERE))).toBe('rate_limited 10');
+  expect(await outcome(limits.checkCost(THERE))).toBe('let through');
+  vi.advanceTimersByTime(10_001);
+  expect(await outcome(limits.checkCost(HERE))).toBe('let through');
 });

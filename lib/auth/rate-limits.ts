@@ -1,7 +1,7 @@
 /**
- * Rate limits: requests by key and by address, wrong keys by address, wrong passwords by account and address. Counts
- * are in memory, so a restart resets them. The counting library is loaded with the first request that is counted; those
- * of the admin key are not.
+ * Rate limits: requests by key and by address, the time that strangers' pages take by address, wrong keys by address,
+ * wrong passwords by account and address. Counts are in memory, so a restart resets them. The counting library is
+ * loaded with the first request that is counted; those of the admin key are not.
  */
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
 import { WinterdockError } from '../base/errors.ts';
@@ -22,6 +22,8 @@ const WRONG_PASSWORDS_OF_ADDRESS = 30;
 const WRONG_PASSWORDS_OF_ACCOUNT = 60;
 /** Sign-ins of one person by password in an hour: each makes a session and a ledger line. */
 const SIGN_INS_OF_ACCOUNT = 120;
+/** Seconds in which an address may take the time that it has. */
+const COST_SECONDS = 10;
 /** Addresses remembered because the admin key was right from there. */
 const GOOD_ADDRESSES = 10_000;
 
@@ -31,11 +33,17 @@ export interface RateSettings {
   ratePerAddress: number;
   /** Wrong keys a minute from one address; 0: no limit. */
   rateWrongKeys: number;
+  /** Milliseconds in ten seconds that pages without a session may hold the server for one address; 0: no limit. */
+  costPerAddress: number;
 }
 
 export interface RateLimits {
   /** Counts one request of a key (`key:<id>`; null when it was none) from an address. Throws `rate_limited`. */
   countRequest(key: string | null, address: string | null): Promise<void>;
+  /** Counts the milliseconds that a request without a session held the server. */
+  countCost(address: string | null, heldMs: number): Promise<void>;
+  /** Throws `rate_limited` while the requests without a session from an address have taken all of their time. */
+  checkCost(address: string | null): Promise<void>;
   /** Counts one wrong key. Throws `rate_limited` once there were too many. */
   countWrongKey(address: string | null): Promise<void>;
   /**
@@ -72,6 +80,18 @@ export function createRateLimits(settings: RateSettings): RateLimits {
       const { byKey, byAddress } = await counters();
       if (key !== null && ratePerKey > 0) await spend(byKey, key, 'This key asks too often.');
       if (ratePerAddress > 0) await spend(byAddress, clientKey(address), 'This address asks too often.');
+    },
+
+    async countCost(address, heldMs) {
+      if (settings.costPerAddress === 0 || heldMs < 1) return;
+      await (await counters()).costs.penalty(clientKey(address), Math.round(heldMs));
+    },
+
+    async checkCost(address) {
+      if (settings.costPerAddress === 0) return;
+      const used = await (await counters()).costs.get(clientKey(address));
+      if (used === null || used.consumedPoints < settings.costPerAddress) return;
+      throw rateLimited('Pages for this address took too much of the server’s time.', used.msBeforeNext / 1000);
     },
 
     async countWrongKey(address) {
@@ -133,6 +153,7 @@ const TOO_MANY_ATTEMPTS = 'There were too many attempts to sign in.';
 interface Counters {
   byKey: RateLimiterMemory;
   byAddress: RateLimiterMemory;
+  costs: RateLimiterMemory;
   wrongKeys: RateLimiterMemory;
   ofPair: RateLimiterMemory;
   ofAddress: RateLimiterMemory;
@@ -140,13 +161,19 @@ interface Counters {
   signIns: RateLimiterMemory;
 }
 
-async function makeCounters({ ratePerKey, ratePerAddress, rateWrongKeys }: RateSettings): Promise<Counters> {
+async function makeCounters({
+  ratePerKey,
+  ratePerAddress,
+  rateWrongKeys,
+  costPerAddress,
+}: RateSettings): Promise<Counters> {
   const { RateLimiterMemory: Counter } = await import('rate-limiter-flexible');
   const counter = (points: number, duration: number, blockDuration = 0) =>
     new Counter({ points, duration, blockDuration });
   return {
     byKey: counter(ratePerKey, MINUTE),
     byAddress: counter(ratePerAddress, MINUTE),
+    costs: counter(costPerAddress, COST_SECONDS),
     wrongKeys: counter(rateWrongKeys, MINUTE),
     ofPair: counter(WRONG_PASSWORDS, QUARTER, QUARTER),
     ofAddress: counter(WRONG_PASSWORDS_OF_ADDRESS, QUARTER),

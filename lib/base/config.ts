@@ -93,6 +93,7 @@ const environmentSchema = z.object({
   WB_RATE_KEY: integer(0, 10_000_000, 12_000),
   WB_RATE_ADDRESS: integer(0, 10_000_000, 24_000),
   WB_RATE_WRONG_KEYS: integer(0, 10_000_000, 100),
+  WB_COST_ADDRESS: integer(0, 10_000, 2000),
   WB_OUTGOING_ALLOWED: origins,
   WB_WEBHOOK_HISTORY: integer(1, 100_000, 500),
   WB_TRUST_PROXY: z.enum(['0', '1']).default('0'),
@@ -171,6 +172,8 @@ export interface Config {
   ratePerKey: number;
   ratePerAddress: number;
   rateWrongKeys: number;
+  /** Milliseconds in ten seconds that pages without a session may hold the server for one address; 0: no limit. */
+  costPerAddress: number;
   /** Origins outside the public internet, or without TLS, that requests of this server may go to. */
   outgoingAllowed: readonly string[];
   /** Ended deliveries that each webhook keeps. */
@@ -259,6 +262,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ratePerKey: env.WB_RATE_KEY,
     ratePerAddress: env.WB_RATE_ADDRESS,
     rateWrongKeys: env.WB_RATE_WRONG_KEYS,
+    costPerAddress: env.WB_COST_ADDRESS,
     outgoingAllowed: env.WB_OUTGOING_ALLOWED,
     webhookHistory: env.WB_WEBHOOK_HISTORY,
     requireSigned: env.WB_REQUIRE_SIGNED === '1',

@@ -24,6 +24,7 @@ export const ERROR_STATUS = {
   unverified: 409,
   precondition_failed: 412,
   too_large: 413,
+  uri_too_long: 414,
   range_not_satisfiable: 416,
   expectation_failed: 417,
   quota_exceeded: 429,

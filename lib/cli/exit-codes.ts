@@ -39,6 +39,7 @@ const EXIT_BY_CODE: Readonly<Record<ErrorCode | ClientCode, ExitCodeName>> = {
   bad_request: 'invalid',
   method_not_allowed: 'invalid',
   too_large: 'invalid',
+  uri_too_long: 'invalid',
   range_not_satisfiable: 'invalid',
   expectation_failed: 'invalid',
   headers_too_large: 'invalid',

@@ -27,11 +27,13 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
     'The sandbox’s file was filed a moment ago and has no hash yet, so nothing of it leaves. `Retry-After` says when to come back.',
   precondition_failed: '`If-Match` or the like names another version than there is.',
   too_large: 'The body or the file is over the limit. Nothing of it is kept.',
+  uri_too_long: 'The address is longer, or has more parameters, than any page’s.',
   range_not_satisfiable: 'The range starts past the end of the file.',
   expectation_failed: 'The header `Expect` asks for something else than `100-continue`.',
   quota_exceeded: 'A quota is used up; `quota`, `limit` and `used` say which.',
   rate_limited: 'Too many at once, or in too short a time. `Retry-After` says when to come back.',
-  headers_too_large: 'The address and the headers together are over 16 KiB. The connection ends with the answer.',
+  headers_too_large:
+    'The address and the headers together are over 16 KiB, or there are more than a hundred headers. The connection ends with the answer.',
   internal: 'Something went wrong in the server. Its log has the details under the request id.',
   capacity:
     'There is no place or no memory for another process, and none that could be suspended for it. `Retry-After` says when to come back.',

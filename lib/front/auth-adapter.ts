@@ -1,7 +1,8 @@
 /** The adapter to the auth library's own routes, which take a `Request` and give a `Response`. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { clientAddress } from '../auth/address.ts';
+import { clientAddress, clientKey } from '../auth/address.ts';
+import { cookieRules } from '../auth/cookies.ts';
 import { requestIdOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import { WinterdockError } from '../base/errors.ts';
@@ -9,14 +10,23 @@ import type { Host } from '../host/host.ts';
 import { readBody } from '../http/body.ts';
 import { problemAnswer } from '../http/dispatch.ts';
 import { nodeBody, sendNode } from '../http/node-adapter.ts';
+import { dropForeignCookies, pageSizeProblem } from './page-bounds.ts';
+import type { PageTurns } from './page-turns.ts';
+import type { RequestWork } from './request-work.ts';
 
 /** Largest body of the auth library's routes. */
 const AUTH_BODY_BYTES = 64 * 1024;
 const METHODS = ['GET', 'HEAD', 'POST'];
 
 /** Answers a request below `/api/auth`. */
-export async function answerAuthRequest(host: Host, req: IncomingMessage, res: ServerResponse): Promise<void> {
+export async function answerAuthRequest(
+  host: Host,
+  turns: PageTurns,
+  work: RequestWork,
+  res: ServerResponse,
+): Promise<void> {
   const { auth, config, log } = host;
+  const { req } = work;
   const requestId = requestIdOf(req.headers);
   const method = req.method ?? 'GET';
   const refuse = (error: unknown) => sendNode(problemAnswer(error, requestId, log), requestId, req, res);
@@ -30,13 +40,22 @@ export async function answerAuthRequest(host: Host, req: IncomingMessage, res: S
       }),
     );
   }
+  const address = clientAddress(req.headers, req.socket.remoteAddress ?? null, config.trustProxy);
   let body: Buffer;
   try {
-    await auth.countRequest(null, clientAddress(req.headers, req.socket.remoteAddress ?? null, config.trustProxy));
+    await auth.countRequest(null, address);
+    const problem = pageSizeProblem(req);
+    if (problem !== null) throw problem;
     body = isSafeMethod(method) ? Buffer.alloc(0) : await readBody(nodeBody(req, res), AUTH_BODY_BYTES);
+    await turns.enter(clientKey(address));
+    work.enter();
+    const end = turns.begin();
+    res.once('close', () => void auth.limits.countCost(address, end()));
+    await auth.limits.checkCost(address);
   } catch (error) {
     return refuse(error);
   }
+  dropForeignCookies(req, cookieRules(config));
   const headers = new Headers();
   for (const [name, value] of Object.entries(req.headers)) if (value !== undefined) headers.set(name, String(value));
   const origin = `http://${req.headers.host}`;

@@ -5,7 +5,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { requestIdOf } from '../auth/header.ts';
+import { rateLimited } from '../auth/rate-limits.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { LoopWatch } from '../health/loop-watch.ts';
 import type { Host } from '../host/host.ts';
 import { answerNode } from '../http/node-adapter.ts';
 import { answerAuthRequest } from './auth-adapter.ts';
@@ -13,7 +15,10 @@ import { sendErrorResponse } from './error-response.ts';
 import { ANSWER_HEADERS, dropProxyHeaders } from './headers.ts';
 import { hostHeaderProblem, refuseMalformed, refuseOnSocket } from './malformed-requests.ts';
 import { createPageAdapter, type PageHandler } from './page-adapter.ts';
+import { headerCountProblem } from './page-bounds.ts';
+import { PageTurns } from './page-turns.ts';
 import { targetProblem } from './request-target.ts';
+import { type RequestWork, requestName } from './request-work.ts';
 import { createRouteAdapter } from './route-adapter.ts';
 
 export interface FrontOptions {
@@ -41,22 +46,37 @@ export interface Front {
 const KEEP_ALIVE_MS = 75_000;
 export const HEADERS_MS = 80_000;
 const STALL_MS = 120_000;
+/** Requests that may be sent on a connection before the first of them is answered. Browsers send one. */
+const MOST_PIPELINED = 16;
+/** Milliseconds that a request may hold the event loop before the log tells the operator. */
+const TOLD_STALL_MS = 250;
 
 /** Makes the front of an engine. `pages` answers everything but the API; without it that is a 404. */
 export function createFront(host: Host, options: FrontOptions): Front {
-  const { config, dispatcher, log } = host;
+  const { config, dispatcher, log, metrics } = host;
   const { headersMs = HEADERS_MS, dev = false } = options;
   // Hot reloading keeps a connection of its own for as long as a page is open.
   const { stallMs = dev ? 0 : STALL_MS } = options;
   let closing = false;
 
-  const answerPage = options.pages === undefined ? null : createPageAdapter({ host, pages: options.pages, dev });
+  const turns = new PageTurns();
+  const answerPage = options.pages === undefined ? null : createPageAdapter({ host, pages: options.pages, turns, dev });
   const answerApi =
     options.routes === undefined
       ? (req: IncomingMessage, res: ServerResponse) => answerNode(dispatcher, req, res)
       : createRouteAdapter({ host, routes: options.routes });
 
-  const handle = async (req: IncomingMessage, res: ServerResponse, refusal?: WinterdockError): Promise<void> => {
+  const watch = new LoopWatch<RequestWork>(({ cpuMs, lateMs, work }) => {
+    const name = work === null ? null : requestName(work.req, dispatcher);
+    metrics.loopStalled(name, lateMs / 1000);
+    if (work === null) return;
+    const [tookMs, cpu] = [Math.round(lateMs), Math.round(cpuMs)];
+    const said = { request: name, stalledMs: tookMs, cpuMs: cpu, requestId: requestIdOf(work.req.headers) };
+    log[lateMs >= TOLD_STALL_MS ? 'warn' : 'info'](said, 'a request held up all others');
+  });
+
+  const handle = async (work: RequestWork, res: ServerResponse, refusal?: WinterdockError): Promise<void> => {
+    const { req } = work;
     // A client that disconnects in the middle of its request is not an error of the server.
     req.on('error', () => undefined);
     res.on('error', () => undefined);
@@ -68,7 +88,11 @@ export function createFront(host: Host, options: FrontOptions): Front {
     req.headers['x-request-id'] = requestId;
     res.setHeader('x-request-id', requestId);
     const problem =
-      refusal ?? hostHeaderProblem(req.rawHeaders, req.httpVersion) ?? options.addressProblem?.(req) ?? null;
+      refusal ??
+      hostHeaderProblem(req.rawHeaders, req.httpVersion) ??
+      headerCountProblem(req.rawHeaders) ??
+      options.addressProblem?.(req) ??
+      null;
     if (problem !== null) {
       res.setHeader('connection', 'close');
       return sendErrorResponse(problem, req, res, log);
@@ -84,17 +108,34 @@ export function createFront(host: Host, options: FrontOptions): Front {
     if (!isAuth && dispatcher.owns(target)) return answerApi(req, res);
     const malformed = targetProblem(target);
     if (malformed !== null) return sendErrorResponse(new WinterdockError('bad_request', malformed), req, res, log);
-    if (isAuth) return answerAuthRequest(host, req, res);
-    if (answerPage !== null) return answerPage(req, res);
+    if (isAuth) return answerAuthRequest(host, turns, work, res);
+    if (answerPage !== null) return answerPage(work, res);
     return sendErrorResponse(new WinterdockError('not_found', 'There is nothing at this address.'), req, res, log);
   };
 
   const answer = (req: IncomingMessage, res: ServerResponse, refusal?: WinterdockError) => {
     const started = performance.now();
+    const work: RequestWork = { req, enter: () => watch.enter(work) };
     const { socket } = req;
-    answersOn(socket).add(res);
+    const answers = answersOn(socket);
+    if (socket.writableEnded) return;
+    if (answers.size === MOST_PIPELINED) return refusePipelining(socket, answers.keys());
+    const begin = () => {
+      if (socket.destroyed || socket.writableEnded) return;
+      work.enter();
+      handle(work, res, refusal).then(
+        () => watch.leave(work),
+        (error: unknown) => {
+          if (!res.headersSent) return sendErrorResponse(error, req, res, log);
+          log.error({ err: error, requestId: res.getHeader('x-request-id') }, 'a request failed');
+          res.destroy();
+        },
+      );
+    };
+    answers.set(res, begin);
     res.once('close', () => {
-      underWay.get(socket)?.delete(res);
+      answers.delete(res);
+      if (answers.size > 0) beginNext(answers);
       if (closing) cutIdle();
       if (!log.isLevelEnabled('info')) return;
       const path = (req.url ?? '').split('?', 1)[0]?.slice(0, 500);
@@ -104,19 +145,31 @@ export function createFront(host: Host, options: FrontOptions): Front {
         'request',
       );
     });
-    handle(req, res, refusal).catch((error: unknown) => {
-      if (!res.headersSent) return sendErrorResponse(error, req, res, log);
-      log.error({ err: error, requestId: res.getHeader('x-request-id') }, 'a request failed');
-      res.destroy();
-    });
+    if (answers.size === 1) begin();
   };
 
-  /** The answers under way on each open connection. Node itself counts a connection without any request as busy. */
-  const underWay = new Map<Socket, Set<ServerResponse>>();
-  const answersOn = (socket: Socket): Set<ServerResponse> => {
+  /** Begins the next answer of a connection, once what else waits had its turn. */
+  const beginNext = (answers: ReadonlyMap<ServerResponse, () => void>) => {
+    const [next] = answers.values();
+    if (next !== undefined) setImmediate(next);
+  };
+
+  /** Ends a connection: with a refusal in the place of the first answer, unless that one has begun. */
+  const refusePipelining = (socket: Socket, [first]: Iterable<ServerResponse>) => {
+    if (first?.headersSent) return void socket.destroy();
+    const message = 'Too many requests were sent on this connection before the first was answered.';
+    refuseOnSocket(rateLimited(message, 1), socket, log, { why: 'pipelining' });
+  };
+
+  /**
+   * The answers under way on each open connection, each with what begins it: one at a time, in their order. Node itself
+   * counts a connection without any request as busy.
+   */
+  const underWay = new Map<Socket, Map<ServerResponse, () => void>>();
+  const answersOn = (socket: Socket): Map<ServerResponse, () => void> => {
     const existing = underWay.get(socket);
     if (existing !== undefined) return existing;
-    const answers = new Set<ServerResponse>();
+    const answers = new Map<ServerResponse, () => void>();
     underWay.set(socket, answers);
     socket.once('close', () => underWay.delete(socket));
     return answers;
@@ -129,7 +182,7 @@ export function createFront(host: Host, options: FrontOptions): Front {
     Object.assign(server, { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: headersMs, requestTimeout: 0 });
     // Node calls this after `stallMs` without a byte in either direction.
     server.setTimeout(stallMs, (socket: Socket) => {
-      const answers = [...answersOn(socket)];
+      const answers = [...answersOn(socket).keys()];
       if (answers.length === 0 || answers.some((answer) => isStalled(answer, socket))) socket.destroy();
     });
     server.on('connection', answersOn);
@@ -154,7 +207,7 @@ export function createFront(host: Host, options: FrontOptions): Front {
       refuseOnSocket(refusal, socket, log, { requestId, why: 'CONNECT' });
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-      refuseMalformed(error, socket, [...answersOn(socket)], log);
+      refuseMalformed(error, socket, [...answersOn(socket).keys()], log);
     });
     server.on('request', (req: IncomingMessage, res: ServerResponse) => answer(req, res));
   };
@@ -165,6 +218,7 @@ export function createFront(host: Host, options: FrontOptions): Front {
     const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
     cutIdle();
     await closed;
+    watch.close();
     clearTimeout(deadline);
   };
 

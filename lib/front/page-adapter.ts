@@ -4,7 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { clientAddress, PEER_HEADER } from '../auth/address.ts';
+import { clientAddress, clientKey, PEER_HEADER } from '../auth/address.ts';
+import { cookieRules } from '../auth/cookies.ts';
 import { requestIdOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
@@ -13,6 +14,9 @@ import { RequestContext, runInRequest } from '../host/request-context.ts';
 import { logFailure } from '../http/dispatch.ts';
 import { errorResponseFor, sendErrorResponse } from './error-response.ts';
 import { pagePolicy } from './headers.ts';
+import { dropForeignCookies, pageSizeProblem, readForPage } from './page-bounds.ts';
+import type { PageTurns } from './page-turns.ts';
+import type { RequestWork } from './request-work.ts';
 import { replaceServerErrors } from './server-error-guard.ts';
 
 /** Answers requests for the console. */
@@ -29,13 +33,16 @@ const INNER_HEADER = 'x-winterdock-inner';
 export function createPageAdapter({
   host,
   pages,
+  turns,
   dev,
 }: {
   host: Pick<Host, 'auth' | 'config' | 'log'>;
   pages: PageHandler;
+  turns: PageTurns;
   dev: boolean;
 }) {
   const { auth, config, log } = host;
+  const cookies = cookieRules(config);
   const innerMark = randomBytes(24).toString('base64url');
 
   /** The error of a request that may not reach Next, or null. Sets `x-forwarded-host` once the origin is proved. */
@@ -55,6 +62,8 @@ export function createPageAdapter({
     if (!dev && /^\/+_next(?:\/|$)/.test(path) && !path.startsWith('/_next/static/')) {
       return new WinterdockError('not_found', 'There is nothing at this address.');
     }
+    const tooLarge = pageSizeProblem(req);
+    if (tooLarge !== null) return tooLarge;
     if (origin === undefined || isSafeMethod(method)) return null;
     if (!URL.canParse(origin)) return new WinterdockError('bad_request', 'The Origin header is not an origin.');
     // Next compares the origin with the host again and does not know the public URL, so it is told the proved host.
@@ -62,27 +71,46 @@ export function createPageAdapter({
     return null;
   };
 
-  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+  return async (work: RequestWork, res: ServerResponse): Promise<void> => {
+    const { req } = work;
     const isInner = req.headers[INNER_HEADER] === innerMark;
     req.headers[INNER_HEADER] = innerMark;
     // Next's own request comes from this machine; the peer is the one of the request before it.
     if (!isInner) req.headers[PEER_HEADER] = req.socket.remoteAddress ?? '';
     const isStatic = (req.url ?? '/').startsWith('/_next/static/');
+    const address = clientAddress(req.headers, String(req.headers[PEER_HEADER]), config.trustProxy);
+    const requestId = requestIdOf(req.headers);
+    const context = new RequestContext(requestId, req.method === 'POST' || req.headers.rsc !== undefined);
+    const isStranger = async () => (await auth.callerFromHeaders(req.headers, { address })) === null;
+    let handed: IncomingMessage;
     try {
       const problem = requestProblem(req);
       if (problem !== null) throw problem;
-      const address = clientAddress(req.headers, String(req.headers[PEER_HEADER]), config.trustProxy);
+      if (!dev) dropForeignCookies(req, cookies);
       if (!isStatic && !isInner) await auth.countRequest(null, address);
+      handed = await readForPage(req, res, isStranger);
+      if (!isStatic) {
+        if (!isInner) await turns.enter(clientKey(address));
+        work.enter();
+        const end = turns.begin();
+        res.once('close', () => {
+          const costMs = end();
+          if (!context.isKnown) void auth.limits.countCost(address, costMs);
+        });
+        await auth.limits.checkCost(address).catch(async (error: unknown) => {
+          if (await isStranger()) throw error;
+        });
+      }
     } catch (error) {
       return sendErrorResponse(error, req, res, log);
     }
+    // Whoever has gone while it waited wants no page.
+    if (res.destroyed) return;
     if (!isStatic) {
       const policy = pagePolicy(randomBytes(16).toString('base64'), { dev });
       req.headers['content-security-policy'] = policy;
       res.setHeader('content-security-policy', policy);
     }
-    const requestId = requestIdOf(req.headers);
-    const context = new RequestContext(requestId, req.method === 'POST' || req.headers.rsc !== undefined);
     replaceServerErrors(res, () => {
       const failure = failureIn(context);
       // An error that the context kept is in the log already.
@@ -90,7 +118,7 @@ export function createPageAdapter({
       return errorResponseFor(failure, req);
     });
     try {
-      await runInRequest(context, () => pages(req, res));
+      await runInRequest(context, () => pages(handed, res));
     } catch (error) {
       logFailure(error, requestId, log);
       context.keepError(error);

@@ -4,6 +4,7 @@
  * route.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { cookieRules } from '../auth/cookies.ts';
 import { requestIdOf } from '../auth/header.ts';
 import type { Host } from '../host/host.ts';
 import { RequestContext, runInRequest } from '../host/request-context.ts';
@@ -13,6 +14,7 @@ import type { Wire } from '../http/web-adapter.ts';
 import { errorResponseFor } from './error-response.ts';
 import { ANSWER_HEADERS } from './headers.ts';
 import type { PageHandler } from './page-adapter.ts';
+import { dropForeignCookies, pageSizeProblem } from './page-bounds.ts';
 import { targetProblem } from './request-target.ts';
 import { replaceServerErrors } from './server-error-guard.ts';
 
@@ -31,13 +33,20 @@ export function isKeptByNext(target: string): boolean {
 }
 
 /** Makes the adapter. `routes` is Next's handler. */
-export function createRouteAdapter({ host, routes }: { host: Pick<Host, 'dispatcher' | 'log'>; routes: PageHandler }) {
+export function createRouteAdapter({
+  host,
+  routes,
+}: {
+  host: Pick<Host, 'config' | 'dispatcher' | 'log'>;
+  routes: PageHandler;
+}) {
   const { dispatcher, log } = host;
+  const cookies = cookieRules(host.config);
   return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { method = 'GET', url: target = '/' } = req;
-    if (!METHODS.has(method) || !isKeptByNext(target) || !URL.canParse(`http://${req.headers.host}`)) {
-      return answerNode(dispatcher, req, res);
-    }
+    dropForeignCookies(req, cookies);
+    const isForNext = METHODS.has(method) && isKeptByNext(target) && pageSizeProblem(req) === null;
+    if (!isForNext || !URL.canParse(`http://${req.headers.host}`)) return answerNode(dispatcher, req, res);
     for (const name of Object.keys(req.headers)) if (NEXT_HEADERS.test(name)) delete req.headers[name];
     // Next keeps headers that are set already; the route file sets those of its own answer.
     for (const name of Object.keys(ANSWER_HEADERS)) res.removeHeader(name);

@@ -27,6 +27,11 @@ export interface Metrics {
   webhookAttempted(outcome: AttemptOutcome): void;
   /** How long wakes took in the last `days` days, kept over restarts. */
   wakeTimes(days: number): Promise<WakeSummary[]>;
+  /**
+   * Counts a stall of the event loop. `request`: method and route of what held it; null when that is not known. Beyond
+   * a hundred names they are counted as one.
+   */
+  loopStalled(request: string | null, seconds: number): void;
   /** Stops counting and keeps what was counted. */
   close(): Promise<void>;
 }
@@ -43,6 +48,11 @@ const RESUME_BUCKETS = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 
 const WAIT_BUCKETS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15];
 /** Seconds. Schedules have whole seconds, and a crowded one is spread over a minute. */
 const LATENESS_BUCKETS = [1, 2, 5, 10, 30, 60, 120, 300, 900, 3600];
+
+/** Seconds, from the shortest that is counted. */
+const STALL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+/** Names of requests that stalls are counted by. */
+const MOST_STALLED = 100;
 
 /** What the types of lines about pausing begin with. */
 const THERMAL = 'thermal.';
@@ -317,6 +327,21 @@ export function createMetrics(options: {
     registers,
   });
 
+  const stalls = new Histogram({
+    name: 'winterdock_loop_stall_seconds',
+    help: 'Stretches of 50 ms and more in which one piece of work held the server, by method and route.',
+    labelNames: ['request'],
+    buckets: STALL_BUCKETS,
+    registers,
+  });
+  const longestStall = new Gauge({
+    name: 'winterdock_loop_longest_stall_seconds',
+    help: 'The longest of these stretches since the start.',
+    registers,
+  });
+  const stalled = new Set<string>();
+  let longestSeconds = 0;
+
   const resumedCold = (source: Source, seconds: number | null) => {
     resumes.inc({ path: 'cold' });
     coldResumes.inc({ source });
@@ -358,6 +383,13 @@ export function createMetrics(options: {
       if (lateSeconds !== null) scheduleLateness.observe(lateSeconds);
     },
     webhookAttempted: (outcome) => webhookAttempts.inc({ outcome }),
+    loopStalled(request, seconds) {
+      const known = request === null || stalled.has(request) || stalled.size < MOST_STALLED;
+      if (request !== null && known) stalled.add(request);
+      stalls.observe({ request: request === null ? '' : known ? request : 'other' }, seconds);
+      longestSeconds = Math.max(longestSeconds, seconds);
+      longestStall.set(longestSeconds);
+    },
     wakeTimes: (days) => times.summary(days),
     async close() {
       stopListening();

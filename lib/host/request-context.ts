@@ -15,6 +15,8 @@ export class RequestContext {
   readonly hasDecodedBody: boolean;
   /** What a route file of the API needs besides the `Request`; null for a page. */
   readonly wire: Wire | null;
+  /** Whether the console has found out who sent it: somebody with a session or a key. */
+  isKnown = false;
   #hasStarted = false;
   #firstError: unknown = null;
 

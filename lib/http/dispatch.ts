@@ -44,6 +44,8 @@ interface DispatchedAnswer {
 export interface Dispatcher {
   /** Whether a request target belongs to the API, known path or not. */
   owns(target: string): boolean;
+  /** The path of the route that a request leads to, with names for its parameters; null when there is none. */
+  routeOf(method: string, target: string): string | null;
   /** Answers; never throws. */
   answer(incoming: IncomingRequest): Promise<DispatchedAnswer>;
 }
@@ -260,6 +262,12 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   return {
     owns(target) {
       return ownRoots.has(parseTarget(target).segments[0]);
+    },
+    routeOf(method, target) {
+      const wanted = method === 'HEAD' ? 'GET' : method;
+      const found = matcher.find(parseTarget(target).segments).find(({ methods }) => methods.has(wanted));
+      const route = found?.methods.get(wanted);
+      return route === undefined ? null : `${route.root ? '' : '/api'}${route.path}`;
     },
     answer(incoming) {
       const requestId = requestIdOf(incoming.headers);
