@@ -4,7 +4,7 @@
  */
 import { setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
-import { WinterdockError } from './errors.ts';
+import { STORAGE_HINT, WinterdockError } from './errors.ts';
 import { compiledOnce } from './helper-cache.ts';
 import { type StartedHelper, startHelper } from './helper-start.ts';
 import { privateBytes } from './resident-memory.ts';
@@ -182,6 +182,11 @@ export class HelperProcess<Message extends AnyMessage> {
   #exitError(): WinterdockError {
     const why = this.#reason ?? this.#options.explainExit?.(this.#stderr) ?? null;
     if (why !== null) return why;
+    // The disk failed below a file that the process had mapped.
+    if (this.#child.signalCode === 'SIGBUS') {
+      const says = `The disk could not read or write the files of a ${this.#options.name}.`;
+      return new WinterdockError('storage_unavailable', says, { hint: STORAGE_HINT, retryAfterSeconds: 5 });
+    }
     return new WinterdockError('internal', `A ${this.#options.name} process ended before it answered.`, {
       cause: new Error(this.#stderr),
     });
