@@ -48,6 +48,7 @@ const ISOLATED = [
 export const LONGEST: readonly string[] = [
   'e2e/power-cut.test.ts',
   'e2e/doctor.test.ts',
+  'lib/http/tests/extremes.test.ts',
   'e2e/faults-odd.test.ts',
   'lib/sessions/slow-registry.test.ts',
   'lib/instance/shell/commands/sqlite.test.ts',
