@@ -84,6 +84,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'registry.recounted': 'counted again in the registry',
   'staging.cleared': 'removed unfinished work',
   'orphan.set_aside': 'set aside a stray file of',
+  'orphan.removed': 'removed what was not its own from the folder of',
   'private.read': 'read private files of',
   'job.started': 'started a job',
   'job.done': 'finished a job',

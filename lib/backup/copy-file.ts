@@ -5,9 +5,9 @@
 import { constants } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { copyFile, syncFile, unlinkFile } from '../base/effects.ts';
+import { syncFile, unlinkFile } from '../base/effects.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
-import { isThere } from '../base/is-there.ts';
+import { copyRegular } from '../base/strangers-file.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 import { isCode, sha256Of, stampOf } from '../storage/files.ts';
 import { type FileStamp, sameStamp, stampFrom } from '../storage/stamp.ts';
@@ -62,6 +62,8 @@ export async function readResting<T>(file: RestingFile, look: (path: string) => 
  */
 export async function copyOnline(path: string, draft: string): Promise<CopiedFile> {
   let source: DatabaseSync | null = null;
+  // SQLite follows links.
+  if (stampOf(path) === null) throw new FileMoved(path);
   try {
     const address = pathToFileURL(path);
     address.search = 'mode=ro';
@@ -70,7 +72,6 @@ export async function copyOnline(path: string, draft: string): Promise<CopiedFil
     await backup(source, draft, { rate: EVERY_PAGE });
   } catch (error) {
     await unlinkFile(draft);
-    if (!isThere(path)) throw new FileMoved(path);
     throw new FileMoved(messageOf(error), { cause: error });
   } finally {
     source?.close();
@@ -83,7 +84,7 @@ export async function copyOnline(path: string, draft: string): Promise<CopiedFil
  * `FileMoved` as copyResting does.
  */
 export async function copyWithLog(path: string, draft: string): Promise<CopiedFile> {
-  const logs = ['-wal', '-journal'].filter((log) => isThere(path + log));
+  const logs = ['-wal', '-journal'].filter((log) => stampOf(path + log) !== null);
   const stamps = () => ['', '-wal', '-journal'].map((suffix) => stampOf(path + suffix));
   const before = stamps();
   const bytes = before[0]?.size;
@@ -134,9 +135,10 @@ function complaint(open: () => DatabaseSync): string | null {
 
 async function copied(path: string, draft: string): Promise<void> {
   try {
-    await copyFile(path, draft, constants.COPYFILE_FICLONE);
+    await copyRegular(path, draft, constants.COPYFILE_FICLONE);
   } catch (error) {
-    if (isCode(error, 'ENOENT')) throw new FileMoved(path);
+    // A link, or anything but a file, is not the sandbox's.
+    if (['ENOENT', 'ELOOP', 'EINVAL'].some((code) => isCode(error, code))) throw new FileMoved(path);
     throw error;
   }
 }

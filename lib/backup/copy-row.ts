@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { copyFile, unlinkFile } from '../base/effects.ts';
 import type { InstanceId } from '../base/ids.ts';
-import { isThere } from '../base/is-there.ts';
 import { parseCopyPath } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
@@ -171,7 +170,7 @@ async function awake(parts: RowParts, row: InstanceRow, file: RestingFile): Prom
   try {
     const { object, wrong } = await readResting(file, (path) => {
       // Without it no process has the file open: SQLite would begin to recover the very file.
-      const served = isThere(`${path}-shm`) && row.state === 'active';
+      const served = stampOf(`${path}-shm`) !== null && row.state === 'active';
       if (!served) return copyWithLog(path, draft);
       return copyOnline(path, draft).catch((error: unknown) => {
         if (!(error instanceof FileMoved)) throw error;

@@ -1,6 +1,6 @@
 /** The SHA-256 of a file. Knows nothing of what the file is for. */
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { openRegular } from './strangers-file.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -10,7 +10,7 @@ const CHUNK_BYTES = 1024 * 1024;
  */
 export async function hashFile(path: string): Promise<{ /** Lower-case hex. */ sha256: string; bytes: number }> {
   const hash = createHash('sha256');
-  const handle = await open(path, 'r');
+  const handle = await openRegular(path);
   try {
     let [current, next] = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
     let bytes = 0;

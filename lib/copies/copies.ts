@@ -46,7 +46,7 @@ const REFUSAL_REASONS = {
 const SWEEP_AGAIN_MS = 5000;
 
 export interface CopiesOptions {
-  config: Pick<Config, 'dataFolder'>;
+  config: Pick<Config, 'dataFolder' | 'maxSandboxBytes'>;
   clock: Clock;
   log: Logger;
   registry: Registry;

@@ -137,8 +137,7 @@ async function filesOf({ dataFolder, drawers }: RegistryLocation): Promise<Drawe
 function stagings(dataFolder: string): string[] {
   const folders = ['live', 'cold', 'archive', 'snapshots', 'blueprints', 'bundles', 'expanded', 'orphans'];
   const inDrawers = folders.flatMap((folder) => {
-    const [staging] = [...namesIn(join(dataFolder, folder))].filter(isStaging);
-    return staging === undefined ? [] : [`${folder}/${staging}`];
+    return [...namesIn(join(dataFolder, folder))].filter(isStaging).map((staging) => `${folder}/${staging}`);
   });
   return [...inDrawers, 'staging'];
 }

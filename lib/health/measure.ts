@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { PACKED_SUFFIX, PLAIN_SUFFIX } from '../storage/disk.ts';
 import { DRAWER_KINDS, type DrawerKind, type Drawers } from '../storage/drawer.ts';
 import { isCode, isStaging } from '../storage/files.ts';
+import { LIVE_NAMES } from '../storage/landing.ts';
 
 /** Drawers, and folders of the data folder, that are told apart; the rest is `other`. */
 export const DRAWERS = [
@@ -55,6 +56,7 @@ export async function measureDrawers(dataFolder: string, drawers: Drawers, signa
     const drawer = NAME_OF[kind];
     weights.set(drawer, { drawer, ...(await drawers[kind].usage(signal)) });
   }
+  const [live, spill] = [join(dataFolder, 'live'), join(dataFolder, 'spill')];
   const weigh = async (path: string, name: string, drawer: DrawerName): Promise<void> => {
     const size = await sizeOf(path);
     const weight = weights.get(drawer);
@@ -70,7 +72,10 @@ export async function measureDrawers(dataFolder: string, drawers: Drawers, signa
     for await (const entry of entries) {
       const path = join(folder, entry.name);
       const drawer = entry.isDirectory() && isStaging(entry.name) ? 'staging' : drawerOf(entry);
-      if (entry.isDirectory()) await measureFolder(path, () => drawer);
+      // Of the folder of a sandbox only its own files: an awake one has there what it likes.
+      if (entry.isDirectory() && drawer === 'live' && folder === live)
+        await Promise.all(LIVE_NAMES.map((name) => weigh(join(path, name), name, drawer)));
+      else if (entry.isDirectory() && path !== spill) await measureFolder(path, () => drawer);
       else if (!isCounted(drawer, entry.name)) waiting.push(weigh(path, entry.name, drawer));
       if (waiting.length < AT_ONCE) continue;
       await Promise.all(waiting);

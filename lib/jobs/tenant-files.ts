@@ -6,11 +6,13 @@
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Config } from '../base/config.ts';
-import { removeTree, syncFolder, unlinkFile } from '../base/effects.ts';
+import { syncFolder, unlinkFile } from '../base/effects.ts';
 import { instanceIdOfFile } from '../base/ids.ts';
+import { removeStrangersTrees } from '../base/strangers-file.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { keptFiles, namesIn } from '../storage/inventory.ts';
+import { setAsideNow } from '../storage/landing.ts';
 
 type Folders = Pick<Config, 'dataFolder' | 'registryPath'>;
 type Rows = Pick<Registry, 'tenantForgettings' | 'instances'>;
@@ -110,7 +112,8 @@ export async function removeFiles(
       left += 1;
       if (drawer !== 'live') await drawers[drawer].at(key).remove();
       else {
-        await removeTree(dirname(join(dataFolder, path)));
+        const aside = setAsideNow(dataFolder, dirname(join(dataFolder, path)));
+        if (aside !== null) await removeStrangersTrees([aside]);
         await syncFolder(join(dataFolder, 'live'));
       }
     }

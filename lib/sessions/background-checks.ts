@@ -4,10 +4,10 @@
  * what still waits while there is time.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
+import { readRegular } from '../base/strangers-file.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { sameStamp } from '../storage/stamp.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
@@ -107,7 +107,7 @@ async function hashFile(engine: Engine, id: InstanceId, generation: number, mill
   const file = fileOf(engine, row);
   const hash = createHash('sha256');
   const signal = AbortSignal.timeout(milliseconds);
-  await file.read((path) => pipeline(createReadStream(path, { highWaterMark: CHUNK_BYTES }), hash, { signal }));
+  await file.read((path) => readRegular(path, CHUNK_BYTES).then((bytes) => pipeline(bytes, hash, { signal })));
   const stamp = await stampAt(file);
   if (stamp === null || !sameStamp(stamp, row.file)) return;
   await engine.registry.instances.recordCheck(id, generation, { sha256: hash.digest('hex'), quickCheck: null });

@@ -12,6 +12,7 @@ import type { CpuGroups } from '../instance/processes/cpu-groups.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { Drawers } from '../storage/drawer.ts';
+import { endRemovals } from '../storage/landing.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import type { Readers } from '../vfs/types.ts';
 import { WakeAdmission } from './admission.ts';
@@ -267,6 +268,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     await components.records.flush();
     await checks.finish(engine, Math.min(drainUntil, performance.now() + HASH_AT_STOP_MS));
     await reading.expansions.stop();
+    await endRemovals();
     await cpuAccounts.stop().catch((error) => log.error({ error: messageOf(error) }, 'usage at stop'));
     stopForgetting();
   }

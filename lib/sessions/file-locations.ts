@@ -6,13 +6,14 @@ import { basename, dirname, join } from 'node:path';
 import { makeFolderNow, removeFolder, removeTree, syncFolder } from '../base/effects.ts';
 import { isWinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
-import { isThere } from '../base/is-there.ts';
+import { isThereNow } from '../base/strangers-file.ts';
 import type { Source } from '../lifecycle/words.ts';
 import { type CopyKind, parseCopyPath } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { fileOnDisk } from '../storage/disk.ts';
 import type { Drawer, FilePart, Placed, RestingFile } from '../storage/drawer.ts';
 import { lastingFolder, removeFile, sha256Of, stampOf } from '../storage/files.ts';
+import { holdsOwnFilesAlone, removeLater, setAsideNow } from '../storage/landing.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, systemAudit } from './engine.ts';
 
 /** Where a row says that its file is. */
@@ -110,8 +111,8 @@ export async function fetchToLive(engine: Engine, row: InstanceRow, location: Fi
 export async function clearStrayLiveFile(engine: Engine, row: InstanceRow): Promise<void> {
   const path = livePath(row.id);
   const file = absolutePath(engine, path);
-  if (row.vfsPath === path || row.vfsPath === MEMORY || row.state === 'active' || !isThere(dirname(file))) return;
-  if (isThere(file)) {
+  if (row.vfsPath === path || row.vfsPath === MEMORY || row.state === 'active' || !isThereNow(dirname(file))) return;
+  if (isThereNow(file)) {
     // A power cut may keep both names of a file that was being moved.
     if (await isSameAsLive(engine, row, locationOf(engine, row))) await removeFile(file);
     else await moveToOrphans(engine, row, fileAt(engine, row.id, path));
@@ -149,7 +150,12 @@ export function isSharedCopy(location: FileLocation): location is CopyKind {
 /** Removes the live folder of a sandbox with everything in it. */
 export async function removeLiveFolder(engine: Engine, id: InstanceId): Promise<void> {
   const folder = dirname(absolutePath(engine, livePath(id)));
-  await removeTree(folder);
+  if (holdsOwnFilesAlone(folder)) await removeTree(folder);
+  else {
+    // Nobody waits until what else is there is removed, however much it is.
+    const aside = setAsideNow(engine.config.dataFolder, folder);
+    if (aside !== null) removeLater(aside);
+  }
   await syncFolder(dirname(folder));
 }
 
@@ -260,7 +266,7 @@ async function moveFilesToOrphans(
   const folder = join(engine.config.dataFolder, 'orphans');
   await lastingFolder(folder);
   const name = (n: number) => `${engine.clock.now() + n}-${id}-${basename(file.address)}`;
-  const isTaken = (n: number) => ['', ...LOGS].some((suffix) => isThere(join(folder, name(n) + suffix)));
+  const isTaken = (n: number) => ['', ...LOGS].some((suffix) => isThereNow(join(folder, name(n) + suffix)));
   let n = 0;
   while (isTaken(n)) n += 1;
   const kept = name(n);

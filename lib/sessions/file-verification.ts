@@ -9,6 +9,7 @@ import type { RestingFile } from '../storage/drawer.ts';
 import { type FileStamp, sameInode, sameStamp, stampFrom } from '../storage/stamp.ts';
 import type { Engine } from './engine.ts';
 import { moveLogsToOrphans } from './file-locations.ts';
+import { settleAt } from './settle-file.ts';
 
 /** What is known of the bytes of a file, whatever its stat. */
 export type FileFingerprint = Pick<FileRecord, 'sha256' | 'quickCheck' | 'identity'>;
@@ -51,7 +52,7 @@ function sameTime(a: FileStamp, b: FileStamp): boolean {
 
 /** The parts of the engine that verification needs. */
 export type VerificationContext = Pick<Engine, 'readers' | 'clock' | 'registry'> & {
-  config: Pick<Engine['config'], 'dataFolder'>;
+  config: Pick<Engine['config'], 'dataFolder' | 'maxSandboxBytes'>;
 };
 type RecordedRow = Pick<InstanceRow, 'id' | 'file'> & Partial<Pick<InstanceRow, 'tenant' | 'pending' | 'faultReason'>>;
 
@@ -96,7 +97,7 @@ export async function ensureNoStrayLog(
   row: RecordedRow,
   file: RestingFile,
 ): Promise<string | null> {
-  if (row.file?.unsettled === true) return file.read((path) => engine.readers.settle(path));
+  if (row.file?.unsettled === true) return settleAt(engine, { tenant: '', ...row }, file);
   // While an operation is under way, or was interrupted, the log may belong to its process.
   if ((row.pending ?? null) !== null) return null;
   const { id, tenant = '' } = row;

@@ -4,19 +4,11 @@
  */
 import { isMachineFailure, isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
 import type { State, Verb } from '../lifecycle/states.ts';
+import { waysOut } from '../lifecycle/ways-out.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/types.ts';
-import {
-  absolutePath,
-  type Engine,
-  elapsedMs,
-  ledgerEntry,
-  livePath,
-  MEMORY,
-  now,
-  requireInstance,
-  runRollback,
-} from './engine.ts';
+import { type Engine, elapsedMs, ledgerEntry, MEMORY, now, requireInstance, runRollback } from './engine.ts';
 import { beginOperation } from './intent.ts';
+import { land } from './landing.ts';
 import { settleDeadProcess } from './process-death.ts';
 import { settleIfInterrupted } from './reconcile.ts';
 import { rescue } from './rescue.ts';
@@ -145,6 +137,7 @@ async function endProcess(
   if (process === null) return null;
   const rescued = row.vfsPath === MEMORY ? false : await rescue(engine, row, process);
   let identity: string | null = rescued === false ? null : rescued.identity;
+  let isKilled = false;
   try {
     // `rescue` has ended the process of a file that it saved.
     const closed = rescued !== false || (await process.close({ drainMs: force ? 0 : engine.config.drainMs, force }));
@@ -156,11 +149,23 @@ async function endProcess(
     if (!force && !stuck) throw error;
     // A process that does not close by force, or does not answer, is killed; its file is recovered as after a crash.
     await process.kill('killed');
-    if (row.vfsPath !== MEMORY) identity = await settleFile(engine, absolutePath(engine, livePath(row.id)));
+    isKilled = true;
+  }
+  if (row.vfsPath !== MEMORY) {
+    const instead = await land(engine, row);
+    if (instead !== null && !force) throw fileGone(row, instead);
+    if (isKilled) identity = await settleFile(engine, row);
   }
   runtime.process = null;
   if (filing.verb === 'suspend' || filing.verb === 'archive') engine.failpoint(`${filing.verb}.closed`);
   return identity;
+}
+
+/** What a sandbox left is not its file: there is none any more. */
+function fileGone(row: InstanceRow, instead: string): WinterdockError {
+  return new WinterdockError('missing_file', `The file of "${row.id}" is gone: ${instead}.`, {
+    hint: waysOut('missing'),
+  });
 }
 
 /**
@@ -194,8 +199,13 @@ async function rollBackFiling(
         : null;
   if (fault !== null && fault.fault !== row.fault)
     ledger.push(ledgerEntry(engine, row, audit, 'fault.raised', { reason: fault.fault, error: fault.reason }));
+  const endsActive = row.state === 'active' && !refused;
+  if (endsActive && runtime.process !== null) await runtime.process.end();
+  if (endsActive) runtime.process = null;
   await runtime.exclusive(async () => {
-    await returnFile(engine, row);
+    if (endsActive && row.vfsPath !== MEMORY) await land(engine, row);
+    // A process that goes on has its file where it was.
+    if (runtime.process === null) await returnFile(engine, row);
     // The record of a damaged file stays: a repaired file is compared with it.
     const moved = row.state !== 'active' && !refused && code !== 'corrupt' && code !== 'missing_file';
     const file = moved ? { file: (await recordReturnedFile(engine, row)) ?? row.file } : {};
@@ -205,9 +215,7 @@ async function rollBackFiling(
       ledger,
     );
   });
-  if (row.state !== 'active' || refused) return;
-  if (runtime.process !== null) await runtime.process.end();
-  runtime.process = null;
+  if (!endsActive) return;
   const current = await requireInstance(engine, row.id);
   await settleDeadProcess(engine, runtime, current, {
     trigger: audit.trigger,

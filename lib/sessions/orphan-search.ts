@@ -6,7 +6,7 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type InstanceId, instanceIdOfFile } from '../base/ids.ts';
-import { isThere } from '../base/is-there.ts';
+import { isThereNow } from '../base/strangers-file.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { Drawer, RestingFile } from '../storage/drawer.ts';
 import { isStaging, sha256Of } from '../storage/files.ts';
@@ -23,8 +23,10 @@ import {
   removeLiveFolder,
 } from './file-locations.ts';
 import { matchesRecord, stampAt } from './file-verification.ts';
+import { isOfWorkers, land } from './landing.ts';
 import { listedIds, removeListing } from './listing.ts';
 import { recordReturnedFile, returnFile, wasRevived } from './rollback.ts';
+import { settleAt } from './settle-file.ts';
 
 export interface OrphanSearchResult {
   /** Files that were moved to `orphans/`. */
@@ -52,7 +54,7 @@ export async function reclaimFile(engine: Engine, row: InstanceRow): Promise<boo
   const elsewhere = isLive ? engine.drawers.cold.at(row.id) : fileAt(engine, row.id, livePath(row.id));
   if (!(await isFileOfRow(engine, row, elsewhere))) return false;
   // A process may have had the file open where it was.
-  const known = { identity: await elsewhere.read((path) => engine.readers.settle(path)) };
+  const known = { identity: await settleAt(engine, row, elsewhere) };
   await returnFile(engine, row);
   const file = await recordReturnedFile(engine, row, known);
   const reclaimed = ledgerEntry(engine, row, systemAudit('reconcile'), 'file.reclaimed', {
@@ -87,6 +89,8 @@ export async function searchLiveDrawer(engine: Engine): Promise<OrphanSearchResu
     if (isStaging(name)) continue;
     const id = instanceIdOfFile(name);
     const row = await engine.registry.instances.get(id);
+    // An earlier version left the folders of sandboxes to them.
+    if (isOfWorkers(join(engine.config.dataFolder, 'live', name))) await land(engine, row ?? { id, tenant: '' });
     // A file that was landing from a bundle has a mark until it has a row.
     if (row === null && landing.has(livePath(id))) {
       await removeLiveFolder(engine, id);
@@ -127,7 +131,7 @@ export async function searchDrawers(engine: Engine): Promise<number> {
  * exclusively.
  */
 export async function cleanUpAfterOperation(engine: Engine, row: InstanceRow): Promise<void> {
-  if (isThere(join(engine.config.dataFolder, 'live', row.id))) await resolveLiveFile(engine, row.id, row);
+  if (isThereNow(join(engine.config.dataFolder, 'live', row.id))) await resolveLiveFile(engine, row.id, row);
   const { cold, archive } = engine.drawers;
   await resolveDrawerFile(engine, cold, row.id);
   await resolveDrawerFile(engine, archive, row.id);
@@ -137,14 +141,14 @@ export async function cleanUpAfterOperation(engine: Engine, row: InstanceRow): P
 async function resolveLiveFile(engine: Engine, id: InstanceId, row: InstanceRow | null): Promise<Outcome> {
   const path = livePath(id);
   if (row?.vfsPath === path) return 'its own';
-  if (isThere(absolutePath(engine, path)) && row !== null && (await reclaimFile(engine, row))) return 'settled';
+  if (isThereNow(absolutePath(engine, path)) && row !== null && (await reclaimFile(engine, row))) return 'settled';
   const file = fileAt(engine, id, path);
   const done = row === null ? null : await whyRemovable(engine, row, file);
   if (row !== null && done !== null) {
     await finishCommitted(engine, row, done, () => removeLiveFolder(engine, id));
     return 'settled';
   }
-  const exists = isThere(absolutePath(engine, path));
+  const exists = isThereNow(absolutePath(engine, path));
   if (exists && !(await mayBeOrphan(engine, row))) return 'left';
   if (exists) await moveToOrphans(engine, row ?? { id, tenant: '' }, file);
   await removeLiveFolder(engine, id);

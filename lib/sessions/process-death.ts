@@ -8,6 +8,7 @@ import { lastingFolder, stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, now, systemAudit } from './engine.ts';
 import { fileRecord } from './file-verification.ts';
 import { hashAtFiling } from './filed-hash.ts';
+import { land } from './landing.ts';
 import { isFileOfRow } from './orphan-search.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import { settleFile } from './settle-file.ts';
@@ -41,12 +42,15 @@ export async function settleDeadProcess(
     let fault = death.fault === null ? null : { fault: death.fault, reason: death.detail };
     let failure: unknown = null;
     let identity: string | null = null;
+    const instead = await land(engine, row);
     if (stampOf(file) === null) await fetchFromCold(engine, row, file);
     if (stampOf(file) === null) {
-      fault = { fault: 'missing', reason: 'its file is not where the row says' };
+      const known = row.fault === 'missing' ? row.faultReason : null;
+      const reason = instead === null ? 'its file is not where the row says' : instead;
+      fault = { fault: 'missing', reason: known ?? reason };
     } else {
       try {
-        identity = await settleFile(engine, file);
+        identity = await settleFile(engine, row);
       } catch (error) {
         // A refusal of the disk says nothing of the file: the row stays active, and a later round of the ladder, the
         // next request or the next start recovers it. While the server stops nobody recovers anything.
@@ -64,7 +68,7 @@ export async function settleDeadProcess(
     const ledger: LedgerEntry[] = [ledgerEntry(engine, row, audit, 'transition', { from: 'active', to: 'suspended' })];
     if (failure !== null)
       ledger.push(ledgerEntry(engine, row, audit, 'recovery.failed', { error: publicMessage(failure) }));
-    if (fault !== null) {
+    if (fault !== null && fault.fault !== row.fault) {
       ledger.push(ledgerEntry(engine, row, audit, 'fault.raised', { reason: fault.fault, error: fault.reason }));
     }
     const filed = await engine.registry.instances.commit({

@@ -1,8 +1,7 @@
 /** Starting a process on a file. Knows nothing of rows or drawers: the file is where the process opens it. */
-import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { publicMessage, WinterdockError } from '../base/errors.ts';
-import { isThere } from '../base/is-there.ts';
+import { isThereNow, requireWritableNow } from '../base/strangers-file.ts';
 import type { Claim, InstanceProcess, OpenSpec } from '../instance/instance.ts';
 import { type Engine, MEMORY, serverStopping } from './engine.ts';
 
@@ -59,6 +58,6 @@ export async function startProcess(
  * file is writable again.
  */
 function requireWritable(file: string): void {
-  accessSync(dirname(file), constants.W_OK);
-  if (isThere(file)) accessSync(file, constants.W_OK);
+  requireWritableNow(dirname(file));
+  if (isThereNow(file)) requireWritableNow(file);
 }

@@ -4,8 +4,8 @@
  */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { copyFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { copyRegular } from '../base/strangers-file.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
@@ -40,9 +40,9 @@ export function copyRaw(engine: Engine, runtime: SandboxRuntime, folder: string)
     const neighbours = await source.neighbours();
     const suffix = LOGS.find((log) => neighbours.some(({ part, size }) => part === log && (size ?? 0) > 0));
     await source.read(async (path) => {
-      await copyFile(path, file, constants.COPYFILE_FICLONE);
+      await copyRegular(path, file, constants.COPYFILE_FICLONE);
       // What lies beside a file is local, as the file is.
-      if (suffix !== undefined) await copyFile(path + suffix, file + suffix, constants.COPYFILE_FICLONE);
+      if (suffix !== undefined) await copyRegular(path + suffix, file + suffix, constants.COPYFILE_FICLONE);
     });
     return {
       row,

@@ -10,6 +10,7 @@ import { clearStaging, stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, now, systemAudit } from './engine.ts';
 import { fileAt, fileOf, locationOf, moveLogsToOrphans } from './file-locations.ts';
 import { fileRecord } from './file-verification.ts';
+import { finishLandings, land } from './landing.ts';
 import { isFileMissing, type OrphanSearchResult, reclaimFile, searchLiveDrawer } from './orphan-search.ts';
 import { deleteMemorySandbox, settleDeadProcess } from './process-death.ts';
 import { recordAfterReturn, returnReplacedFile } from './replaced-file.ts';
@@ -29,6 +30,7 @@ const BOOT: SettleContext = { audit: systemAudit('reconcile'), because: 'the ser
 /** Settles every unsettled row. Nothing else may run. */
 export async function reconcile(engine: Engine): Promise<OrphanSearchResult & { settled: number }> {
   await clearStaging(engine.config.dataFolder);
+  await finishLandings(engine);
   let settled = 0;
   for (const row of await engine.registry.instances.unsettled()) {
     try {
@@ -121,6 +123,8 @@ async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Pro
   if (row.pending?.verb === 'restore') return settleRestore(engine, row, how);
   const location = locationOf(engine, row);
   const live = absolutePath(engine, livePath(row.id));
+  // Its process may have had the folder.
+  if (location !== 'memory' && WAKE_VERBS.some((verb) => verb === row.pending?.verb)) await land(engine, row);
   const known = location === 'live' || location === 'cold' ? await recoverLog(engine, row, live) : null;
   await returnFile(engine, row);
   const file = await recordReturnedFile(engine, row, known);
@@ -135,7 +139,7 @@ async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Pro
  */
 async function recoverLog(engine: Engine, row: InstanceRow, live: string): Promise<{ identity: string | null } | null> {
   if (stampOf(live) === null) return null;
-  if (WAKE_VERBS.some((verb) => verb === row.pending?.verb)) return { identity: await settleFile(engine, live) };
+  if (WAKE_VERBS.some((verb) => verb === row.pending?.verb)) return { identity: await settleFile(engine, row) };
   await moveLogsToOrphans(engine, row, fileAt(engine, row.id, livePath(row.id)));
   return null;
 }

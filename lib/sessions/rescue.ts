@@ -5,18 +5,27 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readlinkSync, statSync } from 'node:fs';
+import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { copyFile, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } from '../base/effects.ts';
+import { giveToNow, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
+import { copyRegular } from '../base/strangers-file.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stagingFor, stampOf } from '../storage/files.ts';
+import { firstNamesIn } from '../storage/landing.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, systemAudit } from './engine.ts';
 import { fileAt, moveToOrphans } from './file-locations.ts';
+import { LOG_FACTOR, land, mostBytes } from './landing.ts';
+import { settleFile } from './settle-file.ts';
 
 /** The name that the kernel gives to an open live file; a deleted file is marked. */
 const OPEN_FILE = /\/vfs\.sqlite(-wal)?(?: \(deleted\))?$/;
+
+const PARTS = ['', '-wal', '-shm'] as const;
+/** A process of a sandbox has some forty descriptors. */
+const MOST_DESCRIPTORS = 4096;
 
 interface OpenDescriptor {
   /** A path that opens the file even when its name is gone. */
@@ -31,7 +40,7 @@ function openDescriptorsOf(pid: number): { main: OpenDescriptor | null; log: Ope
   const open: { main: OpenDescriptor | null; log: OpenDescriptor | null } = { main: null, log: null };
   const folder = `/proc/${pid}/fd`;
   try {
-    for (const descriptor of readdirSync(folder)) {
+    for (const descriptor of firstNamesIn(folder, MOST_DESCRIPTORS)) {
       const path = join(folder, descriptor);
       const name = readlinkSync(path);
       const match = OPEN_FILE.exec(name);
@@ -61,63 +70,96 @@ function hasOtherName({ name, inode }: OpenDescriptor, path: string): boolean {
 
 /**
  * Puts a lost live file back, clean and durable, and ends its process. Returns the mark of the file; false when the
- * file is not lost. The caller holds the file exclusively. Throws what the disk throws; then the process goes on.
+ * file is not lost. The caller holds the file exclusively. Throws what the disk throws; until the file is copied the
+ * process goes on then.
  */
 export async function rescue(
   engine: Engine,
-  row: Pick<InstanceRow, 'id' | 'tenant'>,
+  row: Pick<InstanceRow, 'id' | 'tenant' | 'bytes'>,
   worker: InstanceProcess,
 ): Promise<{ identity: string | null } | false> {
   if (!isLost(engine, row.id, worker)) return false;
   // All of them: what one commits while the log is copied would be half in it.
   for (const { pid } of worker.members) process.kill(pid, 'SIGSTOP');
+  const file = absolutePath(engine, livePath(row.id));
+  const staging = stagingFor(engine.config.dataFolder, file);
+  const saved = join(staging, randomUUID());
   let identity: string | null;
   try {
-    identity = await recoverOpenFile(
-      engine,
-      row,
-      openDescriptorsOf(worker.pid),
-      absolutePath(engine, livePath(row.id)),
-    );
-  } catch (error) {
-    // One that is paused is continued by the next request.
-    for (const { pid } of worker.members)
-      if (pid !== worker.pid || worker.thermal === 'hot') process.kill(pid, 'SIGCONT');
-    throw error;
+    const open = openDescriptorsOf(worker.pid);
+    await makeFolder(staging);
+    try {
+      await copyOpenFile(engine, row, worker.pid, open, saved);
+    } catch (error) {
+      // One that is paused is continued by the next request.
+      for (const { pid } of worker.members)
+        if (pid !== worker.pid || worker.thermal === 'hot') process.kill(pid, 'SIGCONT');
+      throw error;
+    }
+    await worker.kill('killed');
+    await land(engine, row);
+    await putBack(engine, row, saved, open.main?.inode ?? null);
+    identity = await settleFile(engine, row);
+  } finally {
+    for (const suffix of PARTS) await unlinkFile(saved + suffix);
   }
-  await worker.kill('killed');
   const reason = `${livePath(row.id)} was removed or replaced under its process, and was saved from what the process had open`;
   await engine.registry.ledger.append([ledgerEntry(engine, row, systemAudit('reconcile'), 'file.rescued', { reason })]);
   return { identity };
 }
 
-async function recoverOpenFile(
+/** Copies the file and its log, as the process has them open, durably. */
+async function copyOpenFile(
+  engine: Engine,
+  row: Pick<InstanceRow, 'id' | 'tenant' | 'bytes'>,
+  pid: number,
+  { main, log }: ReturnType<typeof openDescriptorsOf>,
+  saved: string,
+): Promise<void> {
+  const [owner, group] = userOf(pid);
+  if (main === null) throw new Error('A process whose file was lost no longer has it open.');
+  for (const [part, suffix] of [
+    [main, ''],
+    [log, '-wal'],
+  ] as const) {
+    if (part === null) continue;
+    // A process that was taken over has open what it likes, a pipe or what it may not read itself.
+    const most = mostBytes(engine, row) * (suffix === '' ? 1 : LOG_FACTOR);
+    await copyRegular(part.path, saved + suffix, 0, ({ uid, size }) => {
+      if (uid === owner && size <= most) return;
+      throw new WinterdockError(
+        'corrupt',
+        `The process of "${row.id}" has open under the name of its file what is not.`,
+      );
+    });
+    if (process.getuid?.() === 0) giveToNow(saved + suffix, owner, group);
+    await syncFile(saved + suffix);
+  }
+}
+
+/** The user and the group of a process. */
+function userOf(pid: number): [uid: number, gid: number] {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const id = (field: string) => Number(new RegExp(`^${field}:\\t(\\d+)`, 'm').exec(status)?.[1]);
+  return [id('Uid'), id('Gid')];
+}
+
+/** Puts what was saved in the place of the lost file. Another file there moves to `orphans/`. */
+async function putBack(
   engine: Engine,
   row: Pick<InstanceRow, 'id' | 'tenant'>,
-  { main, log }: ReturnType<typeof openDescriptorsOf>,
-  file: string,
-): Promise<string | null> {
-  if (main === null) throw new Error('A process whose file was lost no longer has it open.');
-  const staging = stagingFor(engine.config.dataFolder, file);
-  await makeFolder(staging);
-  const saved = join(staging, randomUUID());
-  try {
-    await copyFile(main.path, saved);
-    if (log !== null) await copyFile(log.path, `${saved}-wal`);
-    const identity = await engine.readers.settle(saved);
-    await syncFile(saved);
-    const there = stampOf(file);
-    if (there !== null && there.inode !== main.inode)
-      await moveToOrphans(engine, row, fileAt(engine, row.id, livePath(row.id)));
-    await makeFolder(dirname(file));
-    await renameFile(saved, file);
-    // Not earlier: until the file is back, its log is all that is left. Then the log holds nothing that the file lacks.
-    for (const suffix of ['-wal', '-shm']) await unlinkFile(file + suffix);
-    await syncFolder(dirname(file));
-    await syncFolder(dirname(dirname(file)));
-    return identity;
-  } catch (error) {
-    for (const suffix of ['', '-wal', '-shm']) await unlinkFile(saved + suffix);
-    throw error;
-  }
+  saved: string,
+  lostInode: string | null,
+): Promise<void> {
+  const file = absolutePath(engine, livePath(row.id));
+  const there = stampOf(file);
+  if (there !== null && there.inode !== lostInode)
+    await moveToOrphans(engine, row, fileAt(engine, row.id, livePath(row.id)));
+  await makeFolder(dirname(file));
+  for (const suffix of ['-wal', '-shm']) await unlinkFile(file + suffix);
+  // The log first: the file without it would lack commits.
+  for (const suffix of ['-wal', ''])
+    if (stampOf(saved + suffix) !== null) await renameFile(saved + suffix, file + suffix);
+  await syncFolder(dirname(file));
+  await syncFolder(dirname(dirname(file)));
 }

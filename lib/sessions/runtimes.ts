@@ -32,6 +32,8 @@ export class SandboxRuntime {
   hotToWarm: { seconds: number | null } | null = null;
   /** The number of its last use among all uses: the runtime with the lowest was used longest ago. */
   lastUse = 0;
+  /** Bytes of its file when it was woken last. */
+  bytesAtWake = 0;
   /** Bytes of writes under way: taken from the quota of the tenant, and perhaps not in the file yet. */
   reserved = 0;
   /** All bytes ever reserved: shows a reservation that came and went meanwhile. */

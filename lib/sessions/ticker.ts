@@ -7,6 +7,7 @@ import { nextMove } from '../lifecycle/ladder.ts';
 import { isBlocking } from '../lifecycle/words.ts';
 import type { DueRow } from '../registry/instances.ts';
 import { discardLeft, stampOf } from '../storage/files.ts';
+import { removeLeft } from '../storage/landing.ts';
 import { archive } from './archive.ts';
 import { correctFutureActivity } from './clock-jumps.ts';
 import { removeSandbox } from './delete.ts';
@@ -39,7 +40,10 @@ export interface LadderRound {
 function weightOf(engine: Engine, runtime: SandboxRuntime): number | undefined {
   const file = absolutePath(engine, livePath(runtime.id));
   const size = stampOf(file)?.size;
-  return size === undefined ? undefined : size + (stampOf(`${file}-wal`)?.size ?? 0) + runtime.reserved;
+  if (size === undefined) return undefined;
+  // What a process that was taken over claims is no larger than a sandbox can be: no limit grows by it.
+  const most = Math.max(engine.config.maxSandboxBytes, runtime.bytesAtWake);
+  return Math.min(size + (stampOf(`${file}-wal`)?.size ?? 0), most) + runtime.reserved;
 }
 
 /** Writes the activity kept in memory to the registry, in one transaction. */
@@ -74,6 +78,7 @@ export async function runLadderRound(
   await enforceMemoryLimit(engine);
   await engine.admission.followDemand();
   await discardLeft();
+  removeLeft();
   await settleInterruptedRows(engine);
   await lostFiles.check(engine);
   const round: LadderRound = { moved: 0, failed: 0 };

@@ -26,6 +26,7 @@ import {
 import { type FileLocation, fetchToLive, fileOf, isSharedCopy, locationOf, SOURCE_OF } from './file-locations.ts';
 import { verifyArchived, verifyForOpening, verifySharedCopy } from './file-verification.ts';
 import { beginOperation } from './intent.ts';
+import { land } from './landing.ts';
 import { removeArchivedFile } from './pass-through.ts';
 import { settleDeadProcess } from './process-death.ts';
 import { startProcess } from './process-start.ts';
@@ -107,17 +108,28 @@ export async function wake(
     throw error;
   }
   let admitted: Admitted | null = null;
+  /** Whether a process had the live folder. */
+  let isGiven = false;
   try {
     await writeIntent(engine, row, location, audit);
     runtime.startOperation(row.state === 'archived' ? 'revive' : 'resume', row);
     engine.failpoint('resume.intent');
     // After the intent, so that a wake beyond the quota of its tenant suspends nobody.
     admitted = await claimAfterIntent(engine, row, audit, options);
-    const granted = { ...options, admitted };
+    const granted = {
+      ...options,
+      admitted,
+      onProcess: (process: InstanceProcess) => {
+        isGiven = true;
+        options.onProcess?.(process);
+      },
+    };
     try {
       return await runtime.exclusive(() => start(engine, runtime, row, location, audit, granted, started));
     } catch (error) {
-      await runRollback(engine, runtime.id, () => rollBackWake(engine, runtime, row, location, audit, error));
+      await runRollback(engine, runtime.id, () =>
+        rollBackWake(engine, runtime, row, { location, isGiven }, audit, error),
+      );
       throw error;
     }
   } finally {
@@ -261,6 +273,7 @@ async function start(
       makeDurable().catch((error: unknown) => engine.log.warn({ id: row.id, err: error }, 'a thaw was not synced'));
     }
     runtime.process = process;
+    runtime.bytesAtWake = row.bytes ?? 0;
     runtime.noteUse(now(engine));
     engine.watchProcess(row.id, process);
     if (row.state === 'archived') await runCleanup(engine, row.id, () => removeArchivedFile(engine, row.id));
@@ -286,7 +299,7 @@ async function rollBackWake(
   engine: Engine,
   runtime: SandboxRuntime,
   row: InstanceRow,
-  location: FileLocation,
+  { location, isGiven }: { location: FileLocation; isGiven: boolean },
   audit: AuditContext,
   error: unknown,
 ): Promise<void> {
@@ -302,6 +315,7 @@ async function rollBackWake(
   ];
   const raised = fault === null ? {} : { fault: { fault, reason: publicMessage(error) } };
   await runtime.exclusive(async () => {
+    if (isGiven && location !== 'memory') await land(engine, row);
     if (fault === 'corrupt' || fault === 'missing') {
       await returnFile(engine, row);
       // The record stays: a repaired file is compared with it.
@@ -325,11 +339,11 @@ async function recoverLog(
   row: InstanceRow,
   location: FileLocation,
 ): Promise<{ identity: string | null; unsettled: boolean }> {
-  const file = absolutePath(engine, livePath(row.id));
   const nothing = { identity: null, unsettled: false };
-  if ((location !== 'live' && location !== 'cold') || stampOf(file) === null) return nothing;
+  if (location !== 'live' && location !== 'cold') return nothing;
+  if (stampOf(absolutePath(engine, livePath(row.id))) === null) return nothing;
   try {
-    return { identity: await settleFile(engine, file), unsettled: false };
+    return { identity: await settleFile(engine, row), unsettled: false };
   } catch (error) {
     // The file rests with its log beside it and is recovered before anything opens it. A file that has to move cannot
     // wait for that.

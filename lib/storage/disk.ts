@@ -8,7 +8,7 @@ import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { chmodFile, copyFile, makeFolder, removeTree, syncFolder } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { isThere } from '../base/is-there.ts';
+import { isStrangers, isThereNow } from '../base/strangers-file.ts';
 import { copyDrawer } from '../registry/copies.ts';
 import type { Drawer, Drawers, DrawerUsage, LogSuffix, RestingFile } from './drawer.ts';
 import { intoPlace, moveFile, removeFile, stagingFor, stampOf, statOf } from './files.ts';
@@ -46,12 +46,12 @@ export function fileOnDisk(
     },
     remove: (part = '') => removeFile(path + part),
     neighbours: async () =>
-      LOG_SUFFIXES.filter((part) => isThere(path + part)).map((part) => ({
+      LOG_SUFFIXES.filter((part) => isThereNow(path + part)).map((part) => ({
         part,
         size: stampOf(path + part)?.size ?? null,
       })),
     async takeOut(part, target) {
-      if (!isThere(path + part)) throw notThere();
+      if (!isThereNow(path + part)) throw notThere();
       await move(path + part, target);
     },
     giveBack: (source, part) => move(source, path + part),
@@ -63,7 +63,7 @@ export function fileOnDisk(
       });
     },
     async allocatedBytes() {
-      const found = await ifThere(stat(path));
+      const found = await ifThere(isStrangers(path) ? lstat(path) : stat(path));
       return found === null ? null : found.blocks * BLOCK_BYTES;
     },
   };

@@ -3,21 +3,21 @@
  * filesystems.
  */
 import { randomUUID } from 'node:crypto';
-import { createReadStream, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as effects from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { hashFile } from '../base/hash-file.ts';
-import { isThere } from '../base/is-there.ts';
+import { isStrangers, isThereNow, lookAtNow, readRegular } from '../base/strangers-file.ts';
 import type { Placed } from './drawer.ts';
 import { type DrawerStat, type FileStamp, tagOf } from './stamp.ts';
 
-/** The stamp of a local file, or null when there is none. */
+/** The stamp of a local file, or null when there is none. A link in a live folder is none; any other is followed. */
 export function stampOf(path: string): FileStamp | null {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (stat === undefined || !stat.isFile()) return null;
+  const stat = isStrangers(path) ? lookAtNow(path) : statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (!stat?.isFile()) return null;
   return {
     size: Number(stat.size),
     inode: String(stat.ino),
@@ -47,6 +47,8 @@ export async function sha256Of(path: string): Promise<string> {
  * its place.
  */
 const STAGING = '.staging';
+/** In the live drawer: where live folders are taken to before anything in them is opened or removed. */
+export const LANDING = '.landing';
 
 /**
  * The staging path for a file that will be at `target` (absolute, in a drawer of the data folder): beside the drawer's
@@ -62,9 +64,11 @@ export async function clearStaging(dataFolder: string): Promise<void> {
   // Earlier versions used this one folder for all drawers.
   const drawers = (await readdir(dataFolder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   for (const { name } of drawers) {
+    // No drawer: what lies there is of workers.
+    if (name === 'spill') continue;
     const staging = name === 'staging' ? join(dataFolder, name) : join(dataFolder, name, STAGING);
     try {
-      if (isThere(staging)) await emptyFolder(staging);
+      if (isThereNow(staging)) await emptyFolder(staging);
     } catch (error) {
       // What another user has closed to this one, as `lost+found` is, holds no work of ours.
       if (!isCode(error, 'EACCES')) throw error;
@@ -77,9 +81,9 @@ export async function emptyFolder(folder: string): Promise<void> {
   for (const name of await readdir(folder)) await effects.removeTree(join(folder, name));
 }
 
-/** True when a name in a drawer is its folder of unfinished work. */
+/** True when a name in a drawer is a folder of unfinished work. */
 export function isStaging(name: string): boolean {
-  return name === STAGING;
+  return name === STAGING || name === LANDING;
 }
 
 /**
@@ -112,7 +116,7 @@ export async function moveFile(source: string, target: string, staging: string):
 /** Copies a file so that the target is complete or absent: copy, fsync, verify by hash, rename, fsync of the folder. */
 export async function copyWhole(source: string, target: string, staging: string): Promise<void> {
   await intoPlace(target, staging, async (unfinished) => {
-    await pipeline(createReadStream(source), effects.writeStream(unfinished));
+    await pipeline(await readRegular(source), effects.writeStream(unfinished));
     await effects.syncFile(unfinished);
     if ((await sha256Of(source)) !== (await sha256Of(unfinished))) {
       throw new WinterdockError('storage_unavailable', 'A copy between drawers reads back with other bytes.', {
@@ -176,7 +180,7 @@ export async function lastingFolder(path: string): Promise<void> {
 
 /** Removes a file and makes that durable. A missing one is no error. */
 export async function removeFile(path: string): Promise<void> {
-  if (!isThere(path)) return;
+  if (!isThereNow(path)) return;
   await effects.unlinkFile(path);
   await effects.syncFolder(dirname(path));
 }

@@ -6,7 +6,7 @@
  * The process that holds a live file must not open and close it by other means: POSIX releases a process's locks on a
  * file when the process closes any descriptor of it.
  */
-import { closeSync, lstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -182,7 +182,7 @@ export function openRestingFile(file: string, { mapped = false }: { mapped?: boo
 
 /** Refuses an empty file: SQLite would delete the log beside it, which may be all that is left of a sandbox. */
 function refuseEmptyBesideLog(file: string, logs: readonly string[]): void {
-  if (statSync(file, { throwIfNoEntry: false })?.size !== 0) return;
+  if (statSync(refuseLink(file), { throwIfNoEntry: false })?.size !== 0) return;
   for (const log of logs) {
     const bytes = statSync(file + log, { throwIfNoEntry: false })?.size ?? 0;
     if (bytes > 0) throw corruptFile(`it has 0 bytes, and a log of ${bytes} bytes lies beside it`);
@@ -210,6 +210,7 @@ export function openFileBeside(file: string): OpenFile {
  */
 export function attachReading(db: DatabaseSync, target: ReadTarget): void {
   if (target.mode === 'rest') refuseLog(target.path);
+  refuseLink(target.path);
   try {
     db.exec(DISTRUST);
     db.prepare('ATTACH ? AS source').run(
@@ -251,14 +252,15 @@ function openDatabase(
   }
 }
 
-/**
- * SQLite follows links. A process that was taken over can put one in the place of its file, and the server, which sees
- * more, would read for it what it leads to.
- */
-function refuseLink(address: URL | string): void {
-  if (address === ':memory:') return;
+/** SQLite follows links and waits for the other end of a pipe: a process that was taken over can have put one there. */
+function refuseLink(address: URL | string): string {
   const path = typeof address === 'string' ? address : fileURLToPath(address);
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw corruptFile('it is a link to another file');
+  for (const part of ['', ...LOGS, '-shm']) {
+    const stat = lstatSync(path + part, { throwIfNoEntry: false });
+    if (stat === undefined || stat.isFile()) continue;
+    throw corruptFile(`it${part} is ${stat.isSymbolicLink() ? 'a link to another file' : 'no regular file'}`);
+  }
+  return path;
 }
 
 /**
@@ -344,7 +346,7 @@ function dropEmptyLogs(file: string): void {
 
 /** True when the header is in WAL mode. Only for a file that this process does not have open. */
 export function asksForLog(file: string): boolean {
-  const descriptor = openSync(file, 'r');
+  const descriptor = openSync(refuseLink(file), constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const header = Buffer.alloc(1);
     return readSync(descriptor, header, 0, 1, WRITE_VERSION_AT) === 1 && header[0] !== 1;

@@ -2,7 +2,6 @@
  * The pool of workers: starts them ahead of need and for those who wait, as many at a time as there are processors, and
  * hands one to each file. Enforces the limits of places and memory.
  */
-
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { makeFolderNow } from '../../base/effects.ts';
@@ -13,6 +12,7 @@ import type { FetchHost } from '../fetch-messages.ts';
 import type { Claim, InstancePool, InstanceProcess, MemoryUse, OpenSpec } from '../instance.ts';
 import { compileCacheFolder, isEmptyFolder } from './compile-cache.ts';
 import { setNiceness } from './cpu-use.ts';
+import { DiskWatch } from './disk-watch.ts';
 import { GiveWay } from './give-way.ts';
 import { HEALTH_CHECK_TIMES, type HealthCheckTimes } from './health-check.ts';
 import { MemoryBudget, MIN_PROCESS_BYTES } from './memory-budget.ts';
@@ -89,9 +89,9 @@ class Pool implements InstancePool {
   readonly #ready: Worker[] = [];
   startedAhead = 0;
   readonly #starting = new Set<Worker>();
-  /** Sandboxes that have a process. */
+  readonly #diskWatch = new DiskWatch();
+  /** Sandboxes that have a process, and all their processes. */
   readonly #serving = new Set<ProcessGroup>();
-  /** All their processes. */
   readonly #processes = new Set<SupervisedInstance>();
   readonly #budget: MemoryBudget;
   /** Claims that are neither opened nor released. */
@@ -187,6 +187,7 @@ class Pool implements InstancePool {
     const first = this.#supervise(claim.worker ?? this.#takeStartingWorker() ?? this.#startWorker(), spec, {});
     const group = new ProcessGroup(first, spec, (options) => this.#join(spec, options));
     this.#serving.add(group);
+    this.#diskWatch.watch(group, spec, this.#workerOptions);
     void group.ended.then(() => this.#serving.delete(group));
     return group;
   }
@@ -194,7 +195,6 @@ class Pool implements InstancePool {
   /** One more process of a sandbox that has one; null when there is no memory for it. It takes no place. */
   #join(spec: OpenSpec, { isBackground }: { isBackground: boolean }): SupervisedInstance | null {
     if (this.#stopped !== null || !this.#budget.fits(this.#claims.size + 1)) return null;
-    giveSandbox(spec, this.#workerOptions.walls);
     // One that still starts is somebody's who waits.
     const worker = this.#ready.shift() ?? this.#startWorker();
     if (isBackground) void worker.known.then((pid) => setNiceness(pid, runNiceness()));
@@ -253,7 +253,7 @@ class Pool implements InstancePool {
   }
 
   async start(): Promise<void> {
-    emptySpillFolder(this.#workerOptions.spillFolder);
+    await emptySpillFolder(this.#workerOptions.spillFolder);
     if (isEmptyFolder(this.#workerOptions.cacheFolder)) await this.#compile();
     this.#isStarted = true;
     this.#budget.start(() => {

@@ -4,8 +4,8 @@
  * themselves. Owns which process serves a call, and that the last one puts the file to rest. Knows nothing of rows,
  * drawers or HTTP.
  */
-import { statSync } from 'node:fs';
 import type { WinterdockError } from '../../base/errors.ts';
+import { lookAtNow } from '../../base/strangers-file.ts';
 import type { ReadAnswer, ReadRequest } from '../../vfs/types.ts';
 import { requireCapability } from '../capability-check.ts';
 import type {
@@ -210,11 +210,11 @@ export class ProcessGroup implements InstanceProcess {
     return this.ended;
   }
 
-  kill(cause: DeathCause): Promise<Death> {
+  kill(cause: DeathCause, detail?: string): Promise<Death> {
     this.#closing = true;
     this.#ending = true;
     // The first one last: those that are left when it ends would go on.
-    for (const { instance } of this.#members.toReversed()) void instance.kill(cause);
+    for (const { instance } of this.#members.toReversed()) void instance.kill(cause, detail);
     return this.ended;
   }
 
@@ -322,7 +322,7 @@ export class ProcessGroup implements InstanceProcess {
   /** The inode of the file; null when it has none, or is not there. */
   #inodeNow(): bigint | null {
     if (this.#spec.file === ':memory:') return null;
-    return statSync(this.#spec.file, { bigint: true, throwIfNoEntry: false })?.ino ?? null;
+    return lookAtNow(this.#spec.file)?.ino ?? null;
   }
 
   #add(instance: SupervisedInstance): GroupMember {

@@ -4,7 +4,7 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type Duplex, PassThrough } from 'node:stream';
@@ -12,11 +12,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { BUNDLES, entryOf } from '../../base/bundled.ts';
 import { CHANNEL_DESCRIPTOR, ServerChannel } from '../../base/channel.ts';
-import { makeFolderNow, removeTreeNow } from '../../base/effects.ts';
+import { makeFolderNow } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import { NO_DEBUGGER } from '../../base/process-signals.ts';
 import { withoutSignalsUnlessStarted } from '../../base/unstarted.ts';
 import { MOST_REQUEST_BYTES } from '../../outgoing/network-limits.ts';
+import { emptyOfStrangers } from '../../storage/landing.ts';
 import { parseFromInstance } from '../protocol.ts';
 import { processStat, STAT } from './process-stat.ts';
 import type { OwnUser, User } from './walls/user.ts';
@@ -216,9 +217,10 @@ function startProcess(
  * Removes what is in the folder of spill files, which have no names: a process that is killed between creating one and
  * unlinking it leaves an empty file. The folder itself stays, for workers may have been given this one.
  */
-export function emptySpillFolder(folder: string): void {
+export async function emptySpillFolder(folder: string): Promise<void> {
   makeFolderNow(folder);
-  for (const name of readdirSync(folder)) removeTreeNow(join(folder, name));
+  // What cannot be removed now is no reason not to start.
+  await emptyOfStrangers(folder).catch(() => undefined);
 }
 
 /** A worker whose thread is blocked cannot notice that its server is gone; the kernel can. */

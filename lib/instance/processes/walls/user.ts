@@ -3,10 +3,11 @@
  * what they open. Knows nothing of processes.
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { chmodFileNow, giveToNow, makeFolderNow } from '../../../base/effects.ts';
 import { readOrMakeSecretFile } from '../../../base/secret-file.ts';
+import { LIVE_NAMES } from '../../../storage/landing.ts';
 
 /**
  * Id of the user and of its only group. No account has it: it is of the range that systemd and Debian leave unused
@@ -128,9 +129,10 @@ export function takeBack(folders: readonly string[]): void {
 }
 
 /**
- * Gives a sandbox's folder, and the files in it, to its user, or to that of all workers. Where workers have root's
- * user, what an earlier server gave away is root's again, which without capabilities could not open it. Only folders
- * and files with one name: what a worker before this one has put in their place is left as it is.
+ * Gives a sandbox's folder, and the files in it that are its own, to its user, or to that of all workers. Where workers
+ * have root's user, what an earlier server gave away is root's again, which without capabilities could not open it. The
+ * folder comes last: until then nobody but root changes a name in it. Only before its first process has opened it:
+ * nothing in it is touched while one runs.
  */
 export function giveSandbox(
   { id, file, tenant }: { id: string; file: string; tenant?: string },
@@ -143,7 +145,7 @@ export function giveSandbox(
   const folder = dirname(file);
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) return;
-  for (const name of readdirSync(folder)) {
+  for (const name of LIVE_NAMES) {
     const path = join(folder, name);
     const entry = lstatSync(path, { throwIfNoEntry: false });
     if (!entry?.isFile() || entry.nlink !== 1) continue;
@@ -153,6 +155,11 @@ export function giveSandbox(
   }
   give(folder, stat, user);
   if (walls.ownUser && (stat.mode & OTHERS_MASK) !== 0) chmodFileNow(folder, OWNER_ALONE);
+}
+
+/** Whether a user is one that workers have, with or without one for each sandbox. */
+export function isUserOfWorkers(uid: number): boolean {
+  return uid === WORKER_USER || isSandboxUser(uid);
 }
 
 interface UsersOfWorkers {
@@ -167,7 +174,7 @@ interface UsersOfWorkers {
  * null for root, who gets only what the user of workers has.
  */
 function give(path: string, stat: Stats, user: User | null): void {
-  if (user === null && stat.uid !== WORKER_USER && !isSandboxUser(stat.uid)) return;
+  if (user === null && !isUserOfWorkers(stat.uid)) return;
   const { uid, gid } = user ?? { uid: 0, gid: 0 };
   if (stat.uid !== uid || stat.gid !== gid) giveToNow(path, uid, gid);
 }
