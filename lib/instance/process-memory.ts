@@ -22,13 +22,25 @@ export function maxGrowthBytes(profile: PolicyProfile): number {
   return profile.memoryBytes + ALLOWANCE_BYTES + python;
 }
 
+/** Processes whose memory counts as one. */
+interface Watched {
+  /** `isWhole`: false when there are too many to name all. */
+  processes(): { pids: readonly number[]; isWhole: boolean };
+}
+
+/** Resident bytes of all processes together; infinite when they are too many to look at. */
+export function residentBytesOf(watched: Watched): number {
+  const { pids, isWhole } = watched.processes();
+  return isWhole ? pids.reduce((sum, pid) => sum + residentBytes(pid), 0) : Number.POSITIVE_INFINITY;
+}
+
 /**
- * Polls a process until stopped. Calls `onExceeded` once when it has more than `limitBytes`. Returns the function that
- * stops the watch.
+ * Polls processes until stopped. Calls `onExceeded` once when they have more than `limitBytes`. Returns the function
+ * that stops the watch.
  */
-export function watchMemory(pid: number, limitBytes: number, onExceeded: () => void): () => void {
+export function watchMemory(watched: Watched, limitBytes: number, onExceeded: () => void): () => void {
   const timer = setInterval(() => {
-    if (residentBytes(pid) <= limitBytes) return;
+    if (residentBytesOf(watched) <= limitBytes) return;
     clearInterval(timer);
     onExceeded();
   }, POLL_MS);

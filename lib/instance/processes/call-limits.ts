@@ -5,8 +5,9 @@
 
 import { residentBytes } from '../../base/resident-memory.ts';
 import type { PolicyProfile } from '../policies.ts';
-import { maxGrowthBytes, watchMemory } from '../process-memory.ts';
+import { maxGrowthBytes, residentBytesOf, watchMemory } from '../process-memory.ts';
 import type { QueuedCall } from './call-queue.ts';
+import type { Worker } from './process.ts';
 
 /** Grace period after the time limit, in which an interpreter may stop by itself before its process is killed. */
 const OVERTIME_MS = 1000;
@@ -16,7 +17,7 @@ const OVERTIME_MS = 1000;
  * the watch.
  */
 function watchCallLimits(
-  pid: number,
+  worker: Pick<Worker, 'pid' | 'processes'>,
   limits: { timeoutMs: number; baselineBytes: number; profile: PolicyProfile & { name: string } },
   onExceeded: (cause: 'timeout' | 'memory', detail: string) => void,
 ): () => void {
@@ -30,18 +31,18 @@ function watchCallLimits(
       }),
     );
   }, timeoutMs + OVERTIME_MS);
-  const unwatch = watchMemory(pid, baselineBytes + maxGrowthBytes(profile), () => {
-    const { name, memoryBytes } = profile;
-    onExceeded(
-      'memory',
-      `A call took more than the ${memoryBytes / 1024 / 1024} MiB that the policy "${name}" allows.`,
-    );
+  const unwatch = watchMemory(worker, baselineBytes + maxGrowthBytes(profile), () => {
+    onExceeded('memory', `A call took ${tooMuch(profile)}`);
   });
   return () => {
     isOver = true;
     clearTimeout(overtime);
     unwatch();
   };
+}
+
+function tooMuch({ name, memoryBytes }: PolicyProfile & { name: string }): string {
+  return `more than the ${memoryBytes / 1024 / 1024} MiB that the policy "${name}" allows.`;
 }
 
 /** How long a call may take: what it asks for, at most `longestMs`, which is what its profile allows by default. */
@@ -68,7 +69,7 @@ export function componentLimits(
 
 /** Watches the running call of one process, one after the other. */
 export class CallWatch {
-  readonly #process: { readonly pid: number };
+  readonly #worker: Pick<Worker, 'pid' | 'processes'>;
   readonly #profile: PolicyProfile & { name: string };
   readonly #onExceeded: (cause: 'timeout' | 'memory', detail: string) => void;
   /** Resident bytes of the process before its first call. */
@@ -76,18 +77,18 @@ export class CallWatch {
   #stop: () => void = () => {};
 
   constructor(
-    process: { readonly pid: number },
+    worker: Pick<Worker, 'pid' | 'processes'>,
     profile: PolicyProfile & { name: string },
     onExceeded: (cause: 'timeout' | 'memory', detail: string) => void,
   ) {
-    this.#process = process;
+    this.#worker = worker;
     this.#profile = profile;
     this.#onExceeded = onExceeded;
   }
 
   /** Takes the memory of the process as it is now for that of the idle one. */
   measure(): void {
-    this.#baselineBytes = residentBytes(this.#process.pid);
+    this.#baselineBytes = residentBytes(this.#worker.pid);
   }
 
   /** Starts the limits of a call that was just sent to a process with its file open. */
@@ -95,10 +96,21 @@ export class CallWatch {
     queued.begin();
     const { timeoutMs } = queued.call;
     const limits = { timeoutMs, baselineBytes: this.#baselineBytes, profile: this.#profile };
-    this.#stop = watchCallLimits(this.#process.pid, limits, this.#onExceeded);
+    this.#stop = watchCallLimits(this.#worker, limits, this.#onExceeded);
   }
 
   stop(): void {
     this.#stop();
+  }
+
+  /**
+   * Between calls: a process that has forked, which none of ours does, may not hold more than a call may take either.
+   * Runs `goesOn` unless it does.
+   */
+  check(goesOn: () => void): void {
+    const mostBytes = this.#baselineBytes + maxGrowthBytes(this.#profile);
+    const hasForked = this.#worker.processes().pids.length > 1;
+    if (!hasForked || residentBytesOf(this.#worker) <= mostBytes) goesOn();
+    else this.#onExceeded('memory', `What its process has forked took ${tooMuch(this.#profile)}`);
   }
 }

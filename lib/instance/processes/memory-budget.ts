@@ -33,13 +33,13 @@ export interface MemoryUse {
 }
 
 interface Measurable {
-  readonly pid: number;
+  processes(): { pids: readonly number[] };
 }
 
 export class MemoryBudget {
   readonly limitBytes: number | null;
   readonly #serving: ReadonlySet<Measurable>;
-  readonly #bytes = new WeakMap<Measurable, number>();
+  readonly #bytes = new WeakMap<object, number>();
   #timer: NodeJS.Timeout | null = null;
   #next = 0;
   #measuredAt = Number.NEGATIVE_INFINITY;
@@ -58,7 +58,7 @@ export class MemoryBudget {
   }
 
   /** Bytes of a process at its last measurement; 0 before the first. */
-  bytesOf(process: Measurable): number {
+  bytesOf(process: object): number {
     return this.#bytes.get(process) ?? 0;
   }
 
@@ -91,6 +91,10 @@ export class MemoryBudget {
   }
 
   #measure(process: Measurable): void {
-    this.#bytes.set(process, privateBytes(process.pid));
+    const { pids } = process.processes();
+    this.#bytes.set(
+      process,
+      pids.reduce((sum, pid) => sum + privateBytes(pid), 0),
+    );
   }
 }

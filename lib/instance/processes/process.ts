@@ -19,7 +19,7 @@ import { withoutSignalsUnlessStarted } from '../../base/unstarted.ts';
 import { MOST_REQUEST_BYTES } from '../../outgoing/network-limits.ts';
 import { emptyOfStrangers } from '../../storage/landing.ts';
 import { parseFromInstance } from '../protocol.ts';
-import { processStat, STAT } from './process-stat.ts';
+import { processStat, STAT, withForked } from './process-stat.ts';
 import type { OwnUser, User } from './walls/user.ts';
 import { WorkerProcessId } from './worker-process-id.ts';
 
@@ -102,6 +102,8 @@ export interface Worker {
   readonly exited: Promise<string>;
   /** Sends a signal to the worker itself. */
   signal(name: NodeJS.Signals): void;
+  /** The worker's id, and the ids of what it has forked, where it can. `isWhole`: none is left out. */
+  processes(): { pids: readonly number[]; isWhole: boolean };
   /** The end of the worker's stderr. */
   stderr(): string;
 }
@@ -112,6 +114,8 @@ export interface WorkerWalls {
   readonly command: readonly string[];
   /** The worker is the only child of what the command starts, and not the same process. Default: it is the same. */
   readonly isWrapped?: boolean;
+  /** The worker may fork, and what it has forked counts as it does. Default: it may. */
+  readonly mayFork?: boolean;
   /** The user whom workers start as, and their group; null: the server's. */
   readonly user: User | null;
   /** Whom each becomes when it is given its sandbox, before it opens anything; null or undefined: it stays. */
@@ -166,7 +170,7 @@ export function startWorker(
     NODE_COMPILE_CACHE: cacheFolder,
     SQLITE_TMPDIR: spillFolder,
   };
-  const worker = startProcess(command, env, { isWrapped: walls?.isWrapped, maxStartMs });
+  const worker = startProcess(command, env, { ...walls, maxStartMs });
   // A wrapper hands it on to what it begins, unless it was quicker.
   if (worker.child.pid !== undefined) lowerPriority(worker.child.pid);
   void worker.known.then(lowerPriority);
@@ -182,7 +186,7 @@ export function startWorkerProcess(command: readonly string[], env: NodeJS.Proce
 function startProcess(
   command: readonly string[],
   env: NodeJS.ProcessEnv,
-  { isWrapped = false, maxStartMs }: { isWrapped?: boolean | undefined; maxStartMs: number | null },
+  { isWrapped = false, mayFork = true, maxStartMs }: Partial<WorkerWalls> & { maxStartMs: number | null },
 ): Worker {
   const [file = '', ...args] = command;
   // No session of its own: where the kernel groups processes by sessions, its niceness would count for nothing.
@@ -209,6 +213,7 @@ function startProcess(
     ready,
     exited,
     signal: (name) => id.signal(name),
+    processes: () => (mayFork ? withForked(id.pid) : { pids: [id.pid], isWhole: true }),
     stderr: () => tail.replace(SAID_OF_SIGKILL, ''),
   };
 }

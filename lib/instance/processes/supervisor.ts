@@ -46,7 +46,8 @@ export class SupervisedInstance implements ProcessMember {
   readonly pause = () => this.#liveness.pause();
   readonly thaw = () => this.#liveness.thaw();
   readonly watch = (watcher: SilenceWatcher) => this.#liveness.watch(watcher);
-  readonly check = () => this.#liveness.check();
+  readonly check = () => this.#callWatch.check(() => this.#liveness.check());
+  readonly processes = () => this.#worker.processes();
   readonly cpuSeconds = () => this.#liveness.cpuSeconds();
   readonly #worker: Worker;
   readonly #profile: ReturnType<typeof profileOf>;
@@ -364,10 +365,7 @@ export class SupervisedInstance implements ProcessMember {
       this.#next();
       return;
     }
-    if (this.#closeReply) {
-      this.#closeReply.reject(error);
-      return;
-    }
+    if (this.#closeReply) return void this.#closeReply.reject(error);
     this.#openError = error;
     this.#opening.reject(error);
     void this.kill('killed', error.message);

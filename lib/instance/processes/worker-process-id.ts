@@ -6,7 +6,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { holdsFiles, processStat, STAT } from './process-stat.ts';
+import { forkedOf, holdsFiles, processStat, STAT } from './process-stat.ts';
 
 /** How often it is looked whether the wrapper has begun the worker, in milliseconds. It takes about five. */
 const LOOK_MS = 2;
@@ -102,7 +102,8 @@ export class WorkerProcessId {
   }
 
   #lookOnce(): void {
-    const [only, ...others] = childrenOf(this.#child.pid ?? 0);
+    // Where this kernel does not tell, it is not proven to be the worker, and does not start.
+    const [only, ...others] = forkedOf(this.#child.pid ?? 0);
     if (only !== undefined && others.length === 0 && !this.#isKnown) this.#take(only);
   }
 
@@ -121,16 +122,6 @@ export class WorkerProcessId {
     } catch {
       // It has ended, which its exit reports.
     }
-  }
-}
-
-/** The processes that a process with one thread has started, and that have not ended. */
-function childrenOf(pid: number): number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-  } catch {
-    // It is gone, or this kernel does not tell: then it is not proven to be the worker, and does not start.
-    return [];
   }
 }
 

@@ -208,6 +208,7 @@ function wallsOf(attempt: Attempt, reasons: ReadonlyMap<Wall, string>): Walls {
     states,
     command: commandOf(attempt),
     isWrapped: states.pid,
+    mayFork: !seccomp,
     user,
     ownUser,
     missing: new Map(WALLS.filter((wall) => !states[wall]).map((wall) => [wall, reasons.get(wall) ?? WHY_NO_SETPRIV])),
