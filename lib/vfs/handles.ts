@@ -255,7 +255,7 @@ function openDatabase(
 /** SQLite follows links and waits for the other end of a pipe: a process that was taken over can have put one there. */
 function refuseLink(address: URL | string): string {
   const path = typeof address === 'string' ? address : fileURLToPath(address);
-  for (const part of ['', ...LOGS, '-shm']) {
+  for (const part of path === ':memory:' ? [] : ['', ...LOGS, '-shm']) {
     const stat = lstatSync(path + part, { throwIfNoEntry: false });
     if (stat === undefined || stat.isFile()) continue;
     throw corruptFile(`it${part} is ${stat.isSymbolicLink() ? 'a link to another file' : 'no regular file'}`);
