@@ -1,4 +1,5 @@
 /** `npm start`: builds the console when needed, then runs the server in this process, so that signals reach it. */
+import '../lib/front/require-node.ts';
 import { readConfig } from '../lib/base/config.ts';
 import { messageOf } from '../lib/base/errors.ts';
 import { preflight } from '../lib/front/start-problems.ts';
