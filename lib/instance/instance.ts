@@ -172,6 +172,8 @@ export interface ProcessMember {
   /** It serves runs alone, and has a lower priority from its start. */
   readonly isBackground: boolean;
   readonly ended: Promise<Death>;
+  /** Stops it or lets it go on; one that still starts, as soon as it has begun. Nothing when it has ended. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
 }
 
 export interface ProcessWatcher extends SilenceWatcher {

@@ -1,7 +1,9 @@
 import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { liveFile, REQUEST } from './testing/dock.ts';
+import type { InstanceProcess } from '../instance/instance.ts';
+import { NO_PROCESS } from '../instance/processes/worker-process-id.ts';
+import { liveFile, observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
 const at = stage();
@@ -86,3 +88,30 @@ test('the check changes nothing when no file is lost', async () => {
   await at.dock.sessions.tick();
   expect(await at.dock.run('a', 'cat /tmp/t')).toBe('t\n');
 });
+
+test.runIf(process.platform === 'linux')(
+  'a file is saved while another process of its sandbox still starts',
+  async () => {
+    const slow = join(at.folder, 'slow');
+    // As a wrapper: it begins the worker, late where it is told to, and waits for it.
+    const wrapper = `select(undef, undef, undef, 3) if -e '${slow}'; my $worker = fork; exec { $ARGV[0] } @ARGV if !$worker;
+    waitpid($worker, 0)`;
+    await at.restart({ walls: { command: ['/usr/bin/perl', '-e', wrapper, '--'], isWrapped: true, user: null } });
+    const opened: InstanceProcess[] = [];
+    observeOpens(at.dock.pool, (opening) => opened.push(opening));
+    const file = await awake('a');
+    writeFileSync(slow, '');
+    const first = at.dock.run('a', 'sleep 60');
+    await expect.poll(() => opened.at(-1)?.members[0]?.busy).toBe(true);
+    const second = at.dock.sessions.eval('a', { language: 'js', code: '1' }, REQUEST);
+    const calls = Promise.allSettled([first, second]);
+    await expect.poll(() => opened.at(-1)?.members.map(({ pid }) => pid === NO_PROCESS)).toEqual([false, true]);
+    rmSync(file);
+    await at.dock.sessions.archive('a', REQUEST, { force: true });
+    expect((await at.dock.registry.ledger.page({ instance: 'a', type: 'file.rescued' }, 10)).rows).toHaveLength(1);
+    await calls;
+    rmSync(slow);
+    expect((await at.dock.registry.instances.get('a'))?.fault).toBeNull();
+    await expectAll('a');
+  },
+);

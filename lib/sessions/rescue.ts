@@ -80,20 +80,20 @@ export async function rescue(
 ): Promise<{ identity: string | null } | false> {
   if (!isLost(engine, row.id, worker)) return false;
   // All of them: what one commits while the log is copied would be half in it.
-  for (const { pid } of worker.members) process.kill(pid, 'SIGSTOP');
+  for (const member of worker.members) member.signal('SIGSTOP');
   const file = absolutePath(engine, livePath(row.id));
   const staging = stagingFor(engine.config.dataFolder, file);
   const saved = join(staging, randomUUID());
   let identity: string | null;
   try {
     const open = openDescriptorsOf(worker.pid);
-    await makeFolder(staging);
     try {
+      await makeFolder(staging);
       await copyOpenFile(engine, row, worker.pid, open, saved);
     } catch (error) {
       // One that is paused is continued by the next request.
-      for (const { pid } of worker.members)
-        if (pid !== worker.pid || worker.thermal === 'hot') process.kill(pid, 'SIGCONT');
+      for (const member of worker.members)
+        if (member.pid !== worker.pid || worker.thermal === 'hot') member.signal('SIGCONT');
       throw error;
     }
     await worker.kill('killed');

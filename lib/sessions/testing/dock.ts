@@ -11,6 +11,7 @@ import type { InstancePool, InstanceProcess, OpenSpec } from '../../instance/ins
 import type { CpuGroups } from '../../instance/processes/cpu-groups.ts';
 import type { HealthCheckTimes } from '../../instance/processes/health-check.ts';
 import { createPool } from '../../instance/processes/pool.ts';
+import type { WorkerWalls } from '../../instance/processes/process.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { registryOfTestRun } from '../../registry/testing/delayed-registry.ts';
@@ -65,6 +66,8 @@ export interface DockOptions {
   drawers?: Drawers;
   /** Default: none. */
   cpuGroups?: CpuGroups | null;
+  /** What stands around workers. Default: nothing. */
+  walls?: WorkerWalls;
 }
 
 /** Starts an engine on a data folder and reconciles it. */
@@ -77,6 +80,7 @@ export async function startDock({
   healthCheckTimes,
   drawers = createDiskDrawers(dataFolder),
   cpuGroups = null,
+  walls,
 }: DockOptions): Promise<Dock> {
   mkdirSync(dataFolder, { recursive: true });
   const config = readConfig({
@@ -107,6 +111,7 @@ export async function startDock({
     memoryBytes: config.memoryBytes,
     dataFolder: config.dataFolder,
     cacheFolder: config.cacheFolder,
+    walls,
     ...(healthCheckTimes === undefined ? {} : { healthCheckTimes }),
   });
   const sessions = createSessions({
