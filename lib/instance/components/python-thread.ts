@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { pythonFolder } from '../python/python-folder.ts';
 import { limitModule } from './module-limits.ts';
 import { BOOTSTRAP, DEVICE } from './python-bootstrap.ts';
 import { ThreadChannel, type ThreadResult } from './thread-channel.ts';
@@ -51,7 +52,7 @@ void start();
 
 async function start(): Promise<void> {
   const require = createRequire(import.meta.url);
-  const folder = join(dirname(require.resolve('just-bash')), '../../vendor/cpython-emscripten');
+  const folder = pythonFolder(import.meta.url);
   const create = require(join(folder, 'python.cjs')) as (options: object) => Promise<PythonModule>;
   const maxPages = OWN_PAGES + Math.floor(channel.memoryBytes / WASM_PAGE_BYTES);
   const print = (stream: 'stdout' | 'stderr') => (text: string) => channel.log(stream, `${text}\n`);

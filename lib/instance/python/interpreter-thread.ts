@@ -4,11 +4,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { AskingEnd, type InterpreterStart } from './interpreter-channel.ts';
 import { InterpreterMemory } from './interpreter-memory.ts';
 import type { EmscriptenFiles } from './interpreter-streams.ts';
 import { InterpreterSystem } from './interpreter-system.ts';
+import { pythonFolder } from './python-folder.ts';
 import { WorkerCalls } from './worker-calls.ts';
 
 const LIBRARY = '/lib/python313.zip';
@@ -27,7 +28,7 @@ void run(process.getBuiltinModule('node:worker_threads').workerData as Interpret
 
 async function run({ memory: shared, args, program, stdin, cwd }: InterpreterStart): Promise<void> {
   const require = createRequire(import.meta.url);
-  const folder = join(dirname(require.resolve('just-bash')), '../../vendor/cpython-emscripten');
+  const folder = pythonFolder(import.meta.url);
   const create = require(join(folder, 'python.cjs')) as (options: object) => Promise<PythonModule>;
   const memory = new InterpreterMemory();
   const system = new InterpreterSystem(new WorkerCalls(new AskingEnd(shared)), memory, { stdin, cwd });
