@@ -8,7 +8,7 @@ import { WinterdockError } from '../base/errors.ts';
 import { releaseBytes } from '../base/spent-bytes.ts';
 import type { Answer, StreamSink } from './answer.ts';
 import type { BodySource } from './body.ts';
-import type { Dispatcher } from './dispatch.ts';
+import { answerOf, type Dispatcher } from './dispatch.ts';
 
 /** How long the rest of a refused body is read and discarded, so that its sender gets to see the answer. */
 const DRAIN_MS = 30_000;
@@ -96,9 +96,12 @@ export function sendNode(answer: Answer, requestId: string, req: IncomingMessage
   if (body !== undefined && 'outgoing' in body) {
     const { stream, bytes } = body.outgoing;
     if (bytes !== null) headers['content-length'] = bytes;
-    res.writeHead(answer.status, headers as Record<string, string>);
-    // A failure on one side ends the other; a cut connection tells the client that the download is incomplete.
-    pipeline(stream, downloadTo(res), () => {});
+    const begin = () => void (res.headersSent || res.writeHead(answer.status, headers as Record<string, string>));
+    // A failure on one side ends the other; a cut connection tells the client that the download is incomplete. What
+    // fails before its first byte is an answer like any other.
+    pipeline(stream, downloadTo(res, begin), (error) => {
+      if (error && !res.headersSent && !res.destroyed) sendNode(answerOf(error, requestId), requestId, req, res);
+    });
     return;
   }
   let content: string | Uint8Array | undefined;
@@ -121,20 +124,25 @@ export function sendNode(answer: Answer, requestId: string, req: IncomingMessage
   else res.end(content);
 }
 
-/** Writes a download's pieces to a response, and gives the memory of each back when it is sent. */
-function downloadTo(res: ServerResponse): Writable {
+/**
+ * Writes a download's pieces to a response, and gives the memory of each back when it is sent. `begin`: sends the
+ * headers, before the first piece.
+ */
+function downloadTo(res: ServerResponse, begin: () => void): Writable {
   const sink = new Writable({
     write(piece: Uint8Array, _encoding, done) {
+      begin();
       res.write(piece, (error) => {
         releaseBytes(piece);
         done(error);
       });
     },
     final(done) {
+      begin();
       res.end(done);
     },
     destroy(error, done) {
-      if (!res.writableFinished) res.destroy();
+      if (res.headersSent && !res.writableFinished) res.destroy();
       done(error);
     },
   });
