@@ -109,7 +109,8 @@ function insteadOf(complaints: ReadonlyMap<string, Complaint>): LeftInstead {
 
 /** Whether a folder (absolute) is a sandbox's now. */
 export function isOfWorkers(folder: string): boolean {
-  return inFolderNow(folder, (_, { uid }) => isUserOfWorkers(uid)) ?? false;
+  const stat = lookAtNow(folder);
+  return stat?.isDirectory() === true && isUserOfWorkers(Number(stat.uid));
 }
 
 /** Makes a live folder with the sandbox's own files alone, durably. Returns where the rest is, to be removed. */
