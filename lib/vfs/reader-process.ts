@@ -128,7 +128,7 @@ export class ReaderProcess {
 
   /** Whether it may open files as this user. */
   mayServe(user: FileUser | null): boolean {
-    return this.user === null || this.user.uid === user?.uid;
+    return this.user === null || (this.user.uid === user?.uid && this.user.gid === user.gid);
   }
 
   /**
