@@ -19,6 +19,7 @@ import { readConfig } from '../lib/base/config.ts';
 import { messageOf } from '../lib/base/errors.ts';
 import { issuerOf, openSigner } from '../lib/base/signing.ts';
 import { createDrawers } from '../lib/host/drawers.ts';
+import { createReadersAlone } from '../lib/host/helpers.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
 /** Names of sandboxes that a line for people has. */
@@ -32,6 +33,7 @@ const tell = (text: string): void => {
 const report = (value: unknown): void => {
   if (asJson) say(JSON.stringify(value));
 };
+const warn = (text: string): void => void process.stderr.write(`${text}\n`);
 const fail = (detail: string): number => refuse(asJson ? JSON.stringify({ error: { detail } }) : detail);
 
 async function verify(path: string): Promise<number> {
@@ -72,12 +74,19 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
   const folder = isFolder(path);
   const started = performance.now();
   const target = folder ? await openFolderTarget(path) : await openTarTarget(path);
+  const alone = await createReadersAlone(config, { writable: [dirname(target.draft())] }).catch(
+    async (error: unknown) => {
+      await target.close();
+      throw error;
+    },
+  );
   let last = 0;
   try {
     const { manifest, added, wrong } = await makeBackup({
       config,
       drawers: createDrawers(config),
       target,
+      readers: alone.readers,
       signer: openSigner(config.dataFolder),
       clock: systemClock,
       passphrase,
@@ -92,6 +101,7 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     tell(`Backup ${manifest.id}: ${made.sandboxes} sandboxes as of ${time(manifest.begun_ms)}, in ${seconds} s.`);
     tell(`${added.objects} objects new, ${size(added.bytes)}; all read back and hashed.`);
+    if (alone.missing !== null) (asJson ? warn : tell)(alone.missing);
     if (manifest.keys.object === null) {
       tell(`Without the key files (${manifest.keys.files.join(', ')}): --with-keys takes them along, encrypted.`);
     }
@@ -115,6 +125,7 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
     if (!asJson) for (const one of wrong) process.stderr.write(`NOT SOUND: ${one}\n`);
     return wrong.length === 0 ? 0 : 2;
   } finally {
+    await alone.stop();
     await target.close();
   }
 }

@@ -6,10 +6,12 @@
  * wrong, with 2 when it could not do what was asked.
  */
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../lib/base/clock.ts';
 import { type Config, readConfig } from '../lib/base/config.ts';
+import { makeFolder } from '../lib/base/effects.ts';
 import { messageOf } from '../lib/base/errors.ts';
 import { slugSchema } from '../lib/contract/schema.ts';
 import { examine } from '../lib/doctor/examine.ts';
@@ -17,9 +19,10 @@ import { type ExaminationResult, type Finding, isWell } from '../lib/doctor/find
 import { accept, adopt, fix, type RepairResult } from '../lib/doctor/repair.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import { createDrawers } from '../lib/host/drawers.ts';
+import { createReadersAlone } from '../lib/host/helpers.ts';
 import { openSqliteRegistry } from '../lib/registry/sqlite/open.ts';
 import { openRegistryFile, registryFileState } from '../lib/registry/sqlite/registry-file.ts';
-import { createReaders } from '../lib/vfs/readers.ts';
+import { stagingFor } from '../lib/storage/files.ts';
 
 const WELL = 0;
 const WRONG = 1;
@@ -42,9 +45,14 @@ const say = (text: string): void => {
   if (!values.json) process.stdout.write(`${text}\n`);
 };
 
+/** For people in the report, for programs beside it. */
+const warn = (text: string): void => void (values.json ? process.stderr : process.stdout).write(`${text}\n`);
+
 async function look(config: Config, beside: boolean): Promise<ExaminationResult> {
   const location = { ...config, drawers: createDrawers(config) };
-  const readers = values.full ? createReaders({ maxFileBytes: config.maxFileBytes }) : null;
+  const alone = values.full ? await createReadersAlone(config, { changesNothing: true }) : null;
+  const readers = alone?.readers ?? null;
+  if (alone?.missing != null) warn(alone.missing);
   try {
     const first = await examine({ location, readers });
     if (!beside) return first;
@@ -54,7 +62,7 @@ async function look(config: Config, beside: boolean): Promise<ExaminationResult>
     const stays = (finding: Finding) => still.has(keyOf(finding)) || /corrupt|changed/.test(finding.kind);
     return { ...second, looked: first.looked, findings: first.findings.filter(stays) };
   } finally {
-    await readers?.stop();
+    await alone?.stop();
   }
 }
 
@@ -75,7 +83,13 @@ async function repair(config: Config, examined: ExaminationResult): Promise<Repa
       idleToFreezeSeconds: config.idleToFreezeSeconds,
     },
   });
-  const readers = createReaders({ maxFileBytes: config.maxFileBytes });
+  // A file that was left with a log is given a second name in a folder beside it: what is not there is not shown.
+  const stagingOf = (drawer: string) => stagingFor(dataFolder, join(dataFolder, drawer, 'any'));
+  const drawersThere = ['live', 'cold', 'orphans'].filter((drawer) => existsSync(join(dataFolder, drawer)));
+  for (const drawer of drawersThere) await makeFolder(stagingOf(drawer));
+  const writable = drawersThere.includes('orphans') ? [stagingOf('orphans')] : [];
+  const { readers, missing, stop } = await createReadersAlone(config, { writable });
+  if (missing !== null) warn(missing);
   const drawers = createDrawers(config);
   const parts = { dataFolder, registryPath, drawers, registry, readers, clock: systemClock };
   const all: RepairResult = { done: [], refused: [] };
@@ -101,7 +115,7 @@ async function repair(config: Config, examined: ExaminationResult): Promise<Repa
     }
     return all;
   } finally {
-    await readers.stop();
+    await stop();
     await registry.close();
   }
 }

@@ -20,6 +20,7 @@ import { type InstanceId, parseInstanceId } from '../lib/base/ids.ts';
 import { issuerOf } from '../lib/base/signing.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import { createDrawers } from '../lib/host/drawers.ts';
+import { createReadersAlone } from '../lib/host/helpers.ts';
 import { openLiveRegistryReader } from '../lib/registry/sqlite/live-reader.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
@@ -157,8 +158,14 @@ async function one(want: RestoreOptions, id: InstanceId, backup: OpenedBackup, c
     return 0;
   }
   const unlock = lockStores(config);
+  let alone: Awaited<ReturnType<typeof createReadersAlone>> | null = null;
   try {
+    // Where the restored file is made: what is not there is not shown to who opens it.
+    await makeFolder(join(config.dataFolder, 'live'));
+    alone = await createReadersAlone(config);
+    if (alone.missing !== null) say(alone.missing);
     const row = await restoreOne({
+      readers: alone.readers,
       config,
       drawers: createDrawers(config),
       backup,
@@ -172,6 +179,7 @@ async function one(want: RestoreOptions, id: InstanceId, backup: OpenedBackup, c
     );
     return 0;
   } finally {
+    await alone?.stop();
     unlock();
   }
 }

@@ -11,6 +11,7 @@ import { openSigner } from '../base/signing.ts';
 import { createDrawers } from '../host/drawers.ts';
 import { HASHED_AT_FILING_BYTES } from '../sessions/filed-hash.ts';
 import type { ServerProcess } from '../testing/process.ts';
+import { createReaders } from '../vfs/readers.ts';
 import { makeBackup } from './backup.ts';
 import { manifestsIn, objectPath, openFolderTarget, prune } from './store.ts';
 import { commandOf, expectWhole, populate, run, type ServerContent, spawnServer } from './testing/server-content.ts';
@@ -100,11 +101,13 @@ test('after the clock was set back, --keep keeps what is made now, and what is d
   /** A backup as a server with this clock makes it. */
   const make = async (clock: FakeClock) => {
     const target = await openFolderTarget(dated);
+    const config = readConfig({ WB_DATA: folder });
+    const readers = createReaders({ maxFileBytes: config.maxFileBytes });
     try {
-      const config = readConfig({ WB_DATA: folder });
-      const parts = { config, drawers: createDrawers(config), signer: openSigner(folder), passphrase: null };
+      const parts = { config, readers, drawers: createDrawers(config), signer: openSigner(folder), passphrase: null };
       return (await makeBackup({ ...parts, target, clock })).manifest.id;
     } finally {
+      await readers.stop();
       await target.close();
     }
   };

@@ -15,6 +15,7 @@ import type { Signer } from '../base/signing.ts';
 import { headPathOf } from '../ledger/head-file.ts';
 import { type LiveRegistryReader, openLiveRegistryReader } from '../registry/sqlite/live-reader.ts';
 import type { Drawers } from '../storage/drawer.ts';
+import type { Readers } from '../vfs/types.ts';
 import { copyResting, FileMoved, objectAt } from './copy-file.ts';
 import { copyRow, keep, type RowParts } from './copy-row.ts';
 import { encryptKeys, keyFilesOf, readKeys } from './key-files.ts';
@@ -35,6 +36,8 @@ export interface BackupOptions {
   config: Pick<Config, 'dataFolder' | 'registryPath'>;
   drawers: Drawers;
   target: BackupTarget;
+  /** Who opens files of sandboxes. They can write beside drafts of the target. */
+  readers: Readers;
   signer: Signer;
   clock: Clock;
   /** Encrypts the key files; null: they are left out. */
@@ -90,6 +93,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
       config,
       drawers,
       target,
+      readers: options.readers,
       row: (id) => live.row(id),
       before: new Map((target.last?.rows ?? []).map((row) => [row.id, row])),
       added: count,

@@ -3,19 +3,18 @@
  * writes to a source. Knows nothing of rows.
  */
 import { constants } from 'node:fs';
-import { backup, DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
-import { syncFile, unlinkFile } from '../base/effects.ts';
+import { join } from 'node:path';
+import { makeNewFolder, removeTree, renameFile, syncFile } from '../base/effects.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import { copyRegular } from '../base/strangers-file.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 import { isCode, sha256Of, stampOf } from '../storage/files.ts';
 import { type FileStamp, sameStamp, stampFrom } from '../storage/stamp.ts';
+import type { Readers } from '../vfs/types.ts';
 import type { ObjectRef } from './manifest.ts';
 
-/** Pages copied in one step: all of them, so that writes beside it do not make it begin again. */
-const EVERY_PAGE = 2_147_483_647;
-const BUSY_MS = 5000;
+/** Characters of a complaint. */
+const MOST_WORDS = 300;
 
 /** Thrown when the source changed during the copy: the caller tries again. */
 export class FileMoved extends Error {}
@@ -57,79 +56,68 @@ export async function readResting<T>(file: RestingFile, look: (path: string) => 
 }
 
 /**
- * Copies a file beside the process that writes it, as one moment left it: in one read transaction, which no writer
- * waits for. Throws `FileMoved` when SQLite cannot read it just now.
+ * Copies a file beside the process that writes it, as one moment left it. Throws `FileMoved` when SQLite cannot read it
+ * just now.
  */
-export async function copyOnline(path: string, draft: string): Promise<CopiedFile> {
-  let source: DatabaseSync | null = null;
+export async function copyOnline(readers: Readers, path: string, draft: string): Promise<CopiedFile> {
   // SQLite follows links.
   if (stampOf(path) === null) throw new FileMoved(path);
-  try {
-    const address = pathToFileURL(path);
-    address.search = 'mode=ro';
-    source = new DatabaseSync(address, { readOnly: true, timeout: BUSY_MS, allowExtension: false });
-    source.exec('PRAGMA trusted_schema = OFF');
-    await backup(source, draft, { rate: EVERY_PAGE });
-  } catch (error) {
-    await unlinkFile(draft);
-    throw new FileMoved(messageOf(error), { cause: error });
-  } finally {
-    source?.close();
-  }
-  return settled(draft);
+  return inOwnFolder(draft, (copy) => settled(readers, path, copy));
 }
 
 /**
  * Copies a file together with the log that a killed process left beside it, and takes up the log in the copy. Throws
  * `FileMoved` as copyResting does.
  */
-export async function copyWithLog(path: string, draft: string): Promise<CopiedFile> {
+export async function copyWithLog(readers: Readers, path: string, draft: string): Promise<CopiedFile> {
   const logs = ['-wal', '-journal'].filter((log) => stampOf(path + log) !== null);
   const stamps = () => ['', '-wal', '-journal'].map((suffix) => stampOf(path + suffix));
   const before = stamps();
   const bytes = before[0]?.size;
   if (bytes === undefined) throw new FileMoved(path);
-  try {
-    await copied(path, draft);
-    for (const log of logs) await copied(path + log, draft + log);
+  return inOwnFolder(draft, async (copy) => {
+    await copied(path, copy);
+    for (const log of logs) await copied(path + log, copy + log);
     if (stamps().some((stamp, at) => !same(stamp, before[at] ?? null))) throw new FileMoved(path);
     // SQLite deletes a log that lies beside an empty file.
-    if (bytes === 0 && logs.length > 0) {
-      return { object: await objectAt(draft), wrong: 'it has 0 bytes and a log beside it, which was not copied' };
-    }
-    return await settled(draft);
-  } finally {
-    for (const suffix of ['-wal', '-journal', '-shm']) await unlinkFile(draft + suffix);
+    if (bytes === 0 && logs.length > 0) return 'it has 0 bytes and a log beside it, which was not copied';
+    return settled(readers, null, copy);
+  });
+}
+
+/** What a check says of a copy at rest: its first complaint, or null. */
+export async function complaintOf(readers: Readers, draft: string): Promise<string | null> {
+  try {
+    const { quickCheck } = await readers.check(draft, { urgent: true });
+    return quickCheck === 'ok' ? null : quickCheck.slice(0, MOST_WORDS);
+  } catch (error) {
+    return messageOf(error).slice(0, MOST_WORDS);
   }
 }
 
-/** What SQLite says of the structure of a copy at rest: its first complaint, or null. */
-export function complaintOf(draft: string): string | null {
-  const address = pathToFileURL(draft);
-  address.search = 'immutable=1';
-  return complaint(() => new DatabaseSync(address, { readOnly: true, allowExtension: false }));
-}
-
-/** Makes one clean file of a copy, out of WAL mode as every file at rest is. */
-async function settled(draft: string): Promise<CopiedFile> {
-  const wrong = complaint(() => {
-    const db = new DatabaseSync(draft, { allowExtension: false });
-    db.exec('PRAGMA trusted_schema = OFF; PRAGMA journal_mode = DELETE');
-    return db;
-  });
-  return { object: await objectAt(draft), wrong };
-}
-
-function complaint(open: () => DatabaseSync): string | null {
-  let db: DatabaseSync | null = null;
+/** Has a copy made in a folder of its own, in which its reader may write, and gives it its place. */
+async function inOwnFolder(draft: string, work: (copy: string) => Promise<string | null>): Promise<CopiedFile> {
+  const folder = `${draft}.folder`;
+  const copy = join(folder, 'copy.sqlite');
+  await makeNewFolder(folder);
   try {
-    db = open();
-    const says = db.prepare('PRAGMA quick_check(1)').get()?.quick_check;
-    return says === 'ok' ? null : String(says).slice(0, 300);
-  } catch (error) {
-    return messageOf(error).slice(0, 300);
+    const wrong = await work(copy);
+    await renameFile(copy, draft);
+    return { object: await objectAt(draft), wrong };
   } finally {
-    db?.close();
+    await removeTree(folder);
+  }
+}
+
+/**
+ * Makes one clean file of a copy, behind walls. One process that fell is no reason to end a backup: the file is tried
+ * again.
+ */
+async function settled(readers: Readers, from: string | null, copy: string): Promise<string | null> {
+  try {
+    return await readers.copyComplete(from, copy);
+  } catch (error) {
+    throw new FileMoved(messageOf(error), { cause: error });
   }
 }
 

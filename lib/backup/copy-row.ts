@@ -15,12 +15,15 @@ import { stampAt } from '../sessions/file-verification.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 import { isCode, stampOf } from '../storage/files.ts';
 import { sameStamp } from '../storage/stamp.ts';
+import type { Readers } from '../vfs/types.ts';
 import { complaintOf, copyOnline, copyResting, copyWithLog, FileMoved, objectAt, readResting } from './copy-file.ts';
 import type { BackupRow, ObjectRef } from './manifest.ts';
 import type { BackupTarget } from './store.ts';
 
 export interface RowParts extends DrawerAccess {
   target: BackupTarget;
+  /** Who opens files of sandboxes. They can write beside drafts of the target. */
+  readers: Readers;
   /** The row as it is now. */
   row(id: InstanceId): InstanceRow | null;
   /** What the last backup has of a sandbox. */
@@ -156,7 +159,7 @@ async function whole(parts: RowParts, row: InstanceRow, file: RestingFile): Prom
     let wrong: string | null = null;
     const filed = row.file?.sha256 ?? null;
     if (!packed && filed !== null && filed !== object.sha256) wrong = 'its bytes are not those that were filed';
-    else if (!packed && filed === null) wrong = complaintOf(draft);
+    else if (!packed && filed === null) wrong = await complaintOf(parts.readers, draft);
     await keep(parts, draft, object);
     return entry(row, { how: 'whole', object, packed, stamp: made.stamp, wrong, ...unverified });
   } finally {
@@ -171,10 +174,10 @@ async function awake(parts: RowParts, row: InstanceRow, file: RestingFile): Prom
     const { object, wrong } = await readResting(file, (path) => {
       // Without it no process has the file open: SQLite would begin to recover the very file.
       const served = stampOf(`${path}-shm`) !== null && row.state === 'active';
-      if (!served) return copyWithLog(path, draft);
-      return copyOnline(path, draft).catch((error: unknown) => {
+      if (!served) return copyWithLog(parts.readers, path, draft);
+      return copyOnline(parts.readers, path, draft).catch((error: unknown) => {
         if (!(error instanceof FileMoved)) throw error;
-        return copyWithLog(path, draft);
+        return copyWithLog(parts.readers, path, draft);
       });
     });
     await keep(parts, draft, object);

@@ -22,7 +22,7 @@ import { findFileAt, moveToOrphans } from '../sessions/file-locations.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
-import { copyVfs } from '../vfs/copy.ts';
+import type { Readers } from '../vfs/types.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { complaintOf } from './copy-file.ts';
 import type { BackupRow, ObjectRef } from './manifest.ts';
@@ -34,6 +34,8 @@ export interface RestoreOneOptions {
   config: Config;
   drawers: Drawers;
   backup: OpenedBackup;
+  /** Who opens the file of the sandbox. */
+  readers: Readers;
   clock: Clock;
   /** Id of the sandbox in the backup. */
   id: InstanceId;
@@ -86,7 +88,7 @@ export async function writeFileOf({ backup, id }: Pick<RestoreOneOptions, 'backu
  * is there and `force` is not given, `gone` for an id that was deleted, `not_found`, `corrupt`.
  */
 export async function restoreOne(options: RestoreOneOptions): Promise<InstanceRow> {
-  const { config, backup, clock, id, as } = options;
+  const { config, backup, readers, clock, id, as } = options;
   const draft = join(stagingFor(config.dataFolder, join(config.dataFolder, livePath(id))), `${randomUUID()}.sqlite`);
   const rebuilt = `${draft}.rebuilt`;
   await makeFolder(dirname(draft));
@@ -99,7 +101,7 @@ export async function restoreOne(options: RestoreOneOptions): Promise<InstanceRo
     const there = await registry.instances.get(name);
     refuse(options, there, name);
     await expandTo(backup, object, draft, { label: `the sandbox "${id}"`, packed });
-    const complaint = complaintOf(draft);
+    const complaint = await complaintOf(readers, draft);
     if (complaint !== null) {
       throw new WinterdockError('corrupt', `The backup's file of "${id}" is damaged: ${complaint}.`, {
         hint: 'Take the file itself with --to FILE, and salvage what can be read of it.',
@@ -109,7 +111,7 @@ export async function restoreOne(options: RestoreOneOptions): Promise<InstanceRo
     if (there !== null) return await replace(options, registry, { there, draft, sha256: await sha256Of(draft) });
     if (as === null) return await landNew(options, registry, { was, name, draft, sha256: await sha256Of(draft) });
     // A new sandbox gets a rebuilt file without the identity of its source.
-    const { sha256 } = await copyVfs({ path: draft, mode: 'rest' }, rebuilt, VOLUMES);
+    const { sha256 } = await readers.copy({ path: draft, mode: 'rest' }, rebuilt, { volumes: VOLUMES });
     return await landNew(options, registry, { was, name, draft: rebuilt, sha256 });
   } finally {
     await registry.close();

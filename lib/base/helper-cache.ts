@@ -18,9 +18,10 @@ const compiled = new Map<string, Promise<void>>();
  */
 export function compiledOnce(start: HelperStart): Promise<void> {
   const { walls, entry } = start;
-  if (walls === null) return Promise.resolve();
-  const mark = join(walls.cacheFolder, `${basename(entry)}.compiled`);
-  const known = compiled.get(mark) ?? compile(start, walls.cacheFolder, mark).catch(() => undefined);
+  const cacheFolder = walls?.cacheFolder ?? null;
+  if (cacheFolder === null) return Promise.resolve();
+  const mark = join(cacheFolder, `${basename(entry)}.compiled`);
+  const known = compiled.get(mark) ?? compile(start, cacheFolder, mark).catch(() => undefined);
   compiled.set(mark, known);
   return known;
 }

@@ -48,7 +48,7 @@ export function startHelper({ entry, flags, env, stdout, mostBytes, walls }: Hel
         NODE_ENV: 'production',
         MALLOC_ARENA_MAX: '1',
         ...env,
-        ...(walls === null ? {} : { NODE_COMPILE_CACHE: walls.cacheFolder }),
+        ...(walls === null ? {} : { NODE_COMPILE_CACHE: walls.cacheFolder ?? undefined }),
       },
     }),
   );

@@ -31,6 +31,8 @@ export interface HelperUsers {
    * server's alone is given to a group of its own first, which changes its ctime.
    */
   reading(path: string): FileUser;
+  /** The same without a change of any file; null: nobody but the server. */
+  readerAsItIs(path: string): FileUser | null;
   /** The owner of a file; null where that is no user of sandboxes. */
   ownerOf(path: string): FileUser | null;
   /** Nobody's user: of a file that is not there. */
@@ -52,8 +54,8 @@ export interface HelperWalls {
   readonly command: readonly string[];
   /** Its last arguments, by which it is found when its server has died. */
   readonly marks: readonly string[];
-  /** Folder of its compile cache, which no process that has seen a guest's bytes can write. */
-  readonly cacheFolder: string;
+  /** Folder of its compile cache, which no process that has seen a guest's bytes can write. Null: it has none. */
+  readonly cacheFolder: string | null;
   /** Null: they stay the user that they start as. */
   readonly users: HelperUsers | null;
   readonly states: WallStates;

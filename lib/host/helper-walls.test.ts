@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FakeClock } from '../base/clock.ts';
 import { OpenedFiles, type Opening, whyNotWatched } from '../testing/opened-files.ts';
 import { startServer, type TestServer } from '../testing/server.ts';
 
@@ -47,7 +48,7 @@ const whoOf = ({ program }: Opening) =>
 test.runIf(whyNot === null)(
   'who opens a file of a guest has no capability, no network, and is its user',
   async () => {
-    const { call } = server;
+    const call: TestServer['call'] = (...args) => server.call(...args);
     const ok = async (method: string, path: string, body?: unknown) => {
       const answer = await call(method, path, body as object);
       expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(300);
@@ -98,6 +99,17 @@ test.runIf(whyNot === null)(
     await ok('POST', '/api/instances/gamma/suspend', {});
     await ok('POST', '/api/instances/gamma/freeze', {});
     await server.host.sessions.tick();
+    // A day later the scrubber goes through what rests.
+    await server.stop();
+    const before = opened.seen().length;
+    const clock = new FakeClock(Date.now() + 2 * 86_400_000);
+    server = await startServer({ folder: join(disk, 'data'), ownReaders: true, clock });
+    const scrubbed = async () =>
+      (await server.call('GET', '/api/settings/storage')).json.scrub as { last: object | null };
+    await expect.poll(scrubbed, { timeout: 60_000 }).toMatchObject({ last: { rotten: 0 } });
+    const ofScrubber = opened.seen().slice(before);
+    for (const path of ['cold/gamma.sqlite', `live/${beta}/vfs.sqlite`])
+      expect(ofScrubber.filter((one) => whoOf(one) === 'reader' && one.path.endsWith(path)).length).toBeGreaterThan(0);
     const guests = opened.seen().flatMap((one) => {
       const kind = kindOf(one.path);
       return kind === null ? [] : [{ ...one, kind, who: whoOf(one) }];
@@ -134,8 +146,6 @@ test.runIf(whyNot === null)(
 
 /** Files that open SQLite files, and are not loaded by processes behind walls alone: what they open. */
 const OPENED_BY_THE_SERVER: Readonly<Record<string, string>> = {
-  'lib/backup/copy-file.ts': 'copies of sandboxes’ files, in the process of a backup: behind no wall yet',
-  'lib/backup/restore-one.ts': 'a sandbox that is restored under another id, in the process of a restore: no wall yet',
   'lib/backup/store.ts': 'the lock of a backup folder',
   'lib/front/lock.ts': 'the lock of the data folder',
   'lib/sessions/factory.ts': 'the empty file that it makes at the start',

@@ -1,12 +1,23 @@
 /** The processes that open guests' files for the server: their walls, and the readers behind them. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { Config } from '../base/config.ts';
+import { removeTreeNow } from '../base/effects.ts';
 import type { Logger } from '../base/log.ts';
 import type { HelperWalls } from '../base/walls.ts';
-import { buildHelperWalls } from '../instance/processes/walls/helper-walls.ts';
+import { buildHelperWalls, findHelperWalls } from '../instance/processes/walls/helper-walls.ts';
 import type { Walls } from '../instance/processes/walls/walls.ts';
 import { stagingFor } from '../storage/files.ts';
 import { createReaders } from '../vfs/readers.ts';
 import type { Readers } from '../vfs/types.ts';
+
+interface ReadersAlone {
+  readers: Readers;
+  /** A sentence that names the walls that do not stand around them; null: all stand. */
+  missing: string | null;
+  stop(): Promise<void>;
+}
 
 /** Builds both, behind the walls that stand around workers. `readers`: those that are there already. */
 export async function createHelpers(
@@ -24,4 +35,34 @@ export async function createHelpers(
     helperWalls?.close();
   };
   return { helperWalls, readers: used, stopHelpers };
+}
+
+/**
+ * Readers for a program that opens files of sandboxes without the server: behind the walls that this machine gives.
+ * `changesNothing`: the data folder stays as it is, whatever they read.
+ */
+export async function createReadersAlone(
+  { dataFolder, maxFileBytes }: Pick<Config, 'dataFolder' | 'maxFileBytes'>,
+  { writable = [], changesNothing = false }: { writable?: readonly string[]; changesNothing?: boolean } = {},
+): Promise<ReadersAlone> {
+  const copiesIn = changesNothing ? mkdtempSync(join(tmpdir(), 'winterdock-')) : null;
+  const { walls, missing } = await findHelperWalls({
+    dataFolder,
+    cacheFolder: null,
+    makesFolders: false,
+    outside: { readable: copiesIn === null ? [] : [copiesIn], writable },
+  });
+  // A draft has a folder of its own in the one that is written.
+  const stagingOf = (path: string) => (writable.includes(dirname(path)) ? dirname(path) : stagingFor(dataFolder, path));
+  const readers = createReaders({ maxFileBytes, walls, stagingOf, ...(copiesIn === null ? {} : { copiesIn }) });
+  const lacking = [...missing].map(([wall, why]) => `${wall} (${why})`).join('; ');
+  return {
+    readers,
+    missing: lacking === '' ? null : `Files of sandboxes are opened without these walls: ${lacking}.`,
+    async stop() {
+      await readers.stop();
+      walls?.close();
+      if (copiesIn !== null) removeTreeNow(copiesIn);
+    },
+  };
 }

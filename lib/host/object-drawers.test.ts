@@ -118,17 +118,20 @@ const wrongIn = ({ findings }: Awaited<ReturnType<typeof look>>) =>
 
 async function backUp(at: Site, folder: string) {
   const target = await openFolderTarget(folder);
+  const readers = sharedReaders(at.config);
   try {
     const signer = openSigner(at.dataFolder);
     return await makeBackup({
       config: at.config,
       drawers: at.drawers,
       target,
+      readers,
       signer,
       clock: systemClock,
       passphrase: null,
     });
   } finally {
+    await readers.stop();
     await target.close();
   }
 }
@@ -227,7 +230,12 @@ test('a backup of objects is restored to other drawers, whole and one by one', {
   const aside = filesIn(join(to.dataFolder, again.asideIn ?? '')).filter((path) => /sqlite/.test(path));
   expect(aside).toEqual(expect.arrayContaining(held));
   const one = { ...options, force: true, as: null, id: parseInstanceId('frozen') };
-  expect(await restoreOne(one)).toMatchObject({ state: 'suspended', vfsPath: 'live/frozen/vfs.sqlite' });
+  const readers = sharedReaders(to.config);
+  expect(await restoreOne({ ...one, readers })).toMatchObject({
+    state: 'suspended',
+    vfsPath: 'live/frozen/vfs.sqlite',
+  });
+  await readers.stop();
   expect(await objects(to)).toEqual(held.filter((address) => address !== 'cold/frozen.sqlite'));
   expect(namesIn(join(to.dataFolder, 'orphans'))).toEqual([expect.stringMatching(/-frozen-frozen\.sqlite$/)]);
   rmSync(join(to.dataFolder, 'orphans'), { recursive: true });

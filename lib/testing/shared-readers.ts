@@ -48,6 +48,7 @@ export function sharedReaders({ maxFileBytes }: { maxFileBytes: number }): Reade
     check: (path, how) => whileRunning(() => pool.check(path, how)),
     hash: (path) => whileRunning(() => pool.hash(path)),
     settle: (path) => whileRunning(() => pool.settle(path)),
+    copyComplete: (from, path) => whileRunning(() => pool.copyComplete(from, path)),
     mark: (path, limits) => whileRunning(() => pool.mark(path, limits)),
     async copy(target, path, how) {
       if (isStopped || isBrokenOff) throw stopping();

@@ -14,6 +14,7 @@ export type ReaderJob =
   | { kind: 'check'; path: string; packed: boolean }
   | { kind: 'hash'; path: string }
   | { kind: 'settle'; path: string }
+  | { kind: 'whole'; from: string | null; path: string }
   | ({ kind: 'mark'; path: string } & MarkLimits)
   | {
       kind: 'copy';
@@ -39,11 +40,17 @@ interface Settled {
   identity: string | null;
 }
 
+/** What SQLite says of a copy; null: nothing. */
+interface WholeCopy {
+  whole: true;
+  complaint: string | null;
+}
+
 interface FileHash {
   hashed: string;
 }
 
-export type ReaderJobResult = ReadAnswer | FileHash | FileCheck | Settled | VfsCopy;
+export type ReaderJobResult = ReadAnswer | FileHash | FileCheck | Settled | WholeCopy | VfsCopy;
 
 /** Reads that run SQL of guests, which may take any time and memory. */
 export const GUEST_SQL: ReadonlySet<ReadRequest['op']> = new Set(['query', 'tables', 'rows']);
@@ -70,9 +77,13 @@ function parseUser(value: unknown): FileUser {
 }
 
 function parseJob(job: unknown): ReaderJob {
-  const { kind, target, request, path, packed, volumes, strict, durable, sha256, made, ...rest } = fields(job, 'job');
+  const { kind, target, request, path, packed, volumes, strict, durable, sha256, made, from, ...rest } = fields(
+    job,
+    'job',
+  );
   if (kind === 'check') return { kind, path: text(path, 'path'), packed: packed === true };
   if (kind === 'hash' || kind === 'settle') return { kind, path: text(path, 'path') };
+  if (kind === 'whole') return { kind, from: from === null ? null : text(from, 'from'), path: text(path, 'path') };
   if (kind === 'mark') {
     const { maxBytes, maxFileBytes, mustExist } = rest;
     const limits = { maxBytes: whole(maxBytes, 'maxBytes'), maxFileBytes: whole(maxFileBytes, 'maxFileBytes') };
@@ -183,6 +194,7 @@ function parseAnswer(answer: Fields): ReaderJobResult {
     (answer.op === 'query' && Array.isArray(answer.rows) && Array.isArray(answer.columns)) ||
     /^[0-9a-f]{64}$/.test(String(answer.hashed)) ||
     (answer.settled === true && orNull(answer.identity)) ||
+    (answer.whole === true && orNull(answer.complaint)) ||
     (all(answer, 'string', 'sha256') && all(answer, 'number', 'bytes') && Array.isArray(answer.volumes)) ||
     (all(answer, 'string', 'sha256', 'quickCheck') && orNull(answer.identity));
   if (!sound) throw unfit('answer', 'is none that a reader gives');

@@ -15,6 +15,7 @@ import { becomeUser } from '../base/helper-user.ts';
 import { leaveSignalsToServer } from '../base/process-signals.ts';
 import { serializeError } from '../base/serialized-error.ts';
 import { answerRead } from './answer.ts';
+import { copyComplete } from './complete-copy.ts';
 import { copyVfs } from './copy.ts';
 import {
   type FileCheck,
@@ -59,6 +60,10 @@ async function run(job: ReaderJob): Promise<ReaderJobResult> {
     return { settled: true, identity: recoverToRest(job.path) };
   }
   if (job.kind === 'mark') return { settled: true, identity: closeToRest(openLive(job.path, job)) };
+  if (job.kind === 'whole') {
+    await startWatch();
+    return { whole: true, complaint: await copyComplete(job.from, job.path) };
+  }
   if (job.kind === 'copy') {
     await startWatch();
     const { strict, sha256, durable, made } = job;

@@ -2,20 +2,22 @@
  * Reads of VFS files in separate processes, so that SQL and large contents never block the server's thread and can be
  * killed. Owns the queue, its order, and what a process's death means; knows nothing of leases, which callers hold.
  */
-
-import { dirname } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { createFileNow, performing, unlinkFile } from '../base/effects.ts';
-import { STORAGE_HINT, storageFailure, WinterdockError } from '../base/errors.ts';
+import { storageFailure, WinterdockError } from '../base/errors.ts';
 import { FairQueue } from '../base/fair-queue.ts';
 import { hashFile } from '../base/hash-file.ts';
+import { copyRegular } from '../base/strangers-file.ts';
 import type { FileUser, HelperUsers, HelperWalls } from '../base/walls.ts';
 import { JobQueue } from './job-queue.ts';
 import { type FileCheck, GUEST_SQL, type ReaderJob, type ReaderJobResult, requireRequest } from './messages.ts';
 import { inOwnFolder } from './own-folder.ts';
-import { type JobDeath, type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';
+import { guestSqlOf, readDeathError, readersStopping } from './reader-errors.ts';
+import { type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';
 import { ReadyReaders } from './ready-readers.ts';
-import { unreadableBytes } from './sqlite-errors.ts';
 import type { MarkLimits, ReadAnswer, Readers, ReadRequest, ReadTarget, VfsCopy } from './types.ts';
 import type { Volume } from './volumes.ts';
 
@@ -28,6 +30,11 @@ export interface ReadersOptions {
   walls?: HelperWalls | null;
   /** A folder of unfinished work on the filesystem of a file (absolute). Default: the file's own. */
   stagingOf?: (path: string) => string;
+  /**
+   * A folder (absolute) for copies of files that are the server's alone: they are checked in the place of the files,
+   * which nobody is given then. Default: the files are given to who reads them.
+   */
+  copiesIn?: string;
   /** Time limit of a query, and of reading tables, in milliseconds. */
   queryTimeoutMs?: number;
   log?: Logger;
@@ -75,6 +82,7 @@ class ReaderPool implements Readers {
   readonly #queryLimits: JobLimits;
   readonly #readLimits: JobLimits;
   readonly #users: HelperUsers | null;
+  readonly #copiesIn: string | null;
   readonly #stagingOf: (path: string) => string;
   readonly #ready: ReadyReaders;
   readonly #waiting = new FairQueue<Waiting>();
@@ -97,6 +105,7 @@ class ReaderPool implements Readers {
     const { maxFileBytes, walls = null } = options;
     const start = (niceness: number) => ({ niceness, maxFileBytes, walls });
     this.#users = walls?.users ?? null;
+    this.#copiesIn = options.copiesIn ?? null;
     this.#stagingOf = options.stagingOf ?? dirname;
     this.#ready = new ReadyReaders({
       size: this.#size,
@@ -129,12 +138,44 @@ class ReaderPool implements Readers {
   }
 
   async check(path: string, { urgent = false, packed = false } = {}): Promise<FileCheck> {
-    if (this.#stopped) throw stopping();
+    if (this.#stopped) throw readersStopping();
     const queue = packed ? this.#checks.packed : urgent ? this.#checks.urgent : this.#checks.background;
     const users = packed ? null : this.#users;
-    const answer = await queue.run({ kind: 'check', path, packed }, () => users?.reading(path) ?? null);
+    const folder = this.#copiesIn;
+    if (folder !== null && users !== null && users.readerAsItIs(path) === null) {
+      const copy = join(folder, randomUUID());
+      try {
+        await copyRegular(path, copy, constants.COPYFILE_FICLONE);
+        return await this.#checkAs(queue, { kind: 'check', path: copy, packed }, () => users.reading(copy));
+      } finally {
+        await unlinkFile(copy);
+      }
+    }
+    const userOf = folder === null ? users?.reading : users?.readerAsItIs;
+    return this.#checkAs(queue, { kind: 'check', path, packed }, () => userOf?.(path) ?? null);
+  }
+
+  async #checkAs(queue: JobQueue, job: ReaderJob, userOf: () => FileUser | null): Promise<FileCheck> {
+    const answer = await queue.run(job, userOf);
     if ('quickCheck' in answer) return answer;
     throw new WinterdockError('internal', 'A reader did not answer a check.');
+  }
+
+  async copyComplete(from: string | null, path: string): Promise<string | null> {
+    const queue = this.#copyQueue();
+    const users = this.#users;
+    const owner = from === null ? null : (users?.ownerOf(from) ?? null);
+    // What is the server's own is read as the server's user, who is not given anything then.
+    const isLent = users !== null && (from === null || owner !== null);
+    const userOf = () => (isLent ? users.lend(dirname(path), owner ?? undefined) : null);
+    try {
+      const work = () => queue.run({ kind: 'whole', from, path }, userOf, { alone: users !== null });
+      const answer = await performing({ kind: 'delegate', path }, work);
+      if ('whole' in answer) return answer.complaint;
+      throw new WinterdockError('internal', 'A reader did not answer a copy.');
+    } finally {
+      if (isLent) users.takeBack(dirname(path));
+    }
   }
 
   async copy(
@@ -147,9 +188,7 @@ class ReaderPool implements Readers {
       sha256 = null,
     }: { volumes: readonly Volume[]; strict?: boolean; durable?: boolean; sha256?: string | null },
   ): Promise<VfsCopy> {
-    if (this.#stopped) throw stopping();
-    const [queue] = this.#copies.toSorted((a, b) => a.load - b.load);
-    if (queue === undefined) throw new WinterdockError('internal', 'There is no process for copies.');
+    const queue = this.#copyQueue();
     const job: ReaderJob = { kind: 'copy', target, path, volumes: [...volumes], strict, durable, sha256 };
     const users = this.#users;
     try {
@@ -163,6 +202,13 @@ class ReaderPool implements Readers {
       await unlinkFile(path);
       throw storageFailure(error) ?? error;
     }
+  }
+
+  #copyQueue(): JobQueue {
+    if (this.#stopped) throw readersStopping();
+    const [queue] = this.#copies.toSorted((a, b) => a.load - b.load);
+    if (queue === undefined) throw new WinterdockError('internal', 'There is no process for copies.');
+    return queue;
   }
 
   /** The process writes into a file that it is given. What it has written is hashed once nobody writes it any more. */
@@ -242,7 +288,7 @@ class ReaderPool implements Readers {
     { slow, tenant, user }: Pick<Waiting, 'slow' | 'tenant' | 'user'>,
   ): Promise<ReaderJobResult> {
     await this.start();
-    if (this.#stopped) throw stopping();
+    if (this.#stopped) throw readersStopping();
     if (job.kind === 'read') this.#requirePlace(tenant);
     return new Promise<ReaderJobResult>((resolve, reject) => {
       this.#waiting.add(tenant, { job, slow, tenant, user, tries: 0, resolve, reject });
@@ -265,7 +311,7 @@ class ReaderPool implements Readers {
   }
 
   async #stop(): Promise<void> {
-    for (const waiting of this.#waiting.clear()) waiting.reject(stopping());
+    for (const waiting of this.#waiting.clear()) waiting.reject(readersStopping());
     await this.#started?.catch(() => undefined);
     await Promise.all(this.#running);
     await Promise.all([this.breakOffCopies(), ...Object.values(this.#checks).map((queue) => queue.stop())]);
@@ -310,45 +356,6 @@ class ReaderPool implements Readers {
     this.#log?.warn({ job: job.kind, why: error.why, detail: error.message }, 'a reader ended during a job');
     if (error.why === 'crash' && waiting.tries === 1 && !this.#stopped)
       this.#waiting.add(waiting.tenant, waiting, { again: true });
-    else waiting.reject(deathError(job, error, this.#queryLimits.timeoutMs));
+    else waiting.reject(readDeathError(job, error, this.#queryLimits.timeoutMs));
   }
-}
-
-/** Whose SQL a job runs, in the words of an error; null when it runs none. */
-function guestSqlOf(job: ReaderJob): { what: string; field: string; hint: string } | null {
-  if (job.kind !== 'read' || !GUEST_SQL.has(job.request.op)) return null;
-  return job.request.op === 'query'
-    ? { what: 'The query', field: 'sql', hint: 'Narrow it down with WHERE or LIMIT.' }
-    : { what: 'Reading the tables', field: 'path', hint: 'Download the file to look at it elsewhere.' };
-}
-
-/** The caller's error when a read's process had to be killed, or died twice. */
-function deathError(job: ReaderJob, death: ReaderDeath, queryTimeoutMs: number): WinterdockError {
-  const sql = guestSqlOf(job);
-  if (sql !== null && death.why !== 'disk') {
-    const { what, field, hint } = sql;
-    const says: Record<Exclude<JobDeath, 'disk'>, string> = {
-      timeout: `${what} was ended after ${queryTimeoutMs} ms.`,
-      memory: `${what} was ended: it needs too much memory.`,
-      crash: `${what} ended the process that ran it.`,
-    };
-    return new WinterdockError('validation', says[death.why], {
-      hint,
-      extra: { errors: [{ path: field, message: says[death.why] }] },
-      cause: death,
-    });
-  }
-  if (death.why === 'disk') return unreadableBytes(death);
-  if (death.why === 'timeout') {
-    return new WinterdockError('storage_unavailable', 'The disk did not return the bytes of the sandbox in time.', {
-      hint: STORAGE_HINT,
-      retryAfterSeconds: 5,
-      cause: death,
-    });
-  }
-  return new WinterdockError('internal', 'A reader ended before it answered.', { cause: death });
-}
-
-function stopping(): WinterdockError {
-  return new WinterdockError('storage_unavailable', 'The server is stopping.', { retryAfterSeconds: 5 });
 }

@@ -174,6 +174,13 @@ export interface Readers {
     path: string,
     options: { volumes: readonly Volume[]; strict?: boolean; durable?: boolean; sha256?: string | null },
   ): Promise<VfsCopy>;
+  /**
+   * Makes the file at `path` (absolute) one clean file, in a process of its own: the log beside it is taken up. Nothing
+   * else may lie in its folder, which is the server's. `from`: the file is first copied from that one, which a process
+   * writes, as one moment left it and with everything that is in it. Resolves with the first complaint of SQLite's
+   * `quick_check`, or null. Throws `conflict` when `from` cannot be read just now, `storage_unavailable`.
+   */
+  copyComplete(from: string | null, path: string): Promise<string | null>;
   /** Aborts every copy for good; current and later callers get `storage_unavailable`. Idempotent. */
   breakOffCopies(): Promise<void>;
   start(): Promise<void>;

@@ -2,7 +2,6 @@
  * The users of helpers, where the server is root: who opens which guest's file, by the owner and the group of the file
  * itself. The server looks at it by a descriptor that follows nothing. Knows nothing of processes.
  */
-import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -17,7 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { chmodFileNow, performingNow, unlinkFileNow } from '../../../base/effects.ts';
 import type { FileUser, HelperUsers } from '../../../base/walls.ts';
-import { isSandboxUser, type OwnUser, WORKER_USER } from './user.ts';
+import { isSandboxUser, newUser, WORKER_USER } from './user.ts';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const GROUP_MAY_READ = 0o040;
@@ -27,16 +26,10 @@ const OTHERS_MAY_PASS = 0o011;
 /** Folders above a file that are passed: a drawer, and a folder in it. */
 const PASSED = 2;
 
-/**
- * `ownUser`: the users of this data folder (absolute). `folders`: what lies in them may be passed on the way to a file.
- */
-export function helperUsers(ownUser: OwnUser, folders: readonly string[]): HelperUsers {
-  const fresh = (): FileUser => {
-    const { uid } = ownUser(`helper:${randomUUID()}`);
-    return { uid, gid: uid };
-  };
+/** `folders` (absolute): they and what lies in them may be passed on the way to a file. */
+export function helperUsers(folders: readonly string[]): HelperUsers {
   /** Who opens what is not there, or is no file: nobody's files are theirs. */
-  const nobody = fresh();
+  const nobody = newUser();
 
   function letPass(path: string): void {
     let at = dirname(path);
@@ -51,6 +44,13 @@ export function helperUsers(ownUser: OwnUser, folders: readonly string[]): Helpe
 
   return {
     nobody,
+    readerAsItIs(path) {
+      letPass(path);
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      if (!stat?.isFile()) return nobody;
+      if (isShown(path, stat)) return { uid: stat.gid, gid: stat.gid };
+      return isOfWorkers(stat) ? { uid: stat.uid, gid: WORKER_USER } : null;
+    },
     reading(path) {
       // Most are this already.
       const seen = lstatSync(path, { throwIfNoEntry: false });
@@ -61,7 +61,7 @@ export function helperUsers(ownUser: OwnUser, folders: readonly string[]): Helpe
         if (isShown(path, stat)) return { uid: stat.gid, gid: stat.gid };
         if (isOfWorkers(stat)) return { uid: stat.uid, gid: WORKER_USER };
         if (stat.uid !== 0) return nobody;
-        const group = isSandboxUser(stat.gid) ? { uid: stat.gid, gid: stat.gid } : fresh();
+        const group = isSandboxUser(stat.gid) ? { uid: stat.gid, gid: stat.gid } : newUser();
         give(descriptor, path, { ...group, uid: 0 }, (stat.mode & OWNER_ALONE) | GROUP_MAY_READ);
         return group;
       });
@@ -77,7 +77,7 @@ export function helperUsers(ownUser: OwnUser, folders: readonly string[]): Helpe
       opened(path, (descriptor, stat) => stat.isFile() && give(descriptor, path, user, 0o600));
     },
     lend(folder, to) {
-      const user = to ?? fresh();
+      const user = to ?? newUser();
       letPass(folder);
       for (const name of readdirSync(folder)) {
         const path = join(folder, name);

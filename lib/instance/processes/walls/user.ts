@@ -2,7 +2,7 @@
  * The users of workers, where the server is root: which they are, and that they reach the folders they need and own
  * what they open. Knows nothing of processes.
  */
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, randomInt } from 'node:crypto';
 import { lstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { chmodFileNow, giveToNow, makeFolderNow } from '../../../base/effects.ts';
@@ -80,8 +80,19 @@ export function ownUsers(dataFolder: string): OwnUser | null {
   };
 }
 
+/** A user of that range that is nobody's yet, with a group of its own. */
+export function newUser(): User {
+  const uid = FIRST_SANDBOX_USER + randomInt(SANDBOX_USERS);
+  return { uid, gid: uid };
+}
+
+/** Throws an Error that names the folder, here or above, through which such users cannot pass. */
+export function requirePassage(folder: string): void {
+  requireReachable(folder, { uid: FIRST_SANDBOX_USER, gid: WORKER_USER });
+}
+
 /** Whether this user namespace has the ids of all sandboxes' users. */
-function hasSandboxUsers(): boolean {
+export function hasSandboxUsers(): boolean {
   const ranges = readFileSync('/proc/self/uid_map', 'utf8').trim().split('\n');
   return ranges.some((range) => {
     const [first = 0, , count = 0] = range.trim().split(/\s+/).map(Number);
