@@ -51,6 +51,8 @@ export class HelperProcess<Message extends AnyMessage> {
   readonly exited: Promise<void>;
   readonly #memory: NodeJS.Timeout;
   #waiter: Waiter<Message> | null = null;
+  /** What came since the last task before anybody waited for it: two messages can come in one piece. */
+  #early: Message | null = null;
   #reason: WinterdockError | null = null;
   #stderr = '';
 
@@ -117,7 +119,9 @@ export class HelperProcess<Message extends AnyMessage> {
     return this.#child.stdout;
   }
 
+  /** Gives it a task. What it said before is no answer to that. */
   send(message: object): void {
+    this.#early = null;
     this.#channel.send(message);
   }
 
@@ -146,7 +150,10 @@ export class HelperProcess<Message extends AnyMessage> {
         },
         fail: (error) => done(() => reject(error)),
       };
-      if (!this.#channel.isOpen) this.#settle((waiter) => waiter.fail(this.#exitError()));
+      const early = this.#early;
+      this.#early = null;
+      if (early !== null) this.#settle((waiter) => waiter.take(early));
+      else if (!this.#channel.isOpen) this.#settle((waiter) => waiter.fail(this.#exitError()));
     });
   }
 
@@ -159,7 +166,9 @@ export class HelperProcess<Message extends AnyMessage> {
   #take(raw: unknown): void {
     try {
       const message = this.#options.parse(raw);
-      this.#settle((waiter) => waiter.take(message));
+      if (this.#waiter !== null) this.#settle((waiter) => waiter.take(message));
+      else if (this.#early === null) this.#early = message;
+      else this.kill();
     } catch {
       // An invalid message: the process is ended, and what waits fails.
       this.kill();
