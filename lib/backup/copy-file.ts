@@ -126,7 +126,7 @@ async function copied(path: string, draft: string): Promise<void> {
     await copyRegular(path, draft, constants.COPYFILE_FICLONE);
   } catch (error) {
     // A link, or anything but a file, is not the sandbox's.
-    if (['ENOENT', 'ELOOP', 'EINVAL'].some((code) => isCode(error, code))) throw new FileMoved(path);
+    if (['ENOENT', 'corrupt'].some((code) => isCode(error, code))) throw new FileMoved(path);
     throw error;
   }
 }

@@ -21,6 +21,8 @@ import {
 import { copyFile, type FileHandle, open } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { performing, performingNow, removeTree } from './effects.ts';
+import { WinterdockError } from './errors.ts';
+import { leadsNowhere } from './is-there.ts';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
 /** Below these folders of a data folder workers write. */
@@ -33,9 +35,19 @@ export function isStrangers(path: string): boolean {
   return STRANGERS.test(path);
 }
 
-/** What is at the path itself; null when there is nothing. */
+/** What is at the path itself; null when there is nothing, or nothing can be. */
 export function lookAtNow(path: string): BigIntStats | null {
-  return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
+  } catch (error) {
+    if (leadsNowhere(error)) return null;
+    throw error;
+  }
+}
+
+/** The bytes of what is at the path itself; 0 when there is nothing. */
+export function bytesAtNow(path: string): number {
+  return Number(lookAtNow(path)?.size ?? 0);
 }
 
 /** Whether there is anything at the path, a link included that leads nowhere. */
@@ -50,13 +62,20 @@ export function requireWritableNow(path: string): void {
 
 /**
  * Opens a regular file for reading. Where a stranger may have put it a link is not followed. Throws the system's error,
- * and EINVAL for anything but a regular file, at once.
+ * ENOENT among them, and `corrupt` at once when there is anything but a regular file.
  */
 export async function openRegular(path: string): Promise<FileHandle> {
-  const handle = await open(path, O_RDONLY | O_NONBLOCK | (isStrangers(path) ? O_NOFOLLOW : 0));
+  const handle = await open(path, O_RDONLY | O_NONBLOCK | (isStrangers(path) ? O_NOFOLLOW : 0)).catch((error) => {
+    throw error.code !== 'ENOENT' && (leadsNowhere(error) || error.code === 'ENXIO') ? noRegularFile(error) : error;
+  });
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();
-  throw Object.assign(new Error(`EINVAL: not a regular file, open '${path}'`), { code: 'EINVAL', path });
+  throw noRegularFile();
+}
+
+/** A socket gives ENXIO. */
+function noRegularFile(cause?: unknown): WinterdockError {
+  return new WinterdockError('corrupt', 'A link, a folder, a pipe or a socket lies where a file should be.', { cause });
 }
 
 /** A stream of the bytes of such a file. It closes what it has opened. */
@@ -91,8 +110,7 @@ export function inFolderNow<T>(path: string, work: (descriptor: number, stat: St
   try {
     descriptor = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(String(error.code)))
-      return null;
+    if (leadsNowhere(error)) return null;
     throw error;
   }
   try {

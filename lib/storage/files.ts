@@ -3,20 +3,21 @@
  * filesystems.
  */
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as effects from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { hashFile } from '../base/hash-file.ts';
+import { leadsNowhere } from '../base/is-there.ts';
 import { isStrangers, isThereNow, lookAtNow, readRegular } from '../base/strangers-file.ts';
 import type { Placed } from './drawer.ts';
 import { type DrawerStat, type FileStamp, tagOf } from './stamp.ts';
 
 /** The stamp of a local file, or null when there is none. A link in a live folder is none; any other is followed. */
 export function stampOf(path: string): FileStamp | null {
-  const stat = isStrangers(path) ? lookAtNow(path) : statSync(path, { bigint: true, throwIfNoEntry: false });
+  const stat = isStrangers(path) ? lookAtNow(path) : followed(path);
   if (!stat?.isFile()) return null;
   return {
     size: Number(stat.size),
@@ -24,6 +25,15 @@ export function stampOf(path: string): FileStamp | null {
     mtimeNs: String(stat.mtimeNs),
     ctimeNs: String(stat.ctimeNs),
   };
+}
+
+function followed(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    if (leadsNowhere(error)) return undefined;
+    throw error;
+  }
 }
 
 /** The drawer's facts of a file on disk, or null when there is none. */

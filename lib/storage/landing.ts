@@ -8,8 +8,9 @@ import { randomUUID } from 'node:crypto';
 import { opendirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolderNow, renameFileNow } from '../base/effects.ts';
+import { leadsNowhere } from '../base/is-there.ts';
 import { inFolderNow, isThereNow, lookAtNow, removeStrangersTrees } from '../base/strangers-file.ts';
-import { isCode, LANDING } from './files.ts';
+import { LANDING } from './files.ts';
 
 const REMOVED = '.removed-';
 /** Names that are given to one removal. */
@@ -30,7 +31,7 @@ export function firstNamesIn(folder: string, most: number): string[] {
       opened.closeSync();
     }
   } catch (error) {
-    if (!isCode(error, 'ENOENT')) throw error;
+    if (!leadsNowhere(error)) throw error;
   }
   return names;
 }

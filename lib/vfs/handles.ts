@@ -6,7 +6,7 @@
  * The process that holds a live file must not open and close it by other means: POSIX releases a process's locks on a
  * file when the process closes any descriptor of it.
  */
-import { closeSync, constants, lstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -14,6 +14,7 @@ import { syncFolderNow, unlinkFileNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { giveMadeToOwner } from '../base/folder-owner.ts';
 import { isThere } from '../base/is-there.ts';
+import { bytesAtNow, lookAtNow } from '../base/strangers-file.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
 import { corruptFile, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
@@ -138,7 +139,7 @@ export function restLiveFile(db: DatabaseSync): void {
 function removeEmptyLog(file: string): void {
   // A process that may not remove it leaves it to the one that files the sandbox.
   if (process.permission !== undefined) return;
-  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+  if (bytesAtNow(`${file}-wal`) > 0) return;
   for (const name of [`${file}-wal`, `${file}-shm`]) if (isThere(name)) unlinkFileNow(name);
 }
 
@@ -151,7 +152,7 @@ export function recoverFile(file: string): void {
   if (!isThere(file)) throw missingFile();
   refuseLink(file);
   refuseEmptyBesideLog(file, LOGS);
-  if (statSync(file).size === 0) throw corruptFile('it is empty');
+  if (bytesAtNow(file) === 0) throw corruptFile('it is empty');
   if (isClean(file)) return;
   if (!holdsLog(file)) {
     dropEmptyLogs(file);
@@ -182,21 +183,17 @@ export function openRestingFile(file: string, { mapped = false }: { mapped?: boo
 
 /** Refuses an empty file: SQLite would delete the log beside it, which may be all that is left of a sandbox. */
 function refuseEmptyBesideLog(file: string, logs: readonly string[]): void {
-  if (statSync(refuseLink(file), { throwIfNoEntry: false })?.size !== 0) return;
-  for (const log of logs) {
-    const bytes = statSync(file + log, { throwIfNoEntry: false })?.size ?? 0;
-    if (bytes > 0) throw corruptFile(`it has 0 bytes, and a log of ${bytes} bytes lies beside it`);
-  }
+  if (!isThere(refuseLink(file)) || bytesAtNow(file) !== 0) return;
+  const bytes = logs.map((log) => bytesAtNow(file + log)).find((one) => one > 0);
+  if (bytes !== undefined) throw corruptFile(`it has 0 bytes, and a log of ${bytes} bytes lies beside it`);
 }
 
 function refuseLog(file: string): void {
-  for (const log of ['-wal', '-journal']) {
-    if ((statSync(file + log, { throwIfNoEntry: false })?.size ?? 0) > 0) {
-      throw new WinterdockError('conflict', 'The file of the sandbox is not at rest: a log lies beside it.', {
-        retryAfterSeconds: 1,
-      });
-    }
-  }
+  refuseLink(file);
+  if (['-wal', '-journal'].every((log) => bytesAtNow(file + log) === 0)) return;
+  throw new WinterdockError('conflict', 'The file of the sandbox is not at rest: a log lies beside it.', {
+    retryAfterSeconds: 1,
+  });
 }
 
 /** Reads the committed state while another process writes the file. Throws `missing_file`, `corrupt`, `conflict`. */
@@ -256,8 +253,8 @@ function openDatabase(
 function refuseLink(address: URL | string): string {
   const path = typeof address === 'string' ? address : fileURLToPath(address);
   for (const part of path === ':memory:' ? [] : ['', ...LOGS, '-shm']) {
-    const stat = lstatSync(path + part, { throwIfNoEntry: false });
-    if (stat === undefined || stat.isFile()) continue;
+    const stat = lookAtNow(path + part);
+    if (stat === null || stat.isFile()) continue;
     throw corruptFile(`it${part} is ${stat.isSymbolicLink() ? 'a link to another file' : 'no regular file'}`);
   }
   return path;
@@ -336,7 +333,7 @@ function isClean(file: string): boolean {
  * bytes in them and no WAL mode in the header. SQLite leaves such files in place.
  */
 function holdsLog(file: string): boolean {
-  return asksForLog(file) || LOGS.some((log) => (statSync(file + log, { throwIfNoEntry: false })?.size ?? 0) > 0);
+  return asksForLog(file) || LOGS.some((log) => bytesAtNow(file + log) > 0);
 }
 
 function dropEmptyLogs(file: string): void {

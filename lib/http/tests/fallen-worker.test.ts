@@ -1,5 +1,16 @@
 /** What a worker that was taken over puts into its folder, against every verb. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  type Dirent,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -60,13 +71,37 @@ afterAll(async () => {
 /** Whether any of the bytes are somebody else's. */
 const leaks = (bytes: Buffer) => foreign.filter((text) => text !== '' && bytes.includes(text));
 
-/** Every file that belongs to a sandbox now, wherever. */
+/** A leak is at the start of a file: those of sandboxes here have some tens of kilobytes. */
+const READ_BYTES = 4 * 1024 * 1024;
+
+/** The start of every file that belongs to a sandbox now, wherever: neither links nor what lies behind them. */
 function filesOf(id: string): Buffer[] {
-  const below = (place: string) =>
-    readdirSync(join(folder, place), { withFileTypes: true, recursive: true })
-      .filter((entry) => entry.isFile() && `${entry.parentPath}/${entry.name}`.includes(id))
-      .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
-  return ['live', 'cold', 'archive', 'snapshots', 'orphans', 'expanded'].flatMap(below);
+  const below = (path: string, isOwn: boolean): Buffer[] =>
+    entriesOf(path).flatMap((entry) => {
+      const [at, own] = [join(path, entry.name), isOwn || entry.name.includes(id)];
+      if (entry.isDirectory()) return below(at, own);
+      return own && entry.isFile() ? [startOf(at)] : [];
+    });
+  return ['live', 'cold', 'archive', 'snapshots', 'orphans', 'expanded'].flatMap((place) =>
+    below(join(folder, place), false),
+  );
+}
+
+/** None of a folder that is being removed, or is closed to this user. */
+function entriesOf(path: string): Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function startOf(path: string): Buffer {
+  const descriptor = openSync(path, 'r');
+  const bytes = Buffer.alloc(READ_BYTES);
+  const read = readSync(descriptor, bytes, 0, READ_BYTES, 0);
+  closeSync(descriptor);
+  return bytes.subarray(0, read);
 }
 
 const link = (to: string) => `remove(); fs.symlinkSync(${JSON.stringify(to)}, 'vfs.sqlite');`;
