@@ -127,3 +127,35 @@ test.each(['SIGHUP', 'SIGQUIT', 'SIGINT'] as const)(
     expect(lines[0]).toMatchObject({ to: 'suspended', trigger: 'stop' });
   },
 );
+
+/** Starts what follows it as a job, in a group of its own, and waits as a shell does. */
+const AS_A_JOB = ['setsid', 'perl', '-e', 'if (!fork) { setpgrp(0, 0); exec(@ARGV) } sleep while 1'];
+const stateOf = (pid: number) => /^State:\s+(\S)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+
+onLinux(
+  'a server in the background of a shell goes on when the shell ends, with paused processes too',
+  async () => {
+    const server = await start({ settings: { WB_HOT_TO_WARM: '1', WB_TICK_MS: '100' }, within: AS_A_JOB });
+    const run = async (command = 'echo here') => {
+      return (await server.call<{ stdout: string }>('POST', '/api/instances/box/exec', { command })).json.stdout;
+    };
+    const shell = server.child.pid ?? 0;
+    const [pid = 0] = treeOf(shell).filter((one) => one !== shell);
+    const paused = () => treeOf(pid).filter((one) => stateOf(one) === 'T');
+    try {
+      expect(await run()).toBe('here\n');
+      await vi.waitFor(() => expect(paused()).not.toEqual([]), { timeout: LONG_MS });
+      const before = paused();
+      process.kill(shell, 'SIGKILL');
+      await once(server.child, 'exit');
+      // The kernel tells the group at once; a server that stops lets the first of these end and takes no second.
+      for (const command of ['sleep 2; echo here', 'echo here']) expect(await run(command)).toBe('here\n');
+      expect(treeOf(pid)).toEqual(expect.arrayContaining(before));
+      expect((await server.call('GET', '/api/instances/box')).json).toMatchObject({ state: 'active', fault: null });
+    } finally {
+      process.kill(pid, 'SIGTERM');
+      await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), { timeout: LONG_MS });
+    }
+  },
+  120_000,
+);

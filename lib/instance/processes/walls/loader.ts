@@ -61,6 +61,10 @@ export function loaderCommand({ filter, keepsStatm, mostFileBytes }: LoaderOptio
     return ['/bin/sh', '-c', [`exec ${closed}`, ...set, 'unset PWD', 'exec "$@"'].join('; '), 'sh'];
   }
   const program = [
+    // A group of its own: what a terminal sends to the server's is not for it, and a paused one in it would have the
+    // kernel hang up on the server when the shell that started it ends. No session: that would be a group of the
+    // scheduler's.
+    'setpgrp(0, 0)',
     `if (syscall(${calls.closeRange}, ${first}, 0xffffffff, 0) != 0) { syscall(${calls.close}, $_) for ${first}..${LAST_OF_LOOP} }`,
     ...limits.map(
       ([name, most]) =>

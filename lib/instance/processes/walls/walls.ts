@@ -62,6 +62,8 @@ const BOUND = ['--bounding-set=-all'];
 const BOUND_TO_CHANGE_USER = ['--bounding-set=-all,+setuid'];
 const ROOT_IN_GROUP: User = { uid: 0, gid: WORKER_USER };
 const DIES_WITH_SERVER = ['--pdeathsig', 'KILL'];
+/** A wrapper stays in the server's process group, and the default of these would end it with its worker. */
+const DEAF_TO_TERMINALS = ['/bin/sh', '-c', `trap '' HUP QUIT; unset PWD; exec "$@"`, 'sh'];
 /**
  * The largest file that a worker may write, beside the sizes of two sandboxes, for a log may be as long as its file. A
  * sandbox from before its server was given a smaller maximum can be so much larger.
@@ -226,6 +228,7 @@ function commandOf({ room, setpriv, namespaces, seccomp, caps, user, ownUser, mo
   return [
     ...(room?.enter ?? []),
     // A wrapper ends with its server, and what it has begun ends with the wrapper.
+    ...(namespaces.includes('pid') ? DEAF_TO_TERMINALS : []),
     ...(setpriv !== null && namespaces.includes('pid') ? [setpriv, ...DIES_WITH_SERVER] : []),
     ...namespaceCommand(namespaces),
     ...(room?.enterFiles ?? []),
