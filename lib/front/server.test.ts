@@ -77,10 +77,17 @@ test('what a server keeps is closed to other users, in a folder that others may 
   await server.call('PUT', '/api/instances/kept/volumes/workspace/a', 'secret');
   expect((await server.call('POST', '/api/instances/kept/snapshots', {})).status).toBe(201);
   await server.call('POST', '/api/blueprints', { name: 'base', from_instance: 'kept' });
-  const open = readdirSync(folder).filter((name) => {
+  expect((await server.call('GET', '/api/instances/kept/volumes/workspace/a')).text).toBe('secret');
+  expect((await server.call('POST', '/api/instances/kept/suspend', {})).status).toBe(200);
+  expect((await server.call('GET', '/api/instances/kept/volumes/workspace/a')).text).toBe('secret');
+  await server.end();
+  const open = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
     const { mode, gid } = statSync(join(folder, name));
-    // Users of workers may pass through the live drawer, and write into the folder of spill files; they list neither.
-    return (mode & 0o077) !== (gid === WORKER_USER ? mode & 0o030 : 0);
+    // Who opens guests' files passes through the folders above them, and workers write into that of spill files; they
+    // list none. What each worker compiled all of them read.
+    if (name.startsWith('cache/')) return (mode & 0o002) !== 0;
+    const allowed = statSync(join(folder, name)).isDirectory() ? 0o011 : 0o040;
+    return (mode & 0o077 & ~allowed) !== (gid === WORKER_USER ? mode & 0o030 & ~allowed : 0);
   });
   expect(open).toEqual(['not-ours']);
   expect(readdirSync(folder)).toContain('blueprints');

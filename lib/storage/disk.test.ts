@@ -34,7 +34,7 @@ test('what is in a drawer of copies cannot be written, and what comes out of it 
   const drawers = createDiskDrawers(folder);
   for (const [drawer, mode] of [
     [drawers.snapshot, 0o400],
-    [drawers.blueprint, 0o444],
+    [drawers.blueprint, 0o400],
   ] as const) {
     const source = join(folder, 'vfs.sqlite');
     writeFileSync(source, 'the work');

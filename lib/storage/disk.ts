@@ -208,6 +208,6 @@ export function createDiskDrawers(dataFolder: string): Drawers {
     cold: createColdDrawer(dataFolder),
     archive: createArchiveDrawer(dataFolder),
     snapshot: createSealedDrawer(dataFolder, copyDrawer('snapshot'), 0o400),
-    blueprint: createSealedDrawer(dataFolder, copyDrawer('blueprint'), 0o444),
+    blueprint: createSealedDrawer(dataFolder, copyDrawer('blueprint'), 0o400),
   };
 }

@@ -58,7 +58,7 @@ test('clones of a base have its seed, a row, a tenant and their lineage, and nev
     instances: 0,
   });
   expect(readFileSync(fileOf(blueprint)).includes('the memory')).toBe(false);
-  expect(statSync(fileOf(blueprint)).mode & 0o777).toBe(0o444);
+  expect(statSync(fileOf(blueprint)).mode & 0o227).toBe(0);
 
   const [one] = (await clone('base', { tenant: 'tenant-a', name: 'one' })).json;
   const [two] = (await clone('base', { tenant: 'tenant-b', name: 'two' })).json;

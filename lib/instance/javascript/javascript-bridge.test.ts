@@ -118,9 +118,9 @@ test('Python output arrives unchanged, and file names that are not UTF-8 are ref
   expect((await python(`print('\\ufeffa\\0b', end='')`)).stdout).toBe('\ufeffa\0b');
   for (const [code, error] of [
     [`open('/tmp/a\\0b', 'w')`, 'ValueError: embedded null'],
-    [`open('/tmp/q\\udc80', 'w')`, 'UnicodeEncodeError'],
-    [`import os; os.mkdir('/tmp/q\\udc80')`, 'UnicodeEncodeError'],
-    [`open(b'/tmp/q\\x80', 'w')`, 'UnicodeDecodeError'],
+    [`open('/tmp/q\\udc80', 'w')`, 'Illegal byte sequence'],
+    [`import os; os.mkdir('/tmp/q\\udc80')`, 'Illegal byte sequence'],
+    [`open(b'/tmp/q\\x80', 'w')`, 'Illegal byte sequence'],
     [`x = '\ud800'`, 'half a surrogate pair'],
   ] as const) {
     const outcome = await python(code);
