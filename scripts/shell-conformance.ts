@@ -51,14 +51,16 @@ try {
 }
 
 function record(): void {
-  if (real === null || lacking.length > 0) throw new Error('Nothing can be recorded on this machine.');
-  const [before, wanted] = [new Reference().all(), isWanted()];
+  const [before, wanted] = [new Reference(), isWanted()];
   const all = [...readTable(), ...readTrials()];
+  if (real === null || all.some((invocation) => wanted(invocation) && !isReal(invocation.command)))
+    throw new Error('This machine cannot answer all of these: record others with --only.');
   const answers = all.map((invocation): [string, ShellAnswer | undefined] => {
     const { command } = invocation;
-    return [command, wanted(invocation) ? normalized(real.run(command)) : before.get(command)];
+    return [command, wanted(invocation) ? normalized(real.run(command)) : (before.get(command) ?? undefined)];
   });
-  writeReference(realVersions(), new Map(answers.flatMap(([command, answer]) => (answer ? [[command, answer]] : []))));
+  const versions = lacking.length > 0 ? [...before.versions] : realVersions();
+  writeReference(versions, new Map(answers.flatMap(([command, answer]) => (answer ? [[command, answer]] : []))));
   process.stdout.write(`Recorded the answers of ${all.filter(wanted).length} invocations.\n`);
 }
 

@@ -24,11 +24,6 @@ export class Reference {
     this.#answers = recorded.answers;
   }
 
-  /** All that were recorded, by invocation. */
-  all(): Map<string, ShellAnswer> {
-    return new Map(Object.keys(this.#answers).map((command) => [command, this.get(command) as ShellAnswer]));
-  }
-
   /** Null when the invocation was not recorded. */
   get(command: string): ShellAnswer | null {
     const found = this.#answers[command];

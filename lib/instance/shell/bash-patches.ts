@@ -9,6 +9,7 @@ import { AWK_PATCHES } from './awk-patches.ts';
 import { COMMAND_PATCHES } from './bash-command-patches.ts';
 import { AWK_FILE, type BashPatch, INTERPRETER_FILE, PRINTF_FILE, PRINTS_FIRST, SHELLS_FILE } from './bash-patch.ts';
 import { PIPE_PATCHES } from './bash-pipe-patches.ts';
+import { REDIRECTION_PATCHES } from './bash-redirection-patches.ts';
 import { SCRIPT_PATCHES } from './bash-script-patches.ts';
 import { SHELLS_PATCHES } from './bash-shells-patches.ts';
 import { TRUNCATION_PATCHES } from './bash-truncation-patches.ts';
@@ -25,6 +26,7 @@ const TEES = new URL('./tees.ts', import.meta.url).href;
 const TRAPS = new URL('./shell-traps.ts', import.meta.url).href;
 const SHELL_ARGUMENTS = new URL('./shell-arguments.ts', import.meta.url).href;
 const UMASK = new URL('./shell-umask.ts', import.meta.url).href;
+const POSIX_ERRORS = new URL('./posix-error.ts', import.meta.url).href;
 const GLOBS = new URL('./recursive-globs.ts', import.meta.url).href;
 
 const CODEC = 'chunks/chunk-GN6CQ3J4.js';
@@ -214,6 +216,7 @@ export function patchedSource(file: string, read: () => string): string | null {
     ...SHELLS_PATCHES,
     ...PIPE_PATCHES,
     ...WORD_PATCHES,
+    ...REDIRECTION_PATCHES,
     ...COMMAND_PATCHES,
     ...AWK_PATCHES,
     ...LOADING_PATCHES,
@@ -227,7 +230,7 @@ export function patchedSource(file: string, read: () => string): string | null {
     return before + to + after;
   }, read());
   const modules: Readonly<Record<string, string>> = {
-    [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};`,
+    [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
     [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
     [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};`,
   };

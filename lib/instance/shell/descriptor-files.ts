@@ -5,6 +5,7 @@
  */
 
 import { textOfBytes } from '../byte-text.ts';
+import { endlessDevice } from './file-content.ts';
 
 /** What just-bash's interpreter holds, as far as its files depend on it. `fdPaths` is ours (bash-script-patches.ts). */
 export interface ShellState {
@@ -16,6 +17,10 @@ export interface ShellState {
   fdPaths?: ReadonlyMap<number, string>;
   /** Four octal digits; absent for 0022. */
   umask?: string | undefined;
+  /** What the running command would read, a char a byte. */
+  input?: () => string;
+  /** A device without an end of which a part was read. */
+  endless?: string | undefined;
 }
 
 const STANDARD = ['/dev/stdin', '/dev/stdout', '/dev/stderr'];
@@ -37,6 +42,18 @@ export class DescriptorFiles {
   target(path: string): string | null {
     const number = this.#numberAt(path);
     return number === null ? null : (this.#state?.fdPaths?.get(number) ?? STANDARD[number] ?? null);
+  }
+
+  /** What the running command reads. */
+  get input(): string {
+    return textOfBytes(Buffer.from(this.#state?.input?.() ?? '', 'latin1'));
+  }
+
+  /** A part of a device without an end, which the shell is told of; null for any other path. */
+  endless(path: string): Uint8Array | null {
+    const part = endlessDevice(path);
+    if (part !== null && this.#state !== null) this.#state.endless = path;
+    return part;
   }
 
   /** What is left to read of a descriptor without a file; null for any other path. */

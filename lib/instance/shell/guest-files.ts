@@ -10,7 +10,7 @@ import { VOLUMES } from '../../vfs/volumes.ts';
 import { bytesOfText, textOfBytes } from '../byte-text.ts';
 import { unsafeBytesFromLatin1 } from './bash.ts';
 import type { ShellState } from './descriptor-files.ts';
-import { bufferOf, bytesOf, type Content, type Encoding, encodingOf, endlessDevice, isText } from './file-content.ts';
+import { bufferOf, bytesOf, type Content, type Encoding, encodingOf, isText } from './file-content.ts';
 import { normalizePath, type ResolvedPath, requireWellFormed, resolveGuestPath } from './guest-paths.ts';
 import { isCopy, type OutputSinks } from './output-sinks.ts';
 import { asPosix, posixError } from './posix-error.ts';
@@ -104,7 +104,8 @@ export class GuestFiles implements IFileSystem {
     if (port) return port.read();
     await this.#yieldIfDue();
     const { address, entry, path: at } = this.#find(path);
-    if (address === null) return endlessDevice(at) ?? bytesOfText(this.#virtualFile(at, path));
+    const { descriptors } = this.#virtualFiles;
+    if (address === null) return descriptors.endless(at) ?? bytesOfText(this.#virtualFile(at, path));
     if (entry === null) throw posixError('ENOENT', 'no such file or directory', path);
     if (entry.kind === 'dir') throw posixError('EISDIR', 'illegal operation on a directory', path);
     return this.#vfs.get(address.path, address.volume) ?? new Uint8Array(0);

@@ -34,6 +34,8 @@ const ENDING: Readonly<Record<string, (words: string) => boolean>> = {
 const PASSING = new Set(['cat', 'cut', 'egrep', 'fgrep', 'fold', 'grep', 'nl', 'rev', 'sed', 'tr']);
 /** What they depend on is the place in the whole input, so that a part of it does not tell. */
 const COUNTING = new Set(['awk', 'nl', 'sed']);
+/** Commands that hold no more than their input. */
+const CUTTING = new Set(['cat', 'head', 'tr']);
 /** Programs that are told of a closed pipe by an error of their own. */
 const TOLD_OTHERWISE = new Set(['js', 'python', 'python3']);
 
@@ -114,6 +116,11 @@ export class Pipe {
     this.#readers = readers;
     this.#context = context;
     this.#interpreter = interpreter;
+  }
+
+  /** Whether all that its readers take is a number of bytes or lines: they need little memory for much. */
+  get isCut(): boolean {
+    return this.#readers.every(({ name }) => CUTTING.has(name));
   }
 
   /** Whether the reader has enough of what was written: what waits for more may end. */

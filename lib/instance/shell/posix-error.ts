@@ -25,6 +25,18 @@ export function posixError(code: string, what: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${what}, '${path}'`), { code });
 }
 
+/** The words of GNU's tools for a POSIX error; undefined for any other. */
+export function reasonFor(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? POSIX_REASONS[String(error.code)] : undefined;
+}
+
+/** The same with the path in front of it: `/workspace/a: Is a directory`. */
+export function sentenceFor(error: unknown): string | undefined {
+  const reason = reasonFor(error);
+  const path = error instanceof Error ? /'(.*)'$/s.exec(error.message)?.[1] : undefined;
+  return reason === undefined || path === undefined ? reason : `${path}: ${reason}`;
+}
+
 /** Runs a change of the VFS at a path of the shell. Translates the VFS's errors into POSIX errors. */
 export function asPosix<T>(path: string, change: () => T): T {
   try {

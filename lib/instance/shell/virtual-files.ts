@@ -43,6 +43,7 @@ export class VirtualFiles {
 
   /** The content of a file; null for anything else. */
   read(path: string): string | null {
+    if (path === '/dev/stdin') return this.descriptors.input;
     return this.#files.get(path)?.content ?? this.descriptors.content(path);
   }
 

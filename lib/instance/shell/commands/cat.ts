@@ -1,7 +1,7 @@
 /** `cat`: inputs one after the other, with numbers and marks as asked. */
 import { BROKEN_PIPE_EXIT } from '../pipes.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from './own-command.ts';
-import { endlessBytes, printEndless } from './producers.ts';
+import { deviceOf, printEndless } from './producers.ts';
 import { byteLines, printBytes } from './text-inputs.ts';
 
 const NUMBER_WIDTH = 6;
@@ -38,9 +38,13 @@ export const cat: OwnCommand = {
     };
     const isPlain = marks.numbers === 'none' && !(marks.squeezed || marks.ends || marks.tabs || marks.hidden);
     const parts: Buffer[] = [];
-    for (const name of operands.length === 0 ? ['-'] : operands) {
+    // The second time nothing is left of the standard input.
+    const isInput = (name: string) => name === '-' || name === '/dev/stdin';
+    const again = operands.filter(isInput).length > 1 ? operands.findIndex(isInput) : -1;
+    for (const [at, name] of (operands.length === 0 ? ['-'] : operands).entries()) {
       await call.turn();
-      const device = endlessBytes(call.path(name));
+      if (again !== -1 && at > again && isInput(name)) continue;
+      const device = deviceOf(call, name);
       if (device !== null && isPlain) {
         const exitCode = await printEndless(call, device);
         call.fail(`${name}: it has no end, ${call.printed.length} bytes were read`, exitCode);

@@ -2,7 +2,8 @@
 import { Answers } from './answers.ts';
 import { copyTargets, copyTo } from './file-copy.ts';
 import { parseMode } from './file-words.ts';
-import { type CommandCall, inQuotes, marked, type OwnCommand, reasonOf } from './own-command.ts';
+import { type CommandCall, CommandEnd, inQuotes, marked, type OwnCommand, reasonOf } from './own-command.ts';
+import { deviceOf, MAX_DEVICE_BYTES } from './producers.ts';
 
 const UNITS: Readonly<Record<string, number>> = {
   '': 1,
@@ -55,8 +56,15 @@ export const dd: OwnCommand = {
     const from = given.get('if') ?? '-';
     let content: Buffer;
     try {
-      content = (await call.input(from)).subarray(number('skip', 0) * block).subarray(0, count * block);
+      const device = count === Number.POSITIVE_INFINITY ? null : deviceOf(call, from);
+      if (device !== null && count * block > MAX_DEVICE_BYTES)
+        call.end(`cannot read ${count * block} bytes of a device: ${MAX_DEVICE_BYTES} at most`);
+      content =
+        device === null
+          ? (await call.input(from)).subarray(number('skip', 0) * block).subarray(0, count * block)
+          : device(count * block);
     } catch (error) {
+      if (error instanceof CommandEnd) throw error;
       return call.end(`failed to open ${inQuotes(from)}: ${reasonOf(error)}`);
     }
     if (conversions.includes('ucase'))

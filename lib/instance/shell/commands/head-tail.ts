@@ -1,11 +1,9 @@
 /** `head` and `tail`: the first or last lines or bytes of inputs. */
 import type { CommandCall, OwnCommand } from './own-command.ts';
 import { reasonOf } from './own-command.ts';
-import { endlessBytes } from './producers.ts';
+import { deviceOf, MAX_DEVICE_BYTES } from './producers.ts';
 import { type FollowedFile, follow } from './tail-follow.ts';
 import { byteLines, countOf, printBytes } from './text-inputs.ts';
-
-const MAX_DEVICE_BYTES = 64 * 1024 * 1024;
 
 const TABLE = {
   letters: 'n:c:qvzfFs:',
@@ -73,7 +71,7 @@ async function run(call: CommandCall, part: (bytes: Buffer, extent: Extent) => s
       first = false;
     };
     try {
-      const device = call.name === 'head' && extent.unit === 'bytes' ? endlessBytes(call.path(name)) : null;
+      const device = call.name === 'head' && extent.unit === 'bytes' ? deviceOf(call, name) : null;
       bytes = device !== null && extent.sign === '' ? device(countOfDevice(call, extent)) : await call.input(name);
     } catch (error) {
       const reason = reasonOf(error);

@@ -13,7 +13,7 @@ import { latin1FromBytes } from '../bash.ts';
 import { normalizePath } from '../guest-paths.ts';
 import { type Outlet, withoutSentence } from '../outlets.ts';
 import type { OutputSinks } from '../output-sinks.ts';
-import { POSIX_REASONS } from '../posix-error.ts';
+import { reasonFor } from '../posix-error.ts';
 import { CommandFiles, type CommandSystem } from './command-files.ts';
 import { type GivenOption, OptionError, type OptionNames, parseOptions } from './options.ts';
 
@@ -373,8 +373,7 @@ export function shellCommand(
 
 /** The words of GNU's tools for a POSIX error. Throws an error of another kind again. */
 export function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reason = POSIX_REASONS[code];
+  const reason = reasonFor(error);
   if (reason === undefined) throw error;
   return reason;
 }

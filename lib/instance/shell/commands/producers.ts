@@ -1,5 +1,6 @@
 /** Commands that may print without an end: `yes`, `seq`, and what reads a device. */
 import { randomBytes } from 'node:crypto';
+import type { CommandContext } from 'just-bash';
 import { MAX_STREAM_BYTES } from '../../output.ts';
 import { BROKEN_PIPE_EXIT } from '../pipes.ts';
 import { type CommandCall, marked, type OwnCommand } from './own-command.ts';
@@ -7,8 +8,10 @@ import { type CommandCall, marked, type OwnCommand } from './own-command.ts';
 /** Bytes that are printed before the reader is asked for the first time: what a pipe holds, and as much again. */
 const FIRST_BYTES = 128 * 1024;
 const GROWTH = 4;
-/** The longest output of `seq` for a reader that takes all of it. */
-const MAX_BYTES = 64 * 1024 * 1024;
+/** The longest output of a device, or of a producer without an end, in front of `head`. */
+export const MAX_CUT_BYTES = 16 * 1024 * 1024;
+/** The longest output for a reader that takes all of it. */
+export const MAX_DEVICE_BYTES = 64 * 1024 * 1024;
 const STOPPED_EXIT = 1;
 const INTEGER = /^[+-]?\d+$/;
 
@@ -18,25 +21,34 @@ export function endlessBytes(path: string): ((bytes: number) => Buffer) | null {
   return path === '/dev/urandom' || path === '/dev/random' ? randomBytes : null;
 }
 
+/** The same of an operand, whose standard input may be such a device. */
+export function deviceOf(call: CommandCall, operand: string): ((bytes: number) => Buffer) | null {
+  const { endlessInput = '-' } = call.context as CommandContext & { endlessInput?: string };
+  return endlessBytes(operand === '-' || operand === '/dev/stdin' ? endlessInput : call.path(operand));
+}
+
 /**
- * Prints until the reader has enough, at most as much as a call may print. Returns the exit code: as by SIGPIPE, or
+ * Prints until the reader has enough, at most as much as a call may print, or `MAX_CUT_BYTES` in front of `head`.
+ * Returns the exit code: as by SIGPIPE, or
  * `STOPPED_EXIT` when a reader in the script wants more.
  */
 export async function printEndless(call: CommandCall, more: (bytes: number) => Buffer): Promise<number> {
   let printed = 0;
-  for (let most = call.outlet?.live === false ? FIRST_BYTES : MAX_STREAM_BYTES; ; most *= GROWTH) {
-    const bytes = more(Math.min(most, MAX_STREAM_BYTES) - printed);
+  const hasReader = call.outlet?.live === false;
+  const limit = hasReader && call.outlet.isCut ? MAX_CUT_BYTES : MAX_STREAM_BYTES;
+  for (let most = hasReader ? FIRST_BYTES : limit; ; most *= GROWTH) {
+    const bytes = more(Math.min(most, limit) - printed);
     call.print(bytes);
     printed += bytes.length;
-    if (await isBroken(call)) return BROKEN_PIPE_EXIT;
+    if (await isBroken(call, most >= limit)) return BROKEN_PIPE_EXIT;
     // What a caller reads says itself that it was cut.
     const isCaller = call.outlet?.live === true && !call.outlet.isPiped;
-    if (most >= MAX_STREAM_BYTES) return isCaller ? BROKEN_PIPE_EXIT : STOPPED_EXIT;
+    if (most >= limit) return isCaller ? BROKEN_PIPE_EXIT : STOPPED_EXIT;
   }
 }
 
-async function isBroken(call: CommandCall): Promise<boolean> {
-  return call.outlet?.live === false && (await call.outlet.isBroken(call.printed));
+async function isBroken(call: CommandCall, last = false): Promise<boolean> {
+  return call.outlet?.live === false && (await call.outlet.isBroken(call.printed, last));
 }
 
 export const yes: OwnCommand = {
@@ -99,7 +111,7 @@ export const seq: OwnCommand = {
       await call.turn();
       call.print(lines.join(''));
       if (await isBroken(call)) return BROKEN_PIPE_EXIT;
-      if (call.printed.length > MAX_BYTES) call.end('the output is too large for a pipeline');
+      if (call.printed.length > MAX_DEVICE_BYTES) call.end('the output is too large for a pipeline');
       next = Math.max(FIRST_BYTES, call.printed.length);
       lines = [];
       waiting = 0;

@@ -4,12 +4,17 @@
  */
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { defineCommand, latin1FromBytes } from '../bash.ts';
+import type { Outlet } from '../outlets.ts';
+import { BROKEN_PIPE_EXIT, type Pipe } from '../pipes.ts';
+import { endlessBytes, MAX_CUT_BYTES } from './producers.ts';
 
 const OCTAL = /\\[0-7]/;
 /** Without classes of equivalents and repeats. */
 const PLAIN = /^(?!.*\[(?:=.=\]|.\*))[\x20-\x7e\n\t]*$/s;
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11 };
 const BYTES = 256;
+/** Bytes of a device without an end that are read first, at once, and in all. */
+const [PART_BYTES, MAX_PART_BYTES, MAX_READ_BYTES] = [2 ** 20, 2 ** 23, 2 ** 28];
 
 const between = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 const [DIGITS, UPPER, LOWER] = [between(48, 57), between(65, 90), between(97, 122)];
@@ -39,7 +44,7 @@ export function trCommand(): Command {
   });
 }
 
-function byBytes(args: string[], sets: string[], context: CommandContext): ExecResult {
+async function byBytes(args: string[], sets: string[], context: CommandContext): Promise<ExecResult> {
   const options = args.filter((arg) => /^-./.test(arg) && arg !== '--').map(shortOf);
   const has = (letters: string) => options.some((option) => [...letters].some((letter) => option.includes(letter)));
   const unknown = options.find((option) => !/^[cCdst]+$/.test(option));
@@ -50,14 +55,40 @@ function byBytes(args: string[], sets: string[], context: CommandContext): ExecR
   if (more.length > 0 || (second !== undefined && has('d') && !has('s'))) return failed('extra operand');
   if (first === null || second === null) return failed('a range or class of its sets is not valid');
   const from = has('cC') ? between(0, BYTES - 1).filter((byte) => !first.includes(byte)) : first;
-  const input = Buffer.from(latin1FromBytes(context.stdin), 'latin1');
-  const changed = has('d')
-    ? without(input, from)
-    : second === undefined
-      ? input
-      : mapped(input, from, second, has('t'));
-  const output = has('s') ? squeezed(changed, second ?? from) : changed;
+  const change = (input: Buffer) => {
+    const changed = has('d')
+      ? without(input, from)
+      : second === undefined
+        ? input
+        : mapped(input, from, second, has('t'));
+    return has('s') ? squeezed(changed, second ?? from) : changed;
+  };
+  const { endlessInput, pipe } = context as CommandContext & { endlessInput?: string; pipe?: Outlet };
+  const device = endlessInput === undefined ? null : endlessBytes(endlessInput);
+  if (device !== null && pipe?.live === false) return changedUntilEnough(device, change, pipe);
+  const output = change(Buffer.from(latin1FromBytes(context.stdin), 'latin1'));
   return { stdout: output.toString('latin1'), stdoutKind: 'bytes', stderr: '', exitCode: 0 };
+}
+
+/** As much of a device without an end as the reader takes, or, with a sentence, what there may be of it. */
+async function changedUntilEnough(
+  device: (bytes: number) => Buffer,
+  change: (input: Buffer) => Buffer,
+  pipe: Pipe,
+): Promise<ExecResult> {
+  let read = PART_BYTES;
+  let output = change(device(read));
+  let isBroken = await pipe.isBroken(output, true);
+  while (!isBroken && output.length < MAX_CUT_BYTES && read < MAX_READ_BYTES) {
+    const bytes = Math.min(read, MAX_PART_BYTES);
+    output = Buffer.concat([output, change(device(bytes))]);
+    read += bytes;
+    isBroken = await pipe.isBroken(output, true);
+  }
+  const stdout = { stdout: output.toString('latin1'), stdoutKind: 'bytes' } as const;
+  return isBroken
+    ? { ...stdout, stderr: '', exitCode: BROKEN_PIPE_EXIT }
+    : { ...failed(`its input has no end, ${read} bytes were read`), ...stdout };
 }
 
 function shortOf(option: string): string {
