@@ -10,6 +10,8 @@ const SHARE_OF_MEMORY = 4;
 const COPIES = 3;
 /** From this size on, transferring a value takes longer than collecting garbage first. */
 const LARGE_BYTES = 4 * 1024 * 1024;
+/** Bytes of large contents after which garbage is collected. */
+const COLLECT_BYTES = 64 * 1024 * 1024;
 
 /** The memory limits of one guest. */
 export interface GuestMemory {
@@ -32,6 +34,20 @@ export function noteIdleMemory(): void {
  */
 export function collectGarbage(): void {
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
+
+let passedBytes = 0;
+
+/**
+ * Counts bytes of large contents that pass through the shell; their garbage is collected before it is as large as the
+ * largest file.
+ */
+export function noteContent(bytes: number): void {
+  if (bytes < LARGE_BYTES) return;
+  passedBytes += bytes;
+  if (passedBytes < COLLECT_BYTES) return;
+  passedBytes = 0;
+  collectGarbage();
 }
 
 /** Throws RangeError for a value that is too large, or that would get the process killed. */

@@ -4,9 +4,10 @@
 import { createHash } from 'node:crypto';
 import { databaseRows, databaseTables, databaseTooLarge, MAX_DATABASE_BYTES } from './database-file.ts';
 import { folderPage } from './folder.ts';
+import { followed } from './followed.ts';
 import { parseVfsPath } from './paths.ts';
 import { runQuery } from './query.ts';
-import type { PeekRequest, ReadAnswer, ReadRequest, VfsAddress, VfsDigest } from './types.ts';
+import type { PeekRequest, ReadAnswer, ReadRequest, VfsAddress, VfsDigest, VfsStat } from './types.ts';
 import type { Vfs } from './vfs.ts';
 
 /** One request, one answer. Throws what the operations of Vfs and `runQuery` throw. */
@@ -26,10 +27,10 @@ export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
     case 'directories':
       return { op: 'directories', ...vfs.directories(request.volume, request) };
     case 'stat':
-      return { op: 'stat', stat: vfs.stat(request.path, request.volume) };
+      return { op: 'stat', stat: foundFile(vfs, request).stat };
     case 'get': {
-      const stat = vfs.stat(request.path, request.volume);
-      return { op: 'get', stat, content: stat && contentOf(vfs, request) };
+      const { stat, at } = foundFile(vfs, request);
+      return { op: 'get', stat, content: stat && contentOf(vfs, { ...request, ...at }) };
     }
     case 'tables': {
       const content = databaseOf(vfs, request);
@@ -48,11 +49,18 @@ export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
 
 /** Answers a read of one file. Null when that would give more than `maxBytes` of its content. */
 export function answerPeek(vfs: Vfs, request: PeekRequest, maxBytes: number): ReadAnswer | null {
-  const stat = vfs.stat(request.path, request.volume);
+  const { stat, at } = foundFile(vfs, request);
   if (request.op === 'stat') return { op: 'stat', stat };
   const { range } = request;
   const bytes = range ? range.end - range.start + 1 : (stat?.size ?? 0);
-  return bytes > maxBytes ? null : { op: 'get', stat, content: stat && contentOf(vfs, request) };
+  return bytes > maxBytes ? null : { op: 'get', stat, content: stat && contentOf(vfs, { ...request, ...at }) };
+}
+
+/** The file at a path, or the one that the links on the way lead to. */
+function foundFile(vfs: Vfs, { volume, path }: VfsAddress): { stat: VfsStat | null; at: VfsAddress } {
+  const stat = vfs.stat(path, volume);
+  const at = stat === null ? followed(vfs, { volume, path }) : { volume, path };
+  return { stat: stat ?? vfs.stat(at.path, at.volume), at };
 }
 
 function digestsOf(
@@ -73,9 +81,10 @@ function digestsOf(
 
 /** The bytes of a file that may be a database; null without one. Throws `too_large`. */
 function databaseOf(vfs: Vfs, { path, volume }: VfsAddress): Uint8Array | null {
-  const size = vfs.stat(path, volume)?.size ?? 0;
+  const { stat, at } = foundFile(vfs, { path, volume });
+  const size = stat?.size ?? 0;
   if (size > MAX_DATABASE_BYTES) throw databaseTooLarge(size);
-  return vfs.get(path, volume);
+  return vfs.get(at.path, at.volume);
 }
 
 function contentOf(vfs: Vfs, { path, volume, range }: Extract<ReadRequest, { op: 'get' }>): Uint8Array | null {

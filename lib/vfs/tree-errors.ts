@@ -1,5 +1,6 @@
 /** The errors of operations on the tree; each names the volume and the path. Must not know SQLite. */
 import { WinterdockError } from '../base/errors.ts';
+import { ancestorsOf, type VfsPath } from './paths.ts';
 import type { VfsEntry, WriteCondition } from './types.ts';
 import type { Volume } from './volumes.ts';
 
@@ -28,6 +29,25 @@ export function requireSize(at: Named, bytes: number, maxFileBytes: number): voi
       extra: { limit: maxFileBytes },
     },
   );
+}
+
+/** Longest name in bytes of UTF-8, as on Linux. */
+const MAX_NAME_BYTES = 255;
+
+/**
+ * Throws `validation` for a new name of more than 255 bytes, with which no checkout could be written. One that is there
+ * already stays in use.
+ */
+export function requireShortNames(at: { volume: Volume; path: VfsPath }, isThere: (path: VfsPath) => boolean): void {
+  if (Buffer.byteLength(at.path) <= MAX_NAME_BYTES) return;
+  for (const path of [...ancestorsOf(at.path), at.path]) {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    if (Buffer.byteLength(name) <= MAX_NAME_BYTES || isThere(path)) continue;
+    const message = `A name must have at most ${MAX_NAME_BYTES} bytes`;
+    throw new WinterdockError('validation', `${message}: ${JSON.stringify(`${name.slice(0, 80)}…`)}.`, {
+      extra: { errors: [{ path: 'path', message: `names must have at most ${MAX_NAME_BYTES} bytes` }] },
+    });
+  }
 }
 
 /** Throws `validation` for a link's target that is empty, overlong or not valid text. */

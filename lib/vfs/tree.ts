@@ -7,7 +7,15 @@ import { WinterdockError } from '../base/errors.ts';
 import { ancestorsOf, parentPath, parseVfsPath, type VfsPath } from './paths.ts';
 import { translateSqliteError } from './sqlite-errors.ts';
 import { entryStat, type TableReader } from './table-reader.ts';
-import { conflict, named, notFound, requireCondition, requireSize, requireTarget } from './tree-errors.ts';
+import {
+  conflict,
+  named,
+  notFound,
+  requireCondition,
+  requireShortNames,
+  requireSize,
+  requireTarget,
+} from './tree-errors.ts';
 import type { VfsAddress, VfsEntry, VfsStat, WriteCondition } from './types.ts';
 import { DEFAULT_VOLUME, type Volume } from './volumes.ts';
 
@@ -267,7 +275,9 @@ export class Tree {
     if (this.#expect(at).kind !== 'dir') throw conflict(at, 'is not a directory');
   }
 
+  /** A new entry needs directories above it, and names that a file system of the machine takes. */
   #requireDirectories(at: VfsAddress): void {
+    requireShortNames(at, (path) => this.#rows.entry(at.volume, path) !== null);
     const blocker = this.#rows.blocker(at.volume, ancestorsOf(at.path));
     if (blocker) throw conflict({ volume: at.volume, path: blocker.path }, 'is not a directory');
   }

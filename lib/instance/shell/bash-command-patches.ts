@@ -3,11 +3,10 @@
  * Patches of just-bash's awk, gzip, yq and tar towards the GNU tools, for bash-patches.ts;
  * `$awk` is awk-text.ts.
  */
-import { AWK_FILE, type BashPatch } from './bash-patch.ts';
+import { AWK_FILE, type BashPatch, TAR_FILE } from './bash-patch.ts';
 
 const GZIP = 'chunks/chunk-5ELNHAAJ.js';
 const QUERY_FORMATS = 'chunks/chunk-6KK46B7Q.js';
-const TAR = 'chunks/chunk-X3TZEFQG.js';
 
 export const COMMAND_PATCHES: readonly BashPatch[] = [
   // awk: what -v sets, records by RS, numbers as printf writes them, errors.
@@ -146,32 +145,48 @@ export const COMMAND_PATCHES: readonly BashPatch[] = [
   },
   // tar: links as links, what -v tells on stdout, and listings as GNU's.
   {
-    file: TAR,
+    file: TAR_FILE,
     from: 'let o=await e.fs.stat(a);if(B(e))return{entries:i,',
     to: 'let o=await e.fs.lstat(a);if(B(e))return{entries:i,',
   },
   {
-    file: TAR,
+    file: TAR_FILE,
     from: 'let l=a;return s.length>0&&(l+=',
     to: 'let $names=c===""?a:"",l=$names?"":a;return s.length>0&&(l+=',
   },
   {
-    file: TAR,
+    file: TAR_FILE,
     from: '{stdout:c,stderr:l,exitCode:s.length>0?2:0,stdoutKind:c.length>0?"bytes":"text"}',
     to: '{stdout:c||$names,stderr:l,exitCode:s.length>0?2:0,stdoutKind:c.length>0?"bytes":"text"}',
   },
+  // Modes, times and links were left out, and members were looked for under their new names (tar-members.ts).
   {
-    file: TAR,
-    from: 'let d=u;return y.length>0&&(d+=',
-    to: 'let d=t.toStdout?u:(h+=u,"");return y.length>0&&(d+=',
+    file: TAR_FILE,
+    from: 'if(t.directory&&!t.toStdout){if(B(e))return N();try{await e.fs.mkdir(l,{recursive:!0})}catch{}}for(let m of i.entries){',
+    to: 'if(t.directory&&!await e.fs.exists(l))return{stdout:"",stderr:`tar: ${t.directory}: Cannot open: No such file or directory\ntar: Error is not recoverable: exiting now\n`,exitCode:2};return $tar.extractMembers({fs:e.fs,umask:Number.parseInt(e.umask??"0022",8),isAborted:()=>B(e),isExcluded:Ee,matches:se,textOf:$bytes.textOfBytes},t,{members:i.entries,wanted:f,folder:l});for(let m of i.entries){',
   },
   {
-    file: TAR,
+    file: TAR_FILE,
+    from: 'let r=Qe(e);if(!r.ok)return r.error;let{options:n,files:i}=r,',
+    to: 'let $given=$tar.tarArguments(e);if($given.problem)return{stdout:"",stderr:$given.problem,exitCode:2};let r=Qe($given.args);if(!r.ok)return r.error;r.options.transform=$given.transform;let{options:n,files:i}=r,',
+  },
+  {
+    file: TAR_FILE,
+    from: 'if(i.length===0&&s.length>0)return{stdout:"",stderr:`${s.join(`\n`)}\n`,exitCode:2',
+    to: '$tar.transformMembers(i,t);if(i.length===0&&s.length>0)return{stdout:"",stderr:`${s.join(`\n`)}\n`,exitCode:2',
+  },
+  {
+    file: TAR_FILE,
+    from: 'let c=o instanceof Error?o.message:"unknown error";s.push(`tar: ${r}: ${c}`)}return{entries:i,errors:s}',
+    to: 'let c=$posix.reasonFor(o);if(c===void 0)throw o;s.push(`tar: ${r}: Cannot stat: ${c}`)}return{entries:i,errors:s}',
+  },
+  {
+    file: TAR_FILE,
     from: 'm=`${f.uid}/${f.gid}`,p=f.size.toString().padStart(8," "),b=Yt(f.mtime),w=`${d} ${m.padEnd(10)} ${p} ${b} ${u}`',
     to: 'm="user/user",p=f.size.toString().padStart(10," "),b=f.mtime.toISOString().slice(0,16).replace("T"," "),w=`${d} ${m} ${p} ${b} ${u}`',
   },
   {
-    file: TAR,
+    file: TAR_FILE,
     from: 'else l+=`${u}\n`}return{stdout:l,',
     to: 'else l+=`${u.replace(/[\\n\\t\\r\\\\]/g,$one=>({"\\n":"\\\\n","\\t":"\\\\t","\\r":"\\\\r","\\\\":"\\\\\\\\"})[$one])}\n`}return{stdout:l,',
   },

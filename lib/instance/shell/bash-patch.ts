@@ -15,5 +15,6 @@ export const SHELLS_FILE = 'chunks/chunk-EJFBIRMD.js';
 export const REGEX_FILE = 'chunks/chunk-KVG5FR5F.js';
 export const PRINTF_FILE = 'chunks/chunk-4AKAIZPW.js';
 export const AWK_FILE = 'chunks/chunk-3CBCABOZ.js';
+export const TAR_FILE = 'chunks/chunk-X3TZEFQG.js';
 /** Where a result is joined: whether the command, or a script, prints what it has before an error. */
 export const PRINTS_FIRST = `/^(?:bash|${OUTPUT_FIRST.join('|')})$/.test(o)`;

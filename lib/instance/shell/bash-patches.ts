@@ -7,7 +7,15 @@
 
 import { AWK_PATCHES } from './awk-patches.ts';
 import { COMMAND_PATCHES } from './bash-command-patches.ts';
-import { AWK_FILE, type BashPatch, INTERPRETER_FILE, PRINTF_FILE, PRINTS_FIRST, SHELLS_FILE } from './bash-patch.ts';
+import {
+  AWK_FILE,
+  type BashPatch,
+  INTERPRETER_FILE,
+  PRINTF_FILE,
+  PRINTS_FIRST,
+  SHELLS_FILE,
+  TAR_FILE,
+} from './bash-patch.ts';
 import { PIPE_PATCHES } from './bash-pipe-patches.ts';
 import { REDIRECTION_PATCHES } from './bash-redirection-patches.ts';
 import { SCRIPT_PATCHES } from './bash-script-patches.ts';
@@ -26,13 +34,13 @@ const TEES = new URL('./tees.ts', import.meta.url).href;
 const TRAPS = new URL('./shell-traps.ts', import.meta.url).href;
 const SHELL_ARGUMENTS = new URL('./shell-arguments.ts', import.meta.url).href;
 const UMASK = new URL('./shell-umask.ts', import.meta.url).href;
+const TAR_MEMBERS = new URL('./commands/tar-members.ts', import.meta.url).href;
 const POSIX_ERRORS = new URL('./posix-error.ts', import.meta.url).href;
 const GLOBS = new URL('./recursive-globs.ts', import.meta.url).href;
 
 const CODEC = 'chunks/chunk-GN6CQ3J4.js';
 const ESCAPES = 'chunks/chunk-6D3WD6YU.js';
 const ECHO = 'chunks/chunk-AGH5UJJI.js';
-const TAR = 'chunks/chunk-X3TZEFQG.js';
 
 export const BYTE_PATCHES: readonly BashPatch[] = [
   // The codec read bytes that are not UTF-8 as Latin-1 and wrote them back as UTF-8.
@@ -173,11 +181,10 @@ export const BYTE_PATCHES: readonly BashPatch[] = [
   },
   // tar wrote replacement characters for bytes that are not UTF-8, in names and with -O.
   {
-    file: TAR,
+    file: TAR_FILE,
     from: 'V=new Uint8Array(0),I=new TextEncoder,Q=new TextDecoder;',
     to: 'V=new Uint8Array(0),I=new TextEncoder,Q={decode:$bytes.textOfBytes};',
   },
-  { file: TAR, from: 'h+=new TextDecoder().decode(m.content)', to: 'h+=$bytes.textOfBytes(m.content)' },
 ];
 
 /** Work at load time for which a worker has no use. Together they are a third of the processor time of its start. */
@@ -233,6 +240,7 @@ export function patchedSource(file: string, read: () => string): string | null {
     [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
     [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
     [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};`,
+    [TAR_FILE]: `import*as $tar from${JSON.stringify(TAR_MEMBERS)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
   };
   return `${modules[file] ?? ''}import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT_INTEGERS)};${source}`;
 }

@@ -96,7 +96,11 @@ const DEVICE_PATCHES: readonly BashPatch[] = [
     from: 'r(w);let b=await w.prepare(n);',
     to: 'r(w);this.ctx.state.endless=void 0;let b=await w.prepare(n);this.ctx.state.endlessInput=this.ctx.state.endless;this.ctx.state.endless=void 0;',
   },
-  { file: INTERPRETER_FILE, from: 'm={pipe:i.state.pipe,', to: 'm={endlessInput:$device,pipe:i.state.pipe,' },
+  {
+    file: INTERPRETER_FILE,
+    from: 'm={pipe:i.state.pipe,',
+    to: 'm={umask:i.state.umask,endlessInput:$device,pipe:i.state.pipe,',
+  },
   {
     file: INTERPRETER_FILE,
     from: 'A=u.trusted?await Ce.runTrustedAsync(k):await k();return{...A,',

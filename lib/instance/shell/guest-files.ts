@@ -8,6 +8,7 @@ import type { Tree } from '../../vfs/tree.ts';
 import type { VfsAddress, VfsEntry } from '../../vfs/types.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
 import { bytesOfText, textOfBytes } from '../byte-text.ts';
+import { noteContent } from '../transfer-limit.ts';
 import { unsafeBytesFromLatin1 } from './bash.ts';
 import type { ShellState } from './descriptor-files.ts';
 import { bufferOf, bytesOf, type Content, type Encoding, encodingOf, isText } from './file-content.ts';
@@ -108,6 +109,7 @@ export class GuestFiles implements IFileSystem {
     if (address === null) return descriptors.endless(at) ?? bytesOfText(this.#virtualFile(at, path));
     if (entry === null) throw posixError('ENOENT', 'no such file or directory', path);
     if (entry.kind === 'dir') throw posixError('EISDIR', 'illegal operation on a directory', path);
+    noteContent(entry.size);
     return this.#vfs.get(address.path, address.volume) ?? new Uint8Array(0);
   }
 
@@ -119,6 +121,7 @@ export class GuestFiles implements IFileSystem {
     if (path === '/dev/null') return;
     const address = this.#addressForFile(path);
     const isNew = this.#vfs.entry(address.path, address.volume) === null;
+    noteContent(content.length);
     asPosix(path, () => this.#vfs.put(address.path, bytesOf(content, options), address.volume));
     if (isNew) this.#mask(address, 0o666);
   }

@@ -5,6 +5,7 @@
 import type { IFileSystem } from 'just-bash';
 import type { Tree } from '../../../vfs/tree.ts';
 import type { VfsAddress, VfsEntry } from '../../../vfs/types.ts';
+import { noteContent } from '../../transfer-limit.ts';
 import { normalizePath, type ResolvedPath } from '../guest-paths.ts';
 import type { OutputSinks } from '../output-sinks.ts';
 import { asPosix, posixError } from '../posix-error.ts';
@@ -134,6 +135,7 @@ export class CommandFiles {
     }
     if (entry.kind === 'dir') throw posixError('EISDIR', 'illegal operation on a directory', path);
     if (path.endsWith('/')) throw posixError('ENOTDIR', 'not a directory', path);
+    noteContent(entry.size);
     const bytes = tree.get(address.path, address.volume) ?? new Uint8Array(0);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }

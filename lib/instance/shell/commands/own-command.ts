@@ -113,6 +113,8 @@ export class CommandCall {
 
   /** What was printed and is not sent yet. */
   get printed(): Buffer {
+    const [only] = this.#parts;
+    if (this.#parts.length === 1 && Buffer.isBuffer(only)) return only;
     return Buffer.concat(this.#parts.map((part) => (typeof part === 'string' ? bytesOfText(part) : part)));
   }
 
