@@ -37,11 +37,11 @@ afterAll(async () => {
   rmSync(disk, { recursive: true, force: true });
 });
 
-/** Where a SQLite file of a sandbox lies, without ids and random names; null for what is none: packed ones are not. */
+/** Where a SQLite file of a sandbox lies, without ids and random names; null for what is none. */
 function kindOf({ path }: Opening): string | null {
   const from = relative(disk, path).replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '…');
   if (
-    !/^(data\/(live|cold|snapshots|blueprints)|restored\/(live|cold|snapshots|blueprints)|backup\/drafts|tmp\/winterdock-\w+)\//.test(
+    !/^(data\/(live|cold|archive|snapshots|blueprints)|restored\/(live|cold|archive|snapshots|blueprints)|backup\/drafts|tmp\/winterdock-\w+)\//.test(
       from,
     )
   )
@@ -115,18 +115,19 @@ test.runIf(whyNot === null)(
     );
 
     const helpers = seen.filter(({ program }) => /\/reader(?:\.cjs|\.ts)/.test(program));
-    const table = helpers.map(({ by, kind, uid, capabilities, net, files }) =>
+    const table = helpers.map(({ by, kind, uid, capabilities, net, files, pids, isFiltered }) =>
       [
         ...[by.padEnd(28), kind.padEnd(36), uid === 0 ? 'root' : 'own user'],
         ...[capabilities === 0n ? 'no capability' : 'some', net ? 'no network' : 'network', files ? 'its room' : 'all'],
+        ...[pids ? 'its processes' : 'all', isFiltered ? 'filter' : 'no filter'],
       ].join('  '),
     );
     process.stdout.write(`${[...new Set(table)].sort().join('\n')}\n`);
     for (const by of new Set(seen.map((one) => one.by)))
       expect(helpers.filter((one) => one.by === by).length, by).toBeGreaterThan(0);
-    for (const { by, path, uid, capabilities, net, files } of helpers)
-      expect({ by, path, isOwn: uid >= FIRST_USER, capabilities, net, files }).toEqual({
-        ...{ by, path, isOwn: true, capabilities: 0n, net: true, files: true },
+    for (const { by, path, uid, capabilities, net, files, pids, isFiltered } of helpers)
+      expect({ by, path, isOwn: uid >= FIRST_USER, capabilities, net, files, pids, isFiltered }).toEqual({
+        ...{ by, path, isOwn: true, capabilities: 0n, net: true, files: true, pids: true, isFiltered: true },
       });
     // Who opens a file with a log as a database opens the log’s index. The commands copy and hash bytes.
     const others = seen.filter((one) => !helpers.includes(one) && !/\/worker(?:\.cjs|\.ts)/.test(one.program));

@@ -2,7 +2,6 @@
  * The compile cache of helpers behind walls: written once, by a process that never opens a guest's file, and read by
  * all that come later. Knows nothing of what is compiled.
  */
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { makeFolderNow, writeFile } from './effects.ts';
@@ -30,9 +29,8 @@ async function compile(start: HelperStart, cacheFolder: string, mark: string): P
   if (existsSync(mark)) return;
   makeFolderNow(cacheFolder);
   const env = { ...start.env, NODE_COMPILE_CACHE: cacheFolder };
-  const { child, channel } = startHelper({ ...start, env, stdout: 'ignore', walls: null });
-  const exited = once(child, 'exit');
-  const late = setTimeout(() => child.kill('SIGKILL'), MAX_MS);
+  const { id, channel, exited } = startHelper({ ...start, env, stdout: 'ignore', walls: null });
+  const late = setTimeout(() => id.signal('SIGKILL'), MAX_MS);
   try {
     // It writes the cache after its first word, and ends by itself when the channel is closed.
     channel.onMessage(() => channel.close());

@@ -46,6 +46,7 @@ type AnyMessage = { ready: true } | { failure: SerializedError } | object;
 export class HelperProcess<Message extends AnyMessage> {
   readonly #child: StartedHelper['child'];
   readonly #channel: StartedHelper['channel'];
+  readonly #id: StartedHelper['id'];
   readonly #options: HelperOptions<Message>;
   /** Resolves when it is gone. */
   readonly exited: Promise<void>;
@@ -55,10 +56,13 @@ export class HelperProcess<Message extends AnyMessage> {
   #early: Message | null = null;
   #reason: WinterdockError | null = null;
   #stderr = '';
+  /** How it ended. */
+  #how: string | null = null;
 
-  private constructor({ child, channel }: StartedHelper, options: HelperOptions<Message>) {
+  private constructor({ child, channel, id, exited }: StartedHelper, options: HelperOptions<Message>) {
     this.#child = child;
     this.#channel = channel;
+    this.#id = id;
     this.#options = options;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
@@ -67,18 +71,14 @@ export class HelperProcess<Message extends AnyMessage> {
     const abort = () => this.kill(options.aborted?.());
     for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
     this.#memory = setInterval(() => {
-      if (privateBytes(child.pid) > memoryBytes) this.kill(options.tooMuchMemory());
+      if (privateBytes(id.pid) > memoryBytes) this.kill(options.tooMuchMemory());
     }, memoryIntervalMs);
     this.#memory.unref();
-    this.exited = new Promise((resolve) => {
-      const gone = () => {
-        clearInterval(this.#memory);
-        for (const signal of signals) signal.removeEventListener('abort', abort);
-        this.#settle((waiter) => waiter.fail(this.#exitError()));
-        resolve();
-      };
-      child.once('exit', gone);
-      child.on('error', () => (child.pid === undefined ? gone() : child.kill('SIGKILL')));
+    this.exited = exited.then((how) => {
+      clearInterval(this.#memory);
+      for (const signal of signals) signal.removeEventListener('abort', abort);
+      this.#how = how;
+      this.#settle((waiter) => waiter.fail(this.#exitError()));
     });
     channel.onMessage((message) => this.#take(message));
     if (signals.some(({ aborted }) => aborted)) abort();
@@ -93,7 +93,6 @@ export class HelperProcess<Message extends AnyMessage> {
     const start = { entry, flags, env, stdout, walls, mostBytes: 0 };
     await compiledOnce(start);
     const helper = startHelper(start);
-    const { child } = helper;
     const started = new HelperProcess(helper, options);
     try {
       await started.next(
@@ -106,7 +105,7 @@ export class HelperProcess<Message extends AnyMessage> {
       if (started.#reason !== null) throw started.#reason;
       throw started.#startError(error);
     }
-    if (child.pid !== undefined) lower(child.pid);
+    void helper.id.known.then(lower);
     return started;
   }
 
@@ -160,7 +159,7 @@ export class HelperProcess<Message extends AnyMessage> {
   /** Sends SIGKILL. What waits fails with the first reason given. Idempotent. */
   kill(reason?: WinterdockError): void {
     this.#reason ??= reason ?? null;
-    this.#child.kill('SIGKILL');
+    this.#id.signal('SIGKILL');
   }
 
   #take(raw: unknown): void {
@@ -192,7 +191,7 @@ export class HelperProcess<Message extends AnyMessage> {
     const why = this.#reason ?? this.#options.explainExit?.(this.#stderr) ?? null;
     if (why !== null) return why;
     // The disk failed below a file that the process had mapped.
-    if (this.#child.signalCode === 'SIGBUS') {
+    if (this.#how === 'SIGBUS') {
       const says = `The disk could not read or write the files of a ${this.#options.name}.`;
       return new WinterdockError('storage_unavailable', says, { hint: STORAGE_HINT, retryAfterSeconds: 5 });
     }

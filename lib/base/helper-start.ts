@@ -6,7 +6,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type Duplex, PassThrough } from 'node:stream';
 import { CHANNEL_DESCRIPTOR, ServerChannel, type TextLimits } from './channel.ts';
+import { ENDED_WITH_SERVER } from './helper-end.ts';
 import { NO_DEBUGGER } from './process-signals.ts';
+import { StartedProcessId } from './started-process-id.ts';
 import { withoutSignalsUnlessStarted } from './unstarted.ts';
 import type { HelperWalls } from './walls.ts';
 
@@ -32,6 +34,10 @@ export interface HelperStart {
 export interface StartedHelper {
   child: ChildProcess;
   channel: ServerChannel;
+  /** Its own id; what was started may be a wrapper that waits for it. Signals go by it. */
+  id: StartedProcessId;
+  /** Resolves with its signal, or with `exit` and its code, when no process of it is left. */
+  exited: Promise<string>;
 }
 
 /**
@@ -48,14 +54,23 @@ export function startHelper({ entry, flags, env, stdout, mostBytes, walls }: Hel
         NODE_ENV: 'production',
         MALLOC_ARENA_MAX: '1',
         ...env,
-        ...(walls === null ? {} : { NODE_COMPILE_CACHE: walls.cacheFolder ?? undefined }),
+        ...(walls === null ? {} : { NODE_COMPILE_CACHE: walls.cacheFolder ?? undefined, [ENDED_WITH_SERVER]: '1' }),
       },
     }),
   );
   // Without descriptors left there are no pipes at all; `error` says so then.
   const pipe = (child.stdio as typeof child.stdio | undefined)?.[CHANNEL_DESCRIPTOR];
   const channel = new ServerChannel((pipe as Duplex | undefined) ?? new PassThrough().destroy(), mostBytes, TEXT);
-  return { child, channel };
+  const id = new StartedProcessId(child, walls?.isWrapped ?? false);
+  return { child, channel, id, exited: exitOf(child, id) };
+}
+
+function exitOf(child: ChildProcess, id: StartedProcessId): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => void id.gone().then(() => resolve(signal ?? `exit ${code}`)));
+    // One that could not be started never emits `exit`; of any other, a failed send shows as its exit.
+    child.on('error', (error) => (child.pid === undefined ? resolve(error.message) : id.signal('SIGKILL')));
+  });
 }
 
 function endsWithServer(): readonly string[] {

@@ -50,8 +50,10 @@ export interface HelperUsers {
 
 /** What stands around a process that opens guests' files for the server. */
 export interface HelperWalls {
-  /** Runs the process's own command, as the same process. */
+  /** Runs the process's own command. */
   readonly command: readonly string[];
+  /** The process is the only child of what the command starts, which ends with it; else it is the same. */
+  readonly isWrapped: boolean;
   /** Its last arguments, by which it is found when its server has died. */
   readonly marks: readonly string[];
   /** Folder of its compile cache, which no process that has seen a guest's bytes can write. Null: it has none. */

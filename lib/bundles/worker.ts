@@ -14,6 +14,7 @@ import { createZstdDecompress } from 'node:zlib';
 import { WorkerChannel } from '../base/channel.ts';
 import { writeStream } from '../base/effects.ts';
 import { hashFile } from '../base/hash-file.ts';
+import { endHelper } from '../base/helper-end.ts';
 import { becomeUser } from '../base/helper-user.ts';
 import { leaveSignalsToServer } from '../base/process-signals.ts';
 import { serializeError } from '../base/serialized-error.ts';
@@ -35,11 +36,7 @@ const CHECKSUM_BYTES = 4;
 /** Chunk size of expanding: up to this much is lost where a damaged file breaks off. */
 const EXPANDED_BYTES = 4096;
 
-const channel = new WorkerChannel(
-  (message) => void handle(message),
-  // A normal exit waits for V8's threads and has been seen to hang. Nothing here needs a clean-up.
-  () => process.kill(process.pid, 'SIGKILL'),
-);
+const channel = new WorkerChannel((message) => void handle(message), endHelper);
 leaveSignalsToServer();
 send({ ready: true });
 flushCompileCache();

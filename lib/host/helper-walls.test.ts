@@ -37,7 +37,7 @@ afterAll(async () => {
 /** What kind of file of the data folder a path is, without ids; null for what is no guest's SQLite file. */
 function kindOf(path: string): string | null {
   const at = relative(join(disk, 'data'), path);
-  if (!/^(live|cold|snapshots|blueprints|bundles|expanded|orphans)\//.test(at)) return null;
+  if (!/^(live|cold|archive|snapshots|blueprints|bundles|expanded|orphans)\//.test(at)) return null;
   if (at.startsWith('live/.staging/')) return 'live/.staging/…';
   return at.replace(/\.staging\/[^/]+/, '.staging/…').replace(/^(\w+)\/[^/]+(?=\/|\.sqlite)/, '$1/…');
 }
@@ -108,26 +108,26 @@ test.runIf(whyNot === null)(
       (await server.call('GET', '/api/settings/storage')).json.scrub as { last: object | null };
     await expect.poll(scrubbed, { timeout: 60_000 }).toMatchObject({ last: { rotten: 0 } });
     const ofScrubber = opened.seen().slice(before);
-    for (const path of ['cold/gamma.sqlite', `live/${beta}/vfs.sqlite`])
+    for (const path of ['cold/gamma.sqlite', 'archive/alpha.sqlite.zst', `live/${beta}/vfs.sqlite`])
       expect(ofScrubber.filter((one) => whoOf(one) === 'reader' && one.path.endsWith(path)).length).toBeGreaterThan(0);
     const guests = opened.seen().flatMap((one) => {
       const kind = kindOf(one.path);
       return kind === null ? [] : [{ ...one, kind, who: whoOf(one) }];
     });
-    const table = guests.map(({ who, kind, uid, capabilities, net, files }) =>
+    const table = guests.map(({ who, kind, uid, capabilities, net, files, pids, isFiltered }) =>
       [
         ...[who.padEnd(6), kind.padEnd(26), uid === 0 ? 'root' : 'own user'],
         ...[capabilities === 0n ? 'no capability' : 'all of them', net ? 'no network' : 'network'],
-        files ? 'its room' : 'all files',
+        ...[files ? 'its room' : 'all files', pids ? 'its processes' : 'all', isFiltered ? 'filter' : 'no filter'],
       ].join('  '),
     );
     process.stdout.write(`${[...new Set(table)].sort().join('\n')}\n`);
     const behind = guests.filter(({ who }) => who !== 'server');
     for (const who of ['reader', 'bundle', 'worker'])
       expect(new Set(behind.filter((one) => one.who === who).map(({ kind }) => kind)).size).toBeGreaterThan(3);
-    for (const { who, path, uid, capabilities, net, files } of behind)
-      expect({ who, path, isOwn: uid >= FIRST_USER, capabilities, net, files }).toEqual({
-        ...{ who, path, isOwn: true, capabilities: 0n, net: true, files: true },
+    for (const { who, path, uid, capabilities, net, files, pids, isFiltered } of behind)
+      expect({ who, path, isOwn: uid >= FIRST_USER, capabilities, net, files, pids, isFiltered }).toEqual({
+        ...{ who, path, isOwn: true, capabilities: 0n, net: true, files: true, pids: true, isFiltered: true },
       });
     // The server hashes, moves and sends files. One that it opened as a database has a log, which it looked into.
     const logs = guests.filter(({ who, kind }) => who === 'server' && /-(?:wal|shm|journal)$/.test(kind));

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { NO_PROCESS } from '../base/started-process-id.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
-import { NO_PROCESS } from '../instance/processes/worker-process-id.ts';
 import { liveFile, observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { NO_PROCESS } from '../instance/processes/worker-process-id.ts';
+import { NO_PROCESS } from '../base/started-process-id.ts';
 import { observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 

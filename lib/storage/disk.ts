@@ -6,7 +6,7 @@
 import { constants as fsConstants, statSync } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { chmodFile, copyFile, makeFolder, removeTree, syncFolder } from '../base/effects.ts';
+import { chmodFile, copyFile, giveToNow, makeFolder, removeTree, syncFolder } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { isStrangers, isThereNow } from '../base/strangers-file.ts';
 import { copyDrawer } from '../registry/copies.ts';
@@ -20,6 +20,7 @@ const LOG_SUFFIXES: readonly LogSuffix[] = ['-wal', '-journal', '-shm'];
 const AT_ONCE = 16;
 /** `st_blocks` counts these, whatever the filesystem's own are. */
 const BLOCK_BYTES = 512;
+const GROUP_MAY_READ = 0o040;
 
 interface DiskFileOptions {
   packed?: boolean;
@@ -69,10 +70,10 @@ export function fileOnDisk(
   };
 }
 
-/** A file that was given to a group to be read stays so. */
-function readByGroup(path: string): number {
+/** The group that a file was given to, to be read; null where it was given to none. */
+function groupThatReads(path: string): number | null {
   const { gid, mode } = statSync(path);
-  return gid === process.getgid?.() ? 0 : mode & 0o040;
+  return process.getuid?.() === 0 && gid !== process.getgid?.() && (mode & GROUP_MAY_READ) !== 0 ? gid : null;
 }
 
 function notThere(): WinterdockError {
@@ -161,7 +162,7 @@ function createSealedDrawer(dataFolder: string, folder: string, mode: number): D
     async put(source, key) {
       const path = pathOf(key);
       refuseTaken(path, key);
-      await chmodFile(source, mode | readByGroup(source));
+      await chmodFile(source, mode | (groupThatReads(source) === null ? 0 : GROUP_MAY_READ));
       await (await moveFile(source, path, stagingFor(dataFolder, path))).makeDurable();
       return null;
     },
@@ -189,6 +190,10 @@ export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Dra
       let sha256: string | null = null;
       await intoPlace(path, stagingFor(dataFolder, path), async (unfinished) => {
         sha256 = await pack(source, unfinished);
+        const group = groupThatReads(source);
+        if (group === null) return;
+        giveToNow(unfinished, 0, group);
+        await chmodFile(unfinished, 0o600 | GROUP_MAY_READ);
       });
       return sha256;
     },

@@ -18,9 +18,12 @@ export interface Opening {
   gid: number;
   /** Effective capabilities, as a number. */
   capabilities: bigint;
-  /** It has a network or file system namespace of its own. */
+  /** It has a namespace of its own: of the network, of the file system, of processes. */
   net: boolean;
   files: boolean;
+  pids: boolean;
+  /** A filter of system calls stands around it. */
+  isFiltered: boolean;
 }
 
 /**
@@ -46,7 +49,8 @@ while (sysread($events, my $batch, 4096)) {
     open($file, "<", "/proc/$pid/cmdline"); my $program = join "", <$file>; close $file; $program =~ tr/\0\n\t/   /;
     my ($uid) = $status =~ /^Uid:\s+\d+\s+(\d+)/m; my ($gid) = $status =~ /^Gid:\s+\d+\s+(\d+)/m;
     my ($caps) = $status =~ /^CapEff:\s+(\w+)/m;
-    my @apart = map { (readlink "/proc/$pid/ns/$_") ne (readlink "/proc/self/ns/$_") ? 1 : 0 } qw(net mnt);
+    my @apart = map { (readlink "/proc/$pid/ns/$_") ne (readlink "/proc/self/ns/$_") ? 1 : 0 } qw(net mnt pid);
+    push @apart, $status =~ /^Seccomp:\s+2/m ? 1 : 0;
     print $list join("\t", $pid, $uid, $gid, $caps, @apart, $path, $program), "\n";
     syswrite $events, pack("l L", $fd, 1);
     require POSIX; POSIX::close($fd);
@@ -87,10 +91,11 @@ export class OpenedFiles {
   seen(): Opening[] {
     const lines = readFileSync(this.#list, 'utf8').split('\n').slice(0, -1);
     return lines.map((line) => {
-      const [pid, uid, gid, caps, net, files, path = '', program = ''] = line.split('\t');
+      const [pid, uid, gid, caps, net, files, pids, filtered, path = '', program = ''] = line.split('\t');
       return {
         ...{ path, program, pid: Number(pid), uid: Number(uid), gid: Number(gid) },
         ...{ capabilities: BigInt(`0x${caps || '0'}`), net: net === '1', files: files === '1' },
+        ...{ pids: pids === '1', isFiltered: filtered === '1' },
       };
     });
   }

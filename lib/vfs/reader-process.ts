@@ -55,37 +55,28 @@ export interface ReaderStart {
 }
 
 export class ReaderProcess {
-  readonly #child: StartedHelper['child'];
   readonly #channel: StartedHelper['channel'];
+  readonly #id: StartedHelper['id'];
   readonly #exited: Promise<void>;
   #pending: { id: number; resolve: (answer: ReaderJobResult) => void; reject: (error: unknown) => void } | null = null;
   #nextId = 1;
   #why: JobDeath = 'crash';
   #stderr = '';
+  #isKilled = false;
   /** Whose files it has opened, and whose alone it opens from then on. Null: it has opened none. */
   user: FileUser | null = null;
 
-  private constructor({ child, channel }: StartedHelper) {
-    this.#child = child;
+  private constructor({ child, channel, id, exited }: StartedHelper) {
     this.#channel = channel;
-    this.#exited = new Promise((resolve) => {
-      const gone = (how: string) => {
-        const detail = `A reader ended (${how}). ${this.#stderr}`.trim();
-        this.#settle((pending) => pending.reject(new ReaderDeath(this.#why, detail)));
-        resolve();
-      };
-      child.once('exit', (code, signal) => {
-        if (signal === 'SIGBUS') this.#why = 'disk';
-        gone(signal ?? `exit ${code}`);
-      });
-      // One that could not be started never emits `exit`.
-      child.on('error', (error) => child.pid === undefined && gone(error.message));
+    this.#id = id;
+    this.#exited = exited.then((how) => {
+      if (how === 'SIGBUS') this.#why = 'disk';
+      const detail = `A reader ended (${how}). ${this.#stderr}`.trim();
+      this.#settle((pending) => pending.reject(new ReaderDeath(this.#why, detail)));
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
     });
-    // A failed send shows as the process's exit. An unhandled error event would end the server.
-    child.on('error', () => this.#child.kill('SIGKILL'));
   }
 
   /**
@@ -106,19 +97,14 @@ export class ReaderProcess {
     const helper = startHelper(start);
     const reader = new ReaderProcess(helper);
     await reader.#ready();
-    const { pid } = helper.child;
-    if (pid !== undefined) lower(pid, niceness);
+    lower(helper.id.pid, niceness);
     helper.channel.onMessage((message) => reader.#take(message));
     return reader;
   }
 
-  get pid(): number | undefined {
-    return this.#child.pid;
-  }
-
   /** False as soon as it is killed, disconnected or gone. */
   get alive(): boolean {
-    return this.#channel.isOpen && !this.#child.killed;
+    return this.#channel.isOpen && !this.#isKilled;
   }
 
   /** Resolves when the process is gone. */
@@ -141,7 +127,7 @@ export class ReaderProcess {
     this.#nextId += 1;
     const timeout = setTimeout(() => this.kill('timeout'), limits.timeoutMs);
     const memory = setInterval(() => {
-      if (privateBytes(this.#child.pid) > limits.memoryBytes) this.kill('memory');
+      if (privateBytes(this.#id.pid) > limits.memoryBytes) this.kill('memory');
     }, MEMORY_INTERVAL_MS);
     const answered = new Promise<ReaderJobResult>((resolve, reject) => {
       this.#pending = { id, resolve, reject };
@@ -157,13 +143,13 @@ export class ReaderProcess {
   /** Sends SIGKILL. The job's error names the first reason given. */
   kill(why: JobDeath): void {
     if (this.#why === 'crash') this.#why = why;
-    this.#child.kill('SIGKILL');
+    this.#end();
   }
 
   /** Lets an idle process end by itself and waits for it. */
   async end(): Promise<void> {
     this.#channel.close();
-    const late = setTimeout(() => this.#child.kill('SIGKILL'), 2000);
+    const late = setTimeout(() => this.#end(), 2000);
     await this.#exited;
     clearTimeout(late);
   }
@@ -173,17 +159,24 @@ export class ReaderProcess {
     const silent = new Promise<'silent'>((resolve) => {
       timer = setTimeout(() => resolve('silent'), START_TIMEOUT_MS);
     });
-    const ready = new Promise<'ready'>((resolve) => this.#channel.onMessage(() => resolve('ready')));
+    const said = new Promise<void>((resolve) => this.#channel.onMessage(() => resolve()));
+    // Its limits are those of the process itself.
+    const ready = said.then(() => this.#id.known).then(() => 'ready' as const);
     const first = await Promise.race([ready, silent, this.#exited.then(() => 'ended' as const)]);
     clearTimeout(timer);
     if (first === 'ready') return;
-    this.#child.kill('SIGKILL');
+    this.#end();
     throw new WinterdockError('capacity', 'A reader process could not be started.', {
       retryAfterSeconds: 1,
       cause: new Error(
         `It ${first === 'silent' ? `said nothing for ${START_TIMEOUT_MS} ms` : 'ended'}. ${this.#stderr}`.trim(),
       ),
     });
+  }
+
+  #end(): void {
+    this.#isKilled = true;
+    this.#id.signal('SIGKILL');
   }
 
   #take(message: unknown): void {

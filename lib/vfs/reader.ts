@@ -11,6 +11,7 @@ import { createZstdDecompress } from 'node:zlib';
 import { WorkerChannel } from '../base/channel.ts';
 import { isMachineFailure, isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import { hashFile } from '../base/hash-file.ts';
+import { ENDED_WITH_SERVER, endHelper } from '../base/helper-end.ts';
 import { becomeUser } from '../base/helper-user.ts';
 import { leaveSignalsToServer } from '../base/process-signals.ts';
 import { serializeError } from '../base/serialized-error.ts';
@@ -34,11 +35,7 @@ const HASH_CHUNK_BYTES = 1024 * 1024;
 const server = process.ppid;
 let watch: Worker | undefined;
 
-const channel = new WorkerChannel(
-  (message) => void take(message),
-  // A normal exit waits for V8's threads and has been seen to hang. Nothing here needs a clean-up.
-  () => process.kill(process.pid, 'SIGKILL'),
-);
+const channel = new WorkerChannel((message) => void take(message), endHelper);
 leaveSignalsToServer();
 say({ ready: true });
 flushCompileCache();
@@ -144,11 +141,12 @@ function structure(path: string): Pick<FileCheck, 'quickCheck' | 'identity'> {
 }
 
 /**
- * SQL of guests or a copy can block this thread for any time, and then it would not notice the server's end. A second
- * thread does. It is started with the first such job only, because it takes 10 MB.
+ * SQL of guests or a copy can block this thread for any time, and then it would not notice the server's end. Where
+ * nobody else ends this process then, a second thread does. It is started with the first such job only, because it
+ * takes 10 MB.
  */
 async function startWatch(): Promise<void> {
-  if (watch) return;
+  if (watch || process.env[ENDED_WITH_SERVER] !== undefined) return;
   watch = new Worker(new URL('./reader-watch.ts', import.meta.url), {
     workerData: { server },
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2 },

@@ -116,8 +116,7 @@ class ReaderPool implements Readers {
     this.#checks = {
       background: new JobQueue('check', start(19), checkLimits),
       urgent: new JobQueue('check', start(0), checkLimits),
-      // Compressed by the server and only expanded: no guest decided a byte of its form.
-      packed: new JobQueue('check', { ...start(19), walls: null }, checkLimits),
+      packed: new JobQueue('check', start(19), checkLimits),
     };
     const copyLimits = { timeoutMs: LONG_TIMEOUT_MS, memoryBytes };
     this.#copies = Array.from({ length: COPY_QUEUES }, () => new JobQueue('copy', start(COPY_NICENESS), copyLimits));
@@ -140,7 +139,7 @@ class ReaderPool implements Readers {
   async check(path: string, { urgent = false, packed = false } = {}): Promise<FileCheck> {
     if (this.#stopped) throw readersStopping();
     const queue = packed ? this.#checks.packed : urgent ? this.#checks.urgent : this.#checks.background;
-    const users = packed ? null : this.#users;
+    const users = this.#users;
     const folder = this.#copiesIn;
     if (folder !== null && users !== null && users.readerAsItIs(path) === null) {
       const copy = join(folder, randomUUID());

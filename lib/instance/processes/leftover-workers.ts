@@ -4,8 +4,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { holdsFiles, processStat, STAT } from '../../base/process-stat.ts';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from './process.ts';
-import { holdsFiles, processStat, STAT } from './process-stat.ts';
 
 const POLL_MS = 5;
 /** The longest wait for a killed process; one may hang in disk I/O. */

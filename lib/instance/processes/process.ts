@@ -15,13 +15,13 @@ import { CHANNEL_DESCRIPTOR, ServerChannel } from '../../base/channel.ts';
 import { makeFolderNow } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import { NO_DEBUGGER } from '../../base/process-signals.ts';
+import { processStat, STAT, withForked } from '../../base/process-stat.ts';
+import { StartedProcessId } from '../../base/started-process-id.ts';
 import { withoutSignalsUnlessStarted } from '../../base/unstarted.ts';
 import { MOST_REQUEST_BYTES } from '../../outgoing/network-limits.ts';
 import { emptyOfStrangers } from '../../storage/landing.ts';
 import { parseFromInstance } from '../protocol.ts';
-import { processStat, STAT, withForked } from './process-stat.ts';
 import type { OwnUser, User } from './walls/user.ts';
-import { WorkerProcessId } from './worker-process-id.ts';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = dirname(dirname(dirname(HERE)));
@@ -191,7 +191,7 @@ function startProcess(
   const [file = '', ...args] = command;
   // No session of its own: where the kernel groups processes by sessions, its niceness would count for nothing.
   const child = withoutSignalsUnlessStarted(spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env }));
-  const id = new WorkerProcessId(child, isWrapped);
+  const id = new StartedProcessId(child, isWrapped);
   // Without descriptors left there are no pipes at all; `error` says so then.
   const pipe = (child.stdio as typeof child.stdio | undefined)?.[CHANNEL_DESCRIPTOR];
   const channel = new ServerChannel((pipe as Duplex | undefined) ?? new PassThrough().destroy(), MOST_REQUEST_BYTES);
@@ -236,7 +236,7 @@ function guard(): readonly string[] {
 /** How a child with a channel ended: its exit code or signal, after its last message was received. */
 function exitOf(
   child: ChildProcess,
-  { channel, id, stderr }: Pick<Worker, 'channel' | 'stderr'> & { id: WorkerProcessId },
+  { channel, id, stderr }: Pick<Worker, 'channel' | 'stderr'> & { id: StartedProcessId },
 ): Promise<string> {
   return new Promise((resolve) => {
     const closed = new Promise((all) => child.once('close', all));
@@ -279,7 +279,7 @@ export function serverMark(pid: number): string {
 }
 
 function readiness(
-  { id, channel, exited, stderr }: Pick<Worker, 'channel' | 'exited' | 'stderr'> & { id: WorkerProcessId },
+  { id, channel, exited, stderr }: Pick<Worker, 'channel' | 'exited' | 'stderr'> & { id: StartedProcessId },
   maxStartMs: number,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -314,7 +314,7 @@ function readiness(
  * What is wrong with the first message of a worker; null when nothing is. Its memory is watched, and it is paused and
  * killed, by the id that the server got: were that a wrapper's, the limit would silently be that of the wrapper.
  */
-function readyProblem(message: unknown, id: WorkerProcessId): string | null {
+function readyProblem(message: unknown, id: StartedProcessId): string | null {
   const ready = parseFromInstance(message);
   return ready?.type === 'ready' ? id.problemWith(ready.pid) : 'its first message was not "ready"';
 }

@@ -4,11 +4,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { withForked } from '../../../base/process-stat.ts';
 import { WALLS } from '../../../base/walls.ts';
 import { isRunning } from '../../testing/stage.ts';
 import { MemoryBudget } from '../memory-budget.ts';
 import { startWorkerProcess } from '../process.ts';
-import { withForked } from '../process-stat.ts';
 import { SupervisedInstance } from '../supervisor.ts';
 import { giveSandbox } from './user.ts';
 import { buildWalls, type Walls } from './walls.ts';

@@ -1,28 +1,34 @@
 /**
- * The walls of helpers, the processes that open guests' files for the server: the room, the capabilities and the users
- * that the server's workers have, with other folders in the room. Finds out once whether this machine gives them.
- * Knows nothing of what helpers do.
+ * The walls of helpers, the processes that open guests' files for the server: those of workers, with other folders in
+ * the room. Finds out once whether this machine gives them. Knows nothing of what helpers do.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { makeFolderNow } from '../../../base/effects.ts';
 import { messageOf } from '../../../base/errors.ts';
+import { StartedProcessId } from '../../../base/started-process-id.ts';
 import { withoutSignalsUnlessStarted } from '../../../base/unstarted.ts';
 import { type HelperWalls, WALLS, type Wall, type WallStates } from '../../../base/walls.ts';
 import { compileCacheFolder } from '../compile-cache.ts';
 import { FOLDER_MARK, READABLE_CODE, SERVER_MARK, serverMark, withRealPath } from '../process.ts';
 import { helperUsers } from './helper-users.ts';
-import { isApart, type NamespaceWall, namespaceCommand } from './namespaces.ts';
+import { loaderCommand, loaderProblem } from './loader.ts';
+import { isApart, NAMESPACE_WALLS, namespaceCommand, wrapperCommand } from './namespaces.ts';
+import { isFiltered } from './proof.ts';
 import { buildRoom, type Room, toolPath } from './room.ts';
+import { seccompFilter } from './seccomp-filter.ts';
+import { startServerGuard } from './server-guard.ts';
 import { hasSandboxUsers, requirePassage, userFor, WORKER_USER } from './user.ts';
 
 export interface HelperWallsOptions {
   dataFolder: string;
   /** Parent of compile caches; null: they have none. */
   cacheFolder: string | null;
-  /** The walls that stand around workers: helpers have these, but for `pid` and `seccomp`. */
+  /** The walls that stand around workers: helpers have these. */
   states: WallStates;
   /** Folders (absolute) outside the data folder that helpers read or write too. Default: none. */
   outside?: { readable?: readonly string[]; writable?: readonly string[] };
@@ -36,10 +42,15 @@ export interface HelperWallsOptions {
 const READ = ['cold', 'archive', 'snapshots', 'blueprints', 'orphans', 'expanded'];
 /** Those they write: beside that their own user has to be given a file in it. */
 const WRITTEN = ['live', 'bundles', ...['cold', 'snapshots', 'blueprints'].map((drawer) => join(drawer, '.staging'))];
-/** One of processes would put another process before it, whose memory would be watched in its place. */
-const OWN_NAMESPACES: readonly NamespaceWall[] = ['net', 'ipc'];
-const NOT_AROUND_HELPERS: ReadonlySet<Wall> = new Set(['pid', 'seccomp']);
 const FLAGS = ['--pdeathsig', 'KILL', '--no-new-privs', '--inh-caps=-all'];
+/** Sets of namespaces that are tried where nobody has found out which there are. */
+const NAMESPACES = [
+  { net: true, pid: true, ipc: true },
+  { net: true, pid: false, ipc: true },
+  { net: false, pid: false, ipc: false },
+] as const;
+/** How long the id of a process that has begun may be unknown, in milliseconds. */
+const MAX_KNOWN_MS = 5000;
 const ROOT_IN_GROUP = ['--reuid=0', `--regid=${WORKER_USER}`, '--clear-groups'];
 /** Root of root's server that cannot give each sandbox a user: files of others are opened, and nothing else is done. */
 const OPENS_FILES = 'dac_override,+chown,+fowner';
@@ -53,6 +64,12 @@ export async function buildHelperWalls(options: HelperWallsOptions): Promise<Hel
   const hasUsers = isRoot && states.uid && hasSandboxUsers();
   const outside = [...(options.outside?.readable ?? []), ...(options.outside?.writable ?? [])];
   let room: Room | null = null;
+  // A helper that becomes a file's user no longer gets the kernel's signal of its server's end.
+  const guard = hasUsers ? startServerGuard() : null;
+  const close = () => {
+    guard?.close();
+    room?.close();
+  };
   try {
     room = await roomFor(options);
     // In a room what lies above a folder is the room's.
@@ -61,26 +78,29 @@ export async function buildHelperWalls(options: HelperWallsOptions): Promise<Hel
     const mayBound = isRoot || room !== null;
     const command = [
       ...(room?.enter ?? []),
-      ...namespaceCommand(OWN_NAMESPACES.filter((wall) => states[wall])),
+      ...(states.pid ? wrapperCommand(setpriv) : []),
+      ...namespaceCommand(NAMESPACE_WALLS.filter((wall) => states[wall])),
       ...(room?.enterFiles ?? []),
       setpriv,
       ...FLAGS,
       ...(mayBound ? [`--bounding-set=${bound}`] : []),
       ...(hasUsers ? ROOT_IN_GROUP : []),
+      ...loaderCommand({ filter: states.seccomp ? seccompFilter() : null, keepsStatm: false, mostFileBytes: null }),
     ];
-    const inForce: WallStates = { ...states, uid: hasUsers, pid: false, seccomp: false };
+    const inForce: WallStates = { ...states, uid: hasUsers };
     await prove(command, inForce);
     const folders = [dataFolder, ...outside].flatMap(withRealPath);
     return {
       command,
+      isWrapped: inForce.pid,
       marks: [`${FOLDER_MARK}=${dataFolder}`, `${SERVER_MARK}=${serverMark(process.pid)}`],
       cacheFolder: cacheFor(options),
       users: hasUsers ? helperUsers(folders) : null,
       states: inForce,
-      close: () => room?.close(),
+      close,
     };
   } catch (error) {
-    room?.close();
+    close();
     tell(messageOf(error));
     return null;
   }
@@ -98,9 +118,11 @@ export async function findHelperWalls(
   const missing = new Map<Wall, string>();
   const reasons: string[] = process.platform === 'linux' ? [] : ['only Linux has it'];
   if (toolPath('setpriv') === null) reasons.push('setpriv (util-linux) is not installed');
+  const whyNoFilter = await loaderProblem();
+  const filters = whyNoFilter === null ? [true, false] : [false];
   const attempts = (hasUsers ? [true, false] : [false]).flatMap((uid) =>
     [true, false].flatMap((files) =>
-      [true, false].map((own) => ({ net: own, uid, caps: true, files, pid: false, ipc: own, seccomp: false })),
+      NAMESPACES.flatMap((own) => filters.map((seccomp) => ({ ...own, uid, caps: true, files, seccomp }))),
     ),
   );
   let walls: HelperWalls | null = null;
@@ -110,8 +132,9 @@ export async function findHelperWalls(
   }
   const noUsers = isRoot ? 'this data folder is not root’s' : 'this program does not run as root';
   for (const wall of WALLS) {
-    if (NOT_AROUND_HELPERS.has(wall) || walls?.states[wall]) continue;
-    missing.set(wall, wall === 'uid' && !hasUsers ? noUsers : (reasons[0] ?? 'this machine does not give it'));
+    if (walls?.states[wall]) continue;
+    const own = wall === 'uid' && !hasUsers ? noUsers : wall === 'seccomp' ? whyNoFilter : null;
+    missing.set(wall, own ?? reasons[0] ?? 'this machine does not give it');
   }
   return { walls, missing };
 }
@@ -126,7 +149,8 @@ function cacheFor({ cacheFolder }: HelperWallsOptions): string | null {
 
 async function roomFor(options: HelperWallsOptions): Promise<Room | null> {
   const { dataFolder, states, outside } = options;
-  if (!states.files) return process.getuid?.() === 0 || !states.net ? null : buildRoom(null);
+  const isEntered = process.getuid?.() !== 0 && NAMESPACE_WALLS.some((wall) => states[wall]);
+  if (!states.files) return isEntered ? buildRoom(null) : null;
   const [read = [], written = []] = [READ, WRITTEN].map((names) => names.map((name) => join(dataFolder, name)));
   const makes = options.makesFolders ?? true;
   if (makes) for (const folder of [...read, ...written]) makeFolderNow(folder);
@@ -147,23 +171,26 @@ async function roomFor(options: HelperWallsOptions): Promise<Room | null> {
 /** Starts something small behind the walls and looks at it. Throws an Error that says what is wrong. */
 async function prove(command: readonly string[], states: WallStates): Promise<void> {
   const [file = '', ...args] = command;
-  const child: ChildProcess = withoutSignalsUnlessStarted(
-    spawn(file, [...args, '/bin/sh', '-c', 'echo ready; read -r line'], {
-      env: { NODE_ENV: 'production' },
-      stdio: 'pipe',
-    }),
+  const child = withoutSignalsUnlessStarted(
+    spawn(file, [...args, '/bin/sh', '-c', 'echo ready; read -r line'], { env: { NODE_ENV: 'production' } }),
   );
+  const id = new StartedProcessId(child, states.pid);
   try {
+    const complaint = text(child.stderr);
     const ended = once(child, 'close').then(() => false);
     ended.catch(() => {});
-    const isReady = await Promise.race([once(child.stdout ?? child, 'data').then(() => true), ended]);
-    if (!isReady) throw new Error('a helper does not start behind its walls');
-    const kinds = { net: 'net', ipc: 'ipc', files: 'mnt' } as const;
-    const missing = (['net', 'ipc', 'files'] as const).filter(
-      (wall) => states[wall] && !isApart(child.pid ?? 0, kinds[wall]),
-    );
+    const isReady = await Promise.race([once(child.stdout, 'data').then(() => true), ended]);
+    if (!isReady)
+      throw new Error((await complaint).trim().split('\n')[0] || 'a helper does not start behind its walls');
+    const pid = await Promise.race([id.known, pause(MAX_KNOWN_MS, 0)]);
+    const holds: Partial<Record<Wall, () => boolean>> = {
+      ...Object.fromEntries(NAMESPACE_WALLS.map((wall) => [wall, () => isApart(pid, wall)])),
+      files: () => isApart(pid, 'mnt'),
+      seccomp: () => isFiltered(pid),
+    };
+    const missing = WALLS.filter((wall) => states[wall] && holds[wall]?.() === false);
     if (missing.length > 0) throw new Error(`${missing.join(', ')} does not hold around a helper`);
   } finally {
-    child.kill('SIGKILL');
+    id.signal('SIGKILL');
   }
 }

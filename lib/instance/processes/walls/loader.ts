@@ -1,11 +1,12 @@
 /**
- * The last program before a worker's own: closes what descriptors it has inherited, bounds what it may take, and loads
- * the filter of system calls where it can. Perl, which Debian and Ubuntu always have, makes the calls; a shell does
- * what it can where there is none. Knows nothing of the other walls.
+ * The last program before a worker's or a helper's own: closes what descriptors it has inherited, bounds what it may
+ * take, and loads the filter of system calls where it can. Perl, which Debian and Ubuntu always have, makes the calls;
+ * a shell does what it can where there is none. Knows nothing of the other walls.
  */
 import { STATM_DESCRIPTOR } from '../../../base/resident-memory.ts';
+import { problemWithCommand } from './namespaces.ts';
 import { toolPath } from './room.ts';
-import type { SeccompFilter } from './seccomp-filter.ts';
+import { type SeccompFilter, seccompFilter } from './seccomp-filter.ts';
 
 /** The calls that the loader makes itself. */
 const CALLS: Partial<
@@ -40,10 +41,11 @@ export interface LoaderOptions {
   mostFileBytes: number | null;
 }
 
-/** Why no filter can be loaded here; null when one can, as far as can be told without trying. */
-export function loaderProblem(): string | null {
+/** Why no filter of system calls can be loaded here; null when one was. */
+export async function loaderProblem(): Promise<string | null> {
   if (CALLS[process.arch] === undefined) return `there is no filter for ${process.arch}`;
-  return toolPath('perl') === null ? 'perl is not installed' : null;
+  if (toolPath('perl') === null) return 'perl is not installed';
+  return problemWithCommand(loaderCommand({ filter: seccompFilter(), keepsStatm: false, mostFileBytes: null }));
 }
 
 /** The command that runs what follows it, as the same process. Without perl there must be no filter. */

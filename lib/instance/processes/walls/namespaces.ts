@@ -29,6 +29,14 @@ export function namespaceCommand(walls: readonly NamespaceWall[]): string[] {
   return unshare === null || walls.length === 0 ? [] : [unshare, ...walls.flatMap((wall) => FLAGS[wall]), '--'];
 }
 
+/** A wrapper stays in the server's process group, and the default of these would end it with what it waits for. */
+const DEAF_TO_TERMINALS = ['/bin/sh', '-c', `trap '' HUP QUIT; unset PWD; exec "$@"`, 'sh'];
+
+/** Runs the command of a namespace of processes: the wrapper ends with its server, and what it has begun with it. */
+export function wrapperCommand(setpriv: string): string[] {
+  return [...DEAF_TO_TERMINALS, setpriv, '--pdeathsig', 'KILL'];
+}
+
 /**
  * Which of the namespaces this machine gives to what runs behind `enter`, and why it does not give the others. Tries
  * all at once first.

@@ -72,11 +72,7 @@ function holds(wall: Wall, pid: number, user: User | null): boolean {
   if (wall === 'files') return isApart(pid, 'mnt');
   if (wall === 'net' || wall === 'pid' || wall === 'ipc') return isApart(pid, wall);
   const field = (name: string) => fieldOf(pid, name);
-  if (wall === 'seccomp') {
-    // A container has put a filter around this process too. Kernels before 5.9 do not count them.
-    const [own = 0, its = 0] = [process.pid, pid].map((one) => Number(fieldOf(one, 'Seccomp_filters')[0] ?? 0));
-    return field('Seccomp')[0] === SECCOMP_FILTERED && (own === 0 || its > own);
-  }
+  if (wall === 'seccomp') return isFiltered(pid);
   if (wall === 'uid') {
     return (
       field('Uid').every((id) => Number(id) === user?.uid) && field('Gid').every((id) => Number(id) === WORKER_USER)
@@ -84,6 +80,13 @@ function holds(wall: Wall, pid: number, user: User | null): boolean {
   }
   const none = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].every((name) => /^0+$/.test(field(name)[0] ?? ''));
   return none && field('NoNewPrivs')[0] === '1';
+}
+
+/** Whether a filter of system calls stands around a process that does not stand around this one. */
+export function isFiltered(pid: number): boolean {
+  // A container has put a filter around this process too. Kernels before 5.9 do not count them.
+  const [own = 0, its = 0] = [process.pid, pid].map((one) => Number(fieldOf(one, 'Seccomp_filters')[0] ?? 0));
+  return fieldOf(pid, 'Seccomp')[0] === SECCOMP_FILTERED && (own === 0 || its > own);
 }
 
 /** A field of what the kernel says of a process. */

@@ -1,7 +1,7 @@
 /**
- * Ends the workers of a server that dies. The kernel's own signal for that, which setpriv asks for, is lost by a
- * process that changes its user, and one whose thread is blocked, or that is paused, cannot notice anything. Knows
- * nothing of workers but their mark.
+ * Ends the workers and helpers of a server that dies. The kernel's own signal for that, which setpriv asks for, is lost
+ * by a process that changes its user, and one whose thread is blocked, or that is paused, cannot notice anything. Knows
+ * nothing of them but their mark.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { withoutSignalsUnlessStarted } from '../../../base/unstarted.ts';
@@ -24,12 +24,33 @@ done`;
 const RESTART_MS = 1000;
 
 export interface ServerGuard {
-  /** Workers end by themselves or by the server from here on. */
+  /** Workers and helpers end by themselves or by the server from here on. */
   close(): void;
 }
 
-/** Starts the guard of this process: a shell, which is started again should somebody end it. */
+/** Who needs the one guard of this process. */
+let holders = 0;
+let guard: ServerGuard | null = null;
+
+/** Starts the guard of this process, which ends its workers and helpers, unless it is there. */
 export function startServerGuard(): ServerGuard {
+  holders += 1;
+  guard ??= startShell();
+  let isClosed = false;
+  return {
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      holders -= 1;
+      if (holders > 0) return;
+      guard?.close();
+      guard = null;
+    },
+  };
+}
+
+/** A shell, which is started again should somebody end it. */
+function startShell(): ServerGuard {
   let child: ChildProcess | null = null;
   let isClosed = false;
   const start = () => {

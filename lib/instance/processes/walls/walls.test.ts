@@ -15,13 +15,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { processStat, STAT } from '../../../base/process-stat.ts';
 import { residentBytes } from '../../../base/resident-memory.ts';
 import { WALLS } from '../../../base/walls.ts';
 import type { InstanceProcess } from '../../instance.ts';
 import { startScriptedWorker } from '../../testing/scripted-worker.ts';
 import { isRunning, pssMib, stage } from '../../testing/stage.ts';
 import { createPool } from '../pool.ts';
-import { processStat, STAT } from '../process-stat.ts';
 import { prepareUser, WORKER_USER } from './user.ts';
 import { buildWalls, requireWalls, wallsAtStart } from './walls.ts';
 

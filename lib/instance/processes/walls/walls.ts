@@ -11,13 +11,7 @@ import { WALLS, type Wall, type WallStates } from '../../../base/walls.ts';
 import { compileCacheFolder } from '../compile-cache.ts';
 import { READABLE_CODE, type WorkerWalls, withRealPath } from '../process.ts';
 import { loaderCommand, loaderProblem } from './loader.ts';
-import {
-  findNamespaces,
-  NAMESPACE_WALLS,
-  type NamespaceWall,
-  namespaceCommand,
-  problemWithCommand,
-} from './namespaces.ts';
+import { findNamespaces, NAMESPACE_WALLS, type NamespaceWall, namespaceCommand, wrapperCommand } from './namespaces.ts';
 import { MAY_NOT_SIGNAL, problemWith } from './proof.ts';
 import { buildRoom, type Room, toolPath } from './room.ts';
 import { seccompFilter } from './seccomp-filter.ts';
@@ -62,8 +56,6 @@ const BOUND = ['--bounding-set=-all'];
 const BOUND_TO_CHANGE_USER = ['--bounding-set=-all,+setuid'];
 const ROOT_IN_GROUP: User = { uid: 0, gid: WORKER_USER };
 const DIES_WITH_SERVER = ['--pdeathsig', 'KILL'];
-/** A wrapper stays in the server's process group, and the default of these would end it with its worker. */
-const DEAF_TO_TERMINALS = ['/bin/sh', '-c', `trap '' HUP QUIT; unset PWD; exec "$@"`, 'sh'];
 /**
  * The largest file that a worker may write, beside the sizes of two sandboxes, for a log may be as long as its file. A
  * sandbox from before its server was given a smaller maximum can be so much larger.
@@ -227,9 +219,7 @@ function commandOf({ room, setpriv, namespaces, seccomp, caps, user, ownUser, mo
   const flags = [...(caps ? NO_CAPABILITIES : []), ...(caps && mayBound ? bound : []), ...otherUser];
   return [
     ...(room?.enter ?? []),
-    // A wrapper ends with its server, and what it has begun ends with the wrapper.
-    ...(namespaces.includes('pid') ? DEAF_TO_TERMINALS : []),
-    ...(setpriv !== null && namespaces.includes('pid') ? [setpriv, ...DIES_WITH_SERVER] : []),
+    ...(setpriv !== null && namespaces.includes('pid') ? wrapperCommand(setpriv) : []),
     ...namespaceCommand(namespaces),
     ...(room?.enterFiles ?? []),
     ...(setpriv === null ? [] : [setpriv, ...DIES_WITH_SERVER, ...flags]),
@@ -344,8 +334,7 @@ async function findOwnNamespaces(
 
 /** Whether a filter of system calls can be loaded here. */
 async function canFilter(missing: Map<Wall, string>): Promise<boolean> {
-  const options = { filter: seccompFilter(), keepsStatm: false, mostFileBytes: null };
-  const problem = loaderProblem() ?? (await problemWithCommand(loaderCommand(options)));
+  const problem = await loaderProblem();
   if (problem !== null) missing.set('seccomp', problem);
   return problem === null;
 }

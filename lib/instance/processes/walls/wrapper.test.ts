@@ -3,10 +3,10 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { processStat, STAT } from '../../../base/process-stat.ts';
 import { WALLS } from '../../../base/walls.ts';
 import { isRunning } from '../../testing/stage.ts';
 import { startWorker, startWorkerProcess } from '../process.ts';
-import { processStat, STAT } from '../process-stat.ts';
 import { buildWalls } from './walls.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-wrapper-'));

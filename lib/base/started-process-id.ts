@@ -1,7 +1,7 @@
 /**
- * The process of a worker, by its own id. Where the worker has a namespace of processes to itself, the process that the
- * server started waits for it: a wrapper, whose id never takes the place of the worker's. Signals go to the worker;
- * what comes before its id is known waits. Knows nothing of messages.
+ * The process of a worker or a helper, by its own id. Where it has a namespace of processes to itself, the process that
+ * the server started waits for it: a wrapper, whose id never takes the place of the other's. Signals go to the process
+ * itself; what comes before its id is known waits. Knows nothing of messages.
  */
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const MAX_BEGIN_MS = 5000;
 /** A number that no process has, and no group of them: ids end at 2^22. Stands for one that is not known yet. */
 export const NO_PROCESS = 0x7fff_ffff;
 
-export class WorkerProcessId {
+export class StartedProcessId {
   /** Resolves with the worker's id, or with `NO_PROCESS` when the wrapper ended before it had begun one. */
   readonly known: Promise<number>;
   readonly #child: ChildProcess;
