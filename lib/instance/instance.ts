@@ -44,6 +44,8 @@ export interface ExecRequest {
   longestMs?: number;
   /** Takes the turn of a run or of a run's job instead of a call's, and has a lower priority. */
   background?: BackgroundKind;
+  /** What it writes is committed each second, and not only when one of its commands ends. */
+  commitsMeanwhile?: boolean;
   /**
    * Its output goes to `onOutput` alone and never ends: of what comes faster than it is sent, the oldest is left out,
    * which `skipped` tells.
@@ -83,6 +85,8 @@ export interface EvalRequest {
   longestMs?: number;
   /** As in an ExecRequest. */
   background?: BackgroundKind;
+  /** As in an ExecRequest. */
+  commitsMeanwhile?: boolean;
 }
 
 export interface EvalOutcome {

@@ -28,18 +28,20 @@ const MAX_CWD_LENGTH = 1100;
 const MAX_VALUE_LENGTH = MAX_STREAM_BYTES;
 const MAX_ERROR_LENGTH = 65_600;
 
-export interface ExecCall extends Omit<ExecRequest, 'timeoutMs' | 'longestMs' | 'endless' | 'background'> {
+export interface ExecCall extends Omit<ExecRequest, 'timeoutMs' | 'longestMs' | 'endless' | 'background' | 'commitsMeanwhile'> {
   kind: 'exec';
   timeoutMs: number;
   /** Its output is not limited as a whole, but in how much of it waits to be sent. */
   endless: boolean;
   /** Whether the caller streams: then output is sent at the end of every top-level command. */
   streaming: boolean;
+  commitsMeanwhile: boolean;
 }
 
-export interface EvalCall extends Omit<EvalRequest, 'timeoutMs' | 'longestMs' | 'background'> {
+export interface EvalCall extends Omit<EvalRequest, 'timeoutMs' | 'longestMs' | 'background' | 'commitsMeanwhile'> {
   kind: 'eval';
   timeoutMs: number;
+  commitsMeanwhile: boolean;
 }
 
 export type Call = ExecCall | EvalCall | ComponentsCall;

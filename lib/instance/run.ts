@@ -12,6 +12,12 @@ import { NO_JOBS, type ShellJobAnswer, type ShellJobRequest } from './shell-jobs
 
 /** Maximum delay of a long command's output, so that the server has it when the process must be killed. */
 const MAX_OUTPUT_DELAY_MS = 200;
+/** How often a call that commits as it goes on does so, in milliseconds. */
+const COMMIT_EVERY_MS = 1000;
+/** How often it is looked whether one is due, in milliseconds. */
+const LOOK_EVERY_MS = 250;
+/** The part of the time that commits may take: each writes a large log whole. */
+const COMMIT_SHARE = 0.1;
 /** Of a command whose time is over, as of `timeout`. */
 export const TIMED_OUT_EXIT = 124;
 const NO_NETWORK_HERE = 'components reach no network';
@@ -40,6 +46,9 @@ export class Run {
   readonly #flushTimer: NodeJS.Timeout | null;
   /** Times that parts of the call were given, in milliseconds of `monotonicMs`. */
   readonly #limits = new Set<{ deadline: number; stop: () => void }>();
+  /** Commits what was written and not followed by more. Null: only the end of a command does. */
+  readonly #commitTimer: NodeJS.Timeout | null;
+  #nextCommitAt = Number.POSITIVE_INFINITY;
   #sentAt: number;
   #expired = false;
   #failed: unknown = null;
@@ -53,6 +62,8 @@ export class Run {
       send: (chunks: OutputChunk[]) => void;
       atomic?: boolean;
       endless?: boolean;
+      /** Nobody waits for its end to see what it wrote: it is committed each second. */
+      commitsMeanwhile?: boolean;
       ask?: (request: ShellJobRequest) => Promise<ShellJobAnswer>;
       network?: GuestNetwork;
     },
@@ -68,6 +79,7 @@ export class Run {
     this.deadline = this.#sentAt + options.timeoutMs;
     this.#timer = setTimeout(() => this.#expire(), options.timeoutMs);
     this.#flushTimer = options.streaming ? setInterval(() => this.#flush(), MAX_OUTPUT_DELAY_MS) : null;
+    this.#commitTimer = options.commitsMeanwhile ? this.#commitMeanwhile() : null;
   }
 
   get signal(): AbortSignal {
@@ -84,10 +96,11 @@ export class Run {
     return this.#expired || monotonicMs() > this.deadline;
   }
 
-  /** Stops the call before its next command. */
+  /** Stops the call before its next command. What does not end in time is killed, and has committed by then. */
   stop(): void {
     this.#network?.end();
     this.#stop.abort();
+    if (this.#commitTimer !== null) this.#commit(true);
   }
 
   /** Asks the server about jobs. Null when the call is stopped first. */
@@ -122,6 +135,7 @@ export class Run {
   checkLimits(): void {
     const now = monotonicMs();
     if (now > this.deadline) this.#expire();
+    if (now >= this.#nextCommitAt) this.#commit(true);
     for (const limit of this.#limits) if (now > limit.deadline) limit.stop();
   }
 
@@ -172,6 +186,8 @@ export class Run {
   release(): void {
     clearTimeout(this.#timer);
     if (this.#flushTimer !== null) clearInterval(this.#flushTimer);
+    if (this.#commitTimer !== null) clearInterval(this.#commitTimer);
+    this.files.onChange = null;
   }
 
   /** Stops the clock and drops uncommitted writes. */
@@ -180,15 +196,32 @@ export class Run {
     this.files.discard();
   }
 
-  /** Commits a command's writes. A failure stops the call and is thrown by `finish`; nothing is committed after it. */
-  #commit(): void {
+  /** What never waits lets no timer fire, so that its writes look at the time too. */
+  #commitMeanwhile(): NodeJS.Timeout {
+    const ifDue = () => {
+      if (monotonicMs() >= this.#nextCommitAt) this.#commit(true);
+    };
+    this.#nextCommitAt = this.#sentAt + COMMIT_EVERY_MS;
+    this.files.onChange = ifDue;
+    return setInterval(ifDue, LOOK_EVERY_MS);
+  }
+
+  /**
+   * Commits what was written since the last time. A failure stops the call and is thrown by `finish`; nothing is
+   * committed after it. `goesOn`: the command has not ended.
+   */
+  #commit(goesOn = false): void {
     if (this.#failed !== null) return;
+    const began = monotonicMs();
     try {
-      this.files.commit();
+      this.files.commit({ goesOn });
     } catch (error) {
       this.#failed = error;
       this.stop();
     }
+    if (!goesOn) return;
+    const now = monotonicMs();
+    this.#nextCommitAt = now + Math.max(COMMIT_EVERY_MS - (now - began), (now - began) / COMMIT_SHARE);
   }
 
   #flush(): void {

@@ -266,9 +266,10 @@ export class Runs {
         this.#tellChange(run);
       },
     };
-    const limit: Pick<ExecRequest, 'timeoutMs' | 'longestMs' | 'background'> = {
+    const limit: Pick<ExecRequest, 'timeoutMs' | 'longestMs' | 'background' | 'commitsMeanwhile'> = {
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       longestMs,
+      commitsMeanwhile: true,
       // Somebody waits at a terminal: its lines take the turns of calls.
       ...(request.terminal === undefined ? { background: request.isOfRun ? ('job' as const) : ('run' as const) } : {}),
     };

@@ -282,3 +282,46 @@ test('62. when the disk fails, the write and the commit are storage_unavailable,
   overlay.commit();
   expect(vfs.list('workspace', { limit: 9 }).files.map(({ path }) => path)).toEqual(['/d', '/theirs']);
 });
+
+test('69. a call that commits as it goes on keeps its open files and its guards, and a conflict drops only what came since', () => {
+  const vfs = liveVfs();
+  vfs.put(vfsPath('/db'), bytes('one'));
+  const overlay = vfs.overlay();
+  overlay.put(vfsPath('/log'), bytes(''));
+  const log = overlay.openFile(vfsPath('/log'), 'workspace');
+  overlay.guard(vfsPath('/db'), 'workspace');
+  overlay.writeOpen(log, bytes('a\n'), 'end');
+  overlay.put(vfsPath('/db'), bytes('two'));
+  overlay.commit({ goesOn: true });
+  expect(text(vfs.get(vfsPath('/log')))).toBe('a\n');
+  overlay.writeOpen(log, bytes('b\n'), 'end');
+  expect(text(vfs.get(vfsPath('/log')))).toBe('a\n');
+  // Its own commit is no change by others.
+  expect(overlay.isOutdated(vfsPath('/db'), 'workspace')).toBe(false);
+  overlay.put(vfsPath('/db'), bytes('three'));
+  overlay.commit({ goesOn: true });
+  expect([text(vfs.get(vfsPath('/log'))), text(vfs.get(vfsPath('/db')))]).toEqual(['a\nb\n', 'three']);
+  overlay.writeOpen(log, bytes('c\n'), 'end');
+  vfs.put(vfsPath('/db'), bytes('theirs'));
+  expect(overlay.isOutdated(vfsPath('/db'), 'workspace')).toBe(true);
+  overlay.put(vfsPath('/db'), bytes('four'));
+  expect(codeOf(() => overlay.commit({ goesOn: true }))).toBe('conflict');
+  expect([text(vfs.get(vfsPath('/log'))), text(vfs.get(vfsPath('/db')))]).toEqual(['a\nb\n', 'theirs']);
+  overlay.closeFile(log);
+});
+
+test('a change can commit what came before it, also in the middle of a write to an open file', () => {
+  const vfs = liveVfs();
+  const overlay = vfs.overlay();
+  overlay.put(vfsPath('/log'), bytes(''));
+  const log = overlay.openFile(vfsPath('/log'), 'workspace');
+  overlay.onChange = () => overlay.commit({ goesOn: true });
+  for (const line of ['a', 'b', 'c']) overlay.writeOpen(log, bytes(line), 'end');
+  overlay.move({ volume: 'workspace', path: vfsPath('/log') }, { volume: 'workspace', path: vfsPath('/old') });
+  overlay.writeOpen(log, bytes('d'), 'end');
+  expect(text(vfs.get(vfsPath('/old')))).toBe('abc');
+  overlay.truncateOpen(log, 1);
+  expect(text(vfs.get(vfsPath('/old')))).toBe('abcd');
+  overlay.commit();
+  expect(text(vfs.get(vfsPath('/old')))).toBe('a');
+});

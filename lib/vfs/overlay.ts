@@ -6,6 +6,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../base/clock.ts';
+import { FileGuards } from './file-guards.ts';
 import { type FileInUse, FileTable } from './file-table.ts';
 import { OverlayReader } from './overlay-reader.ts';
 import { OverlayWriter } from './overlay-writer.ts';
@@ -77,8 +78,12 @@ export class Overlay extends Tree {
   #touched = false;
   /** The file's commit count when the call made its first change. */
   #since = 0;
-  /** Versions that files had when the call read what it is to change. */
-  readonly #guards = new Map<string, VfsAddress & { version: number }>();
+  /** Called before each change that the call makes; it may commit. */
+  onChange: (() => void) | null = null;
+  readonly #guards = new FileGuards({
+    committedVersion: ({ volume, path }) => this.read(() => this.#parts.rows.file(volume, path)?.version ?? 0),
+    hasChanged: (address) => this.#hasChanged(address),
+  });
 
   constructor(parts: OverlayParts) {
     const { statements, nodes, pending, transaction, explain } = parts;
@@ -142,6 +147,7 @@ export class Overlay extends Tree {
    * Throws `too_large` and `quota_exceeded`, and then writes nothing.
    */
   writeOpen(file: FileInUse, bytes: Uint8Array, at: number | 'end'): number {
+    this.onChange?.();
     const size = this.#files.sizeOf(file);
     const start = at === 'end' ? size : at;
     const end = start + bytes.byteLength;
@@ -153,6 +159,7 @@ export class Overlay extends Tree {
 
   /** Cuts an open file, or extends it with zeros. Throws `too_large` and `quota_exceeded`. */
   truncateOpen(file: FileInUse, size: number): void {
+    this.onChange?.();
     this.#claim(file, size);
     this.#files.truncate(file, size);
   }
@@ -168,6 +175,7 @@ export class Overlay extends Tree {
   }
 
   protected override write<T>(bytes: number, change: () => T): T {
+    this.onChange?.();
     this.#note();
     return super.write(bytes, change);
   }
@@ -196,19 +204,12 @@ export class Overlay extends Tree {
    * committed it since, the next commit with a change of it is refused.
    */
   guard(path: VfsPath, volume: Volume): void {
-    const key = `${volume}:${path}`;
-    if (this.#guards.has(key) && this.#hasChanged({ volume, path })) return;
-    this.#guards.set(key, { volume, path, version: this.#committedVersion({ volume, path }) });
+    this.#guards.add(path, volume);
   }
 
   /** Whether others have committed a guarded file since. */
   isOutdated(path: VfsPath, volume: Volume): boolean {
-    const guard = this.#guards.get(`${volume}:${path}`);
-    return guard !== undefined && guard.version !== this.#committedVersion(guard);
-  }
-
-  #committedVersion({ volume, path }: VfsAddress): number {
-    return this.read(() => this.#parts.rows.file(volume, path)?.version ?? 0);
+    return this.#guards.isOutdated(path, volume);
   }
 
   #hasChanged({ volume, path }: VfsAddress): boolean {
@@ -233,28 +234,32 @@ export class Overlay extends Tree {
   /**
    * Applies the changes to the file durably, then starts empty again. Throws `quota_exceeded`, `storage_unavailable`,
    * and `conflict` when others have made a directory where the call put a file, or a file where it needs a directory,
-   * or have committed a guarded file. On an error all changes are dropped, and the overlay starts empty as well.
+   * or have committed a guarded file. On an error all changes since the last commit are dropped, and the overlay starts
+   * empty as well. `goesOn`: what the call reads and writes later may depend on what it read before, so guards stay.
    */
-  commit(): void {
+  commit({ goesOn = false } = {}): void {
     let few = false;
     try {
       const gathered = this.#gathered();
       if (gathered === null) return;
+      const renew = this.#guards.renewed();
       this.#whole(gathered, () => this.#parts.transaction.run(() => this.#apply(gathered)));
       this.#parts.pending.given(gathered.pages, this.#parts.transaction.committed);
       few = gathered.rows <= FEW_ROWS && gathered.pages <= FEW_PAGES;
+      renew();
     } finally {
+      if (!goesOn) this.#guards.clear();
       this.#leave(few);
     }
   }
 
   /** Drops the changes and starts empty again. */
   discard(): void {
+    this.#guards.clear();
     this.#leave(false);
   }
 
   #leave(few: boolean): void {
-    this.#guards.clear();
     this.#files.restart();
     if (this.#call === null) return;
     const call = this.#call;
@@ -296,7 +301,7 @@ export class Overlay extends Tree {
   #apply(gathered: Gathered): void {
     const { statements, changes, transaction } = this.#parts;
     const call = this.#enter();
-    this.#requireGuarded();
+    this.#guards.require();
     const version = changes.nextVersion(gathered.above ?? 0);
     if (gathered.gone > 0) {
       statements.run(
@@ -338,13 +343,6 @@ export class Overlay extends Tree {
     if (transaction.committed !== this.#since) this.#requireTree(call);
   }
 
-  #requireGuarded(): void {
-    for (const guard of this.#guards.values()) {
-      if (guard.version === this.#committedVersion(guard) || !this.#hasChanged(guard)) continue;
-      throw conflict(guard, 'was changed by another call meanwhile; nothing of the command is kept');
-    }
-  }
-
   /** Creates implicit directories where nothing else is. */
   #keep(call: number, version: number): void {
     const { statements } = this.#parts;
@@ -383,13 +381,13 @@ export class Overlay extends Tree {
     const sql = `SELECT c.volume, c.path ${OWN} IN ('file', 'link') AND (${below('vfs')} OR ${below('vfs_node')}) LIMIT 1`;
     const blocked = statements.get<VfsAddress>(sql, call);
     if (blocked)
-      throw conflict(blocked, 'was made a directory while a command made it a file; nothing of the command is kept');
+      throw conflict(blocked, 'was made a directory while a command made it a file; nothing that it wrote since the last commit is kept');
     for (const [volume, directories] of this.#rows.above(call)) {
       const blocker = rows.blocker(volume, [...directories]);
       if (blocker === null) continue;
       throw conflict(
         { volume, path: blocker.path },
-        'was made a file while a command wrote below it; nothing of the command is kept',
+        'was made a file while a command wrote below it; nothing that it wrote since the last commit is kept',
       );
     }
   }

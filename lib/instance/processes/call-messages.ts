@@ -8,13 +8,15 @@ import { cappedTimeout, componentLimits } from './call-limits.ts';
 
 /** `streaming`: the caller follows it. */
 export function execCall(request: ExecRequest, profile: PolicyProfile, streaming: boolean): ExecCall {
-  const { command, cwd, env, stdin, endless = false, longestMs } = request;
+  const { command, cwd, env, stdin, endless = false, longestMs, commitsMeanwhile = false } = request;
   const timeoutMs = cappedTimeout(request.timeoutMs, profile, longestMs);
-  return { kind: 'exec', command, cwd, env, stdin, timeoutMs, streaming, endless };
+  return { kind: 'exec', command, cwd, env, stdin, timeoutMs, streaming, endless, commitsMeanwhile };
 }
 
-export function evalCall({ language, code, env, timeoutMs, longestMs }: EvalRequest, profile: PolicyProfile): EvalCall {
-  return { kind: 'eval', language, code, env, timeoutMs: cappedTimeout(timeoutMs, profile, longestMs) };
+export function evalCall(request: EvalRequest, profile: PolicyProfile): EvalCall {
+  const { language, code, env, longestMs, commitsMeanwhile = false } = request;
+  const timeoutMs = cappedTimeout(request.timeoutMs, profile, longestMs);
+  return { kind: 'eval', language, code, env, timeoutMs, commitsMeanwhile };
 }
 
 export function componentsCall(

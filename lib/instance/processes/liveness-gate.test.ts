@@ -90,7 +90,7 @@ test('a worker acknowledges a message before it acts on it, and begins messages 
   const { id: _, ...spec } = SPEC;
   const call = { kind: 'exec', command: 'echo on; while true; do sleep 0.01; done', timeoutMs: 20_000 } as const;
   send({ type: 'open', spec: { ...spec, joins: false, uid: null } });
-  send({ type: 'call', id: 1, acknowledge: true, call: { ...call, streaming: true, endless: false } });
+  send({ type: 'call', id: 1, acknowledge: true, call: { ...call, streaming: true, endless: false, commitsMeanwhile: false } });
   send({ type: 'abort', id: 1 });
   send({ type: 'write', id: 2, acknowledge: true, operation: { op: 'mkdir', volume: 'tmp', path: '/x' as VfsPath } });
   await expect.poll(() => received.some(({ type }) => type === 'executed')).toBe(true);

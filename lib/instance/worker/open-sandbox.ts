@@ -110,6 +110,7 @@ export class OpenSandbox {
       timeoutMs: call.timeoutMs,
       streaming: call.kind === 'exec' && call.streaming,
       endless: call.kind === 'exec' && call.endless,
+      commitsMeanwhile: call.commitsMeanwhile,
       send: (chunks) => this.#sendOutput(id, chunks),
       ask: (question) => this.#ask(id, question),
       network,

@@ -32,6 +32,7 @@ const REHEARSAL_CALL = {
   timeoutMs: 10_000,
   streaming: false,
   endless: false,
+  commitsMeanwhile: false,
 } as const;
 /** Rounds of opening, running and closing. No less processor time for a first call after 12 rounds than after 8. */
 const REHEARSALS = 8;
