@@ -8,6 +8,8 @@
  * acknowledgement, which costs each side a small message.
  */
 const FRESH_MS = 20;
+/** How often it is looked whether a process that owes an answer can still give one, in milliseconds. */
+const LOOK_MS = 100;
 /** The shortest wait for a pong, in milliseconds, however long the process has been silent. */
 const MIN_WAIT_MS = 1000;
 /**
@@ -44,6 +46,7 @@ export const HEALTH_CHECK_TIMES: HealthCheckTimes = {
 export class HealthCheck {
   readonly #sendPing: () => void;
   readonly #giveUpAfterMs: number;
+  readonly #watchAnswer: () => { isStuck(): boolean };
   /** When the unanswered ping was sent, in milliseconds of `performance.now()`; null when none is open. */
   #pingSentAt: number | null = null;
   #lastMessageAt = Number.NEGATIVE_INFINITY;
@@ -52,9 +55,13 @@ export class HealthCheck {
   #patienceMs: number;
   #waiters: ((alive: boolean) => void)[] = [];
 
-  /** `sendPing` sends a ping. The owner reports the answer through `pongReceived`. */
-  constructor(sendPing: () => void, giveUpAfterMs: number) {
+  /**
+   * `sendPing` sends a ping. The owner reports the answer through `pongReceived`. `watchAnswer` begins to look at a
+   * process that owes one for some time: one that is stuck is not waited for.
+   */
+  constructor(sendPing: () => void, giveUpAfterMs: number, watchAnswer: () => { isStuck(): boolean }) {
     this.#sendPing = sendPing;
+    this.#watchAnswer = watchAnswer;
     this.#giveUpAfterMs = giveUpAfterMs;
     this.#patienceMs = giveUpAfterMs;
   }
@@ -102,8 +109,8 @@ export class HealthCheck {
   }
 
   /**
-   * Sends a ping unless one is open. Resolves true on the pong, false when the wait is over. `hurried`: wait one second
-   * only. `asked`: a message that the process answers as quickly as a ping was just sent instead.
+   * Sends a ping unless one is open. Resolves true on the pong, false when the wait is over, or when the process is
+   * stuck. `hurried`: wait one second only. `asked`: a message that the process answers as quickly as a ping was just sent instead.
    */
   isAlive({ hurried = false, asked = false } = {}): Promise<boolean> {
     if (asked) this.#pingSentAt ??= performance.now();
@@ -111,11 +118,18 @@ export class HealthCheck {
     const silentMs = performance.now() - (this.#pingSentAt ?? 0);
     const waitMs = hurried ? MIN_WAIT_MS : Math.max(MIN_WAIT_MS, this.#patienceMs - silentMs);
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), waitMs);
-      this.#waiters.push((alive) => {
+      let watch: { isStuck(): boolean } | null = null;
+      const over = (alive: boolean) => {
         clearTimeout(timer);
+        clearInterval(looks);
         resolve(alive);
-      });
+      };
+      const timer = setTimeout(() => over(false), waitMs);
+      const looks = setInterval(() => {
+        if (watch === null) watch = this.#watchAnswer();
+        else if (watch.isStuck()) over(false);
+      }, LOOK_MS);
+      this.#waiters.push(over);
     });
   }
 

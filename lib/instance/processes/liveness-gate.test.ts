@@ -14,6 +14,7 @@ const SPEC = { id: 'x', file: ':memory:', policy: 'posix', maxBytes: 1e6, maxFil
 const HABITS = {
   diesBegun: `channel.send({ type: 'started', id: received.id }, () => process.kill(process.pid, 'SIGKILL'))`,
   diesAtOnce: `process.kill(process.pid, 'SIGKILL')`,
+  waits: `undefined`,
   stops: `process.kill(process.pid, 'SIGSTOP')`,
 } as const;
 
@@ -66,7 +67,7 @@ test.each(['diesAtOnce', 'stops'] as const)(
 );
 
 test('a call that is given up before it began costs its process nothing', async () => {
-  const instance = await idle('stops');
+  const instance = await idle('waits');
   const before = performance.now();
   const call = instance.exec({ command: 'true' }, { signal: AbortSignal.timeout(10) });
   await expect(call).rejects.toMatchObject({ extra: { started: false } });
@@ -90,7 +91,12 @@ test('a worker acknowledges a message before it acts on it, and begins messages 
   const { id: _, ...spec } = SPEC;
   const call = { kind: 'exec', command: 'echo on; while true; do sleep 0.01; done', timeoutMs: 20_000 } as const;
   send({ type: 'open', spec: { ...spec, joins: false, uid: null } });
-  send({ type: 'call', id: 1, acknowledge: true, call: { ...call, streaming: true, endless: false, commitsMeanwhile: false } });
+  send({
+    type: 'call',
+    id: 1,
+    acknowledge: true,
+    call: { ...call, streaming: true, endless: false, commitsMeanwhile: false },
+  });
   send({ type: 'abort', id: 1 });
   send({ type: 'write', id: 2, acknowledge: true, operation: { op: 'mkdir', volume: 'tmp', path: '/x' as VfsPath } });
   await expect.poll(() => received.some(({ type }) => type === 'executed')).toBe(true);

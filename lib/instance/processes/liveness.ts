@@ -5,6 +5,7 @@
 
 import type { PauseReport, SilenceWatcher } from '../instance.ts';
 import type { FromInstance, NumberedRequest, ToInstance } from '../protocol.ts';
+import { AnswerWatch } from './answer-watch.ts';
 import { cpuSecondsOf } from './cpu-use.ts';
 import { HEALTH_CHECK_TIMES, HealthCheck, type HealthCheckTimes, KILL_AFTER_CHECKS } from './health-check.ts';
 import { LivenessGate } from './liveness-gate.ts';
@@ -31,13 +32,22 @@ export class Liveness {
   #thawing: Promise<number | null> | null = null;
   #terminating: NodeJS.Timeout | null = null;
   #hasExited = false;
+  /** Somebody else of the server has stopped it. */
+  #isHeld = false;
   /** When it was last asked for. */
   #cpuSeconds = 0;
 
   constructor(process: WatchedProcess, times: Partial<HealthCheckTimes>) {
     this.#process = process;
     this.#times = { ...HEALTH_CHECK_TIMES, ...times };
-    this.#health = new HealthCheck(() => process.send({ type: 'ping' }), this.#times.giveUpAfterMs);
+    const watched = {
+      get pid() {
+        return process.worker.pid;
+      },
+      isHeld: () => this.#isHeld || this.#pause.isPaused,
+    };
+    const watchAnswer = () => new AnswerWatch(watched);
+    this.#health = new HealthCheck(() => process.send({ type: 'ping' }), this.#times.giveUpAfterMs, watchAnswer);
     this.#gate = new LivenessGate(this.#health, () => process.onSilent());
     this.#pause = new ProcessPause({
       get pid() {
@@ -74,6 +84,12 @@ export class Liveness {
   pass(message: NumberedRequest, idle: boolean): NumberedRequest {
     if (this.#pause.isPaused) this.#startThaw({ asked: true });
     return this.#gate.pass(message, idle, { doubtful: this.#thawing !== null || this.#pause.isAsking });
+  }
+
+  /** Stops the process or lets it go on, for another reason than a pause. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#isHeld = name === 'SIGSTOP';
+    this.#process.worker.signal(name);
   }
 
   /** Call it before every message: the process has to run to receive it. */

@@ -47,7 +47,7 @@ export class SupervisedInstance implements ProcessMember {
   readonly thaw = () => this.#liveness.thaw();
   readonly watch = (watcher: SilenceWatcher) => this.#liveness.watch(watcher);
   readonly check = () => this.#callWatch.check(() => this.#liveness.check());
-  readonly signal: ProcessMember['signal'] = (name) => this.#worker.signal(name);
+  readonly signal: ProcessMember['signal'] = (name) => this.#liveness.signal(name);
   readonly processes = () => this.#worker.processes();
   readonly cpuSeconds = () => this.#liveness.cpuSeconds();
   readonly #worker: Worker;
