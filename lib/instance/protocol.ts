@@ -28,7 +28,8 @@ const MAX_CWD_LENGTH = 1100;
 const MAX_VALUE_LENGTH = MAX_STREAM_BYTES;
 const MAX_ERROR_LENGTH = 65_600;
 
-export interface ExecCall extends Omit<ExecRequest, 'timeoutMs' | 'longestMs' | 'endless' | 'background' | 'commitsMeanwhile'> {
+export interface ExecCall
+  extends Omit<ExecRequest, 'timeoutMs' | 'longestMs' | 'endless' | 'background' | 'commitsMeanwhile'> {
   kind: 'exec';
   timeoutMs: number;
   /** Its output is not limited as a whole, but in how much of it waits to be sent. */

@@ -91,6 +91,11 @@ export class Run {
     return this.#streaming;
   }
 
+  /** Whether what it writes is committed each second, and not only when a command ends. */
+  get commitsMeanwhile(): boolean {
+    return this.#commitTimer !== null;
+  }
+
   /** True once the deadline has passed, even if the timer could not fire. */
   get expired(): boolean {
     return this.#expired || monotonicMs() > this.deadline;

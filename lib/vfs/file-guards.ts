@@ -39,7 +39,10 @@ export class FileGuards {
   require(): void {
     for (const guard of this.#guards.values()) {
       if (guard.version === this.#files.committedVersion(guard) || !this.#files.hasChanged(guard)) continue;
-      throw conflict(guard, 'was changed by another call meanwhile; nothing that the command wrote since the last commit is kept');
+      throw conflict(
+        guard,
+        'was changed by another call meanwhile; nothing that the command wrote since the last commit is kept',
+      );
     }
   }
 

@@ -381,7 +381,10 @@ export class Overlay extends Tree {
     const sql = `SELECT c.volume, c.path ${OWN} IN ('file', 'link') AND (${below('vfs')} OR ${below('vfs_node')}) LIMIT 1`;
     const blocked = statements.get<VfsAddress>(sql, call);
     if (blocked)
-      throw conflict(blocked, 'was made a directory while a command made it a file; nothing that it wrote since the last commit is kept');
+      throw conflict(
+        blocked,
+        'was made a directory while a command made it a file; nothing that it wrote since the last commit is kept',
+      );
     for (const [volume, directories] of this.#rows.above(call)) {
       const blocker = rows.blocker(volume, [...directories]);
       if (blocker === null) continue;

@@ -1,7 +1,7 @@
 /**
  * Patches of just-bash's pipelines and loops: a writer whose reader has enough ends as by SIGPIPE, and what goes
  * through `tee` is sent at once. bash-patches.ts applies them; `$pipes` is pipes.ts, `$outlets` is outlets.ts, `$tees`
- * is tees.ts, `$turns` is thread-turns.ts.
+ * is tees.ts, `$live` is live-files.ts, `$turns` is thread-turns.ts.
  */
 import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
 import { BROKEN_PIPE_EXIT } from './pipes.ts';
@@ -53,7 +53,13 @@ export const PIPE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'let s=jc(this.ctx),i;try{i=await this.executeCommandInner(t,n,r)}catch(a){throw await qi(this.ctx,s).catch(()=>{}),a}',
-    to: 'let s=jc(this.ctx),i,$pipe=this.ctx.state.pipe;this.ctx.state.pipe=$outlets.behind($pipe,t);try{i=await this.executeCommandInner($outlets.commandFor(this.ctx.state,t),n,r)}catch(a){throw await qi(this.ctx,s).catch(()=>{}),a}finally{this.ctx.state.pipe=$pipe}',
+    to: 'let s=jc(this.ctx),i,$pipe=this.ctx.state.pipe;let $own=this.ctx.state.pipe=$live.liveFileOf($pipe,t,this.ctx.fs)??$outlets.behind($pipe,t);try{i=await this.executeCommandInner($outlets.commandFor(this.ctx.state,t),n,r)}catch(a){throw await qi(this.ctx,s).catch(()=>{}),a}finally{this.ctx.state.pipe=$pipe,$live.isLive($own)&&await $own.close()}',
+  },
+  // What is redirected to a file is there as it comes, in a call that nobody waits for.
+  {
+    file: INTERPRETER_FILE,
+    from: 'prepare:(i="")=>kh(e,t,i,r)',
+    to: 'prepare:(i="")=>$live.isLive(e.state.pipe)?$live.prepared(e.state.pipe,t,()=>kh(e,t,i,r)):kh(e,t,i,r)',
   },
   {
     file: INTERPRETER_FILE,

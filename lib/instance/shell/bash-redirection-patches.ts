@@ -29,7 +29,7 @@ const FAILURE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'let k=async(A,C,N)=>{A.append?await e.fs.appendFile(A.path,C,N):await e.fs.writeFile(A.path,C,N)};',
-    to: 'let $written=async $write=>{try{await $write()}catch($error){let $reason=$posix.reasonFor($error);if($reason===void 0)throw $error;c+=`${a?"":"bash: "}${o}: write error: ${$reason}\n`,u=1}},k=(A,C,N)=>$written(()=>A.append?e.fs.appendFile(A.path,C,N):e.fs.writeFile(A.path,C,N)),$toEntry=(...A)=>$written(()=>ho(e,...A));',
+    to: 'let $written=async $write=>{try{await $write()}catch($error){let $reason=$posix.reasonFor($error);if($reason===void 0)throw $error;c+=`${a?"":"bash: "}${o}: write error: ${$reason}\n`,u=1}},k=(A,C,N)=>$written(()=>A.append||$live.isLive(e.state.pipe)&&e.state.pipe.has(A.path)?e.fs.appendFile(A.path,C,N):e.fs.writeFile(A.path,C,N)),$toEntry=(...A)=>$written(()=>ho(e,...A));',
   },
   {
     file: INTERPRETER_FILE,

@@ -4,6 +4,8 @@
  * writes.
  */
 
+import type { Overlay } from '../../vfs/overlay.ts';
+
 /** Paths that stand for the script's own output. */
 export const SINKS = { stdout: '/dev/winterdock/stdout', stderr: '/dev/winterdock/stderr' } as const;
 
@@ -17,6 +19,8 @@ export function isCopy(path: string): boolean {
 export class OutputSinks {
   /** Whether somebody takes the call's output as it comes. */
   isFollowed = false;
+  /** The files of a call that nobody waits for: redirected output is written to them as it comes. */
+  written: Overlay | null = null;
   readonly #sinks: Map<string, (content: Uint8Array) => void>;
   /** The paths of the copies, one inside the other. */
   readonly #copies: string[] = [];
@@ -40,13 +44,13 @@ export class OutputSinks {
     return sink !== undefined;
   }
 
-  /** Opens a copy of what goes on to `path`: of each content `take` is told first. Returns its path. */
-  open(path: string, take: (content: Uint8Array) => void): string {
+  /** Opens a copy of what goes on to `path`, if anywhere: of each content `take` is told first. Returns its path. */
+  open(path: string | null, take: (content: Uint8Array) => void): string {
     const copy = `${COPIES}${this.#copies.length + 1}`;
     this.#copies.push(copy);
     this.#sinks.set(copy, (content) => {
       take(content);
-      this.send(path, content);
+      if (path !== null) this.send(path, content);
     });
     return copy;
   }

@@ -114,6 +114,7 @@ export class Shell {
     const cwd = await this.#directory(request.cwd ?? HOME);
     this.#files.cwd = cwd;
     this.#files.sinks.isFollowed = run.isFollowed;
+    this.#files.sinks.written = run.isFollowed && run.commitsMeanwhile ? run.files : null;
     this.#run = run;
     this.#own = true;
     this.#mayHaveJobs = mayHaveJobs(request.command);

@@ -4,7 +4,7 @@
  * sent. Called by just-bash's interpreter as it is patched (bash-pipe-patches.ts).
  */
 import type { CommandNode } from 'just-bash';
-import type { GuestFiles } from './guest-files.ts';
+import { guestFiles, type MountedFiles } from './mounted-files.ts';
 import { CallOutput, type Outlet, type OutputState, partsFor } from './outlets.ts';
 import type { OutputSinks } from './output-sinks.ts';
 import { type Interpreter, readerOf, runReader, type ShellContext, type ShellResult } from './pipes.ts';
@@ -13,9 +13,6 @@ interface TeeContext extends ShellContext {
   state: ShellContext['state'] & OutputState & { shoptOptions?: { expand_aliases?: boolean } };
   fs: MountedFiles;
 }
-
-/** The shell's own files, or these behind what the interpreter has mounted on them for `>(command)`. */
-type MountedFiles = GuestFiles | { readonly baseFs: MountedFiles };
 
 /** What the interpreter adds to what it gives a pipe. */
 interface TeeInterpreter extends Interpreter {
@@ -148,10 +145,6 @@ export class Tees {
     this.#sinks.close(this.#copy);
     this.#sent += this.#taken.end();
   }
-}
-
-function guestFiles(files: MountedFiles): GuestFiles {
-  return 'baseFs' in files ? guestFiles(files.baseFs) : files;
 }
 
 /** Whether somebody follows the call, so that there is a use in sending what it prints. */
