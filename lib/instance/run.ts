@@ -12,9 +12,12 @@ import { NO_JOBS, type ShellJobAnswer, type ShellJobRequest } from './shell-jobs
 
 /** Maximum delay of a long command's output, so that the server has it when the process must be killed. */
 const MAX_OUTPUT_DELAY_MS = 200;
-/** How often a call that commits as it goes on does so, in milliseconds. */
-const COMMIT_EVERY_MS = 1000;
-/** How often it is looked whether one is due, in milliseconds. */
+/**
+ * How long after its first write that is not committed a command in the background commits, in milliseconds. One whose
+ * writes take less is seen whole or not at all.
+ */
+const COMMIT_AFTER_MS = 1000;
+/** How often it is looked whether that is due, in milliseconds. */
 const LOOK_EVERY_MS = 250;
 /** The part of the time that commits may take: each writes a large log whole. */
 const COMMIT_SHARE = 0.1;
@@ -48,7 +51,9 @@ export class Run {
   readonly #limits = new Set<{ deadline: number; stop: () => void }>();
   /** Commits what was written and not followed by more. Null: only the end of a command does. */
   readonly #commitTimer: NodeJS.Timeout | null;
-  #nextCommitAt = Number.POSITIVE_INFINITY;
+  /** When the next one is due; null: nothing was written since the last. */
+  #commitAt: number | null = null;
+  #restUntil = 0;
   #sentAt: number;
   #expired = false;
   #failed: unknown = null;
@@ -140,7 +145,7 @@ export class Run {
   checkLimits(): void {
     const now = monotonicMs();
     if (now > this.deadline) this.#expire();
-    if (now >= this.#nextCommitAt) this.#commit(true);
+    this.#commitIfDue();
     for (const limit of this.#limits) if (now > limit.deadline) limit.stop();
   }
 
@@ -203,12 +208,20 @@ export class Run {
 
   /** What never waits lets no timer fire, so that its writes look at the time too. */
   #commitMeanwhile(): NodeJS.Timeout {
-    const ifDue = () => {
-      if (monotonicMs() >= this.#nextCommitAt) this.#commit(true);
+    this.files.onChange = () => {
+      this.#commitIfDue();
+      if (this.#commitAt === null) this.#commitAt = Math.max(monotonicMs() + COMMIT_AFTER_MS, this.#restUntil);
     };
-    this.#nextCommitAt = this.#sentAt + COMMIT_EVERY_MS;
-    this.files.onChange = ifDue;
-    return setInterval(ifDue, LOOK_EVERY_MS);
+    return setInterval(() => this.#commitIfDue(), LOOK_EVERY_MS);
+  }
+
+  #commitIfDue(): void {
+    if (this.#commitAt === null) return;
+    const began = monotonicMs();
+    if (began < this.#commitAt) return;
+    this.#commit(true);
+    const now = monotonicMs();
+    this.#restUntil = now + (now - began) / COMMIT_SHARE;
   }
 
   /**
@@ -216,17 +229,14 @@ export class Run {
    * committed after it. `goesOn`: the command has not ended.
    */
   #commit(goesOn = false): void {
+    this.#commitAt = null;
     if (this.#failed !== null) return;
-    const began = monotonicMs();
     try {
       this.files.commit({ goesOn });
     } catch (error) {
       this.#failed = error;
       this.stop();
     }
-    if (!goesOn) return;
-    const now = monotonicMs();
-    this.#nextCommitAt = now + Math.max(COMMIT_EVERY_MS - (now - began), (now - began) / COMMIT_SHARE);
   }
 
   #flush(): void {

@@ -101,7 +101,8 @@ export class FileOutput extends CallOutput {
 
 /** The output of a command that is redirected to files and is to be there as it is printed; null for any other. */
 export function liveFileOf(outer: Outlet | undefined, command: CommandNode, files: MountedFiles): FileOutput | null {
-  const { written } = guestFiles(files).sinks;
+  // The interpreter also runs over files that are not ours, which have no sinks.
+  const written = guestFiles(files).sinks?.written ?? null;
   if (written === null || command.type === 'FunctionDef') return null;
   const outputs = command.redirections?.filter(({ operator }) => operator.includes('>')) ?? [];
   const toStdout = outputs.filter(
