@@ -80,6 +80,7 @@ const environmentSchema = z.object({
   WB_SCHEDULE_SPREAD: integer(0, 3600, 60),
   WB_SCHEDULES_PER_SANDBOX: integer(0, 10_000, 100),
   WB_SCHEDULES_PER_TENANT: integer(0, 1_000_000, 10_000),
+  WB_MAX_CALL_MS: integer(1000, 3_600_000, 600_000),
   WB_MAX_RUN: integer(1, 604_800, 3600),
   WB_RUNS_PER_SANDBOX: integer(1, 1000, 16),
   WB_RUNS_PER_TENANT: integer(1, 100_000, 256),
@@ -152,6 +153,8 @@ export interface Config {
   scheduleSpreadSeconds: number;
   schedulesPerSandbox: number;
   schedulesPerTenant: number;
+  /** The longest time limit that a call may be given, in milliseconds. */
+  maxCallMs: number;
   /** The longest time limit that a run may be given, in milliseconds. */
   maxRunMs: number;
   /** Runs under way at the same time. */
@@ -249,6 +252,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     scheduleSpreadSeconds: env.WB_SCHEDULE_SPREAD,
     schedulesPerSandbox: env.WB_SCHEDULES_PER_SANDBOX,
     schedulesPerTenant: env.WB_SCHEDULES_PER_TENANT,
+    maxCallMs: env.WB_MAX_CALL_MS,
     maxRunMs: env.WB_MAX_RUN * 1000,
     runsPerSandbox: env.WB_RUNS_PER_SANDBOX,
     runsPerTenant: env.WB_RUNS_PER_TENANT,

@@ -325,6 +325,10 @@ export type EvalInput = {
   language: 'js' | 'python';
   code: string;
   encoding?: 'base64' | undefined;
+  /**
+   * Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5 000. More than
+   * `WB_MAX_CALL_MS` or the policy (60 000 with those two) allows is refused.
+   */
   timeout_ms?: number | undefined;
 };
 
@@ -415,6 +419,10 @@ export type ExecInput = {
   /** Any bytes for its stdin, at most 16777216. Instead of `stdin`. */
   stdin_base64?: string | undefined;
   encoding?: 'base64' | undefined;
+  /**
+   * Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5 000. More than
+   * `WB_MAX_CALL_MS` or the policy (60 000 with those two) allows is refused.
+   */
   timeout_ms?: number | undefined;
 };
 

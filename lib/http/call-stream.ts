@@ -4,6 +4,9 @@ import { toProblem } from './problem.ts';
 import { firstToAbort } from './revocation.ts';
 import type { RouteContext } from './route.ts';
 
+/** How often a call that prints nothing sends a comment, so that no proxy takes its connection for dead. */
+const BEAT_MS = 15_000;
+
 /** Whether the caller asks for events. */
 export function acceptsEvents({ header }: Pick<RouteContext, 'header'>): boolean {
   return /\btext\/event-stream\b/i.test(header('accept') ?? '');
@@ -24,6 +27,7 @@ export function callAsStream(
     let sink: StreamSink | null = null;
     let begun = false;
     let over = false;
+    let beat: NodeJS.Timeout | undefined;
     const send = (event: string, data: unknown) => {
       const text = eventText(event, data);
       if (sink === null) waiting.push(text);
@@ -36,11 +40,13 @@ export function callAsStream(
           opened.gone.addEventListener('abort', () => left.abort(), { once: true });
           for (const early of waiting.splice(0)) opened.write(early);
           if (over) opened.end();
+          else beat = setInterval(() => opened.write(': beat\n\n'), BEAT_MS);
         }),
       );
     };
     const finish = () => {
       over = true;
+      clearInterval(beat);
       sink?.end();
     };
     run(send, firstToAbort(signal, left.signal))

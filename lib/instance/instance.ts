@@ -38,9 +38,11 @@ export interface ExecRequest {
   cwd?: string;
   env?: Record<string, string>;
   stdin?: Uint8Array;
-  /** Milliseconds from the start of the call; capped by the profile. */
+  /** Milliseconds from the start of the call; capped by the profile and `mostMs`. */
   timeoutMs?: number;
-  /** Caps `timeoutMs` instead of the profile, whose time is then the default. */
+  /** What the server allows at most. */
+  mostMs?: number;
+  /** Caps `timeoutMs` instead of these two; the default stays that of the profile. */
   longestMs?: number;
   /** Takes the turn of a run or of a run's job instead of a call's, and has a lower priority. */
   background?: BackgroundKind;
@@ -81,6 +83,8 @@ export interface EvalRequest {
   /** `env` in JavaScript, `os.environ` in Python. */
   env?: Record<string, string>;
   timeoutMs?: number;
+  /** As in an ExecRequest. */
+  mostMs?: number;
   /** As in an ExecRequest. */
   longestMs?: number;
   /** As in an ExecRequest. */

@@ -13,21 +13,31 @@ export type Capability = (typeof CAPABILITIES)[number];
 export interface PolicyProfile {
   /** Bytes that guest code may use. */
   memoryBytes: number;
-  /** Maximum duration of one call, in milliseconds. */
+  /** How long a call may take that asks for no time, in milliseconds. */
   timeMs: number;
+  /** What it may ask for at most, in milliseconds; `WB_MAX_CALL_MS` may allow less. */
+  longestMs: number;
   capabilities: readonly Capability[];
 }
 
 const MIB = 1024 * 1024;
+const SHORT_MS = 60_000;
+const LONG_MS = 3_600_000;
 
 const PROFILES: Readonly<Record<PolicyName, PolicyProfile>> = {
-  compute: { memoryBytes: 64 * MIB, timeMs: 5_000, capabilities: ['vfs'] },
-  minimal: { memoryBytes: 64 * MIB, timeMs: 5_000, capabilities: ['vfs', 'shell', 'js'] },
-  posix: { memoryBytes: 256 * MIB, timeMs: 60_000, capabilities: ['vfs', 'shell', 'js', 'python', 'archives'] },
+  compute: { memoryBytes: 64 * MIB, timeMs: 5_000, longestMs: SHORT_MS, capabilities: ['vfs'] },
+  minimal: { memoryBytes: 64 * MIB, timeMs: 5_000, longestMs: SHORT_MS, capabilities: ['vfs', 'shell', 'js'] },
+  posix: {
+    memoryBytes: 256 * MIB,
+    timeMs: 60_000,
+    longestMs: LONG_MS,
+    capabilities: ['vfs', 'shell', 'js', 'python', 'archives'],
+  },
   // What `posix` has, and requests that the server lets out.
   network: {
     memoryBytes: 256 * MIB,
     timeMs: 60_000,
+    longestMs: LONG_MS,
     capabilities: ['vfs', 'shell', 'js', 'python', 'archives', 'fetch'],
   },
 };
@@ -48,6 +58,9 @@ export function profileOf(name: string): PolicyProfile & { name: PolicyName } {
   const known = (POLICIES as readonly string[]).includes(name) ? (name as PolicyName) : 'compute';
   return { name: known, ...PROFILES[known] };
 }
+
+/** What a call may ask for under every policy, in milliseconds. */
+export const LEAST_LONGEST_MS = SHORT_MS;
 
 /** The offered policies that have a capability, the most restricted first. */
 export function policiesWith(capability: Capability): PolicyName[] {

@@ -29,7 +29,7 @@ const MAX_VALUE_LENGTH = MAX_STREAM_BYTES;
 const MAX_ERROR_LENGTH = 65_600;
 
 export interface ExecCall
-  extends Omit<ExecRequest, 'timeoutMs' | 'longestMs' | 'endless' | 'background' | 'commitsMeanwhile'> {
+  extends Omit<ExecRequest, 'timeoutMs' | 'mostMs' | 'longestMs' | 'endless' | 'background' | 'commitsMeanwhile'> {
   kind: 'exec';
   timeoutMs: number;
   /** Its output is not limited as a whole, but in how much of it waits to be sent. */
@@ -39,7 +39,8 @@ export interface ExecCall
   commitsMeanwhile: boolean;
 }
 
-export interface EvalCall extends Omit<EvalRequest, 'timeoutMs' | 'longestMs' | 'background' | 'commitsMeanwhile'> {
+export interface EvalCall
+  extends Omit<EvalRequest, 'timeoutMs' | 'mostMs' | 'longestMs' | 'background' | 'commitsMeanwhile'> {
   kind: 'eval';
   timeoutMs: number;
   commitsMeanwhile: boolean;

@@ -94,6 +94,7 @@ export interface EngineParts {
       Config,
       | 'dataFolder'
       | 'maxActive'
+      | 'maxCallMs'
       | 'registryPath'
       | 'scheduleSpreadSeconds'
       | 'schedulesPerSandbox'

@@ -229,7 +229,7 @@ export async function exec(
     audit,
     (process) =>
       process.exec(
-        { ...request, env },
+        { ...request, env, mostMs: engine.config.maxCallMs },
         {
           ...(signal === undefined ? {} : { signal }),
           ...(onWaiting === undefined ? {} : { onWaiting }),
@@ -267,7 +267,8 @@ export async function evaluateInSandbox(
   await requireCpuTime(engine, runtime, audit);
   const { isPatient: _, ...followed } = options;
   const env = await guestEnv(engine, runtime, request.env);
-  const send = (process: InstanceProcess) => process.eval({ ...request, env }, followed);
+  const send = (process: InstanceProcess) =>
+    process.eval({ ...request, env, mostMs: engine.config.maxCallMs }, followed);
   const patience = patienceOf(request.timeoutMs, options);
   const { answer, woken } = await sendToProcess(engine, runtime, audit, send, {
     ...patience,

@@ -389,6 +389,8 @@ class _EvalInputRequired(TypedDict):
 
 class EvalInput(_EvalInputRequired, total=False):
     encoding: Literal["base64"]
+    #: Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5
+    #: 000. More than `WB_MAX_CALL_MS` or the policy (60 000 with those two) allows is refused.
     timeout_ms: int
 
 
@@ -477,6 +479,8 @@ class ExecInput(_ExecInputRequired, total=False):
     #: Any bytes for its stdin, at most 16777216. Instead of `stdin`.
     stdin_base64: str
     encoding: Literal["base64"]
+    #: Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5
+    #: 000. More than `WB_MAX_CALL_MS` or the policy (60 000 with those two) allows is refused.
     timeout_ms: int
 
 

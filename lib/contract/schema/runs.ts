@@ -5,7 +5,11 @@ import { THERMALS } from '../../lifecycle/words.ts';
 
 const thermalSchema = z.enum(THERMALS);
 const COMMAND_LENGTH = 1024 * 1024;
-const timeoutSchema = z.int().min(1).max(600_000);
+/** As much as `WB_MAX_CALL_MS` may be. */
+const timeoutSchema = z.int().min(1).max(3_600_000).optional().meta({
+  description:
+    'Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5 000. More than `WB_MAX_CALL_MS` or the policy (60 000 with those two) allows is refused.',
+});
 /** Half of a surrogate pair has no UTF-8: it would be sent as another character. */
 const unicode = z
   .string()
@@ -30,7 +34,7 @@ export const execSchema = z
       description: `Any bytes for its stdin, at most ${MAX_STDIN_BYTES}. Instead of \`stdin\`.`,
     }),
     encoding: encodingSchema.optional(),
-    timeout_ms: timeoutSchema.optional(),
+    timeout_ms: timeoutSchema,
   })
   .refine(({ stdin, stdin_base64 }) => stdin === undefined || stdin_base64 === undefined, {
     path: ['stdin_base64'],
@@ -63,7 +67,7 @@ export const evalSchema = z.strictObject({
   language: z.enum(['js', 'python']),
   code: unicode.max(COMMAND_LENGTH),
   encoding: encodingSchema.optional(),
-  timeout_ms: timeoutSchema.optional(),
+  timeout_ms: timeoutSchema,
 });
 export type EvalInput = z.infer<typeof evalSchema>;
 

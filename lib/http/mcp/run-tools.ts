@@ -71,7 +71,7 @@ export const runTools: readonly McpTool[] = [
       id: sandboxId,
       ...script,
       timeout_ms: execSchema.shape.timeout_ms.describe(
-        'Milliseconds after which it is ended, with exit code 124. Default: 60 000, with small policies 5 000.',
+        'Milliseconds after which it is ended, with exit code 124. Default: 60 000, with small policies 5 000. More than this sandbox allows is refused.',
       ),
     }),
     operation: 'exec',

@@ -21,8 +21,6 @@ import {
 /** The agent of a blueprint: a script in its workspace, which reads the message from its stdin. */
 const AGENT_SCRIPT = '.agent.sh';
 const MESSAGE_LENGTH = 1_000_000;
-/** As long as one call may take: an agent asks models. */
-const AGENT_MS = 600_000;
 
 const messageSchema = z.looseObject({
   content: wholeText.min(1).max(MESSAGE_LENGTH),
@@ -66,10 +64,12 @@ function say(context: Talk, command: string, model: string | undefined): Promise
     const env = model === undefined ? {} : { env: { ASH_MODEL: model } };
     // Whole lines: `while read` of a shell passes over a last one without its end.
     const stdin = body.content.endsWith('\n') ? body.content : `${body.content}\n`;
-    const input = { command, stdin, timeout_ms: AGENT_MS, ...env };
+    const input = { command, stdin, ...env };
     try {
       const answer = await services.operations.exec(caller, params.id, input, {
         signal,
+        // An agent asks models.
+        isLongest: true,
         onOutput({ stream, ...piece }) {
           if (stream === 'stderr') return;
           begun = true;

@@ -201,3 +201,31 @@ test('a sandbox that many ask at once is woken once', async () => {
   expect((await server.call<Instance>('GET', '/api/instances/runner')).json.state).toBe('active');
   expect((await run({ command: 'sort log | uniq | wc -l' })).json.stdout).toMatch(/^\s*10\s*$/);
 });
+
+test('a time limit holds as it is asked for, or is refused with the most that the sandbox allows', async () => {
+  await server.call('POST', '/api/instances', { id: 'small', tenant: 'acme', policy: 'minimal' });
+  const ask = (id: string, timeout_ms: number) =>
+    server.call('POST', `/api/instances/${id}/exec`, { command: 'sleep 0.1', timeout_ms });
+  expect((await ask('runner', 600_000)).json).toMatchObject({ exit_code: 0, timed_out: false });
+  for (const [id, most] of [
+    ['runner', 600_000],
+    ['small', 60_000],
+  ] as const) {
+    const refused = [
+      await ask(id, most + 1),
+      await server.call('POST', `/api/instances/${id}/eval`, { language: 'js', code: '1', timeout_ms: most + 1 }),
+    ];
+    for (const { status, json } of refused) {
+      const errors = [{ path: 'timeout_ms', message: `must be at most ${most}` }];
+      expect([status, json]).toMatchObject([422, { code: 'validation', errors }]);
+    }
+  }
+  // Longer than its policy gives a call that asks for nothing.
+  const long = 'const end = Date.now() + 6000; while (Date.now() < end); 6';
+  const answer = await server.call('POST', '/api/instances/small/eval', {
+    language: 'js',
+    code: long,
+    timeout_ms: 60_000,
+  });
+  expect(answer.json).toMatchObject({ ok: true, value: 6 });
+});

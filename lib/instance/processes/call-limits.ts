@@ -4,6 +4,7 @@
  */
 
 import { residentBytes } from '../../base/resident-memory.ts';
+import type { ExecRequest } from '../instance.ts';
 import type { PolicyProfile } from '../policies.ts';
 import { maxGrowthBytes, residentBytesOf, watchMemory } from '../process-memory.ts';
 import type { QueuedCall } from './call-queue.ts';
@@ -45,26 +46,31 @@ function tooMuch({ name, memoryBytes }: PolicyProfile & { name: string }): strin
   return `more than the ${memoryBytes / 1024 / 1024} MiB that the policy "${name}" allows.`;
 }
 
-/** How long a call may take: what it asks for, at most `longestMs`, which is what its profile allows by default. */
+/** How long a call may take: what it asks for, or the time of its profile; at most what it is allowed. */
 export function cappedTimeout(
-  timeoutMs: number | undefined,
-  { timeMs }: PolicyProfile,
-  longestMs: number = timeMs,
+  { timeoutMs, mostMs = Number.POSITIVE_INFINITY, longestMs }: Pick<ExecRequest, 'timeoutMs' | 'mostMs' | 'longestMs'>,
+  profile: PolicyProfile,
 ): number {
-  return Math.max(0, Math.min(timeoutMs ?? timeMs, longestMs));
+  const longest = longestMs ?? Math.min(profile.longestMs, mostMs);
+  return Math.max(0, Math.min(timeoutMs ?? profile.timeMs, longest));
 }
 
 /** Most milliseconds of a whole workflow. */
 const MAX_WORKFLOW_MS = 600_000;
 
-/** The limits of a call of components: each step has the time of the profile, together they have what is asked for. */
+/**
+ * The limits of a call of components. Together its steps have what it asks for, and each as much, or the time of the
+ * profile where that is longer. A call that asks for nothing has the time of the profile for each step.
+ */
 export function componentLimits(
   timeoutMs: number | undefined,
   steps: number,
-  { timeMs }: PolicyProfile,
+  { timeMs, longestMs }: PolicyProfile,
 ): { timeoutMs: number; stepMs: number } {
   const most = Math.min(MAX_WORKFLOW_MS, timeMs * Math.max(1, steps));
-  return { timeoutMs: Math.max(0, Math.min(timeoutMs ?? most, most)), stepMs: timeMs };
+  if (timeoutMs === undefined) return { timeoutMs: most, stepMs: timeMs };
+  const asked = Math.max(0, Math.min(timeoutMs, MAX_WORKFLOW_MS));
+  return { timeoutMs: asked, stepMs: Math.max(timeMs, Math.min(asked, longestMs)) };
 }
 
 /** Watches the running call of one process, one after the other. */

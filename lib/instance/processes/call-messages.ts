@@ -8,14 +8,14 @@ import { cappedTimeout, componentLimits } from './call-limits.ts';
 
 /** `streaming`: the caller follows it. */
 export function execCall(request: ExecRequest, profile: PolicyProfile, streaming: boolean): ExecCall {
-  const { command, cwd, env, stdin, endless = false, longestMs, commitsMeanwhile = false } = request;
-  const timeoutMs = cappedTimeout(request.timeoutMs, profile, longestMs);
+  const { command, cwd, env, stdin, endless = false, commitsMeanwhile = false } = request;
+  const timeoutMs = cappedTimeout(request, profile);
   return { kind: 'exec', command, cwd, env, stdin, timeoutMs, streaming, endless, commitsMeanwhile };
 }
 
 export function evalCall(request: EvalRequest, profile: PolicyProfile): EvalCall {
-  const { language, code, env, longestMs, commitsMeanwhile = false } = request;
-  const timeoutMs = cappedTimeout(request.timeoutMs, profile, longestMs);
+  const { language, code, env, commitsMeanwhile = false } = request;
+  const timeoutMs = cappedTimeout(request, profile);
   return { kind: 'eval', language, code, env, timeoutMs, commitsMeanwhile };
 }
 
