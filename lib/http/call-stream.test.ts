@@ -15,7 +15,10 @@ test('a call that prints nothing sends a comment every 15 s, until it has ended'
     send('exit', {});
   });
   let text = '';
-  const sink = { gone: new AbortController().signal, write: (piece: string) => void (text += piece), end: () => {} };
+  const write = (piece: string) => {
+    text += piece;
+  };
+  const sink = { gone: new AbortController().signal, write, end: () => {} };
   (answer.body as { stream: (sink: StreamSink) => void }).stream(sink as unknown as StreamSink);
   expect(text).toBe('event: woke\ndata: {}\n\n');
   await vi.advanceTimersByTimeAsync(14_999);

@@ -108,7 +108,7 @@ test.each(Object.entries(ENDS))(
 test('code that never waits is seen meanwhile, and what it wrote stays when its process has to be killed', async () => {
   const a = await opened('code');
   const stop = new AbortController();
-  const code = 'for (let i = 0; ; i += 1) vfs.put("/count", `${i}\n`)';
+  const code = 'for (let i = 0; ; i += 1) vfs.put("/count", String(i) + "\\n")';
   const request = { language: 'js', code, timeoutMs: MINUTE, longestMs: MINUTE, background: 'run' } as const;
   const outcome = a.eval({ ...request, commitsMeanwhile: true }, { signal: stop.signal });
   const count = async () => Number((await lines(a, 'count'))[0] ?? -1);
