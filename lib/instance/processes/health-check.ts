@@ -110,7 +110,8 @@ export class HealthCheck {
 
   /**
    * Sends a ping unless one is open. Resolves true on the pong, false when the wait is over, or when the process is
-   * stuck. `hurried`: wait one second only. `asked`: a message that the process answers as quickly as a ping was just sent instead.
+   * stuck. `hurried`: wait one second only. `asked`: a message that the process answers as quickly as a ping was just
+   * sent instead.
    */
   isAlive({ hurried = false, asked = false } = {}): Promise<boolean> {
     if (asked) this.#pingSentAt ??= performance.now();
