@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MIB, SMALL_KEY, type SmallServer, startSmallServer } from '../testing/small-server.ts';
 import { answerWeb } from './web-adapter.ts';
@@ -238,4 +239,49 @@ test('the web adapter gives the same answers', async () => {
   expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('event: hello');
   await reader?.cancel();
   expect(small.seen.sink?.gone.aborted).toBe(true);
+});
+
+/** A download that fails after so many pieces. */
+const failing = (pieces: number) =>
+  Readable.from(
+    (async function* () {
+      for (let n = 0; n < pieces; n += 1) yield Buffer.from('a piece');
+      throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
+    })(),
+  );
+
+test('a download that fails before its first byte is an answer, and stands in the log as any other failure', async () => {
+  small.seen.download = failing(0);
+  const answer = await call('GET', '/api/downloads');
+  expect([answer.status, answer.json.code]).toEqual([503, 'storage_unavailable']);
+  const lines = small.logged.filter(({ requestId }) => requestId === answer.json.request_id);
+  expect(lines.map(({ msg }) => msg)).toEqual(['the storage refused a request']);
+});
+
+test('a download that fails later is cut, and stands in the log; one whose client goes does not', async () => {
+  const before = small.logged.length;
+  const fetched = (signal?: AbortSignal) =>
+    fetch(`http://127.0.0.1:${small.port}/api/downloads`, {
+      headers: { authorization: `Bearer ${SMALL_KEY}` },
+      ...(signal === undefined ? {} : { signal }),
+    });
+  small.seen.download = failing(1);
+  await expect(fetched().then((response) => response.text())).rejects.toThrow();
+  await expect.poll(() => small.logged.length).toBe(before + 1);
+  expect(small.logged.at(-1)?.msg).toBe('the storage refused a request');
+  const endless = Readable.from(
+    (async function* () {
+      for (;;) {
+        yield Buffer.from('a piece');
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })(),
+  );
+  small.seen.download = endless;
+  const stop = new AbortController();
+  await fetched(stop.signal);
+  stop.abort();
+  await new Promise((resolve) => endless.once('close', resolve));
+  await expect(call('GET', '/healthz')).resolves.toMatchObject({ status: 200 });
+  expect(small.logged).toHaveLength(before + 1);
 });

@@ -48,6 +48,8 @@ export interface Dispatcher {
   routeOf(method: string, target: string): string | null;
   /** Answers; never throws. */
   answer(incoming: IncomingRequest): Promise<DispatchedAnswer>;
+  /** The answer to what failed in the body of an answer; logged under the request's id as any other failure. */
+  problem(thrown: unknown, requestId: string): Answer;
 }
 
 export interface DispatchOptions {
@@ -269,6 +271,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       const route = found?.methods.get(wanted);
       return route === undefined ? null : `${route.root ? '' : '/api'}${route.path}`;
     },
+    problem: (thrown, requestId) => problemAnswer(thrown, requestId, log),
     answer(incoming) {
       const requestId = requestIdOf(incoming.headers);
       return withTiming(async (parts) => {

@@ -32,7 +32,8 @@ export async function answerNode(dispatcher: Dispatcher, req: IncomingMessage, r
       return controller.signal;
     },
   });
-  if (!res.destroyed) sendNode(answer, requestId, req, res);
+  const problemOf = (error: unknown) => dispatcher.problem(error, requestId);
+  if (!res.destroyed) sendNode(answer, requestId, req, res, problemOf);
   else if (answer.body !== undefined && 'outgoing' in answer.body) answer.body.outgoing.stream.destroy();
 }
 
@@ -78,8 +79,17 @@ export function wantsContinue(req: IncomingMessage): boolean {
   return req.headers.expect?.toLowerCase() === '100-continue';
 }
 
-/** Sends an answer. The rest of an unread body is read and discarded. */
-export function sendNode(answer: Answer, requestId: string, req: IncomingMessage, res: ServerResponse): void {
+/**
+ * Sends an answer. The rest of an unread body is read and discarded. `problemOf`: the answer to a body that fails,
+ * which logs it.
+ */
+export function sendNode(
+  answer: Answer,
+  requestId: string,
+  req: IncomingMessage,
+  res: ServerResponse,
+  problemOf: (error: unknown) => Answer = (error) => answerOf(error, requestId),
+): void {
   const { body } = answer;
   const headers: Record<string, string | readonly string[] | number> = {
     'x-request-id': requestId,
@@ -100,7 +110,10 @@ export function sendNode(answer: Answer, requestId: string, req: IncomingMessage
     // A failure on one side ends the other; a cut connection tells the client that the download is incomplete. What
     // fails before its first byte is an answer like any other.
     pipeline(stream, downloadTo(res, begin), (error) => {
-      if (error && !res.headersSent && !res.destroyed) sendNode(answerOf(error, requestId), requestId, req, res);
+      // The client is gone: that is no failure.
+      if (!error || (res.destroyed && error.code === 'ERR_STREAM_PREMATURE_CLOSE')) return;
+      const problem = problemOf(error);
+      if (!res.headersSent && !res.destroyed) sendNode(problem, requestId, req, res);
     });
     return;
   }

@@ -2,11 +2,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pino } from 'pino';
 import { z } from 'zod';
 import { WinterdockError } from '../base/errors.ts';
-import { createLogger } from '../base/log.ts';
 import { deserializeError, type SerializedError } from '../base/serialized-error.ts';
-import { empty, eventStream, eventText, json, type StreamSink } from '../http/answer.ts';
+import { attachment, empty, eventStream, eventText, json, type StreamSink } from '../http/answer.ts';
 import { createDispatcher, type Dispatcher } from '../http/dispatch.ts';
 import { answerNode } from '../http/node-adapter.ts';
 import { customRoute, type Services } from '../http/route.ts';
@@ -22,13 +23,16 @@ export interface SmallServer {
   port: number;
   call: Call;
   /** What the handlers saw, and `lie`: what a process says of its failure. */
-  seen: { signal?: AbortSignal; sink?: StreamSink; sizes: number[]; lie?: SerializedError };
+  seen: { signal?: AbortSignal; sink?: StreamSink; sizes: number[]; lie?: SerializedError; download?: Readable };
+  /** The lines of its log. */
+  logged: { requestId?: string; msg: string }[];
   stop(): void;
 }
 
 /** Starts it on a free port. A cookie `session=good` is a session. An upload is saved at `uploadPath`. */
 export async function startSmallServer(uploadPath = '/nonexistent/upload'): Promise<SmallServer> {
   const seen: SmallServer['seen'] = { sizes: [] };
+  const logged: SmallServer['logged'] = [];
   const routes = [
     customRoute({
       method: 'POST',
@@ -126,6 +130,16 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
     }),
     customRoute({
       method: 'GET',
+      path: '/downloads',
+      name: 'downloads',
+      operation: null,
+      summary: 'Sends a download',
+      tag: 'test',
+      answers: {},
+      handle: () => attachment({ stream: seen.download ?? Readable.from([]), bytes: null }, {}),
+    }),
+    customRoute({
+      method: 'GET',
       path: '/streams',
       name: 'streams',
       operation: null,
@@ -167,7 +181,7 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
         return { actor: 'key:admin', via: 'api', requestId, role: 'admin', tenants: null, address, session: null };
       },
     },
-    log: createLogger('silent'),
+    log: pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     ...LIMITS,
     metricsOpen: false,
     publicUrl: 'https://dock.example',
@@ -183,6 +197,7 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
     port,
     call: caller(`http://127.0.0.1:${port}`, SMALL_KEY),
     seen,
+    logged,
     stop() {
       server.closeAllConnections();
       server.close();
