@@ -1,6 +1,7 @@
-import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { observeEffects } from '../base/effects.ts';
 import { NO_PROCESS } from '../base/started-process-id.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import { liveFile, observeOpens, REQUEST } from './testing/dock.ts';
@@ -80,6 +81,32 @@ test('a foreign file in its place is kept as an orphan', async () => {
   expect(readdirSync(join(at.folder, 'orphans')).some((name) => name.includes('vfs.sqlite'))).toBe(true);
   // It enters that mode once the call that came with the wake is done.
   await expect.poll(() => existsSync(`${file}-wal`)).toBe(true);
+});
+
+test('what is saved lies in the live drawer’s staging folder until it has its place, and is an orphan when it gets none', async () => {
+  onTestFinished(() => observeEffects(null));
+  const file = await awake('a');
+  const staging = join(at.folder, 'live', '.staging');
+  const saved: string[] = [];
+  let fails = true;
+  rmSync(file);
+  observeEffects({
+    before(effect) {
+      // A folder that no landing looks into, on the filesystem of the file.
+      if (effect.kind === 'copy' && effect.to !== undefined) saved.push(dirname(effect.to));
+      if (effect.kind !== 'rename' || effect.to !== file || !fails) return;
+      fails = false;
+      throw Object.assign(new Error('EIO: i/o error, rename'), { code: 'EIO' });
+    },
+  });
+  await at.dock.sessions.tick();
+  expect(fails).toBe(false);
+  expect(readdirSync(staging)).toEqual([]);
+  expect(new Set(saved)).toEqual(new Set([staging]));
+  // Its process has ended: this is all that is left of what it had acknowledged.
+  const orphans = readdirSync(join(at.folder, 'orphans')).map((name) => readFileSync(join(at.folder, 'orphans', name)));
+  expect(Buffer.concat(orphans).includes('line 19')).toBe(true);
+  expect((await at.dock.registry.ledger.page({ instance: 'a', type: 'orphan.set_aside' }, 10)).rows).toHaveLength(1);
 });
 
 test('the check changes nothing when no file is lost', async () => {

@@ -6,13 +6,14 @@
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { giveToNow, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import { copyRegular } from '../base/strangers-file.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import type { InstanceRow } from '../registry/types.ts';
+import { fileOnDisk } from '../storage/disk.ts';
 import { stagingFor, stampOf } from '../storage/files.ts';
 import { firstNamesIn } from '../storage/landing.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, systemAudit } from './engine.ts';
@@ -70,8 +71,8 @@ function hasOtherName({ name, inode }: OpenDescriptor, path: string): boolean {
 
 /**
  * Puts a lost live file back, clean and durable, and ends its process. Returns the mark of the file; false when the
- * file is not lost. The caller holds the file exclusively. Throws what the disk throws; until the file is copied the
- * process goes on then.
+ * file is not lost. The caller holds the file exclusively. Throws what the disk throws: until the file is copied the
+ * process goes on then, afterwards the copy is an orphan.
  */
 export async function rescue(
   engine: Engine,
@@ -85,6 +86,7 @@ export async function rescue(
   const staging = stagingFor(engine.config.dataFolder, file);
   const saved = join(staging, randomUUID());
   let identity: string | null;
+  let isCopied = false;
   try {
     const open = openDescriptorsOf(worker.pid);
     try {
@@ -96,12 +98,18 @@ export async function rescue(
         if (member.pid !== worker.pid || worker.thermal === 'hot') member.signal('SIGCONT');
       throw error;
     }
+    isCopied = true;
     await worker.kill('killed');
     await land(engine, row);
     await putBack(engine, row, saved, open.main?.inode ?? null);
     identity = await settleFile(engine, row);
+  } catch (error) {
+    // The process has ended, and nobody has the data but this copy.
+    if (isCopied && stampOf(saved) !== null)
+      await moveToOrphans(engine, row, fileOnDisk(engine.config.dataFolder, relative(engine.config.dataFolder, saved)));
+    throw error;
   } finally {
-    for (const suffix of PARTS) await unlinkFile(saved + suffix);
+    if (!isCopied) for (const suffix of PARTS) await unlinkFile(saved + suffix);
   }
   const reason = `${livePath(row.id)} was removed or replaced under its process, and was saved from what the process had open`;
   await engine.registry.ledger.append([ledgerEntry(engine, row, systemAudit('reconcile'), 'file.rescued', { reason })]);
@@ -157,9 +165,15 @@ async function putBack(
     await moveToOrphans(engine, row, fileAt(engine, row.id, livePath(row.id)));
   await makeFolder(dirname(file));
   for (const suffix of ['-wal', '-shm']) await unlinkFile(file + suffix);
+  const hasLog = stampOf(`${saved}-wal`) !== null;
   // The log first: the file without it would lack commits.
-  for (const suffix of ['-wal', ''])
-    if (stampOf(saved + suffix) !== null) await renameFile(saved + suffix, file + suffix);
+  if (hasLog) await renameFile(`${saved}-wal`, `${file}-wal`);
+  try {
+    await renameFile(saved, file);
+  } catch (error) {
+    if (hasLog) await renameFile(`${file}-wal`, `${saved}-wal`);
+    throw error;
+  }
   await syncFolder(dirname(file));
   await syncFolder(dirname(dirname(file)));
 }
