@@ -9,13 +9,13 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { syncFolderNow, unlinkFileNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { giveMadeToOwner } from '../base/folder-owner.ts';
 import { isThere } from '../base/is-there.ts';
 import { bytesAtNow, lookAtNow } from '../base/strangers-file.ts';
-import { waysOut } from '../lifecycle/ways-out.ts';
+import { heldByOthers, missingFile, notAtRest } from './place-errors.ts';
 import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
 import { corruptFile, translateSqliteError, unreadableBytes } from './sqlite-errors.ts';
 import type { ReadTarget } from './types.ts';
@@ -79,6 +79,7 @@ export function openLiveFile(
   options: { maxBytes: number; mustExist: boolean; walLater?: boolean; joins?: boolean },
 ): LiveFile {
   const inMemory = file === ':memory:';
+  if (!inMemory) refuseLink(file);
   if (options.mustExist && !inMemory && !isThere(file)) throw missingFile();
   if (!inMemory) refuseEmptyBesideLog(file, options.mustExist ? LOGS : LOGS.slice(0, 1));
   let later = false;
@@ -175,6 +176,7 @@ export function recoverFile(file: string): void {
  * `mapped`: for reading all of a file that nobody truncates meanwhile.
  */
 export function openRestingFile(file: string, { mapped = false }: { mapped?: boolean } = {}): OpenFile {
+  refuseLink(file);
   refuseLog(file);
   const opened = openReading(file, 'immutable=1');
   if (mapped) opened.db.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`);
@@ -183,13 +185,12 @@ export function openRestingFile(file: string, { mapped = false }: { mapped?: boo
 
 /** Refuses an empty file: SQLite would delete the log beside it, which may be all that is left of a sandbox. */
 function refuseEmptyBesideLog(file: string, logs: readonly string[]): void {
-  if (!isThere(refuseLink(file)) || bytesAtNow(file) !== 0) return;
+  if (!isThere(file) || bytesAtNow(file) !== 0) return;
   const bytes = logs.map((log) => bytesAtNow(file + log)).find((one) => one > 0);
   if (bytes !== undefined) throw corruptFile(`it has 0 bytes, and a log of ${bytes} bytes lies beside it`);
 }
 
 function refuseLog(file: string): void {
-  refuseLink(file);
   if (['-wal', '-journal'].every((log) => bytesAtNow(file + log) === 0)) return;
   throw new WinterdockError('conflict', 'The file of the sandbox is not at rest: a log lies beside it.', {
     retryAfterSeconds: 1,
@@ -198,6 +199,7 @@ function refuseLog(file: string): void {
 
 /** Reads the committed state while another process writes the file. Throws `missing_file`, `corrupt`, `conflict`. */
 export function openFileBeside(file: string): OpenFile {
+  refuseLink(file);
   return openReading(file, 'mode=ro');
 }
 
@@ -206,8 +208,8 @@ export function openFileBeside(file: string): OpenFile {
  * `missing_file`, and SQLite's own errors.
  */
 export function attachReading(db: DatabaseSync, target: ReadTarget): void {
-  if (target.mode === 'rest') refuseLog(target.path);
   refuseLink(target.path);
+  if (target.mode === 'rest') refuseLog(target.path);
   try {
     db.exec(DISTRUST);
     db.prepare('ATTACH ? AS source').run(
@@ -239,7 +241,6 @@ function openDatabase(
   prepare: (db: DatabaseSync) => Schema,
 ): OpenFile {
   let db: DatabaseSync | undefined;
-  refuseLink(address);
   try {
     db = new DatabaseSync(address, options);
     return { db, schema: prepare(db) };
@@ -249,15 +250,16 @@ function openDatabase(
   }
 }
 
-/** SQLite follows links and waits for the other end of a pipe: a process that was taken over can have put one there. */
-function refuseLink(address: URL | string): string {
-  const path = typeof address === 'string' ? address : fileURLToPath(address);
-  for (const part of path === ':memory:' ? [] : ['', ...LOGS, '-shm']) {
-    const stat = lookAtNow(path + part);
+/**
+ * SQLite follows links and waits for the other end of a pipe: a process that was taken over can have put one there.
+ * Once for each opening, before anything else looks at the file.
+ */
+function refuseLink(file: string): void {
+  for (const part of ['', ...LOGS, '-shm']) {
+    const stat = lookAtNow(file + part);
     if (stat === null || stat.isFile()) continue;
     throw corruptFile(`it${part} is ${stat.isSymbolicLink() ? 'a link to another file' : 'no regular file'}`);
   }
-  return path;
 }
 
 /**
@@ -325,7 +327,7 @@ function clearTmp(db: DatabaseSync): void {
  * not have open.
  */
 function isClean(file: string): boolean {
-  return ![...LOGS, '-shm'].some((log) => isThere(file + log)) && !asksForLog(file);
+  return ![...LOGS, '-shm'].some((log) => isThere(file + log)) && !hasWalHeader(file);
 }
 
 /**
@@ -333,7 +335,7 @@ function isClean(file: string): boolean {
  * bytes in them and no WAL mode in the header. SQLite leaves such files in place.
  */
 function holdsLog(file: string): boolean {
-  return asksForLog(file) || LOGS.some((log) => bytesAtNow(file + log) > 0);
+  return hasWalHeader(file) || LOGS.some((log) => bytesAtNow(file + log) > 0);
 }
 
 function dropEmptyLogs(file: string): void {
@@ -343,7 +345,12 @@ function dropEmptyLogs(file: string): void {
 
 /** True when the header is in WAL mode. Only for a file that this process does not have open. */
 export function asksForLog(file: string): boolean {
-  const descriptor = openSync(refuseLink(file), constants.O_RDONLY | constants.O_NONBLOCK);
+  refuseLink(file);
+  return hasWalHeader(file);
+}
+
+function hasWalHeader(file: string): boolean {
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const header = Buffer.alloc(1);
     return readSync(descriptor, header, 0, 1, WRITE_VERSION_AT) === 1 && header[0] !== 1;
@@ -370,28 +377,4 @@ function address(file: string, query: string): URL {
 function syncDirectory(directory: string): void {
   if (process.permission !== undefined) return;
   syncFolderNow(directory);
-}
-
-function missingFile(): WinterdockError {
-  return new WinterdockError('missing_file', 'The file of the sandbox is not where its row says.', {
-    hint: waysOut('missing'),
-  });
-}
-
-function heldByOthers(): WinterdockError {
-  return new WinterdockError(
-    'conflict',
-    'The file of the sandbox cannot be put to rest: another reader or writer holds it.',
-    {
-      hint: 'Try again when its readers are done; nothing was lost.',
-      retryAfterSeconds: 1,
-    },
-  );
-}
-
-/** The error names what was found, not why: the cause is unknown. */
-function notAtRest(seen: string): WinterdockError {
-  return new WinterdockError('conflict', `The file of the sandbox could not be put to rest: ${seen}.`, {
-    retryAfterSeconds: 1,
-  });
 }
