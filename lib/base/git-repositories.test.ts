@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RepositoryFinder, type RepositoryRule } from './git-repositories.ts';
+import { DOT_GITS } from './testing/dot-gits.ts';
 
 /** What stays out of a tree of files. */
 function leftOut(rule: RepositoryRule, ...paths: string[]): string[] {
@@ -63,19 +64,7 @@ describe.each(['all', 'commands'] as const)('of a repository (%s)', (rule) => {
   });
 });
 
-const DOT_GITS = [
-  '.git',
-  '.GIT',
-  'git~1',
-  'GIT~2',
-  '.git.',
-  '.git ',
-  '.git. .',
-  '.git::$INDEX_ALLOCATION',
-  '.g\u200cit',
-];
-
-test.each(DOT_GITS)('a folder %j stays out whole, or loses what git takes commands from', (name) => {
+test.each(['.git', ...DOT_GITS])('a folder %j stays out whole, or loses what git takes commands from', (name) => {
   const paths = inFolder(name, 'config', 'hooks/x', 'config.worktree', 'modules/m/config', 'objects/x');
   const module = inFolder(`${name}/modules/m`, ...BARE);
   expect(leftOut('all', ...paths, ...module, 'work')).toEqual([`${name}/`]);

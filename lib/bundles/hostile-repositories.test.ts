@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, expect, test } from 'vitest';
+import { DOT_GITS } from '../base/testing/dot-gits.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { bytes, tmpFolder, vfsPath } from '../vfs/testing/tmp-files.ts';
 import { surveyWorkspace } from './checkout-survey.ts';
 import { checkoutTar } from './checkout-tar.ts';
 import { leftOutHeader, leftOutList, listName, summaryOf } from './left-out.ts';
 import { vfsFile } from './testing/bundle.ts';
-import { DOT_GITS, hostileTrees, linkIn, runsCommand, type Tree, writeTree } from './testing/hostile-repositories.ts';
+import { hostileTrees, linkIn, runsCommand, type Tree, writeTree } from './testing/hostile-repositories.ts';
 
 const markerFolder = mkdtempSync(join(tmpdir(), 'winterdock-ran-'));
 const marker = join(markerFolder, 'ran');
@@ -67,10 +68,9 @@ test.each(TREES)('25. %s runs a command as it is, and none as a checkout', async
 });
 
 test('25. names that are .git elsewhere stay out, with what is in them, and are listed', async () => {
-  const { out, leftOut } = await checkedOut(
-    Object.fromEntries(DOT_GITS.map((name, n) => [`s${n}/${name}/config`, 'x'])),
-  );
-  expect(leftOut).toHaveLength(DOT_GITS.length);
+  const names = [...DOT_GITS, 'a\\.git'];
+  const { out, leftOut } = await checkedOut(Object.fromEntries(names.map((name, n) => [`s${n}/${name}/config`, 'x'])));
+  expect(leftOut).toHaveLength(names.length);
   const rest = readdirSync(out, { recursive: true, encoding: 'utf8' });
   expect(rest.filter((path) => path.endsWith('config') || /\.g.?it/i.test(path.replace('.gitignore', '')))).toEqual([]);
   expect(readFileSync(join(out, LIST), 'utf8')).toContain('s5/.git /');

@@ -74,18 +74,6 @@ export function hostileTrees(marker: string): Record<string, Tree> {
   };
 }
 
-/** Names that are `.git` on a file system of somebody else. */
-export const DOT_GITS = [
-  '.GIT',
-  '.Git',
-  'git~1',
-  'GIT~2',
-  '.git.',
-  '.git ',
-  '.git. .',
-  '.git::$INDEX_ALLOCATION',
-].concat('.git:x', '.g\u200cit', '\ufeff.git', 'a\\.git');
-
 /** Writes a tree below a folder here, as it is. */
 export function writeTree(folder: string, tree: Tree): void {
   for (const [path, content] of Object.entries(tree)) {
