@@ -33,7 +33,7 @@ import {
 import type { BackupTarget } from './store.ts';
 
 export interface BackupOptions {
-  config: Pick<Config, 'dataFolder' | 'registryPath'>;
+  config: Pick<Config, 'dataFolder' | 'registryPath' | 'maxSandboxBytes'>;
   drawers: Drawers;
   target: BackupTarget;
   /** Who opens files of sandboxes. They can write beside drafts of the target. */

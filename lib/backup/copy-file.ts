@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { makeNewFolder, removeTree, renameFile, syncFile } from '../base/effects.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import { copyRegular } from '../base/strangers-file.ts';
+import { mostOf } from '../sessions/landing.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 import { isCode, sha256Of, stampOf } from '../storage/files.ts';
 import { type FileStamp, sameStamp, stampFrom } from '../storage/stamp.ts';
@@ -67,17 +68,17 @@ export async function copyOnline(readers: Readers, path: string, draft: string):
 
 /**
  * Copies a file together with the log that a killed process left beside it, and takes up the log in the copy. Throws
- * `FileMoved` as copyResting does.
+ * `FileMoved` as copyResting does, and when the file has more than `most` bytes by now, or a log more than it can have.
  */
-export async function copyWithLog(readers: Readers, path: string, draft: string): Promise<CopiedFile> {
+export async function copyWithLog(readers: Readers, path: string, draft: string, most: number): Promise<CopiedFile> {
   const logs = ['-wal', '-journal'].filter((log) => stampOf(path + log) !== null);
   const stamps = () => ['', '-wal', '-journal'].map((suffix) => stampOf(path + suffix));
   const before = stamps();
   const bytes = before[0]?.size;
   if (bytes === undefined) throw new FileMoved(path);
   return inOwnFolder(draft, async (copy) => {
-    await copied(path, copy);
-    for (const log of logs) await copied(path + log, copy + log);
+    await copied(path, copy, most);
+    for (const log of logs) await copied(path + log, copy + log, mostOf(log, most));
     if (stamps().some((stamp, at) => !same(stamp, before[at] ?? null))) throw new FileMoved(path);
     // SQLite deletes a log that lies beside an empty file.
     if (bytes === 0 && logs.length > 0) return 'it has 0 bytes and a log beside it, which was not copied';
@@ -121,9 +122,11 @@ async function settled(readers: Readers, from: string | null, copy: string): Pro
   }
 }
 
-async function copied(path: string, draft: string): Promise<void> {
+async function copied(path: string, draft: string, most = Number.POSITIVE_INFINITY): Promise<void> {
   try {
-    await copyRegular(path, draft, constants.COPYFILE_FICLONE);
+    await copyRegular(path, draft, constants.COPYFILE_FICLONE, ({ size }) => {
+      if (size > most) throw new FileMoved(path);
+    });
   } catch (error) {
     // A link, or anything but a file, is not the sandbox's.
     if (['ENOENT', 'corrupt'].some((code) => isCode(error, code))) throw new FileMoved(path);

@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import type { Config } from '../base/config.ts';
 import { copyFile, unlinkFile } from '../base/effects.ts';
 import type { InstanceId } from '../base/ids.ts';
 import { parseCopyPath } from '../registry/copies.ts';
@@ -12,6 +13,7 @@ import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
 import { type DrawerAccess, findFileAt } from '../sessions/file-locations.ts';
 import { stampAt } from '../sessions/file-verification.ts';
+import { mostBytes, mostOf } from '../sessions/landing.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 import { isCode, stampOf } from '../storage/files.ts';
 import { sameStamp } from '../storage/stamp.ts';
@@ -21,6 +23,7 @@ import type { BackupRow, ObjectRef } from './manifest.ts';
 import type { BackupTarget } from './store.ts';
 
 export interface RowParts extends DrawerAccess {
+  config: Pick<Config, 'dataFolder' | 'maxSandboxBytes'>;
   target: BackupTarget;
   /** Who opens files of sandboxes. They can write beside drafts of the target. */
   readers: Readers;
@@ -167,21 +170,29 @@ async function whole(parts: RowParts, row: InstanceRow, file: RestingFile): Prom
   }
 }
 
+/** Whether what lies in a live folder is more than a process of ours writes: such a file fills the disk of a backup. */
+function holdsMoreThan(path: string, most: number): boolean {
+  return ['', '-wal', '-journal'].some((part) => (stampOf(path + part)?.size ?? 0) > mostOf(part, most));
+}
+
 /** A file that a process writes, or that one left when it was killed. */
 async function awake(parts: RowParts, row: InstanceRow, file: RestingFile): Promise<BackupRow> {
   const draft = parts.target.draft();
   try {
-    const { object, wrong } = await readResting(file, (path) => {
+    const most = mostBytes(parts, row);
+    const copied = await readResting(file, async (path) => {
+      if (holdsMoreThan(path, most)) return null;
       // Without it no process has the file open: SQLite would begin to recover the very file.
       const served = stampOf(`${path}-shm`) !== null && row.state === 'active';
-      if (!served) return copyWithLog(parts.readers, path, draft);
+      if (!served) return copyWithLog(parts.readers, path, draft, most);
       return copyOnline(parts.readers, path, draft).catch((error: unknown) => {
         if (!(error instanceof FileMoved)) throw error;
-        return copyWithLog(parts.readers, path, draft);
+        return copyWithLog(parts.readers, path, draft, most);
       });
     });
-    await keep(parts, draft, object);
-    return entry(row, { how: 'online', object, wrong });
+    if (copied === null) return entry(row, { how: 'missing', wrong: 'it is larger than a sandbox can be' });
+    await keep(parts, draft, copied.object);
+    return entry(row, { how: 'online', ...copied });
   } finally {
     await unlinkFile(draft);
   }

@@ -32,7 +32,7 @@ const OWNER_ALONE = 0o700;
 /** What SQLite may write beyond the most that a sandbox holds: pages of its own, and freed ones. */
 const SLACK_BYTES = 64 * 1024 * 1024;
 /** A log may be larger than its file: a long reader keeps it from being written over. */
-export const LOG_FACTOR = 4;
+const LOG_FACTOR = 4;
 
 const LOGS_FIRST = LIVE_NAMES.toReversed();
 
@@ -143,8 +143,16 @@ function takeOwn(from: string, to: string, names: readonly string[]): void {
 }
 
 /** The largest that the file of a sandbox can be: a limit that was lowered does not take away what was there. */
-export function mostBytes(engine: LandingContext, row: LandingRow): number {
+export function mostBytes(
+  engine: { config: Pick<Engine['config'], 'maxSandboxBytes'> },
+  row: Pick<LandingRow, 'bytes'>,
+): number {
   return Math.max(engine.config.maxSandboxBytes, row.bytes ?? 0) + SLACK_BYTES;
+}
+
+/** The same of its file (`''`) or a log, whose file may have so many bytes. */
+export function mostOf(part: string, fileBytes: number): number {
+  return part === '' ? fileBytes : LOG_FACTOR * fileBytes;
 }
 
 /** What is wrong with what lies in a live folder under the name of a file of the sandbox; null when nothing is. */
@@ -155,7 +163,7 @@ function complaintOf(stat: BigIntStats, name: string, folderOwner: number, most:
   // Whoever has a user of its own makes no file of another's: it linked one.
   if (!isOwn) return { what: 'a file of another user', isKept: !isUserOfWorkers(folderOwner) };
   if (stat.nlink !== 1n) return { what: 'a file with more than one name', isKept: true };
-  if (stat.size <= BigInt(name === 'vfs.sqlite' ? most : LOG_FACTOR * most)) return null;
+  if (stat.size <= BigInt(mostOf(name.slice('vfs.sqlite'.length), most))) return null;
   return { what: `a file of ${stat.size} bytes, more than a sandbox can have`, isKept: true };
 }
 

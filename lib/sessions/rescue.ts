@@ -18,7 +18,7 @@ import { stagingFor, stampOf } from '../storage/files.ts';
 import { firstNamesIn } from '../storage/landing.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, systemAudit } from './engine.ts';
 import { fileAt, moveToOrphans } from './file-locations.ts';
-import { LOG_FACTOR, land, mostBytes } from './landing.ts';
+import { land, mostBytes, mostOf } from './landing.ts';
 import { settleFile } from './settle-file.ts';
 
 /** The name that the kernel gives to an open live file; a deleted file is marked. */
@@ -132,7 +132,7 @@ async function copyOpenFile(
   ] as const) {
     if (part === null) continue;
     // A process that was taken over has open what it likes, a pipe or what it may not read itself.
-    const most = mostBytes(engine, row) * (suffix === '' ? 1 : LOG_FACTOR);
+    const most = mostOf(suffix, mostBytes(engine, row));
     await copyRegular(part.path, saved + suffix, 0, ({ uid, size }) => {
       if (uid === owner && size <= most) return;
       throw new WinterdockError(
