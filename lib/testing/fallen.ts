@@ -2,54 +2,67 @@
  * For tests: a worker that was taken over by code outside any interpreter. Runs code behind the walls of network, user,
  * capabilities and files, as the user of a sandbox and in its live folder, on a data folder that a server uses.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { buildWalls, type Walls } from '../instance/processes/walls/walls.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
-/** What the code of a fallen worker may use. */
-const PROLOGUE = `const [fs, net, child] = ['fs', 'net', 'child_process'].map((name) => process.getBuiltinModule('node:' + name));
-const remove = () => ['', '-wal', '-shm', '-journal'].forEach((suffix) => fs.rmSync('vfs.sqlite' + suffix, { recursive: true, force: true }));
-const mkfifo = (name) => child.execFileSync('/usr/bin/mkfifo', [name]);`;
+const PLAYER = fileURLToPath(new URL('./fallen-player.ts', import.meta.url));
 
-export interface FallenWorkers {
-  readonly walls: Walls;
-  /** Runs code in the place of a sandbox's worker. It ends by itself. Throws what it printed as an error. */
-  run(id: string, code: string): Promise<string>;
-  /** The same of code that goes on until the process is killed. Resolves once it prints something. */
-  begin(id: string, code: string): Promise<ChildProcess>;
-  close(): void;
+/** What fallen-player.ts is told. `begins`: it answers when the code prints something, else when that has ended. */
+export interface ToPlay {
+  number: number;
+  id: string;
+  code: string;
+  begins: boolean;
 }
 
-/** Makes ready to play them on a data folder. Call it once its server has started. */
-export async function fallenWorkers(dataFolder: string): Promise<FallenWorkers> {
-  const cacheFolder = process.env.WB_CACHE ?? join(dataFolder, 'cache');
-  // Those that keep code from starting programs would keep it from making pipes: what is tried here is the folder.
-  const wanted = ['net', 'uid', 'caps', 'files'] as const;
-  const walls = await buildWalls({ dataFolder, cacheFolder, maxStartMs: 30_000, wanted });
-  const start = (id: string, code: string) => {
-    const user = walls.ownUser?.(id);
-    const script = `${user === undefined ? '' : `process.setuid(${user.uid});`}
-      process.chdir(${JSON.stringify(join(dataFolder, 'live', id))}); ${PROLOGUE}\n${code}`;
-    const [file = '', ...args] = [...walls.command, process.execPath, '--no-warnings', '-e', script];
-    return spawn(file, args, { env: { NODE_ENV: 'test' }, stdio: ['ignore', 'pipe', 'pipe'] });
+export interface Played {
+  number: number;
+  pid: number;
+  output: string;
+  complaint: string;
+}
+
+export interface FallenWorkers {
+  /** Runs code in the place of a sandbox's worker. It ends by itself. Throws what it printed as an error. */
+  run(id: string, code: string): Promise<string>;
+  /** The same of code that goes on until its process is killed, by this id. Resolves once it prints something. */
+  begin(id: string, code: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Makes ready to play them on a data folder. Call it once its server has started. `within`: as for the server. */
+export async function fallenWorkers(
+  dataFolder: string,
+  cacheFolder: string,
+  within: readonly string[] = [],
+): Promise<FallenWorkers> {
+  const [file = '', ...args] = [...within, process.execPath, '--no-warnings', PLAYER, dataFolder, cacheFolder];
+  const player = spawn(file, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const waiting = new Map<number, (played: Played) => void>();
+  let last = 0;
+  const answer = (number: number) => new Promise<Played>((resolve) => waiting.set(number, resolve));
+  createInterface({ input: player.stdout }).on('line', (line) => {
+    const played = JSON.parse(line) as Played;
+    waiting.get(played.number)?.(played);
+  });
+  const ended = once(player, 'exit');
+  const play = async (id: string, code: string, begins: boolean) => {
+    last += 1;
+    const answered = answer(last);
+    player.stdin.write(`${JSON.stringify({ number: last, id, code, begins } satisfies ToPlay)}\n`);
+    const played = await answered;
+    if (played.complaint !== '') throw new Error(played.complaint);
+    return played;
   };
+  await Promise.race([answer(0), ended.then(() => Promise.reject(new Error('The player ended.')))]);
   return {
-    walls,
-    async run(id, code) {
-      const started = start(id, code);
-      const [output, complaint] = await Promise.all([text(started.stdout), text(started.stderr)]);
-      if (complaint !== '') throw new Error(complaint);
-      return output;
+    run: async (id, code) => (await play(id, code, false)).output,
+    begin: async (id, code) => (await play(id, code, true)).pid,
+    async close() {
+      player.stdin.end();
+      await ended;
     },
-    async begin(id, code) {
-      const started = start(id, code);
-      await new Promise((resolve, reject) => {
-        started.stdout.once('data', resolve);
-        started.once('exit', () => reject(new Error('it ended')));
-      });
-      return started;
-    },
-    close: () => walls.close(),
   };
 }

@@ -1,10 +1,10 @@
 /**
- * Ends the workers that an earlier server on the same data folder left behind. Finds them by their
- * arguments.
+ * Ends the workers that an earlier server on the same data folder left behind. Finds them by their arguments and by
+ * those of their wrappers.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { holdsFiles, processStat, STAT } from '../../base/process-stat.ts';
+import { forkedOf, holdsFiles, processStat, STAT } from '../../base/process-stat.ts';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from './process.ts';
 
 const POLL_MS = 5;
@@ -14,16 +14,17 @@ const MAX_WAIT_MS = 2000;
 const PF_EXITING = 4;
 
 /**
- * Sends SIGKILL, waits until the workers are gone and returns how many there were, without the wrappers that wait for
- * them. Spares the workers of a server that
- * still runs. Finds none where the system has no /proc; there a worker exits when the channel to its server closes.
+ * Sends SIGKILL, waits until the workers are gone and returns how many there were, each with its wrapper as one. Spares
+ * the workers of a server that still runs. Finds none where the system has no /proc; there a worker exits when the
+ * channel to its server closes.
  */
 export async function endLeftoverWorkers(dataFolder: string): Promise<number> {
   const all = processes();
   const ending = all.filter(isEnding);
-  const found = all.filter((pid) => isLeftover(pid, dataFolder));
-  const parents = new Set(found.map((pid) => Number(processStat(pid)?.[STAT.parent])));
-  const wrappers = found.filter((pid) => parents.has(pid)).length;
+  const marked = all.filter((pid) => isLeftover(pid, dataFolder));
+  // A worker can hide its arguments, but not those of its wrapper.
+  const found = [...new Set(marked.flatMap((pid) => [...forkedOf(pid), pid]))];
+  const started = marked.filter((pid) => !found.includes(Number(processStat(pid)?.[STAT.parent]))).length;
   for (const pid of found) {
     try {
       process.kill(pid, 'SIGKILL');
@@ -33,7 +34,7 @@ export async function endLeftoverWorkers(dataFolder: string): Promise<number> {
   }
   const until = Date.now() + MAX_WAIT_MS;
   while ([...found, ...ending].some(holdsFiles) && Date.now() < until) await pause(POLL_MS);
-  return found.length - wrappers;
+  return started;
 }
 
 function isLeftover(pid: number, dataFolder: string): boolean {

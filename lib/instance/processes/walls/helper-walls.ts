@@ -78,7 +78,7 @@ export async function buildHelperWalls(options: HelperWallsOptions): Promise<Hel
     const mayBound = isRoot || room !== null;
     const command = [
       ...(room?.enter ?? []),
-      ...(states.pid ? wrapperCommand(setpriv) : []),
+      ...(states.pid ? wrapperCommand(setpriv, hasUsers) : []),
       ...namespaceCommand(NAMESPACE_WALLS.filter((wall) => states[wall])),
       ...(room?.enterFiles ?? []),
       setpriv,

@@ -32,9 +32,13 @@ export function namespaceCommand(walls: readonly NamespaceWall[]): string[] {
 /** A wrapper stays in the server's process group, and the default of these would end it with what it waits for. */
 const DEAF_TO_TERMINALS = ['/bin/sh', '-c', `trap '' HUP QUIT; unset PWD; exec "$@"`, 'sh'];
 
-/** Runs the command of a namespace of processes: the wrapper ends with its server, and what it has begun with it. */
-export function wrapperCommand(setpriv: string): string[] {
-  return [...DEAF_TO_TERMINALS, setpriv, '--pdeathsig', 'KILL'];
+/**
+ * Runs the command of a namespace of processes: the wrapper ends with its server, and what it has begun with it.
+ * `changesUser`: what it begins will, and then no longer ends so. There the wrapper stays until the guard has ended
+ * both: what hides its own arguments is found by it.
+ */
+export function wrapperCommand(setpriv: string, changesUser: boolean): string[] {
+  return [...DEAF_TO_TERMINALS, ...(changesUser ? [] : [setpriv, '--pdeathsig', 'KILL'])];
 }
 
 /**

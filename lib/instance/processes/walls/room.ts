@@ -172,7 +172,7 @@ export async function buildRoom(folders: RoomFolders | null): Promise<Room> {
     builder.kill('SIGKILL');
   }
   // From within the namespace of users the server's descriptors cannot be reached.
-  const reached = user === null ? mounts : `/proc/self/fd/${MOUNTS_DESCRIPTOR}`;
+  const reached = user === null || mounts === null ? mounts : `/proc/self/fd/${MOUNTS_DESCRIPTOR}`;
   return {
     hasFiles: folders !== null,
     enter:

@@ -9,14 +9,16 @@ import { SERVER_MARK, serverMark } from '../process.ts';
 
 /**
  * Waits until the server's end of its input is closed, which the kernel does however the server ends. Its own arguments
- * must not hold the mark. More rounds than one: a process may just be starting.
+ * must not hold the mark. A worker can hide its own, but not those of its wrapper, whose child it is. More rounds than
+ * one: a process may just be starting.
  */
 const SCRIPT = `trap '' INT TERM HUP
 read -r line
 for round in 1 2 3; do
   for file in $(printf %s "$MARK" | grep -lsF -f - /proc/[0-9]*/cmdline); do
     pid=\${file#/proc/}
-    kill -KILL "\${pid%/cmdline}"
+    pid=\${pid%/cmdline}
+    kill -KILL $(cat /proc/$pid/task/$pid/children) "$pid"
   done
   sleep 0.2
 done`;

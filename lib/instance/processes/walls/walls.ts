@@ -148,7 +148,8 @@ async function findWalls(options: WallOptions): Promise<Walls> {
 function mostFirst(attempts: readonly Attempt[]): Attempt[] {
   const keyOf = (attempt: Attempt) => {
     const { states, user, ownUser } = wallsOf(attempt, new Map());
-    return JSON.stringify([states, user, ownUser !== null]);
+    // The same walls, but for the room that leads to others: it may be what does not work.
+    return JSON.stringify([states, user, ownUser !== null, attempt.room !== null]);
   };
   const countOf = (attempt: Attempt) => Object.values(wallsOf(attempt, new Map()).states).filter(Boolean).length;
   return [...new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt])).values()]
@@ -219,7 +220,7 @@ function commandOf({ room, setpriv, namespaces, seccomp, caps, user, ownUser, mo
   const flags = [...(caps ? NO_CAPABILITIES : []), ...(caps && mayBound ? bound : []), ...otherUser];
   return [
     ...(room?.enter ?? []),
-    ...(setpriv !== null && namespaces.includes('pid') ? wrapperCommand(setpriv) : []),
+    ...(setpriv !== null && namespaces.includes('pid') ? wrapperCommand(setpriv, ownUser !== null) : []),
     ...namespaceCommand(namespaces),
     ...(room?.enterFiles ?? []),
     ...(setpriv === null ? [] : [setpriv, ...DIES_WITH_SERVER, ...flags]),

@@ -1,5 +1,15 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -83,6 +93,58 @@ test.runIf(givesNamespaces())(
       expect([forked(), isRunning(pid)]).toEqual([[], false]);
     }
     walls.close();
+  },
+);
+
+const IS_ROOT = process.getuid?.() === 0;
+const PLAIN = 61_000;
+const USERS = IS_ROOT ? ['as root', 'not as root'] : ['not as root'];
+
+test.runIf(givesNamespaces()).each(USERS)(
+  'a worker that hides its arguments, and what it has forked, end with a server that is killed (%s)',
+  async (user) => {
+    const home = mkdtempSync(join(tmpdir(), 'winterdock-hiding-'));
+    const dataFolder = join(home, 'data');
+    mkdirSync(dataFolder);
+    const asPlain = IS_ROOT && user !== 'as root';
+    if (asPlain) for (const path of [home, dataFolder]) chownSync(path, PLAIN, PLAIN);
+    chmodSync(home, 0o755);
+    const marker = String(800_000 + process.pid);
+    const forked = () =>
+      readdirSync('/proc').filter((name) => /^\d+$/.test(name) && cmdlineOf(name).startsWith(`/bin/sleep\0${marker}`));
+    const modules = ['walls.ts', '../process.ts', '../../../base/walls.ts'].map((name) =>
+      join(import.meta.dirname, name),
+    );
+    const script = join(home, 'server.mjs');
+    writeFileSync(
+      script,
+      `const [{ buildWalls }, { startWorkerProcess, FOLDER_MARK, SERVER_MARK, serverMark }, { WALLS }] =
+         await Promise.all(${JSON.stringify(modules)}.map((path) => import(path)));
+       const dataFolder = ${JSON.stringify(dataFolder)};
+       const wanted = WALLS.filter((wall) => wall !== 'seccomp');
+       const walls = await buildWalls({ dataFolder, cacheFolder: dataFolder + '/cache', maxStartMs: 60_000, wanted });
+       const uid = walls.ownUser?.('hiding').uid;
+       const become = uid === undefined ? '' : \`$( = $) = '\${uid} \${uid}'; $< = $> = \${uid}; $< == \${uid} or die;\`;
+       const command = [...walls.command, '/usr/bin/perl', '-e', become + ${JSON.stringify(FORKS)}, ${JSON.stringify(marker)}];
+       const marks = [FOLDER_MARK + '=' + dataFolder, SERVER_MARK + '=' + serverMark(process.pid)];
+       const worker = startWorkerProcess([...command, ...marks], { NODE_ENV: 'test' }, walls.isWrapped);
+       const pid = await worker.known;
+       while (!worker.stderr().includes('forked')) await new Promise((resolve) => setTimeout(resolve, 5));
+       console.log(pid);
+       setInterval(() => {}, 1000);`,
+    );
+    const within = asPlain ? ['setpriv', `--reuid=${PLAIN}`, `--regid=${PLAIN}`, '--clear-groups'] : [];
+    const [file = '', ...args] = [...within, process.execPath, '--no-warnings', script];
+    const server = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [said] = (await once(server.stdout, 'data')) as [Buffer];
+    const pid = Number(said);
+    await expect.poll(() => forked().length).toBe(3);
+    expect(cmdlineOf(String(pid))).not.toContain(dataFolder);
+    const killed = performance.now();
+    server.kill('SIGKILL');
+    await expect.poll(() => [forked(), isRunning(pid)]).toEqual([[], false]);
+    process.stdout.write(`${user}: nothing is left after ${(performance.now() - killed).toFixed(0)} ms\n`);
+    rmSync(home, { recursive: true });
   },
 );
 
