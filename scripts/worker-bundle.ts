@@ -123,7 +123,7 @@ function asciiOf(code: string): string {
 
 /** They change what is bundled, and are no part of it. */
 const PATCHES = readdirSync(join(ROOT, 'lib', 'instance', 'shell'))
-  .filter((name) => /^bash-(?:.*-)?patch(?:es)?\.ts$/.test(name))
+  .filter((name) => /-patch(?:es)?\.ts$/.test(name))
   .map((name) => `lib/instance/shell/${name}`);
 
 /** Characters up to which what several parts share is loaded at once. */
