@@ -13,7 +13,7 @@ const at = stage();
 const recorded = new Reference();
 const latin1 = (text: string) => Buffer.from(bytesOfText(text)).toString('latin1');
 
-test.each(['redirections', 'archives'])(
+test.each(['redirections', 'archives', 'edges'])(
   'every line of %s is answered as bash answers it',
   async (subject) => {
     const sandbox = at.open(subject);

@@ -21,7 +21,7 @@ export const AWK_PATCHES: readonly BashPatch[] = [
   {
     file: AWK_FILE,
     from: 'if(vt(n))return It(r,s,n);',
-    to: 'if(vt(n))return It(r,s,n,[t.left,t.right].some($node=>$node.type==="string"||$node.type==="binary"&&$node.operator===" "));',
+    to: 'if(vt(n))return It($unset(e,t.left,r,s),$unset(e,t.right,s,r),n,[t.left,t.right].some($node=>$node.type==="string"||$node.type==="binary"&&$node.operator===" "));',
   },
   {
     file: AWK_FILE,
@@ -110,5 +110,21 @@ export const AWK_PATCHES: readonly BashPatch[] = [
     to: 'let n=e.arrays[Y(e,t.array)];if(n)for(let r of $commands.orderedKeys(e,n)){',
   },
   { file: AWK_FILE, from: 'let a=s.name,o=t.FS;', to: 'let a=Y(t,s.name),o=t.FS;' },
-  { file: AWK_FILE, from: 'let g=p.toFixed(N);', to: 'let g=$exact.fixed(p,N);' },
+  {
+    file: AWK_FILE,
+    from: 'let g=p.toFixed(N);if(k){let d=parseInt(k,10);f.includes("-")?g=g.padEnd(d):g=g.padStart(d)}',
+    to: 'let g=$exact.fixed(Math.abs(p),N),$sign=p<0||Object.is(p,-0)?"-":f.includes("+")?"+":f.includes(" ")?" ":"",$wide=k?parseInt(k,10):0;g=f.includes("-")?($sign+g).padEnd($wide):f.includes("0")?$sign+g.padStart($wide-$sign.length,"0"):($sign+g).padStart($wide);',
+  },
+  // A reference makes an element, as `seen[$1]` alone does.
+  {
+    file: AWK_FILE,
+    from: 'E(e,t.key)));return ae(e,t.array,n)}async function At(',
+    to: 'E(e,t.key)));let $name=Y(e,t.array);if($name!=="ENVIRON"&&$name!=="PROCINFO"&&!(e.arrays[$name]&&n in e.arrays[$name]))ye(e,t.array,n,""),(e.unset??=new Set).add($name);return ae(e,t.array,n)}function $unset(e,t,n,r){return n===""&&(typeof r=="number"||me(r))&&(t.type==="variable"&&!(t.name in e.vars)||t.type==="array_access"&&e.unset?.has(Y(e,t.array)))?0:n}async function At(',
+  },
+  // The fourth array of `split` stayed empty.
+  {
+    file: AWK_FILE,
+    from: 'Object.create(null);for(let f=0;f<u.length;f++)t.arrays[a][String(f+1)]=u[f];',
+    to: 'Object.create(null);for(let f=0;f<u.length;f++)t.arrays[a][String(f+1)]=u[f];if(e[3]?.type==="variable"){Ge(t,e[3].name);for(let[$at,$found]of[...r.matchAll(typeof o==="string"?o:new RegExp(o.source??o.pattern,"g"))].entries())ye(t,e[3].name,String($at+1),$found[0])}',
+  },
 ];

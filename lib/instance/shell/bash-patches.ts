@@ -6,6 +6,7 @@
  */
 
 import { AWK_PATCHES } from './awk-patches.ts';
+import { ARITHMETIC_PATCHES } from './bash-arithmetic-patches.ts';
 import { COMMAND_PATCHES } from './bash-command-patches.ts';
 import {
   AWK_FILE,
@@ -225,6 +226,7 @@ export function patchedSource(file: string, read: () => string): string | null {
     ...PIPE_PATCHES,
     ...WORD_PATCHES,
     ...REDIRECTION_PATCHES,
+    ...ARITHMETIC_PATCHES,
     ...COMMAND_PATCHES,
     ...AWK_PATCHES,
     ...LOADING_PATCHES,

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of the shell, and of what is changed.
 /**
  * Patches of just-bash against silent truncation. Some of its commands stop at a built-in number and return a partial
- * answer as success. With these patches they continue, or fail with an error. bash-patches.ts applies them; `$exact` is
- * exact-integers.ts. Why: decision 039.
+ * answer as success. With these patches they continue, or fail with an error. bash-patches.ts applies them. Why:
+ * decision 039.
  */
 import { AWK_FILE, type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
 
@@ -31,42 +31,6 @@ export const TRUNCATION_PATCHES: readonly BashPatch[] = [
   },
   // A script of more than 10 000 commands did not parse.
   { file: INTERPRETER_FILE, from: 'r++,r>1e4&&this.error(', to: 'r++,r>1e8&&this.error(' },
-  // Shifts and masks had 32 bits. Results above 2^53 were rounded, and larger literals became 2^53 - 1.
-  {
-    file: INTERPRETER_FILE,
-    from: 'function Yp(e,t,n){switch(n){',
-    to: 'function Yp(e,t,n){return $exact.requireExact($exact.bitwise(e,t,n)??$arithmetic(e,t,n),ce)}function $arithmetic(e,t,n){switch(n){',
-  },
-  {
-    file: INTERPRETER_FILE,
-    from: 'function Jc(e,t,n){switch(n){',
-    to: 'function Jc(e,t,n){return $exact.requireExact($exact.bitwise(e,t,n.slice(0,-1))??$assigned(e,t,n),ce)}function $assigned(e,t,n){switch(n){',
-  },
-  {
-    file: INTERPRETER_FILE,
-    from: 'case"~":return~e;default:return e}}async function eh',
-    to: 'case"~":return-e-1;default:return e}}async function eh',
-  },
-  {
-    file: INTERPRETER_FILE,
-    from: 'o>Number.MAX_SAFE_INTEGER)return Number.MAX_SAFE_INTEGER}return o}',
-    to: 'o>Number.MAX_SAFE_INTEGER)return Number.NaN}return o}',
-  },
-  {
-    file: INTERPRETER_FILE,
-    from: 'let n=Number.parseInt(e.slice(2),16);return n>Number.MAX_SAFE_INTEGER?Number.MAX_SAFE_INTEGER:n}',
-    to: 'let n=Number.parseInt(e.slice(2),16);return n>Number.MAX_SAFE_INTEGER?Number.NaN:n}',
-  },
-  {
-    file: INTERPRETER_FILE,
-    from: 'let n=Number.parseInt(e,8);return n>Number.MAX_SAFE_INTEGER?Number.MAX_SAFE_INTEGER:n}',
-    to: 'let n=Number.parseInt(e,8);return n>Number.MAX_SAFE_INTEGER?Number.NaN:n}',
-  },
-  {
-    file: INTERPRETER_FILE,
-    from: 'let t=Number.parseInt(e,10);return t>Number.MAX_SAFE_INTEGER?Number.MAX_SAFE_INTEGER:t}',
-    to: 'let t=Number.parseInt(e,10);return t>Number.MAX_SAFE_INTEGER?Number.NaN:t}',
-  },
   // `grep -r` stopped at a depth of 256 directories. A path of 1 024 bytes has at most 512.
   { file: GREP, from: 'ge=256;async function ye(', to: 'ge=1024;async function ye(' },
   // sed's `D` stopped after 10 000 rounds.

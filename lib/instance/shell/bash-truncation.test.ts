@@ -134,11 +134,6 @@ const REFUSED: [script: string, error: string][] = [
   ["jq -n 'def f: 1 + f; f'", 'it takes more memory than one call of it has'],
   ['seq 150000 | split -l 10 -', 'output file suffixes exhausted'],
   ['cat /dev/zero > zeros', '/dev/zero'],
-  ['echo $((2 ** 62))', 'up to which numbers are exact'],
-  ['echo $((1 << 63))', 'up to which numbers are exact'],
-  ['echo $((9007199254740991 + 1))', 'up to which numbers are exact'],
-  ['((x = 3037000500 * 3037000500))', 'up to which numbers are exact'],
-  ['echo $((9223372036854775807))', 'value too great'],
 ];
 
 test.each(REFUSED)(

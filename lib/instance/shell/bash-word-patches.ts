@@ -52,11 +52,11 @@ const ARRAY_PATCHES: readonly BashPatch[] = [
 ];
 
 /** `$((${x%.*} + ${m[$k]:-0}))`, `$((10#${x}))` and `$(($(command)))` of more than a number were 0, or a part of it. */
-const ARITHMETIC_PATCHES: readonly BashPatch[] = [
+const SUBSTITUTED_NUMBER_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'async function us(e,t){',
-    to: 'async function $number(e,t,n){let r=t.trim();if(r==="")return 0;if(/^-?(?:0|[1-9]\\d*)$/.test(r))return Number.parseInt(r,10);let{expr:s,pos:i}=On(new Q,r,0),o=r.slice(i).trim();if(o!=="")throw new ce(`${r}: syntax error in expression (error token is "${o}")`);return Ln(e,s,!1,n)}async function us(e,t){return se(e,new Q().parseWordFromString("${"+t+"}",!0,!1));',
+    to: 'async function $number(e,t,n){let r=t.trim();if(r==="")return 0;if($exact.isPlain(r))return $exact.integer(r);let{expr:s,pos:i}=On(new Q,r,0),o=r.slice(i).trim();if(o!=="")throw new ce(`${r}: syntax error in expression (error token is "${o}")`);return Ln(e,s,!1,n)}async function us(e,t){return se(e,new Q().parseWordFromString("${"+t+"}",!0,!1));',
   },
   {
     file: INTERPRETER_FILE,
@@ -191,7 +191,7 @@ export const WORD_PATCHES: readonly BashPatch[] = [
   },
   ...COMMAND_NAME_PATCHES,
   ...ARRAY_PATCHES,
-  ...ARITHMETIC_PATCHES,
+  ...SUBSTITUTED_NUMBER_PATCHES,
   ...GLOB_PATCHES,
   ...ELEMENT_PATCHES,
   ...DECLARATION_PATCHES,

@@ -1,40 +1,163 @@
 /**
- * Numbers for the shell: an exact integer or an error, and decimals as C writes them. The patched just-bash imports it.
- * Pure.
+ * Numbers for the shell: integers of 64 bits, as in bash, and decimals as C writes them. An integer beyond 2^53 is a
+ * BigInt, any other one a number, so that zero is always `0`. The patched just-bash imports it. Pure.
  */
 
 type Failure = new (message: string) => Error;
+type Integer = number | bigint;
 
 const BITS = 64;
+const [LEAST, MOST] = [-(2n ** 63n), 2n ** 63n - 1n];
+const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ@_';
 
-/** Shifts and bit masks on 64-bit integers, as in bash. Undefined for other operators. */
-export function bitwise(left: number, right: number, operator: string): number | undefined {
-  if (!['<<', '>>', '&', '|', '^'].includes(operator)) return undefined;
-  if (!Number.isInteger(left) || !Number.isInteger(right)) return undefined;
-  const [a, b] = [BigInt(left), BigInt(right)];
-  return Number(BigInt.asIntN(BITS, combined(a, b, operator)));
+/** An integer of 64 bits: what is beyond goes round. */
+function wrapped(value: bigint): Integer {
+  const inside = BigInt.asIntN(BITS, value);
+  const number = Number(inside);
+  return Number.isSafeInteger(number) ? number : inside;
 }
 
-function combined(a: bigint, b: bigint, operator: string): bigint {
-  const places = BigInt.asUintN(6, b);
+/** Whether a text is a decimal number and nothing else: without zeros in front, which stand for octal ones. */
+export function isPlain(text: string): boolean {
+  return /^\s*-?(?:0|[1-9]\d*)\s*$/.test(text);
+}
+
+/** The decimal number that a text begins with; 0 for none. */
+export function integer(text: string): Integer {
+  const [found] = /^\s*[-+]?\d+/.exec(text) ?? [];
+  return found === undefined ? 0 : wrapped(BigInt(found.trim().replace(/^\+/, '')));
+}
+
+/** A literal of an expression that is beyond 2^53; undefined for any other, and for one that is not valid. */
+export function wideLiteral(text: string): Integer | undefined {
+  const [, base = /^0[xX]/.test(text) ? '16' : /^0/.test(text) ? '8' : '10', digits = text.replace(/^0[xX]/, '')] =
+    /^(\d+)#(.+)$/.exec(text) ?? [];
+  // The shortest one has 9 digits, of base 64.
+  if (digits.length < 9 || Number(base) < 2 || Number(base) > DIGITS.length) return undefined;
+  let value = 0n;
+  for (const one of digits) {
+    const digit = DIGITS.indexOf(Number(base) <= 36 ? one.toLowerCase() : one);
+    if (digit < 0 || digit >= Number(base)) return undefined;
+    value = value * BigInt(base) + BigInt(digit);
+  }
+  return value > BigInt(Number.MAX_SAFE_INTEGER) ? wrapped(value) : undefined;
+}
+
+/** An operator of two integers. Throws a `Failure` for a division by 0 and for a negative exponent. */
+export function binary(left: Integer, right: Integer, operator: string, failure: Failure): Integer {
+  if ((operator === '/' || operator === '%') && right === 0) throw new failure('division by 0');
+  if (operator === '**' && right < 0) throw new failure('exponent less than 0');
+  const quick = typeof left === 'number' && typeof right === 'number' ? ofNumbers(left, right, operator) : undefined;
+  if (quick !== undefined && Number.isSafeInteger(quick)) return quick;
+  // biome-ignore lint/suspicious/noDoubleEquals: a number and a BigInt that are the same.
+  if (operator === '==' || operator === '!=') return (left == right) === (operator === '==') ? 1 : 0;
+  const compared = comparison(left, right, operator);
+  return compared ?? wrapped(ofBigInts(BigInt(left), BigInt(right), operator));
+}
+
+/** An operator of one integer. */
+export function unary(value: Integer, operator: string): Integer {
   switch (operator) {
-    case '<<':
-      return a << places;
-    case '>>':
-      return a >> places;
-    case '&':
-      return a & b;
-    case '|':
-      return a | b;
+    case '-':
+      return typeof value === 'number' ? 0 - value : wrapped(-value);
+    case '!':
+      return value === 0 ? 1 : 0;
+    case '~':
+      return typeof value === 'number' ? -value - 1 : wrapped(~value);
     default:
-      return a ^ b;
+      return value;
   }
 }
 
-/** Returns the number if it is exact. Throws a `Failure` for one beyond 2^53. */
-export function requireExact(value: number, failure: Failure): number {
-  if (Number.isSafeInteger(value) || Number.isNaN(value)) return value;
-  throw new failure(`the result is beyond ${Number.MAX_SAFE_INTEGER}, up to which numbers are exact here`);
+/** The nearest integer of 64 bits, as `printf` takes a number that is beyond. */
+export function bounded(text: string): Integer {
+  const sign = text.startsWith('-') ? -1n : 1n;
+  const value = sign * BigInt(text.replace(/^[-+]/, ''));
+  return wrapped(value > MOST ? MOST : value < LEAST ? LEAST : value);
+}
+
+/** The same bits without a sign; of a text, up to 2^64 - 1. */
+export function unsigned(text: string, value: Integer): Integer {
+  const whole = /^\+?\d+$/.test(text) ? BigInt(text.replace('+', '')) : BigInt(value);
+  const most = 2n ** 64n - 1n;
+  return whole < 0n ? BigInt.asUintN(BITS, whole) : whole > most ? most : whole;
+}
+
+function comparison(left: Integer, right: Integer, operator: string): number | undefined {
+  switch (operator) {
+    case '<':
+      return Number(left < right);
+    case '<=':
+      return Number(left <= right);
+    case '>':
+      return Number(left > right);
+    case '>=':
+      return Number(left >= right);
+    default:
+      return undefined;
+  }
+}
+
+function ofNumbers(left: number, right: number, operator: string): number | undefined {
+  switch (operator) {
+    case '+':
+      return left + right;
+    case '-':
+      return left - right;
+    case '*':
+      return left * right;
+    case '/':
+      return Math.trunc(left / right) + 0;
+    case '%':
+      return (left % right) + 0;
+    case '**':
+      return left ** right;
+    case '==':
+      return Number(left === right);
+    case '!=':
+      return Number(left !== right);
+    default:
+      return comparison(left, right, operator);
+  }
+}
+
+function ofBigInts(left: bigint, right: bigint, operator: string): bigint {
+  const places = BigInt.asUintN(6, right);
+  switch (operator) {
+    case '+':
+      return left + right;
+    case '-':
+      return left - right;
+    case '*':
+      return left * right;
+    case '/':
+      return left / right;
+    case '%':
+      return left % right;
+    case '**':
+      return power(left, right);
+    case '<<':
+      return left << places;
+    case '>>':
+      return left >> places;
+    case '&':
+      return left & right;
+    case '|':
+      return left | right;
+    case '^':
+      return left ^ right;
+    default:
+      return right;
+  }
+}
+
+function power(base: bigint, exponent: bigint): bigint {
+  let [result, square] = [1n, base];
+  for (let left = exponent; left > 0n; left >>= 1n) {
+    if ((left & 1n) === 1n) result = BigInt.asIntN(BITS, result * square);
+    square = BigInt.asIntN(BITS, square * square);
+  }
+  return result;
 }
 
 /**

@@ -254,7 +254,8 @@ export class CommandCall {
   requireProgram(name: string, what = ''): boolean {
     const commands = this.context.getRegisteredCommands?.();
     const known = name.includes('/') || ALSO_PROGRAMS.has(name) || (commands?.includes(name) ?? true);
-    if (known) return false;
+    const isIn = (folder: string) => folder !== '' && this.files.look(this.path(`${folder}/${name}`)) !== null;
+    if (known || this.context.env.get('PATH')?.split(':').some(isIn)) return false;
     const shown = marked(name);
     this.fail(`${what === '' ? '' : `${what} `}${shown}: No such file or directory`);
     this.exitCode = NOT_FOUND_EXIT;

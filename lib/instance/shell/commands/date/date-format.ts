@@ -39,6 +39,9 @@ export function textOfMoment(format: string, moment: number, zone: TimeZone | st
         composed === undefined
           ? fieldOf(letter, new Date(shown), name)
           : { text: textOfMoment(composed, moment, zone), width: 0, pad: ' ' };
+      // Its width is the number of digits.
+      if (letter === 'N' && field !== null && width !== '')
+        return field.text.slice(0, Number(width)).padEnd(Number(width), '0');
       return field === null ? whole : padded(field, flags, width);
     },
   );
