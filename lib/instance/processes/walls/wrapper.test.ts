@@ -13,9 +13,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { processStat, STAT } from '../../../base/process-stat.ts';
+import { forkedOf, processStat, STAT } from '../../../base/process-stat.ts';
 import { WALLS } from '../../../base/walls.ts';
 import { isRunning } from '../../testing/stage.ts';
+import { endLeftoverWorkers } from '../leftover-workers.ts';
 import { startWorker, startWorkerProcess } from '../process.ts';
 import { buildWalls } from './walls.ts';
 
@@ -98,7 +99,8 @@ test.runIf(givesNamespaces())(
 
 const IS_ROOT = process.getuid?.() === 0;
 const PLAIN = 61_000;
-const USERS = IS_ROOT ? ['as root', 'not as root'] : ['not as root'];
+const GUARD_TOO = 'as root, its guard too';
+const USERS = IS_ROOT ? ['as root', GUARD_TOO, 'not as root'] : ['not as root'];
 
 test.runIf(givesNamespaces()).each(USERS)(
   'a worker that hides its arguments, and what it has forked, end with a server that is killed (%s)',
@@ -106,7 +108,7 @@ test.runIf(givesNamespaces()).each(USERS)(
     const home = mkdtempSync(join(tmpdir(), 'winterdock-hiding-'));
     const dataFolder = join(home, 'data');
     mkdirSync(dataFolder);
-    const asPlain = IS_ROOT && user !== 'as root';
+    const asPlain = IS_ROOT && user === 'not as root';
     if (asPlain) for (const path of [home, dataFolder]) chownSync(path, PLAIN, PLAIN);
     chmodSync(home, 0o755);
     const marker = String(800_000 + process.pid);
@@ -141,7 +143,15 @@ test.runIf(givesNamespaces()).each(USERS)(
     await expect.poll(() => forked().length).toBe(3);
     expect(cmdlineOf(String(pid))).not.toContain(dataFolder);
     const killed = performance.now();
+    const guards = forkedOf(server.pid ?? 0).filter((one) => cmdlineOf(String(one)).startsWith('/bin/sh\0-c\0trap'));
+    if (user === GUARD_TOO) for (const guard of guards) process.kill(guard, 'SIGKILL');
     server.kill('SIGKILL');
+    if (user === GUARD_TOO) {
+      await once(server, 'exit');
+      expect(forked().length).toBe(3);
+      // The next start finds it by its wrapper.
+      expect(await endLeftoverWorkers(dataFolder)).toBe(1);
+    }
     await expect.poll(() => [forked(), isRunning(pid)]).toEqual([[], false]);
     process.stdout.write(`${user}: nothing is left after ${(performance.now() - killed).toFixed(0)} ms\n`);
     rmSync(home, { recursive: true });
