@@ -11,6 +11,7 @@ import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { waitForCall } from '../base/waiters.ts';
 import type { CallAhead, OutputChunk } from '../instance/instance.ts';
+import { missingDirectory } from '../instance/missing-directory.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunCallOutcome, RunStatus } from '../runs/run-types.ts';
@@ -28,6 +29,8 @@ const USED_MS = 30 * 60_000;
 const LOOK_MS = 5000;
 /** A wait that is shorter is not told of. */
 const WAIT_MS = 300;
+/** Where a terminal begins. */
+const HOME = '/workspace';
 const MAX_READERS = 32;
 /** Gone terminals that are told of: of one sandbox, and of all. */
 const MAX_GONE = 8;
@@ -107,7 +110,7 @@ export class Terminals {
       tenant,
       number,
       created: now,
-      cwd: '/workspace',
+      cwd: HOME,
       run: null,
       line: null,
       transcript: new Transcript(terminalBytes),
@@ -340,6 +343,8 @@ export class Terminals {
     terminal.run = null;
     terminal.line = null;
     if (outcome !== null && 'cwd' in outcome) terminal.cwd = outcome.cwd;
+    // Its folder was removed or renamed: the next line runs where a new terminal begins.
+    else if (run.reason?.startsWith(missingDirectory(terminal.cwd))) terminal.cwd = HOME;
     const { id, state, exitCode, tookMs, timedOut, reason, language } = run;
     const value = outcome !== null && 'value' in outcome ? JSON.stringify(outcome.value)?.slice(0, MAX_RESULT) : null;
     const error = outcome !== null && 'error' in outcome ? outcome.error?.slice(0, MAX_RESULT) : null;

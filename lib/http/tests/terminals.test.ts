@@ -67,6 +67,22 @@ const attached = async (id: string) => (await server.call<Instance>('GET', `/api
 const shownBy = (id: string, count: number) =>
   vi.waitFor(async () => expect((await list(id)).map(({ shown }) => shown)).toEqual([count]), { timeout: 60_000 });
 
+test('a terminal whose folder is gone says so once, and goes on where a new one begins', async () => {
+  await make('gone');
+  const { id } = await open('gone');
+  const shown = await show('gone', id);
+  await type('gone', id, 'mkdir d; cd d');
+  await shown.seen('exit', { cwd: '/workspace/d', exit_code: 0 });
+  expect((await server.call('POST', '/api/instances/gone/exec', { command: 'rmdir d' })).json).toMatchObject({
+    exit_code: 0,
+  });
+  await type('gone', id, 'ls');
+  await shown.seen('exit', { state: 'failed', cwd: '/workspace' });
+  await type('gone', id, 'cd /memory');
+  await shown.seen('exit', { exit_code: 0, cwd: '/memory' });
+  await shown.leave();
+});
+
 test('scrollback, directory and a running line stay when a browser leaves, and another one shows the same', async () => {
   await make('stays');
   const { id } = await open('stays');

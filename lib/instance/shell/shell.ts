@@ -7,6 +7,7 @@ import type { BashExecResult, BashOptions, Command } from 'just-bash';
 import { WinterdockError } from '../../base/errors.ts';
 import type { Tree } from '../../vfs/tree.ts';
 import { bytesOfText } from '../byte-text.ts';
+import { missingDirectory } from '../missing-directory.ts';
 import type { Capability, PolicyProfile } from '../policies.ts';
 import { pythonCommands } from '../python/python.ts';
 import { type Run, TIMED_OUT_EXIT } from '../run.ts';
@@ -165,7 +166,7 @@ export class Shell {
     // The root of a volume cannot be removed.
     if (path === HOME) return path;
     if (path.startsWith('/') && (await this.#isDirectory(path))) return this.#files.resolvePath('/', path);
-    throw new WinterdockError('validation', `There is no directory ${JSON.stringify(path.slice(0, 200))} to run in.`, {
+    throw new WinterdockError('validation', missingDirectory(path), {
       hint: 'Give an absolute path of a directory, like /workspace.',
       extra: { errors: [{ path: 'cwd', message: 'must be a directory of the sandbox' }] },
     });
