@@ -16,6 +16,8 @@ export const CHANNEL_DESCRIPTOR = 3;
 const LENGTH_BYTES = 4;
 const NO_LENGTH = Buffer.alloc(LENGTH_BYTES);
 const READ_BYTES = 65_536;
+/** Bytes of a message that are copied behind its text, to be written with it. */
+const JOINED_BYTES = 65_536;
 /** A frame of a worker begins with the lengths of its text and its bytes, and where these belong. */
 const HEADER_BYTES = 2 * LENGTH_BYTES + 1;
 
@@ -242,13 +244,17 @@ export class WorkerChannel {
     const bytes = outer === undefined || inner === undefined ? null : bytesAt(message, outer, inner);
     const text = bytes === null ? JSON.stringify(message) : JSON.stringify(withoutBytes(message, outer, inner));
     const length = Buffer.byteLength(text);
-    const frame = Buffer.allocUnsafe(HEADER_BYTES + length);
+    // Between two writes the server, which the first one wakes, takes the processor where there are few.
+    const joined = bytes !== null && bytes.byteLength <= JOINED_BYTES ? bytes : null;
+    const frame = Buffer.allocUnsafe(HEADER_BYTES + length + (joined?.byteLength ?? 0));
     frame.writeUInt32BE(length, 0);
     frame.writeUInt32BE(bytes?.byteLength ?? 0, LENGTH_BYTES);
     frame.writeUInt8(bytes === null ? NO_BYTES : place, 2 * LENGTH_BYTES);
     frame.write(text, HEADER_BYTES);
-    this.#write(frame, bytes === null ? done : () => {});
-    if (bytes !== null) this.#write(bytes, done);
+    if (joined !== null) frame.set(joined, HEADER_BYTES + length);
+    const isWhole = bytes === null || joined !== null;
+    this.#write(frame, isWhole ? done : () => {});
+    if (!isWhole) this.#write(bytes, done);
   }
 
   #write(bytes: Uint8Array, done: () => void): void {
