@@ -17,6 +17,7 @@ import { type FetchAnswer, type FetchRequest, parseFetchRequest } from './fetch-
 import type { EvalRequest, ExecRequest, OpenSpec, OutputChunk, WriteOperation } from './instance.ts';
 import { MAX_STREAM_BYTES } from './output.ts';
 import { parseShellJobRequest, type ShellJobAnswer, type ShellJobRequest } from './shell-jobs.ts';
+import type { StopSignal } from './stop-signals.ts';
 
 /** Most pieces of output in one message. */
 const MAX_CHUNKS = 1000;
@@ -72,7 +73,8 @@ export type ToInstance =
   | NumberedRequest
   /** A read between calls, of at most `maxBytes` of content: answered with `done`, null when there is more. */
   | { type: 'peek'; id: number; request: PeekRequest; maxBytes: number }
-  | { type: 'abort'; id: number }
+  /** `signal`: a script that has an action for it runs that; absent: it is to end at once. */
+  | { type: 'abort'; id: number; signal?: StopSignal }
   /** To the question with this number. */
   | { type: 'job'; question: number; answer: ShellJobAnswer }
   | { type: 'fetched'; question: number; answer: FetchAnswer }
@@ -108,6 +110,8 @@ export type FromInstance =
   | { type: 'ready'; pid: number }
   | { type: 'opened' | 'pong' }
   | { type: 'started'; id: number }
+  /** The script acts on the signal of an `abort`. */
+  | { type: 'trapped'; id: number }
   | { type: 'output'; id: number; chunks: OutputChunk[] }
   | { type: 'executed'; id: number; result: ExecResult }
   | { type: 'evaluated'; id: number; result: EvalResult }
@@ -136,6 +140,7 @@ export function parseFromInstance(raw: unknown): FromInstance | null {
     case 'pong':
       return { type };
     case 'started':
+    case 'trapped':
       return isId(id) ? { type, id } : null;
     case 'output': {
       const chunks = parseChunks(raw.chunks);

@@ -9,6 +9,7 @@ import type { OutputChunk } from './instance.ts';
 import { monotonicMs } from './monotonic.ts';
 import { Output } from './output.ts';
 import { NO_JOBS, type ShellJobAnswer, type ShellJobRequest } from './shell-jobs.ts';
+import { ACTION_MS, type StopSignal } from './stop-signals.ts';
 
 /** Maximum delay of a long command's output, so that the server has it when the process must be killed. */
 const MAX_OUTPUT_DELAY_MS = 200;
@@ -44,6 +45,10 @@ export class Run {
   readonly #ask: ((request: ShellJobRequest) => Promise<ShellJobAnswer>) | null;
   readonly #network: GuestNetwork | null;
   readonly #stop = new AbortController();
+  /** Takes a signal for the script, and is told what lets it wait again. False: it has no action for it. */
+  onSignal: ((name: StopSignal, resume: () => void) => boolean) | null = null;
+  #interruption = new AbortController();
+  #actionTimer: NodeJS.Timeout | null = null;
   readonly #timer: NodeJS.Timeout;
   /** Sends output of a command that writes no more for a while. The shell's defences forbid timers to what it runs. */
   readonly #flushTimer: NodeJS.Timeout | null;
@@ -113,17 +118,35 @@ export class Run {
     if (this.#commitTimer !== null) this.#commit(true);
   }
 
+  /** Sends the script a signal. False: it has no action for it, and is as it was. */
+  interrupt(name: StopSignal): boolean {
+    const resume = () => {
+      this.#interruption = new AbortController();
+    };
+    if (this.onSignal?.(name, resume) !== true) return false;
+    if (this.#commitTimer !== null) this.#commit(true);
+    this.#actionTimer ??= setTimeout(() => this.stop(), ACTION_MS);
+    this.#interruption.abort();
+    return true;
+  }
+
+  /** Aborts when the script is sent a signal: what waits ends, and the script goes on with its action. */
+  get interrupted(): AbortSignal {
+    return this.#interruption.signal;
+  }
+
   /** Asks the server about jobs. Null when the call is stopped first. */
   async askJob(request: ShellJobRequest): Promise<ShellJobAnswer | null> {
     if (this.#ask === null) return { jobs: [], output: [], refusal: NO_JOBS };
     if (this.signal.aborted) return null;
     const { promise: stopped, resolve } = Promise.withResolvers<null>();
     const stop = () => resolve(null);
-    this.signal.addEventListener('abort', stop, { once: true });
+    const either = AbortSignal.any([this.signal, this.interrupted]);
+    either.addEventListener('abort', stop, { once: true });
     try {
       return await Promise.race([this.#ask(request), stopped]);
     } finally {
-      this.signal.removeEventListener('abort', stop);
+      either.removeEventListener('abort', stop);
     }
   }
 
@@ -195,6 +218,7 @@ export class Run {
   /** Stops the clock. The files stay as they are, for who commits them. */
   release(): void {
     clearTimeout(this.#timer);
+    if (this.#actionTimer !== null) clearTimeout(this.#actionTimer);
     if (this.#flushTimer !== null) clearInterval(this.#flushTimer);
     if (this.#commitTimer !== null) clearInterval(this.#commitTimer);
     this.files.onChange = null;

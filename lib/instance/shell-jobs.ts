@@ -3,13 +3,16 @@
  * server for, and what it is answered. Knows neither shells nor runs.
  */
 
+import { isStopSignal, type StopSignal } from './stop-signals.ts';
+
 /** Jobs have numbers, as processes have: `$!` is one. Each sandbox has its own. */
 export type ShellJobRequest =
   | { op: 'start'; command: string; cwd: string; env: Record<string, string> }
   | { op: 'list' }
   /** Answered when the first of them has ended, with that one alone. */
   | { op: 'wait'; jobs: number[] }
-  | { op: 'stop'; job: number };
+  /** `signal`: its script may have an action for it; null: it is ended. */
+  | { op: 'stop'; job: number; signal: StopSignal | null };
 
 export interface ShellJobStatus {
   job: number;
@@ -56,9 +59,9 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** A question with its known fields alone, or null when it is none. */
 export function parseShellJobRequest(value: unknown): ShellJobRequest | null {
   if (typeof value !== 'object' || value === null) return null;
-  const { op, job, jobs, command, cwd, env } = value as Record<string, unknown>;
+  const { op, job, jobs, command, cwd, env, signal } = value as Record<string, unknown>;
   if (op === 'list') return { op };
-  if (op === 'stop') return isJob(job) ? { op, job } : null;
+  if (op === 'stop') return isJob(job) ? { op, job, signal: isStopSignal(signal) ? signal : null } : null;
   if (op === 'wait') {
     return Array.isArray(jobs) && jobs.length <= MAX_WAITED && Array.from(jobs).every(isJob) ? { op, jobs } : null;
   }

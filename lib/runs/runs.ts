@@ -11,6 +11,7 @@ import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { bytesOfText } from '../instance/byte-text.ts';
 import type { CallAhead, CallCut, ExecRequest, OutputChunk } from '../instance/instance.ts';
+import { StopRequest, type StopSignal } from '../instance/stop-signals.ts';
 import type { Registry } from '../registry/registry.ts';
 import { RUN_COMMAND_LENGTH, type RunConclusion, type RunRow } from '../registry/runs.ts';
 import type { LedgerEntry, RowPage } from '../registry/types.ts';
@@ -159,13 +160,16 @@ export class Runs {
     return { rows: rows.map((row) => this.#statusOf(row)), next };
   }
 
-  /** Stops a run and waits a moment for its end. One that has ended stays as it is. */
-  async stop(id: InstanceId, run: string, audit: AuditContext): Promise<RunStatus> {
+  /**
+   * Stops a run and waits a moment for its end. One that has ended stays as it is. `signal`: a script that has an
+   * action for it goes on for a while; null: it is ended at once.
+   */
+  async stop(id: InstanceId, run: string, audit: AuditContext, signal: StopSignal | null = 'TERM'): Promise<RunStatus> {
     const row = await this.#rowOf(id, run);
     const active = this.#active.get(run);
     if (active === undefined) return this.#statusOf(row);
     active.stoppedBy ??= audit;
-    active.abort.abort();
+    active.abort.abort(signal === null ? undefined : new StopRequest(signal));
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, STOP_WAIT_MS);

@@ -13,6 +13,7 @@ import {
   type ShellJobRequest,
   type ShellJobStatus,
 } from '../instance/shell-jobs.ts';
+import type { StopSignal } from '../instance/stop-signals.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { AuditContext } from '../sessions/sessions.ts';
 import type { RunReader, RunRequest, RunStatus } from './run-types.ts';
@@ -31,7 +32,7 @@ interface SandboxJobs {
 /** What it needs of the runs. */
 interface RunsOfJobs {
   begin(id: InstanceId, request: RunRequest, audit: AuditContext): Promise<RunStatus>;
-  stop(id: InstanceId, run: string, audit: AuditContext): Promise<RunStatus>;
+  stop(id: InstanceId, run: string, audit: AuditContext, signal: StopSignal | null): Promise<RunStatus>;
   get(id: InstanceId, run: string): Promise<RunStatus>;
   isUnderWay(run: string): boolean;
   reader(id: InstanceId, run: string): Promise<RunReader>;
@@ -96,7 +97,7 @@ export class ShellJobRuns {
         const job = this.#find(id, request.job);
         return job === null
           ? answerOf([])
-          : answerOf([statusOf(request.job, await this.#runs.stop(id, job.run, audit))]);
+          : answerOf([statusOf(request.job, await this.#runs.stop(id, job.run, audit, request.signal))]);
       }
       case 'wait':
         return this.#wait(id, request.jobs, signal);

@@ -170,7 +170,7 @@ export class Terminals {
   /** Stops the line that runs; without one nothing changes. */
   async interrupt(id: InstanceId, name: string, audit: AuditContext): Promise<TerminalStatus> {
     const terminal = await this.#require(id, name);
-    if (terminal.run !== null) await this.#runs.stop(id, terminal.run, audit);
+    if (terminal.run !== null) await this.#runs.stop(id, terminal.run, audit, 'INT');
     return statusOf(terminal);
   }
 
@@ -195,7 +195,7 @@ export class Terminals {
     const terminal = await this.#require(id, name);
     await this.#record(terminal, audit, 'terminal.closed');
     this.#remove(terminal, CLOSED);
-    if (terminal.run !== null) await this.#runs.stop(id, terminal.run, audit);
+    if (terminal.run !== null) await this.#runs.stop(id, terminal.run, audit, 'HUP');
   }
 
   /** Shows one: as long as it is not left, it counts as shown. Throws `gone`, `not_found`, `rate_limited`. */

@@ -11,6 +11,7 @@ import type { CallCut, ComponentsOutcome, DeathCause, EvalOutcome, ExecOutcome, 
 import { joinStream, MAX_STREAM_BYTES } from '../output.ts';
 import type { Call, EvalResult, ExecResult, FromInstance, ToInstance } from '../protocol.ts';
 import { MAX_JOB_QUESTIONS, NO_JOBS, type ShellJobHost } from '../shell-jobs.ts';
+import { ACTION_MS } from '../stop-signals.ts';
 import { OpenRequests } from './open-requests.ts';
 
 /** How many calls may wait for one sandbox. */
@@ -62,6 +63,8 @@ export class QueuedCall {
   /** When it was sent, in milliseconds of `performance.now()`. */
   startedAt = 0;
   #secondSince = 0;
+  /** In milliseconds of `performance.now()`. */
+  #actsUntil = 0;
   /** Who stopped it while it ran. A call that its caller aborted still has an outcome. */
   stoppedBy: 'caller' | 'closing' | null = null;
 
@@ -132,6 +135,16 @@ export class QueuedCall {
     if (message.id !== this.id) return true;
     this.#requests ??= make();
     return this.#requests.take(message, (question, answer, done) => send({ type: 'fetched', question, answer }, done));
+  }
+
+  /** Its script acts on the signal that it was sent. */
+  trapped(id: number): void {
+    if (id === this.id && this.stoppedBy !== null) this.#actsUntil ||= performance.now() + ACTION_MS;
+  }
+
+  /** Whether it still has time for that. */
+  get isActing(): boolean {
+    return performance.now() < this.#actsUntil;
   }
 
   /** It runs no more. */

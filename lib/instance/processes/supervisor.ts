@@ -16,6 +16,7 @@ import type {
 } from '../instance.ts';
 import { profileOf } from '../policies.ts';
 import { type Call, type FromInstance, type NumberedRequest, parseFromInstance, type ToInstance } from '../protocol.ts';
+import { CALL_STOP_MS, type StopSignal, stopSignalOf } from '../stop-signals.ts';
 import { CallWatch } from './call-limits.ts';
 import { componentsCall, evalCall, execCall } from './call-messages.ts';
 import { type CallFollower, type CallOutcome, CallQueue, QueuedCall } from './call-queue.ts';
@@ -27,8 +28,6 @@ import { PendingRequests } from './pending-requests.ts';
 import type { Worker } from './process.ts';
 import { openFailedError, processGoneError } from './process-gone-error.ts';
 
-/** How long a call may take to stop after an abort, before its process is killed. */
-const STOP_MS = 1000;
 /** How long a process may take to open its file, its own start included. Clearing a large tmp takes seconds. */
 const OPEN_MS = 60_000;
 
@@ -156,7 +155,7 @@ export class SupervisedInstance implements ProcessMember {
       }
       for (const call of this.#queue.clear()) call.reject(this.#goneError(false));
       this.#stopRunning('closing');
-      if (!(await this.#idle.wait(STOP_MS))) {
+      if (!(await this.#idle.wait(CALL_STOP_MS))) {
         await this.kill('killed');
         throw this.#goneError(true);
       }
@@ -221,7 +220,7 @@ export class SupervisedInstance implements ProcessMember {
     const settled = Promise.withResolvers<unknown>();
     const queued = new QueuedCall(this.#nextId++, call, settled, follower);
     this.#queue.add(queued, this.id);
-    const cancel = () => this.#cancel(queued);
+    const cancel = () => this.#cancel(queued, stopSignalOf(signal));
     signal?.addEventListener('abort', cancel, { once: true });
     if (signal?.aborted) cancel();
     this.#next();
@@ -251,21 +250,21 @@ export class SupervisedInstance implements ProcessMember {
     return this.#queue.finish();
   }
 
-  #cancel(queued: QueuedCall): void {
+  #cancel(queued: QueuedCall, signal: StopSignal | null): void {
     if (this.#queue.remove(queued)) {
       queued.reject(
         new WinterdockError('conflict', 'The call was given up before it began.', { extra: { cause: 'aborted' } }),
       );
     } else if (this.#queue.running === queued) {
-      this.#stopRunning('caller');
+      this.#stopRunning('caller', signal);
     }
   }
 
-  #stopRunning(by: 'caller' | 'closing'): void {
+  #stopRunning(by: 'caller' | 'closing', signal: StopSignal | null = null): void {
     const { running } = this.#queue;
     if (running === null || running.stoppedBy) return;
     running.stoppedBy = by;
-    this.#send({ type: 'abort', id: running.id });
+    this.#send({ type: 'abort', id: running.id, ...(signal && { signal }) });
     this.#requireStop(running);
   }
 
@@ -273,9 +272,9 @@ export class SupervisedInstance implements ProcessMember {
   #requireStop(running: QueuedCall): void {
     setTimeout(() => {
       if (this.#queue.running !== running) return;
-      if (this.#liveness.neverBegan(running.id)) this.#requireStop(running);
+      if (this.#liveness.neverBegan(running.id) || running.isActing) this.#requireStop(running);
       else void this.kill('timeout', 'A call did not stop when it was told to.');
-    }, STOP_MS).unref();
+    }, CALL_STOP_MS).unref();
   }
 
   /** Every message is validated. A process that breaks the protocol is killed. */
@@ -296,6 +295,8 @@ export class SupervisedInstance implements ProcessMember {
       case 'started':
         if (this.#liveness.acknowledged(message.id) && this.#queue.running?.id === message.id) this.#startLimits();
         return;
+      case 'trapped':
+        return void this.#queue.running?.trapped(message.id);
       case 'opened':
         this.#isOpen = true;
         this.#callWatch.measure();

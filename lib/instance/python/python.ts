@@ -162,13 +162,14 @@ async function interpret(
 ): Promise<ExecResult> {
   const printed = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   let room = memoryBytes * OUTPUT_SHARE;
+  const { interrupted } = running();
   const end = await runInterpreter({
     args,
     program: source,
     stdin: Buffer.from(stdin, 'latin1'),
     cwd: context.cwd,
     files: new InterpreterFiles(files(), running().files),
-    signal: context.signal ?? running().signal,
+    signal: AbortSignal.any([context.signal ?? running().signal, interrupted]),
     print: (stream, content) => {
       if (live?.(stream, content)) return;
       room -= content.byteLength;
@@ -176,7 +177,8 @@ async function interpret(
       printed[stream].push(content);
     },
   });
-  const why = 'ended' in end ? `${name}: ${end.detail}\n` : '';
+  // A program that a signal ends says nothing.
+  const why = 'ended' in end && !interrupted.aborted ? `${name}: ${end.detail}\n` : '';
   return {
     stdout: Buffer.concat(printed.stdout).toString('latin1'),
     stdoutKind: 'bytes',

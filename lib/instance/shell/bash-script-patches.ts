@@ -8,7 +8,7 @@ import { NESTED_JOB } from '../shell-jobs.ts';
 import { type BashPatch, INTERPRETER_FILE, PRINTS_FIRST } from './bash-patch.ts';
 
 /** The interpreter's parser, exit error and bytes of a result, for shell-traps.ts. */
-const PARTS = '{parse:Ge,isExit:$e=>$e instanceof G,bytesOf:xt}';
+const PARTS = '{parse:Ge,isExit:$e=>$e instanceof G,exit:$code=>new G($code,"",""),bytesOf:xt}';
 
 /** A descriptor forgot the file that it was opened on: `/proc/$$/fd/3` is a link to it (descriptor-files.ts). */
 const DESCRIPTOR_PATCHES: readonly BashPatch[] = [
@@ -210,6 +210,12 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     file: INTERPRETER_FILE,
     from: 'throw new xe(t.deferredError.message,t.line??1,1);',
     to: `throw new xe(t.deferredError.message,t.line??1,1);if(t.background)return{stdout:"",stderr:${JSON.stringify(NESTED_JOB)},exitCode:2};`,
+  },
+  // A signal waits for the end of the command that runs.
+  {
+    file: INTERPRETER_FILE,
+    from: 'if(this.ctx.state.options.noexec)return ne;this.ctx.state.errexitSafe=!1;let n=',
+    to: `if($traps.isSignalled())await $traps.actOnSignal(this.ctx,${PARTS});if(this.ctx.state.options.noexec)return ne;this.ctx.state.errexitSafe=!1;let n=`,
   },
   // `wait` did nothing. Ours waits for runs (commands/job-commands.ts).
   { file: INTERPRETER_FILE, from: 'if(t==="wait")return ne;', to: '' },

@@ -3,6 +3,12 @@
  * just-bash's interpreter as it is patched (bash-script-patches.ts); knows of it what `ShellContext` says.
  */
 import type { ScriptNode } from 'just-bash';
+import { bytesOfText } from '../byte-text.ts';
+import { exitCodeOf } from '../stop-signals.ts';
+import { guestFiles, type MountedFiles } from './mounted-files.ts';
+import type { Outlet } from './outlets.ts';
+import { SINKS } from './output-sinks.ts';
+import { enterShell, isSignalled, pendingSignal, signalTaken, withoutSignal } from './shell-signals.ts';
 
 interface ShellResult {
   stdout: string;
@@ -22,9 +28,11 @@ interface ShellContext {
     currentLine?: number;
     lastExitCode: number;
     signal?: AbortSignal;
+    pipe?: Outlet | undefined;
     env: Map<string, string>;
     options: { errtrace?: boolean };
   };
+  fs: MountedFiles;
   executeScript(script: ScriptNode): Promise<ShellResult>;
 }
 
@@ -32,6 +40,7 @@ interface ShellContext {
 interface Interpreter {
   parse(text: string): ScriptNode;
   isExit(error: unknown): error is ShellResult;
+  exit(exitCode: number): Error;
   bytesOf(result: ShellResult): string;
 }
 
@@ -97,17 +106,45 @@ export async function withTraps<Result extends ShellResult>(
 ): Promise<Result> {
   const { state } = context;
   const { traps: outer, umask } = state;
+  const leave = enterShell(context);
   state.traps = undefined;
   try {
-    const result = await ended(interpreter, run);
+    const result = await ended(interpreter, async () => {
+      const done = await run();
+      // It came during the last command.
+      if (isSignalled()) await actOnSignal(context, interpreter);
+      return done;
+    });
     const action = takeAction(context, 'EXIT');
     if (action === '' || state.signal?.aborted) return result.ended();
-    const shown = await runAction(context, interpreter, action, result.exitCode);
+    const shown = await withoutSignal(() => runAction(context, interpreter, action, result.exitCode));
     return result.ended(shown);
   } finally {
     state.traps = outer;
     state.umask = umask;
+    leave();
   }
+}
+
+export { isSignalled } from './shell-signals.ts';
+
+/**
+ * Acts on the signal that waits: runs the shell's action for it, or ends the shell when only one around it has one, or
+ * an action for its end.
+ */
+export async function actOnSignal(context: ShellContext, interpreter: Interpreter): Promise<void> {
+  const signal = pendingSignal();
+  if (signal === null || context.state.signal?.aborted) return;
+  const action = context.state.traps?.get(signal);
+  if (action === undefined) throw interpreter.exit(exitCodeOf(signal));
+  signalTaken();
+  if (action === '') return;
+  const shown = await runAction(context, interpreter, action, context.state.lastExitCode);
+  const { sinks } = guestFiles(context.fs);
+  const { pipe } = context.state;
+  sinks.send(pipe?.live ? pipe.output : SINKS.stdout, Buffer.from(shown.stdout, 'latin1'));
+  sinks.send((pipe?.live ? pipe.errors : null) ?? SINKS.stderr, bytesOfText(shown.stderr));
+  if (shown.exited) throw interpreter.exit(shown.exitCode);
 }
 
 interface Ended<Result> {

@@ -22,6 +22,7 @@ import { trCommand } from './commands/tr-command.ts';
 import { GuestFiles } from './guest-files.ts';
 import { OutputSinks } from './output-sinks.ts';
 import { withStatementHook, withStreamedOutput } from './script-transform.ts';
+import { takeSignal } from './shell-signals.ts';
 
 const HOME = '/workspace';
 
@@ -116,6 +117,7 @@ export class Shell {
     this.#files.cwd = cwd;
     this.#files.sinks.isFollowed = run.isFollowed;
     this.#files.sinks.written = run.isFollowed && run.commitsMeanwhile ? run.files : null;
+    run.onSignal = takeSignal;
     this.#run = run;
     this.#own = true;
     this.#mayHaveJobs = mayHaveJobs(request.command);

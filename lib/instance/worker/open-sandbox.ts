@@ -17,6 +17,7 @@ import type { Call, EvalCall, ExecCall, FromInstance, ToInstance } from '../prot
 import { Run } from '../run.ts';
 import { Shell } from '../shell/shell.ts';
 import type { ShellJobAnswer, ShellJobRequest } from '../shell-jobs.ts';
+import type { StopSignal } from '../stop-signals.ts';
 import { evaluate } from './evaluate.ts';
 
 type Request = Exclude<ToInstance, { type: 'open' | 'close' | 'ping' | 'trim' }>;
@@ -28,7 +29,7 @@ export class OpenSandbox {
   readonly #send: (message: FromInstance) => void;
   /** Made by the first call of a component. */
   #components: Promise<ComponentRunner> | null = null;
-  #running: { id: number; stop: () => void } | null = null;
+  #running: { id: number; stop: (signal?: StopSignal) => void } | null = null;
   /** Questions about jobs that have no answer yet, by number. */
   readonly #questions = new Map<number, (answer: ShellJobAnswer) => void>();
   #nextQuestion = 1;
@@ -57,7 +58,7 @@ export class OpenSandbox {
       case 'call':
         return this.#call(request.id, request.call);
       case 'abort':
-        if (this.#running?.id === request.id) this.#running.stop();
+        if (this.#running?.id === request.id) this.#running.stop(request.signal);
         return;
       case 'job':
         this.#questions.get(request.question)?.(request.answer);
@@ -115,7 +116,11 @@ export class OpenSandbox {
       ask: (question) => this.#ask(id, question),
       network,
     });
-    this.#running = { id, stop: () => run.stop() };
+    const stop = (signal?: StopSignal) => {
+      if (signal !== undefined && run.interrupt(signal)) this.#send({ type: 'trapped', id });
+      else run.stop();
+    };
+    this.#running = { id, stop };
     try {
       this.#send(
         call.kind === 'exec' ? await this.#exec(id, call, run, started) : await this.#eval(id, call, run, started),

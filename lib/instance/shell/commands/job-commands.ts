@@ -12,6 +12,7 @@ import {
   type ShellJobRequest,
   type ShellJobStatus,
 } from '../../shell-jobs.ts';
+import { isStopSignal, type StopSignal } from '../../stop-signals.ts';
 import { LAST_JOB, REFUSE_COMMAND, START_COMMAND } from '../background-statements.ts';
 import { defineCommand } from '../bash.ts';
 
@@ -188,13 +189,20 @@ async function kill(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
   for (const word of words) {
     const job = jobOf(caller, word);
     if (job !== null && known.some((status) => status.job === job)) {
-      if (signal !== '0') await caller.ask({ op: 'stop', job });
+      if (signal !== '0') await caller.ask({ op: 'stop', job, signal: stopSignalNamed(signal) });
       continue;
     }
     stderr += word.startsWith('%') ? `bash: kill: ${word}: no such job\n` : `bash: kill: (${word}) - No such process\n`;
     exitCode = 1;
   }
   return result('', stderr, exitCode);
+}
+
+/** The signal of a name or number; null for KILL. */
+function stopSignalNamed(text: string): StopSignal | null {
+  const numbers: Readonly<Record<string, StopSignal>> = { 1: 'HUP', 2: 'INT', 3: 'QUIT', 15: 'TERM' };
+  const name = numbers[text] ?? text.toUpperCase().replace(/^SIG/, '');
+  return isStopSignal(name) ? name : null;
 }
 
 /** Output of jobs is text in which bytes that are not UTF-8 are escaped. */

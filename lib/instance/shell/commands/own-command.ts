@@ -243,11 +243,12 @@ export class CommandCall {
     return result.exitCode;
   }
 
-  /** Ends with the call, or with the time that it was given. */
+  /** Ends with the call, with the time that it was given, or when its script is sent a signal. */
   get signal(): AbortSignal {
-    return this.context.signal === undefined
-      ? this.#run.signal
-      : AbortSignal.any([this.context.signal, this.#run.signal]);
+    return AbortSignal.any([...this.#ends, this.#run.interrupted]);
+  }
+  get #ends(): AbortSignal[] {
+    return [this.context.signal ?? [], this.#run.signal].flat();
   }
 
   /** True, with a sentence and exit code 127, when there is no such program. */
@@ -277,7 +278,7 @@ export class CommandCall {
     const release = this.#run.limit(ms, () => stop.abort());
     try {
       this.requireTime();
-      const signal = AbortSignal.any([this.signal, stop.signal]);
+      const signal = AbortSignal.any([...this.#ends, stop.signal]);
       const result = await this.execute(command, { inheritsStdin: true, signal });
       // A command that never waits lets no timer fire.
       this.#run.checkLimits();
