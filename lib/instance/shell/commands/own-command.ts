@@ -245,11 +245,9 @@ export class CommandCall {
 
   /** Ends with the call, with the time that it was given, or when its script is sent a signal. */
   get signal(): AbortSignal {
-    return AbortSignal.any([...this.#ends, this.#run.interrupted]);
+    return AbortSignal.any([...this.#ends(), this.#run.interrupted]);
   }
-  get #ends(): AbortSignal[] {
-    return [this.context.signal ?? [], this.#run.signal].flat();
-  }
+  readonly #ends = () => [this.context.signal ?? [], this.#run.signal].flat();
 
   /** True, with a sentence and exit code 127, when there is no such program. */
   requireProgram(name: string, what = ''): boolean {
@@ -278,7 +276,7 @@ export class CommandCall {
     const release = this.#run.limit(ms, () => stop.abort());
     try {
       this.requireTime();
-      const signal = AbortSignal.any([...this.#ends, stop.signal]);
+      const signal = AbortSignal.any([...this.#ends(), stop.signal]);
       const result = await this.execute(command, { inheritsStdin: true, signal });
       // A command that never waits lets no timer fire.
       this.#run.checkLimits();
