@@ -23,7 +23,8 @@ export class JsonWeight {
   #values = 0;
   #depth = 0;
   #inString = false;
-  #skipped = 0;
+  /** Whether the next byte of the string follows a backslash. */
+  #isEscaped = false;
 
   /** `most`: values. */
   constructor(bytes: number, most = MOST_JSON_VALUES) {
@@ -42,17 +43,26 @@ export class JsonWeight {
    */
   isHeavyWith(text: Uint8Array, from = 0, to = text.length): boolean {
     if (this.#isLight) return false;
-    // Where a piece ends inside a string, the next one goes on there: one byte further after a backslash.
-    let at = from + this.#skipped;
-    this.#skipped = 0;
-    let [values, depth, inString] = [this.#values, this.#depth, this.#inString];
-    for (; at < to; at += 1) {
-      const byte = text[at];
-      if (inString || byte === QUOTE) {
-        if (!inString) at += 1;
-        while (at < to && text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;
-        inString = at >= to;
-        if (inString) break;
+    const piece = text.subarray(from, to);
+    let at = 0;
+    if (this.#inString) {
+      // A backslash at the end of the piece before was for its first byte.
+      at = endOfString(piece, this.#isEscaped ? 1 : 0) + 1;
+      if (at === 0) return this.#goesOn(piece);
+      this.#inString = false;
+    }
+    let [values, depth] = [this.#values, this.#depth];
+    for (; at < piece.length; at += 1) {
+      const byte = piece[at];
+      if (byte === QUOTE) {
+        const end = endOfString(piece, at + 1);
+        if (end === -1) {
+          [this.#values, this.#depth] = [values, depth];
+          this.#inString = true;
+          this.#isEscaped = false;
+          return this.#goesOn(piece, at + 1);
+        }
+        at = end;
       } else if (byte === COMMA) values += 1;
       else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
         values += 1;
@@ -60,10 +70,31 @@ export class JsonWeight {
         if (depth > MAX_DEPTH) return true;
       } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
     }
-    if (inString) this.#skipped = at - to;
-    [this.#values, this.#depth, this.#inString] = [values, depth, inString];
+    [this.#values, this.#depth] = [values, depth];
     return values > this.#most;
   }
+
+  /** After a piece that ends inside a string, which goes on from there in it. */
+  #goesOn(piece: Uint8Array, from = this.#isEscaped ? 1 : 0): boolean {
+    if (piece.length > from) this.#isEscaped = isEscaped(piece, piece.length, from);
+    else if (piece.length > 0) this.#isEscaped = false;
+    return this.#values > this.#most;
+  }
+}
+
+/** Where the quote is that ends a string that goes on at `from`; -1: not in this text. */
+function endOfString(text: Uint8Array, from: number): number {
+  // The search is not a loop of ours: most of a text is in strings.
+  let end = text.indexOf(QUOTE, from);
+  while (end !== -1 && isEscaped(text, end, from)) end = text.indexOf(QUOTE, end + 1);
+  return end;
+}
+
+/** Whether the byte at `at` of a string that goes on at `from` comes after a backslash that is none itself. */
+function isEscaped(text: Uint8Array, at: number, from: number): boolean {
+  let first = at;
+  while (first > from && text[first - 1] === BACKSLASH) first -= 1;
+  return (at - first) % 2 === 1;
 }
 
 /** Whether a value that was parsed nests too deeply to be walked through: parsing itself does not mind. */

@@ -121,12 +121,13 @@ export function inFolderNow<T>(path: string, work: (descriptor: number, stat: St
 }
 
 /**
- * Takes an open folder from its owner: from then on only root makes, moves and removes names in it. The kernel changes
- * the owner under the lock that every change of a name takes, so none is under way afterwards. `mode` comes second:
- * it also cuts down what the owner gave to others by an access list.
+ * Gives what is open to a user and a group, by their ids, with these permissions. To root it takes a folder from its
+ * owner: from then on only root makes, moves and removes names in it. The kernel changes the owner under the lock that
+ * every change of a name takes, so none is under way afterwards. The permissions come second: they also cut down what
+ * the owner gave to others by an access list.
  */
-export function takeFolderNow(descriptor: number, path: string, group: number, mode: number): void {
-  performingNow({ kind: 'owner', path }, () => fchownSync(descriptor, 0, group));
+export function giveOpenNow(descriptor: number, path: string, [user, group]: readonly [number, number], mode: number) {
+  performingNow({ kind: 'owner', path }, () => fchownSync(descriptor, user, group));
   performingNow({ kind: 'mode', path }, () => fchmodSync(descriptor, mode));
 }
 

@@ -1,9 +1,9 @@
 /** The processes that open guests' files for the server: their walls, and the readers behind them. */
-import { mkdtempSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Config } from '../base/config.ts';
-import { removeTreeNow } from '../base/effects.ts';
+import { makeFolderNow, removeTreeNow } from '../base/effects.ts';
 import type { Logger } from '../base/log.ts';
 import type { HelperWalls } from '../base/walls.ts';
 import { buildHelperWalls, findHelperWalls } from '../instance/processes/walls/helper-walls.ts';
@@ -45,7 +45,8 @@ export async function createReadersAlone(
   { dataFolder, maxFileBytes }: Pick<Config, 'dataFolder' | 'maxFileBytes'>,
   { writable = [], changesNothing = false }: { writable?: readonly string[]; changesNothing?: boolean } = {},
 ): Promise<ReadersAlone> {
-  const copiesIn = changesNothing ? mkdtempSync(join(tmpdir(), 'winterdock-')) : null;
+  const copiesIn = changesNothing ? join(tmpdir(), `winterdock-${randomUUID()}`) : null;
+  if (copiesIn !== null) makeFolderNow(copiesIn);
   const { walls, missing } = await findHelperWalls({
     dataFolder,
     cacheFolder: null,

@@ -8,7 +8,7 @@
 import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { chmodFileNow, makeFolderNow, renameFileNow, syncFolder } from '../base/effects.ts';
-import { inFolderNow, isThereNow, lookAtNow, takeFolderNow } from '../base/strangers-file.ts';
+import { giveOpenNow, inFolderNow, isThereNow, lookAtNow } from '../base/strangers-file.ts';
 import { isUserOfWorkers } from '../instance/processes/walls/user.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { fileOnDisk } from '../storage/disk.ts';
@@ -63,7 +63,7 @@ export async function land(engine: LandingContext, row: LandingRow): Promise<Lef
   const folder = join(live, row.id);
   openToSelf(folder);
   const owner = inFolderNow(folder, (descriptor, { uid, gid }) => {
-    if (process.getuid?.() === 0 && isUserOfWorkers(uid)) takeFolderNow(descriptor, folder, gid, PASSED_BY_OTHERS);
+    if (process.getuid?.() === 0 && isUserOfWorkers(uid)) giveOpenNow(descriptor, folder, [0, gid], PASSED_BY_OTHERS);
     return uid;
   });
   if (owner === null && !isThereNow(folder)) return null;
@@ -123,7 +123,7 @@ async function setApart(
   const aside = bringToLandingNow(dataFolder, folder, id);
   makeFolderNow(folder);
   inFolderNow(folder, (descriptor, { uid, gid }) => {
-    if (uid === 0) takeFolderNow(descriptor, folder, gid, PASSED_BY_OTHERS);
+    if (uid === 0) giveOpenNow(descriptor, folder, [0, gid], PASSED_BY_OTHERS);
   });
   takeOwn(aside, folder, own);
   // The new names before the old ones: a power cut leaves one of the two folders with the file, and the next start

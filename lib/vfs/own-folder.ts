@@ -4,9 +4,10 @@
  * is written.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { linkFileNow, makeFolder, makeNewFolder, removeTree, syncFolder, unlinkFile } from '../base/effects.ts';
+import { isThere } from '../base/is-there.ts';
 import type { FileUser, HelperUsers } from '../base/walls.ts';
 
 /** SQLite's own files. A lock on an index is a lock on it by every name. */
@@ -37,7 +38,7 @@ export async function inOwnFolder<T>(
   await makeFolder(dirname(apart));
   await makeNewFolder(apart);
   const own = join(apart, basename(path));
-  const there = ['', ...BESIDE].filter((suffix) => existsSync(path + suffix));
+  const there = ['', ...BESIDE].filter((suffix) => isThere(path + suffix));
   try {
     for (const suffix of there) linkFileNow(path + suffix, own + suffix);
     const user = users.lend(apart, owner ?? undefined);

@@ -2,20 +2,11 @@
  * The users of helpers, where the server is root: who opens which guest's file, by the owner and the group of the file
  * itself. The server looks at it by a descriptor that follows nothing. Knows nothing of processes.
  */
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  type Stats,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { chmodFileNow, performingNow, unlinkFileNow } from '../../../base/effects.ts';
-import type { FileUser, HelperUsers } from '../../../base/walls.ts';
+import { chmodFileNow, unlinkFileNow } from '../../../base/effects.ts';
+import { giveOpenNow } from '../../../base/strangers-file.ts';
+import type { HelperUsers } from '../../../base/walls.ts';
 import { isSandboxUser, newUser, WORKER_USER } from './user.ts';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -62,7 +53,7 @@ export function helperUsers(folders: readonly string[]): HelperUsers {
         if (isOfWorkers(stat)) return { uid: stat.uid, gid: WORKER_USER };
         if (stat.uid !== 0) return nobody;
         const group = isSandboxUser(stat.gid) ? { uid: stat.gid, gid: stat.gid } : newUser();
-        give(descriptor, path, { ...group, uid: 0 }, (stat.mode & OWNER_ALONE) | GROUP_MAY_READ);
+        giveOpenNow(descriptor, path, [0, group.gid], (stat.mode & OWNER_ALONE) | GROUP_MAY_READ);
         return group;
       });
       return reader ?? nobody;
@@ -74,7 +65,7 @@ export function helperUsers(folders: readonly string[]): HelperUsers {
     },
     give(path, user) {
       letPass(path);
-      opened(path, (descriptor, stat) => stat.isFile() && give(descriptor, path, user, 0o600));
+      opened(path, (descriptor, stat) => stat.isFile() && giveOpenNow(descriptor, path, [user.uid, user.gid], 0o600));
     },
     lend(folder, to) {
       const user = to ?? newUser();
@@ -83,20 +74,20 @@ export function helperUsers(folders: readonly string[]): HelperUsers {
         const path = join(folder, name);
         opened(path, (descriptor, stat) => {
           if (stat.isFile() && stat.nlink === 1 && (stat.uid === 0 || isOfWorkers(stat)))
-            give(descriptor, path, user, 0o600);
+            giveOpenNow(descriptor, path, [user.uid, user.gid], 0o600);
         });
       }
       opened(folder, (descriptor, stat) => {
-        if (stat.isDirectory()) give(descriptor, folder, user, OWNER_ALONE);
+        if (stat.isDirectory()) giveOpenNow(descriptor, folder, [user.uid, user.gid], OWNER_ALONE);
       });
       return user;
     },
     takeBack(path) {
       const isFolder = opened(path, (descriptor, stat) => {
         if (!isSandboxUser(stat.uid)) return false;
-        const group = { uid: 0, gid: stat.uid };
-        if (stat.isFile() && stat.nlink === 1) give(descriptor, path, group, 0o640);
-        if (stat.isDirectory()) give(descriptor, path, group, OWNER_ALONE | OTHERS_MAY_PASS);
+        const group = [0, stat.uid] as const;
+        if (stat.isFile() && stat.nlink === 1) giveOpenNow(descriptor, path, group, 0o640);
+        if (stat.isDirectory()) giveOpenNow(descriptor, path, group, OWNER_ALONE | OTHERS_MAY_PASS);
         return stat.isDirectory();
       });
       // From here on nobody else changes a name in it.
@@ -132,9 +123,4 @@ function opened<T>(path: string, look: (descriptor: number, stat: Stats) => T): 
   } finally {
     closeSync(descriptor);
   }
-}
-
-function give(descriptor: number, path: string, { uid, gid }: FileUser, mode: number): void {
-  performingNow({ kind: 'owner', path }, () => fchownSync(descriptor, uid, gid));
-  performingNow({ kind: 'mode', path }, () => fchmodSync(descriptor, mode));
 }
