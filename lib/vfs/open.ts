@@ -7,6 +7,7 @@ import { WinterdockError } from '../base/errors.ts';
 import { openFileBeside, openLiveFile, openRestingFile, recoverFile, restLiveFile } from './handles.ts';
 import { ensureIdentity, identityOf } from './identity.ts';
 import { inspectSchema } from './schema.ts';
+import { translateSqliteError } from './sqlite-errors.ts';
 import { Vfs } from './vfs.ts';
 
 /**
@@ -25,8 +26,12 @@ export function openLive(
     beginAttempts?: number;
   },
 ): Vfs {
-  const { db, schema, enterWal } = openLiveFile(file, options);
-  return new Vfs(db, options, schema, enterWal);
+  try {
+    const { db, schema, enterWal } = openLiveFile(file, options);
+    return new Vfs(db, options, schema, enterWal);
+  } catch (error) {
+    throw translateSqliteError(error);
+  }
 }
 
 /**

@@ -25,6 +25,8 @@ export function resultCodeOf(error: unknown): number | null {
  */
 export function translateSqliteError(error: unknown): unknown {
   if (isWinterdockError(error)) return error;
+  // Node's permissions ask the disk where a path leads, and refuse one of which it does not say so.
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_ACCESS_DENIED') return unreadableBytes(error);
   // node:sqlite refuses integers past 2^53 in this way. A valid file has none in these columns.
   if (error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE')
     return corruptFile('it holds numbers that cannot be', error);

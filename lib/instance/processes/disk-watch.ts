@@ -5,7 +5,7 @@
  */
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { lookAtNow, removeStrangersTrees } from '../../base/strangers-file.ts';
+import { bytesAtNow, lookAtNow, removeStrangersTrees } from '../../base/strangers-file.ts';
 import { namePages } from '../../storage/folder.ts';
 import { firstNamesIn, LIVE_NAMES } from '../../storage/landing.ts';
 import type { OpenSpec } from '../instance.ts';
@@ -43,7 +43,7 @@ export class DiskWatch {
   #timer: NodeJS.Timeout | null = null;
   #isLooking = false;
 
-  /** Watches a sandbox until it ends. Called before it has written anything. */
+  /** Watches a sandbox until it ends. `maxBytes`: see `mostOnDisk`. Throws nothing: there is a process already. */
   watch(
     group: Watched['group'],
     { id, file, maxBytes }: OpenSpec,
@@ -51,8 +51,7 @@ export class DiskWatch {
   ): void {
     this.#spillFolder = spillFolder;
     const uid = walls?.ownUser?.(id).uid;
-    // A limit that was lowered takes nothing away.
-    const watched = { file, maxBytes: Math.max(maxBytes, Number(lookAtNow(file)?.size ?? 0)), uid, group };
+    const watched = { file, maxBytes, uid, group };
     this.#watched.add(watched);
     void group.ended.then(() => {
       this.#watched.delete(watched);
@@ -102,6 +101,14 @@ export class DiskWatch {
 interface Amount {
   names: number;
   bytes: bigint;
+}
+
+/**
+ * The most bytes that the file of a sandbox may have while it is awake: a limit that was lowered takes nothing away.
+ * Throws what the disk throws.
+ */
+export function mostOnDisk({ file, maxBytes }: Pick<OpenSpec, 'file' | 'maxBytes'>): number {
+  return Math.max(maxBytes, bytesAtNow(file));
 }
 
 /** The result of a look; null when a folder cannot be looked at now: the next time it can. */

@@ -12,7 +12,7 @@ import type { FetchHost } from '../fetch-messages.ts';
 import type { Claim, InstancePool, InstanceProcess, MemoryUse, OpenSpec } from '../instance.ts';
 import { compileCacheFolder, isEmptyFolder } from './compile-cache.ts';
 import { setNiceness } from './cpu-use.ts';
-import { DiskWatch } from './disk-watch.ts';
+import { DiskWatch, mostOnDisk } from './disk-watch.ts';
 import { GiveWay } from './give-way.ts';
 import { HEALTH_CHECK_TIMES, type HealthCheckTimes } from './health-check.ts';
 import { MemoryBudget, MIN_PROCESS_BYTES } from './memory-budget.ts';
@@ -183,11 +183,13 @@ class Pool implements InstancePool {
 
   #hand(claim: PoolClaim, spec: OpenSpec): InstanceProcess {
     giveSandbox(spec, this.#workerOptions.walls);
+    // From where a process has it nothing may fail: nobody would know of the process.
+    const maxBytes = mostOnDisk(spec);
     this.#forget(claim);
     const first = this.#supervise(claim.worker ?? this.#takeStartingWorker() ?? this.#startWorker(), spec, {});
     const group = new ProcessGroup(first, spec, (options) => this.#join(spec, options));
     this.#serving.add(group);
-    this.#diskWatch.watch(group, spec, this.#workerOptions);
+    this.#diskWatch.watch(group, { ...spec, maxBytes }, this.#workerOptions);
     void group.ended.then(() => this.#serving.delete(group));
     return group;
   }
