@@ -20,7 +20,7 @@ test.each([0, 1, MIB - 1, MIB, MIB + 1, 2 * MIB, 5 * MIB + 17])('a file of %i by
   expect(await hashFile(file)).toEqual({ sha256: createHash('sha256').update(content).digest('hex'), bytes: size });
 });
 
-test('what cannot be read has the system’s error', async () => {
+test('what is not there has the system’s error, and what is no file is refused', async () => {
   await expect(hashFile(join(folder, 'none'))).rejects.toMatchObject({ code: 'ENOENT' });
-  await expect(hashFile(folder)).rejects.toMatchObject({ code: 'EISDIR' });
+  await expect(hashFile(folder)).rejects.toMatchObject({ code: 'corrupt' });
 });

@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { makeFolder, unlinkFile } from '../base/effects.ts';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
+import { isThere } from '../base/is-there.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { emptyFolder } from '../storage/files.ts';
@@ -68,7 +69,8 @@ export class Expansions {
   async stop(): Promise<void> {
     for (const expanded of this.#expanded.values()) if (expanded.timer !== null) clearTimeout(expanded.timer);
     this.#expanded.clear();
-    await emptyFolder(this.#folder);
+    // Somebody may have taken the data folder away.
+    if (isThere(this.#folder)) await emptyFolder(this.#folder);
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { FILES_OF_WORKER, hasRoomFor } from '../base/open-files.ts';
 import type { FileUser } from '../base/walls.ts';
 import type { ReaderProcess } from './reader-process.ts';
 
@@ -65,6 +66,8 @@ export class ReadyReaders {
     if (!this.#all.has(process) || !process.alive) return;
     this.#idle.push(process);
     if (process.user === null) return;
+    // A sandbox that wakes needs them more than a read that may come.
+    if (!hasRoomFor(2 * FILES_OF_WORKER)) return this.#end(process);
     const timer = setTimeout(() => this.#end(process), KEEP_MS).unref();
     this.#timers.set(process, timer);
     const kept = this.#idle.filter(({ user }) => user !== null);

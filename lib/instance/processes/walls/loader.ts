@@ -59,7 +59,10 @@ export function loaderCommand({ filter, keepsStatm, mostFileBytes }: LoaderOptio
   const [perl, calls] = [toolPath('perl'), CALLS[process.arch]];
   if (perl === null || calls === undefined) {
     const closed = Array.from({ length: LAST_OF_SHELL - first + 1 }, (_, more) => `${first + more}<&-`).join(' ');
-    const set = limits.map(([name, most]) => `ulimit -${LIMITS[name].flag} ${Math.ceil(most / LIMITS[name].unit)}`);
+    // Where the limit is lower already it stays.
+    const set = limits.map(
+      ([name, most]) => `ulimit -${LIMITS[name].flag} ${Math.ceil(most / LIMITS[name].unit)} 2> /dev/null || :`,
+    );
     return ['/bin/sh', '-c', [`exec ${closed}`, ...set, 'unset PWD', 'exec "$@"'].join('; '), 'sh'];
   }
   const program = [
@@ -68,9 +71,10 @@ export function loaderCommand({ filter, keepsStatm, mostFileBytes }: LoaderOptio
     // scheduler's.
     'setpgrp(0, 0)',
     `if (syscall(${calls.closeRange}, ${first}, 0xffffffff, 0) != 0) { syscall(${calls.close}, $_) for ${first}..${LAST_OF_LOOP} }`,
+    // Never above what there is: only root could do that, and not in a namespace of its own.
     ...limits.map(
       ([name, most]) =>
-        `my $${name} = pack('QQ', ${most}, ${most}); syscall(${calls.limit}, 0, ${LIMITS[name].resource}, $${name}, 0) == 0 or die "limit of ${name}: $!\\n"`,
+        `my $${name} = pack('QQ', 0, 0); syscall(${calls.limit}, 0, ${LIMITS[name].resource}, 0, $${name}) == 0 or die "limit of ${name}: $!\\n"; my ($soft_${name}, $hard_${name}) = unpack('QQ', $${name}); $hard_${name} = ${most} if $hard_${name} > ${most}; $${name} = pack('QQ', $hard_${name}, $hard_${name}); syscall(${calls.limit}, 0, ${LIMITS[name].resource}, $${name}, 0) == 0 or die "limit of ${name}: $!\\n"`,
     ),
     ...(filter === null ? [] : filterProgram(filter, calls)),
     'exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!\\n"',
