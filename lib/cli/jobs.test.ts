@@ -53,7 +53,7 @@ test('a typed filter and options choose together, a wrong one chooses nothing, a
   expect((await cli.run(['list', '--filter', 'label:env=prod', '--idle-under', '1h', '--json'])).json).toHaveLength(1);
   expect((await cli.run(['list', '--idle-over', '1d', '--json'])).json).toEqual([]);
   for (const [wrong, says] of [
-    ['colour:red', '“colour:” is no filter'],
+    ['state:', 'needs a value'],
     ['state:asleep', 'is no state'],
     ['idle:>soon', 'is no length of time'],
   ] as const) {

@@ -2,6 +2,7 @@
  * For tests: sandboxes with a fault, put together from a whole file and a row, without a process. Knows nothing of
  * HTTP.
  */
+import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
@@ -82,7 +83,7 @@ export async function plant(
     through: (plan('created', state) ?? []).slice(0, -1),
     generation: 0,
     vfsPath,
-    file: fileRecord(stamp),
+    file: fileRecord(stamp, { sha256: createHash('sha256').update(readFileSync(path)).digest('hex') }),
     bytes: stamp.size,
     ...(fault === null ? {} : { fault: { fault, reason: 'it was planted' } }),
     now,

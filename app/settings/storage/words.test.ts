@@ -101,7 +101,7 @@ test('how tenants share the processors', () => {
 
 test('which walls stand around the processes of sandboxes, and why one does not', () => {
   expect(wallsInWords(WELL.walls)).toEqual([
-    { wall: 'net', holds: 'No network', missing: null },
+    { wall: 'net', holds: 'No network, each apart', missing: null },
     { wall: 'uid', holds: 'A user of their own', missing: 'the server does not run as root' },
   ]);
 });

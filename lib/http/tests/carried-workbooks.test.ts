@@ -115,7 +115,7 @@ test('33. a source with problems is stored, and nothing is docked', async () => 
   const text = Buffer.from('* a :component:\nNothing here.\n');
   const manifest = JSON.parse(members[MANIFEST]?.toString() ?? '');
   manifest.members[SOURCE] = { sha256: createHash('sha256').update(text).digest('hex'), bytes: text.length };
-  Object.assign(manifest, { signed: false, signature: undefined });
+  Object.assign(manifest, { id: 'wb-of-nobody', signed: false, signature: undefined, issuer: undefined });
   const bytes = await zipOf({ ...members, [SOURCE]: text, [MANIFEST]: Buffer.from(JSON.stringify(manifest)) });
   const made = (await server.take(bytes, 'tenant=elsewhere')).json as unknown as Instance;
   expect([made.workbook, made.workbook_version, await workbooks('elsewhere')]).toEqual([null, null, ['broken']]);
