@@ -111,6 +111,7 @@ class ReaderPool implements Readers {
       size: this.#size,
       start: () => ReaderProcess.start(start(0)),
       onReady: () => this.#pump(),
+      onShort: (error) => this.#refuseWaiting(error),
       log: this.#log,
     });
     this.#checks = {
@@ -315,6 +316,12 @@ class ReaderPool implements Readers {
     await Promise.all(this.#running);
     await Promise.all([this.breakOffCopies(), ...Object.values(this.#checks).map((queue) => queue.stop())]);
     await this.#ready.stop();
+  }
+
+  /** Nobody waits for a process that may never start: only for one that reads. */
+  #refuseWaiting(error: unknown): void {
+    if (this.#reading > 0) return;
+    for (const waiting of this.#waiting.clear()) waiting.reject(error);
   }
 
   #pump(): void {

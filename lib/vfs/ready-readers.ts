@@ -21,6 +21,8 @@ export interface ReadyReadersOptions {
   start: () => Promise<ReaderProcess>;
   /** Called when one more waits. */
   onReady: () => void;
+  /** Called when one could not be replaced. */
+  onShort: (error: unknown) => void;
   log: Logger | undefined;
 }
 
@@ -31,6 +33,7 @@ export class ReadyReaders {
   readonly #idle: ReaderProcess[] = [];
   readonly #starting = new Set<Promise<void>>();
   readonly #timers = new Map<ReaderProcess, NodeJS.Timeout>();
+  #retry: NodeJS.Timeout | null = null;
   #stopped = false;
 
   constructor(options: ReadyReadersOptions) {
@@ -67,7 +70,8 @@ export class ReadyReaders {
     this.#idle.push(process);
     if (process.user === null) return;
     // A sandbox that wakes needs them more than a read that may come.
-    if (!hasRoomFor(2 * FILES_OF_WORKER)) return this.#end(process);
+    if (!hasRoomFor(2 * FILES_OF_WORKER)) this.#end(process);
+    if (!this.#idle.includes(process)) return;
     const timer = setTimeout(() => this.#end(process), KEEP_MS).unref();
     this.#timers.set(process, timer);
     const kept = this.#idle.filter(({ user }) => user !== null);
@@ -78,7 +82,7 @@ export class ReadyReaders {
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#starting);
-    for (const timer of this.#timers.values()) clearTimeout(timer);
+    for (const timer of [...this.#timers.values(), this.#retry]) if (timer !== null) clearTimeout(timer);
     await Promise.all([...this.#all].map((process) => process.end()));
   }
 
@@ -114,11 +118,17 @@ export class ReadyReaders {
     this.#replace();
   }
 
+  /** One at a time where there is not enough for more: what several take at once none of them has. */
   #replace(): void {
-    if (this.#stopped) return;
+    if (this.#stopped || this.#retry !== null) return;
     this.fill().catch((error: unknown) => {
+      this.#options.onShort(error);
+      if (this.#stopped || this.#retry !== null) return;
       this.#options.log?.error({ error: messageOf(error) }, 'a reader could not be replaced; trying again');
-      setTimeout(() => this.#replace(), RESTART_MS).unref();
+      this.#retry = setTimeout(() => {
+        this.#retry = null;
+        this.#replace();
+      }, RESTART_MS).unref();
     });
   }
 }
