@@ -29,6 +29,7 @@ const WHOLE = new Set([
   'exportEvents',
   'exportLedgerSegment',
   'streamEvents',
+  'compare',
   'simulate',
   'forgetTenant',
 ]);
