@@ -40,7 +40,7 @@ export function cheapRequests(action: string): Record<string, string> {
     'an image of a long address': get(`/_next/image?url=${'a'.repeat(14_000)}`),
     'a deep state of the router': get('/signin', `${FLIGHT}${nested(800)}\r\n`),
     'a deep state, encoded': get('/signin', `${FLIGHT}${encodeURIComponent(nested(250))}\r\n`),
-    'a state as deep as is taken': post('/signin', 'text/plain', '[]', call + FLIGHT.slice(8) + nested(80) + '\r\n'),
+    'a state as deep as is taken': post('/signin', 'text/plain', '[]', `${call}${FLIGHT.slice(8)}${nested(80)}\r\n`),
     'a wide state of the router': get(
       '/signin',
       `${FLIGHT}["",{${numbered(700, (at) => `"${at}":["a",{}]`).join(',')}}]\r\n`,

@@ -1,6 +1,6 @@
 /** Signals that ask a script to end. It may have an action for each (`trap`); what ends it whatever it has is none. */
 
-export const STOP_SIGNALS = ['HUP', 'INT', 'QUIT', 'TERM'] as const;
+const STOP_SIGNALS = ['HUP', 'INT', 'QUIT', 'TERM'] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
 const NUMBERS: Readonly<Record<StopSignal, number>> = { HUP: 1, INT: 2, QUIT: 3, TERM: 15 };
