@@ -2,11 +2,12 @@
  * A stopped data folder that was copied by an ordinary tool, which keeps no inodes and cuts times, is a data folder.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Instance, Snapshot } from '../lib/contract/schema.ts';
+import { orphansIn } from '../lib/testing/orphans.ts';
 import { spawnServer } from '../lib/testing/process.ts';
 
 const STATES = ['active', 'suspended', 'frozen', 'archived'] as const;
@@ -58,7 +59,7 @@ test('every sandbox of a copied folder wakes with its work, and snapshots are re
           });
           expect(ran.json.stdout, `${name}: ${id}`).toBe(text);
         }
-        expect(readdirSync(join(copied, 'orphans')), name).toEqual([]);
+        expect(orphansIn(copied), name).toEqual([]);
       } finally {
         await server.end('SIGTERM');
       }

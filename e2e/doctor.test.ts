@@ -1,15 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +7,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Finding } from '../lib/doctor/findings.ts';
 import { headPathOf, readHead } from '../lib/ledger/head-file.ts';
+import { orphansIn } from '../lib/testing/orphans.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { programOf } from '../lib/testing/program.ts';
 
@@ -145,7 +136,7 @@ test('with the registry lost every sandbox gets its row back from its file, and 
   const made = await server.call<{ id: string }[]>('POST', `/api/snapshots/${snapshot?.id}/restore`);
   expect(await wake(made.json[0]?.id ?? '')).toBe('of rest');
   await server.end();
-  expect(readdirSync(join(folder, 'orphans'))).toEqual([]);
+  expect(orphansIn(folder)).toEqual([]);
   const proof = run('ledger-verify');
   expect([proof.status, proof.said]).toEqual([
     0,
@@ -268,7 +259,7 @@ test('a deliberately older registry starts once its epoch was begun with a reaso
   expect(accepted.said).toMatch(/done: epoch 2 of the ledger was begun/);
   server = await spawnServer({ folder });
   expect(await wake('ice')).toBe('of ice');
-  await vi.waitFor(() => expect(readdirSync(join(folder, 'orphans'))).toHaveLength(1), 10_000);
+  await vi.waitFor(() => expect(orphansIn(folder)).toHaveLength(1), 10_000);
   await server.end();
   server = null;
   expect(findings()).toContainEqual({ kind: 'orphan.unnamed', weight: 'note', about: 'late', way: 'adopt' });

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { orphansIn } from '../lib/testing/orphans.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { programOf } from '../lib/testing/program.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
@@ -175,7 +176,7 @@ test('a server whose head is signed by another key sets no file aside, until a p
   expect(refused()).toMatch(/signed head registry\.sqlite\.head is missing or none/);
   writeFileSync(registry('.head'), head);
   rmSync(join(folder, 'signing.key'));
-  const left = () => [existsSync(join(folder, 'cold/newer.sqlite')), readdirSync(join(folder, 'orphans')).length];
+  const left = () => [existsSync(join(folder, 'cold/newer.sqlite')), orphansIn(folder).length];
   server = await spawnServer({ folder });
   expect(await read('a')).toBe('of a');
   expect((await server.call<unknown[]>('GET', '/api/events?type=ledger.broken')).json).toHaveLength(1);
