@@ -1,6 +1,6 @@
 /**
- * Where a path leads when the links on its way are followed, for reads that come from outside. A link can lead anywhere
- * in the three volumes and nowhere else.
+ * Where a path leads when the links on its way are followed, for reads that come from outside. A link leads nowhere but
+ * in its own volume: who may read one volume may not read another, and a sandbox makes the links.
  */
 import { ancestorsOf, parseVfsPath } from './paths.ts';
 import type { Tree } from './tree.ts';
@@ -16,7 +16,7 @@ export function followed(tree: Tree, given: VfsAddress): VfsAddress {
   for (let links = 0; at !== null && links <= LINKS_FOLLOWED; links += 1) {
     const next = linkedFrom(tree, at);
     if (next === at) return at;
-    at = next;
+    at = next?.volume === given.volume ? next : null;
   }
   return given;
 }
