@@ -1,6 +1,7 @@
 /**
- * Files by paths that lead over links, as frameworks expect: the files API follows none. Costs a request only where
- * something is not there, and wakes the sandbox only where a link is in the way. Safe for the browser.
+ * Files by paths that lead over links, as frameworks expect: the files API follows them in one volume, and writes over
+ * none. Costs a request only where something is not there, and wakes the sandbox only where a link is in the way. Safe
+ * for the browser.
  */
 
 import type { CallOptions, Upload } from '../call.ts';
@@ -29,7 +30,7 @@ async function linkTarget(box: Sandbox, path: string, options: CallOptions): Pro
  * Where a path leads: itself when no link is in it, null when nothing is there. Rejects with `not_found` when the
  * sandbox is not there.
  */
-async function realPathOf(box: Sandbox, path: string, options: CallOptions): Promise<string | null> {
+export async function realPathOf(box: Sandbox, path: string, options: CallOptions): Promise<string | null> {
   const place = volumePathOf(path);
   for (let at = place.path; ; at = parentOf(at)) {
     try {
