@@ -341,7 +341,7 @@ describe.each(USERS)('%s', (user) => {
     const run = (name: string, ...args: string[]) => {
       const [file = '', ...before] = [...within, process.execPath];
       return spawnSync(file, [...before, script(name), ...args], {
-        env: { ...process.env, ...settings, WB_DATA: folder },
+        env: { ...process.env, ...settings, WB_DATA: folder, TMPDIR: outside },
         encoding: 'utf8',
         timeout: 2 * MINUTE,
       });
