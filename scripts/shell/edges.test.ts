@@ -13,8 +13,8 @@ const at = stage();
 const recorded = new Reference();
 const latin1 = (text: string) => Buffer.from(bytesOfText(text)).toString('latin1');
 
-test.each(['redirections', 'archives', 'edges'])(
-  'every line of %s is answered as bash answers it',
+test.each(['redirections', 'archives', 'edges', 'history'])(
+  'every line of %s is answered as the real tools answer it',
   async (subject) => {
     const sandbox = at.open(subject);
     const lines = readTrials().filter((trial) => trial.subject === subject);

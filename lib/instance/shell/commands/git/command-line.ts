@@ -7,20 +7,27 @@ import { usageError } from './git-error.ts';
  */
 export type OptionTable = Readonly<Record<string, 'flag' | 'value' | 'maybe'>>;
 
-export interface CommandLine {
+/** The name by which an option of a table is asked for. */
+type LastName<Names> = Names extends `${string},${infer Rest}` ? LastName<Rest> : Names;
+
+/** Asked for by names of its table alone, so that no option is declared under one name and read under another. */
+export interface CommandLine<Name extends string = string> {
   /** Whether an option was given. */
-  has(name: string): boolean;
+  has(name: Name): boolean;
   /** The last value of an option. */
-  value(name: string): string | undefined;
-  values(name: string): string[];
+  value(name: Name): string | undefined;
+  values(name: Name): string[];
   /** Arguments before `--`. */
   operands: string[];
   /** Arguments after `--`; null when there was none. */
   paths: string[] | null;
 }
 
-/** Throws git's usage error for an unknown option. */
-export function parseCommandLine(args: readonly string[], table: OptionTable): CommandLine {
+/** Throws git's usage error for an option that the table does not have. */
+export function parseCommandLine<const Table extends OptionTable>(
+  args: readonly string[],
+  table: Table,
+): CommandLine<LastName<keyof Table & string> & string> {
   const kinds = new Map<string, { name: string; kind: OptionTable[string] }>();
   for (const [names, kind] of Object.entries(table)) {
     const all = names.split(',');
@@ -59,13 +66,17 @@ export function parseCommandLine(args: readonly string[], table: OptionTable): C
   };
 }
 
+function unknown(what: string): Error {
+  return usageError(`unknown ${what}, or one that is not supported in this sandbox`);
+}
+
 type Kinds = ReadonlyMap<string, { name: string; kind: OptionTable[string] }>;
 
 function longOption(text: string, kinds: Kinds, add: (name: string, value: string) => void, next: () => string): void {
   const equals = text.indexOf('=');
   const name = equals < 0 ? text : text.slice(0, equals);
   const found = kinds.get(name);
-  if (found === undefined) throw usageError(`unknown option \`${name}'`);
+  if (found === undefined) throw unknown(`option \`${name}'`);
   if (equals >= 0 && found.kind === 'flag') throw usageError(`option \`${name}' takes no value`);
   add(found.name, equals >= 0 ? text.slice(equals + 1) : found.kind === 'value' ? next() : '');
 }
@@ -78,7 +89,7 @@ function shortOptions(
 ): void {
   for (let at = 0; at < text.length; at += 1) {
     const found = kinds.get(text[at] ?? '');
-    if (found === undefined) throw usageError(`unknown switch \`${text[at]}'`);
+    if (found === undefined) throw unknown(`switch \`${text[at]}'`);
     const rest = text.slice(at + 1);
     if (found.kind === 'flag') add(found.name, '');
     else {

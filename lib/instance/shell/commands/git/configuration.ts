@@ -97,6 +97,20 @@ export async function setting(context: GitContext, key: string): Promise<string 
   return (await allSettings(context)).findLast((one) => one.key === key)?.value;
 }
 
+/** A setting that is on or off. Throws git's words for another value. */
+export async function booleanSetting(context: GitContext, key: string, otherwise: boolean): Promise<boolean> {
+  const value = await setting(context, key);
+  return value === undefined ? otherwise : booleanOf(key, value);
+}
+
+/** Throws git's words for a text that is neither on nor off. */
+export function booleanOf(key: string, value: string): boolean {
+  if (/^(?:true|yes|on)$/i.test(value)) return true;
+  if (/^(?:false|no|off|)$/i.test(value)) return false;
+  if (/^[+-]?\d+[kmg]?$/i.test(value)) return Number.parseInt(value, 10) !== 0;
+  throw fatal(`bad boolean config value '${value}' for '${key}'`);
+}
+
 /** Writes a setting: in place of the last one of this key, or at the end of its section. Null removes it. */
 export async function writeSetting(
   files: FileAccess,

@@ -2,13 +2,13 @@
 import { type ReadSide, type TreeChange, withRenames } from './changes.ts';
 import type { CommandLine, OptionTable } from './command-line.ts';
 import { numStatText, shortStatText, statText, summaryText } from './diffstat.ts';
-import { fatal } from './git-error.ts';
+import { fatal, unsupported } from './git-error.ts';
 import { latin1Of } from './git-output.ts';
 import { type ChangeContents, isSubmodule, patchText, submoduleText } from './patch-text.ts';
 import { quotedPath } from './quoted-path.ts';
 import type { Repository, TreeFile } from './repository.ts';
 
-export const DIFF_OPTIONS: OptionTable = {
+export const DIFF_OPTIONS = {
   'u,p,patch': 'flag',
   's,no-patch': 'flag',
   'U,unified': 'value',
@@ -25,12 +25,10 @@ export const DIFF_OPTIONS: OptionTable = {
   'no-color': 'flag',
   color: 'maybe',
   'no-ext-diff': 'flag',
-  'a,text': 'flag',
   z: 'flag',
   'diff-filter': 'value',
   minimal: 'flag',
-  'no-prefix': 'flag',
-};
+} as const satisfies OptionTable;
 
 const DEFAULT_CONTEXT = 3;
 const KINDS = ['patch', 'stat', 'shortstat', 'numstat', 'summary', 'name-only', 'name-status'] as const;
@@ -49,9 +47,8 @@ export interface DiffStyle {
 
 /** `otherwise`: what is shown when no option says it. */
 export function diffStyle(line: CommandLine, otherwise: Kind[]): DiffStyle {
-  if (line.has('no-prefix')) throw fatal('--no-prefix is not supported in this sandbox');
-  if (line.has('color') && !['', 'never', 'auto'].includes(line.value('color') ?? ''))
-    throw fatal('colors are not supported in this sandbox');
+  if ((line.value('find-renames') ?? '') !== '') throw unsupported('a threshold for renames is');
+  if (line.has('color') && !['', 'never', 'auto'].includes(line.value('color') ?? '')) throw unsupported('colors are');
   const kinds = KINDS.filter(
     (kind) => line.has(kind) || (line.has('patch-with-stat') && ['patch', 'stat'].includes(kind)),
   );

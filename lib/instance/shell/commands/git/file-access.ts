@@ -150,6 +150,11 @@ export class FileAccess {
     await this.#fs.mv(from, to);
   }
 
+  /** Throws when the command's call is over. */
+  requireTime(): void {
+    this.#check();
+  }
+
   #check(): void {
     if (this.#run.isOver(this.#signal)) throw new GitError('', TIMED_OUT_EXIT);
   }

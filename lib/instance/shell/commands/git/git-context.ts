@@ -43,6 +43,11 @@ export class GitContext {
     return normalizePath(path, this.cwd);
   }
 
+  /** Whether the command has found a repository. */
+  get hasRepository(): boolean {
+    return this.#repository !== null;
+  }
+
   /** The repository that the current directory is in. Throws outside of one. */
   async repository(): Promise<Repository> {
     this.#repository ??= await this.#find();

@@ -18,6 +18,11 @@ export function failure(message: string): GitError {
   return new GitError(`error: ${message}`, 1);
 }
 
+/** What the real git does and this one does not: `what` begins the sentence. Nothing was done. */
+export function unsupported(what: string): GitError {
+  return new GitError(`fatal: ${what} not supported in this sandbox`, 129);
+}
+
 /** A wrong use: the exit code of git's usage errors. */
 export function usageError(message: string): GitError {
   return new GitError(`error: ${message}`, 129);

@@ -3,12 +3,17 @@ import type { CommitObject } from './objects.ts';
 import type { Repository } from './repository.ts';
 
 /**
- * Commits that can be reached from `from` and not from `without`, the latest first as git orders them by default.
+ * Commits that can be reached from `from` and not from `without`, the latest first as git orders them by default. With
+ * `since` (seconds), a commit made before is left out, and so is what can be reached through it alone.
  */
 export async function* commitsFrom(
   repository: Repository,
   from: readonly string[],
-  { without = [], firstParent = false }: { without?: readonly string[]; firstParent?: boolean } = {},
+  {
+    without = [],
+    since = null,
+    firstParent = false,
+  }: { without?: readonly string[]; since?: number | null; firstParent?: boolean } = {},
 ): AsyncGenerator<CommitObject> {
   const hidden = without.length === 0 ? new Set<string>() : await reachable(repository, without);
   const seen = new Set<string>();
@@ -17,6 +22,7 @@ export async function* commitsFrom(
     if (seen.has(oid) || hidden.has(oid)) return;
     seen.add(oid);
     const commit = await repository.commit(oid);
+    if (since !== null && commit.committer.seconds < since) return;
     const at = queue.findIndex((one) => one.committer.seconds < commit.committer.seconds);
     queue.splice(at < 0 ? queue.length : at, 0, commit);
   };

@@ -99,7 +99,7 @@ export function tagText({ name, tagger, message }: TagObject, format: LogFormat)
 }
 
 /** The first paragraph in one line. */
-function subjectOf({ message }: CommitObject): string {
+export function subjectOf({ message }: Pick<CommitObject, 'message'>): string {
   return (
     message
       .replace(/^\n+/, '')
@@ -176,7 +176,7 @@ function person(
 }
 
 /** A date as `--date` names it. Throws for a name that is not known. */
-function formattedDate({ seconds, zone }: CommitPerson, kind: string): string {
+export function formattedDate({ seconds, zone }: CommitPerson, kind: string): string {
   const at = zonedDate(seconds, zone).toISOString();
   const [day, time] = [at.slice(0, 10), at.slice(11, 19)];
   switch (kind) {

@@ -19,7 +19,7 @@ const KIND = 0o170000;
 
 export async function mergedTrees(
   repository: Repository,
-  trees: { base: string | null; ours: string; theirs: string },
+  trees: { base: string | null; ours: string; theirs: string | null },
   labels: { ours: string; theirs: string },
 ): Promise<MergedTrees> {
   const [base, ours, theirs] = [

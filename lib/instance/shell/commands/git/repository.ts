@@ -36,6 +36,9 @@ export class Repository {
   /** What isomorphic-git's functions take. */
   readonly iso: Iso;
 
+  /** Names of the hooks that the real git would have run by now. */
+  readonly hooks = new Set<string>();
+
   constructor(files: FileAccess, root: string | null, gitdir: string) {
     this.files = files;
     this.root = root;
@@ -122,6 +125,7 @@ export class Repository {
   }
 
   async saveIndex(entries: IndexEntry[]): Promise<void> {
+    this.hooks.add('post-index-change');
     await this.files.write(`${this.gitdir}/index`, formatIndex(sortEntries(entries)));
   }
 
@@ -153,10 +157,12 @@ export class Repository {
   }
 
   async setReference(name: string, oid: string): Promise<void> {
+    this.hooks.add('reference-transaction');
     await git.writeRef({ ...this.iso, ref: name, value: oid, force: true });
   }
 
   async deleteReference(name: string): Promise<void> {
+    this.hooks.add('reference-transaction');
     await git.deleteRef({ ...this.iso, ref: name });
   }
 

@@ -3,10 +3,13 @@ import type { CommandContext, ExecResult } from 'just-bash';
 import type { Run } from '../../../run.ts';
 import { latin1FromBytes } from '../../bash.ts';
 import { normalizePath } from '../../guest-paths.ts';
+import { booleanSetting } from './configuration.ts';
 import { FileAccess } from './file-access.ts';
 import { GitContext } from './git-context.ts';
 import { GitError } from './git-error.ts';
 import { GitOutput } from './git-output.ts';
+import { reportHooks } from './hooks.ts';
+import { withPathQuoting } from './quoted-path.ts';
 import { GIT_VERBS, UNSUPPORTED } from './verbs.ts';
 
 const VERSION = 'git version 2.39.5 (isomorphic-git)';
@@ -54,10 +57,12 @@ async function perform(args: string[], context: CommandContext, run: Run, out: G
       out.text(USAGE);
       return 0;
     }
-    if (['--no-pager', '-P', '--no-optional-locks', '--literal-pathspecs', '--no-replace-objects'].includes(name))
-      continue;
+    if (['--no-pager', '-P', '--no-optional-locks', '--no-replace-objects'].includes(name)) continue;
     if (!['-C', '-c', '--git-dir', '--work-tree'].includes(name))
-      throw new GitError(`unknown option: ${arg}\n${USAGE.trimEnd()}`, 129);
+      throw new GitError(
+        `error: unknown option: ${arg}, or one that is not supported in this sandbox\n${USAGE.trimEnd()}`,
+        129,
+      );
     if (inline === undefined) at += 1;
     const value = inline ?? args[at];
     if (value === undefined) throw new GitError(`no value given for ${name}`, 129);
@@ -76,7 +81,7 @@ async function perform(args: string[], context: CommandContext, run: Run, out: G
   const handler = Object.hasOwn(GIT_VERBS, verb) ? GIT_VERBS[verb] : undefined;
   if (handler === undefined) {
     const why = Object.hasOwn(UNSUPPORTED, verb) ? UNSUPPORTED[verb] : undefined;
-    if (why !== undefined) throw new GitError(`fatal: git ${verb} is not supported in this sandbox: ${why}`);
+    if (why !== undefined) throw new GitError(`fatal: git ${verb} is not supported in this sandbox: ${why}`, 1);
     throw new GitError(`git: '${verb}' is not a git command. See 'git --help'.`, 1);
   }
   const stdin = latin1FromBytes(context.stdin);
@@ -88,7 +93,12 @@ async function perform(args: string[], context: CommandContext, run: Run, out: G
     stdin,
     settings,
   });
-  return handler(command, rest);
+  const quotes = await booleanSetting(command, 'core.quotepath', true);
+  try {
+    return await withPathQuoting(quotes, () => handler(command, rest));
+  } finally {
+    await reportHooks(command);
+  }
 }
 
 /** Why isomorphic-git gave up: a damaged repository is to it an error of its own, which its message asks to report. */

@@ -12,6 +12,8 @@ export interface RepositoryStatus {
   branch: string | null;
   head: string | null;
   tracking: Tracking | null;
+  /** What `cherry-pick` or `revert` stopped at; null when none did. */
+  picking: { verb: 'cherry-pick' | 'revert'; oid: string } | null;
   isMerging: boolean;
   staged: TreeChange[];
   unstaged: TreeChange[];
@@ -73,6 +75,7 @@ export async function repositoryStatus(repository: Repository, options: StatusOp
     branch,
     head,
     tracking: branch === null || head === null ? null : await trackingOf(repository, branch),
+    picking: await pickedOf(repository),
     isMerging: await repository.files.exists(`${repository.gitdir}/MERGE_HEAD`),
     staged: wanted(staged),
     unstaged,
@@ -86,6 +89,17 @@ export async function repositoryStatus(repository: Repository, options: StatusOp
 export function readUnstaged(repository: Repository) {
   return async (file: { oid: string }, path: string, side: 'before' | 'after') =>
     side === 'after' ? workContent(repository, path) : repository.blob(file.oid);
+}
+
+async function pickedOf(repository: Repository): Promise<RepositoryStatus['picking']> {
+  for (const [verb, name] of [
+    ['cherry-pick', 'CHERRY_PICK_HEAD'],
+    ['revert', 'REVERT_HEAD'],
+  ] as const) {
+    const oid = await repository.files.text(`${repository.gitdir}/${name}`);
+    if (oid !== null) return { verb, oid: oid.trim() };
+  }
+  return null;
 }
 
 export function conflictsOf(entries: readonly IndexEntry[]): Map<string, string> {
@@ -131,10 +145,15 @@ function branchLine({ branch, head, tracking }: RepositoryStatus): string {
     : `## ${branch}${tracking === null ? '' : trackingShort(tracking)}`;
 }
 
-/** The long format. `commits`: as `git commit` prints it. */
+/** The long format. `commits`: as `git commit` prints it, `amends`: as `git commit --amend` does. */
 export function longStatus(
   status: RepositoryStatus,
-  { from, showsUntracked, commits = false }: { from: string; showsUntracked: boolean; commits?: boolean },
+  {
+    from,
+    showsUntracked,
+    commits = false,
+    amends = false,
+  }: { from: string; showsUntracked: boolean; commits?: boolean; amends?: boolean },
 ): string {
   const { branch, head, staged, unstaged, conflicts, untracked, ignored, isMerging } = status;
   const lines = [branch === null ? `HEAD detached at ${short(head ?? '')}` : `On branch ${branch}`];
@@ -150,19 +169,21 @@ export function longStatus(
       );
     else lines.push('All conflicts fixed but you are still merging.', '  (use "git commit" to conclude merge)', '');
   }
+  if (status.picking !== null) lines.push(...pickingText(status.picking, conflicts.size > 0));
   const shown = (path: string) => quotedPath(relativePath(path, from));
+  const isPicking = status.picking?.verb === 'cherry-pick';
   const unstage =
     head === null
       ? '  (use "git rm --cached <file>..." to unstage)'
       : '  (use "git restore --staged <file>..." to unstage)';
   if (staged.length > 0) {
     lines.push('Changes to be committed:');
-    if (!isMerging || head === null) lines.push(unstage);
+    if ((!isMerging && !isPicking) || head === null) lines.push(unstage);
     lines.push(...staged.map((change) => changeLine(change, shown)), '');
   }
   if (conflicts.size > 0) {
     lines.push('Unmerged paths:');
-    if (!isMerging) lines.push(unstage);
+    if (!isMerging && !isPicking) lines.push(unstage);
     const removed = [...conflicts.values()].some((xy) => xy.includes('D'));
     lines.push(
       removed
@@ -198,9 +219,21 @@ export function longStatus(
       ...ignored.map((path) => `\t${shown(path)}`),
       '',
     );
-  const last = lastLine(status, notStaged.length, showsUntracked);
+  const last = amends ? 'No changes' : lastLine(status, notStaged.length, showsUntracked);
   if (last !== null) lines.push(last);
   return lines.map((line) => `${line}\n`).join('');
+}
+
+function pickingText({ verb, oid }: NonNullable<RepositoryStatus['picking']>, hasConflicts: boolean): string[] {
+  return [
+    `You are currently ${verb === 'revert' ? 'reverting' : 'cherry-picking'} commit ${short(oid)}.`,
+    hasConflicts
+      ? `  (fix conflicts and run "git ${verb} --continue")`
+      : `  (all conflicts fixed: run "git ${verb} --continue")`,
+    `  (use "git ${verb} --skip" to skip this patch)`,
+    `  (use "git ${verb} --abort" to cancel the ${verb} operation)`,
+    '',
+  ];
 }
 
 function changeLine({ status, path, from }: TreeChange, shown: (path: string) => string): string {

@@ -154,22 +154,30 @@ async function hasFile(repository: Repository, folder: string): Promise<boolean>
   return false;
 }
 
+/** Writes a content as a file, or as a link, of the work tree. */
+export async function writeContent(
+  repository: Repository,
+  path: string,
+  { mode, content }: { mode: number; content: Buffer },
+): Promise<void> {
+  const { files, workTree } = repository;
+  const full = `${workTree}/${path}`;
+  await clearWay(repository, path);
+  if (mode === GIT_LINK_MODE) await files.link(content.toString('utf8'), full);
+  else {
+    await files.write(full, content);
+    await files.setExecutable(full, mode === EXECUTABLE_MODE);
+  }
+}
+
 /** Writes a file of the work tree and returns its entry for the index. */
 export async function writeWorkFile(repository: Repository, path: string, file: TreeFile): Promise<IndexEntry> {
   const { files, workTree } = repository;
-  const full = `${workTree}/${path}`;
   if (file.mode === SUBMODULE_MODE) {
-    await files.makeDirectory(full);
+    await files.makeDirectory(`${workTree}/${path}`);
     return { path, ...file, stage: 0, size: 0, mtimeSeconds: 0 };
   }
-  await clearWay(repository, path);
-  const content = await repository.blob(file.oid);
-  if (file.mode === GIT_LINK_MODE) {
-    await files.link(content.toString('utf8'), full);
-  } else {
-    await files.write(full, content);
-    await files.setExecutable(full, file.mode === EXECUTABLE_MODE);
-  }
+  await writeContent(repository, path, { mode: file.mode, content: await repository.blob(file.oid) });
   return indexEntryOf(repository, path, file);
 }
 

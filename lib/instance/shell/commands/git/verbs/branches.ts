@@ -27,23 +27,11 @@ export async function branch(context: GitContext, args: string[]): Promise<numbe
     'show-current': 'flag',
     'f,force': 'flag',
     'q,quiet': 'flag',
-    contains: 'maybe',
-    merged: 'maybe',
-    'no-merged': 'maybe',
     format: 'value',
     'no-color': 'flag',
     'no-track': 'flag',
-    'c,copy': 'flag',
-    'u,set-upstream-to': 'value',
-    'unset-upstream': 'flag',
-    sort: 'value',
-    points: 'value',
-    t: 'flag',
-    track: 'maybe',
     'no-column': 'flag',
   });
-  for (const name of ['contains', 'merged', 'no-merged', 'copy', 'set-upstream-to', 'unset-upstream', 'sort'])
-    if (line.has(name)) throw fatal(`git branch --${name} is not supported in this sandbox`);
   const repository = await context.repository();
   const current = await repository.currentBranch();
   if (line.has('show-current')) {

@@ -39,23 +39,18 @@ export async function checkout(context: GitContext, args: string[]): Promise<num
     'f,force': 'flag',
     detach: 'flag',
     d: 'flag',
-    t: 'flag',
-    track: 'maybe',
     'no-track': 'flag',
     ours: 'flag',
     theirs: 'flag',
     orphan: 'value',
-    'p,patch': 'flag',
-    'm,merge': 'flag',
     'no-progress': 'flag',
   });
-  for (const name of ['patch', 'merge'])
-    if (line.has(name)) throw fatal(`git checkout --${name} is not supported in this sandbox`);
   const repository = await context.repository();
   const fresh = line.value('b') ?? line.value('B');
   const options = { force: line.has('force'), quiet: line.has('quiet') };
   if (line.has('orphan')) {
     requireName(line.value('orphan') ?? '', 'branch');
+    repository.hooks.add('post-checkout');
     await repository.setHead(`refs/heads/${line.value('orphan')}`);
     if (!options.quiet) context.out.errorLine(`Switched to a new branch '${line.value('orphan')}'`);
     return 0;
@@ -75,6 +70,7 @@ export async function checkout(context: GitContext, args: string[]): Promise<num
       return checkoutPaths(context, repository, source, given, options.quiet || line.paths !== null);
   }
   if (first === undefined) {
+    repository.hooks.add('post-checkout');
     await reportLocal(context, repository);
     return 0;
   }
@@ -139,6 +135,7 @@ async function checkoutSide(
     const side = stage === 2 ? 'our' : 'their';
     throw new GitError(lacking.map((path) => `error: path '${path}' does not have ${side} version`).join('\n'), 1);
   }
+  repository.hooks.add('post-checkout');
   for (const { path, entry } of chosen) if (entry !== undefined) await writeWorkFile(repository, path, entry);
   if (!quiet) context.out.errorLine(`Updated ${paths.length} path${paths.length === 1 ? '' : 's'} from the index`);
   return 0;
@@ -152,13 +149,8 @@ export async function switchBranch(context: GitContext, args: string[]): Promise
     'q,quiet': 'flag',
     'f,force': 'flag',
     'discard-changes': 'flag',
-    'm,merge': 'flag',
-    t: 'flag',
-    track: 'maybe',
     'no-track': 'flag',
-    orphan: 'value',
     guess: 'flag',
-    'no-guess': 'flag',
   });
   const options = { force: line.has('force') || line.has('discard-changes'), quiet: line.has('quiet') };
   const fresh = line.value('create') ?? line.value('force-create');
@@ -193,6 +185,7 @@ async function startBranch(
   const left = (await repository.currentBranch()) ?? before ?? '';
   const isKnown = (await repository.reference(`refs/heads/${name}`)) !== null;
   if (isKnown && !reset) throw fatal(`a branch named '${name}' already exists`);
+  repository.hooks.add('post-checkout');
   if (start !== undefined || before !== null) {
     const target = await requireCommit(repository, start ?? 'HEAD');
     if (target !== before) await checkOutTree(context, before, target, { force });
@@ -231,6 +224,7 @@ async function moveTo(
   }
   const isBranch = !detach && (await repository.reference(`refs/heads/${name}`)) !== null;
   if (isBranch && name === current) {
+    repository.hooks.add('post-checkout');
     if (force) await checkOutTree(context, before, before, { force });
     if (!quiet) {
       await reportLocal(context, repository);
@@ -241,6 +235,7 @@ async function moveTo(
   }
   const target = await requireCommit(repository, isBranch ? `refs/heads/${name}` : name);
   await checkOutTree(context, before, target, { force });
+  repository.hooks.add('post-checkout');
   await repository.setHead(isBranch ? `refs/heads/${name}` : target);
   await noteHead(context, before, target, `checkout: moving from ${current ?? before ?? ''} to ${name}`, {
     branch: false,

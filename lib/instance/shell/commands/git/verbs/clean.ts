@@ -14,11 +14,7 @@ export async function clean(context: GitContext, args: string[]): Promise<number
     x: 'flag',
     X: 'flag',
     'q,quiet': 'flag',
-    'i,interactive': 'flag',
-    'e,exclude': 'value',
   });
-  for (const name of ['interactive', 'exclude'])
-    if (line.has(name)) throw fatal(`git clean --${name} is not supported in this sandbox`);
   if (!line.has('dry-run') && !line.has('force'))
     throw fatal('clean.requireForce defaults to true and neither -i, -n, nor -f given; refusing to clean');
   if (line.has('x') && line.has('X')) throw fatal('-x and -X cannot be used together');

@@ -6,6 +6,7 @@ import { contentsOf, readObjects } from '../diff-output.ts';
 import { shortStatText, summaryText } from '../diffstat.ts';
 import type { GitContext } from '../git-context.ts';
 import { fatal, GitError } from '../git-error.ts';
+import type { IndexEntry } from '../index-file.ts';
 import { type CommitObject, formatCommit, parsePerson } from '../objects.ts';
 import { noteHead } from '../reference-log.ts';
 import { indexFiles, type Repository } from '../repository.ts';
@@ -31,10 +32,8 @@ export async function commit(context: GitContext, args: string[]): Promise<numbe
     'C,reuse-message': 'value',
     'no-gpg-sign': 'flag',
     'reset-author': 'flag',
-    'dry-run': 'flag',
     'o,only': 'flag',
     'i,include': 'flag',
-    cleanup: 'value',
   });
   const repository = await context.repository();
   const head = await repository.headCommit();
@@ -44,14 +43,8 @@ export async function commit(context: GitContext, args: string[]): Promise<numbe
   if (line.has('all')) await stage(context, repository, before, [], () => true);
   else if (given.length > 0) await stageGiven(context, repository, given);
   const entries = await repository.index();
-  const unmerged = [...new Set(entries.filter(({ stage: number }) => number > 0).map(({ path }) => path))];
-  if (unmerged.length > 0) {
-    for (const path of unmerged) context.out.line(`U\t${path}`);
-    throw new GitError(
-      "error: Committing is not possible because you have unmerged files.\nhint: Fix them up in the work tree, and then use 'git add/rm <file>'\nhint: as appropriate to mark resolution and make a commit.\nfatal: Exiting because of an unresolved conflict.",
-      128,
-    );
-  }
+  requireMerged(context, entries, 'Committing');
+  if (!line.has('no-verify')) repository.hooks.add('pre-commit');
   const mergeHead = (await context.files.text(`${repository.gitdir}/MERGE_HEAD`))?.trim() ?? null;
   const files =
     given.length > 0 && !line.has('include')
@@ -61,21 +54,29 @@ export async function commit(context: GitContext, args: string[]): Promise<numbe
   const parents = amended?.parents ?? [...(head === null ? [] : [head]), ...(mergeHead === null ? [] : [mergeHead])];
   const parentTree = parents[0] === undefined ? null : (await repository.commit(parents[0])).tree;
   const isEmpty = parentTree === null ? files.size === 0 : tree === parentTree;
-  if (isEmpty && !line.has('allow-empty') && mergeHead === null && amended === null) {
+  if (isEmpty && !line.has('allow-empty') && mergeHead === null && (amended?.parents.length ?? 0) < 2) {
     const status = await repositoryStatus(repository, {
       untracked: 'normal',
       ignored: false,
       matches: () => true,
       renames: true,
     });
-    context.out.text(longStatus(status, { from: await context.prefix(), showsUntracked: true, commits: true }));
+    const from = await context.prefix();
+    if (amended === null) context.out.text(longStatus(status, { from, showsUntracked: true, commits: true }));
+    else {
+      const shown = { ...status, staged: [], head: amended.parents.length === 0 ? null : status.head };
+      context.out.text(longStatus(shown, { from, showsUntracked: true, commits: true, amends: true }));
+      context.out.errorLine(EMPTY_AMENDED);
+    }
     return 1;
   }
+  const pickedHead = await context.files.text(`${repository.gitdir}/CHERRY_PICK_HEAD`);
+  const picked = pickedHead === null ? null : await repository.commit(pickedHead.trim());
   const author = await authorOf(
     context,
     line.value('author'),
     line.value('date'),
-    line.has('reset-author') ? null : amended,
+    line.has('reset-author') ? null : (amended ?? picked),
   );
   const committer = await identity(context, 'COMMITTER');
   const reused = line.value('reuse-message');
@@ -90,17 +91,46 @@ export async function commit(context: GitContext, args: string[]): Promise<numbe
   if (message.trim() === '' && !line.has('allow-empty-message'))
     throw new GitError('Aborting commit due to empty commit message.', 1);
   const made = { tree, parents, author, committer, message };
+  for (const hook of ['prepare-commit-msg', ...(line.has('no-verify') ? [] : ['commit-msg'])])
+    repository.hooks.add(hook);
   const oid = await repository.writeRaw('commit', formatCommit(made));
   const reference = await repository.headReference();
   if (reference === null) await repository.setHead(oid);
   else await repository.setReference(reference, oid);
-  const kind = amended !== null ? ' (amend)' : mergeHead !== null ? ' (merge)' : head === null ? ' (initial)' : '';
+  const kind =
+    amended !== null
+      ? ' (amend)'
+      : picked !== null
+        ? ' (cherry-pick)'
+        : mergeHead !== null
+          ? ' (merge)'
+          : head === null
+            ? ' (initial)'
+            : '';
   await noteHead(context, head, oid, `commit${kind}: ${message}`);
+  for (const hook of ['post-commit', ...(amended === null ? [] : ['post-rewrite'])]) repository.hooks.add(hook);
   await context.files.remove(`${repository.gitdir}/MERGE_HEAD`);
   await context.files.remove(`${repository.gitdir}/MERGE_MSG`);
-  if (!line.has('quiet')) await report(context, repository, { ...made, oid }, amended !== null);
+  for (const name of ['CHERRY_PICK_HEAD', 'REVERT_HEAD']) await context.files.remove(`${repository.gitdir}/${name}`);
+  if (!line.has('quiet'))
+    await report(context, repository, { ...made, oid }, { isAmended: amended !== null || picked !== null });
   return 0;
 }
+
+/** Throws git's words while there are conflicts. `what`: the work that they are in the way of. */
+export function requireMerged(context: GitContext, entries: readonly IndexEntry[], what: string): void {
+  const unmerged = new Set(entries.filter(({ stage: number }) => number > 0).map(({ path }) => path));
+  if (unmerged.size === 0) return;
+  for (const path of unmerged) context.out.line(`U\t${path}`);
+  throw new GitError(
+    `error: ${what} is not possible because you have unmerged files.\nhint: Fix them up in the work tree, and then use 'git add/rm <file>'\nhint: as appropriate to mark resolution and make a commit.\nfatal: Exiting because of an unresolved conflict.`,
+    128,
+  );
+}
+
+const EMPTY_AMENDED = `You asked to amend the most recent commit, but doing so would make
+it empty. You can repeat your command with --allow-empty, or you can
+remove the commit entirely with "git reset HEAD^".`;
 
 async function requireHead(repository: Repository, head: string | null): Promise<CommitObject> {
   if (head === null) throw fatal('You have nothing to amend.');
@@ -181,11 +211,12 @@ function cleaned(text: string): string {
   return body === '' ? '' : `${body}\n`;
 }
 
-async function report(
+/** What a commit prints of itself. `isAmended`: with the date of its author in any case. */
+export async function report(
   context: GitContext,
   repository: Repository,
   made: CommitObject,
-  isAmended: boolean,
+  { isAmended }: { isAmended: boolean },
 ): Promise<void> {
   const branch = (await repository.currentBranch()) ?? 'detached HEAD';
   const subject = made.message.split('\n\n')[0]?.replaceAll('\n', ' ').trim() ?? '';

@@ -4,7 +4,7 @@ import { combinedText } from '../combined-diff.ts';
 import { parseCommandLine } from '../command-line.ts';
 import { DIFF_OPTIONS, type DiffStyle, diffStyle, diffText, readObjects, shownChanges } from '../diff-output.ts';
 import type { GitContext } from '../git-context.ts';
-import { fatal } from '../git-error.ts';
+import { fatal, unsupported } from '../git-error.ts';
 import { latin1Of } from '../git-output.ts';
 import { mergeBaseOf } from '../history.ts';
 import type { IndexEntry } from '../index-file.ts';
@@ -29,12 +29,7 @@ export async function diff(context: GitContext, args: string[]): Promise<number>
     'cached,staged': 'flag',
     quiet: 'flag',
     'exit-code': 'flag',
-    'merge-base': 'flag',
-    check: 'flag',
-    'no-index': 'flag',
   });
-  if (line.has('check') || line.has('no-index') || line.has('merge-base'))
-    throw fatal('git diff --check, --no-index and --merge-base are not supported in this sandbox');
   const style = diffStyle(line, ['patch']);
   const repository = await context.repository();
   const { names, paths } = await splitArguments(context, repository, line.operands, line.paths);
@@ -130,7 +125,7 @@ async function changesFromOurs(repository: Repository, entries: readonly IndexEn
 /** The trees of `a b`, `a..b` and `a...b`; null where the index or the work tree is meant. */
 async function sides(repository: Repository, names: readonly string[]): Promise<[string | null, string | null]> {
   const [first, second, ...more] = names;
-  if (more.length > 0) throw fatal('more than two revisions are not compared in this sandbox');
+  if (more.length > 0) throw unsupported('a comparison of more than two revisions is');
   if (first === undefined) return [null, null];
   const range = /^(.*?)(\.\.\.?)(.*)$/s.exec(first);
   if (range && second === undefined) {

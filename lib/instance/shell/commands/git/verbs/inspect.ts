@@ -2,9 +2,11 @@
  * `git status`, and the commands that scripts ask: `rev-parse`, `rev-list`, `ls-files`, `ls-tree`, `cat-file`,
  * `hash-object`.
  */
+
 import { parseCommandLine } from '../command-line.ts';
+import { commitFilter, FILTER_OPTIONS, givenSeconds } from '../commit-filter.ts';
 import type { GitContext } from '../git-context.ts';
-import { fatal, GitError } from '../git-error.ts';
+import { fatal, GitError, unsupported } from '../git-error.ts';
 import { commitsFrom } from '../history.ts';
 import { parseTree } from '../objects.ts';
 import { quotedPath, relativePath } from '../quoted-path.ts';
@@ -24,12 +26,10 @@ export async function statusVerb(context: GitContext, args: string[]): Promise<n
     z: 'flag',
     'no-renames': 'flag',
     'ahead-behind': 'flag',
-    'no-ahead-behind': 'flag',
-    'v,verbose': 'flag',
   });
   const porcelain = line.value('porcelain');
   if (porcelain !== undefined && !['', 'v1', '1'].includes(porcelain))
-    throw fatal(`unsupported porcelain version '${porcelain}'`);
+    throw unsupported(`porcelain version '${porcelain}' is`);
   const shown = line.has('untracked-files') ? line.value('untracked-files') || 'all' : 'normal';
   if (!['no', 'normal', 'all'].includes(shown)) throw fatal(`Invalid untracked files mode '${shown}'`);
   const repository = await context.repository();
@@ -76,7 +76,7 @@ export async function revParse(context: GitContext, args: string[]): Promise<num
       out.line(String(context.cwd.startsWith((await context.repository()).gitdir)));
     else if (arg === '--is-bare-repository') out.line(String((await context.repository()).root === null));
     else if (arg === '--') continue;
-    else if (arg.startsWith('--')) throw fatal(`git rev-parse ${arg} is not supported in this sandbox`);
+    else if (arg.startsWith('--')) throw unsupported(`git rev-parse ${arg} is`);
     else {
       const repository = await context.repository();
       const oid = await revision(repository, arg.replace(/^\^/, ''));
@@ -110,17 +110,28 @@ export async function revList(context: GitContext, args: string[]): Promise<numb
     count: 'flag',
     all: 'flag',
     'n,max-count': 'value',
+    ...FILTER_OPTIONS,
     'abbrev-commit': 'flag',
     'first-parent': 'flag',
     reverse: 'flag',
+    skip: 'value',
   });
+  if ((line.paths ?? []).length > 0) throw unsupported('git rev-list of paths is');
   const repository = await context.repository();
   const { from, without } = await revisionRange(context, line.operands, line.has('all'));
   const oids: string[] = [];
   const most = Number(line.value('max-count') ?? Number.POSITIVE_INFINITY);
-  for await (const { oid } of commitsFrom(repository, from, { without, firstParent: line.has('first-parent') })) {
+  const [matches, since] = [commitFilter(line), givenSeconds(line, 'since')];
+  let skipped = -Number(line.value('skip') ?? 0);
+  for await (const commit of commitsFrom(repository, from, {
+    without,
+    since,
+    firstParent: line.has('first-parent'),
+  })) {
     if (oids.length >= most) break;
-    oids.push(oid);
+    if (!matches(commit)) continue;
+    skipped += 1;
+    if (skipped > 0) oids.push(commit.oid);
   }
   if (line.has('count')) context.out.line(String(oids.length));
   else
@@ -147,7 +158,7 @@ export async function revisionRange(
   }
   for (const name of names) {
     const [, left, dots, right] = /^(.*?)(\.\.\.?)(.*)$/s.exec(name) ?? [];
-    if (dots === '...') throw fatal(`symmetric differences ('${name}') are not supported in this sandbox`);
+    if (dots === '...') throw unsupported(`symmetric differences ('${name}') are`);
     if (dots !== undefined) {
       without.push(await requireCommit(repository, left || 'HEAD'));
       from.push(await requireCommit(repository, right || 'HEAD'));
@@ -171,7 +182,6 @@ export async function lsFiles(context: GitContext, args: string[]): Promise<numb
     'error-unmatch': 'flag',
     'full-name': 'flag',
     directory: 'flag',
-    'x,exclude': 'value',
   });
   const repository = await context.repository();
   const prefix = await context.prefix();
@@ -189,7 +199,7 @@ export async function lsFiles(context: GitContext, args: string[]): Promise<numb
     const name = line.has('full-name') ? path : relativePath(path, prefix);
     return line.has('z') ? name : quotedPath(name);
   };
-  const [others, modified, deleted, unmerged] = ['others', 'modified', 'deleted', 'unmerged'].map((name) =>
+  const [others, modified, deleted, unmerged] = (['others', 'modified', 'deleted', 'unmerged'] as const).map((name) =>
     line.has(name),
   );
   if (others) {
@@ -220,7 +230,6 @@ export async function lsFiles(context: GitContext, args: string[]): Promise<numb
 export async function lsTree(context: GitContext, args: string[]): Promise<number> {
   const line = parseCommandLine(args, {
     r: 'flag',
-    d: 'flag',
     t: 'flag',
     'name-only': 'flag',
     'name-status': 'flag',
@@ -283,7 +292,7 @@ export async function catFile(context: GitContext, args: string[]): Promise<numb
 export async function hashObject(context: GitContext, args: string[]): Promise<number> {
   const line = parseCommandLine(args, { w: 'flag', stdin: 'flag', t: 'value', 'stdin-paths': 'flag' });
   if ((line.value('t') ?? 'blob') !== 'blob' || line.has('stdin-paths'))
-    throw fatal('git hash-object has blobs from files and stdin alone in this sandbox');
+    throw unsupported('git hash-object of other than blobs from files and stdin is');
   const contents: Buffer[] = line.has('stdin') ? [Buffer.from(context.stdin, 'latin1')] : [];
   for (const path of line.operands) {
     const full = context.absolute(path);

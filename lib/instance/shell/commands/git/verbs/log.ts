@@ -1,11 +1,11 @@
-/** `git log`, `show`, `reflog` and `show-ref`. */
+/** `git log`, `show` and `reflog`. */
 import { changesBetween, type TreeChange, withRenames } from '../changes.ts';
 import { combinedText } from '../combined-diff.ts';
-import { type CommandLine, parseCommandLine } from '../command-line.ts';
-import { parseDate } from '../configuration.ts';
+import { parseCommandLine } from '../command-line.ts';
+import { commitFilter, FILTER_OPTIONS, givenSeconds } from '../commit-filter.ts';
 import { DIFF_OPTIONS, type DiffStyle, diffStyle, diffText, readObjects } from '../diff-output.ts';
 import type { GitContext } from '../git-context.ts';
-import { fatal, GitError } from '../git-error.ts';
+import { fatal, unsupported } from '../git-error.ts';
 import { commitsFrom } from '../history.ts';
 import { decorations, formattedCommit, LOG_FORMATS, type LogFormat, logFormat, tagText } from '../log-format.ts';
 import { type CommitObject, parseTag, parseTree } from '../objects.ts';
@@ -19,33 +19,18 @@ import { revisionRange } from './inspect.ts';
 const LOG_OPTIONS = {
   ...DIFF_OPTIONS,
   ...LOG_FORMATS,
+  ...FILTER_OPTIONS,
   'n,max-count': 'value',
   skip: 'value',
   all: 'flag',
   branches: 'flag',
   reverse: 'flag',
   'first-parent': 'flag',
-  merges: 'flag',
-  'no-merges': 'flag',
-  author: 'value',
-  committer: 'value',
-  grep: 'value',
-  'i,regexp-ignore-case': 'flag',
-  'since,after': 'value',
-  'until,before': 'value',
   follow: 'flag',
-  S: 'value',
-  graph: 'flag',
-  'date-order': 'flag',
-  'topo-order': 'flag',
-  q: 'flag',
-  'no-walk': 'flag',
 } as const;
 
 export async function log(context: GitContext, args: string[]): Promise<number> {
   const line = parseCommandLine(args, LOG_OPTIONS);
-  for (const name of ['graph', 'S'])
-    if (line.has(name)) throw fatal(`git log ${name.length > 1 ? '--' : '-'}${name} is not supported in this sandbox`);
   const repository = await context.repository();
   const { names, paths } = await splitArguments(context, repository, line.operands, line.paths);
   const spec = await context.pathspec(paths);
@@ -60,12 +45,17 @@ export async function log(context: GitContext, args: string[]): Promise<number> 
   const format = logFormat(line);
   const most = line.value('max-count') === undefined ? Number.POSITIVE_INFINITY : Number(line.value('max-count'));
   const skip = Number(line.value('skip') ?? 0);
-  const matches = matcher(line);
+  const matches = commitFilter(line);
   const chosen: { commit: CommitObject; changes: TreeChange[] | null }[] = [];
   let skipped = 0;
   let follows = line.has('follow') ? (spec.plain[0]?.path ?? null) : null;
   if (most > 0) {
-    for await (const commit of commitsFrom(repository, from, { without, firstParent: line.has('first-parent') })) {
+    const since = givenSeconds(line, 'since');
+    for await (const commit of commitsFrom(repository, from, {
+      without,
+      since,
+      firstParent: line.has('first-parent'),
+    })) {
       if (!matches(commit)) continue;
       let changes: TreeChange[] | null = null;
       if (!spec.isEmpty) {
@@ -92,45 +82,6 @@ export async function log(context: GitContext, args: string[]): Promise<number> 
     });
   }
   return 0;
-}
-
-function matcher(line: CommandLine): (commit: CommitObject) => boolean {
-  const flags = line.has('regexp-ignore-case') ? 'i' : '';
-  const patterns = (name: string) => line.values(name).map((text) => new RegExp(text, flags));
-  const [authors, committers, greps] = [patterns('author'), patterns('committer'), patterns('grep')];
-  const [since, until] = [line.value('since'), line.value('until')].map((text) =>
-    text === undefined ? null : approximateSeconds(text),
-  );
-  const some = (list: RegExp[], text: string) => list.length === 0 || list.some((pattern) => pattern.test(text));
-  return (commit) =>
-    some(authors, `${commit.author.name} <${commit.author.email}>`) &&
-    some(committers, `${commit.committer.name} <${commit.committer.email}>`) &&
-    some(greps, commit.message) &&
-    (since == null || commit.committer.seconds >= since) &&
-    (until == null || commit.committer.seconds <= until) &&
-    !(line.has('merges') && commit.parents.length < 2) &&
-    !(line.has('no-merges') && commit.parents.length > 1);
-}
-
-const UNIT_SECONDS: Readonly<Record<string, number>> = {
-  second: 1,
-  minute: 60,
-  hour: 3600,
-  day: 86_400,
-  week: 604_800,
-  month: 2_629_746,
-  year: 31_556_952,
-};
-
-/** A date, or `3 days ago`, `yesterday`, `now`. */
-function approximateSeconds(text: string): number {
-  const now = Math.floor(Date.now() / 1000);
-  const [, count, unit = ''] =
-    /^(\d+)[ .]+(second|minute|hour|day|week|month|year)s?(?:[ .]+ago)?$/.exec(text.trim()) ?? [];
-  if (count !== undefined) return now - Number(count) * (UNIT_SECONDS[unit] ?? 0);
-  if (text === 'now') return now;
-  if (text === 'yesterday') return now - 86_400;
-  return parseDate(text).seconds;
 }
 
 /** What a commit changed from its first parent, of the paths that are wanted. */
@@ -191,7 +142,8 @@ async function printCommit(
 }
 
 export async function show(context: GitContext, args: string[]): Promise<number> {
-  const line = parseCommandLine(args, LOG_OPTIONS);
+  const line = parseCommandLine(args, { ...DIFF_OPTIONS, ...LOG_FORMATS, 'n,max-count': 'value', 'no-walk': 'flag' });
+  if (Number(line.value('max-count') ?? 1) !== 1) throw unsupported('git show of a number of commits is');
   const repository = await context.repository();
   const { names, paths } = await splitArguments(context, repository, line.operands, line.paths);
   const spec = await context.pathspec(paths);
@@ -264,8 +216,9 @@ async function combinedChanges(repository: Repository, commit: CommitObject, spe
 
 export async function reflog(context: GitContext, args: string[]): Promise<number> {
   const line = parseCommandLine(args, { 'n,max-count': 'value', 'no-abbrev': 'flag', oneline: 'flag' });
-  const [verb, name = 'HEAD'] = line.operands[0] === 'show' ? ['show', line.operands[1]] : ['show', line.operands[0]];
-  if (verb !== 'show') throw fatal('git reflog shows alone in this sandbox');
+  const [first, ...more] = line.operands;
+  if (['expire', 'delete', 'exists'].includes(first ?? '')) throw unsupported(`git reflog ${first} is`);
+  const name = (first === 'show' ? more[0] : first) ?? 'HEAD';
   const repository = await context.repository();
   const full = name === 'HEAD' ? 'HEAD' : name === 'stash' ? 'refs/stash' : `refs/heads/${name}`;
   const lines = (await logLines(repository, full))
@@ -276,39 +229,4 @@ export async function reflog(context: GitContext, args: string[]): Promise<numbe
     context.out.line(`${short(oid)} ${name}@{${at}}: ${text.slice(text.indexOf('\t') + 1)}`);
   }
   return 0;
-}
-
-export async function showRef(context: GitContext, args: string[]): Promise<number> {
-  const line = parseCommandLine(args, {
-    heads: 'flag',
-    branches: 'flag',
-    tags: 'flag',
-    'q,quiet': 'flag',
-    verify: 'flag',
-    's,hash': 'maybe',
-    'd,dereference': 'flag',
-    head: 'flag',
-  });
-  const repository = await context.repository();
-  let count = 0;
-  for (const name of await repository.referencesBelow('refs')) {
-    const full = `refs/${name}`;
-    if (
-      line.has('heads') || line.has('branches')
-        ? !full.startsWith('refs/heads/')
-        : line.has('tags') && !full.startsWith('refs/tags/')
-    )
-      continue;
-    const wanted = line.operands;
-    const isWanted = line.has('verify')
-      ? wanted.includes(full)
-      : wanted.length === 0 || wanted.some((one) => full === one || full.endsWith(`/${one}`));
-    const oid = isWanted ? await repository.reference(full) : null;
-    if (oid === null) continue;
-    count += 1;
-    if (!line.has('quiet')) context.out.line(line.has('hash') ? oid : `${oid} ${full}`);
-  }
-  if (count === 0 && line.has('verify') && !line.has('quiet'))
-    throw new GitError(`fatal: '${line.operands[0]}' - not a valid ref`, 128);
-  return count === 0 ? 1 : 0;
 }

@@ -5,7 +5,7 @@ import { identity } from '../configuration.ts';
 import { contentsOf, readObjects } from '../diff-output.ts';
 import { statText, summaryText } from '../diffstat.ts';
 import type { GitContext } from '../git-context.ts';
-import { fatal, GitError } from '../git-error.ts';
+import { fatal, GitError, unsupported } from '../git-error.ts';
 import { isAncestor, mergeBaseOf } from '../history.ts';
 import { type MergedTrees, mergedTrees } from '../merged-trees.ts';
 import { formatCommit } from '../objects.ts';
@@ -25,20 +25,16 @@ export async function merge(context: GitContext, args: string[]): Promise<number
     abort: 'flag',
     'q,quiet': 'flag',
     'no-edit': 'flag',
-    'e,edit': 'flag',
-    squash: 'flag',
     'no-commit': 'flag',
     continue: 'flag',
-    quit: 'flag',
     's,strategy': 'value',
-    'X,strategy-option': 'value',
     'allow-unrelated-histories': 'flag',
     'n,no-stat': 'flag',
     stat: 'flag',
     'no-verify': 'flag',
   });
-  for (const name of ['squash', 'quit', 'strategy-option'])
-    if (line.has(name)) throw fatal(`git merge --${name} is not supported in this sandbox`);
+  if (!['ort', 'recursive', 'resolve'].includes(line.value('strategy') ?? 'ort'))
+    throw unsupported(`the merge strategy '${line.value('strategy')}' is`);
   const repository = await context.repository();
   const head = await repository.headCommit();
   const merging = await context.files.exists(`${repository.gitdir}/MERGE_HEAD`);
@@ -54,7 +50,7 @@ export async function merge(context: GitContext, args: string[]): Promise<number
     );
   const [name, ...more] = line.operands;
   if (name === undefined) throw fatal('No remote for the current branch.');
-  if (more.length > 0) throw fatal('merges of more than one branch at a time are not supported in this sandbox');
+  if (more.length > 0) throw unsupported('merges of more than one branch at a time are');
   const oid = await revision(repository, name);
   if (oid === null) throw new GitError(`merge: ${name} - not something we can merge`, 1);
   const theirs = await commitOf(repository, oid);
@@ -75,8 +71,9 @@ export async function merge(context: GitContext, args: string[]): Promise<number
     say(`Updating ${short(head)}..${short(theirs)}\n`);
     await checkOutTree(context, head, theirs, { what: 'merge' });
     await moveHead(context, theirs, `merge ${name}: Fast-forward`);
+    repository.hooks.add('post-merge');
     say('Fast-forward\n');
-    say(await processStat(repository, head, theirs));
+    if (!line.has('no-stat')) say(await processStat(repository, head, theirs));
     return 0;
   }
   if (line.has('ff-only')) throw fatal('Not possible to fast-forward, aborting.');
@@ -85,7 +82,17 @@ export async function merge(context: GitContext, args: string[]): Promise<number
     ? `${line.values('message').join('\n\n').trim()}\n`
     : await defaultMessage(repository, name);
   const merged = await mergedTrees(repository, { base, ours: head, theirs }, { ours: 'HEAD', theirs: name });
-  return conclude(context, repository, { head, theirs, merged, message, name, say, commits: !line.has('no-commit') });
+  return conclude(context, repository, {
+    head,
+    theirs,
+    merged,
+    message,
+    name,
+    say,
+    commits: !line.has('no-commit'),
+    verifies: !line.has('no-verify'),
+    stat: !line.has('no-stat'),
+  });
 }
 
 async function defaultMessage(repository: Repository, name: string): Promise<string> {
@@ -106,12 +113,14 @@ interface Conclusion {
   name: string;
   say: (text: string) => void;
   commits: boolean;
+  verifies: boolean;
+  stat: boolean;
 }
 
 async function conclude(
   context: GitContext,
   repository: Repository,
-  { head, theirs, merged, message, name, say, commits }: Conclusion,
+  { head, theirs, merged, message, name, say, commits, verifies, stat }: Conclusion,
 ): Promise<number> {
   const tree = await repository.writeTree(merged.files);
   await checkOutTree(context, head, tree, { what: 'merge' });
@@ -135,6 +144,8 @@ async function conclude(
     say('Automatic merge failed; fix conflicts and then commit the result.\n');
     return 1;
   }
+  for (const hook of ['prepare-commit-msg', 'post-merge', ...(verifies ? ['pre-merge-commit', 'commit-msg'] : [])])
+    repository.hooks.add(hook);
   const [author, committer] = [await identity(context, 'AUTHOR'), await identity(context, 'COMMITTER')];
   const oid = await repository.writeRaw(
     'commit',
@@ -142,7 +153,7 @@ async function conclude(
   );
   await moveHead(context, oid, `merge ${name}: Merge made by the 'ort' strategy.`);
   say("Merge made by the 'ort' strategy.\n");
-  say(await processStat(repository, head, oid));
+  if (stat) say(await processStat(repository, head, oid));
   return 0;
 }
 

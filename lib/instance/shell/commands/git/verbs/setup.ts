@@ -3,6 +3,7 @@ import git from 'isomorphic-git';
 import { parseCommandLine } from '../command-line.ts';
 import {
   allSettings,
+  booleanOf,
   normalKey,
   repositoryFile,
   setting,
@@ -11,7 +12,7 @@ import {
   writeSetting,
 } from '../configuration.ts';
 import { GitContext, isGitDirectory } from '../git-context.ts';
-import { failure, fatal, GitError } from '../git-error.ts';
+import { fatal, GitError, unsupported } from '../git-error.ts';
 import { noteHead } from '../reference-log.ts';
 import { Repository } from '../repository.ts';
 import { checkOutTree } from '../tree-switch.ts';
@@ -24,12 +25,9 @@ export async function init(context: GitContext, args: string[]): Promise<number>
     'q,quiet': 'flag',
     bare: 'flag',
     'b,initial-branch': 'value',
-    template: 'value',
     'object-format': 'value',
-    shared: 'maybe',
   });
-  if ((line.value('object-format') ?? 'sha1') !== 'sha1')
-    throw fatal('only object format sha1 is supported in this sandbox');
+  if ((line.value('object-format') ?? 'sha1') !== 'sha1') throw unsupported('an object format other than sha1 is');
   const root = context.absolute(line.operands[0] ?? '.');
   const bare = line.has('bare');
   const gitdir = bare ? root : root === '/' ? '/.git' : `${root}/.git`;
@@ -78,13 +76,12 @@ export async function clone(context: GitContext, args: string[]): Promise<number
     'no-hardlinks': 'flag',
     'v,verbose': 'flag',
     progress: 'flag',
-    'no-tags': 'flag',
   });
   const [source, target] = line.operands;
   if (source === undefined) throw fatal('You must specify a repository to clone.');
   if (REMOTE_ADDRESS.test(source) && !source.startsWith('file://'))
     throw fatal(`unable to access '${source}': this sandbox reaches no network. Clone from a path instead.`);
-  if (source.endsWith('.bundle')) throw fatal('bundles are not supported in this sandbox');
+  if (source.endsWith('.bundle')) throw unsupported('bundles are');
   const from = await sourceOf(context, source.replace(/^file:\/\//, ''));
   const bare = line.has('bare');
   const name = target ?? nameOf(source) + (bare ? '.git' : '');
@@ -196,11 +193,11 @@ export async function config(context: GitContext, args: string[]): Promise<numbe
     bool: 'flag',
     int: 'flag',
     type: 'value',
-    'z,null': 'flag',
-    'show-origin': 'flag',
     default: 'value',
   });
   const [key, value] = line.operands;
+  const type = line.has('bool') ? 'bool' : line.has('int') ? 'int' : (line.value('type') ?? null);
+  if (type !== null && type !== 'bool' && type !== 'int') throw unsupported(`the type '${type}' of a setting is`);
   const own = await repositoryFile(context);
   const given = line.value('file');
   const file = given !== undefined ? context.absolute(given) : line.has('global') ? userFile(context) : own;
@@ -221,7 +218,10 @@ export async function config(context: GitContext, args: string[]): Promise<numbe
   const removes = line.has('unset') || line.has('unset-all');
   if (!removes && (value === undefined || line.has('get') || line.has('get-all'))) {
     const found = settings.filter((one) => one.key === normal);
-    const shown = line.has('get-all') ? found : found.slice(-1);
+    const shown = (line.has('get-all') ? found : found.slice(-1)).map((one) => ({
+      ...one,
+      value: typedValue(normal, one.value, type),
+    }));
     for (const one of shown) context.out.line(one.value);
     const otherwise = line.value('default');
     if (found.length === 0 && otherwise !== undefined) context.out.line(otherwise);
@@ -229,15 +229,25 @@ export async function config(context: GitContext, args: string[]): Promise<numbe
   }
   if (file === null) throw fatal('not in a git directory');
   if (removes && !settings.some((one) => one.key === normal)) return 5;
-  await writeSetting(context.files, file, key, removes ? null : (value ?? ''), {
+  if (line.has('replace-all')) await writeSetting(context.files, file, key, null, { all: true });
+  await writeSetting(context.files, file, key, removes ? null : typedValue(normal, value ?? '', type), {
     add: line.has('add'),
     all: line.has('unset-all'),
   });
   return 0;
 }
 
+/** A value as `--bool` and `--int` write it. Throws git's words for another. */
+function typedValue(key: string, value: string, type: 'bool' | 'int' | null): string {
+  if (type === null) return value;
+  if (type === 'bool') return String(booleanOf(key, value));
+  const [, digits, unit = ''] = /^([+-]?\d+)([kmg]?)$/i.exec(value) ?? [];
+  if (digits === undefined) throw fatal(`bad numeric config value '${value}' for '${key}': invalid unit`);
+  return String(Number(digits) * 1024 ** ' kmg'.indexOf(unit.toLowerCase() || ' '));
+}
+
 export async function remote(context: GitContext, args: string[]): Promise<number> {
-  const line = parseCommandLine(args, { 'v,verbose': 'flag', f: 'flag' });
+  const line = parseCommandLine(args, { 'v,verbose': 'flag' });
   const repository = await context.repository();
   const path = `${repository.gitdir}/config`;
   const urls = new Map(
@@ -254,6 +264,7 @@ export async function remote(context: GitContext, args: string[]): Promise<numbe
     }
     return 0;
   }
+  if (!['add', 'get-url', 'set-url', 'remove', 'rm'].includes(verb)) throw unsupported(`git remote ${verb} is`);
   if (name === undefined) throw new GitError(`usage: git remote ${verb} <name>`, 129);
   if (verb === 'add') {
     if (urls.has(name)) throw new GitError(`error: remote ${name} already exists.`, 3);
@@ -264,9 +275,9 @@ export async function remote(context: GitContext, args: string[]): Promise<numbe
   if (!urls.has(name)) throw new GitError(`error: No such remote '${name}'`, 2);
   if (verb === 'get-url') context.out.line(urls.get(name));
   else if (verb === 'set-url') await writeSetting(context.files, path, `remote.${name}.url`, url ?? '');
-  else if (verb === 'remove' || verb === 'rm') {
+  else {
     await writeSetting(context.files, path, `remote.${name}.url`, null, { all: true });
     await writeSetting(context.files, path, `remote.${name}.fetch`, null, { all: true });
-  } else throw failure(`git remote ${verb} is not supported in this sandbox`);
+  }
   return 0;
 }

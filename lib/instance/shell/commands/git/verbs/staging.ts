@@ -31,11 +31,9 @@ export async function add(context: GitContext, args: string[]): Promise<number> 
     'f,force': 'flag',
     'n,dry-run': 'flag',
     'v,verbose': 'flag',
-    'N,intent-to-add': 'flag',
     'no-all': 'flag',
     'ignore-removal': 'flag',
   });
-  if (line.has('intent-to-add')) throw fatal('git add -N is not supported in this sandbox');
   const repository = await context.repository();
   const given = [...line.operands, ...(line.paths ?? [])];
   if (given.length === 0 && !line.has('all') && !line.has('update')) {
@@ -165,11 +163,7 @@ export async function reset(context: GitContext, args: string[]): Promise<number
     mixed: 'flag',
     hard: 'flag',
     'q,quiet': 'flag',
-    merge: 'flag',
-    keep: 'flag',
   });
-  if (line.has('merge') || line.has('keep'))
-    throw fatal('git reset --merge and --keep are not supported in this sandbox');
   const repository = await context.repository();
   let [name, ...rest] = line.operands;
   const named = name === undefined ? null : await revision(repository, name);
@@ -189,7 +183,9 @@ export async function reset(context: GitContext, args: string[]): Promise<number
   const target = name === undefined ? head : await requireCommit(repository, name);
   if (line.has('hard')) await checkOutTree(context, head, target, { force: true });
   else if (!line.has('soft')) await resetPaths(context, repository, target, [], false);
-  await context.files.remove(`${repository.gitdir}/MERGE_HEAD`);
+  for (const name of ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD'])
+    await context.files.remove(`${repository.gitdir}/${name}`);
+  await context.files.removeTree(`${repository.gitdir}/sequencer`);
   await context.files.remove(`${repository.gitdir}/MERGE_MSG`);
   if (target !== null) {
     if (head !== null) await repository.setReference('ORIG_HEAD', head);
@@ -258,14 +254,10 @@ export async function restoreVerb(context: GitContext, args: string[]): Promise<
     'W,worktree': 'flag',
     's,source': 'value',
     'q,quiet': 'flag',
-    ours: 'flag',
-    theirs: 'flag',
-    'p,patch': 'flag',
   });
   const repository = await context.repository();
   const given = [...line.operands, ...(line.paths ?? [])];
   if (given.length === 0) throw fatal('you must specify path(s) to restore');
-  if (line.has('patch')) throw fatal('git restore -p is not supported in this sandbox');
   const staged = line.has('staged');
   const source = line.value('source');
   const tree =
@@ -307,6 +299,7 @@ export async function restorePaths(
       .filter(({ stage: number, path }) => number === 0 || !spec.matches(path))
       .map((entry) => [`${entry.stage}:${entry.path}`, entry]),
   );
+  repository.hooks.add('post-checkout');
   let count = 0;
   for (const [path, file] of source) {
     if (!spec.matches(path)) continue;

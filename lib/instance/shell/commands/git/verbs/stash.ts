@@ -4,7 +4,7 @@ import { parseCommandLine } from '../command-line.ts';
 import { identity } from '../configuration.ts';
 import { DIFF_OPTIONS, diffStyle, diffText, readObjects } from '../diff-output.ts';
 import type { GitContext } from '../git-context.ts';
-import { fatal, GitError } from '../git-error.ts';
+import { GitError, unsupported } from '../git-error.ts';
 import { mergedTrees } from '../merged-trees.ts';
 import { formatCommit } from '../objects.ts';
 import { noteHead, noteReference } from '../reference-log.ts';
@@ -36,7 +36,7 @@ export async function stash(context: GitContext, args: string[]): Promise<number
       await save(context, []);
       return 0;
     default:
-      throw fatal(`git stash ${verb} is not supported in this sandbox`);
+      throw unsupported(`git stash ${verb} is`);
   }
 }
 
@@ -45,16 +45,10 @@ async function push(context: GitContext, args: string[], isSave: boolean): Promi
     'm,message': 'value',
     'u,include-untracked': 'flag',
     'q,quiet': 'flag',
-    'k,keep-index': 'flag',
     'no-keep-index': 'flag',
-    'a,all': 'flag',
-    'p,patch': 'flag',
-    'S,staged': 'flag',
   });
-  for (const name of ['keep-index', 'all', 'patch', 'staged'])
-    if (line.has(name)) throw fatal(`git stash --${name} is not supported in this sandbox`);
   if (!isSave && (line.operands.length > 0 || (line.paths ?? []).length > 0))
-    throw fatal('git stash of single paths is not supported in this sandbox');
+    throw unsupported('git stash of single paths is');
   const repository = await context.repository();
   const head = await repository.headCommit();
   if (head === null) throw new GitError('You do not have the initial commit yet', 1);

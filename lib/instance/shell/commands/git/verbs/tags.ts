@@ -18,12 +18,7 @@ export async function tag(context: GitContext, args: string[]): Promise<number> 
     'l,list': 'flag',
     n: 'maybe',
     'points-at': 'value',
-    sort: 'value',
-    contains: 'maybe',
-    s: 'flag',
   });
-  for (const name of ['sort', 'contains', 's'])
-    if (line.has(name)) throw fatal(`git tag ${name.length > 1 ? '--' : '-'}${name} is not supported in this sandbox`);
   const repository = await context.repository();
   const [name, target] = line.operands;
   if (line.has('delete')) {
