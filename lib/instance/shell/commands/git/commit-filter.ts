@@ -1,6 +1,7 @@
 /** Which commits `log` and `rev-list` leave out: by who made them, when, and what they say. */
 import { approximateSeconds } from './approximate-date.ts';
 import type { CommandLine, OptionTable } from './command-line.ts';
+import { usageError } from './git-error.ts';
 import type { CommitObject } from './objects.ts';
 
 export const FILTER_OPTIONS = {
@@ -17,6 +18,14 @@ export const FILTER_OPTIONS = {
 type FilterLine = CommandLine<
   'merges' | 'no-merges' | 'author' | 'committer' | 'grep' | 'regexp-ignore-case' | 'since' | 'until'
 >;
+
+/** A whole number that an option gives. Throws for another text, which git takes for 0. */
+export function givenNumber(line: CommandLine<'max-count' | 'skip'>, name: 'max-count' | 'skip'): number | null {
+  const text = line.value(name);
+  if (text === undefined) return null;
+  if (!/^[+-]?\d+$/.test(text)) throw usageError(`option \`${name}' expects a number, not '${text}'`);
+  return Number(text) < 0 ? null : Number(text);
+}
 
 /** The date that an option gives, in seconds; null without one. */
 export function givenSeconds(line: FilterLine, name: 'since' | 'until'): number | null {

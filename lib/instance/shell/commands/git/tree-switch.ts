@@ -3,8 +3,8 @@ import { changesBetween } from './changes.ts';
 import type { GitContext } from './git-context.ts';
 import { GitError } from './git-error.ts';
 import type { IndexEntry } from './index-file.ts';
-import type { FileMap } from './repository.ts';
-import { hashBlob, removeWorkFile, trackedStates, workContent, writeWorkFile } from './work-tree.ts';
+import { type FileMap, SUBMODULE_MODE } from './repository.ts';
+import { hashBlob, holdsOthers, removeWorkFile, trackedStates, workContent, writeWorkFile } from './work-tree.ts';
 
 const REFUSED = (untracked: boolean, names: readonly string[], what: string) =>
   untracked
@@ -35,12 +35,17 @@ export async function checkOutTree(
     ),
   );
   const [local, untracked]: [string[], string[]] = [[], []];
+  const going = new Set(changes.flatMap(({ path, after }) => (after === null ? [path] : [])));
   for (const { path, before, after } of changes) {
     const entry = index.get(path);
     const file = states.get(path) ?? null;
     if (entry === undefined) {
       if (before !== null && after !== null) local.push(path);
-      else if (after !== null && (await isInTheWay(context, path, after.oid))) untracked.push(path);
+      else if (after !== null) {
+        const above = await fileAbove(context, path);
+        if (above !== null && !index.has(above)) untracked.push(above);
+        else if (await isInTheWay(context, path, after.oid, going)) untracked.push(path);
+      }
       continue;
     }
     const isTarget = entry.oid === after?.oid && entry.mode === after.mode;
@@ -66,12 +71,33 @@ export async function checkOutTree(
   await repository.saveIndex([...index.values()]);
 }
 
-async function isInTheWay(context: GitContext, path: string, oid: string): Promise<boolean> {
+/** What stands, as no folder, where a path needs one; null when nothing does. */
+async function fileAbove(context: GitContext, path: string): Promise<string | null> {
+  const repository = await context.repository();
+  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
+    const above = path.slice(0, slash);
+    const stat = await context.files.lstatOrNull(`${repository.workTree}/${above}`);
+    if (stat !== null && !stat.isDirectory()) return above;
+  }
+  return null;
+}
+
+async function isInTheWay(
+  context: GitContext,
+  path: string,
+  oid: string,
+  going: ReadonlySet<string>,
+): Promise<boolean> {
   const repository = await context.repository();
   const stat = await context.files.lstatOrNull(`${repository.workTree}/${path}`);
   if (stat === null) return false;
-  if (stat.isDirectory()) return (await context.files.names(`${repository.workTree}/${path}`)).length > 0;
+  if (stat.isDirectory()) return holdsOthers(repository, path, going);
   return hashBlob(await workContent(repository, path)) !== oid;
+}
+
+async function removeFolder(context: GitContext, path: string): Promise<void> {
+  const full = `${(await context.repository()).workTree}/${path}`;
+  if ((await context.files.lstatOrNull(full))?.isDirectory()) await context.files.removeTree(full);
 }
 
 async function forceTree(context: GitContext, entries: readonly IndexEntry[], target: FileMap): Promise<void> {
@@ -85,6 +111,8 @@ async function forceTree(context: GitContext, entries: readonly IndexEntry[], ta
   for (const [path, file] of target) {
     const state = states.get(path);
     const isThere = state?.file?.oid === file.oid && state.file.mode === file.mode && state.entry.oid === file.oid;
+    // As git does: what is not tracked goes where a tracked file is to be.
+    if (!isThere && file.mode !== SUBMODULE_MODE) await removeFolder(context, path);
     kept.push(
       isThere && state !== undefined
         ? { ...state.entry, mode: file.mode }

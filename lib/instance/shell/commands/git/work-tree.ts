@@ -154,6 +154,22 @@ async function hasFile(repository: Repository, folder: string): Promise<boolean>
   return false;
 }
 
+/** Whether a folder holds other files than those that go. */
+export async function holdsOthers(
+  repository: Repository,
+  folder: string,
+  going: ReadonlySet<string>,
+): Promise<boolean> {
+  const { files, workTree } = repository;
+  if (!(await files.lstatOrNull(`${workTree}/${folder}`))?.isDirectory()) return false;
+  for (const name of await files.names(`${workTree}/${folder}`)) {
+    const path = `${folder}/${name}`;
+    const isFolder = (await files.lstatOrNull(`${workTree}/${path}`))?.isDirectory() ?? false;
+    if (isFolder ? await holdsOthers(repository, path, going) : !going.has(path)) return true;
+  }
+  return false;
+}
+
 /** Writes a content as a file, or as a link, of the work tree. */
 export async function writeContent(
   repository: Repository,
@@ -207,7 +223,8 @@ export async function indexEntryOf(repository: Repository, path: string, file: T
 /** Removes a file and the folders that it leaves empty, but for the root and the current directory. */
 export async function removeWorkFile(repository: Repository, path: string, keep: string): Promise<void> {
   const { files, workTree } = repository;
-  await files.remove(`${workTree}/${path}`);
+  // A folder that has taken the place of the file is not the file.
+  if (!(await files.lstatOrNull(`${workTree}/${path}`))?.isDirectory()) await files.remove(`${workTree}/${path}`);
   for (let folder = parentOf(path); folder !== ''; folder = parentOf(folder)) {
     const full = `${workTree}/${folder}`;
     if (full === keep || !(await files.isDirectory(full)) || (await files.names(full)).length > 0) return;

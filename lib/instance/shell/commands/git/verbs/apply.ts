@@ -8,7 +8,15 @@ import { type IndexEntry, isForbidden } from '../index-file.ts';
 import { linesOf } from '../line-diff.ts';
 import { quotedPath } from '../quoted-path.ts';
 import { Repository } from '../repository.ts';
-import { hashBlob, indexEntryOf, modeOf, removeWorkFile, workContent, writeContent } from '../work-tree.ts';
+import {
+  hashBlob,
+  holdsOthers,
+  indexEntryOf,
+  modeOf,
+  removeWorkFile,
+  workContent,
+  writeContent,
+} from '../work-tree.ts';
 
 const REGULAR_MODE = 0o100644;
 const KIND = 0o170000;
@@ -120,6 +128,7 @@ async function applyOne(
 ): Promise<void> {
   const { from, to } = patch;
   for (const path of [from, to]) if (path !== null) await requireSafe(repository, path, target);
+  if (to !== null && target.work) await requireRoom(repository, to, results);
   const read = (path: string) =>
     results.has(path) ? Promise.resolve(results.get(path) ?? null) : contentAt(repository, path, { entries, target });
   const before = from === null ? null : await read(from);
@@ -149,6 +158,24 @@ async function requireSafe(repository: Repository, path: string, { work }: Targe
     const above = await repository.files.lstatOrNull(`${repository.workTree}/${path.slice(0, slash)}`);
     if (above?.isSymbolicLink()) throw failure(`affected file '${path}' is beyond a symbolic link`);
   }
+}
+
+/** What is in the way of a new file, and does not go by the same patch, stays. */
+async function requireRoom(repository: Repository, path: string, results: Results): Promise<void> {
+  const { files, workTree } = repository;
+  if (
+    await holdsOthers(repository, path, new Set([...results].flatMap(([name, file]) => (file === null ? [name] : []))))
+  )
+    throw unwritable(path, 'Directory not empty');
+  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
+    const above = path.slice(0, slash);
+    const stat = await files.lstatOrNull(`${workTree}/${above}`);
+    if (stat !== null && !stat.isDirectory() && results.get(above) !== null) throw unwritable(path, 'Not a directory');
+  }
+}
+
+function unwritable(path: string, reason: string): GitError {
+  return new GitError(`error: unable to write file '${path}': ${reason}`, 128);
 }
 
 /** Of the index and of the work tree where both are to change, which must then be equal. */

@@ -112,6 +112,10 @@ export async function commit(context: GitContext, args: string[]): Promise<numbe
   await context.files.remove(`${repository.gitdir}/MERGE_HEAD`);
   await context.files.remove(`${repository.gitdir}/MERGE_MSG`);
   for (const name of ['CHERRY_PICK_HEAD', 'REVERT_HEAD']) await context.files.remove(`${repository.gitdir}/${name}`);
+  // The last one of a row of picks ends it; the others are still to come.
+  const open = await context.files.text(`${repository.gitdir}/sequencer/todo`);
+  if (open !== null && open.trim().split('\n').length < 2)
+    await context.files.removeTree(`${repository.gitdir}/sequencer`);
   if (!line.has('quiet'))
     await report(context, repository, { ...made, oid }, { isAmended: amended !== null || picked !== null });
   return 0;

@@ -2,7 +2,7 @@
 import { parseCommandLine } from '../command-line.ts';
 import type { GitContext } from '../git-context.ts';
 import { fatal, GitError } from '../git-error.ts';
-import { commitsFrom, reachable } from '../history.ts';
+import { commitsFrom } from '../history.ts';
 import { parseTag } from '../objects.ts';
 import type { Repository } from '../repository.ts';
 import { commitOf, requireCommit } from '../revisions.ts';
@@ -115,19 +115,26 @@ async function nearest(
   const own = names.get(oid);
   if (own !== undefined) return { name: own.text, depth: 0 };
   const candidates: { commit: string; name: Name }[] = [];
-  if (most > 0)
-    for await (const commit of commitsFrom(repository, [oid], { firstParent })) {
-      const name = names.get(commit.oid);
-      if (name !== undefined && candidates.push({ commit: commit.oid, name }) >= most) break;
-    }
+  if (most === 0) return null;
+  const parents = new Map<string, readonly string[]>();
+  for await (const commit of commitsFrom(repository, [oid], { firstParent })) {
+    parents.set(commit.oid, commit.parents);
+    const name = names.get(commit.oid);
+    if (name !== undefined && candidates.length < most) candidates.push({ commit: commit.oid, name });
+  }
   let best: { name: string; depth: number } | null = null;
   for (const { commit, name } of candidates) {
-    const known = await reachable(repository, [commit]);
-    let depth = 0;
-    for await (const one of commitsFrom(repository, [oid], { firstParent })) if (!known.has(one.oid)) depth += 1;
+    const depth = parents.size - countFrom(parents, commit);
     if (best === null || depth < best.depth) best = { name: name.text, depth };
   }
   return best;
+}
+
+/** How many commits can be reached from one, itself among them. */
+function countFrom(parents: ReadonlyMap<string, readonly string[]>, from: string): number {
+  const seen = new Set([from]);
+  for (const oid of seen) for (const parent of parents.get(oid) ?? []) if (parents.has(parent)) seen.add(parent);
+  return seen.size;
 }
 
 async function isDirty(repository: Repository): Promise<boolean> {

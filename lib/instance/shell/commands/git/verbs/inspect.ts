@@ -4,7 +4,7 @@
  */
 
 import { parseCommandLine } from '../command-line.ts';
-import { commitFilter, FILTER_OPTIONS, givenSeconds } from '../commit-filter.ts';
+import { commitFilter, FILTER_OPTIONS, givenNumber, givenSeconds } from '../commit-filter.ts';
 import type { GitContext } from '../git-context.ts';
 import { fatal, GitError, unsupported } from '../git-error.ts';
 import { commitsFrom } from '../history.ts';
@@ -120,9 +120,9 @@ export async function revList(context: GitContext, args: string[]): Promise<numb
   const repository = await context.repository();
   const { from, without } = await revisionRange(context, line.operands, line.has('all'));
   const oids: string[] = [];
-  const most = Number(line.value('max-count') ?? Number.POSITIVE_INFINITY);
+  const most = givenNumber(line, 'max-count') ?? Number.POSITIVE_INFINITY;
   const [matches, since] = [commitFilter(line), givenSeconds(line, 'since')];
-  let skipped = -Number(line.value('skip') ?? 0);
+  let skipped = -(givenNumber(line, 'skip') ?? 0);
   for await (const commit of commitsFrom(repository, from, {
     without,
     since,

@@ -2,7 +2,7 @@
 import { changesBetween, type TreeChange, withRenames } from '../changes.ts';
 import { combinedText } from '../combined-diff.ts';
 import { parseCommandLine } from '../command-line.ts';
-import { commitFilter, FILTER_OPTIONS, givenSeconds } from '../commit-filter.ts';
+import { commitFilter, FILTER_OPTIONS, givenNumber, givenSeconds } from '../commit-filter.ts';
 import { DIFF_OPTIONS, type DiffStyle, diffStyle, diffText, readObjects } from '../diff-output.ts';
 import type { GitContext } from '../git-context.ts';
 import { fatal, unsupported } from '../git-error.ts';
@@ -43,8 +43,8 @@ export async function log(context: GitContext, args: string[]): Promise<number> 
   }
   const style = diffStyle(line, []);
   const format = logFormat(line);
-  const most = line.value('max-count') === undefined ? Number.POSITIVE_INFINITY : Number(line.value('max-count'));
-  const skip = Number(line.value('skip') ?? 0);
+  const most = givenNumber(line, 'max-count') ?? Number.POSITIVE_INFINITY;
+  const skip = givenNumber(line, 'skip') ?? 0;
   const matches = commitFilter(line);
   const chosen: { commit: CommitObject; changes: TreeChange[] | null }[] = [];
   let skipped = 0;

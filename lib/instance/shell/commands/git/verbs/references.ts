@@ -2,7 +2,7 @@
 import { parseCommandLine } from '../command-line.ts';
 import type { GitContext } from '../git-context.ts';
 import { fatal, GitError, unsupported } from '../git-error.ts';
-import { isAncestor } from '../history.ts';
+import { isAncestor, reachable } from '../history.ts';
 import { formattedDate, subjectOf } from '../log-format.ts';
 import { type CommitObject, type CommitPerson, parseTag, type TagObject } from '../objects.ts';
 import type { Repository } from '../repository.ts';
@@ -114,20 +114,21 @@ export async function forEachRef(context: GitContext, args: string[]): Promise<n
     await named('no-merged'),
     await named('points-at'),
   ];
+  const [inMerged, inOpen] = [await history(repository, merged), await history(repository, open)];
+  const needsUpstream = [line.value('format') ?? '', ...line.values('sort')].some((text) => text.includes('upstream'));
   const patterns = [...line.operands, ...(line.paths ?? [])];
   const found: Listed[] = [];
   for (const full of await fullNames(repository)) {
     if (patterns.length > 0 && !patterns.some((pattern) => isBelow(full, pattern))) continue;
     const oid = await repository.reference(full);
     if (oid === null) continue;
-    const listed = await listedOf(repository, full, oid);
+    const listed = await listedOf(repository, full, oid, needsUpstream);
     const { commit } = listed;
-    const has = async (older: string | null, newer: string | null) =>
-      commit !== null && isAncestor(repository, older ?? commit.oid, newer ?? commit.oid);
-    if (contains !== null && !(await has(contains, null))) continue;
-    if (without !== null && (await has(without, null))) continue;
-    if (merged !== null && !(await has(null, merged))) continue;
-    if (open !== null && (await has(null, open))) continue;
+    const has = async (older: string) => commit !== null && isAncestor(repository, older, commit.oid);
+    if (contains !== null && !(await has(contains))) continue;
+    if (without !== null && (await has(without))) continue;
+    if (inMerged !== null && !(commit !== null && inMerged.has(commit.oid))) continue;
+    if (inOpen !== null && commit !== null && inOpen.has(commit.oid)) continue;
     if (points !== null && oid !== points && commit?.oid !== points) continue;
     found.push(listed);
   }
@@ -154,13 +155,17 @@ function isBelow(full: string, pattern: string): boolean {
   return /[*?[]/.test(pattern) && full.split('/').length === pattern.split('/').length && globOf(pattern).test(full);
 }
 
-async function listedOf(repository: Repository, full: string, oid: string): Promise<Listed> {
+async function history(repository: Repository, oid: string | null): Promise<Set<string> | null> {
+  return oid === null ? null : reachable(repository, [oid]);
+}
+
+async function listedOf(repository: Repository, full: string, oid: string, needsUpstream: boolean): Promise<Listed> {
   const { type, content } = await repository.object(oid);
   const tag = type === 'tag' ? parseTag(content) : null;
   const commit =
     type === 'commit' || tag?.type === 'commit' ? await repository.commit(await commitOf(repository, oid)) : null;
   const branch = full.startsWith('refs/heads/') ? full.slice('refs/heads/'.length) : null;
-  const upstream = branch === null ? null : await trackingOf(repository, branch);
+  const upstream = branch === null || !needsUpstream ? null : await trackingOf(repository, branch);
   return {
     full,
     oid,

@@ -262,7 +262,7 @@ async function inProgress(repository: Repository): Promise<Verb | null> {
 }
 
 /** Leaves the files of the work tree and of the index as they are. */
-export async function forgetReplay(repository: Repository): Promise<void> {
+async function forgetReplay(repository: Repository): Promise<void> {
   for (const name of Object.values(HEADS)) await repository.files.remove(`${repository.gitdir}/${name}`);
   await repository.files.removeTree(`${repository.gitdir}/sequencer`);
 }
