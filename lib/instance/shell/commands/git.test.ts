@@ -72,6 +72,7 @@ test('a switch writes through no link, and an index is no way out of the work tr
   const { stdout } = await sandbox.exec({
     command: `${IDENTITY}; git init -q r; cd r; mkdir d; echo inside > d/f; git add .; git commit -qm folder; git checkout -q -b link; git rm -qr d; ln -s /memory d; git add d; git commit -qm link; git checkout -q master; cat d/f; ls /memory
 git checkout -q link; echo outside > /memory/f; git status -s; git checkout -q master; cat d/f /memory/f
+rm -r d; mkdir -p /memory/f2; mkdir g; mkdir g/f2; echo g > g/f2/x; echo y > g/y; git add g; git commit -qm g; rm -r g; mkdir /memory/g; echo kept > /memory/g/y; mkdir -p /memory/g/f2/x; echo kept > /memory/g/f2/x/z; ln -s /memory/g g; git rm -q --cached -r g; git reset -q --hard HEAD~1; cat /memory/g/y /memory/g/f2/x/z; git reset -q --hard HEAD@{1}; cat g/f2/x g/y /memory/g/f2/x/z; rm -r /memory/f2 /memory/g
 cd ..; python3 - <<'P'
 import hashlib, struct
 name = b'../../memory/planted'
@@ -82,7 +83,7 @@ open('r/.git/index', 'wb').write(body + hashlib.sha1(body).digest())
 P
 cd r; git checkout -- . ; git reset -q --hard; git rm -qf ../../memory/planted; git commit -qam x; ls /memory`,
   });
-  expect(stdout).toBe('inside\ninside\noutside\nf\n');
+  expect(stdout).toBe('inside\ninside\noutside\nkept\nkept\ng\ny\nkept\nf\n');
 });
 
 test('settings, hooks and attributes of a repository run nothing, and its references lead nowhere else', async () => {

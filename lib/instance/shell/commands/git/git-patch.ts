@@ -3,7 +3,10 @@ import { type FilePatch, type Hunk, parsePatch } from '../diff/patch-text.ts';
 import { GitError, unsupported } from './git-error.ts';
 
 export interface GitFilePatch {
-  /** Null for a file that is created. From the root of the repository, or from the current directory where `isPlain`. */
+  /**
+   * Null for a file that is created. From the root of the repository, or from the current directory where
+   * `isPlain`.
+   */
   from: string | null;
   /** Null for a file that is removed. */
   to: string | null;

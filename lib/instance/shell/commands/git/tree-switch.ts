@@ -4,7 +4,15 @@ import type { GitContext } from './git-context.ts';
 import { GitError } from './git-error.ts';
 import type { IndexEntry } from './index-file.ts';
 import { type FileMap, SUBMODULE_MODE } from './repository.ts';
-import { hashBlob, holdsOthers, removeWorkFile, trackedStates, workContent, writeWorkFile } from './work-tree.ts';
+import {
+  hashBlob,
+  holdsOthers,
+  removeWorkFile,
+  trackedStat,
+  trackedStates,
+  workContent,
+  writeWorkFile,
+} from './work-tree.ts';
 
 const REFUSED = (untracked: boolean, names: readonly string[], what: string) =>
   untracked
@@ -43,8 +51,10 @@ export async function checkOutTree(
       if (before !== null && after !== null) local.push(path);
       else if (after !== null) {
         const above = await fileAbove(context, path);
-        if (above !== null && !index.has(above)) untracked.push(above);
-        else if (await isInTheWay(context, path, after.oid, going)) untracked.push(path);
+        // What a tracked link leads to is not in the way: the link goes.
+        if (above !== null) {
+          if (!index.has(above)) untracked.push(above);
+        } else if (await isInTheWay(context, path, after.oid, going)) untracked.push(path);
       }
       continue;
     }
@@ -96,8 +106,9 @@ async function isInTheWay(
 }
 
 async function removeFolder(context: GitContext, path: string): Promise<void> {
-  const full = `${(await context.repository()).workTree}/${path}`;
-  if ((await context.files.lstatOrNull(full))?.isDirectory()) await context.files.removeTree(full);
+  const repository = await context.repository();
+  if ((await trackedStat(repository, path))?.isDirectory())
+    await context.files.removeTree(`${repository.workTree}/${path}`);
 }
 
 async function forceTree(context: GitContext, entries: readonly IndexEntry[], target: FileMap): Promise<void> {

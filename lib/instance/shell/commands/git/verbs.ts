@@ -7,7 +7,7 @@ import { clean } from './verbs/clean.ts';
 import { commit } from './verbs/commit.ts';
 import { describe } from './verbs/describe.ts';
 import { diff } from './verbs/diff.ts';
-import { grep } from './verbs/grep.ts';
+import { grepTracked } from './verbs/grep.ts';
 import { catFile, hashObject, lsFiles, lsTree, revList, revParse, statusVerb } from './verbs/inspect.ts';
 import { log, reflog, show } from './verbs/log.ts';
 import { merge, mergeBase } from './verbs/merge.ts';
@@ -36,7 +36,7 @@ export const GIT_VERBS: Readonly<Record<string, GitVerb>> = {
   describe,
   diff,
   'for-each-ref': forEachRef,
-  grep,
+  grep: grepTracked,
   'hash-object': hashObject,
   init,
   log,

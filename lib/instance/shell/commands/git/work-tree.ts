@@ -62,7 +62,7 @@ async function stateOf(repository: Repository, entry: IndexEntry, indexSeconds: 
 }
 
 /** A file below a link is not the tracked one. */
-async function trackedStat(repository: Repository, path: string): Promise<GitStat | null> {
+export async function trackedStat(repository: Repository, path: string): Promise<GitStat | null> {
   const { files, workTree } = repository;
   for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
     const above = await files.lstatOrNull(`${workTree}/${path.slice(0, slash)}`);
@@ -224,10 +224,12 @@ export async function indexEntryOf(repository: Repository, path: string, file: T
 export async function removeWorkFile(repository: Repository, path: string, keep: string): Promise<void> {
   const { files, workTree } = repository;
   // A folder that has taken the place of the file is not the file.
-  if (!(await files.lstatOrNull(`${workTree}/${path}`))?.isDirectory()) await files.remove(`${workTree}/${path}`);
+  const there = await trackedStat(repository, path);
+  if (there !== null && !there.isDirectory()) await files.remove(`${workTree}/${path}`);
   for (let folder = parentOf(path); folder !== ''; folder = parentOf(folder)) {
     const full = `${workTree}/${folder}`;
-    if (full === keep || !(await files.isDirectory(full)) || (await files.names(full)).length > 0) return;
+    const isFolder = (await files.lstatOrNull(full))?.isDirectory() ?? false;
+    if (full === keep || !isFolder || (await files.names(full)).length > 0) return;
     await files.removeTree(full);
   }
 }

@@ -52,7 +52,7 @@ interface Searched {
   content: Buffer;
 }
 
-export async function grep(context: GitContext, args: string[]): Promise<number> {
+export async function grepTracked(context: GitContext, args: string[]): Promise<number> {
   const line = parseCommandLine(args, OPTIONS);
   if (!['', 'never', 'auto'].includes(line.value('color') ?? '')) throw unsupported('colors are');
   const operands = [...line.operands];
