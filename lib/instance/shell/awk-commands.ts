@@ -3,15 +3,22 @@
  * it is patched (awk-patches.ts). A command's input is whole before it runs; what it prints stands where gawk, which
  * holds its own output back, lets it appear.
  */
+import { type HeldOutput, release } from './awk-values.ts';
 
 type Scalar = string | number;
 
 /** What it takes of the state of a running program. */
-export interface AwkState {
+export interface AwkState extends HeldOutput {
   output: string;
   arrays: Record<string, Record<string, Scalar>>;
   exec: ((command: string, input: string) => Promise<CommandResult>) | undefined;
   getlineCommandStreams: Map<string, unknown>;
+  getlineFileStreams: Map<string, unknown>;
+  openedFiles: Set<string>;
+  fs:
+    | { resolvePath(from: string, name: string): string; appendFile(path: string, text: string): Promise<void> }
+    | undefined;
+  cwd: string | undefined;
   /** Ours: what is written to each command, and how much of the output had been let go when one was begun. */
   commands?: Map<string, string>;
   released?: number;
@@ -43,9 +50,17 @@ export function writeTo(state: AwkState, command: string, text: string): void {
 /** `close(name)`: the exit code of a command that was written to, 0 for one that was read, -1 for anything else. */
 export async function close(state: AwkState, name: string): Promise<number> {
   const input = state.commands?.get(name);
-  if (input === undefined) return state.getlineCommandStreams.delete(name) ? 0 : -1;
+  if (input === undefined) return (await closeFile(state, name)) || state.getlineCommandStreams.delete(name) ? 0 : -1;
   state.commands?.delete(name);
   return run(state, name, input);
+}
+
+/** Closes a file that was written or read; whether it was open. */
+async function closeFile(state: AwkState, name: string): Promise<boolean> {
+  const path = state.fs?.resolvePath(state.cwd ?? '/', name) ?? name;
+  await release(state);
+  const wasRead = state.getlineFileStreams.delete(path);
+  return state.openedFiles.delete(path) || wasRead;
 }
 
 /** Runs what the program has written to and not closed. */
@@ -61,6 +76,7 @@ export function system(state: AwkState, command: string): Promise<number> {
 }
 
 async function run(state: AwkState, command: string, input: string): Promise<number> {
+  await release(state);
   if (state.exec === undefined) throw new Error(`cannot run a command here: ${command}`);
   const { stdout, stderr, exitCode } = await state.exec(command, input);
   const released = state.released ?? 0;

@@ -17,22 +17,11 @@ export const AWK_PATCHES: readonly BashPatch[] = [
     from: 'case"d":case"i":{let p=y!==void 0?Math.floor(Number(y)):0;',
     to: 'case"d":case"i":{let p=y!==void 0?Math.trunc(F(y)):0;',
   },
-  // A text in quotes that looks like a number was compared as one.
-  {
-    file: AWK_FILE,
-    from: 'if(vt(n))return It(r,s,n);',
-    to: 'if(vt(n))return It($unset(e,t.left,r,s),$unset(e,t.right,s,r),n,[t.left,t.right].some($node=>$node.type==="string"||$node.type==="binary"&&$node.operator===" "));',
-  },
-  {
-    file: AWK_FILE,
-    from: 'function It(e,t,n){let r=me(e),s=me(t);',
-    to: 'function It(e,t,n,$isText){let r=!$isText&&me(e),s=me(t);',
-  },
   // `name=value` between the files, and `-`, were names of files.
   {
     file: AWK_FILE,
     from: 'if(c.length>0)for(let g of c){let d;try{',
-    to: 'let $assigned=$name=>/^([A-Za-z_]\\w*)=(.*)$/s.exec($name);if(c.length>0)for(let g of c.every($assigned)?[...c,"-"]:c){let d,$set=$assigned(g);if($set){j(A,$set[1],Se($set[2]));continue}if(g==="-"){if(await n("stdin processing",()=>N(c.includes("-")?"-":"",ee(t.stdin))),A.shouldExit)break;continue}try{',
+    to: 'let $assigned=$name=>/^([A-Za-z_]\\w*)=(.*)$/s.exec($name);if(c.length>0)for(let g of c.every($assigned)?[...c,"-"]:c){let d,$set=$assigned(g);if($set){j(A,$set[1],$loose.fromOutside(Se($set[2])));continue}if(g==="-"){if(await n("stdin processing",()=>N(c.includes("-")?"-":"",ee(t.stdin))),A.shouldExit)break;continue}try{',
   },
   { file: AWK_FILE, from: '["function",i.FUNCTION],', to: '["function",i.FUNCTION],["func",i.FUNCTION],' },
   // `print | "command"`, `close` and `system`.
@@ -64,12 +53,12 @@ export const AWK_PATCHES: readonly BashPatch[] = [
   {
     file: AWK_FILE,
     from: 'async executeEnd(){',
-    to: 'async executeEnd(){await this.$executeEnd(),await $commands.closeAll(this.ctx)}async $executeEnd(){',
+    to: 'async executeEnd(){await this.$executeEnd(),await $commands.closeAll(this.ctx),await $loose.release(this.ctx)}async $executeEnd(){',
   },
   {
     file: AWK_FILE,
     from: 'if(!he&&!W)return{stdout:T.getOutput(),stderr:"",',
-    to: 'if(!he&&!W)return await $commands.closeAll(A),{stdout:T.getOutput(),stderr:A.errors??"",',
+    to: 'if(!he&&!W)return await $commands.closeAll(A),await $loose.release(A),{stdout:T.getOutput(),stderr:A.errors??"",',
   },
   // `print > "/dev/stderr"` was an error.
   {
@@ -96,7 +85,7 @@ export const AWK_PATCHES: readonly BashPatch[] = [
   {
     file: AWK_FILE,
     from: 'try{let o=O(s).exec(r);if(o)return t.RSTART=',
-    to: 'try{let o=O(s).exec(r);if(e[2]?.type==="variable"){Ge(t,e[2].name);for(let[$key,$value]of $commands.groupsOf(o))ye(t,e[2].name,$key,$value)}if(o)return t.RSTART=',
+    to: 'try{let o=O(s).exec(r);if(e[2]?.type==="variable"){Ge(t,e[2].name);for(let[$key,$value]of $commands.groupsOf(o))ye(t,e[2].name,$key,typeof $value==="string"?$loose.fromOutside($value):$value)}if(o)return t.RSTART=',
   },
   {
     file: AWK_FILE,
@@ -109,7 +98,6 @@ export const AWK_PATCHES: readonly BashPatch[] = [
     from: 'let n=e.arrays[t.array];if(n)for(let r of Object.keys(n)){',
     to: 'let n=e.arrays[Y(e,t.array)];if(n)for(let r of $commands.orderedKeys(e,n)){',
   },
-  { file: AWK_FILE, from: 'let a=s.name,o=t.FS;', to: 'let a=Y(t,s.name),o=t.FS;' },
   {
     file: AWK_FILE,
     from: 'let g=p.toFixed(N);if(k){let d=parseInt(k,10);f.includes("-")?g=g.padEnd(d):g=g.padStart(d)}',
@@ -119,12 +107,6 @@ export const AWK_PATCHES: readonly BashPatch[] = [
   {
     file: AWK_FILE,
     from: 'E(e,t.key)));return ae(e,t.array,n)}async function At(',
-    to: 'E(e,t.key)));let $name=Y(e,t.array);if($name!=="ENVIRON"&&$name!=="PROCINFO"&&!(e.arrays[$name]&&n in e.arrays[$name]))ye(e,t.array,n,""),(e.unset??=new Set).add($name);return ae(e,t.array,n)}function $unset(e,t,n,r){return n===""&&(typeof r=="number"||me(r))&&(t.type==="variable"&&!(t.name in e.vars)||t.type==="array_access"&&e.unset?.has(Y(e,t.array)))?0:n}async function At(',
-  },
-  // The fourth array of `split` stayed empty.
-  {
-    file: AWK_FILE,
-    from: 'Object.create(null);for(let f=0;f<u.length;f++)t.arrays[a][String(f+1)]=u[f];',
-    to: 'Object.create(null);for(let f=0;f<u.length;f++)t.arrays[a][String(f+1)]=u[f];if(e[3]?.type==="variable"){Ge(t,e[3].name);for(let[$at,$found]of[...r.matchAll(typeof o==="string"?o:new RegExp(o.source??o.pattern,"g"))].entries())ye(t,e[3].name,String($at+1),$found[0])}',
+    to: 'E(e,t.key)),e);let $name=Y(e,t.array);if($name!=="ENVIRON"&&$name!=="PROCINFO"&&!(e.arrays[$name]&&n in e.arrays[$name]))ye(e,t.array,n,$loose.UNSET);return ae(e,t.array,n)}async function At(',
   },
 ];

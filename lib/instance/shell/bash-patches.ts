@@ -6,6 +6,7 @@
  */
 
 import { AWK_PATCHES } from './awk-patches.ts';
+import { AWK_VALUE_PATCHES } from './awk-value-patches.ts';
 import { ARITHMETIC_PATCHES } from './bash-arithmetic-patches.ts';
 import { COMMAND_PATCHES } from './bash-command-patches.ts';
 import {
@@ -27,6 +28,7 @@ import { WORD_PATCHES } from './bash-word-patches.ts';
 const BYTE_TEXT = new URL('../byte-text.ts', import.meta.url).href;
 const EXACT_INTEGERS = new URL('./exact-integers.ts', import.meta.url).href;
 const AWK_TEXT = new URL('./awk-text.ts', import.meta.url).href;
+const AWK_VALUES = new URL('./awk-values.ts', import.meta.url).href;
 const AWK_COMMANDS = new URL('./awk-commands.ts', import.meta.url).href;
 const PIPES = new URL('./pipes.ts', import.meta.url).href;
 const TURNS = new URL('./thread-turns.ts', import.meta.url).href;
@@ -229,6 +231,7 @@ export function patchedSource(file: string, read: () => string): string | null {
     ...ARITHMETIC_PATCHES,
     ...COMMAND_PATCHES,
     ...AWK_PATCHES,
+    ...AWK_VALUE_PATCHES,
     ...LOADING_PATCHES,
   ];
   const changes = all.filter((change) => change.file === file);
@@ -242,7 +245,7 @@ export function patchedSource(file: string, read: () => string): string | null {
   const modules: Readonly<Record<string, string>> = {
     [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $live from${JSON.stringify(LIVE_FILES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
     [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
-    [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};`,
+    [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};import*as $loose from${JSON.stringify(AWK_VALUES)};`,
     [TAR_FILE]: `import*as $tar from${JSON.stringify(TAR_MEMBERS)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
   };
   return `${modules[file] ?? ''}import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT_INTEGERS)};${source}`;
