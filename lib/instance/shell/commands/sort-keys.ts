@@ -1,4 +1,7 @@
-/** How `sort` compares lines: their keys, and each kind of comparison. One character stands for one byte. */
+/**
+ * How `sort` compares lines: their keys, and each kind of comparison. A line's keys are found and read once, before
+ * lines are compared. One character stands for one byte.
+ */
 
 export interface SortRule {
   kind: 'text' | 'number' | 'general' | 'human' | 'month' | 'version' | 'random';
@@ -18,72 +21,114 @@ interface KeyPlace {
 export interface SortKey {
   rule: SortRule;
   start: KeyPlace | null;
-  stop: KeyPlace | null;
+  stop: (KeyPlace & { skipBlanks: boolean }) | null;
+}
+
+/** A line, and what its keys are compared by. */
+export interface SortRow {
+  line: string;
+  keys: readonly unknown[];
+}
+
+interface Order<Value> {
+  read(text: string): Value;
+  compare(one: Value, other: Value): number;
 }
 
 const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
 const SUFFIXES = ' KMGTPEZY';
+/** A decimal number of no more characters is exact enough as a double to be ordered. */
+const EXACT_LENGTH = 15;
 
-export function compareKeys(keys: readonly SortKey[], separator: string | null): (a: string, b: string) => number {
-  return (a, b) => {
-    for (const key of keys) {
-      const order = compareBy(key.rule, keyText(a, key, separator), keyText(b, key, separator));
-      if (order !== 0) return key.rule.reverse ? -order : order;
-    }
-    return 0;
+/** Makes rows of lines, and compares rows. */
+export function rowOrder(
+  keys: readonly SortKey[],
+  separator: string | null,
+): { rowOf(line: string): SortRow; compare(a: SortRow, b: SortRow): number } {
+  const orders = keys.map(({ rule }) => orderOf(rule));
+  return {
+    rowOf: (line) => ({ line, keys: keys.map((key, at) => orders[at]?.read(keyText(line, key, separator))) }),
+    compare(a, b) {
+      for (let at = 0; at < orders.length; at += 1) {
+        const order = orders[at]?.compare(a.keys[at], b.keys[at]) ?? 0;
+        if (order !== 0) return keys[at]?.rule.reverse ? -order : order;
+      }
+      return 0;
+    },
   };
 }
 
 /** The part of a line that a key names. */
 function keyText(line: string, { rule, start, stop }: SortKey, separator: string | null): string {
-  if (start === null) return rule.skipBlanks ? line.replace(/^[ \t]+/, '') : line;
-  const fields = fieldsOf(line, separator);
-  const from = placeOf(line, fields, start, rule.skipBlanks);
+  if (start === null) return rule.skipBlanks ? line.slice(afterBlanks(line, 0)) : line;
+  const field = startOf(line, start.field, separator);
+  const from = Math.min(line.length, (rule.skipBlanks ? afterBlanks(line, field) : field) + start.character - 1);
   if (stop === null) return line.slice(from);
-  const last = fields[stop.field - 1];
-  const to =
-    last === undefined ? line.length : stop.character === 0 ? last.end : placeOf(line, fields, stop, false) + 1;
+  const to = stop.character === 0 ? endOf(line, stop.field, separator) : endAt(line, stop, separator);
   return line.slice(from, Math.max(from, to));
 }
 
-/** Where fields begin and end. Without a separator a field begins with the blanks in front of it. */
-function fieldsOf(line: string, separator: string | null): { start: number; end: number }[] {
-  if (separator === null)
-    return [...line.matchAll(/[ \t]*[^ \t]+|[ \t]+$/g)].map((match) => ({
-      start: match.index,
-      end: match.index + match[0].length,
-    }));
+function endAt(line: string, stop: KeyPlace & { skipBlanks: boolean }, separator: string | null): number {
+  const field = startOf(line, stop.field, separator);
+  return Math.min(line.length, (stop.skipBlanks ? afterBlanks(line, field) : field) + stop.character);
+}
+
+const isBlank = (line: string, at: number) => {
+  const code = line.charCodeAt(at);
+  return code === 32 || code === 9 || code === 10;
+};
+
+function afterBlanks(line: string, from: number): number {
+  let at = from;
+  while (isBlank(line, at)) at += 1;
+  return at;
+}
+
+/** Where a field begins: without a separator, with the blanks in front of it. */
+function startOf(line: string, field: number, separator: string | null): number {
   let at = 0;
-  return line.split(separator).map((field) => {
-    const start = at;
-    at += field.length + 1;
-    return { start, end: start + field.length };
-  });
+  for (let left = field - 1; left > 0 && at < line.length; left -= 1) {
+    at = endFrom(line, at, separator);
+    if (separator !== null && at < line.length) at += 1;
+  }
+  return at;
 }
 
-function placeOf(line: string, fields: readonly { start: number }[], place: KeyPlace, skipBlanks: boolean): number {
-  const field = fields[place.field - 1];
-  if (field === undefined) return line.length;
-  const blanks = skipBlanks ? (/^[ \t]*/.exec(line.slice(field.start))?.[0].length ?? 0) : 0;
-  return Math.min(line.length, field.start + blanks + place.character - 1);
+function endOf(line: string, field: number, separator: string | null): number {
+  return endFrom(line, startOf(line, field, separator), separator);
 }
 
-function compareBy(rule: SortRule, a: string, b: string): number {
+function endFrom(line: string, start: number, separator: string | null): number {
+  if (separator !== null) {
+    const end = line.indexOf(separator, start);
+    return end === -1 ? line.length : end;
+  }
+  let at = afterBlanks(line, start);
+  while (at < line.length && !isBlank(line, at)) at += 1;
+  return at;
+}
+
+/** The order of a kind. What it reads is what it compares. */
+function orderOf(rule: SortRule): Order<unknown> {
+  const made = <Value>(order: Order<Value>) => order as Order<unknown>;
   switch (rule.kind) {
     case 'number':
-      return compareNumbers(a, b);
+      return made({ read: numeralOf, compare: compareNumerals });
     case 'general':
-      return generalValue(a) - generalValue(b) || 0;
+      return made({ read: generalValue, compare: (a, b) => a - b || 0 });
     case 'human':
-      return compareHuman(a, b);
+      return made({ read: humanValue, compare: (a, b) => a.order - b.order || a.value - b.value });
     case 'month':
-      return monthOf(a) - monthOf(b);
+      return made({ read: monthOf, compare: (a, b) => a - b });
     case 'version':
-      return compareVersions(a, b);
+      return made({ read: versionOf, compare: compareVersions });
     case 'random':
-      return a === b ? 0 : hashOf(a) - hashOf(b);
+      return made({
+        read: (text) => ({ text, hash: hashOf(text) }),
+        compare: (a, b) => (a.text === b.text ? 0 : a.hash - b.hash),
+      });
     default:
-      return compareText(plainText(a, rule), plainText(b, rule));
+      return made({ read: (text) => plainText(text, rule), compare: compareText });
   }
 }
 
@@ -94,18 +139,33 @@ function plainText(text: string, { foldCase, dictionary, printable }: SortRule):
   return foldCase ? kept.replace(/[a-z]+/g, (letters) => letters.toUpperCase()) : kept;
 }
 
-/** Decimal numbers of any length. */
-function compareNumbers(a: string, b: string): number {
-  const [one, other] = [numberText(a), numberText(b)];
-  const difference = Number(one) - Number(other);
-  if (difference !== 0 || one.length < 16 || other.length < 16) return difference;
-  const [left, right] = [BigInt(one.split('.')[0] || '0'), BigInt(other.split('.')[0] || '0')];
-  return left < right ? -1 : left > right ? 1 : 0;
+/** A decimal number of any length. */
+interface Numeral {
+  value: number;
+  text: string;
 }
 
-function numberText(text: string): string {
-  const number = /^[ \t]*(-?\d*(?:\.\d*)?)/.exec(text)?.[1] ?? '';
-  return /\d/.test(number) ? number : '0';
+function numeralOf(text: string): Numeral {
+  const number = /^[ \t\n]*(-?\d*(?:\.\d*)?)/.exec(text)?.[1] ?? '';
+  const digits = /\d/.test(number) ? number : '0';
+  return { value: Number(digits), text: digits };
+}
+
+function compareNumerals(a: Numeral, b: Numeral): number {
+  if (a.text.length <= EXACT_LENGTH && b.text.length <= EXACT_LENGTH) return a.value - b.value;
+  const signs = Math.sign(a.value) - Math.sign(b.value);
+  return signs === 0 ? compareMagnitudes(a.text, b.text) * (a.value < 0 ? -1 : 1) : signs;
+}
+
+function compareMagnitudes(a: string, b: string): number {
+  const parts = (text: string) => {
+    const [whole = '', rest = ''] = text.replace('-', '').split('.');
+    return { whole: whole.replace(/^0+/, ''), rest: rest.replace(/0+$/, '') };
+  };
+  const [one, other] = [parts(a), parts(b)];
+  return (
+    one.whole.length - other.whole.length || compareText(one.whole, other.whole) || compareText(one.rest, other.rest)
+  );
 }
 
 /** Text that is no number comes before every number. */
@@ -115,25 +175,28 @@ function generalValue(text: string): number {
   return /inf/i.test(number) ? Number(number.replace(/inf/i, 'Infinity')) : Number(number);
 }
 
-function compareHuman(a: string, b: string): number {
-  const parse = (text: string) => {
-    const [, number = '0', suffix = ' '] = /^[ \t]*(-?\d*(?:\.\d+)?)([KkMGTPEZY]?)/.exec(text) ?? [];
-    const value = Number(number) || 0;
-    const order = Math.max(0, SUFFIXES.indexOf(suffix === '' ? ' ' : suffix.toUpperCase()));
-    return { value, order: value === 0 ? 0 : order * Math.sign(value) };
-  };
-  const [one, other] = [parse(a), parse(b)];
-  return one.order - other.order || one.value - other.value;
+function humanValue(text: string): { value: number; order: number } {
+  const [, number = '0', suffix = ' '] = /^[ \t]*(-?\d*(?:\.\d+)?)([KkMGTPEZY]?)/.exec(text) ?? [];
+  const value = Number(number) || 0;
+  const order = Math.max(0, SUFFIXES.indexOf(suffix === '' ? ' ' : suffix.toUpperCase()));
+  return { value, order: value === 0 ? 0 : order * Math.sign(value) };
 }
 
 function monthOf(text: string): number {
   return MONTHS.indexOf(text.trimStart().slice(0, 3).toUpperCase());
 }
 
+interface Version {
+  text: string;
+  parts: readonly string[];
+}
+
+function versionOf(text: string): Version {
+  return { text, parts: text.match(/\d+|\D/g) ?? [] };
+}
+
 /** Digits by value, `~` before everything, letters before other characters. */
-function compareVersions(a: string, b: string): number {
-  const parts = (text: string) => text.match(/\d+|\D/g) ?? [];
-  const [one, other] = [parts(a), parts(b)];
+function compareVersions({ text: a, parts: one }: Version, { text: b, parts: other }: Version): number {
   const rank = (part: string | undefined) =>
     part === undefined ? 1 : part === '~' ? 0 : /^\d/.test(part) ? 2 : /^[A-Za-z]/.test(part) ? 3 : 4;
   for (let at = 0; at < Math.max(one.length, other.length); at += 1) {

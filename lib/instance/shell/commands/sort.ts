@@ -1,6 +1,6 @@
 /** `sort`: lines in the order of their bytes, or by keys. */
 import { type CommandCall, type OwnCommand, reasonOf } from './own-command.ts';
-import { compareKeys, type SortKey, type SortRule } from './sort-keys.ts';
+import { rowOrder, type SortKey, type SortRow, type SortRule } from './sort-keys.ts';
 import { byteLines, printBytes } from './text-inputs.ts';
 
 const RULES: Readonly<Record<string, Partial<SortRule>>> = {
@@ -67,7 +67,10 @@ export const sort: OwnCommand = {
     const end = has('z') ? '\0' : '\n';
     const separator = separatorOf(call, value('t'));
     const lines = await readLines(call, operands, end);
-    const byKeys = compareKeys(keys.length === 0 ? [{ rule, start: null, stop: null }] : keys, separator);
+    const { rowOf, compare: byKeys } = rowOrder(
+      keys.length === 0 ? [{ rule, start: null, stop: null }] : keys,
+      separator,
+    );
     const isPlain =
       keys.length === 0 &&
       rule.kind === 'text' &&
@@ -76,11 +79,16 @@ export const sort: OwnCommand = {
       !rule.printable &&
       !rule.skipBlanks;
     const lastResort = has('s') || has('u') || isPlain ? () => 0 : byBytes;
-    const compare = (a: string, b: string) => byKeys(a, b) || (rule.reverse ? -lastResort(a, b) : lastResort(a, b));
-    if (has('c') || has('C')) return check(call, lines, operands[0] ?? '-', has('C'), has('u'), compare);
-    const sorted = lines.toSorted(compare);
-    const kept = has('u') ? sorted.filter((line, at) => at === 0 || byKeys(sorted[at - 1] ?? '', line) !== 0) : sorted;
-    const text = kept.map((line) => line + end).join('');
+    const compare = (a: SortRow, b: SortRow) => {
+      const order = byKeys(a, b);
+      if (order !== 0) return order;
+      return rule.reverse ? lastResort(b.line, a.line) : lastResort(a.line, b.line);
+    };
+    const rows = lines.map(rowOf);
+    if (has('c') || has('C')) return check(call, rows, operands[0] ?? '-', has('C'), has('u'), compare);
+    rows.sort(compare);
+    const kept = has('u') ? rows.filter((row, at) => at === 0 || byKeys(rows[at - 1] ?? row, row) !== 0) : rows;
+    const text = kept.map(({ line }) => line + end).join('');
     const output = value('o');
     if (output === null) printBytes(call, text);
     else {
@@ -98,19 +106,19 @@ const byBytes = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 function check(
   call: CommandCall,
-  lines: readonly string[],
+  rows: readonly SortRow[],
   name: string,
   quiet: boolean,
   unique: boolean,
-  compare: (a: string, b: string) => number,
+  compare: (a: SortRow, b: SortRow) => number,
 ): number {
-  const at = lines.findIndex((line, index) => {
+  const at = rows.findIndex((row, index) => {
     if (index === 0) return false;
-    const order = compare(lines[index - 1] ?? '', line);
+    const order = compare(rows[index - 1] ?? row, row);
     return order > 0 || (unique && order === 0);
   });
   if (at === -1) return 0;
-  const line = Buffer.from(lines[at] ?? '', 'latin1').toString();
+  const line = Buffer.from(rows[at]?.line ?? '', 'latin1').toString();
   if (!quiet) call.warn(`sort: ${name}:${at + 1}: disorder: ${line}\n`);
   return 1;
 }
@@ -161,6 +169,13 @@ function keyOf(call: CommandCall, text: string, global: SortRule): SortKey {
   return {
     rule,
     start: { field: Number(field), character: Number(character ?? 1) },
-    stop: stopField === undefined ? null : { field: Number(stopField), character: Number(stopCharacter ?? 0) },
+    stop:
+      stopField === undefined
+        ? null
+        : {
+            field: Number(stopField),
+            character: Number(stopCharacter ?? 0),
+            skipBlanks: letters + stopLetters === '' ? global.skipBlanks : stopLetters.includes('b'),
+          },
   };
 }
