@@ -147,23 +147,28 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     from: 'if(a instanceof x)throw i.prependTo(a),a;return a instanceof Mt||',
     to: 'if(a instanceof x||a instanceof ze)throw i.prependTo(a),a;return a instanceof Mt||',
   },
-  // `$((1 / 0))` ended its statement, and not the script of `bash -c`; a script of a file goes on as in bash.
+  // `$((1 / 0))` ended its statement alone: bash goes on at the next line.
   {
     file: INTERPRETER_FILE,
     from: 'if(i instanceof ce){r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=1,this.ctx.state.lastExitCode=n,this.ctx.state.env.set("?",String(n));continue}',
-    to: 'if(i instanceof ce){r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=1,this.ctx.state.lastExitCode=n,this.ctx.state.env.set("?",String(n));if(![void 0,"bash","sh"].includes(this.ctx.state.env.get("0")))continue;return{...r.build(n),exitCode:n,env:Wt(this.ctx.state.env)}}',
+    to: 'if(i instanceof ce){r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=1,this.ctx.state.lastExitCode=n,this.ctx.state.env.set("?",String(n));$failed=this.ctx.state.currentLine;continue}',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'r=new Vt(this.ctx.executionScope,"script");for(let s of t.statements)try{',
+    to: 'r=new Vt(this.ctx.executionScope,"script"),$failed=0;for(let s of t.statements)if($failed===0||s.line===void 0||s.line>$failed)try{',
   },
   {
     file: INTERPRETER_FILE,
     from: 'if($ instanceof Ke)N=',
     to: 'if($ instanceof Ke||$ instanceof ce&&u)N=',
   },
-  // bash -c ends with 127 there, or with 1 under `set -e`, a subshell with 1; and its message has a prefix. A subshell
+  // bash -c ends with 127 there, or with 1 under `set -e` and in a file, a subshell with 1; and its message has a prefix. A subshell
   // said it again where it had been sent, and dropped what a group in it had printed.
   {
     file: INTERPRETER_FILE,
     from: 'if(i instanceof Ve)return r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=1,',
-    to: 'if(i instanceof Ve)return r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=this.ctx.state.options.errexit?1:127,',
+    to: 'if(i instanceof Ve)return r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=this.ctx.state.options.errexit||this.ctx.state.currentSource!==void 0?1:127,',
   },
   {
     file: INTERPRETER_FILE,
@@ -223,7 +228,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'let o=n.word?await s(e,n.word.parts,r.inDoubleQuotes):`${t}: parameter null or not set`;throw new G(1,"",',
-    to: 'let o=`${t}: ${n.word?await s(e,n.word.parts,r.inDoubleQuotes):"parameter null or not set"}`;throw new G(e.state.options.errexit?1:127,"",',
+    to: 'let o=`${t}: ${n.word?await s(e,n.word.parts,r.inDoubleQuotes):"parameter null or not set"}`;throw new G(e.state.options.errexit||e.state.currentSource!==void 0?1:127,"",',
   },
   // `[ a -eq 1 ]` failed without a word.
   {

@@ -1,0 +1,39 @@
+/**
+ * Where an error of the shell stands: `bash: line 3: foo: command not found`, or `./x.sh: line 3: …` in a script. Called
+ * by the interpreter as it is patched (bash-message-patches.ts), only where there is an error.
+ */
+
+/** What it takes of the interpreter's state. */
+interface ShellPlace {
+  currentLine: number;
+  currentSource?: string;
+  env: ReadonlyMap<string, string>;
+}
+
+/** Commands that are part of bash, and programs here. They name themselves in their errors. */
+const BUILTIN_PROGRAMS = new Set(['printf', 'test', '[']);
+/** Commands that run others, whose errors have their place already. */
+const RUNNERS = new Set(['eval', '.', 'source']);
+const ALREADY = /^bash: (?!line \d+: )/gm;
+
+/**
+ * The errors of one command with the place of its line. Those of programs and functions stay as they are: `isProgram`
+ * says whether `command` is one.
+ */
+export function placed(
+  state: ShellPlace,
+  errors: string,
+  command: string,
+  isProgram: boolean,
+  line = state.currentLine,
+): string {
+  const before = `${state.currentSource ?? state.env.get('0') ?? 'bash'}: line ${line}: `;
+  if (BUILTIN_PROGRAMS.has(command))
+    return errors.replace(
+      /^(?:bash: )?(test|\[|printf): /gm,
+      (_, name: string) => `${before}${name === 'test' ? command : name}: `,
+    );
+  if (isProgram) return errors;
+  if (RUNNERS.has(command)) return errors.replace(/^bash: (?=[^\n]*: No such file or directory\n$)/, before);
+  return errors.replace(ALREADY, before);
+}
