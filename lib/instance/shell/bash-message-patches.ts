@@ -28,7 +28,7 @@ const LINE_PATCHES: readonly BashPatch[] = [
   ),
   change(
     'catch(s){if(r?.finish(),s instanceof Lt)return D(s.stderr);throw s}}async executeSimpleCommandInner(',
-    'catch(s){if(typeof s?.stderr=="string"&&s.stderr.startsWith("bash: "))s.stderr=$lines.placed(this.ctx.state,s.stderr,"",!1,t.line);if(r?.finish(),s instanceof Lt)return D(s.stderr);throw s}}async executeSimpleCommandInner(',
+    'catch(s){if((s instanceof Ve||s instanceof ce||s instanceof G)&&s.stderr.startsWith("bash: "))s.stderr=$lines.placed(this.ctx.state,s.stderr,"",!1,t.line);if(r?.finish(),s instanceof Lt)return D(s.stderr);throw s}}async executeSimpleCommandInner(',
   ),
   change(
     'D(`bash: arithmetic expression: ${n.message}\n`)',

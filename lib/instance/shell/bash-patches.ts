@@ -23,6 +23,7 @@ import { PIPE_PATCHES } from './bash-pipe-patches.ts';
 import { REDIRECTION_PATCHES } from './bash-redirection-patches.ts';
 import { SCRIPT_PATCHES } from './bash-script-patches.ts';
 import { SHELLS_PATCHES } from './bash-shells-patches.ts';
+import { TRACE_PATCHES } from './bash-trace-patches.ts';
 import { TRUNCATION_PATCHES } from './bash-truncation-patches.ts';
 import { WORD_PATCHES } from './bash-word-patches.ts';
 
@@ -233,6 +234,7 @@ export function patchedSource(file: string, read: () => string): string | null {
     ...ARITHMETIC_PATCHES,
     ...COMMAND_PATCHES,
     ...MESSAGE_PATCHES,
+    ...TRACE_PATCHES,
     ...AWK_PATCHES,
     ...AWK_VALUE_PATCHES,
     ...LOADING_PATCHES,

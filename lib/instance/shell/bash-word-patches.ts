@@ -183,11 +183,12 @@ const GLOB_PATCHES: readonly BashPatch[] = [
 ];
 
 export const WORD_PATCHES: readonly BashPatch[] = [
-  // What `$(set -e; …)` set, and the functions that it defined, stayed for the rest of the script.
+  // What `$(set -e; …)` set, and the functions that it defined, stayed for the rest of the script; and the
+  // errors of the first `$(…)` of a command were lost behind a second.
   {
     file: INTERPRETER_FILE,
     from: 'async function Zc(e,t){',
-    to: 'async function $apart(e,t){let{options:n,shoptOptions:r,functions:s}=e.state;e.state.options={...n},e.state.shoptOptions={...r},e.state.functions=new Map(s);try{return await t()}finally{e.state.options=n,e.state.shoptOptions=r,e.state.functions=s}}async function Zc(e,t){',
+    to: 'async function $apart(e,t){let{options:n,shoptOptions:r,functions:s,expansionStderr:i}=e.state;e.state.options={...n},e.state.shoptOptions={...r},e.state.functions=new Map(s),e.state.traceDepth=(e.state.traceDepth??0)+1;try{return await t()}finally{e.state.traceDepth--,e.state.expansionStderr=i,e.state.options=n,e.state.shoptOptions=r,e.state.functions=s}}async function Zc(e,t){',
   },
   ...COMMAND_NAME_PATCHES,
   ...ARRAY_PATCHES,

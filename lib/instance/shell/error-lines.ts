@@ -8,6 +8,8 @@ interface ShellPlace {
   currentLine: number;
   currentSource?: string;
   env: ReadonlyMap<string, string>;
+  /** How many `$(…)`, `eval` and `.` are around a command. */
+  traceDepth?: number;
 }
 
 /** Commands that are part of bash, and programs here. They name themselves in their errors. */
@@ -36,4 +38,16 @@ export function placed(
   if (isProgram) return errors;
   if (RUNNERS.has(command)) return errors.replace(/^bash: (?=[^\n]*: No such file or directory\n$)/, before);
   return errors.replace(ALREADY, before);
+}
+
+/** What stands in front of a traced command: its first character once more for each level. */
+export function deepened(state: ShellPlace, prompt: string): string {
+  return (prompt[0] ?? '').repeat(Math.max(0, state.traceDepth ?? 0)) + prompt;
+}
+
+/** Whether a command is the `.` by which `bash -x FILE` reads its file (shell-arguments.ts). */
+export function isOwnFile(state: ShellPlace, command: string, [file, ...more]: readonly string[]): boolean {
+  const own = state.env.get('0') ?? '';
+  const isFirst = state.currentSource === undefined && command === '.' && more.length === 0;
+  return isFirst && (file === own ? own.includes('/') : file === `./${own}`);
 }

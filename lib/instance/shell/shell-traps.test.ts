@@ -36,7 +36,7 @@ test.each([
 test('a trap that the shell cannot keep is refused in a sentence', async () => {
   const { stderr, exitCode } = await new Bash().exec("trap 'echo x' DEBUG");
   expect({ stderr, exitCode }).toEqual({
-    stderr: 'bash: trap: DEBUG: actions before each command are not supported\n',
+    stderr: 'bash: line 1: trap: DEBUG: actions before each command are not supported\n',
     exitCode: 1,
   });
 });
