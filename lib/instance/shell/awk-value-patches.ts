@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of what is changed.
 /**
- * Patches of just-bash's awk: when a value is a number or a text, what an expression binds, the arguments of a function,
- * and output that costs what it is long. bash-patches.ts applies them behind those of awk-patches.ts; `$loose` is
- * awk-values.ts.
+ * Patches of just-bash's awk: when a value is a number or a text, what an expression binds, the arguments of a
+ * function, and output that costs what it is long. bash-patches.ts applies them behind those of awk-patches.ts;
+ * `$loose` is awk-values.ts.
  */
 import { AWK_FILE, type BashPatch } from './bash-patch.ts';
 
@@ -106,7 +106,7 @@ const FUNCTION_PATCHES: readonly BashPatch[] = [
   // `split` kept blanks at the ends, took a pattern for a text, and said 1 of nothing.
   change(
     'let a=s.name,o=t.FS;if(e.length>=3){let f=e[2];if(f.type==="regex")o=O(f.pattern);else{let k=L(await n.evalExpr(f));o=k===" "?O("\\\\s+"):k}}else t.FS===" "&&(o=O("\\\\s+"));let l=Object.keys(t.arrays[a]??{}).length,c=t.maxArrayElements-t.arrayElementCount+l,u=typeof o=="string"?r.split(o,c+1):o.split(r,c+1);if(u.length>c)throw new w(`array element limit exceeded (${t.maxArrayElements})`,"array_elements");t.arrays[a]=Object.create(null);for(let f=0;f<u.length;f++)t.arrays[a][String(f+1)]=u[f];return t.arrayElementCount+=u.length-l,u.length}',
-    'let a=Y(t,s.name),$by=e[2],{parts:u,between:$between}=$loose.partsOf(r,$by===void 0?t.FS:$by.type==="regex"?$by.pattern:L(await n.evalExpr($by)),$by?.type==="regex",$pattern=>O($pattern,"g")),c=t.maxArrayElements-t.arrayElementCount;Ge(t,a);$put(t,a,u,c);if(e[3]?.type==="variable")Ge(t,e[3].name),$put(t,Y(t,e[3].name),$between,c);return u.length}function $put(t,a,u,c){if(u.length>c)throw new w(`array element limit exceeded (${t.maxArrayElements})`,"array_elements");u.forEach(($part,$at)=>ye(t,a,String($at+1),$loose.fromOutside($part)))}',
+    'let a=Y(t,s.name),$by=e[2],{parts:u,between:$between}=$loose.splitParts(r,$by===void 0?t.FS:$by.type==="regex"?$by.pattern:L(await n.evalExpr($by)),$by?.type==="regex",$pattern=>O($pattern,"g")),c=t.maxArrayElements-t.arrayElementCount;Ge(t,a);$put(t,a,u,c);if(e[3]?.type==="variable")Ge(t,e[3].name),$put(t,Y(t,e[3].name),$between,c);return u.length}function $put(t,a,u,c){if(u.length>c)throw new w(`array element limit exceeded (${t.maxArrayElements})`,"array_elements");u.forEach(($part,$at)=>ye(t,a,String($at+1),$loose.fromOutside($part)))}',
   ),
 ];
 

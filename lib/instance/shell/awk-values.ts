@@ -55,7 +55,7 @@ interface Pattern {
  * `split`: the parts of a text, and what stands between them. A separator of one character is that character, a blank
  * any blanks, an empty one nothing; any other is a regular expression, which `compile` makes.
  */
-export function partsOf(
+export function splitParts(
   text: string,
   separator: string,
   isPattern: boolean,

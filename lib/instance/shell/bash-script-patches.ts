@@ -163,8 +163,8 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
     from: 'if($ instanceof Ke)N=',
     to: 'if($ instanceof Ke||$ instanceof ce&&u)N=',
   },
-  // bash -c ends with 127 there, or with 1 under `set -e` and in a file, a subshell with 1; and its message has a prefix. A subshell
-  // said it again where it had been sent, and dropped what a group in it had printed.
+  // bash -c ends with 127 there, or with 1 under `set -e` and in a file, a subshell with 1; and its message has a
+  // prefix. A subshell said it again where it had been sent, and dropped what a group in it had printed.
   {
     file: INTERPRETER_FILE,
     from: 'if(i instanceof Ve)return r.append("stdout",i.stdout,i.internalOutputAccounting.stdout),r.append("stderr",i.stderr,i.internalOutputAccounting.stderr),n=1,',

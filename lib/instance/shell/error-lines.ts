@@ -1,6 +1,7 @@
 /**
- * Where an error of the shell stands: `bash: line 3: foo: command not found`, or `./x.sh: line 3: …` in a script. Called
- * by the interpreter as it is patched (bash-message-patches.ts), only where there is an error.
+ * Where an error of the shell stands: `bash: line 3: foo: command not found`, or `./x.sh: line 3: …` in a script; and
+ * how deep a traced command stands. Called by the interpreter as it is patched (bash-message-patches.ts,
+ * bash-trace-patches.ts), only where there is an error or a trace.
  */
 
 /** What it takes of the interpreter's state. */

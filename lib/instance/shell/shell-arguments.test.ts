@@ -38,7 +38,7 @@ const PROGRAMS: readonly [script: string, command: string, printed: string][] = 
   ['#!/usr/bin/env python3\nimport sys\nprint(sys.argv)\n', './p "a b"', "['./p', 'a b']\n0\n"],
   ['#!/usr/bin/awk -f\n{ print $2 }\n', "echo 'a b' | ./p", 'b\n0\n'],
   ['#!/bin/bash -e\nfalse\necho no\n', './p', '1\n'],
-  ['#!/usr/bin/ruby\n', './p 2>&1', 'bash: ./p: cannot execute: required file not found\n127\n'],
+  ['#!/usr/bin/ruby\n', './p 2>&1', 'bash: line 5: ./p: cannot execute: required file not found\n127\n'],
   ['#!/usr/bin/env ruby\n', './p 2>&1', 'env: ‘ruby’: No such file or directory\n127\n'],
   ['echo $0 $# ${11} [$x] [$y]\n', 'x=1; export y=2; ./p {1..11}', './p 11 11 [] [2]\n0\n'],
   ['f 2> /dev/null || echo none\n', 'f() { echo f; }; ./p', 'none\n0\n'],
