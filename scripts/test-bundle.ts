@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
 import { BUNDLED_PROGRAMS, bundledName } from '../lib/testing/program.ts';
 import { ROOT } from './build.ts';
@@ -110,4 +110,6 @@ export async function ensureTestBundle(): Promise<void> {
   process.env[BUNDLED_PROGRAMS] ??= await bundlePrograms();
 }
 
-if (import.meta.main) process.stdout.write(`${relative(ROOT, await bundlePrograms())}\n`);
+// Also when bin/run.cjs has imported it.
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  process.stdout.write(`${relative(ROOT, await bundlePrograms())}\n`);

@@ -224,4 +224,5 @@ function removeOld(parent: string, newest: string): void {
   }
 }
 
-if (import.meta.main) await bundleWorkers();
+// Also when bin/run.cjs has imported it.
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundleWorkers();
