@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Event, Instance } from '../contract/schema.ts';
 import { listeningOf } from '../testing/listening.ts';
@@ -32,6 +33,7 @@ async function start(options: { settings?: Record<string, string>; within?: stri
 }
 
 const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+const KINDS = [/worker/, /reader/, /parse/];
 
 /** The processes of a server once it has some of each kind that stays: workers, readers, the parser of sources. */
 async function withAllKinds(server: ServerProcess): Promise<number[]> {
@@ -43,7 +45,20 @@ async function withAllKinds(server: ServerProcess): Promise<number[]> {
   expect((await call('GET', '/api/instances/box/volumes/workspace')).status).toBe(200);
   expect((await call('POST', '/api/instances/box/query', { sql: 'SELECT 1 AS one' })).status).toBe(200);
   expect((await call('POST', '/api/workbooks/plan', '#+title: Empty')).status).toBe(200);
-  return treeOf(server.child.pid ?? 0);
+  const tree = () => treeOf(server.child.pid ?? 0);
+  let pids: number[] = [];
+  // One that has just begun is a program that has not made way for Node yet, and some end at once.
+  await vi.waitFor(
+    async () => {
+      pids = tree();
+      const commands = pids.map(commandOf);
+      for (const kind of KINDS) expect(commands.filter((command) => kind.test(command))).not.toEqual([]);
+      await pause(500);
+      expect([tree(), pids.map(commandOf)]).toEqual([pids, commands]);
+    },
+    { timeout: LONG_MS },
+  );
+  return pids;
 }
 
 const allOf = (pids: readonly number[]) => pids.flatMap((pid) => listeningOf(pid).map((on) => [pid, on]));
@@ -54,9 +69,6 @@ onLinux(
   async () => {
     const server = await start({ settings: { WB_POOL: '1' } });
     const pids = await withAllKinds(server);
-    const commands = pids.map(commandOf);
-    for (const kind of [/worker/, /reader/, /parse/])
-      expect(commands.filter((command) => kind.test(command))).not.toEqual([]);
     const own = [[server.child.pid, `tcp ${new URL(server.url).port}`]];
     expect(allOf(pids)).toEqual(own);
 

@@ -30,7 +30,7 @@ export function namespaceCommand(walls: readonly NamespaceWall[]): string[] {
 }
 
 /** A wrapper stays in the server's process group, and the default of these would end it with what it waits for. */
-const DEAF_TO_TERMINALS = ['/bin/sh', '-c', `trap '' HUP QUIT; unset PWD; exec "$@"`, 'sh'];
+const DEAF_TO_TERMINALS = ['/bin/sh', '-c', `trap '' HUP QUIT USR1 USR2; unset PWD; exec "$@"`, 'sh'];
 
 /**
  * Runs the command of a namespace of processes: the wrapper ends with its server, and what it has begun with it.

@@ -12,7 +12,7 @@ import { SERVER_MARK, serverMark } from '../process.ts';
  * must not hold the mark. A worker can hide its own, but not those of its wrapper, whose child it is. More rounds than
  * one: a process may just be starting.
  */
-const SCRIPT = `trap '' INT TERM HUP
+const SCRIPT = `trap '' INT TERM HUP QUIT USR1 USR2
 read -r line
 for round in 1 2 3; do
   for file in $(printf %s "$MARK" | grep -lsF -f - /proc/[0-9]*/cmdline); do
