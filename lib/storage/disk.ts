@@ -3,12 +3,12 @@
  * keeps it zstd-compressed; a sealed one keeps copies that nothing may change. Unfinished work lies in a drawer's own
  * `.staging/`, where no key is. A drawer may lie on another filesystem than the others.
  */
-import { constants as fsConstants, statSync } from 'node:fs';
+import { constants as fsConstants } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { chmodFile, copyFile, giveToNow, makeFolder, removeTree, syncFolder } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { isStrangers, isThereNow } from '../base/strangers-file.ts';
+import { isStrangers, isThereNow, lookAtNow } from '../base/strangers-file.ts';
 import { copyDrawer } from '../registry/copies.ts';
 import type { Drawer, Drawers, DrawerUsage, LogSuffix, RestingFile } from './drawer.ts';
 import { intoPlace, moveFile, removeFile, stagingFor, stampOf, statOf } from './files.ts';
@@ -72,8 +72,9 @@ export function fileOnDisk(
 
 /** The group that a file was given to, to be read; null where it was given to none. */
 function groupThatReads(path: string): number | null {
-  const { gid, mode } = statSync(path);
-  return process.getuid?.() === 0 && gid !== process.getgid?.() && (mode & GROUP_MAY_READ) !== 0 ? gid : null;
+  const stat = process.getuid?.() === 0 ? lookAtNow(path) : null;
+  if (stat === null || (Number(stat.mode) & GROUP_MAY_READ) === 0) return null;
+  return Number(stat.gid) === process.getgid?.() ? null : Number(stat.gid);
 }
 
 function notThere(): WinterdockError {
