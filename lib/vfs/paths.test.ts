@@ -37,6 +37,8 @@ const BORDERS = [
   // A page of a listing has its paths as texts.
   'lib/vfs/answer.ts',
   'lib/vfs/event-log-files.ts',
+  // What a link says.
+  'lib/vfs/followed.ts',
   'lib/vfs/messages.ts',
   'lib/vfs/salvage.ts',
   // Moving a directory makes new paths for its descendants.
