@@ -312,7 +312,16 @@ function refused(isAlone: boolean, made: string, settings: Record<string, string
     process.execPath,
     commandOf({ alone: isAlone, args: isAlone ? [] : undefined }),
     {
-      env: { ...process.env, NODE_ENV: 'production', WB_DATA: made, WB_ADMIN_KEY: TEST_KEY, PORT: '0', ...settings },
+      env: {
+        ...process.env,
+        // Node warns of it where the machine is just writing that file anew.
+        NODE_EXTRA_CA_CERTS: '',
+        NODE_ENV: 'production',
+        WB_DATA: made,
+        WB_ADMIN_KEY: TEST_KEY,
+        PORT: '0',
+        ...settings,
+      },
       encoding: 'utf8',
       timeout: 60_000,
     },

@@ -1,5 +1,5 @@
 /** For tests: on what the processes of a server can be reached, as the kernel knows it. Linux only. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const LISTENS = '0A';
 /** `__SO_ACCEPTCON` of the kernel. */
@@ -18,8 +18,9 @@ function rowsOf(pid: number, table: string): string[][] {
   return lines.map((line) => line.trim().split(/\s+/));
 }
 
-/** The sockets that a process has open, by their inodes. */
+/** The sockets that a process has open, by their inodes; none of one that has ended. */
 function socketsOf(pid: number): Set<string> {
+  if (!existsSync(`/proc/${pid}`)) return new Set();
   const inodes = readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
     try {
       return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${descriptor}`))?.[1] ?? [];
