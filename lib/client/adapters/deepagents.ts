@@ -10,7 +10,7 @@ import { remarkOn, withRemark } from './commands.ts';
 import { globFiles, grepFiles } from './deepagents-search.ts';
 import type { DeepChange, DeepFileError, DeepReadResult, DeepSandboxBackend } from './deepagents-types.ts';
 import { mediaTypeOf, textOrNull } from './file-kinds.ts';
-import { followLinks, isRefusal, realPathOf, writeOverLinks } from './links.ts';
+import { followLinks, isRefusal, writeOverLinks } from './links.ts';
 
 export type { DeepSandboxBackend } from './deepagents-types.ts';
 
@@ -170,20 +170,12 @@ export function sandboxBackend(
         if (found.text === null) return { error: `File '${path}' is no text` };
         const { text, count, error } = replaced(found.text, { from, to, all }, path);
         if (text === undefined) return { error };
-        // Only over the version that was read: what somebody else wrote meanwhile is not lost.
-        const isWritten = (real: string) =>
-          box.files.write(real, text, { ...call, ifMatch: found.etag ?? undefined }).then(
-            () => true,
-            (refusal: unknown) => {
-              if (isRefusal(refusal, 'precondition_failed')) return false;
-              throw refusal;
-            },
-          );
-        if (!(await isWritten(found.real))) {
-          // What is read through a link has no version at the link.
-          const behind = await realPathOf(box, found.real, call);
-          if (behind === null || behind === found.real || !(await isWritten(behind)))
-            return { error: `File '${path}' was changed meanwhile: read it again` };
+        try {
+          // Only over the version that was read: what somebody else wrote meanwhile is not lost.
+          await writeOverLinks(box, found.real, text, { ...call, ifMatch: found.etag ?? undefined });
+        } catch (refusal) {
+          if (!isRefusal(refusal, 'precondition_failed')) throw refusal;
+          return { error: `File '${path}' was changed meanwhile: read it again` };
         }
         return { path, filesUpdate: null, occurrences: count };
       }),

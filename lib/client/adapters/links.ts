@@ -30,7 +30,7 @@ async function linkTarget(box: Sandbox, path: string, options: CallOptions): Pro
  * Where a path leads: itself when no link is in it, null when nothing is there. Rejects with `not_found` when the
  * sandbox is not there.
  */
-export async function realPathOf(box: Sandbox, path: string, options: CallOptions): Promise<string | null> {
+async function realPathOf(box: Sandbox, path: string, options: CallOptions): Promise<string | null> {
   const place = volumePathOf(path);
   for (let at = place.path; ; at = parentOf(at)) {
     try {
@@ -66,12 +66,22 @@ export async function followLinks<T>(
   }
 }
 
-/** Writes a file, also over a link or below one, as a shell does; a stream only where no link is in the way. */
-export async function writeOverLinks(box: Sandbox, path: string, content: Upload, options: CallOptions): Promise<void> {
+/**
+ * Writes a file, also over a link or below one, as a shell does; a stream only where no link is in the way. `ifMatch`
+ * may be the version that was read through the link, which has none itself.
+ */
+export async function writeOverLinks(
+  box: Sandbox,
+  path: string,
+  content: Upload,
+  options: CallOptions & { ifMatch?: string | undefined },
+): Promise<void> {
   try {
     await box.files.write(path, content, options);
   } catch (error) {
-    if (!isRefusal(error, 'conflict') || content instanceof ReadableStream) throw error;
+    const isInTheWay =
+      isRefusal(error, 'conflict') || (options.ifMatch !== undefined && isRefusal(error, 'precondition_failed'));
+    if (!isInTheWay || content instanceof ReadableStream) throw error;
     const whole = shellPathOf(volumePathOf(path));
     const { exitCode, stdout } = await box.commands.run('readlink -f -- "$LINK"', {
       signal: options.signal,

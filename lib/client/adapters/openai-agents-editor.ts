@@ -3,7 +3,7 @@ import { ApiError } from '../error.ts';
 import { volumePathOf } from '../sandbox/paths.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { textOrNull } from './file-kinds.ts';
-import { followLinks, isRefusal, realPathOf, writeOverLinks } from './links.ts';
+import { followLinks, isRefusal, writeOverLinks } from './links.ts';
 import type { AgentsEditor, AgentsPatchResult } from './openai-agents-types.ts';
 
 /** The framework's `applyDiff`. */
@@ -42,9 +42,7 @@ export function editorOf(box: Sandbox, pathOf: (path: string) => string, applyDi
         const text = applyDiff(found.text, diff);
         if (moveTo === undefined || pathOf(moveTo) === pathOf(path)) {
           // Only over the version that was read: what somebody else wrote meanwhile is not lost.
-          // What is read through a link has no version at the link.
-          const real = (await realPathOf(box, found.real, {})) ?? found.real;
-          await box.files.write(real, text, { ifMatch: found.etag });
+          await writeOverLinks(box, found.real, text, { ifMatch: found.etag });
           return undefined;
         }
         await box.files.write(pathOf(moveTo), text);
