@@ -92,7 +92,8 @@ function nativeAttemptsOn(victim: number): Record<string, string> {
     'makes a link in its folder': `symlink('/etc/shadow', ${mine('link')})`,
     'makes a FIFO in its folder': `system('/usr/bin/mkfifo', ${mine('fifo')}) == 0`,
     'makes a file of 20 GiB': `open(FILE, '>', ${mine('sparse')}) and truncate(FILE, 20 * 2 ** 30)`,
-    'forks what outlives it': `my $forked = fork(); defined($forked) and ($forked or exec('/bin/sleep', '${FORKED}'))`,
+    // Its end of the pipe closes when it has become what is looked for.
+    'forks what outlives it': `pipe(BEGUN, HELD); my $forked = fork(); defined($forked) and ($forked or exec('/bin/sleep', '${FORKED}')) and close(HELD) and not(defined(scalar(<BEGUN>)))`,
   };
 }
 
