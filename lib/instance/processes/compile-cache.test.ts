@@ -87,6 +87,18 @@ test('this version is kept although another server has a clock that is days behi
   }
 });
 
+test('a folder of this version that another user’s workers write is kept, although its time is days behind', () => {
+  const mine = compileCacheFolder(folder, 61_000);
+  const dayBefore = Date.now() / 1000 - 86_500;
+  utimesSync(mine, dayBefore, dayBefore);
+  compileCacheFolder(folder);
+  expect(existsSync(mine)).toBe(true);
+});
+
+test('a folder that was removed meanwhile is an empty one', () => {
+  expect(isEmptyFolder(join(folder, 'removed'))).toBe(true);
+});
+
 test('the code is compiled before the first worker that may serve a sandbox is started', async () => {
   const none = createPool({ size: 0, maxActive: 1, dataFolder: folder });
   await none.start();

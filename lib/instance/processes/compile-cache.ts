@@ -1,7 +1,7 @@
 /** The folders of V8's compile cache: one per version of the code. The first worker writes it, the others read it. */
 
 import { createHash } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeFolderNow, removeTreeNow, setTimesNow } from '../../base/effects.ts';
@@ -11,6 +11,8 @@ const LOCK = join(dirname(LIB), 'package-lock.json');
 const DIGEST_LENGTH = 16;
 /** Another version may still run beside this one. A folder that no start has used for a day is old. */
 const KEEP_MS = 86_400_000;
+/** Why an old folder may stay. */
+const LEFT_THERE = ['EACCES', 'EPERM', 'ENOENT', 'ENOTEMPTY'];
 
 /** A digest of the code that workers run. It changes with Node, with an installed package and with any of our files. */
 function versionOfCode(): string {
@@ -39,9 +41,10 @@ export function compileCacheFolder(parent: string, user?: number | null): string
   makeFolderNow(folder);
   const now = Date.now();
   setTimesNow(folder, now / 1000);
-  for (const other of readdirSync(parent).map((name) => join(parent, name))) {
-    // A server with another clock may have set its times since.
-    if (other === folder) continue;
+  for (const name of readdirSync(parent)) {
+    // This version's folders, whoever their user, are in use; a server with another clock may have set their times.
+    if (name === version || name.startsWith(`${version}-`)) continue;
+    const other = join(parent, name);
     const used = statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? now;
     if (now - used > KEEP_MS) removeOld(other);
   }
@@ -55,13 +58,16 @@ function usable(folder: string): string {
   return user === 0 || owner === user ? folder : `${folder}-${user}`;
 }
 
-/** What workers of another user have made, a server that is not root has to leave there. */
+/**
+ * What workers of another user have made, a server that is not root has to leave there; and what another server removes
+ * at the same time, or one of that version writes into meanwhile, is not this one's.
+ */
 function removeOld(folder: string): void {
   try {
     removeTreeNow(folder);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')))
-      throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (!LEFT_THERE.includes(code ?? '')) throw error;
   }
 }
 
@@ -76,7 +82,7 @@ export function serverCompileCacheFolder(parent: string): string {
   return folder;
 }
 
-/** Whether nothing has been compiled into this folder yet. */
+/** Whether nothing has been compiled into this folder yet; one that somebody has removed is empty. */
 export function isEmptyFolder(folder: string): boolean {
-  return readdirSync(folder).length === 0;
+  return !existsSync(folder) || readdirSync(folder).length === 0;
 }
