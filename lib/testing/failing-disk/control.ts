@@ -26,6 +26,8 @@ export interface DiskFault {
 }
 
 export interface Control {
+  /** Counts the changes. */
+  turn: number;
   fault: DiskFault | null;
   /** A pattern of paths whose requests are written down. */
   traced: string | null;

@@ -33,10 +33,10 @@ export async function mountFailingDisk(): Promise<FailingDisk> {
   const [folder, behind] = [join(base, 'data'), join(base, 'behind')];
   for (const one of [folder, behind]) mkdirSync(one, { mode: 0o700 });
   const controlFile = join(base, 'control');
-  const now: Control = { fault: null, traced: null };
+  const now: Control = { turn: 0, fault: null, traced: null };
   const tell = (change: Partial<Control>) => {
     for (const end of ['seen', 'failed']) rmSync(`${controlFile}.${end}`, { force: true });
-    Object.assign(now, change);
+    Object.assign(now, change, { turn: now.turn + 1 });
     writeFileSync(`${controlFile}.draft`, JSON.stringify(now));
     renameSync(`${controlFile}.draft`, controlFile);
   };
