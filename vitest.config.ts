@@ -52,7 +52,10 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     globalSetup: './scripts/test-setup.ts',
-    setupFiles: process.env[TEST_TIMES] === undefined ? [] : ['./scripts/test-times-setup.ts'],
+    setupFiles: [
+      './scripts/clock-setup.ts',
+      ...(process.env[TEST_TIMES] === undefined ? [] : ['./scripts/test-times-setup.ts']),
+    ],
     env: TEST_ENVIRONMENT,
     sequence: { sequencer: LongestFirst },
     // A busy machine is no failure: what is waited for comes, or never does. A sandbox's process gives way to all
