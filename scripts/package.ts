@@ -4,28 +4,45 @@
  */
 import { renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { messageOf } from '../lib/base/errors.ts';
 import { ensureBuilt, ROOT } from './build.ts';
 import { MOST_BYTES, makePackage, refuseOther } from './package/folder.ts';
 
 const MIB = 1024 * 1024;
-const [given] = process.argv.slice(2);
-const target = given === undefined ? join(ROOT, 'dist', 'winterdock') : resolve(process.env.INIT_CWD ?? '.', given);
-const making = `${target}.making`;
 
-try {
+/** Where it goes. Throws for an option, of which there is none. */
+function targetFolder(): string {
+  const { positionals } = parseArgs({ allowPositionals: true });
+  if (positionals.length > 1) throw new Error('it is made in one folder.');
+  const [given] = positionals;
+  return given === undefined ? join(ROOT, 'dist', 'winterdock') : resolve(process.env.INIT_CWD ?? '.', given);
+}
+
+async function makeIn(target: string): Promise<void> {
+  const making = `${target}.making`;
   refuseOther(target);
   ensureBuilt();
-  rmSync(making, { recursive: true, force: true });
-  const bytes = await makePackage(ROOT, making);
-  if (bytes > MOST_BYTES) {
-    throw new Error(`The folder takes ${Math.ceil(bytes / MIB)} MiB, which is more than ${MOST_BYTES / MIB}.`);
+  let bytes: number;
+  try {
+    rmSync(making, { recursive: true, force: true });
+    bytes = await makePackage(ROOT, making);
+    if (bytes > MOST_BYTES) {
+      throw new Error(`The folder takes ${Math.ceil(bytes / MIB)} MiB, which is more than ${MOST_BYTES / MIB}.`);
+    }
+    rmSync(target, { recursive: true, force: true });
+    renameSync(making, target);
+  } catch (error) {
+    rmSync(making, { recursive: true, force: true });
+    throw error;
   }
-  rmSync(target, { recursive: true, force: true });
-  renameSync(making, target);
   process.stdout.write(`${target}: ${Math.ceil(bytes / MIB)} MiB for ${process.platform}-${process.arch}.\n`);
   process.stdout.write(`Copy it to where it is to run, and start it there with bin/winterdock start.\n`);
+}
+
+try {
+  await makeIn(targetFolder());
 } catch (error) {
-  rmSync(making, { recursive: true, force: true });
-  process.stderr.write(`No package: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`No package: ${messageOf(error)}\n`);
   process.exitCode = 1;
 }
