@@ -1,4 +1,4 @@
-/** Before each of Vitest's files: what another file left in the process that they share is told at once, not by chance. */
+/** Before each of Vitest's files: what another left in the process that they share is told at once, not by chance. */
 import timers from 'node:timers';
 import { vi } from 'vitest';
 
