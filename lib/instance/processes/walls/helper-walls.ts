@@ -19,7 +19,7 @@ import { helperUsers } from './helper-users.ts';
 import { loaderCommand, loaderProblem } from './loader.ts';
 import { isApart, NAMESPACE_WALLS, namespaceCommand, wrapperCommand } from './namespaces.ts';
 import { isFiltered } from './proof.ts';
-import { buildRoom, type Room, toolPath } from './room.ts';
+import { buildRoom, needsUserNamespace, type Room, toolPath } from './room.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 import { startServerGuard } from './server-guard.ts';
 import { hasSandboxUsers, requirePassage, userFor, WORKER_USER } from './user.ts';
@@ -149,7 +149,7 @@ function cacheFor({ cacheFolder }: HelperWallsOptions): string | null {
 
 async function roomFor(options: HelperWallsOptions): Promise<Room | null> {
   const { dataFolder, states, outside } = options;
-  const isEntered = process.getuid?.() !== 0 && NAMESPACE_WALLS.some((wall) => states[wall]);
+  const isEntered = needsUserNamespace() && NAMESPACE_WALLS.some((wall) => states[wall]);
   if (!states.files) return isEntered ? buildRoom(null) : null;
   const [read = [], written = []] = [READ, WRITTEN].map((names) => names.map((name) => join(dataFolder, name)));
   const makes = options.makesFolders ?? true;

@@ -72,13 +72,18 @@ export function loaderCommand({ filter, keepsStatm, mostFileBytes }: LoaderOptio
     'setpgrp(0, 0)',
     `if (syscall(${calls.closeRange}, ${first}, 0xffffffff, 0) != 0) { syscall(${calls.close}, $_) for ${first}..${LAST_OF_LOOP} }`,
     // Never above what there is: only root could do that, and not in a namespace of its own.
-    ...limits.map(
-      ([name, most]) =>
-        `my $${name} = pack('QQ', 0, 0); syscall(${calls.limit}, 0, ${LIMITS[name].resource}, 0, $${name}) == 0 or die "limit of ${name}: $!\\n"; my ($soft_${name}, $hard_${name}) = unpack('QQ', $${name}); $hard_${name} = ${most} if $hard_${name} > ${most}; $${name} = pack('QQ', $hard_${name}, $hard_${name}); syscall(${calls.limit}, 0, ${LIMITS[name].resource}, $${name}, 0) == 0 or die "limit of ${name}: $!\\n"`,
-    ),
+    `for (${limits.map(([name, most]) => `[${LIMITS[name].resource}, ${most}]`).join(', ')}) {`,
+    'my ($resource, $most) = @$_',
+    'my $bounds = pack("QQ", 0, 0)',
+    `syscall(${calls.limit}, 0, $resource, 0, $bounds) == 0 or die "limit $resource: $!\\n"`,
+    'my (undef, $hard) = unpack("QQ", $bounds)',
+    '$hard = $most if $hard > $most',
+    '$bounds = pack("QQ", $hard, $hard)',
+    `syscall(${calls.limit}, 0, $resource, $bounds, 0) == 0 or die "limit $resource: $!\\n"`,
+    '}',
     ...(filter === null ? [] : filterProgram(filter, calls)),
     'exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!\\n"',
-  ].join('; ');
+  ].join(';\n');
   return [perl, '-e', program, '--', ...(filter === null ? [] : [filter.code])];
 }
 

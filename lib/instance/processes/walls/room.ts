@@ -4,7 +4,16 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, lstatSync, openSync, readlinkSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { STATM_DESCRIPTOR } from '../../../base/resident-memory.ts';
@@ -37,7 +46,7 @@ export interface RoomFolders {
 export interface Room {
   /** Whether it has a root of its own. Else it is only a namespace of users, in which others may be made. */
   readonly hasFiles: boolean;
-  /** Enters the namespace of users, and runs what follows it as the same process. Empty for root's server. */
+  /** Enters the namespace of users, and runs what follows it as the same process. Empty where none is needed. */
   readonly enter: readonly string[];
   /** After that, and once the process has its final id: enters the root, and runs what follows it. */
   readonly enterFiles: readonly string[];
@@ -123,6 +132,19 @@ function rootScript({ readable, writable, hidden }: RoomFolders): string {
   ].join('\n');
 }
 
+/** Of a namespace of users: everybody is in it who they are outside. */
+const SAME_IDS = '0 0 4294967295\n';
+const CAP_SYS_ADMIN = 21n;
+
+const isRoot = () => process.getuid?.() === 0;
+
+/** Whether others may be made in a namespace of users alone: for who is not root, or, as in a container, only half. */
+export function needsUserNamespace(): boolean {
+  if (!isRoot()) return true;
+  const [, effective = ''] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  return ((BigInt(`0x${effective || '0'}`) >> CAP_SYS_ADMIN) & 1n) === 0n;
+}
+
 /** Says that the room is there, and keeps it until its descriptors are open. */
 const WAIT = 'echo ready; read -r line || true';
 
@@ -135,14 +157,17 @@ export async function buildRoom(folders: RoomFolders | null): Promise<Room> {
   if (!unshare || !nsenter || (!mount && folders !== null)) {
     throw new Error(`${!unshare ? 'unshare' : !nsenter ? 'nsenter' : 'mount'} (util-linux) is not installed`);
   }
-  const isRoot = process.getuid?.() === 0;
-  const flags = [
-    ...(isRoot ? [] : ['--user', '--map-root-user']),
-    ...(folders === null ? [] : ['--mount', '--propagation', 'private']),
-  ];
+  const hasUsers = needsUserNamespace();
+  const ownMounts = folders === null ? [] : ['--mount', '--propagation', 'private'];
   const script = ['set -e', ...(folders === null ? [] : [rootScript(folders)]), WAIT].join('\n');
+  const built = ['/bin/sh', '-c', script];
+  const command =
+    hasUsers && isRoot()
+      ? // Nobody is root in it before this process has said who is who: only what is begun after that may build.
+        ['--user', '/bin/sh', '-c', `${WAIT}; exec "$@"`, 'sh', unshare, ...ownMounts, ...built]
+      : [...(hasUsers ? ['--user', '--map-root-user'] : []), ...ownMounts, ...built];
   const builder = withoutSignalsUnlessStarted(
-    spawn(unshare, [...flags, '/bin/sh', '-c', script], {
+    spawn(unshare, command, {
       env: { NODE_ENV: 'production', PATH: TOOL_FOLDERS.join(':') },
       timeout: MAX_BUILD_MS,
       killSignal: 'SIGKILL',
@@ -159,9 +184,23 @@ export async function buildRoom(folders: RoomFolders | null): Promise<Room> {
     const complaint = text(builder.stderr);
     const ended = once(builder, 'close');
     ended.catch(() => {});
-    const isReady = await Promise.race([once(builder.stdout, 'data').then(() => true), ended.then(() => false)]);
-    if (!isReady) throw new Error((await complaint).trim().split('\n')[0] || 'it ended without a word');
-    user = isRoot ? null : openNamespace('user');
+    const ready = async () => {
+      const isReady = await Promise.race([once(builder.stdout, 'data').then(() => true), ended.then(() => false)]);
+      if (!isReady) throw new Error((await complaint).trim().split('\n')[0] || 'it ended without a word');
+    };
+    if (hasUsers && isRoot()) {
+      await ready();
+      try {
+        for (const map of ['uid_map', 'gid_map']) writeFileSync(`/proc/${builder.pid}/${map}`, SAME_IDS);
+      } catch (error) {
+        throw new Error('ids cannot be given to a namespace of users (CAP_SETUID, CAP_SETGID, CAP_SETFCAP)', {
+          cause: error,
+        });
+      }
+      builder.stdin.write('\n');
+    }
+    await ready();
+    user = hasUsers ? openNamespace('user') : null;
     mounts = folders === null ? null : openNamespace('mnt');
     builder.stdin.end();
     await ended;

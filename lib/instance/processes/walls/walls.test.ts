@@ -30,13 +30,16 @@ const isRoot = process.getuid?.() === 0;
 const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
 const PLAIN_USER = ['--reuid=61000', '--regid=61000', '--clear-groups'];
 
+/** Root as in a container. */
+const WITHOUT_SYS_ADMIN = ['--bounding-set=-sys_admin', '--inh-caps=-all'];
+
 type Columns = Record<string, Record<string, boolean> | null>;
 
-/** What a worker that was taken over can do, when the server runs as root or as another user. */
-async function escapes(asRoot: boolean): Promise<Columns> {
+/** What a worker that was taken over can do behind the server of this user, which the arguments of setpriv make. */
+async function escapes(user: readonly string[]): Promise<Columns> {
   const script = join(import.meta.dirname, 'testing', 'escapes.ts');
   const [file = '', ...args] = [
-    ...(isRoot && !asRoot ? ['setpriv', ...PLAIN_USER] : []),
+    ...(user.length > 0 ? ['setpriv', ...user] : []),
     process.execPath,
     '--no-warnings',
     script,
@@ -69,7 +72,7 @@ test.each([true, false])(
   'the escaped worker does what the tables of the threat model say, behind each wall and behind all (root: %s)',
   async (asRoot) => {
     if (asRoot && !isRoot) return;
-    const columns = await escapes(asRoot);
+    const columns = await escapes(isRoot && !asRoot ? PLAIN_USER : []);
     const names = Object.keys(columns.permissions ?? {});
     const walls = WALLS.filter((wall) => asRoot || wall !== 'uid');
     const keys = ['permissions', ...walls, 'all'];
@@ -86,6 +89,15 @@ test.each([true, false])(
     // Where this machine does not give a wall, nothing is known of it.
     if (isRoot && givesNamespaces()) expect(found.flat()).not.toContain('?');
     expect(found.map((row, at) => row.map((cell, column) => (cell === '?' ? rows[at]?.[column] : cell)))).toEqual(rows);
+  },
+);
+
+test.runIf(isRoot && givesNamespaces())(
+  'behind the walls of root without CAP_SYS_ADMIN the escaped worker does nothing of the table',
+  async () => {
+    const { all } = await escapes(WITHOUT_SYS_ADMIN);
+    expect(Object.keys(all ?? {}).length).toBeGreaterThan(20);
+    expect(Object.entries(all ?? {}).filter(([, isDone]) => isDone)).toEqual([]);
   },
 );
 
@@ -227,7 +239,7 @@ test('files of a server without walls go on working behind them, and what a work
 });
 
 test.runIf(isRoot)(
-  'as root in a container that gives no namespaces the rest stands, and what is missing is said',
+  'as root without CAP_SYS_ADMIN every wall stands; where no namespace can be had the rest does, and what is missing is said',
   () => {
     const script = `const { buildWalls } = await import(${JSON.stringify(join(import.meta.dirname, 'walls.ts'))});
     const folder = process.getBuiltinModule('node:fs').mkdtempSync('/tmp/winterdock-contained-');
@@ -249,16 +261,17 @@ test.runIf(isRoot)(
         { encoding: 'utf8', env: { NODE_ENV: 'test', PATH: process.env.PATH } },
       ).stdout;
     const namespaces = { net: false, files: false, pid: false, ipc: false };
-    expect(JSON.parse(without('sys_admin', 'sys_ptrace', 'sys_nice'))[0]).toEqual({
+    // Whoever may not give ids to a namespace of users cannot be root in it.
+    expect(JSON.parse(without('sys_admin', 'setfcap', 'sys_ptrace', 'sys_nice'))[0]).toEqual({
       ...namespaces,
       uid: false,
       caps: true,
       seccomp: true,
     });
-    const [states, missing] = JSON.parse(without('sys_admin', 'sys_ptrace'));
+    const [states, missing] = JSON.parse(without('sys_admin', 'setfcap', 'sys_ptrace'));
     expect(states).toEqual({ ...namespaces, uid: true, caps: true, seccomp: true });
     expect(missing.sort()).toEqual(Object.keys(namespaces).sort());
-    expect(JSON.parse(without('sys_admin', 'chown'))[0]).toEqual({
+    expect(JSON.parse(without('sys_admin', 'setfcap', 'chown'))[0]).toEqual({
       ...namespaces,
       uid: false,
       caps: true,

@@ -13,7 +13,7 @@ import { READABLE_CODE, type WorkerWalls, withRealPath } from '../process.ts';
 import { loaderCommand, loaderProblem } from './loader.ts';
 import { findNamespaces, NAMESPACE_WALLS, type NamespaceWall, namespaceCommand, wrapperCommand } from './namespaces.ts';
 import { MAY_NOT_SIGNAL, problemWith } from './proof.ts';
-import { buildRoom, type Room, toolPath } from './room.ts';
+import { buildRoom, needsUserNamespace, type Room, toolPath } from './room.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 import { type ServerGuard, startServerGuard } from './server-guard.ts';
 import {
@@ -107,7 +107,7 @@ async function findWalls(options: WallOptions): Promise<Walls> {
   const mostFileBytes = options.maxSandboxBytes === undefined ? null : 2 * options.maxSandboxBytes + FILE_SLACK_BYTES;
   // A namespace of users is entered by way of the room.
   const ownIn = (inRoom: Room | null) =>
-    inRoom === null && !isRoot() ? [[]] : [namespaces, namespaces.filter((wall) => wall !== 'pid'), []];
+    inRoom === null && needsUserNamespace() ? [[]] : [namespaces, namespaces.filter((wall) => wall !== 'pid'), []];
   const attempts = users.flatMap((one) =>
     [room, null].flatMap((inRoom) =>
       ownIn(inRoom).flatMap((own) =>
@@ -309,7 +309,7 @@ async function findRoom(
       missing.set('files', messageOf(error));
     }
   }
-  if (isRoot() || !NAMESPACE_WALLS.some((wall) => wanted.includes(wall))) return null;
+  if (!needsUserNamespace() || !NAMESPACE_WALLS.some((wall) => wanted.includes(wall))) return null;
   try {
     return await buildRoom(null);
   } catch (error) {
@@ -324,7 +324,7 @@ async function findOwnNamespaces(
   wanted: readonly Wall[],
   missing: Map<Wall, string>,
 ): Promise<readonly NamespaceWall[]> {
-  if (room === null && !isRoot()) return [];
+  if (room === null && needsUserNamespace()) return [];
   const { given, refused } = await findNamespaces(
     room?.enter ?? [],
     NAMESPACE_WALLS.filter((wall) => wanted.includes(wall)),
