@@ -1,7 +1,7 @@
 /** What every command shares: options, examples, an API client, output and error handling. */
 import type { Command } from 'commander';
-import { createClient, type WinterdockClient } from '../client/client.ts';
-import { CliError, Interrupted, reportFailure } from './failure.ts';
+import { ApiError, createClient, type WinterdockClient } from '../client/client.ts';
+import { CliError, Interrupted, keyHint, reportFailure } from './failure.ts';
 import { type LoginServer, resolveServer } from './saved-logins.ts';
 
 /** Options that every command takes. */
@@ -74,11 +74,7 @@ function contextOf(options: SharedOptions): CommandContext {
     },
     get client() {
       if (this.server.key === null) {
-        throw new CliError(
-          'refused',
-          `There is no key for ${this.server.url}.`,
-          `Log in: winterdock login ${this.server.url}`,
-        );
+        throw new CliError('refused', `There is no key for ${this.server.url}.`, keyHint(this.server.url));
       }
       client ??= cliClient(this.server);
       return client;
@@ -113,10 +109,12 @@ export function addCommand<O = object, A extends unknown[] = string[]>(
     .action(async (...given: unknown[]) => {
       const args = given.slice(0, -2) as A;
       const options = given.at(-2) as O & SharedOptions;
+      const context = contextOf(options);
       try {
-        await spec.run(contextOf(options), options, ...args);
+        await spec.run(context, options, ...args);
       } catch (error) {
-        process.exitCode = reportFailure(error, options.json === true);
+        const address = error instanceof ApiError ? context.server.url : null;
+        process.exitCode = reportFailure(error, options.json === true, address);
       }
     });
   return command;

@@ -51,6 +51,12 @@ test('commands, options and their values are those of the program itself', async
   expect(await offered('wait', 'sess-1', '--f')).toEqual(['--for']);
   expect(await offered('wait', 'sess-1', '--for', 'fr')).toEqual(['frozen']);
   expect(await offered('exec', 'sess-1', 'ls', '--')).toEqual([]);
+  expect(await offered('exec', 'sess-1', '--cw')).toEqual(['--cwd']);
+  expect(await offered('create', '--policy', '')).toEqual(['posix', 'minimal', 'compute', 'network']);
+  expect(await offered('list', '--state', 'f')).toEqual(['frozen']);
+  expect(await offered('list', '--sort', 'n')).toEqual(['name']);
+  expect(await offered('jobs', 'list', '--state', '')).toEqual(['running', 'done', 'cancelled']);
+  expect(await offered('keys', 'create', 'x', '--role', 't')).toEqual(['tenant']);
   expect(await offered('nonsense', '')).toEqual([]);
   expect(await offered('completion', '')).toEqual(['bash', 'zsh', 'fish']);
   expect((await offered('')).length).toBeGreaterThan(40);
@@ -59,6 +65,9 @@ test('commands, options and their values are those of the program itself', async
 test('sandboxes and paths come from the server, nothing wakes, and no name that a shell would act on is offered', async () => {
   expect((await offered('show', 's')).sort()).toEqual(['sess-1', 'sess-2']);
   expect(await offered('list', '--tenant', 'a')).toEqual(['acme']);
+  expect(await offered('events', '--sandbox', 'o')).toEqual(['other']);
+  const { json: key } = await server.call<{ id: string }>('POST', '/api/keys', { name: 'made here', role: 'viewer' });
+  expect(await offered('keys', 'revoke', key.id.slice(0, 3))).toContain(key.id);
   expect(await offered('files', 'get', 'other', 'sr')).toEqual(['src/']);
   // A name that means something to a shell is not offered: nobody runs what a guest called a file.
   expect(await offered('files', 'get', 'other', 'src/')).toEqual(['src/-rf', 'src/main.js']);

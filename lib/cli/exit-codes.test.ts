@@ -42,8 +42,13 @@ test('every class of failure has its exit code', async () => {
   const wrong = await cli.run(['list'], { env: { WINTERDOCK_KEY: 'wrong' } });
   expect(wrong).toMatchObject({
     exit: 3,
-    stderr: expect.stringContaining('[unauthorized]\n  Log in: winterdock login'),
+    stderr: expect.stringContaining(
+      `[unauthorized]\n  Set WINTERDOCK_KEY, or log in: winterdock login ${server.url} --key-file`,
+    ),
   });
+  const keyless = await cli.run(['list'], { env: { WINTERDOCK_KEY: '' } });
+  expect(keyless).toMatchObject({ exit: 3, stderr: expect.stringContaining(`There is no key for ${server.url}.`) });
+  expect(keyless.stderr).toContain(`Set WINTERDOCK_KEY, or log in: winterdock login ${server.url} --key-file`);
   const scheme = await cli.run(['list', '--url', 'ftp://dock.example']);
   expect(scheme).toMatchObject({ exit: 2, stderr: expect.stringContaining('neither an http nor an https address') });
   const nobody = await cli.run(['list'], { env: { WINTERDOCK_URL: 'http://127.0.0.1:4' } });

@@ -38,11 +38,17 @@ interface FailureReport {
   errors?: readonly { path: string; message: string }[];
 }
 
-function reportOf(error: unknown): FailureReport {
+/** What to do without a key that a server takes. */
+export function keyHint(address: string | null): string {
+  const server = address ?? '[address]';
+  return `Set WINTERDOCK_KEY, or log in: winterdock login ${server} --key-file FILE. A server's first start writes data/admin.key.`;
+}
+
+function reportOf(error: unknown, address: string | null): FailureReport {
   if (error instanceof ApiError) {
     const { code, status, message, request_id, problem } = error;
     // The server's hint is about headers; here keys come from `login`.
-    const hint = code === 'unauthorized' ? 'Log in: winterdock login [address], or set WINTERDOCK_KEY.' : error.hint;
+    const hint = code === 'unauthorized' ? keyHint(address) : error.hint;
     return {
       exit: exitCodeOfError(code, status),
       code,
@@ -80,9 +86,9 @@ function sentences({ code, detail, hint, request_id, errors }: FailureReport): s
   return `${lines.join('\n')}\n`;
 }
 
-/** Writes a failure to stderr. Returns the exit code. */
-export function reportFailure(error: unknown, json: boolean): number {
-  const report = reportOf(error);
+/** Writes a failure to stderr; `address` is that of the server that was asked. Returns the exit code. */
+export function reportFailure(error: unknown, json: boolean, address: string | null = null): number {
+  const report = reportOf(error, address);
   const { exit, ...document } = report;
   if (json) process.stderr.write(`${JSON.stringify({ error: { ...document, exit } })}\n`);
   else if (!(error instanceof Interrupted)) process.stderr.write(sentences(report));

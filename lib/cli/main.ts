@@ -7,6 +7,7 @@ import { CommanderError } from 'commander';
 import { exitCode } from './exit-codes.ts';
 import { reportFailure } from './failure.ts';
 import { createProgram } from './program.ts';
+import { wordsInOrder } from './words-in-order.ts';
 
 /** The version of the package that this file is part of, built or not. */
 function version(): string {
@@ -22,9 +23,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
+// Nor is one of what is said beside the answer: what is under way, such as a plan of several hops, goes on to its end.
+process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 
 try {
-  await createProgram(version()).parseAsync();
+  const program = createProgram(version());
+  await program.parseAsync(wordsInOrder(program, process.argv.slice(2)), { from: 'user' });
 } catch (error) {
   // Commander has printed the problem or the help before it throws.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCode('usage');

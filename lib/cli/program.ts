@@ -54,7 +54,8 @@ First steps:
   winterdock suspend sess-841
   winterdock files get sess-841 note
 
-Every command has --help with examples, and --json for programs.
+What a command acts on comes by position, everything else by name: --name value, anywhere on the line; for
+exec and run before their command. Every command has --help with examples, and --json for programs.
 
 ${exitCodeTable()}`,
     );

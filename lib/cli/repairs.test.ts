@@ -60,7 +60,9 @@ test('a damaged sandbox is reported, downloaded, salvaged and restored in place'
   expect(salvaged.stdout).toMatch(/^lost +workspace:\/note-\d+ – /m);
   expect((await ok('salvage', 'sick', '--json')).json).toMatchObject({ instance: { lineage: { parent: 'sick' } } });
 
-  expect((await ok('restore-in-place', 'sick', snapshot, '--reason', 'ticket 7')).stdout).toBe(
+  const asked = await cli.run(['restore-in-place', 'sick', snapshot]);
+  expect(asked).toMatchObject({ exit: 2, stderr: expect.stringContaining('--yes') });
+  expect((await ok('restore-in-place', 'sick', snapshot, '--yes', '--reason', 'ticket 7')).stdout).toBe(
     `sick holds ${snapshot} now. It is frozen.\n`,
   );
   expect((await ok('files', 'get', 'sick', 'note-7')).stdout).toContain('note 7');

@@ -47,6 +47,15 @@ test('a closed pipe is no failure', async () => {
   expect(await running.ended).toMatchObject({ exit: 0, stderr: '' });
 });
 
+test('closed pipes end no plan between hops', async () => {
+  await server.call('POST', '/api/instances/a/exec', { command: 'echo x > /tmp/x' });
+  const running = cli.start(['delete', 'a', '--yes']);
+  running.child.stdout?.destroy();
+  running.child.stderr?.destroy();
+  expect((await running.ended).exit).toBe(0);
+  expect((await server.call('GET', '/api/instances/a')).status).toBe(410);
+});
+
 test('the shell keeps its folder, tells what woke, survives refusals, and ends with the last exit code', async () => {
   const lines = ['mkdir -p src && cd src', 'pwd', 'echo oops >&2', '', 'cat missing', 'echo last; exit 4'];
   const ended = await cli.run(['shell', 'a'], { input: `${lines.join('\n')}\n` });

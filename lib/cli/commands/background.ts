@@ -77,7 +77,7 @@ export function addBackgroundCommands(program: Command): void {
     {
       summary: 'begin a command that outlives the connection',
       description:
-        'Follows it and ends with its exit code; Ctrl-C leaves it running and says how to come back. One word is a shell script as it stands; several are one command. Options come before the id.',
+        'Follows it and ends with its exit code; Ctrl-C leaves it running and says how to come back. One word is a shell script as it stands; several are one command. Options come before the command, on either side of the id.',
       options: (command) =>
         command
           .passThroughOptions()

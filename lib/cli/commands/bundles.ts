@@ -11,6 +11,7 @@ import { actorText, bytesText, facts, printable, timeText } from '../format.ts';
 import { leftOutOf, leftOutText } from '../left-out.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
+import { type SandboxOption, sandboxFrom, sandboxOption } from '../sandbox-option.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
 import { type TenantOption, tenantFrom, tenantOption } from '../tenant-option.ts';
 
@@ -152,17 +153,14 @@ export function addBundleCommands(program: Command): void {
     },
   });
 
-  addCommand<ListOptions & { tenant?: string; instance?: string }>(program, 'shares', {
+  addCommand<ListOptions & SandboxOption & { tenant?: string }>(program, 'shares', {
     summary: 'list the bundles that were made, newest first',
-    options: (command) =>
-      listOptions(
-        command.option('--tenant <tenant>', 'only of this tenant').option('--instance <id>', 'only of this sandbox'),
-        100,
-      ),
-    examples: [['shares --instance sess-841', 'who took what of it, and when']],
+    options: (command) => listOptions(sandboxOption(command).option('--tenant <tenant>', 'only of this tenant'), 100),
+    examples: [['shares --sandbox sess-841', 'who took what of it, and when']],
     async run(context, options) {
       const { client, signal } = context;
-      const { tenant, instance } = options;
+      const { tenant } = options;
+      const instance = sandboxFrom(options);
       await printList(context, options, {
         read: (limit) =>
           instance === undefined

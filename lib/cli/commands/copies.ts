@@ -3,6 +3,7 @@ import { openAsBlob } from 'node:fs';
 import type { Command } from 'commander';
 import type { CallOptions, Instance, WinterdockClient } from '../../client/client.ts';
 import type { Blueprint, RestoreInput, Snapshot } from '../../contract/schema.ts';
+import { policyChoice } from '../choice.ts';
 import { addCommand, type CommandContext, parseWholeNumber } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { actorText, bytesText, facts, printable, timeText } from '../format.ts';
@@ -122,7 +123,7 @@ function addSnapshotCommands(program: Command): void {
     options: (command) =>
       seedOptions(command)
         .option('--tenant <tenant>', 'for another tenant')
-        .option('--policy <policy>', 'the policy they run under: posix or minimal; otherwise that of its source'),
+        .addOption(policyChoice('what they may do (default: what its source may)')),
     examples: [
       ['restore snap_512', 'one'],
       ['restore snap_512 --count 100 --name worker --start --wait', 'a hundred, and wait until all are active'],

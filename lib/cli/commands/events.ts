@@ -1,14 +1,16 @@
 /** `events`: the ledger, page by page or as it grows. */
 import type { Command } from 'commander';
 import type { Event } from '../../client/client.ts';
+import { TRIGGERS } from '../../lifecycle/words.ts';
+import { choice } from '../choice.ts';
 import { addCommand, parseSeconds, parseWholeNumber } from '../command.ts';
 import { actorText, millisecondsText, printable, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
+import { type SandboxOption, sandboxFrom, sandboxOption } from '../sandbox-option.ts';
 
-interface EventOptions extends ListOptions {
+interface EventOptions extends ListOptions, SandboxOption {
   follow?: boolean;
   after?: number;
-  instance?: string;
   tenant?: string;
   type?: string;
   actor?: string;
@@ -40,27 +42,26 @@ export function addEventCommands(program: Command): void {
       'Newest first; with --follow oldest first, from now or from --after on, until Ctrl-C, over broken connections without a gap. With --json a follow prints one JSON document a line.',
     options: (command) =>
       listOptions(
-        command
+        sandboxOption(command)
           .option('--follow', 'wait for what comes')
           .option('--after <seq>', 'with --follow: begin after this line of the ledger', parseWholeNumber)
-          .option('--instance <id>', 'only of this sandbox')
           .option('--tenant <tenant>', 'only of this tenant')
           .option('--type <type>', 'only of this type, such as transition')
           .option('--actor <actor>', 'only by this actor')
-          .option('--trigger <trigger>', 'only by this trigger, such as idle or request')
+          .addOption(choice('--trigger <trigger>', 'only by this trigger', TRIGGERS))
           .option('--request <id>', 'only of this request, or of the job with this id')
           .option('--within <duration>', 'only of the last 15m, 24h, 7d …', parseSeconds),
         50,
       ),
     examples: [
-      ['events --instance sess-841', 'what happened to it'],
+      ['events --sandbox sess-841', 'what happened to it'],
       ['events --type transition --within 1h --all', 'all moves of the last hour'],
       ['events --follow --json', 'feed another program'],
     ],
     async run(context, options) {
       const { client, json, signal } = context;
-      const { instance, tenant, type, actor, trigger } = options;
-      const filter = { instance, tenant, type, actor, trigger };
+      const { tenant, type, actor, trigger } = options;
+      const filter = { instance: sandboxFrom(options), tenant, type, actor, trigger };
       if (options.follow !== true) {
         const since = options.within === undefined ? undefined : Math.floor(Date.now() / 1000) - options.within;
         return printList(context, options, {

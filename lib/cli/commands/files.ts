@@ -4,7 +4,8 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { DatabaseCell } from '../../contract/schema.ts';
-import { DEFAULT_VOLUME, parseVolume, type Volume } from '../../vfs/volumes.ts';
+import { DEFAULT_VOLUME, parseVolume, VOLUMES, type Volume } from '../../vfs/volumes.ts';
+import { choice } from '../choice.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, printable, table, timeText } from '../format.ts';
@@ -36,7 +37,7 @@ export function addFileCommands(program: Command): void {
     description: 'Say what was added, removed and changed since a snapshot. Wakes nothing.',
     options: (command) =>
       command
-        .option('--volume <name>', 'which volume', DEFAULT_VOLUME)
+        .addOption(choice('--volume <volume>', 'which volume', VOLUMES, DEFAULT_VOLUME))
         .option('--limit <count>', 'how many differences to name', Number, 100),
     examples: [['files compare sess-841 snap-7', 'what has happened to its workspace since']],
     async run({ client, print, signal }, { volume, limit }, id: string, snapshot: string) {
@@ -215,7 +216,9 @@ export function addFileCommands(program: Command): void {
     summary: 'find files by their names or their contents',
     options: (command) =>
       listOptions(
-        command.option('--content', 'in contents instead of names').option('--volume <volume>', 'in this volume only'),
+        command
+          .option('--content', 'in contents instead of names')
+          .addOption(choice('--volume <volume>', 'in this volume only', VOLUMES)),
         100,
       ),
     examples: [['files search sess-841 invoice --content', 'every line that has it']],

@@ -2,6 +2,9 @@
 import type { Command } from 'commander';
 import type { Instance } from '../../client/client.ts';
 import type { CreateInput } from '../../contract/schema.ts';
+import { STATES } from '../../lifecycle/states.ts';
+import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
+import { choice, policyChoice } from '../choice.ts';
 import { addCommand, parsePairs, parseSeconds } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, durationText, facts, timeText } from '../format.ts';
@@ -63,6 +66,9 @@ function instanceFacts(instance: Instance): string {
   ]);
 }
 
+/** What a list can be sorted by. */
+const SORTS = ['updated', 'created', 'name', 'bytes'].flatMap((by) => [by, `-${by}`]);
+
 interface ListFilters extends ListOptions, FilterOptions {
   tenant?: string;
   state?: Instance['state'];
@@ -92,7 +98,7 @@ interface Changes {
 const changeOptions = (command: Command) =>
   command
     .option('--name <name>', 'a name, unique within the tenant')
-    .option('--policy <policy>', 'posix (default) or minimal')
+    .addOption(policyChoice('what it may do (default: posix)'))
     .option('--label <key=value>', 'a label; may come again', parsePairs('='))
     .option('--keep-hot', 'never pause or suspend it by itself')
     .option('--hot-to-warm <duration>', 'its own threshold, such as 30s; 0 for never', parseSeconds)
@@ -118,14 +124,16 @@ export function addInstanceCommands(program: Command): void {
       listOptions(
         filterOptions(command)
           .option('--tenant <tenant>', 'only of this tenant')
-          .option('--state <state>', 'created, active, suspended, frozen, archived or deleted')
-          .option('--thermal <thermal>', 'hot, warm or cold')
-          .option('--fault <fault>', 'error, unknown, corrupt or missing')
-          .option('--pending <which>', 'with an operation under way: any, or stuck for one of more than a minute')
+          .addOption(choice('--state <state>', 'only in this state', STATES))
+          .addOption(choice('--thermal <thermal>', 'only with such a process', THERMALS))
+          .addOption(choice('--fault <fault>', 'only with this fault', FAULTS))
+          .addOption(
+            choice('--pending <which>', 'with an operation under way; stuck: for more than a minute', PENDINGS),
+          )
           .option('--name <name>', 'only of this name')
           .option('--label <key=value>', 'only with this label')
           .option('--search <text>', 'whose id, name, tenant or labels contain it')
-          .option('--sort <by>', 'updated, created, name or bytes; with - the other way round')
+          .addOption(choice('--sort <by>', 'with - the other way round', SORTS))
           .option('-w, --watch', 'go on: draw it anew on a terminal, else print what changed')
           .option('--interval <duration>', 'with --watch: look so often', parseSeconds, 2),
         100,

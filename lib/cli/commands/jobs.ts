@@ -5,7 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { StartJobInput } from '../../client/client.ts';
 import type { DryRun, Instance, Job, JobFilter, JobResult } from '../../contract/schema.ts';
+import { STATES } from '../../lifecycle/states.ts';
 import { JOB_VERBS } from '../../lifecycle/verb-plan.ts';
+import { FAULTS } from '../../lifecycle/words.ts';
+import { choice } from '../choice.ts';
 import { addCommand, type CommandContext, parsePairs } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
 import { CliError, Interrupted } from '../failure.ts';
@@ -160,8 +163,8 @@ export function addJobCommands(program: Command): void {
     options: (command) =>
       filterOptions(command)
         .option('--tenant <tenant>', 'those of this tenant')
-        .option('--state <state>', 'those in this state')
-        .option('--fault <fault>', 'those with this fault')
+        .addOption(choice('--state <state>', 'those in this state', STATES))
+        .addOption(choice('--fault <fault>', 'those with this fault', FAULTS))
         .option('--label <key=value>', 'those with this label')
         .option('--search <text>', 'those whose id, name, tenant or labels contain it')
         .option('--everything', 'all there are')
@@ -186,7 +189,11 @@ export function addJobCommands(program: Command): void {
 
   addCommand<ListOptions & { state?: Job['state'] }>(jobs, 'list', {
     summary: 'list jobs, newest first',
-    options: (command) => listOptions(command.option('--state <state>', 'running, done or cancelled'), 20),
+    options: (command) =>
+      listOptions(
+        command.addOption(choice('--state <state>', 'only in this state', ['running', 'done', 'cancelled'])),
+        20,
+      ),
     examples: [['jobs list --state running', 'what is under way']],
     async run(context, options) {
       await printList(context, options, {
@@ -216,7 +223,11 @@ export function addJobCommands(program: Command): void {
 
   addCommand<ListOptions & { outcome?: JobResult['outcome'] }>(jobs, 'results <id>', {
     summary: 'list the outcome of a job for each sandbox',
-    options: (command) => listOptions(command.option('--outcome <outcome>', 'done, failed or skipped'), 100),
+    options: (command) =>
+      listOptions(
+        command.addOption(choice('--outcome <outcome>', 'only with this outcome', ['done', 'failed', 'skipped'])),
+        100,
+      ),
     examples: [['jobs results job-512 --outcome failed', 'why some failed']],
     async run(context, options, id: string) {
       await printList(context, options, {

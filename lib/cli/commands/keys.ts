@@ -1,6 +1,8 @@
 /** `whoami` and `keys`: the identity of a key, and API keys. */
 import type { Command } from 'commander';
+import { ROLES } from '../../auth/roles.ts';
 import type { Key, KeyInput } from '../../contract/schema.ts';
+import { choice } from '../choice.ts';
 import { addCommand, parseSeconds } from '../command.ts';
 import { actorText, facts, table, timeText } from '../format.ts';
 
@@ -59,7 +61,7 @@ export function addKeyCommands(program: Command): void {
     description: 'Prints only the key to stdout, so that a script can save it. It cannot be shown again.',
     options: (command) =>
       command
-        .requiredOption('--role <role>', 'admin, operator, support, viewer or tenant')
+        .addOption(choice('--role <role>', 'what it may do', ROLES).makeOptionMandatory())
         .option('--tenant <tenant>', 'of this tenant only; the role tenant needs one')
         .option(
           '--expires-in <duration>',

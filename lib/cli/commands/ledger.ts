@@ -1,16 +1,17 @@
 /** `ledger`: verifies, exports and seals the ledger. */
 import type { Command } from 'commander';
+import { choice } from '../choice.ts';
 import { addCommand, parseSeconds } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, facts, millisecondsText, table, timeText } from '../format.ts';
 import { showProgress } from '../progress.ts';
+import { type SandboxOption, sandboxFrom, sandboxOption } from '../sandbox-option.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
 
-interface ExportOptions {
+interface ExportOptions extends SandboxOption {
   format: 'csv' | 'jsonl';
   tenant?: string;
-  instance?: string;
   type?: string;
   within?: number;
   force?: boolean;
@@ -103,10 +104,9 @@ export function addLedgerCommands(program: Command): void {
     description: 'Newest first, to stdout or into a file. The download is itself a line of the ledger.',
     options: (command) =>
       saving(
-        command
-          .option('--format <format>', 'csv or jsonl', 'jsonl')
+        sandboxOption(command)
+          .addOption(choice('--format <format>', 'how it is written', ['csv', 'jsonl'], 'jsonl'))
           .option('--tenant <tenant>', 'only of this tenant')
-          .option('--instance <id>', 'only of this sandbox')
           .option('--type <type>', 'only of this type')
           .option('--within <duration>', 'only of the last 15m, 24h, 7d …', parseSeconds),
       ),
@@ -115,12 +115,12 @@ export function addLedgerCommands(program: Command): void {
       ['ledger export --tenant acme --within 7d > acme.jsonl', 'a week of one tenant'],
     ],
     async run({ client, print, signal }, options, file = '-') {
-      const { format, tenant, instance, type, within } = options;
+      const { format, tenant, type, within } = options;
       if (format !== 'csv' && format !== 'jsonl') throw new CliError('usage', 'The format is csv or jsonl.');
       refuseOverwrite(file, options.force);
       const since = within === undefined ? undefined : Math.floor(Date.now() / 1000) - within;
       const progress = showProgress('ledger', file === '-' && options.progress !== true ? false : options.progress);
-      const query = { format, tenant, instance, type, since };
+      const query = { format, tenant, instance: sandboxFrom(options), type, since };
       const download = await client.exportEvents(query, { signal, onProgress: progress.bytes });
       const saved = await saveDownload(download, file, { force: options.force, progress });
       if (saved !== null) print(saved, () => `${saved.file}: ${bytesText(saved.bytes)}\n`);

@@ -1,6 +1,7 @@
 /** `lineage`: what came from what, as a tree. */
 import type { Command } from 'commander';
 import type { Lineage, LineageNode } from '../../contract/schema.ts';
+import { choice } from '../choice.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, printable } from '../format.ts';
@@ -32,7 +33,8 @@ function treeText({ nodes, edges, truncated }: Lineage): string {
 export function addLineageCommand(program: Command): void {
   addCommand<{ of: string }>(program, 'lineage <id>', {
     summary: 'show what came from what',
-    options: (command) => command.option('--of <kind>', 'instance, snapshot or blueprint', 'instance'),
+    options: (command) =>
+      command.addOption(choice('--of <kind>', 'what the id is of', ['instance', 'snapshot', 'blueprint'], 'instance')),
     examples: [
       ['lineage sess-841', 'where it came from, and what came from it'],
       ['lineage --of blueprint python-base', 'every clone of it'],

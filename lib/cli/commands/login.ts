@@ -1,9 +1,9 @@
 /** `login`, `logout` and `contexts`: save, choose and remove servers with their keys. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { DEFAULT_URL, whereaboutsIn } from '../../client/client.ts';
+import { ApiError, DEFAULT_URL, whereaboutsIn } from '../../client/client.ts';
 import { addCommand, cliClient } from '../command.ts';
-import { CliError } from '../failure.ts';
+import { CliError, keyHint } from '../failure.ts';
 import { printable, table } from '../format.ts';
 import { isInteractive, promptSecret, readStdin } from '../prompt.ts';
 import {
@@ -29,7 +29,7 @@ async function keyFrom(file: string | undefined, url: string, signal: AbortSigna
   throw new CliError(
     'usage',
     'There is no key to log in with.',
-    'Add --key-file FILE, or --key-file - to read it from stdin.',
+    `Add --key-file FILE (- for stdin), or set WINTERDOCK_KEY: winterdock login ${url} --key-file data/admin.key.`,
   );
 }
 
@@ -53,7 +53,12 @@ export function addLoginCommands(program: Command): void {
       const key = await keyFrom(keyFile, url, signal);
       if (!/^[\x21-\x7e]+$/.test(key))
         throw new CliError('usage', 'That is not a key.', 'A key is one word without spaces.');
-      await cliClient({ url, key }).listInstances({ limit: 1 }, { signal });
+      await cliClient({ url, key })
+        .listInstances({ limit: 1 }, { signal })
+        .catch((error: unknown) => {
+          if (!(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
+          throw new CliError('refused', `${url} does not know this key.`, keyHint(url));
+        });
       const logins = readLogins(process.env);
       writeLogins(process.env, { current: name, contexts: { ...logins.contexts, [name]: { url, key } } });
       if (!url.startsWith('https:') && !LOOPBACK.test(url))

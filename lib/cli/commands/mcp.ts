@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { type McpMessage, serverSent } from '../../client/client.ts';
 import { addCommand } from '../command.ts';
-import { CliError } from '../failure.ts';
+import { CliError, keyHint } from '../failure.ts';
 import type { LoginServer } from '../saved-logins.ts';
 
 /** JSON-RPC's codes: what is no message, and a failure between here and the server. */
@@ -149,8 +149,7 @@ function refusal(id: string | number, response: Response, problem: object | null
     return errorAnswer(id, SERVER_ERROR, { detail, code: 'unexpected' });
   }
   const { detail, code, hint } = problem as Failure;
-  const login = 'Log in: winterdock login [address], or set WINTERDOCK_KEY.';
-  return errorAnswer(id, SERVER_ERROR, { detail, code, hint: code === 'unauthorized' ? login : hint });
+  return errorAnswer(id, SERVER_ERROR, { detail, code, hint: code === 'unauthorized' ? keyHint(null) : hint });
 }
 
 export function addMcpCommand(program: Command): void {
@@ -164,7 +163,7 @@ export function addMcpCommand(program: Command): void {
     ],
     async run({ server, signal }) {
       if (server.key === null) {
-        throw new CliError('refused', `There is no key for ${server.url}.`, `Log in: winterdock login ${server.url}`);
+        throw new CliError('refused', `There is no key for ${server.url}.`, keyHint(server.url));
       }
       const carrier = new MessageCarrier(server, (message) => process.stdout.write(`${JSON.stringify(message)}\n`));
       const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { ApiError, type Instance, type WinterdockClient } from '../../client/client.ts';
 import type { ResumeInput } from '../../contract/schema.ts';
 import { isState, type State, VERB_TARGET, type Verb } from '../../lifecycle/states.ts';
+import { policyChoice } from '../choice.ts';
 import { addCommand, type CommandContext } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { millisecondsText } from '../format.ts';
@@ -82,8 +83,7 @@ export function addMoveCommands(program: Command): void {
   addCommand<MoveOptions>(program, 'resume <id>', {
     summary: 'wake a sandbox, from wherever it is filed',
     description: 'What sleeps is woken by `exec` and by writes as well; an archived one only by this, or by `revive`.',
-    options: (command) =>
-      moveOptions(command).option('--policy <policy>', 'run it under this policy from now on: posix or minimal'),
+    options: (command) => moveOptions(command).addOption(policyChoice('run it under this policy from now on')),
     examples: [
       ['resume sess-841', 'and tell from where it came and how long that took'],
       ['resume sess-841 --force', 'although it is faulted: clear that and try once more'],

@@ -1,6 +1,8 @@
 /** `people`: accounts, their rights, sessions and invitations. */
 import type { Command } from 'commander';
+import { PERSON_ROLES } from '../../auth/roles.ts';
 import type { InviteInput, Person } from '../../contract/schema.ts';
+import { choice } from '../choice.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { actorText, facts, table, timeText } from '../format.ts';
@@ -33,7 +35,7 @@ const tenantsOf = ({ tenants, allTenants }: PersonChanges) => (allTenants === tr
 
 const roleOptions = (command: Command) =>
   command
-    .option('--role <role>', 'admin, operator, support or viewer')
+    .addOption(choice('--role <role>', 'what they may do', PERSON_ROLES))
     .option('--tenants <list>', 'of these tenants only, with commas', list)
     .option('--all-tenants', 'of all tenants');
 

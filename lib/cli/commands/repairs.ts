@@ -4,6 +4,7 @@ import type { SalvageAnswer } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
 import { bytesText, facts, printable } from '../format.ts';
 import { showProgress } from '../progress.ts';
+import { confirm } from '../prompt.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
 
 /** The most lost files that are printed; the full list is in the new sandbox. */
@@ -79,13 +80,18 @@ export function addRepairCommands(program: Command): void {
     },
   });
 
-  addCommand<{ reason?: string }>(program, 'restore-in-place <id> <snapshot>', {
+  addCommand<{ reason?: string; yes?: boolean }>(program, 'restore-in-place <id> <snapshot>', {
     summary: 'put a snapshot in the place of a sandbox’s file',
     description:
       'It keeps its id, settings and state, and a fault is cleared. What was there is kept aside on the server. It must not be awake, and the snapshot must be of its tenant.',
-    options: (command) => command.option('--reason <words>', 'why; it goes into the ledger'),
-    examples: [['restore-in-place sess-841 snap_512', 'after its file was damaged']],
-    async run({ client, print, signal }, { reason }, id: string, snapshot: string) {
+    options: (command) =>
+      command.option('--reason <words>', 'why; it goes into the ledger').option('--yes', 'without asking'),
+    examples: [
+      ['restore-in-place sess-841 snap_512', 'after its file was damaged'],
+      ['restore-in-place sess-841 snap_512 --yes', 'without asking, for scripts'],
+    ],
+    async run({ client, print, signal }, { reason, yes }, id: string, snapshot: string) {
+      if (yes !== true) await confirm(`Put ${snapshot} in the place of what ${id} holds?`, signal);
       const instance = await client.restoreInstance(id, { snapshot, reason }, { signal });
       print(instance, () => `${instance.id} holds ${snapshot} now. It is ${instance.state}.\n`);
     },

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { MAX_STDIN_BYTES } from '../../client/client.ts';
+import { choice } from '../choice.ts';
 import { addCommand, type CommandContext, parsePairs, parseSeconds } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
@@ -76,7 +77,7 @@ export function addRunCommands(program: Command): void {
   addCommand<ExecOptions, [string, string[]]>(program, 'exec <id> [command...]', {
     summary: 'run a command in a sandbox, waking it',
     description:
-      'Output streams as it comes, byte by byte as the command wrote it, and the exit code is the command’s own. One word is a shell script as it stands; several are one command whose arguments arrive as given. Options of exec come before the id. Ctrl-C stops the command.',
+      'Output streams as it comes, byte by byte as the command wrote it, and the exit code is the command’s own. One word is a shell script as it stands; several are one command whose arguments arrive as given. Options come before the command, on either side of the id. Ctrl-C stops the command.',
     options: (command) =>
       command
         .passThroughOptions()
@@ -91,7 +92,7 @@ export function addRunCommands(program: Command): void {
     examples: [
       ['exec sess-841 ls -la', 'one command; `--` may stand before it'],
       [`exec sess-841 'cat notes | wc -l > count'`, 'a script, in quotes'],
-      ['exec --stdin sess-841 "python3 -" < job.py', 'with a file of yours as its input'],
+      ['exec sess-841 --stdin "python3 -" < job.py', 'with a file of yours as its input'],
       ['exec --stdin sess-841 "tar xz" < folder.tar.gz', 'any bytes go in'],
       ['exec sess-841 "cat model.bin" > model.bin', 'and come out as they are'],
       ['exec -it sess-841 bash', 'type into it'],
@@ -122,7 +123,7 @@ export function addRunCommands(program: Command): void {
     description: 'Prints what it writes, then its value as JSON. Exits with 1 when it threw.',
     options: (command) =>
       command
-        .option('--language <language>', 'js or python', 'js')
+        .addOption(choice('--language <language>', 'what the code is', ['js', 'python'], 'js'))
         .option('--timeout <duration>', 'end it after so long, such as 30s', parseSeconds),
     examples: [
       [`eval sess-841 '6 * 7'`, 'prints 42'],

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { carriedOver, epochOf, isTimeZone } from '../../base/zoned-time.ts';
 import type { CreateScheduleInput, Schedule, ScheduleRun } from '../../contract/schema.ts';
+import { choice } from '../choice.ts';
 import { addCommand, type CommandContext, parseSeconds } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
@@ -168,7 +169,9 @@ export function addScheduleCommands(program: Command): void {
           'end a run after so long, such as 30s (default: what its policy allows)',
           parseSeconds,
         )
-        .option('--missed <policy>', 'times at which the server did not run: skip, once or all (default: skip)')
+        .addOption(
+          choice('--missed <policy>', 'times at which the server did not run (default: skip)', ['skip', 'once', 'all']),
+        )
         .option('--paused', 'do not begin yet'),
     examples: [
       ['schedule add sess-841 --cron "0 3 * * *" --timezone Europe/Berlin "sh nightly.sh"', 'every night'],

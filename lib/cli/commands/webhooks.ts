@@ -1,6 +1,7 @@
 /** `webhook`: who is told of ledger lines, and what was delivered. */
 import type { Command } from 'commander';
 import type { Webhook, WebhookDelivery } from '../../contract/schema.ts';
+import { choice } from '../choice.ts';
 import { addCommand } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
 import { facts, millisecondsText, table, timeText } from '../format.ts';
@@ -144,7 +145,10 @@ export function addWebhookCommands(program: Command): void {
 
   addCommand<ListOptions & { state?: WebhookDelivery['state'] }>(webhooks, 'deliveries <id>', {
     summary: 'list what a webhook was told, newest first',
-    options: (command) => listOptions(command, 20).option('--state <state>', 'pending, delivered or failed ones only'),
+    options: (command) =>
+      listOptions(command, 20).addOption(
+        choice('--state <state>', 'only in this state', ['pending', 'delivered', 'failed']),
+      ),
     examples: [['webhook deliveries hook-7 --state failed', 'what did not arrive']],
     async run(context, options, id: string) {
       await printList(context, options, {

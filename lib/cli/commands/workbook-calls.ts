@@ -76,7 +76,7 @@ async function follow(
 }
 
 export function addWorkbookCallCommand(workbook: Command): void {
-  addCommand<CallFlags>(workbook, 'call <instance> [component]', {
+  addCommand<CallFlags>(workbook, 'call <sandbox> [component]', {
     summary: 'run a component of a sandbox’s workbook, or a whole workflow',
     description:
       'Prints the output as JSON; what components print goes to stderr as it comes. Without a component the whole workflow runs. Exits with 1 when a component failed, with 124 when its time ran out.',

@@ -225,7 +225,7 @@ function addPlanCommands(workbook: Command): void {
     },
   });
 
-  addCommand<{ version?: number; acceptChanges?: boolean; none?: boolean }>(workbook, 'dock <instance> [id]', {
+  addCommand<{ version?: number; acceptChanges?: boolean; none?: boolean }>(workbook, 'dock <sandbox> [workbook]', {
     summary: 'dock a sandbox to a workbook of its tenant',
     description: 'Without an id, to the newest version of the one that it has. What that breaks is told first.',
     options: (command) =>

@@ -5,9 +5,7 @@
  */
 import type { Command } from 'commander';
 import { ApiError, type WinterdockClient } from '../../client/client.ts';
-import { STATES } from '../../lifecycle/states.ts';
 import { JOB_VERBS } from '../../lifecycle/verb-plan.ts';
-import { VOLUMES } from '../../vfs/volumes.ts';
 import { WAIT_CONDITIONS } from '../commands/wait.ts';
 import { readLogins } from '../saved-logins.ts';
 import type { Expected } from './expected.ts';
@@ -99,6 +97,36 @@ async function pathsOf(question: Question, id: string, path: string): Promise<Ca
   return names.map((name) => ({ word: `${folder}${name}`, about: '' }));
 }
 
+const webhooks: Source = async ({ connect, signal }) => {
+  const list = await connect().listWebhooks({}, { signal });
+  return list.map(({ id, name }) => ({ word: id, about: name }));
+};
+
+const keys: Source = async ({ connect, signal }) => {
+  const list = await connect().listKeys({ signal });
+  return list.map(({ id, name, role }) => ({ word: id, about: `${name ?? ''}, ${role}` }));
+};
+
+const people: Source = async ({ connect, signal }) => {
+  const list = await connect().people({ signal });
+  return list.map(({ id, email, role }) => ({ word: id, about: `${email}, ${role}` }));
+};
+
+const invitations: Source = async ({ connect, signal }) => {
+  const list = await connect().invitations({ signal });
+  return list.map(({ id, role }) => ({ word: id, about: role }));
+};
+
+const terminals: Source = async ({ expected: { before }, connect, signal }) => {
+  const list = await connect().listTerminals(before[0] ?? '', { signal });
+  return list.map(({ id }) => ({ word: id, about: '' }));
+};
+
+const segments: Source = async ({ connect, signal }) => {
+  const list = await connect().listLedgerSegments({ signal });
+  return list.map(({ id }) => ({ word: id, about: '' }));
+};
+
 const paths: Source = (question) => pathsOf(question, question.expected.before[0] ?? '', question.expected.typed);
 
 /** `id:` and then a path, for `cp`. */
@@ -108,20 +136,21 @@ const places: Source = async (question) => {
   return (await pathsOf(question, id, path)).map(({ word, about }) => ({ word: `${id}:${word}`, about }));
 };
 
-/** The values of options, by their long names. */
+/** The values of options that no list of words has, by their long names; a command's own come first. */
 const OPTION_VALUES: Readonly<Record<string, Source | 'files'>> = {
   '--context': contexts,
   '--tenant': tenants,
+  '--sandbox': sandboxes,
   '--instance': sandboxes,
-  '--state': plain(STATES),
-  '--thermal': plain(['hot', 'warm', 'cold']),
-  '--fault': plain(['error', 'unknown', 'corrupt', 'missing']),
-  '--policy': plain(['posix', 'minimal', 'compute', 'network']),
-  '--volume': plain(VOLUMES),
-  '--language': plain(['js', 'python']),
+  '--source': sandboxes,
+  '--blueprint': blueprints,
+  '--workbook': workbooks,
   '--for': plain(WAIT_CONDITIONS),
+  'blueprints create --from': sandboxes,
   '--key-file': 'files',
   '--script': 'files',
+  '--file': 'files',
+  '--head': 'files',
 };
 
 /** Arguments by their names; a command's own, `jobs show id`, come before those of all. */
@@ -135,6 +164,10 @@ const ARGUMENTS: Readonly<Record<string, Source | 'files' | null>> = {
   snapshot: snapshots,
   blueprint: blueprints,
   tenant: tenants,
+  workbook: workbooks,
+  terminal: terminals,
+  invitation: invitations,
+  month: segments,
   verb: plain(JOB_VERBS),
   file: 'files',
   'create id': null,
@@ -155,18 +188,14 @@ const ARGUMENTS: Readonly<Record<string, Source | 'files' | null>> = {
   'files tables path': paths,
   ...Object.fromEntries(['show', 'results', 'cancel'].map((name) => [`jobs ${name} id`, jobs])),
   ...Object.fromEntries(
-    ['put', 'get', 'delete', 'plan', 'versions', 'check-upgrade', 'dock'].map((name) => [
-      `workbook ${name} id`,
-      workbooks,
-    ]),
+    ['put', 'get', 'delete', 'plan', 'versions', 'check-upgrade'].map((name) => [`workbook ${name} id`, workbooks]),
   ),
+  'keys revoke id': keys,
+  ...Object.fromEntries(['set', 'sessions', 'sign-out'].map((name) => [`people ${name} id`, people])),
   ...Object.fromEntries(
-    ['keys revoke', 'people set', 'people sessions', 'people sign-out'].map((c) => [`${c} id`, null]),
-  ),
-  ...Object.fromEntries(
-    ['show', 'change', 'on', 'off', 'test', 'deliveries', 'resend', 'rotate', 'remove'].map((c) => [
-      `webhook ${c} id`,
-      null,
+    ['show', 'change', 'on', 'off', 'test', 'deliveries', 'resend', 'rotate', 'remove'].map((name) => [
+      `webhook ${name} id`,
+      webhooks,
     ]),
   ),
 };
@@ -177,7 +206,8 @@ function pathOfCommand(command: Command): string {
   return parent === null || parent.parent === null ? command.name() : `${pathOfCommand(parent)} ${command.name()}`;
 }
 
-function sourceOf({ place, command }: Expected): Source | 'files' | null {
+/** Where the words for a place come from; null where anything may stand. */
+export function sourceOf({ place, command }: Pick<Expected, 'place' | 'command'>): Source | 'files' | null {
   if (place === null) return null;
   const help = command.createHelp();
   if (place === 'command') {
@@ -187,7 +217,12 @@ function sourceOf({ place, command }: Expected): Source | 'files' | null {
     const options = help.visibleOptions(command);
     return () => options.map(({ long, short, description }) => ({ word: long ?? short ?? '', about: description }));
   }
-  if ('option' in place) return OPTION_VALUES[place.option.long ?? ''] ?? null;
+  if ('option' in place) {
+    const { argChoices, long } = place.option;
+    if (argChoices !== undefined) return plain(argChoices);
+    const own = `${pathOfCommand(command)} ${long}`;
+    return OPTION_VALUES[Object.hasOwn(OPTION_VALUES, own) ? own : (long ?? '')] ?? null;
+  }
   const name = place.argument.name();
   const own = `${pathOfCommand(command)} ${name}`;
   return Object.hasOwn(ARGUMENTS, own) ? (ARGUMENTS[own] ?? null) : (ARGUMENTS[name] ?? null);

@@ -1,5 +1,6 @@
 /** What may stand at the end of a command line, by the tree of commands itself. Asks nobody. */
 import type { Argument, Command, Option } from 'commander';
+import { passesThrough } from '../words-in-order.ts';
 
 /** What may come next. */
 export interface Expected {
@@ -19,10 +20,6 @@ export interface Expected {
 const nameOf = (option: Option): string => option.long ?? option.short ?? '';
 
 const takesValue = (option: Option): boolean => option.required || option.optional;
-
-/** Whether what follows the first argument is another program's, options included. */
-const passesThrough = (command: Command): boolean =>
-  command.registeredArguments.some((argument) => argument.variadic && argument.name() === 'command');
 
 /** Reads the words after the program's name; the last is being typed, and may be empty. */
 export function expectedAt(program: Command, words: readonly string[]): Expected {
@@ -49,7 +46,7 @@ export function expectedAt(program: Command, words: readonly string[]): Expected
       if (below !== undefined) command = below;
       else {
         before.push(word);
-        optionsEnd ||= passesThrough(command);
+        optionsEnd ||= before.length > 1 && passesThrough(command);
       }
     }
   }
