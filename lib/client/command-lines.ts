@@ -6,7 +6,7 @@ import { type CallName, givenEntries, pathValue, type SampleCall, shellWord } fr
 
 interface CommandLine {
   words: string;
-  /** Path parameters, or members of the body with a dot before them, as arguments in their order. */
+  /** Path parameters, or members of the body or the query with a dot before them, as arguments in their order. */
   args?: readonly string[];
   /** Options by the member of the body or the query that they give. */
   options?: Readonly<Record<string, string>>;
@@ -27,6 +27,7 @@ const THRESHOLDS = {
 };
 const SANDBOX = { name: '--name', policy: '--policy', labels: '--label', keep_hot: '--keep-hot', ...THRESHOLDS };
 const SCHEDULE = ['id', 'schedule'];
+const TERMINAL = ['id', 'terminal'];
 const WORKBOOK = { tenant: '--tenant', version: '--version' };
 const SECRET = {
   words: 'secrets set',
@@ -205,6 +206,68 @@ const COMMANDS: Partial<Record<CallName, CommandLine>> = {
   revokeKey: { words: 'keys revoke', args: ['id'] },
   getSettings: { words: 'settings show' },
   patchSettings: { words: 'settings set', options: THRESHOLDS },
+  prefetchInstance: { words: 'prefetch', args: ['id'] },
+  getPlan: { words: 'plan', args: ['id', '.to'] },
+  walkPlan: {
+    words: 'plan',
+    args: ['id', '.to'],
+    options: { ...REASON, force: '--force' },
+    always: ['--run', '--yes'],
+  },
+  startRun: {
+    words: 'run',
+    args: ['id', '.command'],
+    options: { cwd: '--cwd', env: '--env', timeout_ms: '--timeout' },
+    always: ['--detach'],
+  },
+  listRuns: { words: 'runs', args: ['id'], options: PAGE },
+  getRunOutput: { words: 'logs', args: ['id', 'run'] },
+  stopRun: { words: 'stop-run', args: ['id', 'run'] },
+  listTerminals: { words: 'terminals list', args: ['id'] },
+  openTerminal: { words: 'terminals open', args: ['id'] },
+  closeTerminal: { words: 'terminals close', args: TERMINAL },
+  streamTerminal: { words: 'terminals show', args: TERMINAL },
+  typeInTerminal: { words: 'terminals type', args: [...TERMINAL, '.text'], options: { language: '--language' } },
+  interruptTerminal: { words: 'terminals interrupt', args: TERMINAL },
+  clearTerminal: { words: 'terminals clear', args: TERMINAL },
+  queryFiles: { words: 'query', args: ['id', '.sql', '.params'] },
+  compare: { words: 'files compare', args: ['id', '.snapshot'], named: { volume: '--volume' }, options: PAGE },
+  instanceLife: { words: 'life', args: ['id'] },
+  instanceUsage: { words: 'usage', args: ['id'], options: { step: '--step' } },
+  tenantUsage: { words: 'usage', named: { tenant: '--tenant' }, options: { step: '--step' } },
+  serverUsage: { words: 'usage', options: { step: '--step' } },
+  listInstanceShares: { words: 'shares', named: { id: '--sandbox' }, options: PAGE },
+  listInstanceEvents: { words: 'events', named: { id: '--sandbox' }, options: { ...PAGE, type: '--type' } },
+  getSchedule: { words: 'schedule show', args: SCHEDULE },
+  instanceNetwork: { words: 'network show', args: ['id'] },
+  tenantNetwork: { words: 'network list', named: { tenant: '--tenant' } },
+  listWebhooks: { words: 'webhook list', options: { tenant: '--tenant' } },
+  createWebhook: {
+    words: 'webhook add',
+    args: ['.url'],
+    options: { name: '--name', tenant: '--tenant', types: '--types' },
+  },
+  getWebhook: { words: 'webhook show', args: ['id'] },
+  deleteWebhook: { words: 'webhook remove', args: ['id'] },
+  rotateWebhookSecret: { words: 'webhook rotate', args: ['id'] },
+  testWebhook: { words: 'webhook test', args: ['id'] },
+  listWebhookDeliveries: { words: 'webhook deliveries', args: ['id'], options: { ...PAGE, state: '--state' } },
+  resendDelivery: { words: 'webhook resend', args: ['id', 'delivery'] },
+  wakeTimes: { words: 'wakes', options: { days: '--days' } },
+  previewThresholds: { words: 'settings preview', options: { tenant: '--tenant', ...THRESHOLDS } },
+  simulate: {
+    words: 'settings simulate',
+    options: {
+      tenant: '--tenant',
+      idle_to_suspend_s: '--idle-to-suspend',
+      idle_to_freeze_s: '--idle-to-freeze',
+      days: '--days',
+    },
+  },
+  storage: { words: 'storage show' },
+  checkStorage: { words: 'storage check', args: ['.what'] },
+  readiness: { words: 'health' },
+  metrics: { words: 'metrics' },
 };
 
 /** One option with its value, or null when the command cannot say it. */
@@ -216,6 +279,11 @@ function optionWords(option: string, name: string, value: unknown): string[] | n
   if (Array.isArray(value)) return [option, value.join(',')];
   if (typeof value === 'object') return Object.entries(value).flatMap(([key, each]) => [option, `${key}=${each}`]);
   return [option, String(value)];
+}
+
+/** The name of the command that does a call, whatever is asked of it; null for a call that needs other words. */
+export function commandNameOf(name: CallName): string | null {
+  return COMMANDS[name]?.words ?? null;
 }
 
 /** The words of the command that does the call, after `winterdock`; null when none does exactly that. */
@@ -236,8 +304,8 @@ export function commandWords(call: SampleCall): string[] | null {
   const positional = args.flatMap((arg) => {
     if (arg === 'file') return [`/${pathValue(call, 'volume')}/${pathValue(call, 'path').replace(/^\//, '')}`];
     if (!arg.startsWith('.')) return [pathValue(call, arg)];
-    const value = body[arg.slice(1)];
-    return value === undefined ? [] : [String(value)];
+    const value = body[arg.slice(1)] ?? call.query?.[arg.slice(1)];
+    return value === undefined ? [] : [value].flat().map(String);
   });
   return [...words.split(' '), ...optional, ...positional];
 }

@@ -5,6 +5,7 @@
  */
 import type { Command } from 'commander';
 import { ApiError, type WinterdockClient } from '../../client/client.ts';
+import { STATES } from '../../lifecycle/states.ts';
 import { JOB_VERBS } from '../../lifecycle/verb-plan.ts';
 import { WAIT_CONDITIONS } from '../commands/wait.ts';
 import { readLogins } from '../saved-logins.ts';
@@ -185,6 +186,10 @@ const ARGUMENTS: Readonly<Record<string, Source | 'files' | null>> = {
   'files mv from': paths,
   'files mv to': paths,
   'files put path': paths,
+  'files mkdir path': paths,
+  'files rmdir path': paths,
+  'plan state': plain(STATES),
+  'storage check what': plain(['registry', 'drawers']),
   'files tables path': paths,
   ...Object.fromEntries(['show', 'results', 'cancel'].map((name) => [`jobs ${name} id`, jobs])),
   ...Object.fromEntries(
