@@ -102,6 +102,8 @@ export const keys = sqliteTable(
     created: integer('created').notNull(),
     createdBy: text('created_by').notNull(),
     expires: integer('expires'),
+    /** The longest time that its calls may ask for; null: its tenant's, or the policy's. */
+    maxCallSeconds: integer('max_call_s'),
     lastUsed: integer('last_used'),
     revoked: integer('revoked'),
   },

@@ -15,6 +15,8 @@ export const tenants = sqliteTable('tenants', {
   maxDailyCpuSeconds: integer('max_daily_cpu_s'),
   /** The longest time of a run; null: the server's. */
   maxRunSeconds: integer('max_run_s'),
+  /** The longest time that a call may ask for; null: its policy's. */
+  maxCallSeconds: integer('max_call_s'),
 });
 
 /**

@@ -12,7 +12,7 @@ export interface ApiKeys {
   check(presented: string): Promise<KeyRow | null>;
   /** Makes a key. The second member is the key itself, which is not stored. */
   make(
-    input: Pick<NewKey, 'name' | 'role' | 'tenant' | 'createdBy' | 'expires'>,
+    input: Pick<NewKey, 'name' | 'role' | 'tenant' | 'createdBy' | 'expires' | 'maxCallSeconds'>,
     ledger: (row: NewKey) => LedgerEntry,
   ): Promise<[KeyRow, string]>;
   get(id: string): Promise<KeyRow | null>;

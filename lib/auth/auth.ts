@@ -71,7 +71,7 @@ const FINGERPRINT_LENGTH = 16;
 const BEARER = /^Bearer ([\x21-\x7e]{1,1024}) *$/i;
 
 /** Who a key or a session belongs to. */
-type Identity = Pick<Caller, 'actor' | 'role' | 'tenants' | 'session'> & {
+type Identity = Pick<Caller, 'actor' | 'role' | 'tenants' | 'session' | 'maxCallSeconds'> & {
   /** When the session was opened, and when its access ends, in epoch milliseconds; null: never. */
   madeMs: number;
   until: number | null;
@@ -179,6 +179,7 @@ export function createAuth(options: {
       role,
       tenants: row.tenant === null ? null : [row.tenant],
       session: null,
+      ...(row.maxCallSeconds === null ? {} : { maxCallSeconds: row.maxCallSeconds }),
       madeMs: row.created * 1000,
       until: row.expires === null ? null : row.expires * 1000,
     };
@@ -224,9 +225,9 @@ export function createAuth(options: {
     async callerFromHeaders(headers, { via = 'api', requestId, address = null } = {}) {
       const identity = await identityOf(headers, address);
       if (identity === null) return null;
-      const { actor, role, tenants, session, madeMs, until } = identity;
-      if (until !== null && session !== null && isOver({ madeMs, untilMs: until }, Date.now())) return null;
-      const caller: Caller = { actor, via, requestId: requestId ?? randomUUID(), role, tenants, address, session };
+      const { madeMs, until, ...who } = identity;
+      if (until !== null && who.session !== null && isOver({ madeMs, untilMs: until }, Date.now())) return null;
+      const caller: Caller = { ...who, via, requestId: requestId ?? randomUUID(), address };
       if (until !== null) expiries.set(caller, until);
       return caller;
     },

@@ -15,4 +15,6 @@ export interface Caller {
   address: string | null;
   /** The id of the session that signed the request in, or null for a key. */
   session: string | null;
+  /** Seconds that its calls may ask for at most; absent: what the tenant or the policy allows. */
+  maxCallSeconds?: number;
 }

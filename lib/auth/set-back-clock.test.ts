@@ -49,7 +49,13 @@ test('sessions, links, invitations and keys that end are over when they were mad
   const cookie = await admin();
   const link = tokenOf(await auth.signInLink());
   const { token } = await invite();
-  const input = { name: 'a program', role: 'viewer', tenant: null, createdBy: 'key:admin' } as const;
+  const input = {
+    name: 'a program',
+    role: 'viewer',
+    tenant: null,
+    maxCallSeconds: null,
+    createdBy: 'key:admin',
+  } as const;
   const make = async (expires: number | null) => (await auth.keys.make({ ...input, expires }, () => entry()))[1];
   const [ending, lasting] = [await make(Math.floor((Date.now() + DAY) / 1000)), await make(null)];
   const access = async () => ({

@@ -159,6 +159,7 @@ const COMMANDS: Partial<Record<CallName, CommandLine>> = {
       max_active: '--max-active',
       max_bytes: '--max-bytes',
       max_daily_cpu_s: '--max-daily-cpu',
+      max_call_s: '--max-call',
       max_run_s: '--max-run',
       ...THRESHOLDS,
     },

@@ -99,6 +99,10 @@ export type ComponentCallAnswer = {
 export type ComponentCallInput = {
   /** The inputs by their names. */
   input?: Record<string, unknown> | undefined;
+  /**
+   * Milliseconds of the whole call; more than `WB_MAX_CALL_MS` is refused. One component has no more of it than an
+   * `exec` may ask for.
+   */
   timeout_ms?: number | undefined;
 };
 
@@ -166,6 +170,7 @@ export type CreatedKey = {
   /** The name of the person or key; null for one without a name, or that is gone. */
   created_by_name: string | null;
   expires: number | null;
+  max_call_s: number | null;
   last_used: number | null;
   key: string;
 };
@@ -326,8 +331,9 @@ export type EvalInput = {
   code: string;
   encoding?: 'base64' | undefined;
   /**
-   * Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5 000. More than
-   * `WB_MAX_CALL_MS` or the policy (60 000 with those two) allows is refused.
+   * Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5 000. More is refused
+   * than `WB_MAX_CALL_MS` and the policy (60 000 with those two) allow, in whose place `max_call_s` of the tenant or of
+   * the key may stand.
    */
   timeout_ms?: number | undefined;
 };
@@ -420,8 +426,9 @@ export type ExecInput = {
   stdin_base64?: string | undefined;
   encoding?: 'base64' | undefined;
   /**
-   * Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5 000. More than
-   * `WB_MAX_CALL_MS` or the policy (60 000 with those two) allows is refused.
+   * Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5 000. More is refused
+   * than `WB_MAX_CALL_MS` and the policy (60 000 with those two) allow, in whose place `max_call_s` of the tenant or of
+   * the key may stand.
    */
   timeout_ms?: number | undefined;
 };
@@ -840,6 +847,7 @@ export type Key = {
   /** The name of the person or key; null for one without a name, or that is gone. */
   created_by_name: string | null;
   expires: number | null;
+  max_call_s: number | null;
   last_used: number | null;
 };
 
@@ -848,6 +856,7 @@ export type KeyInput = {
   role: 'admin' | 'operator' | 'support' | 'viewer' | 'tenant';
   tenant?: string | undefined;
   expires?: number | null | undefined;
+  max_call_s?: number | null | undefined;
 };
 
 export type LedgerHead = {
@@ -1737,6 +1746,7 @@ export type Tenant = {
   idle_to_suspend_s: number | null;
   idle_to_freeze_s: number | null;
   max_run_s: number | null;
+  max_call_s: number | null;
   thresholds: {
     hot_to_warm_s: number;
     idle_to_suspend_s: number;
@@ -1842,6 +1852,7 @@ export type TenantPatchInput = {
   max_daily_cpu_s?: number | null | undefined;
   /** The longest time of a run, in place of `WB_MAX_RUN`. Null takes it away. */
   max_run_s?: number | null | undefined;
+  max_call_s?: number | null | undefined;
 };
 
 export type TenantUsage = {
@@ -2122,6 +2133,10 @@ export type WorkflowCallAnswer = {
 export type WorkflowCallInput = {
   /** The inputs by their names. */
   input?: Record<string, unknown> | undefined;
+  /**
+   * Milliseconds of the whole call; more than `WB_MAX_CALL_MS` is refused. One component has no more of it than an
+   * `exec` may ask for.
+   */
   timeout_ms?: number | undefined;
   world?: string | undefined;
 };

@@ -1,17 +1,14 @@
 /** Operations that run code in a sandbox: exec, eval, and the attachments that keep one awake for a terminal. */
 import type { Caller } from '../auth/caller.ts';
-import type { Config } from '../base/config.ts';
-import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { AttachmentAnswer, EvalAnswer, EvalInput, ExecAnswer, ExecInput } from '../contract/schema.ts';
-import { LEAST_LONGEST_MS, profileOf } from '../instance/policies.ts';
 import type { State } from '../lifecycle/states.ts';
-import type { Registry } from '../registry/registry.ts';
 import type { Runs } from '../runs/runs.ts';
 import { LEASE_SECONDS } from '../sessions/attachments.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { auditContextOf } from './audit-context.ts';
 import { type OutputPiece, outputsOf, pieceOf } from './call-output.ts';
+import { allowedTime, type CallTimeParts, longestFor } from './call-time.ts';
 
 export interface CallOperations {
   exec(
@@ -36,28 +33,10 @@ export interface CallOperations {
 export function callOperations(parts: {
   sessions: Sessions;
   runs: Runs;
-  registry: Pick<Registry, 'instances'>;
-  config: Pick<Config, 'maxCallMs'>;
+  registry: CallTimeParts['registry'];
+  config: CallTimeParts['config'];
 }): CallOperations {
   const { sessions, runs } = parts;
-
-  /** The longest time that a call of a sandbox may ask for, in milliseconds; null for a sandbox that is not there. */
-  const longestMs = async (id: InstanceId): Promise<number | null> => {
-    const row = await parts.registry.instances.get(id);
-    return row && Math.min(profileOf(row.policy).longestMs, parts.config.maxCallMs);
-  };
-
-  /** Throws `validation` for a longer time than a call of this sandbox may ask for. */
-  const requireTime = async (id: InstanceId, timeoutMs: number | undefined) => {
-    // Every policy allows that much.
-    if (timeoutMs === undefined || timeoutMs <= Math.min(LEAST_LONGEST_MS, parts.config.maxCallMs)) return;
-    const most = await longestMs(id);
-    if (most === null || timeoutMs <= most) return;
-    throw new WinterdockError('validation', `A call in "${id}" may take ${most} ms at most.`, {
-      hint: 'Its policy and WB_MAX_CALL_MS say how long. A run (POST /instances/:id/runs) may take longer.',
-      extra: { errors: [{ path: 'timeout_ms', message: `must be at most ${most}` }] },
-    });
-  };
 
   return {
     async exec(
@@ -66,8 +45,8 @@ export function callOperations(parts: {
       { command, cwd, env, encoding, timeout_ms: timeoutMs, ...input },
       { onOutput, isLongest = false, ...options } = {},
     ) {
-      await requireTime(id, timeoutMs);
-      const time = { timeoutMs: isLongest ? ((await longestMs(id)) ?? undefined) : timeoutMs };
+      const asked = isLongest ? ((await longestFor(parts, caller, id)) ?? undefined) : timeoutMs;
+      const time = await allowedTime(parts, caller, id, asked);
       const request = { command, cwd, env, stdin: stdinOf(input), ...time };
       const audit = auditContextOf(caller);
       const done = await sessions.exec(id, request, audit, {
@@ -87,10 +66,9 @@ export function callOperations(parts: {
     },
 
     async eval(caller, id, { language, code, encoding, timeout_ms: timeoutMs }, signal) {
-      await requireTime(id, timeoutMs);
       const done = await sessions.eval(
         id,
-        { language, code, timeoutMs },
+        { language, code, ...(await allowedTime(parts, caller, id, timeoutMs)) },
         auditContextOf(caller),
         signal ? { signal } : {},
       );

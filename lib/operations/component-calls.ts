@@ -10,6 +10,7 @@ import type {
 import type { Sessions, WakeReport } from '../sessions/sessions.ts';
 import type { ComponentResult, NamedLog, WorkbookCallOptions, WorkbookCallOutcome } from '../sessions/workbook-call.ts';
 import { auditContextOf } from './audit-context.ts';
+import { type CallTimeParts, longestFor, requireAtMost } from './call-time.ts';
 
 export interface ComponentCallOperations {
   /** Calls one component, by its name or path. */
@@ -29,10 +30,20 @@ export interface ComponentCallOperations {
   ): Promise<WorkflowCallAnswer>;
 }
 
-export function componentCallOperations({ sessions }: { sessions: Sessions }): ComponentCallOperations {
+export function componentCallOperations(parts: CallTimeParts & { sessions: Sessions }): ComponentCallOperations {
+  const { sessions, config } = parts;
+
+  /** The whole may take what the server allows; what one of them may take is looked up. */
+  const timeOf = async (caller: Caller, id: InstanceId, timeoutMs: number | undefined) => {
+    if (timeoutMs === undefined) return {};
+    requireAtMost(timeoutMs, config.maxCallMs, id);
+    return { timeoutMs, longestMs: (await longestFor(parts, caller, id)) ?? undefined };
+  };
+
   return {
     async callComponent(caller, id, component, { input, timeout_ms: timeoutMs }, options = {}) {
-      const outcome = await sessions.callWorkbook(id, { component, input, timeoutMs }, auditContextOf(caller), options);
+      const call = { component, input, ...(await timeOf(caller, id, timeoutMs)) };
+      const outcome = await sessions.callWorkbook(id, call, auditContextOf(caller), options);
       const [result] = outcome.components;
       if (result === undefined) throw new Error('A call of a component has no result.');
       const { output, error } = componentAnswer(result);
@@ -40,7 +51,7 @@ export function componentCallOperations({ sessions }: { sessions: Sessions }): C
     },
 
     async callWorkflow(caller, id, { input, timeout_ms: timeoutMs, world }, options = {}) {
-      const call = { component: null, world, input, timeoutMs };
+      const call = { component: null, world, input, ...(await timeOf(caller, id, timeoutMs)) };
       const outcome = await sessions.callWorkbook(id, call, auditContextOf(caller), options);
       return { outputs: outcome.outputs, components: outcome.components.map(componentAnswer), ...answerOf(outcome) };
     },

@@ -32,13 +32,13 @@ export function keyOperations(parts: { auth: { keys: ApiKeys; actors: ActorDirec
   return {
     listKeys: async () => withActorNames(actors, 'created_by', (await keys.list()).map(keyOf)),
 
-    async createKey(caller, { name, role, tenant = null, expires = null }) {
+    async createKey(caller, { name, role, tenant = null, expires = null, max_call_s: maxCallSeconds = null }) {
       if (expires !== null && expires <= epochSeconds(parts.clock)) {
         throw new WinterdockError('validation', 'expires: must be in the future', {
           extra: { errors: [{ path: 'expires', message: 'must be in the future' }] },
         });
       }
-      const values = { name, role, tenant, expires, createdBy: caller.actor };
+      const values = { name, role, tenant, expires, maxCallSeconds, createdBy: caller.actor };
       const [row, key] = await keys.make(values, ({ id }) =>
         entry(caller, 'key.created', `${prefixOf(id)}: ${wordsOf(role, tenant)}`, tenant),
       );
@@ -62,6 +62,7 @@ function keyOf({
   created,
   createdBy,
   expires,
+  maxCallSeconds,
   lastUsed,
 }: KeyRow): Omit<Key, 'created_by_name'> {
   return {
@@ -73,6 +74,7 @@ function keyOf({
     created,
     created_by: createdBy,
     expires,
+    max_call_s: maxCallSeconds,
     last_used: lastUsed,
   };
 }

@@ -23,6 +23,7 @@ import { VOLUMES } from '../vfs/volumes.ts';
 import { type DockedInstance, DockedPlans, findScheduled } from '../workbooks/docked.ts';
 import { withActorName, withActorNames } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
+import { allowedTime } from './call-time.ts';
 import type { ListPage } from './list-page.ts';
 
 /** How often an edit is tried again when the schedule fires at the same time. */
@@ -45,7 +46,7 @@ export function scheduleOperations(parts: {
   scheduler: Pick<Scheduler, 'changed' | 'run'>;
   clock: Clock;
   auth: { actors: ActorDirectory };
-  config: Pick<Config, 'scheduleSpreadSeconds' | 'schedulesPerSandbox' | 'schedulesPerTenant'>;
+  config: Pick<Config, 'maxCallMs' | 'scheduleSpreadSeconds' | 'schedulesPerSandbox' | 'schedulesPerTenant'>;
 }): ScheduleOperations {
   const { registry, scheduler, clock, config } = parts;
   const { actors } = parts.auth;
@@ -103,6 +104,7 @@ export function scheduleOperations(parts: {
       const instance = await requireInstance({ registry }, id);
       const { tenant } = instance;
       const { command, component, cron = null, at = null, repeat = null, timezone = 'UTC' } = input;
+      await allowedTime(parts, caller, id, input.timeout_ms ?? undefined);
       const timing: Rows.ScheduleTiming = { cron, at, repeat, timezone };
       requireTiming(timing);
       const schedule: Rows.NewSchedule = {
@@ -132,6 +134,7 @@ export function scheduleOperations(parts: {
     getSchedule: async (caller, id, schedule) => scheduleOf(await rowOf(id, schedule), caller),
 
     async patchSchedule(caller, id, schedule, input) {
+      await allowedTime(parts, caller, id, input.timeout_ms ?? undefined);
       const row = await compareAndSet(id, schedule, async (before) => {
         const { paused, ...rest } = input;
         if (before.source === 'workbook' && Object.values(rest).some((value) => value !== undefined)) {

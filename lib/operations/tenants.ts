@@ -40,7 +40,7 @@ export interface TenantOperations {
   ): Promise<{ plan: TenantForgetPlan } | { started: ForgettingStarted }>;
 }
 
-const QUOTA_NAMES = ['max_sandboxes', 'max_active', 'max_bytes', 'max_daily_cpu_s', 'max_run_s'] as const;
+const QUOTA_NAMES = ['max_sandboxes', 'max_active', 'max_bytes', 'max_daily_cpu_s', 'max_run_s', 'max_call_s'] as const;
 const NO_COUNTS = { created: 0, active: 0, suspended: 0, frozen: 0, archived: 0, deleted: 0 };
 
 export function tenantOperations(parts: {
@@ -156,6 +156,7 @@ function tenantOf(
     idle_to_suspend_s: thresholds.idleToSuspendSeconds,
     idle_to_freeze_s: thresholds.idleToFreezeSeconds,
     max_run_s: quotas.maxRunSeconds,
+    max_call_s: quotas.maxCallSeconds,
     thresholds: {
       hot_to_warm_s: applied.hotToWarmSeconds,
       idle_to_suspend_s: applied.idleToSuspendSeconds,
@@ -173,13 +174,14 @@ function tenantOf(
 
 /** The quotas that a patch changes. */
 function quotasPatch(patch: TenantPatch): Partial<QuotaLimits> {
-  const { max_sandboxes, max_active, max_bytes, max_daily_cpu_s, max_run_s } = patch;
+  const { max_sandboxes, max_active, max_bytes, max_daily_cpu_s, max_run_s, max_call_s } = patch;
   return {
     ...(max_sandboxes === undefined ? {} : { maxSandboxes: max_sandboxes }),
     ...(max_active === undefined ? {} : { maxActive: max_active }),
     ...(max_bytes === undefined ? {} : { maxBytes: max_bytes }),
     ...(max_daily_cpu_s === undefined ? {} : { maxDailyCpuSeconds: max_daily_cpu_s }),
     ...(max_run_s === undefined ? {} : { maxRunSeconds: max_run_s }),
+    ...(max_call_s === undefined ? {} : { maxCallSeconds: max_call_s }),
   };
 }
 

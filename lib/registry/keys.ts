@@ -14,6 +14,8 @@ export interface NewKey {
   createdBy: string;
   /** When it expires; null: never. */
   expires: number | null;
+  /** Seconds that its calls may ask for at most; null: what the tenant or the policy allows. */
+  maxCallSeconds: number | null;
 }
 
 export interface KeyRow extends NewKey {

@@ -12,6 +12,8 @@ export interface QuotaLimits {
   maxDailyCpuSeconds: number | null;
   /** The longest time of a run; null: the server's. */
   maxRunSeconds: number | null;
+  /** The longest time that a call may ask for; null: its policy's. */
+  maxCallSeconds: number | null;
 }
 
 export const NO_QUOTAS: QuotaLimits = {
@@ -20,6 +22,7 @@ export const NO_QUOTAS: QuotaLimits = {
   maxBytes: null,
   maxDailyCpuSeconds: null,
   maxRunSeconds: null,
+  maxCallSeconds: null,
 };
 
 export interface TenantRow {
@@ -52,6 +55,8 @@ export interface QuotaStore {
   set(tenant: string, patch: Partial<QuotaLimits>, ledger: LedgerEntry): Promise<QuotaLimits>;
   /** The tenant's own longest time of a run, in seconds; null: none. */
   maxRunSeconds(tenant: string): Promise<number | null>;
+  /** The tenant's own longest time of a call, in seconds; null: none. */
+  maxCallSeconds(tenant: string): Promise<number | null>;
   /** Bytes that a tenant may still add; null without a limit, 0 when it has more than it may. */
   bytesLeft(tenant: string): Promise<number | null>;
   /**

@@ -27,7 +27,10 @@ export interface Executed extends ScheduledOutcome {
 
 export type SandboxCalls = Pick<Sessions, 'callWorkbook' | 'exec' | 'read' | 'write'>;
 
-type Action = Pick<ScheduleRow, 'instance' | 'target' | 'action' | 'input' | 'timeoutMs'>;
+type Action = Pick<ScheduleRow, 'instance' | 'target' | 'action' | 'input' | 'timeoutMs'> & {
+  /** What its `timeoutMs` may be now; undefined: what the policy allows. */
+  longestMs?: number | undefined;
+};
 type Outcome = Pick<Executed, 'error' | 'exitCode' | 'output'>;
 
 /**
@@ -62,11 +65,11 @@ type CallOptions = Parameters<Sessions['exec']>[3];
 
 async function runCommand(
   sessions: SandboxCalls,
-  { instance, action, timeoutMs }: Action,
+  { instance, action, timeoutMs, longestMs }: Action,
   audit: AuditContext,
   options: CallOptions,
 ): Promise<Outcome> {
-  const done = await sessions.exec(instance, { command: action, ...timeoutOf(timeoutMs) }, audit, options);
+  const done = await sessions.exec(instance, { command: action, ...timeOf(timeoutMs, longestMs) }, audit, options);
   const { exitCode } = done;
   const output = endOf(`${done.stdout}${done.stderr}`);
   if (done.timedOut) return { error: 'The command ran out of time.', exitCode, output };
@@ -76,14 +79,14 @@ async function runCommand(
 /** Calls a component, or runs a world. What a component said of its failure stays in the sandbox's own log. */
 async function callComponents(
   sessions: SandboxCalls,
-  { instance, target, action, input, timeoutMs }: Action,
+  { instance, target, action, input, timeoutMs, longestMs }: Action,
   audit: AuditContext,
   options: CallOptions,
 ): Promise<Outcome> {
   const called = target === 'world' ? { component: null, world: action } : { component: action };
   const done = await sessions.callWorkbook(
     instance,
-    { ...called, input: input ?? {}, ...timeoutOf(timeoutMs) },
+    { ...called, input: input ?? {}, ...timeOf(timeoutMs, longestMs) },
     audit,
     options,
   );
@@ -94,7 +97,10 @@ async function callComponents(
   return { ...outcome, error: `The component "${failed.path}" failed: ${failed.error?.kind ?? 'component'}.` };
 }
 
-const timeoutOf = (timeoutMs: number | null) => (timeoutMs === null ? {} : { timeoutMs });
+const timeOf = (timeoutMs: number | null, longestMs: number | undefined) => ({
+  ...(timeoutMs === null ? {} : { timeoutMs }),
+  ...(longestMs === undefined ? {} : { longestMs }),
+});
 
 function isUnbegun(error: unknown): boolean {
   if (!isWinterdockError(error)) return false;

@@ -21,6 +21,7 @@ import type {
   ScheduleRunRow,
 } from '../registry/schedules.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
+import { longestCallMs } from '../sessions/longest-call.ts';
 import type { AuditContext } from '../sessions/sessions.ts';
 import { armingAfter, type EndedRun } from './arming.ts';
 import { type Executed, execute, logFiring, type SandboxCalls } from './execution.ts';
@@ -34,10 +35,10 @@ const AGAIN_MS = 1000;
 export type ScheduleStep = 'schedule:begun' | 'schedule:ran' | 'schedule:recorded';
 
 export interface FiringParts {
-  config: Pick<Config, 'scheduleSpreadSeconds'>;
+  config: Pick<Config, 'maxCallMs' | 'scheduleSpreadSeconds'>;
   clock: Clock;
   log: Logger;
-  registry: Pick<Registry, 'facts' | 'instances' | 'schedules'>;
+  registry: Pick<Registry, 'facts' | 'instances' | 'quotas' | 'schedules'>;
   sessions: SandboxCalls;
   room: Pick<ScheduleRoom, 'noteUse' | 'wait'>;
   /** Places for wakes that nobody waits for. */
@@ -91,8 +92,10 @@ export class Firing {
     audit: AuditContext,
     release: (() => void) | null,
   ): Promise<void> {
-    const { log, room, sessions, observe, clock } = this.#parts;
-    const executed = await execute(sessions, row, audit, {
+    const { log, registry, room, sessions, observe, clock } = this.#parts;
+    const instance = row.timeoutMs === null ? null : await registry.instances.get(row.instance);
+    const longestMs = instance === null ? undefined : await longestCallMs(this.#parts, instance);
+    const executed = await execute(sessions, { ...row, longestMs }, audit, {
       makesRoom: release === null,
       onWoken: release ?? (() => {}),
     });

@@ -38,8 +38,8 @@ const WAITING_PAUSE_MS = 1000;
 const DOCKING: ReadonlySet<string> = new Set(['instance.created', 'instance.docked', 'instance.imported']);
 
 export interface SchedulerParts extends Omit<FiringParts, 'wakes'> {
-  config: Pick<Config, 'scheduleSpreadSeconds' | 'schedulesPerSandbox' | 'schedulesPerTenant' | 'tickMs'>;
-  registry: Pick<Registry, 'commitEvents' | 'facts' | 'instances' | 'ledger' | 'schedules' | 'workbooks'>;
+  config: Pick<Config, 'maxCallMs' | 'scheduleSpreadSeconds' | 'schedulesPerSandbox' | 'schedulesPerTenant' | 'tickMs'>;
+  registry: Pick<Registry, 'commitEvents' | 'facts' | 'instances' | 'ledger' | 'quotas' | 'schedules' | 'workbooks'>;
 }
 
 export class Scheduler {

@@ -41,7 +41,7 @@ export class ComponentRequests {
   async prepare(runtime: SandboxRuntime, call: WorkbookCall, trigger: string): Promise<PreparedCall> {
     const docked = await this.#planFor(runtime);
     const { plan, version, id } = docked;
-    const { component, input = {}, timeoutMs } = call;
+    const { component, input = {}, timeoutMs, longestMs } = call;
     const { steps, outputs } =
       component === null ? this.#stepsOf(requireWorld(plan, call.world), input) : this.#single(plan, component);
     const request: ComponentsRequest = {
@@ -50,6 +50,7 @@ export class ComponentRequests {
       input: JSON.stringify(input),
       trigger,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(longestMs === undefined ? {} : { longestMs }),
     };
     return { request, paths: steps.map((step) => step.component.path), outputs, docked };
   }

@@ -11,6 +11,8 @@ export interface WorkbookCall {
   world?: string | undefined;
   input?: Record<string, unknown> | undefined;
   timeoutMs?: number | undefined;
+  /** Milliseconds that one component may have of it; default: what the policy allows. */
+  longestMs?: number | undefined;
 }
 
 /** The result of one component of a call. */

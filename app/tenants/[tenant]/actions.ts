@@ -24,13 +24,14 @@ export async function setLimits(tenant: string, _previous: LimitsState, form: Fo
   if (!slugSchema.safeParse(tenant).success) return { values, errors, outcome: null };
   const { operations } = getHost();
   try {
-    const { quotas, max_run_s: maxRun } = await operations.getTenant(caller, tenant);
+    const { quotas, max_run_s: maxRun, max_call_s: maxCall } = await operations.getTenant(caller, tenant);
     const now = {
       max_sandboxes: quotas.max_sandboxes.limit,
       max_active: quotas.max_active.limit,
       max_bytes: quotas.max_bytes.limit,
       max_daily_cpu_s: quotas.max_daily_cpu_s.limit,
       max_run_s: maxRun,
+      max_call_s: maxCall,
     };
     const changed: TenantPatch = Object.fromEntries(
       LIMITS.filter((name) => parsed.data[name] !== now[name]).map((name) => [name, parsed.data[name]]),

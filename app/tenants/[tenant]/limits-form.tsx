@@ -12,6 +12,7 @@ const FIELDS: readonly [name: Limit, title: string, placeholder: string][] = [
   ['max_bytes', 'Bytes at most', 'no limit'],
   ['max_daily_cpu_s', 'Processor time a day', 'no limit'],
   ['max_run_s', 'Time of a run at most', 'as for all'],
+  ['max_call_s', 'Time of a call at most', 'as its policy'],
 ];
 
 /** `present`: the present limits as text. */
@@ -19,7 +20,7 @@ export function LimitsForm({ present, action }: { present: LimitsState['values']
   const [{ values, errors, outcome }, submit] = useActionState(action, { values: {}, errors: {}, outcome: null });
   return (
     <form action={submit} className="grid gap-4" noValidate>
-      <div className="grid items-start gap-x-10 gap-y-4 sm:grid-cols-2 lg:grid-cols-5">
+      <div className="grid items-start gap-x-10 gap-y-4 sm:grid-cols-2 lg:grid-cols-3 xl:grid-cols-6">
         {FIELDS.map(([name, title, placeholder]) => {
           const value = values[name] ?? present[name] ?? '';
           return (

@@ -10,6 +10,7 @@ test('typed limits become numbers, empty ones null', () => {
     max_bytes: 500_000_000,
     max_daily_cpu_s: 7200,
     max_run_s: null,
+    max_call_s: null,
   });
 });
 

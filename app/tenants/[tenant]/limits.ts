@@ -4,7 +4,14 @@ import { parseDuration, parseSize } from '#components/ui/amounts.ts';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { TenantPatch } from '#lib/contract/schema.ts';
 
-export const LIMITS = ['max_sandboxes', 'max_active', 'max_bytes', 'max_daily_cpu_s', 'max_run_s'] as const;
+export const LIMITS = [
+  'max_sandboxes',
+  'max_active',
+  'max_bytes',
+  'max_daily_cpu_s',
+  'max_run_s',
+  'max_call_s',
+] as const;
 export type Limit = (typeof LIMITS)[number];
 
 export interface LimitsState {
@@ -23,6 +30,7 @@ const READ: Readonly<Record<Limit, { of: (text: string) => number | null; like: 
   max_bytes: { of: parseSize, like: 'a size, like 500 MB' },
   max_daily_cpu_s: { of: parseDuration, like: 'a time, like 30 min or 2 h' },
   max_run_s: { of: parseDuration, like: 'a time, like 30 min or 2 h' },
+  max_call_s: { of: parseDuration, like: 'a time, like 5 min' },
 };
 
 /** Parses typed limits; an empty one removes the limit. Complaints are by field. */

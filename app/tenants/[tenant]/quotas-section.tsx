@@ -24,7 +24,7 @@ function Meters({ quotas }: Pick<Tenant, 'quotas'>) {
 }
 
 /** The present limits as text for the form: '' where there is none. */
-function limitsAsText({ quotas, max_run_s: maxRun }: Tenant) {
+function limitsAsText({ quotas, max_run_s: maxRun, max_call_s: maxCall }: Tenant) {
   const text = (limit: number | null, words: (limit: number) => string) => (limit === null ? '' : words(limit));
   return {
     max_sandboxes: text(quotas.max_sandboxes.limit, String),
@@ -32,6 +32,7 @@ function limitsAsText({ quotas, max_run_s: maxRun }: Tenant) {
     max_bytes: text(quotas.max_bytes.limit, exactSize),
     max_daily_cpu_s: text(quotas.max_daily_cpu_s.limit, exactDuration),
     max_run_s: text(maxRun, exactDuration),
+    max_call_s: text(maxCall, exactDuration),
   };
 }
 
@@ -55,6 +56,7 @@ export function QuotasSection({ tenant, whyNotSet }: { tenant: Tenant; whyNotSet
               max_bytes: 'size',
               max_daily_cpu_s: 'length',
               max_run_s: 'length',
+              max_call_s: 'length',
             }}
             onlyChanged
           >

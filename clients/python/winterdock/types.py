@@ -132,6 +132,8 @@ class ComponentCallAnswer(_ComponentCallAnswerRequired, total=False):
 class ComponentCallInput(TypedDict, total=False):
     #: The inputs by their names.
     input: Dict[str, Any]
+    #: Milliseconds of the whole call; more than `WB_MAX_CALL_MS` is refused. One component has no
+    #: more of it than an `exec` may ask for.
     timeout_ms: int
 
 
@@ -198,6 +200,7 @@ class CreatedKey(TypedDict):
     #: The name of the person or key; null for one without a name, or that is gone.
     created_by_name: Optional[str]
     expires: Optional[int]
+    max_call_s: Optional[int]
     last_used: Optional[int]
     key: str
 
@@ -390,7 +393,8 @@ class _EvalInputRequired(TypedDict):
 class EvalInput(_EvalInputRequired, total=False):
     encoding: Literal["base64"]
     #: Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5
-    #: 000. More than `WB_MAX_CALL_MS` or the policy (60 000 with those two) allows is refused.
+    #: 000. More is refused than `WB_MAX_CALL_MS` and the policy (60 000 with those two) allow, in
+    #: whose place `max_call_s` of the tenant or of the key may stand.
     timeout_ms: int
 
 
@@ -480,7 +484,8 @@ class ExecInput(_ExecInputRequired, total=False):
     stdin_base64: str
     encoding: Literal["base64"]
     #: Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5
-    #: 000. More than `WB_MAX_CALL_MS` or the policy (60 000 with those two) allows is refused.
+    #: 000. More is refused than `WB_MAX_CALL_MS` and the policy (60 000 with those two) allow, in
+    #: whose place `max_call_s` of the tenant or of the key may stand.
     timeout_ms: int
 
 
@@ -959,6 +964,7 @@ class Key(TypedDict):
     #: The name of the person or key; null for one without a name, or that is gone.
     created_by_name: Optional[str]
     expires: Optional[int]
+    max_call_s: Optional[int]
     last_used: Optional[int]
 
 
@@ -970,6 +976,7 @@ class _KeyInputRequired(TypedDict):
 class KeyInput(_KeyInputRequired, total=False):
     tenant: str
     expires: Optional[int]
+    max_call_s: Optional[int]
 
 
 class _LedgerHeadRequired(TypedDict):
@@ -2050,6 +2057,7 @@ class Tenant(TypedDict):
     idle_to_suspend_s: Optional[int]
     idle_to_freeze_s: Optional[int]
     max_run_s: Optional[int]
+    max_call_s: Optional[int]
     thresholds: TenantThresholds
     quotas: TenantQuotas
     forgetting: Optional[TenantForgetting]
@@ -2142,6 +2150,7 @@ class TenantPatchInput(TypedDict, total=False):
     max_daily_cpu_s: Optional[int]
     #: The longest time of a run, in place of `WB_MAX_RUN`. Null takes it away.
     max_run_s: Optional[int]
+    max_call_s: Optional[int]
 
 
 class TenantUsagePointsItem(TypedDict):
@@ -2481,5 +2490,7 @@ class WorkflowCallAnswer(TypedDict):
 class WorkflowCallInput(TypedDict, total=False):
     #: The inputs by their names.
     input: Dict[str, Any]
+    #: Milliseconds of the whole call; more than `WB_MAX_CALL_MS` is refused. One component has no
+    #: more of it than an `exec` may ask for.
     timeout_ms: int
     world: str

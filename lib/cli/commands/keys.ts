@@ -56,7 +56,7 @@ export function addKeyCommands(program: Command): void {
     },
   });
 
-  addCommand<{ role: KeyInput['role']; tenant?: string; expiresIn?: number }>(keys, 'create <name>', {
+  addCommand<{ role: KeyInput['role']; tenant?: string; expiresIn?: number; maxCall?: number }>(keys, 'create <name>', {
     summary: 'make a key',
     description: 'Prints only the key to stdout, so that a script can save it. It cannot be shown again.',
     options: (command) =>
@@ -67,14 +67,15 @@ export function addKeyCommands(program: Command): void {
           '--expires-in <duration>',
           'valid for so long, such as 90d (default: until it is revoked)',
           parseSeconds,
-        ),
+        )
+        .option('--max-call <duration>', 'the longest time that its calls may ask for, such as 10m', parseSeconds),
     examples: [
       ['keys create agents --role tenant --tenant acme --expires-in 90d', 'for a tenant’s program'],
       ['keys create dashboard --role viewer > key', 'keep it in a file'],
     ],
-    async run({ client, print, note, signal }, { role, tenant, expiresIn }, name: string) {
+    async run({ client, print, note, signal }, { role, tenant, expiresIn, maxCall }, name: string) {
       const expires = expiresIn === undefined ? undefined : Math.floor(Date.now() / 1000) + expiresIn;
-      const made = await client.createKey({ name, role, tenant, expires }, { signal });
+      const made = await client.createKey({ name, role, tenant, expires, max_call_s: maxCall }, { signal });
       print(made, () => `${made.key}\n`);
       note(`This is shown once. To end it: winterdock keys revoke ${made.id}`);
     },

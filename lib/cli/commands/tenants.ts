@@ -15,6 +15,7 @@ interface TenantChanges {
   maxActive?: OrNone;
   maxBytes?: OrNone;
   maxDailyCpu?: OrNone;
+  maxCall?: OrNone;
   maxRun?: OrNone;
   hotToWarm?: OrNone;
   idleToSuspend?: OrNone;
@@ -53,6 +54,7 @@ function tenantFacts(tenant: Tenant): string {
     ['active', usedText(quotas.max_active, String)],
     ['bytes', usedText(quotas.max_bytes, bytesText)],
     ['processor today', usedText(quotas.max_daily_cpu_s, (seconds) => `${seconds} s`)],
+    ['a call may ask for', tenant.max_call_s === null ? 'as its policy' : `${tenant.max_call_s} s`],
     ['a run at most', tenant.max_run_s === null ? 'as for all' : `${tenant.max_run_s} s`],
     ['states', states.map(([state, count]) => `${count} ${state}`).join(', ')],
     ['paused after', pauseText(tenant.hot_to_warm_s, thresholds.hot_to_warm_s)],
@@ -118,6 +120,7 @@ export function addTenantCommands(program: Command): void {
         .option('--max-active <count>', 'how many may be active at once', orNone(parseWholeNumber))
         .option('--max-bytes <bytes>', 'how much all of them may hold', orNone(parseWholeNumber))
         .option('--max-daily-cpu <duration>', 'processor time a day (UTC), such as 2h', orNone(parseSeconds))
+        .option('--max-call <duration>', 'the longest time that a call may ask for, such as 10m', orNone(parseSeconds))
         .option('--max-run <duration>', 'the longest time of a run, such as 2h', orNone(parseSeconds))
         .option('--hot-to-warm <duration>', 'its own threshold, such as 30s; 0 for never', orNone(parseSeconds))
         .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m', orNone(parseSeconds))
@@ -132,6 +135,7 @@ export function addTenantCommands(program: Command): void {
         max_active: nullForNone(options.maxActive),
         max_bytes: nullForNone(options.maxBytes),
         max_daily_cpu_s: nullForNone(options.maxDailyCpu),
+        max_call_s: nullForNone(options.maxCall),
         max_run_s: nullForNone(options.maxRun),
         hot_to_warm_s: nullForNone(options.hotToWarm),
         idle_to_suspend_s: nullForNone(options.idleToSuspend),

@@ -7,6 +7,7 @@ import { PERSON_ROLES, ROLES } from '../../auth/roles.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
 import { actorNameSchema } from './actors.ts';
 import { slugSchema } from './ids.ts';
+import { longestCallSchema } from './runs.ts';
 
 const roleSchema = z.enum(ROLES);
 const personRoleSchema = z.enum(PERSON_ROLES);
@@ -118,6 +119,7 @@ export const keySchema = z
     created_by: z.string(),
     created_by_name: actorNameSchema,
     expires: epochSchema.nullable(),
+    max_call_s: longestCallSchema.nullable(),
     last_used: epochSchema.nullable(),
   })
   .meta({ id: 'Key' });
@@ -129,6 +131,7 @@ export const keyInputSchema = z
     role: roleSchema,
     tenant: slugSchema.optional(),
     expires: epochSchema.nullable().optional(),
+    max_call_s: longestCallSchema.nullable().optional(),
   })
   .refine(({ role, tenant }) => role !== 'tenant' || tenant !== undefined, {
     path: ['tenant'],

@@ -1,6 +1,7 @@
 /** Contract schemas of calls of components and workflows. Safe for the browser. */
 import { z } from 'zod';
 import { THERMALS } from '../../lifecycle/words.ts';
+import { MOST_CALL_MS } from './runs.ts';
 
 const COMPONENT_ERRORS = [
   'input',
@@ -15,7 +16,10 @@ const COMPONENT_ERRORS = [
 
 const call = {
   input: z.record(z.string(), z.unknown()).optional().meta({ description: 'The inputs by their names.' }),
-  timeout_ms: z.int().min(1).max(600_000).optional(),
+  timeout_ms: z.int().min(1).max(MOST_CALL_MS).optional().meta({
+    description:
+      'Milliseconds of the whole call; more than `WB_MAX_CALL_MS` is refused. One component has no more of it than an `exec` may ask for.',
+  }),
 };
 
 export const componentCallSchema = z.strictObject(call);

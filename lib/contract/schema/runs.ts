@@ -5,11 +5,21 @@ import { THERMALS } from '../../lifecycle/words.ts';
 
 const thermalSchema = z.enum(THERMALS);
 const COMMAND_LENGTH = 1024 * 1024;
-/** As much as `WB_MAX_CALL_MS` may be. */
-const timeoutSchema = z.int().min(1).max(3_600_000).optional().meta({
+/** As much as `WB_MAX_CALL_MS` may be, in milliseconds. */
+export const MOST_CALL_MS = 3_600_000;
+const timeoutSchema = z.int().min(1).max(MOST_CALL_MS).optional().meta({
   description:
-    'Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5 000. More than `WB_MAX_CALL_MS` or the policy (60 000 with those two) allows is refused.',
+    'Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5 000. More is refused than `WB_MAX_CALL_MS` and the policy (60 000 with those two) allow, in whose place `max_call_s` of the tenant or of the key may stand.',
 });
+/** What a tenant or a key may have in place of its policy. Everybody may ask for a minute. */
+export const longestCallSchema = z
+  .int()
+  .min(60)
+  .max(MOST_CALL_MS / 1000)
+  .meta({
+    description:
+      'Seconds that a call may ask for at most, in place of what the policy allows; `WB_MAX_CALL_MS` holds all the same.',
+  });
 /** Half of a surrogate pair has no UTF-8: it would be sent as another character. */
 const unicode = z
   .string()

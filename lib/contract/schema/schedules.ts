@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { THERMALS } from '../../lifecycle/words.ts';
 import { actorNameSchema } from './actors.ts';
 import { slugSchema } from './ids.ts';
+import { MOST_CALL_MS } from './runs.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 
@@ -55,8 +56,8 @@ const timing = {
     .optional(),
   component: z.string().min(1).max(1100).optional(),
   input: z.record(z.string(), z.unknown()).optional(),
-  /** Of one run; the policy's limit holds all the same, and is the default. */
-  timeout_ms: z.int().min(1).max(600_000).nullable().optional(),
+  /** Of one run. The default is the policy's; more than a call may ask for is refused. */
+  timeout_ms: z.int().min(1).max(MOST_CALL_MS).nullable().optional(),
   missed: z.enum(MISSED).optional(),
 };
 

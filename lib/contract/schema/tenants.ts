@@ -4,6 +4,7 @@ import { STATES } from '../../lifecycle/states.ts';
 import { SOURCES } from '../../lifecycle/words.ts';
 import { PAUSE_WORDS } from './creation.ts';
 import { slugSchema } from './ids.ts';
+import { longestCallSchema } from './runs.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 const YEAR_SECONDS = 52 * 7 * 86_400;
@@ -32,6 +33,7 @@ export const tenantSchema = z
     idle_to_freeze_s: threshold.nullable(),
     /** The longest time of a run; null: `WB_MAX_RUN`. */
     max_run_s: runTime.nullable(),
+    max_call_s: longestCallSchema.nullable(),
     /** What applies to its sandboxes. */
     thresholds: z.object({ hot_to_warm_s: pause, idle_to_suspend_s: threshold, idle_to_freeze_s: threshold }),
     /** What it may have and has; without a limit nothing binds. */
@@ -75,6 +77,7 @@ export const tenantPatchSchema = z.strictObject({
     .nullable()
     .optional()
     .meta({ description: 'The longest time of a run, in place of `WB_MAX_RUN`. Null takes it away.' }),
+  max_call_s: longestCallSchema.nullable().optional(),
 });
 export type TenantPatch = z.infer<typeof tenantPatchSchema>;
 

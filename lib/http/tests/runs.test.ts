@@ -229,3 +229,40 @@ test('a time limit holds as it is asked for, or is refused with the most that th
   });
   expect(answer.json).toMatchObject({ ok: true, value: 6 });
 });
+
+test('a tenant or a key may allow a call more time than the policy, or less, within the server’s limit', async () => {
+  const { call } = server;
+  await call('POST', '/api/instances', { id: 'timed', tenant: 'timed', policy: 'minimal' });
+  const key = async (max_call_s: number | null) =>
+    (await call<{ key: string }>('POST', '/api/keys', { name: 'timed', role: 'tenant', tenant: 'timed', max_call_s }))
+      .json.key;
+  const [own, none] = [await key(300), await key(null)];
+  /** Asks for the most, and for more. */
+  const expectMost = async (most: number, auth = TEST_KEY) => {
+    const ask = (timeout_ms: number) =>
+      call('POST', '/api/instances/timed/exec', { command: 'true', timeout_ms }, { key: auth });
+    expect((await ask(most)).json).toMatchObject({ exit_code: 0 });
+    const errors = [{ path: 'timeout_ms', message: `must be at most ${most}` }];
+    expect((await ask(most + 1)).json).toMatchObject({ code: 'validation', errors });
+  };
+  await expectMost(60_000, none);
+  await expectMost(300_000, own);
+  const tenant = await call('PATCH', '/api/tenants/timed', { max_call_s: 120 });
+  expect(tenant.json).toMatchObject({ max_call_s: 120 });
+  await expectMost(120_000);
+  await expectMost(120_000, none);
+  await expectMost(300_000, own);
+  const schedule = (timeout_ms: number) =>
+    call('POST', '/api/instances/timed/schedules', { cron: '0 4 * * *', command: 'true', timeout_ms });
+  expect([(await schedule(120_000)).status, (await schedule(120_001)).status]).toEqual([201, 422]);
+  await call('PATCH', '/api/tenants/timed', { max_call_s: 3600 });
+  await expectMost(600_000);
+  const component = await call('POST', '/api/instances/timed/call', { timeout_ms: 600_001 });
+  expect(component.json).toMatchObject({ errors: [{ path: 'timeout_ms', message: 'must be at most 600000' }] });
+  for (const max_call_s of [59, 3601, 1.5]) {
+    expect((await call('PATCH', '/api/tenants/timed', { max_call_s })).status).toBe(422);
+  }
+  await call('PATCH', '/api/tenants/timed', { max_call_s: null });
+  await expectMost(60_000);
+  expect((await call('GET', '/api/keys')).json).toMatchObject([{ max_call_s: null }, { max_call_s: 300 }]);
+});

@@ -46,12 +46,14 @@ export interface ComponentsRequest {
   env?: Readonly<Record<string, string>>;
   /** What started it: for the event log. */
   trigger: string;
-  /** Milliseconds for the whole call. A step never has more than its profile allows. */
+  /** Milliseconds for the whole call. */
   timeoutMs?: number;
+  /** Milliseconds that one step may have of it at most; default: what its profile allows. */
+  longestMs?: number;
 }
 
 /** The call as its worker gets it. */
-export interface ComponentsCall extends Omit<ComponentsRequest, 'timeoutMs'> {
+export interface ComponentsCall extends Omit<ComponentsRequest, 'timeoutMs' | 'longestMs'> {
   kind: 'components';
   timeoutMs: number;
   /** Milliseconds that one step may take. */

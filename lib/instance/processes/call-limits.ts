@@ -55,7 +55,7 @@ export function cappedTimeout(
   return Math.max(0, Math.min(timeoutMs ?? profile.timeMs, longest));
 }
 
-/** Most milliseconds of a whole workflow. */
+/** Most milliseconds of a whole workflow that asks for no time. */
 const MAX_WORKFLOW_MS = 600_000;
 
 /**
@@ -65,11 +65,11 @@ const MAX_WORKFLOW_MS = 600_000;
 export function componentLimits(
   timeoutMs: number | undefined,
   steps: number,
-  { timeMs, longestMs }: PolicyProfile,
+  { timeMs, longestMs }: Pick<PolicyProfile, 'timeMs' | 'longestMs'>,
 ): { timeoutMs: number; stepMs: number } {
   const most = Math.min(MAX_WORKFLOW_MS, timeMs * Math.max(1, steps));
   if (timeoutMs === undefined) return { timeoutMs: most, stepMs: timeMs };
-  const asked = Math.max(0, Math.min(timeoutMs, MAX_WORKFLOW_MS));
+  const asked = Math.max(0, timeoutMs);
   return { timeoutMs: asked, stepMs: Math.max(timeMs, Math.min(asked, longestMs)) };
 }
 

@@ -20,10 +20,13 @@ export function evalCall(request: EvalRequest, profile: PolicyProfile): EvalCall
 }
 
 export function componentsCall(
-  { workbook, steps, input, env = {}, trigger, timeoutMs }: ComponentsRequest,
+  { workbook, steps, input, env = {}, trigger, timeoutMs, longestMs }: ComponentsRequest,
   profile: PolicyProfile,
   streaming: boolean,
 ): ComponentsCall {
-  const limits = componentLimits(timeoutMs, steps.length, profile);
+  const limits = componentLimits(timeoutMs, steps.length, {
+    timeMs: profile.timeMs,
+    longestMs: longestMs ?? profile.longestMs,
+  });
   return { kind: 'components', workbook, steps, input, env, trigger, ...limits, streaming };
 }

@@ -18,4 +18,8 @@ test('a call of components has what it asks for, and each step as much; without 
   expect(componentLimits(300_000, 1, posix)).toEqual({ timeoutMs: 300_000, stepMs: 300_000 });
   expect(componentLimits(1000, 3, posix)).toEqual({ timeoutMs: 1000, stepMs: 60_000 });
   expect(componentLimits(600_000, 1, minimal)).toEqual({ timeoutMs: 600_000, stepMs: 60_000 });
+  expect(componentLimits(900_000, 1, { ...minimal, longestMs: 700_000 })).toEqual({
+    timeoutMs: 900_000,
+    stepMs: 700_000,
+  });
 });

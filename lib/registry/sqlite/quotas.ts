@@ -39,7 +39,7 @@ import { contains, inBoundList, plusBound, selectBy, sumOrZero } from './raw.ts'
 import type { SyncMethods } from './to-async.ts';
 
 /** The quotas that are checked in transactions of the registry. */
-type CheckedQuota = Exclude<keyof QuotaLimits, 'maxDailyCpuSeconds' | 'maxRunSeconds'>;
+type CheckedQuota = Exclude<keyof QuotaLimits, 'maxDailyCpuSeconds' | 'maxRunSeconds' | 'maxCallSeconds'>;
 
 const { tenant: _, ...OVERRIDES } = getTableColumns(tenants);
 
@@ -185,14 +185,14 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
     };
     const { hotToWarmSeconds = null, idleToSuspendSeconds = null, idleToFreezeSeconds = null } = own ?? {};
     const { maxSandboxes = null, maxActive = null, maxBytes = null } = own ?? {};
-    const { maxDailyCpuSeconds = null, maxRunSeconds = null } = own ?? {};
+    const { maxDailyCpuSeconds = null, maxRunSeconds = null, maxCallSeconds = null } = own ?? {};
     return {
       tenant,
       counts: byState('n'),
       bytes: byState('bytes'),
       volumes: this.#volumes().get({ tenant }) ?? { instances: 0, workspace: 0, memory: 0, tmp: 0 },
       thresholds: { hotToWarmSeconds, idleToSuspendSeconds, idleToFreezeSeconds },
-      quotas: { maxSandboxes, maxActive, maxBytes, maxDailyCpuSeconds, maxRunSeconds },
+      quotas: { maxSandboxes, maxActive, maxBytes, maxDailyCpuSeconds, maxRunSeconds, maxCallSeconds },
     };
   }
 
@@ -210,6 +210,10 @@ export class QuotaTable implements SyncMethods<QuotaStore> {
 
   maxRunSeconds(tenant: string): number | null {
     return this.#overrides().get({ tenant })?.maxRunSeconds ?? null;
+  }
+
+  maxCallSeconds(tenant: string): number | null {
+    return this.#overrides().get({ tenant })?.maxCallSeconds ?? null;
   }
 
   bytesLeft(tenant: string): number | null {

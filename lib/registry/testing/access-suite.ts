@@ -17,6 +17,7 @@ function key(id: string, over: Partial<NewKey> = {}): NewKey {
     created: START,
     createdBy: 'user:one',
     expires: null,
+    maxCallSeconds: null,
     ...over,
   };
 }
