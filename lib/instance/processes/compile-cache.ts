@@ -37,7 +37,20 @@ let version: string | undefined;
  */
 export function compileCacheFolder(parent: string, user?: number | null): string {
   version ??= versionOfCode();
-  const folder = user == null ? usable(join(parent, version)) : join(parent, `${version}-${user}`);
+  return inUse(parent, version, user == null ? usable(join(parent, version)) : join(parent, `${version}-${user}`));
+}
+
+/**
+ * Creates and returns the folder of helpers' compile cache below `parent`, of this version of the code too. Workers
+ * cannot write there: a server that is not root has its workers' user, so the folder is in none that is theirs.
+ */
+export function helperCompileCacheFolder(parent: string): string {
+  version ??= versionOfCode();
+  return inUse(parent, version, usable(join(parent, `${version}-helpers`)));
+}
+
+/** Makes the folder, and removes those of other versions than this one where they are old. */
+function inUse(parent: string, version: string, folder: string): string {
   makeFolderNow(folder);
   const now = Date.now();
   setTimesNow(folder, now / 1000);

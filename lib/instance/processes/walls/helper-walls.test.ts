@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -117,5 +117,45 @@ test.runIf((walls?.users ?? null) !== null)(
     for (const name of ['.', 'made', 'upload']) expect(statSync(join(lent, name)).uid).toBe(0);
     expect(statSync('/etc/shadow').uid).toBe(0);
     expect(users.reading(join(lent, 'made'))).toEqual({ uid: user.uid, gid: user.uid });
+  },
+);
+
+const isRoot = process.getuid?.() === 0;
+const PLAIN_USER = ['setpriv', '--reuid=61000', '--regid=61000', '--clear-groups'];
+
+test.runIf(walls !== null).each(isRoot ? ['root', 'another user'] : ['this user'])(
+  'a worker that was taken over writes nothing that helpers run, where the server is %s',
+  (user) => {
+    const parent = mkdtempSync(join(tmpdir(), 'winterdock-compiled-'));
+    chmodSync(parent, user === 'another user' ? 0o777 : 0o755);
+    const modules = ['walls.ts', 'helper-walls.ts'].map((name) => join(import.meta.dirname, name));
+    const script = `
+      const [{ buildWalls }, { buildHelperWalls }] = await Promise.all(${JSON.stringify(modules)}.map((path) => import(path)));
+      const [fs, child] = ['fs', 'child_process'].map((name) => process.getBuiltinModule('node:' + name));
+      process.umask(0o077);
+      const dataFolder = ${JSON.stringify(join(parent, 'data'))};
+      const options = { dataFolder, cacheFolder: dataFolder + '/cache', maxStartMs: 60_000 };
+      const walls = await buildWalls(options);
+      const { cacheFolder } = await buildHelperWalls({ ...options, states: walls.states });
+      const compiled = cacheFolder + '/compiled';
+      fs.writeFileSync(compiled, 'sound');
+      const own = walls.ownUser?.('taken-over');
+      const attempt = (act) => 'try { ' + act + '; console.log("done") } catch (error) { console.log(error.code) }';
+      const code = (own === undefined ? '' : 'process.setuid(' + own.uid + ');') +
+        'const fs = require("node:fs"); const compiled = ' + JSON.stringify(compiled) + ';' +
+        ['fs.writeFileSync(compiled, "other")', 'fs.rmSync(compiled)', 'fs.writeFileSync(compiled + "-new", "")'].map(attempt).join(';');
+      const [file, ...args] = [...walls.command, process.execPath, '--no-warnings', '-e', code];
+      const { stdout } = child.spawnSync(file, args, { encoding: 'utf8' });
+      console.log(JSON.stringify([stdout.trim().split('\\n'), fs.existsSync(compiled) && fs.readFileSync(compiled, 'utf8'), fs.readdirSync(cacheFolder)]));
+      process.exit();`;
+    const [file = '', ...args] = [...(user === 'another user' ? PLAIN_USER : []), process.execPath];
+    const { stdout, stderr } = spawnSync(file, [...args, '--no-warnings', '--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      env: { NODE_ENV: 'test', PATH: process.env.PATH },
+    });
+    rmSync(parent, { recursive: true });
+    const [tried, ...left] = JSON.parse(stdout || JSON.stringify([[stderr]])) as [string[], ...unknown[]];
+    for (const what of tried) expect(what).toMatch(/^(?:EACCES|EPERM|ENOENT|EROFS)$/);
+    expect([tried.length, ...left]).toEqual([3, 'sound', ['compiled']]);
   },
 );

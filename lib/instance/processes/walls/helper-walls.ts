@@ -13,7 +13,7 @@ import { messageOf } from '../../../base/errors.ts';
 import { StartedProcessId } from '../../../base/started-process-id.ts';
 import { withoutSignalsUnlessStarted } from '../../../base/unstarted.ts';
 import { type HelperWalls, WALLS, type Wall, type WallStates } from '../../../base/walls.ts';
-import { compileCacheFolder } from '../compile-cache.ts';
+import { helperCompileCacheFolder } from '../compile-cache.ts';
 import { FOLDER_MARK, READABLE_CODE, SERVER_MARK, serverMark, withRealPath } from '../process.ts';
 import { helperUsers } from './helper-users.ts';
 import { loaderCommand, loaderProblem } from './loader.ts';
@@ -139,12 +139,9 @@ export async function findHelperWalls(
   return { walls, missing };
 }
 
-/** Of its own, so that what a worker compiled is run by no helper. */
+/** Of its own, so that what a worker compiled, or wrote in the place of that, is run by no helper. */
 function cacheFor({ cacheFolder }: HelperWallsOptions): string | null {
-  if (cacheFolder === null) return null;
-  const folder = join(compileCacheFolder(cacheFolder), 'helpers');
-  makeFolderNow(folder);
-  return folder;
+  return cacheFolder === null ? null : helperCompileCacheFolder(cacheFolder);
 }
 
 async function roomFor(options: HelperWallsOptions): Promise<Room | null> {
