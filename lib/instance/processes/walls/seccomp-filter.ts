@@ -30,6 +30,12 @@ const REFUSED: Record<string, Numbers> = {
   tkill: [200, 130],
   rt_sigqueueinfo: [129, 138],
   rt_tgsigqueueinfo: [297, 240],
+  setpriority: [141, 140],
+  ioprio_set: [251, 30],
+  sched_setparam: [142, 118],
+  sched_setscheduler: [144, 119],
+  sched_setaffinity: [203, 122],
+  sched_setattr: [314, 274],
   migrate_pages: [256, 238],
   move_pages: [279, 239],
   // Sockets: the channel is there already.
@@ -133,6 +139,8 @@ const ALLOWED_COMMON: Record<string, number> = {
 const CLONE: Numbers = [56, 220];
 const TGKILL: Numbers = [234, 131];
 const IOCTL: Numbers = [16, 29];
+const FCNTL: Numbers = [72, 25];
+const PRLIMIT: Numbers = [302, 261];
 
 /** All calls that the filter names, with their numbers. */
 export const CALLS_BY_NAME: Readonly<Record<string, Numbers>> = {
@@ -143,13 +151,17 @@ export const CALLS_BY_NAME: Readonly<Record<string, Numbers>> = {
   clone: CLONE,
   tgkill: TGKILL,
   ioctl: IOCTL,
+  fcntl: FCNTL,
+  prlimit64: PRLIMIT,
 };
 
 /** Flags of `clone`: threads have the first, new namespaces one of the others. */
 const CLONE_THREAD = 0x1_0000;
 const CLONE_NEW_ANY = 0x7e02_0000;
-/** Requests that type into a terminal. */
-const TERMINAL_REQUESTS = [0x5412, 0x541c];
+/** Requests of `ioctl` that type into a terminal, and that say whom the kernel signals for a file. */
+const REFUSED_REQUESTS = [0x5412, 0x541c, 0x8901, 0x8902];
+/** Commands of `fcntl` by which the kernel signals another process for a file, or has it wait to open one. */
+const REFUSED_COMMANDS = [8, 10, 15, 1024, 1026];
 /** Calls of the x32 ABI have this bit. */
 const X32_BIT = 0x4000_0000;
 
@@ -218,9 +230,20 @@ export function seccompFilter(architecture: NodeJS.Architecture = process.arch):
   add(LOAD, FIRST_ARGUMENT_AT);
   const ownPid = when(IF_EQUAL, 0, ALLOW);
   add(RETURN, EPERM);
-  add(IF_EQUAL, IOCTL[at], 0, 1 + 2 * TERMINAL_REQUESTS.length);
-  add(LOAD, SECOND_ARGUMENT_AT);
-  for (const request of TERMINAL_REQUESTS) when(IF_EQUAL, request, EPERM);
+  // Its own limits, and nobody else's.
+  add(IF_EQUAL, PRLIMIT[at], 0, 4);
+  add(LOAD, FIRST_ARGUMENT_AT);
+  when(IF_EQUAL, 0, ALLOW);
+  add(RETURN, EPERM);
+  for (const [numbers, refused] of [
+    [FCNTL, REFUSED_COMMANDS],
+    [IOCTL, REFUSED_REQUESTS],
+  ] as const) {
+    add(IF_EQUAL, numbers[at], 0, 2 + 2 * refused.length);
+    add(LOAD, SECOND_ARGUMENT_AT);
+    for (const one of refused) when(IF_EQUAL, one, EPERM);
+    add(RETURN, ALLOW);
+  }
   add(RETURN, ALLOW);
   return { code: bytesOf(program).toString('hex'), ownPidAt: ownPid * INSTRUCTION_BYTES + 4 };
 }

@@ -5,7 +5,16 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -74,14 +83,22 @@ function attemptsOn(victim: number, neighbour: number): Record<string, string> {
   };
 }
 
-/** Numbers of system calls: socket, setuid, unshare, ptrace. */
-const NUMBERS = process.arch === 'arm64' ? [198, 146, 97, 117] : [41, 105, 272, 101];
+/** Numbers of system calls: socket, setuid, unshare, ptrace, prlimit64, setpriority. */
+const NUMBERS = process.arch === 'arm64' ? [198, 146, 97, 117, 261, 140] : [41, 105, 272, 101, 302, 141];
+const BY_A_PIPE = 'signals the server by a pipe of its own';
 
-/** The same with the help of the system, as Perl that is true when it was done. */
-function nativeAttemptsOn(victim: number): Record<string, string> {
-  const [socket, , unshare, ptrace] = NUMBERS;
+/**
+ * The same with the help of the system, as Perl that is true when it was done; `signalled` is a process of the server's
+ * user too.
+ */
+function nativeAttemptsOn(victim: number, signalled: number): Record<string, string> {
+  const [socket, , unshare, ptrace, limit, priority] = NUMBERS;
   const mine = (name: string) => `'${join(ownFolder, name)}'`;
   return {
+    // F_SETOWN, F_SETSIG to SIGTERM, and F_SETFL to O_ASYNC.
+    [BY_A_PIPE]: `pipe(OWN, INTO) and fcntl(OWN, 8, ${signalled}) and fcntl(OWN, 10, 15) and fcntl(OWN, 4, 020000) and syswrite(INTO, 'x')`,
+    'sets limits of the server’s process': `my $limits = pack('QQ', 64, 64); syscall(${limit}, ${victim}, 7, $limits, 0) == 0`,
+    'lowers the priority of the server': `syscall(${priority}, 0, ${victim}, 19) == 0`,
     'traces the server': `syscall(${ptrace}, 16, ${victim}, 0, 0) == 0`,
     'reads memory that the server shares by a key': `my $id = shmget(${SHARED_KEY}, 8, 0); defined $id and shmread($id, my $text, 0, 8)`,
     'sends to a queue that the server shares by a key': `my $queue = msgget(${SHARED_KEY}, 0); defined $queue and msgsnd($queue, pack('l! a*', 1, 'x'), 04000)`,
@@ -113,7 +130,12 @@ const becoming = (uid: number | undefined) => (uid === undefined ? '' : `syscall
 /** What succeeded of the attempts of native code. */
 async function tryNative(walls: Tried, victim: number): Promise<Record<string, boolean>> {
   const listener = await startListener(walls);
-  const attempts = Object.entries(nativeAttemptsOn(victim));
+  const signalled = startVictim();
+  await once(signalled, 'spawn');
+  const signalledPid = signalled.pid ?? 0;
+  // What it is sent stays with it, to be seen.
+  signalled.kill('SIGSTOP');
+  const attempts = Object.entries(nativeAttemptsOn(victim, signalledPid));
   const script = `${becoming(walls.ownUser?.(TAKEN_OVER).uid)} $| = 1; $SIG{XFSZ} = 'IGNORE';
     ${attempts.map(([, code], at) => `print "${at} ", ((eval { ${code} }) ? 1 : 0), "\\n";`).join('\n')}`;
   const [file = '', ...args] = [...walls.command, '/usr/bin/perl', '-e', script];
@@ -129,9 +151,20 @@ async function tryNative(walls: Tried, victim: number): Promise<Record<string, b
   for (const pid of outliving) process.kill(pid, 'SIGKILL');
   await closed;
   await end(listener);
+  const hasTerm = isEnding(signalledPid);
+  signalled.kill('SIGKILL');
   const done = new Map(output.split('\n').map((line) => [line.split(' ')[0], line.endsWith(' 1')]));
   const entries = attempts.map(([name], at): [string, boolean] => [name, done.get(String(at)) ?? false]);
-  return { ...Object.fromEntries(entries), 'forks what outlives it': outliving.length > 0 };
+  return { ...Object.fromEntries(entries), [BY_A_PIPE]: hasTerm, 'forks what outlives it': outliving.length > 0 };
+}
+
+/** Whether a process that was stopped has been sent SIGTERM: it waits for it, or took it before it stopped. */
+function isEnding(pid: number): boolean {
+  const path = `/proc/${pid}/status`;
+  const [, state = 'Z', pending = '0'] = existsSync(path)
+    ? (/^State:\s*(\w)[\s\S]*^ShdPnd:\s*([0-9a-f]+)$/m.exec(readFileSync(path, 'utf8')) ?? [])
+    : [];
+  return state === 'Z' || (BigInt(`0x${pending}`) & (1n << 14n)) !== 0n;
 }
 
 /** By its own id: a wrapper does not take along what has changed its user. */
