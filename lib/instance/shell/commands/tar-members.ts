@@ -125,6 +125,11 @@ class Extraction {
   readonly #folder: string;
   /** Attributes of directories, which are set when nothing more is put into them. */
   readonly #directories: { path: string; member: TarMember }[] = [];
+  /**
+   * Links that may lead out of the folder, by path. They are made when everything else is there, so that no member is
+   * written through one; an empty file holds their place.
+   */
+  readonly #links = new Map<string, string>();
   #names = '';
   #content = '';
   #errors = '';
@@ -158,6 +163,10 @@ class Extraction {
   }
 
   async end(): Promise<TarResult> {
+    for (const [path, target] of this.#links) {
+      await this.#parts.fs.rm(path);
+      await this.#parts.fs.symlink(target, path);
+    }
     for (const { path, member } of this.#directories.reverse()) await this.#dress(path, member);
     const { toStdout } = this.#options;
     return {
@@ -193,15 +202,27 @@ class Extraction {
     await fs.mkdir(path.slice(0, path.lastIndexOf('/')) || '/', { recursive: true });
     // What is there gives way: a link is not written through.
     if (there !== null && !there.isDirectory) await fs.rm(path);
-    if (member.type === 'symlink') return fs.symlink(member.linkTarget ?? '', path);
+    this.#links.delete(path);
+    if (member.type === 'symlink') return this.#link(member.linkTarget ?? '', path);
     if (member.type === 'hardlink') {
       const source = this.#nameOf(member.linkTarget ?? '');
       // Two paths cannot share one content: the second one is a copy.
-      return source === null ? undefined : fs.cp(fs.resolvePath(this.#folder, source), path);
+      if (source === null) return;
+      const from = fs.resolvePath(this.#folder, source);
+      const target = this.#links.get(from);
+      return target === undefined ? fs.cp(from, path) : this.#link(target, path);
     }
     if (member.type !== 'file') return this.fail(`${member.name}: Cannot mknod: Operation not permitted`);
     await fs.writeFile(path, member.content);
     await this.#dress(path, member);
+  }
+
+  async #link(target: string, path: string): Promise<void> {
+    const { fs } = this.#parts;
+    const mayLeaveFolder = target.startsWith('/') || target.split('/').includes('..');
+    if (this.#options.absoluteNames || !mayLeaveFolder) return fs.symlink(target, path);
+    await fs.writeFile(path, new Uint8Array(0));
+    this.#links.set(path, target);
   }
 
   /** Gives a file or directory the mode and the time of its member. */
