@@ -127,8 +127,16 @@ export class Bundles {
       .then(({ result, outgoing }) => ({ share: result, outgoing }));
   }
 
-  /** The workspace of a sandbox as a tar.gz, waking nothing. Throws as `ship` does, before the first byte. */
-  checkout(row: InstanceRow, audit: AuditContext, signal?: AbortSignal): Promise<Checkout> {
+  /**
+   * The workspace of a sandbox as a tar.gz, waking nothing. `plain`: without the generated files. Throws as `ship`
+   * does, before the first byte.
+   */
+  checkout(
+    row: InstanceRow,
+    audit: AuditContext,
+    signal?: AbortSignal,
+    { plain = false }: { plain?: boolean } = {},
+  ): Promise<Checkout> {
     return this.#transfers
       .outbound(audit.actor, async (folder) => {
         const disk = join(folder, DISK);
@@ -142,6 +150,7 @@ export class Bundles {
               kind: 'checkout',
               disk,
               maxFileBytes: this.#options.config.maxFileBytes,
+              plain,
             });
             await this.#options.registry.ledger.append([
               this.#entry(row, audit, 'checkout.sent', withoutWhat(begun.leftOut)),

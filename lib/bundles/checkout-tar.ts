@@ -25,12 +25,16 @@ interface Content {
 
 /**
  * The tar of the workspace in pieces, each made when it is asked for. Small entries come together in one piece: 20 000
- * of them would else cross every stream behind this one by themselves.
+ * of them would else cross every stream behind this one by themselves. `plain`: no `.gitignore` and no list of what was
+ * left out but those that the workspace has.
  */
-export function* checkoutTar(db: DatabaseSync, survey = surveyWorkspace(db)): Generator<Buffer> {
+export function* checkoutTar(
+  db: DatabaseSync,
+  { survey = surveyWorkspace(db), plain = false }: { survey?: WorkspaceSurvey; plain?: boolean } = {},
+): Generator<Buffer> {
   let pieces: Buffer[] = [];
   let size = 0;
-  for (const piece of entriesOf(db, survey)) {
+  for (const piece of entriesOf(db, survey, plain)) {
     pieces.push(piece);
     size += piece.length;
     if (size < PIECE_BYTES) continue;
@@ -44,7 +48,7 @@ export function* checkoutTar(db: DatabaseSync, survey = surveyWorkspace(db)): Ge
   yield Buffer.concat([...pieces, TAR_END]);
 }
 
-function* entriesOf(db: DatabaseSync, survey: WorkspaceSurvey): Generator<Buffer> {
+function* entriesOf(db: DatabaseSync, survey: WorkspaceSurvey, plain: boolean): Generator<Buffer> {
   const file = db.prepare("SELECT content, mtime FROM vfs WHERE volume = 'workspace' AND path = ?");
   const read = (path: string): Content => {
     const { content, mtime } = file.get(path) ?? {};
@@ -54,9 +58,10 @@ function* entriesOf(db: DatabaseSync, survey: WorkspaceSurvey): Generator<Buffer
   const { leftOut, topFolders } = survey;
   for (const row of rowsOf(db)) {
     if (survey.staysOut(row)) continue;
-    if (row.path === `/${IGNORE_FILE}` && row.kind !== 'dir') continue;
+    if (!plain && row.path === `/${IGNORE_FILE}` && row.kind !== 'dir') continue;
     yield* entryOf(row, read);
   }
+  if (plain) return;
   const list = leftOut.size === 0 ? null : listName(survey.top);
   if (!topFolders.has(IGNORE_FILE)) {
     const own = survey.ignores ? read(`/${IGNORE_FILE}`).bytes : null;

@@ -36,7 +36,7 @@ async function checkedOut(tree: Tree): Promise<{ out: string; leftOut: string[] 
   const folder = tmpFolder();
   const out = join(folder, 'out');
   const survey = surveyWorkspace(vfs.db);
-  await pipeline(Readable.from(checkoutTar(vfs.db, survey)), createWriteStream(join(folder, 'work.tar')));
+  await pipeline(Readable.from(checkoutTar(vfs.db, { survey })), createWriteStream(join(folder, 'work.tar')));
   vfs.close();
   mkdirSync(out);
   const names = execFileSync('tar', ['-tf', join(folder, 'work.tar')], { encoding: 'utf8' })

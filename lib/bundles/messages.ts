@@ -89,8 +89,8 @@ const bundleTaskSchema = z.discriminatedUnion('kind', [
   }),
   /** Hashes a file. */
   z.object({ kind: z.literal('hash'), file: path }),
-  /** Writes the workspace of `disk` as a tar.gz to standard output. */
-  z.object({ kind: z.literal('checkout'), disk: path, maxFileBytes: z.int() }),
+  /** Writes the workspace of `disk` as a tar.gz to standard output. `plain`: without the files that it has not. */
+  z.object({ kind: z.literal('checkout'), disk: path, maxFileBytes: z.int(), plain: z.boolean() }),
 ]);
 export type BundleTask = z.infer<typeof bundleTaskSchema>;
 

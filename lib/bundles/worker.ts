@@ -159,13 +159,17 @@ async function expand(file: string, target: string, end?: number): Promise<boole
   return whole;
 }
 
-async function checkout({ disk, maxFileBytes }: Extract<BundleTask, { kind: 'checkout' }>): Promise<BundleTaskAnswer> {
+async function checkout({
+  disk,
+  maxFileBytes,
+  plain,
+}: Extract<BundleTask, { kind: 'checkout' }>): Promise<BundleTaskAnswer> {
   inspectVfs(disk, maxFileBytes);
   const vfs = openAtRest(disk, { mapped: true });
   try {
     const survey = surveyWorkspace(vfs.db);
     send({ begun: { leftOut: summaryOf(survey.leftOut) } });
-    await pipeline(Readable.from(gzipped(checkoutTar(vfs.db, survey))), stdout);
+    await pipeline(Readable.from(gzipped(checkoutTar(vfs.db, { survey, plain }))), stdout);
   } finally {
     vfs.close();
   }

@@ -245,7 +245,7 @@ test('what belongs to another sandbox answers like what there is not: in status,
 });
 
 describe('every operation', () => {
-  /** Those that no route names: the console's own, and what a route does beside what it names. */
+  /** Those that no route names: the console's own, the session API's, and what a route does beside what it names. */
   const UNNAMED: readonly (keyof Operations)[] = [
     'blueprintFile',
     'blueprintFiles',
@@ -254,6 +254,8 @@ describe('every operation', () => {
     'dueCounts',
     'eventsAfter',
     'fileStat',
+    'pause',
+    'relabelInstance',
     'serverHealth',
     'uploadBlueprint',
   ];

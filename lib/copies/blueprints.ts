@@ -15,9 +15,9 @@ import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
 import type { Copies } from './copies.ts';
-import type { Seeding } from './seeding.ts';
+import { type SeededAs, type Seeding, seededAs } from './seeding.ts';
 
-interface CloneRequest {
+interface CloneRequest extends SeededAs {
   tenant: string;
   /** 1 to 1 000; default 1. */
   count?: number;
@@ -161,6 +161,7 @@ export function createBlueprints(parts: {
           policy: DEFAULT_POLICY,
           lineage: { blueprint: name, snapshot: null, parent: null },
           start: request.start ?? false,
+          ...seededAs(request),
         },
         cause,
       );

@@ -27,7 +27,25 @@ const PARALLEL_STARTS = 4;
 /** The share of sandboxes after which a progress line is due. */
 const PROGRESS_SHARE = 0.1;
 
-export interface SeedRequest {
+/** What sandboxes of a call are from their first moment. */
+export interface SeededAs {
+  /** For the only one of a call. Default: a new one. Throws `conflict` for one that is taken. */
+  id?: InstanceId;
+  labels?: Readonly<Record<string, string>>;
+  /** Whether it is deleted when it is idle. */
+  ephemeral?: boolean;
+}
+
+/** These members alone. */
+export function seededAs({ id, labels, ephemeral }: SeededAs): SeededAs {
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(ephemeral === undefined ? {} : { ephemeral }),
+  };
+}
+
+export interface SeedRequest extends SeededAs {
   tenant: string;
   count: number;
   /** With more than one, `-1`, `-2`, … are appended. */
@@ -83,17 +101,17 @@ export class Seeding {
     const [kind, copy] =
       'snapshot' in from ? (['snapshot', from.snapshot] as const) : (['blueprint', from.blueprint] as const);
     const instances: NewInstance[] = Array.from({ length: count }, (_, index) => ({
-      id: newId('sb'),
+      id: request.id ?? newId('sb'),
       tenant,
       name: name === null || count === 1 ? name : `${name}-${index + 1}`,
       vfsPath: null,
-      ephemeral: false,
+      ephemeral: request.ephemeral ?? false,
       policy,
       keepHot: false,
       hotToWarmSeconds: null,
       idleToSuspendSeconds: null,
       idleToFreezeSeconds: null,
-      labels: {},
+      labels: { ...request.labels },
       workbook: docking?.workbook ?? null,
       workbookVersion: docking?.workbookVersion ?? null,
       lineageBlueprint: lineage.blueprint,

@@ -15,9 +15,9 @@ import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
 import type { Copies } from './copies.ts';
-import type { Seeding } from './seeding.ts';
+import { type SeededAs, type Seeding, seededAs } from './seeding.ts';
 
-interface RestoreRequest {
+interface RestoreRequest extends SeededAs {
   /** Default: the snapshot's. */
   tenant?: string;
   /** 1 to 1 000; default 1. */
@@ -140,6 +140,7 @@ export function createSnapshots(parts: {
           // Its components' state is in the snapshot's memory.
           ...(isDockedIn(source, request.tenant ?? row.tenant) ? { docking: source } : {}),
           start: request.start ?? false,
+          ...seededAs(request),
         },
         cause,
       );

@@ -46,11 +46,15 @@ export interface BundleOperations {
     upload: UploadStream,
     signal?: AbortSignal,
   ): Promise<ImportedInstance>;
-  /** The workspace as a tar.gz. `leftOut`: what git takes commands from, as a header; null when it had none. */
+  /**
+   * The workspace as a tar.gz. `leftOut`: what git takes commands from, as a header; null when it had none. `plain`: no
+   * file that the workspace has not.
+   */
   checkout(
     caller: Caller,
     id: InstanceId,
     signal?: AbortSignal,
+    options?: { plain?: boolean },
   ): Promise<{ outgoing: SizedStream; leftOut: string | null }>;
 }
 
@@ -113,11 +117,12 @@ export function bundleOperations(parts: {
       return { ...(await serialize(made)), imported: { signed: issuer !== null, issuer, notes } };
     },
 
-    async checkout(caller, id, signal) {
+    async checkout(caller, id, signal, options) {
       const { outgoing, leftOut } = await bundles.checkout(
         await requireInstance(parts, id),
         auditContextOf(caller),
         signal,
+        options,
       );
       return { outgoing, leftOut: leftOutHeader(leftOut) };
     },

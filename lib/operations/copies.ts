@@ -19,6 +19,7 @@ import type {
 } from '../contract/schema/copies.ts';
 import type { Instance } from '../contract/schema.ts';
 import type { Blueprints } from '../copies/blueprints.ts';
+import type { SeededAs } from '../copies/seeding.ts';
 import type { Snapshots } from '../copies/snapshots.ts';
 import type { BlueprintRow, CopyContent, SnapshotRow } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -41,7 +42,7 @@ export interface CopyOperations {
   getSnapshot(caller: Caller, id: string): Promise<Snapshot>;
   deleteSnapshot(caller: Caller, id: string): Promise<void>;
   /** New sandboxes in the order of their names, all or none. */
-  restoreSnapshot(caller: Caller, id: string, input: RestoreInput): Promise<Instance[]>;
+  restoreSnapshot(caller: Caller, id: string, input: RestoreInput, made?: SeededAs): Promise<Instance[]>;
 
   createBlueprint(caller: Caller, input: CreateBlueprintInput): Promise<Blueprint>;
   /** From the SQLite file of a sandbox. */
@@ -49,7 +50,7 @@ export interface CopyOperations {
   listBlueprints(caller: Caller, query: BlueprintsQuery): Promise<ListPage<Blueprint>>;
   getBlueprint(caller: Caller, name: string): Promise<Blueprint>;
   deleteBlueprint(caller: Caller, name: string): Promise<void>;
-  cloneBlueprint(caller: Caller, name: string, input: CloneInput): Promise<Instance[]>;
+  cloneBlueprint(caller: Caller, name: string, input: CloneInput, made?: SeededAs): Promise<Instance[]>;
   /** The files of its workspace, by path. */
   blueprintFiles(
     caller: Caller,
@@ -114,8 +115,8 @@ export function copyOperations(parts: {
     },
     getSnapshot: async (_caller, id) => snapshotOf(await snapshots.get(id)),
     deleteSnapshot: (caller, id) => snapshots.delete(id, auditContextOf(caller)),
-    restoreSnapshot: async (caller, id, input) =>
-      serializeAll(await snapshots.restore(id, input, auditContextOf(caller))),
+    restoreSnapshot: async (caller, id, input, made) =>
+      serializeAll(await snapshots.restore(id, { ...input, ...made }, auditContextOf(caller))),
 
     createBlueprint: async (caller, { name, from_instance: instance }) =>
       blueprintOf(caller, await blueprints.fromInstance(name, instance, auditContextOf(caller))),
@@ -127,8 +128,8 @@ export function copyOperations(parts: {
     },
     getBlueprint: async (caller, name) => blueprintOf(caller, await blueprints.get(name)),
     deleteBlueprint: (caller, name) => blueprints.delete(name, auditContextOf(caller)),
-    cloneBlueprint: async (caller, name, input) =>
-      serializeAll(await blueprints.clone(name, input, auditContextOf(caller))),
+    cloneBlueprint: async (caller, name, input, made) =>
+      serializeAll(await blueprints.clone(name, { ...input, ...made }, auditContextOf(caller))),
 
     async blueprintFiles(_caller, name, { limit, cursor }) {
       const after = cursor === undefined ? {} : { after: cursor };

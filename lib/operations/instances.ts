@@ -4,7 +4,9 @@
  */
 import type { Caller } from '../auth/caller.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
+import { LABEL_COUNT } from '../contract/schema/creation.ts';
 import type { CreateInput, Instance, ListQuery, PatchInput } from '../contract/schema.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { NextMove } from '../lifecycle/ladder.ts';
@@ -36,7 +38,8 @@ export interface InstanceOperations {
     query: ListQuery,
   ): Promise<ListPage<Instance> & { total: number; totalIsExact: boolean }>;
   createInstance(caller: Caller, input: CreateInput): Promise<Instance>;
-  getInstance(caller: Caller, id: InstanceId): Promise<Instance>;
+  /** `deleted`: also the tombstone of one that was deleted, instead of `gone`. */
+  getInstance(caller: Caller, id: InstanceId, options?: { deleted?: boolean }): Promise<Instance>;
   /** `ifMatch`: the tags of which one must still hold; throws `precondition_failed`. */
   patchInstance(
     caller: Caller,
@@ -44,6 +47,8 @@ export interface InstanceOperations {
     input: PatchInput,
     condition?: { ifMatch?: string | null },
   ): Promise<Instance>;
+  /** Sets labels, and removes those that are null; the others stay, whoever changes them meanwhile. */
+  relabelInstance(caller: Caller, id: InstanceId, labels: Readonly<Record<string, string | null>>): Promise<Instance>;
   /**
    * The overview's counts of what the caller may see: sandboxes by state and by fault, which the registry maintains,
    * how many of the active ones are warm, and operations under way, the stuck ones apart (each up to 10 001).
@@ -130,7 +135,10 @@ export function instanceOperations(parts: {
       return serialize(row);
     },
 
-    getInstance: async (_caller, id) => serialize(await requireInstance(parts, id)),
+    async getInstance(_caller, id, { deleted = false } = {}) {
+      const row = deleted ? await registry.instances.get(id) : null;
+      return serialize(row ?? (await requireInstance(parts, id)));
+    },
 
     async patchInstance(caller, id, input, condition) {
       const ifMatch = condition?.ifMatch ?? null;
@@ -156,6 +164,15 @@ export function instanceOperations(parts: {
         ifMatch === null ? undefined : row,
       );
       return serialize(patched ?? (await requireInstance(parts, id)));
+    },
+
+    async relabelInstance(caller, id, labels) {
+      const row = await requireInstance(parts, id);
+      const line = ledgerEntry(parts, row, auditContextOf(caller), 'instance.changed', { reason: 'labels' });
+      if ((await registry.instances.relabel(id, labels, LABEL_COUNT, line)) === 'too_many') {
+        throw new WinterdockError('conflict', `The sandbox "${id}" would have more than ${LABEL_COUNT} labels.`);
+      }
+      return serialize(await requireInstance(parts, id));
     },
 
     async counts({ tenants }) {

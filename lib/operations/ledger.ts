@@ -34,10 +34,12 @@ interface SegmentExport {
 }
 
 export interface LedgerOperations {
+  /** `deleted`: also those of one that was deleted, instead of `gone`. */
   instanceEvents(
     caller: Caller,
     id: InstanceId,
     query: { type?: string; limit: number; cursor?: string },
+    options?: { deleted?: boolean },
   ): Promise<ListPage<Event>>;
   events(caller: Caller, query: EventsQuery): Promise<ListPage<Event>>;
   /** Lines after `seq` that the caller may see, oldest first; empty at the end, never before. */
@@ -98,8 +100,9 @@ export function ledgerOperations(parts: {
   }
 
   return {
-    async instanceEvents(_caller, id, { type, limit, cursor }) {
-      await requireInstance(parts, id);
+    async instanceEvents(_caller, id, { type, limit, cursor }, { deleted = false } = {}) {
+      // A deleted sandbox still has the lines of its life.
+      if (!deleted || (await registry.instances.get(id)) === null) await requireInstance(parts, id);
       const page = await registry.ledger.page({ instance: id, ...(type === undefined ? {} : { type }) }, limit, cursor);
       return { items: await named(page.rows), next: page.next };
     },

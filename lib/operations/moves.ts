@@ -27,6 +27,11 @@ import { createInstanceSerializer } from './serializer.ts';
 export interface MoveOperations {
   resume(caller: Caller, id: InstanceId, input: ResumeInput): Promise<ResumeAnswer>;
   prefetch(caller: Caller, id: InstanceId): Promise<PrefetchAnswer>;
+  /**
+   * Pauses the process of an active sandbox in memory, at once or as soon as nothing runs in it. It stays active, and
+   * its next use continues it. Throws `conflict` for one that is not active.
+   */
+  pause(caller: Caller, id: InstanceId): Promise<Instance>;
   suspend(caller: Caller, id: InstanceId, input: VerbInput): Promise<Instance>;
   freeze(caller: Caller, id: InstanceId, input: VerbInput): Promise<Instance>;
   archive(caller: Caller, id: InstanceId, input: VerbInput): Promise<Instance>;
@@ -70,6 +75,7 @@ export function moveOperations(parts: {
       return { source, vfs_path: vfsPath };
     },
 
+    pause: async (caller, id) => serialize(await sessions.pause(id, auditContextOf(caller))),
     suspend: async (caller, id, { reason, force }) =>
       serialize(await sessions.suspend(id, auditContextOf(caller, reason), { force })),
     freeze: async (caller, id, { reason, force }) =>

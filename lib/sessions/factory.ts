@@ -47,7 +47,7 @@ import type { LiveStatus, ResumeResult, Sessions } from './sessions.ts';
 import { suspendAll } from './shutdown.ts';
 import { withStorageErrors } from './storage-errors.ts';
 import { suspend } from './suspend.ts';
-import { forgetChangedThresholds } from './thermal.ts';
+import { forgetChangedThresholds, pauseNow } from './thermal.ts';
 import { flushActivity, type LadderRound, runLadderRound } from './ticker.ts';
 import { wake } from './wake.ts';
 
@@ -151,6 +151,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         ...(force === undefined ? {} : { force }),
       });
       runtime.markUsed(now(engine));
+      runtime.isPauseWanted = false;
       prefetched.delete(id);
       return {
         path: woke.source === null ? 'warm' : 'cold',
@@ -163,6 +164,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   return withStorageErrors({
     resume,
+    pause: (id, audit) => runtimes.use(id, (runtime) => pauseNow(engine, runtime, audit)),
     prefetch: (id, audit) => locked(id, (runtime) => prefetch(engine, prefetched, runtime, audit)),
     suspend: (id, audit, { force = false } = {}) => locked(id, (runtime) => suspend(engine, runtime, audit, force)),
     freeze: (id, audit, { force = false } = {}) => locked(id, (runtime) => freeze(engine, runtime, audit, force)),

@@ -30,6 +30,8 @@ export class SandboxRuntime {
   usedAt = 0;
   /** Idle seconds after which it goes warm, or never (null); null itself while that is not known. */
   hotToWarm: { seconds: number | null } | null = null;
+  /** Whether somebody wants its process paused whenever nothing runs in it. */
+  isPauseWanted = false;
   /** The number of its last use among all uses: the runtime with the lowest was used longest ago. */
   lastUse = 0;
   /** Bytes of its file when it was woken last. */

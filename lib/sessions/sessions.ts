@@ -101,6 +101,12 @@ export interface Sessions {
     options?: { policy?: string; force?: boolean; makesRoom?: boolean },
   ): Promise<ResumeResult>;
   /**
+   * Pauses the process of an active sandbox in memory: at once, or in the round after its last call has ended. It stays
+   * active, the ladder goes on, and what uses it continues it; after that it is paused again until `resume`. Throws
+   * `conflict` for one that is not active, `gone`, `not_found`.
+   */
+  pause(id: InstanceId, audit: AuditContext): Promise<InstanceRow>;
+  /**
    * Brings the file to the live drawer without a process; the state stays. When nothing uses the file, it goes back by
    * itself.
    */

@@ -2,12 +2,13 @@
  * Hot to warm: pauses the processes of sandboxes that nobody uses. The next request continues them. Knows nothing of
  * how a process is paused.
  */
-import { messageOf } from '../base/errors.ts';
+import { messageOf, WinterdockError } from '../base/errors.ts';
 import type { PauseReport } from '../instance/instance.ts';
 import { effectiveThresholds } from '../registry/thresholds.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
-import { type Engine, ledgerEntry, now, systemAudit } from './engine.ts';
+import { type Engine, ledgerEntry, now, requireInstance, systemAudit } from './engine.ts';
 import type { SandboxRuntime } from './runtimes.ts';
+import type { AuditContext } from './sessions.ts';
 
 const MIB = 1024 * 1024;
 /** Processes that give memory back at the same time. */
@@ -49,9 +50,26 @@ export async function pauseIdleProcesses(engine: Engine): Promise<void> {
   }
 }
 
+/**
+ * Wants the process of an active sandbox paused, and pauses it when nothing runs in it; else a later round does. Throws
+ * `conflict` for a sandbox that is not active.
+ */
+export async function pauseNow(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<InstanceRow> {
+  const row = await requireInstance(engine, runtime.id);
+  if (row.state !== 'active') {
+    throw new WinterdockError('conflict', `Only an active sandbox is paused: "${row.id}" is ${row.state}.`);
+  }
+  runtime.isPauseWanted = true;
+  if (!runtime.isIdle || runtime.process?.thermal !== 'hot') return row;
+  const line = await pauseOne(engine, runtime, audit);
+  if (line !== null) await engine.registry.ledger.append([line]);
+  return row;
+}
+
 async function isDue(engine: Engine, runtime: SandboxRuntime): Promise<boolean> {
   const isCandidate = () => runtime.isIdle && runtime.process?.thermal === 'hot';
   if (!isCandidate()) return false;
+  if (runtime.isPauseWanted) return true;
   if (runtime.hotToWarm === null) {
     const row = await engine.registry.instances.get(runtime.id);
     if (row?.state !== 'active') return false;
@@ -64,7 +82,11 @@ async function isDue(engine: Engine, runtime: SandboxRuntime): Promise<boolean> 
 }
 
 /** Pauses one process. Returns its line for the ledger; null when it was needed meanwhile, or holds something. */
-async function pauseOne(engine: Engine, runtime: SandboxRuntime): Promise<LedgerEntry | null> {
+async function pauseOne(
+  engine: Engine,
+  runtime: SandboxRuntime,
+  audit: AuditContext = systemAudit('idle', 'ticker'),
+): Promise<LedgerEntry | null> {
   try {
     const started = performance.now();
     const idleSeconds = now(engine) - runtime.usedAt;
@@ -74,8 +96,8 @@ async function pauseOne(engine: Engine, runtime: SandboxRuntime): Promise<Ledger
     const row = await engine.registry.instances.get(runtime.id);
     if (row === null) return null;
     const tookMs = Math.round(performance.now() - started);
-    const reason = `idle for ${idleSeconds} s; ${memoryInWords(report)}`;
-    return ledgerEntry(engine, row, systemAudit('idle', 'ticker'), 'thermal.warm', { reason, tookMs });
+    const why = runtime.isPauseWanted ? 'paused on request' : `idle for ${idleSeconds} s`;
+    return ledgerEntry(engine, row, audit, 'thermal.warm', { reason: `${why}; ${memoryInWords(report)}`, tookMs });
   } catch (error) {
     engine.log.warn({ id: runtime.id, error: messageOf(error) }, 'not paused');
     return null;

@@ -1,6 +1,7 @@
 /** For tests: a server with the session API, keys of two tenants and an agent, called as a client of Ash calls it. */
 import { afterAll, beforeAll } from 'vitest';
 import type { Role } from '../auth/roles.ts';
+import type { FakeClock } from '../base/clock.ts';
 import { startServer, type TestServer } from './server.ts';
 
 interface Session {
@@ -22,7 +23,7 @@ const KEYS: Readonly<Record<string, readonly [Role, tenant: string]>> = {
 
 /** Starts the server before a file's tests and stops it after them. The agent is called `writer`. */
 export function useSessionServer() {
-  let server: TestServer;
+  let server: TestServer & { clock: FakeClock };
   const keys: Record<string, string> = {};
   beforeAll(async () => {
     server = await startServer({ settings: { WB_SESSION_API: 'on' } });

@@ -71,7 +71,8 @@ export const PAUSE_WORDS = {
 };
 
 const LABEL_LENGTH = 256;
-const LABEL_COUNT = 32;
+/** The most labels of one sandbox. */
+export const LABEL_COUNT = 32;
 
 const labelKeySchema = z
   .string()

@@ -1,19 +1,27 @@
 /** The workspace of a session as files of Ash: listed, read, written, deleted. Reads wake nothing. */
 import { z } from 'zod';
 import { isWinterdockError } from '../../base/errors.ts';
-import { type FileInfo, type Instance, instanceIdSchema } from '../../contract/schema.ts';
+import type { FileInfo, Instance } from '../../contract/schema.ts';
 import { parseVfsPath, type VfsPath } from '../../vfs/paths.ts';
 import { json } from '../answer.ts';
 import { getFile } from '../file-handlers.ts';
 import type { Route, RouteContext } from '../route.ts';
 import { isoOf } from './session.ts';
-import { allOf, ongoing, restParam, sessionParams, sessionRoute } from './session-route.ts';
+import {
+  allOf,
+  inUse,
+  restParam,
+  sessionIdSchema,
+  sessionParams,
+  sessionRoute,
+  withWorkspace,
+} from './session-route.ts';
 
 /** So many files one request writes. */
 export const MAX_FILES = 1_000;
 const VOLUME = 'workspace';
 
-const fileParams = z.strictObject({ id: instanceIdSchema, path: restParam });
+const fileParams = z.strictObject({ id: sessionIdSchema, path: restParam });
 const writeSchema = z.object({
   files: z
     .array(z.object({ path: z.string().min(1).max(1_024), content: z.base64(), mimeType: z.string().optional() }))
@@ -68,10 +76,10 @@ export const FILE_ROUTES: readonly Route[] = [
     params: sessionParams,
     query: z.strictObject({ includeHidden: z.enum(['true', 'false']).optional() }),
     async handle(context) {
-      const source = sourceOf(await ongoing(context));
+      const source = sourceOf(await withWorkspace(context));
       const { services, caller, params, query } = context;
       const all = await allOf((page) => services.operations.files(caller, params.id, VOLUME, page));
-      const shown = query.includeHidden === 'true' ? all : all.filter((file) => !isHidden(file));
+      const shown = query.includeHidden === 'false' ? all.filter((file) => !isHidden(file)) : all;
       return json(200, { files: filesFrom(shown), source });
     },
   }),
@@ -82,7 +90,7 @@ export const FILE_ROUTES: readonly Route[] = [
     params: sessionParams,
     body: writeSchema,
     async handle(context) {
-      await ongoing(context);
+      await inUse(context, await withWorkspace(context));
       return json(200, { files: await write(context) });
     },
   }),
@@ -94,7 +102,7 @@ export const FILE_ROUTES: readonly Route[] = [
     query: z.strictObject({ format: z.enum(['json', 'raw']).optional() }),
     async handle(context) {
       const { services, caller, params, query } = context;
-      const source = sourceOf(await ongoing(context));
+      const source = sourceOf(await withWorkspace(context));
       if (query.format !== 'json') {
         const answer = await getFile({ ...context, params: { ...params, volume: VOLUME } });
         return { ...answer, headers: { ...answer.headers, 'x-ash-source': source } };
@@ -111,7 +119,7 @@ export const FILE_ROUTES: readonly Route[] = [
     params: fileParams,
     async handle(context) {
       const { services, caller, params } = context;
-      await ongoing(context);
+      await inUse(context, await withWorkspace(context));
       await services.operations.deleteFile(caller, params.id, VOLUME, params.path);
       return json(200, { path: relative(params.path), deleted: true });
     },

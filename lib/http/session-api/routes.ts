@@ -3,30 +3,38 @@
  * operations: the key's tenant and role decide as everywhere else. Open only with `WB_SESSION_API=on`; not part of
  * the document, which describes this project's own contract.
  */
+
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { WinterdockError } from '../../base/errors.ts';
-import {
-  envPatchSchema,
-  execSchema,
-  type Instance,
-  listQuerySchema,
-  type ResumeAnswer,
-  slugSchema,
-} from '../../contract/schema.ts';
+import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
+import { parseInstanceId } from '../../base/ids.ts';
+import { envPatchSchema, execSchema, type Instance, type ResumeAnswer, slugSchema } from '../../contract/schema.ts';
 import { json } from '../answer.ts';
 import type { Route, RouteContext } from '../route.ts';
 import { AGENT_ROUTES } from './agents.ts';
+import { EVENT_ROUTES } from './events.ts';
 import { FILE_ROUTES } from './files.ts';
 import { HEALTH_ROUTE } from './health.ts';
 import { outputOf } from './output.ts';
-import { AGENT_LABEL, agentOf, MODEL_LABEL, refused, SESSION_STATUSES, sessionOf, sessionStatusOf } from './session.ts';
 import {
+  AGENT_LABEL,
+  agentOf,
+  MODEL_LABEL,
+  PAUSED_LABEL,
+  refused,
+  SESSION_STATUSES,
+  sessionOf,
+  sessionStatusOf,
+} from './session.ts';
+import {
+  inUse,
   MAX_ROWS,
   modelSchema,
   ongoing,
   onlyTenantOf,
-  ROWS_A_READ,
   refusedRoutes,
+  resumed,
+  sandboxesOf,
   sessionParams,
   sessionRoute,
 } from './session-route.ts';
@@ -45,55 +53,45 @@ const sessionExecSchema = z.object({ command: command.min(1), timeout: timeout_m
 const listSchema = z.strictObject({
   agent: slugSchema.optional(),
   status: z.enum(SESSION_STATUSES).optional(),
-  limit: z.coerce.number<string>().int().min(1).max(ROWS_A_READ).default(100),
+  limit: z.coerce.number<string>().int().min(1).max(MAX_ROWS).default(MAX_ROWS),
   offset: z.coerce.number<string>().int().min(0).max(MAX_ROWS).default(0),
   includeTotal: z.enum(['true', 'false']).optional(),
 });
 
+/** As a sandbox has it, so that both names of a session are one. */
+const newSessionId = () => parseInstanceId(randomUUID());
+
 const shown = (instance: ResumeAnswer['instance']) => json(200, { session: sessionOf(instance) });
 
 /** Sessions that match, newest first: at most `MAX_ROWS`. */
-async function listed({ services, caller, query }: RouteContext<unknown, z.output<typeof listSchema>>) {
+async function listed(context: RouteContext<unknown, z.output<typeof listSchema>>) {
+  const { query } = context;
   const sessions: ReturnType<typeof sessionOf>[] = [];
   const enough = query.includeTotal === 'true' ? MAX_ROWS : query.offset + query.limit;
-  const state = query.status === 'ended' ? { state: 'deleted' } : {};
-  let cursor: string | undefined;
-  for (let read = 0; read < MAX_ROWS && sessions.length < enough; read += ROWS_A_READ) {
-    const ask = listQuerySchema.parse({ sort: '-created', limit: ROWS_A_READ, ...state, ...(cursor && { cursor }) });
-    const { items, next } = await services.operations.listInstances(caller, ask);
-    for (const instance of items) {
-      if (query.status !== undefined && sessionStatusOf(instance) !== query.status) continue;
-      if (query.agent === undefined || agentOf(instance) === query.agent) sessions.push(sessionOf(instance));
-    }
-    if (next === null) break;
-    cursor = next;
+  for await (const instance of sandboxesOf(context, query.status === 'ended' ? 'deleted' : '')) {
+    if (query.status !== undefined && sessionStatusOf(instance) !== query.status) continue;
+    if (query.agent !== undefined && agentOf(instance) !== query.agent) continue;
+    sessions.push(sessionOf(instance));
+    if (sessions.length >= enough) break;
   }
   const page = sessions.slice(query.offset, query.offset + query.limit);
   return { sessions: page, ...(query.includeTotal === 'true' ? { total: sessions.length } : {}) };
-}
-
-/** A sandbox with a label of the session API, or without it. */
-function labelled(
-  { services, caller }: Pick<RouteContext, 'services' | 'caller'>,
-  { id, labels }: Instance,
-  label: string,
-  value: string | null,
-): Promise<Instance> {
-  const { [label]: _before, ...others } = labels;
-  const wanted = value === null ? others : { ...others, [label]: value };
-  return services.operations.patchInstance(caller, id, { labels: wanted });
 }
 
 /** A new session, running. One that finds no room is taken back, so that who tries again leaves none behind. */
 async function begin(context: RouteContext<unknown, unknown, z.output<typeof createSchema>>) {
   const { services, caller, body } = context;
   const { operations } = services;
-  const [made] = await operations.cloneBlueprint(caller, body.agent, { tenant: onlyTenantOf(caller), count: 1 });
+  const { extraEnv: env, model } = body;
+  const [made] = await operations.cloneBlueprint(
+    caller,
+    body.agent,
+    { tenant: onlyTenantOf(caller), count: 1 },
+    { id: newSessionId(), labels: model === undefined ? {} : { [MODEL_LABEL]: model } },
+  );
   if (made === undefined) throw new WinterdockError('internal', 'A clone made nothing.');
   try {
-    const { extraEnv: env, model } = body;
     if (env !== undefined) await operations.patchInstanceEnv(caller, made.id, { env });
-    if (model !== undefined) await labelled(context, made, MODEL_LABEL, model);
     return (await operations.resume(caller, made.id, {})).instance;
   } catch (error) {
     // What refused it is the answer; a sandbox that cannot be taken back stays listed as a session.
@@ -110,17 +108,25 @@ async function fork(context: RouteContext<{ id: Instance['id'] }>) {
   const snapshot = await operations.takeSnapshot(caller, parent.id, { tag: `fork of ${parent.id}` });
   let restored: Instance[];
   try {
-    restored = await operations.restoreSnapshot(caller, snapshot.id, { tenant: parent.tenant, count: 1 });
+    const agent = agentOf(parent);
+    const model = parent.labels[MODEL_LABEL];
+    const labels = {
+      ...(agent === null ? {} : { [AGENT_LABEL]: agent }),
+      ...(model === undefined ? {} : { [MODEL_LABEL]: model }),
+    };
+    restored = await operations.restoreSnapshot(
+      caller,
+      snapshot.id,
+      { tenant: parent.tenant, count: 1 },
+      { id: newSessionId(), labels },
+    );
   } finally {
     // Its file stays for as long as the new sandbox needs it.
     await operations.deleteSnapshot(caller, snapshot.id);
   }
   const [made] = restored;
   if (made === undefined) throw new WinterdockError('internal', 'A restore made nothing.');
-  const agent = agentOf(parent);
-  const named = agent === null ? made : await labelled(context, made, AGENT_LABEL, agent);
-  const model = parent.labels[MODEL_LABEL];
-  return model === undefined ? named : labelled(context, named, MODEL_LABEL, model);
+  return made;
 }
 
 const OWN_ROUTES: readonly Route[] = [
@@ -147,18 +153,21 @@ const OWN_ROUTES: readonly Route[] = [
     path: '/sessions/:id',
     operation: 'getInstance',
     params: sessionParams,
-    handle: async ({ services, caller, params }) => shown(await services.operations.getInstance(caller, params.id)),
+    handle: async ({ services, caller, params }) =>
+      shown(await services.operations.getInstance(caller, params.id, { deleted: true })),
   }),
   sessionRoute({
     method: 'POST',
     path: '/sessions/:id/pause',
-    operation: 'suspend',
+    operation: 'pause',
     params: sessionParams,
     async handle(context) {
       const { services, caller, params } = context;
       const status = sessionStatusOf(await ongoing(context));
       if (status !== 'active') return refused(400, `Only an active session is paused: this one is ${status}.`);
-      return shown(await services.operations.suspend(caller, params.id, {}));
+      // First what is kept: a server that dies now has a paused session and no process.
+      await services.operations.relabelInstance(caller, params.id, { [PAUSED_LABEL]: '1' });
+      return shown(await services.operations.pause(caller, params.id));
     },
   }),
   sessionRoute({
@@ -167,11 +176,9 @@ const OWN_ROUTES: readonly Route[] = [
     operation: 'resume',
     params: sessionParams,
     async handle(context) {
-      const { services, caller, params } = context;
       const instance = await ongoing(context);
       // An active one stays as it is: nothing was resumed, and nothing is counted.
-      if (sessionStatusOf(instance) === 'active') return shown(instance);
-      return shown((await services.operations.resume(caller, params.id, {})).instance);
+      return shown(sessionStatusOf(instance) === 'active' ? instance : await resumed(context));
     },
   }),
   sessionRoute({
@@ -183,7 +190,8 @@ const OWN_ROUTES: readonly Route[] = [
       const { services, caller, params } = context;
       const instance = await ongoing(context);
       if (instance.state === 'archived') return shown(instance);
-      return shown(await services.operations.runPlan(caller, params.id, { to: 'archived' }));
+      // What still runs after the drain time is stopped: the caller wants an end, not an answer about it.
+      return shown(await services.operations.runPlan(caller, params.id, { to: 'archived', force: true }));
     },
   }),
   sessionRoute({
@@ -200,11 +208,13 @@ const OWN_ROUTES: readonly Route[] = [
     params: sessionParams,
     body: configSchema,
     async handle(context) {
-      const { model, ...others } = context.body;
+      const { services, caller, params, body } = context;
+      const { model, ...others } = body;
       const instance = await ongoing(context);
       const [unknown] = Object.keys(others);
       if (unknown !== undefined) return refused(501, `${unknown.slice(0, 80)} has no meaning for a session here.`);
-      return shown(model === undefined ? instance : await labelled(context, instance, MODEL_LABEL, model));
+      if (model === undefined) return shown(instance);
+      return shown(await services.operations.relabelInstance(caller, params.id, { [MODEL_LABEL]: model }));
     },
   }),
   sessionRoute({
@@ -213,9 +223,16 @@ const OWN_ROUTES: readonly Route[] = [
     operation: 'runPlan',
     params: sessionParams,
     async handle({ services, caller, params }) {
-      const instance = await services.operations.getInstance(caller, params.id);
+      const ended = () => services.operations.getInstance(caller, params.id, { deleted: true });
+      const instance = await ended();
       if (instance.state === 'deleted') return shown(instance);
-      return shown(await services.operations.runPlan(caller, params.id, { to: 'deleted' }));
+      try {
+        return shown(await services.operations.runPlan(caller, params.id, { to: 'deleted', force: true }));
+      } catch (error) {
+        // Two ends at once are one.
+        if (!isWinterdockError(error) || error.code !== 'gone') throw error;
+        return shown(await ended());
+      }
     },
   }),
   sessionRoute({
@@ -226,7 +243,7 @@ const OWN_ROUTES: readonly Route[] = [
     body: sessionExecSchema,
     async handle(context) {
       const { services, caller, params, body, signal } = context;
-      await ongoing(context);
+      await inUse(context, await ongoing(context));
       const input = { command: body.command, ...(body.timeout === undefined ? {} : { timeout_ms: body.timeout }) };
       const answer = await services.operations.exec(caller, params.id, input, { signal });
       return json(200, { exitCode: answer.exit_code, ...outputOf(answer) });
@@ -240,6 +257,7 @@ const ANSWERED: readonly Route[] = [
   ...FILE_ROUTES,
   ...AGENT_ROUTES,
   ...TALK_ROUTES,
+  ...EVENT_ROUTES,
   ...WORKSPACE_ROUTES,
 ];
 export const SESSION_ROUTES: readonly Route[] = [...ANSWERED, ...refusedRoutes(ANSWERED)];

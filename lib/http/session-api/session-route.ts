@@ -2,19 +2,28 @@
 import { z } from 'zod';
 import type { Caller } from '../../auth/caller.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import { type Instance, instanceIdSchema } from '../../contract/schema.ts';
+import type { InstanceId } from '../../base/ids.ts';
+import { type Instance, listQuerySchema } from '../../contract/schema.ts';
 import type { ListPage } from '../../operations/list-page.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { VfsPath } from '../../vfs/paths.ts';
 import type { Answer } from '../answer.ts';
 import { customRoute, type ParsedInput, type Route, type RouteContext } from '../route.ts';
-import { refusalOf, refused } from './session.ts';
+import { PAUSED_LABEL, refusalOf, refused } from './session.ts';
+import { parseSessionId, sessionIdOf } from './session-id.ts';
 
 /** The most rows that one list reads, `ROWS_A_READ` at a time. */
 export const MAX_ROWS = 10_000;
 export const ROWS_A_READ = 500;
 
-export const sessionParams = z.strictObject({ id: instanceIdSchema });
+/** The id of a session, or of the sandbox that it is. */
+export const sessionIdSchema = z.string().transform((text, context): InstanceId => {
+  const parsed = parseSessionId(text);
+  if (parsed !== null) return parsed.id;
+  context.addIssue({ code: 'custom', message: 'must be a UUID' });
+  return z.NEVER;
+});
+export const sessionParams = z.strictObject({ id: sessionIdSchema });
 /** The name of a model: what fits into a label, and is whole characters without control characters. */
 export const modelSchema = z
   .string()
@@ -69,18 +78,71 @@ export function sessionRoute<
   B extends Route['body'] = null,
 >(spec: Spec<P, Q, B>): Route {
   const name = `${spec.method} ${spec.path}`;
-  return { ...customRoute({ ...spec, name, summary: name, tag: 'Sessions', answers: {} }), refusal: refusalOf };
+  const route = customRoute({ ...spec, name, summary: name, tag: 'Sessions', answers: {} });
+  const isResume = spec.path.endsWith('/resume');
+  return {
+    ...route,
+    refusal: (problem, thrown) => refusalOf(problem, thrown, { isResume }),
+    async handle(context) {
+      const { id, ...others } = context.params as { id?: InstanceId };
+      if (id === undefined) return route.handle(context);
+      return route.handle({ ...context, params: { ...others, id: await found(context, id) } });
+    },
+  };
 }
 
+/** The sandbox behind an id that is a hash: its own id is too long for a UUID, so it is looked for in the list. */
+async function found(context: RouteContext, id: InstanceId): Promise<InstanceId> {
+  if (!parseSessionId(id)?.isHashed) return id;
+  for (const state of ['', 'deleted']) {
+    for await (const instance of sandboxesOf(context, state)) if (sessionIdOf(instance.id) === id) return instance.id;
+  }
+  return id;
+}
+
+/** The caller's sandboxes, newest first, at most `MAX_ROWS`: those of one state, or all but the deleted. */
+export async function* sandboxesOf(
+  { services, caller }: Pick<RouteContext, 'services' | 'caller'>,
+  state: string,
+): AsyncGenerator<Instance> {
+  let cursor: string | undefined;
+  for (let read = 0; read < MAX_ROWS; read += ROWS_A_READ) {
+    const of = { sort: 'created', limit: ROWS_A_READ, ...(state && { state }), ...(cursor && { cursor }) };
+    const { items, next } = await services.operations.listInstances(caller, listQuerySchema.parse(of));
+    yield* items;
+    if (next === null) return;
+    cursor = next;
+  }
+}
+
+type Addressed = Pick<RouteContext<{ id: Instance['id'] }>, 'services' | 'caller' | 'params'>;
+
 /** The sandbox of a session that goes on. Throws `gone` after its end. */
-export async function ongoing({
-  services,
-  caller,
-  params,
-}: Pick<RouteContext<{ id: Instance['id'] }>, 'services' | 'caller' | 'params'>): Promise<Instance> {
-  const instance = await services.operations.getInstance(caller, params.id);
+export async function ongoing({ services, caller, params }: Addressed): Promise<Instance> {
+  const instance = await services.operations.getInstance(caller, params.id, { deleted: true });
   if (instance.state !== 'deleted') return instance;
-  throw new WinterdockError('gone', `The session ${instance.id} has ended.`);
+  throw new WinterdockError('gone', `The session ${sessionIdOf(instance.id)} has ended.`);
+}
+
+/** The same, for what shows or changes its workspace. Throws `not_found` after its end. */
+export async function withWorkspace(context: Addressed): Promise<Instance> {
+  const { services, caller, params } = context;
+  const instance = await services.operations.getInstance(caller, params.id, { deleted: true });
+  if (instance.state !== 'deleted') return instance;
+  throw new WinterdockError('not_found', `The session ${sessionIdOf(instance.id)} has ended: no workspace is kept.`);
+}
+
+/** A session as its use leaves it: what runs in a paused one resumes it. */
+export async function inUse(context: Addressed, instance: Instance): Promise<Instance> {
+  if (instance.labels[PAUSED_LABEL] === undefined) return instance;
+  return resumed(context);
+}
+
+/** A session that is active, and no longer paused. */
+export async function resumed({ services, caller, params }: Addressed): Promise<Instance> {
+  const { instance } = await services.operations.resume(caller, params.id, {});
+  if (instance.labels[PAUSED_LABEL] === undefined) return instance as Instance;
+  return services.operations.relabelInstance(caller, params.id, { [PAUSED_LABEL]: null });
 }
 
 const METHODS: readonly Route['method'][] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -95,6 +157,18 @@ function everywhere(paths: readonly string[], answer: Answer, taken: readonly Ro
     ),
   );
 }
+
+/** What clients of Ash can call, and this server does not do. */
+const ABSENT: readonly string[] = [
+  '/analytics',
+  '/attachments',
+  '/credentials',
+  '/evals',
+  '/files',
+  '/queue',
+  '/sessions/:id/attachments',
+  ...['config', 'eval-cases', 'eval-results', 'eval-runs', 'versions'].map((part) => `/agents/:name/${part}`),
+];
 
 const withRest = (path: string) => [path, `${path}/*`];
 
@@ -111,10 +185,9 @@ function wrongMethods(taken: readonly Route[]): Route[] {
 
 /** What the session API does not do, and addresses where there is nothing: both answered in its clients' form. */
 export function refusedRoutes(taken: readonly Route[]): Route[] {
-  const absent = ['/credentials', '/evals', '/queue', '/attachments'].flatMap(withRest).concat('/usage/*');
   return [
     ...wrongMethods(taken),
-    ...everywhere(absent, refused(501, 'This server does not do this.'), taken),
+    ...everywhere(ABSENT.flatMap(withRest).concat('/usage/*'), refused(501, 'This server does not do this.'), taken),
     ...everywhere(['/sessions/*', '/agents/*'], refused(404, 'There is nothing at this address.'), taken),
   ];
 }

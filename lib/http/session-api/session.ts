@@ -4,6 +4,7 @@ import type { Instance, ResumeAnswer } from '../../contract/schema.ts';
 import type { State } from '../../lifecycle/states.ts';
 import { type Answer, json } from '../answer.ts';
 import { toProblem } from '../problem.ts';
+import { sessionIdOf } from './session-id.ts';
 
 export const SESSION_STATUSES = ['starting', 'active', 'paused', 'stopped', 'error', 'ended'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
@@ -17,9 +18,13 @@ const STATUS: Readonly<Record<State, SessionStatus>> = {
   deleted: 'ended',
 };
 
+/** The label that a paused session has, whose sandbox is active still or again. */
+export const PAUSED_LABEL = 'ash-paused';
+
 /** The status of a session. A fault wins over every state but the end. */
-export function sessionStatusOf({ state, fault }: Pick<Instance, 'state' | 'fault'>): SessionStatus {
-  return fault !== null && state !== 'deleted' ? 'error' : STATUS[state];
+export function sessionStatusOf({ state, fault, labels }: Pick<Instance, 'state' | 'fault' | 'labels'>): SessionStatus {
+  if (fault !== null && state !== 'deleted') return 'error';
+  return state === 'active' && labels[PAUSED_LABEL] !== undefined ? 'paused' : STATUS[state];
 }
 
 /** The label that names the agent of a fork, whose own origin is a snapshot. */
@@ -39,7 +44,7 @@ export const isoOf = (epochSeconds: number) => new Date(epochSeconds * 1000).toI
 /** A sandbox as `{session}` shows it. */
 export function sessionOf(instance: ResumeAnswer['instance']) {
   return {
-    id: instance.id,
+    id: sessionIdOf(instance.id),
     tenantId: instance.tenant,
     agentName: agentOf(instance) ?? '',
     sandboxId: instance.id,
@@ -47,7 +52,7 @@ export function sessionOf(instance: ResumeAnswer['instance']) {
     createdAt: isoOf(instance.created),
     lastActiveAt: isoOf(instance.updated),
     runnerId: null,
-    parentSessionId: instance.lineage.parent,
+    parentSessionId: instance.lineage.parent === null ? null : sessionIdOf(instance.lineage.parent),
     model: instance.labels[MODEL_LABEL] ?? null,
     config: null,
   };
@@ -56,10 +61,14 @@ export function sessionOf(instance: ResumeAnswer['instance']) {
 /** An error of the session API: `{error, statusCode}`. */
 export const refused = (statusCode: number, error: string): Answer => json(statusCode, { error, statusCode });
 
-/** A problem in the form of the session API: invalid input is 400 here. Headers such as `Retry-After` stay. */
-export function refusalOf(problem: Answer, thrown: unknown): Answer {
+/**
+ * A problem in the form of the session API: invalid input is 400 here, and so is what an ended session is asked for;
+ * 410 is said by resume alone. Headers such as `Retry-After` stay.
+ */
+export function refusalOf(problem: Answer, thrown: unknown, { isResume = false } = {}): Answer {
   const { detail, hint } = toProblem(storageFailure(thrown) ?? thrown, '');
-  const statusCode = problem.status === 422 ? 400 : problem.status;
+  const isBad = problem.status === 422 || (problem.status === 410 && !isResume);
+  const statusCode = isBad ? 400 : problem.status;
   const { 'content-type': _type, ...headers } = problem.headers ?? {};
   return json(statusCode, { error: hint === undefined ? detail : `${detail} ${hint}`, statusCode }, headers);
 }

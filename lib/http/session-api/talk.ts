@@ -1,22 +1,16 @@
-/** What a client of Ash says to an agent and reads of it: messages, and what happened. */
+/** What a client of Ash says to an agent and hears of it: one message, and its answer as a stream. */
 import { z } from 'zod';
+import packageJson from '../../../package.json' with { type: 'json' };
 import { isWinterdockError, publicMessage } from '../../base/errors.ts';
-import type { Event, Instance } from '../../contract/schema.ts';
+import type { Instance } from '../../contract/schema.ts';
 import { parseVfsPath } from '../../vfs/paths.ts';
-import { type Answer, json } from '../answer.ts';
+import type { Answer } from '../answer.ts';
 import { callAsStream } from '../call-stream.ts';
 import type { Route, RouteContext } from '../route.ts';
 import { outputOf, textOf } from './output.ts';
 import { MODEL_LABEL, refused } from './session.ts';
-import {
-  MAX_ROWS,
-  modelSchema,
-  ongoing,
-  ROWS_A_READ,
-  sessionParams,
-  sessionRoute,
-  wholeText,
-} from './session-route.ts';
+import { sessionIdOf } from './session-id.ts';
+import { inUse, modelSchema, ongoing, sessionParams, sessionRoute, wholeText } from './session-route.ts';
 
 /** The agent of a blueprint: a script in its workspace, which reads the message from its stdin. */
 const AGENT_SCRIPT = '.agent.sh';
@@ -27,14 +21,6 @@ const messageSchema = z.looseObject({
   includePartialMessages: z.boolean().optional(),
   model: modelSchema.optional(),
 });
-const eventsSchema = z.strictObject({
-  limit: z.coerce.number<string>().int().min(1).max(ROWS_A_READ).default(100),
-  after: z.coerce.number<string>().int().min(0).default(0),
-  type: z.string().max(100).optional(),
-});
-
-const logsSchema = eventsSchema.pick({ after: true });
-
 type Talk = RouteContext<{ id: Instance['id'] }, unknown, z.output<typeof messageSchema>>;
 
 /** The script of the agent, or null without one. */
@@ -61,6 +47,11 @@ function say(context: Talk, command: string, model: string | undefined): Promise
   const { services, caller, params, body } = context;
   return callAsStream(context, async (send, signal) => {
     let begun = false;
+    const sessionId = sessionIdOf(params.id);
+    const begin = () => {
+      if (!begun) send('session_start', { sessionId, version: packageJson.version });
+      begun = true;
+    };
     const env = model === undefined ? {} : { env: { ASH_MODEL: model } };
     // Whole lines: `while read` of a shell passes over a last one without its end.
     const stdin = body.content.endsWith('\n') ? body.content : `${body.content}\n`;
@@ -68,16 +59,17 @@ function say(context: Talk, command: string, model: string | undefined): Promise
     try {
       const answer = await services.operations.exec(caller, params.id, input, {
         signal,
+        onWoke: begin,
         // An agent asks models.
         isLongest: true,
         onOutput({ stream, ...piece }) {
           if (stream === 'stderr') return;
-          begun = true;
           send('text_delta', { type: 'text_delta', delta: textOf(piece.text, piece.encoding) });
         },
       });
       const { stdout, stderr } = outputOf(answer);
       const content = [{ type: 'text', text: stdout }];
+      begin();
       send('message', { type: 'assistant', message: { role: 'assistant', content } });
       if (answer.exit_code !== 0 || answer.truncated) {
         send('error', { error: `The agent ended with ${answer.exit_code}: ${stderr.slice(-2_000)}` });
@@ -86,34 +78,8 @@ function say(context: Talk, command: string, model: string | undefined): Promise
       if (!begun) throw error;
       send('error', { error: publicMessage(error) });
     }
-    send('done', { sessionId: params.id });
+    send('done', { sessionId });
   });
-}
-
-/** The lines of the ledger about a session, oldest first: at most `MAX_ROWS`. */
-async function eventsOf({
-  services,
-  caller,
-  params,
-  query,
-}: RouteContext<{ id: Instance['id'] }, z.output<typeof eventsSchema>>): Promise<Event[]> {
-  const found: Event[] = [];
-  const type = query.type === undefined ? {} : { type: query.type };
-  let cursor: string | undefined;
-  while (found.length < MAX_ROWS) {
-    const ask = { limit: ROWS_A_READ, ...type, ...(cursor === undefined ? {} : { cursor }) };
-    const { items, next } = await services.operations.instanceEvents(caller, params.id, ask);
-    found.push(...items.filter(({ seq }) => seq > query.after));
-    if (next === null || items.some(({ seq }) => seq <= query.after)) break;
-    cursor = next;
-  }
-  return found.reverse().slice(0, query.limit);
-}
-
-/** A line of the ledger as a line of a log. What scripts print is not in it: that is in their answers. */
-function lineOf({ type, from, to, reason, error }: Event): string {
-  const move = from === null || to === null ? type : `${from} → ${to}`;
-  return [move, reason, error].filter((part) => part !== null && part !== undefined).join(': ');
 }
 
 export const TALK_ROUTES: readonly Route[] = [
@@ -124,7 +90,7 @@ export const TALK_ROUTES: readonly Route[] = [
     params: sessionParams,
     body: messageSchema,
     async handle(context) {
-      const { labels } = await ongoing(context);
+      const { labels } = await inUse(context, await ongoing(context));
       const known = ['content', 'includePartialMessages', 'model'];
       const unknown = Object.keys(context.body).find((key) => !known.includes(key));
       if (unknown !== undefined) return refused(501, `${unknown.slice(0, 80)} has no meaning for a message here.`);
@@ -143,42 +109,6 @@ export const TALK_ROUTES: readonly Route[] = [
     async handle(context) {
       await ongoing(context);
       return refused(501, 'What was said is not kept: it was in the answers alone.');
-    },
-  }),
-  sessionRoute({
-    method: 'GET',
-    path: '/sessions/:id/logs',
-    operation: 'instanceEvents',
-    params: sessionParams,
-    query: logsSchema,
-    async handle(context) {
-      const { after } = context.query;
-      const lines = await eventsOf({ ...context, query: { after, limit: MAX_ROWS, type: undefined } });
-      const logs = lines.map((event) => ({
-        index: event.seq,
-        level: 'system',
-        text: lineOf(event),
-        ts: new Date(event.time_ms).toISOString(),
-      }));
-      return json(200, { logs, source: 'ledger' });
-    },
-  }),
-  sessionRoute({
-    method: 'GET',
-    path: '/sessions/:id/events',
-    operation: 'instanceEvents',
-    params: sessionParams,
-    query: eventsSchema,
-    async handle(context) {
-      const events = (await eventsOf(context)).map((event) => ({
-        id: String(event.seq),
-        sessionId: context.params.id,
-        type: event.type,
-        data: JSON.stringify({ from: event.from, to: event.to, reason: event.reason, error: event.error }),
-        sequence: event.seq,
-        createdAt: new Date(event.time_ms).toISOString(),
-      }));
-      return json(200, { events });
     },
   }),
 ];
