@@ -56,6 +56,8 @@ function onlyOf(made: Instance[]): Instance {
   return instance;
 }
 
+const found = (client: WinterdockClient, { id, policy }: Instance) => new Sandbox(client, id, policy);
+
 /** One sandbox. `Sandbox.create` makes it, `Sandbox.connect` finds it. */
 export class Sandbox {
   readonly id: string;
@@ -64,10 +66,13 @@ export class Sandbox {
   readonly commands: SandboxCommands;
   readonly files: SandboxFiles;
   readonly runs: SandboxRuns;
+  /** Its policy when it was made or found; null when nobody asked. */
+  readonly policy: string | null;
 
   /** The sandbox of this id, without asking for it: `Sandbox.connect` does. */
-  constructor(client: WinterdockClient, id: string) {
+  constructor(client: WinterdockClient, id: string, policy: string | null = null) {
     this.id = id;
+    this.policy = policy;
     this.client = client;
     this.runs = new SandboxRuns(client, id);
     this.commands = new SandboxCommands(client, id, this.runs);
@@ -81,13 +86,13 @@ export class Sandbox {
   static async create(options: CreateOptions = {}): Promise<Sandbox> {
     const { client, call, rest } = split(options);
     const tenant = rest.tenant ?? (await tenantOf(client, call));
-    return new Sandbox(client, (await createOnce(client, { ...rest, tenant }, call)).id);
+    return found(client, await createOnce(client, { ...rest, tenant }, call));
   }
 
   /** A sandbox that is there already. Wakes nothing. Rejects with `not_found`, or `gone` when it was deleted. */
   static async connect(id: string, options: ConnectOptions = {}): Promise<Sandbox> {
     const { client, call } = split(options);
-    return new Sandbox(client, (await client.getInstance(id, call)).id);
+    return found(client, await client.getInstance(id, call));
   }
 
   /** A new sandbox with what a snapshot holds. */
@@ -96,7 +101,7 @@ export class Sandbox {
     options: ConnectOptions & Omit<RestoreInput, 'count'> = {},
   ): Promise<Sandbox> {
     const { client, call, rest } = split(options);
-    return new Sandbox(client, onlyOf(await client.restoreSnapshot(snapshot, rest, call)).id);
+    return found(client, onlyOf(await client.restoreSnapshot(snapshot, rest, call)));
   }
 
   /** A new sandbox with what a blueprint holds. */
@@ -106,7 +111,7 @@ export class Sandbox {
   ): Promise<Sandbox> {
     const { client, call, rest } = split(options);
     const tenant = rest.tenant ?? (await tenantOf(client, call));
-    return new Sandbox(client, onlyOf(await client.cloneBlueprint(blueprint, { ...rest, tenant }, call)).id);
+    return found(client, onlyOf(await client.cloneBlueprint(blueprint, { ...rest, tenant }, call)));
   }
 
   /** The sandboxes that the key sees: a page when awaited, all when iterated. Wakes nothing. */

@@ -13,7 +13,7 @@ import type {
   AiSandboxProvider,
   AiSandboxSession,
 } from './ai-sdk-types.ts';
-import { DESCRIPTION, remarkOn, wholeCwd, withRemark } from './commands.ts';
+import { descriptionFor, remarkOn, wholeCwd, withRemark } from './commands.ts';
 import { destroySandbox, putToSleep } from './ending.ts';
 import { entryAt } from './entry.ts';
 import { followLinks, isRefusal, writeOverLinks } from './links.ts';
@@ -48,7 +48,7 @@ export function sandboxSession(box: Sandbox): AiSandboxSession {
     await writeOverLinks(box, path, content, { signal });
   };
   return {
-    description: DESCRIPTION,
+    description: descriptionFor(box.policy),
     readFile: ({ path, abortSignal: signal }) =>
       read(path, { signal }, (real) => box.files.read(real, { format: 'stream', signal })),
     readBinaryFile: ({ path, abortSignal }) => readBytes(path, abortSignal),

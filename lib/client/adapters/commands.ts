@@ -30,6 +30,32 @@ export function withRemark(output: string, remark: string): string {
   return remark === '' || output === '' || output.endsWith('\n') ? output + remark : `${output}\n${remark}`;
 }
 
-/** What a model is to know of a sandbox before its first command. */
-export const DESCRIPTION = `A Winterdock sandbox: a Linux-like shell (bash, the common Unix tools, git for local work, sqlite3, python3) in which every command runs for itself, from /workspace on.
-Files in /workspace and /memory are kept while the sandbox sleeps; /tmp is emptied and processes end. There is nothing to install packages with, no port can be reached from outside, and the network only where its policy allows it.`;
+const KEPT = `Files in /workspace and /memory are kept while the sandbox sleeps; /tmp is emptied and processes end. No port can be reached from outside.`;
+const SHELL = 'a Linux-like shell (bash, the common Unix tools, git for local work, sqlite3';
+const EACH = 'in which every command runs for itself, from /workspace on.';
+
+/** By policy: what there is to run, and what of the network and of packages. Others are of a newer server. */
+const WHAT: Readonly<Record<string, readonly [tools: string, network: string]>> = {
+  compute: [
+    'files without a shell: commands and code are refused, files are read and written.',
+    'There is no network.',
+  ],
+  minimal: [`${SHELL}, js for JavaScript; no python3 and no archives) ${EACH}`, 'There is no network.'],
+  posix: [
+    `${SHELL}, js for JavaScript, python3) ${EACH}`,
+    'There is no network, and so nothing to install packages with.',
+  ],
+  network: [
+    `${SHELL}, js for JavaScript, python3) ${EACH}`,
+    'The network is reached by HTTP requests to addresses that its list allows; pip and npm install pure packages from there.',
+  ],
+};
+
+/** What a model is to know of a sandbox before its first command; `policy` null: nobody asked which it has. */
+export function descriptionFor(policy: string | null): string {
+  const [tools, network] = WHAT[policy ?? ''] ?? [
+    `${SHELL}, js for JavaScript, and python3 where its policy allows it) ${EACH}`,
+    'The network is reached only where its policy allows it.',
+  ];
+  return `A Winterdock sandbox: ${tools}\n${KEPT} ${network}`;
+}

@@ -31,7 +31,14 @@ function refusalOf(error: unknown): { error: string } {
   return { error: error.hint === null ? error.message : `${error.message} ${error.hint}` };
 }
 
-const answering = <T extends object>(work: () => Promise<T>): Promise<T | { error: string }> => work().catch(refusalOf);
+/** What is thrown before the work is begun, such as for a path in no volume, is an answer too. */
+async function answering<T extends object>(work: () => Promise<T>): Promise<T | { error: string }> {
+  try {
+    return await work();
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
 
 /** The protocol's word for why a file did not come or go. Throws what it has no word for. */
 function fileErrorOf(error: unknown): DeepFileError {

@@ -8,8 +8,7 @@ import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { searchQuerySchema, sqlSchema } from '../../contract/schema.ts';
 import type { FileContent } from '../../operations/files.ts';
-import { parseVfsPath, type VfsPath } from '../../vfs/paths.ts';
-import { VOLUMES, type Volume } from '../../vfs/volumes.ts';
+import { type FilePlace, filePlaceOf, shellPath, throwHinted } from './places.ts';
 import { sandboxId } from './sandbox-tools.ts';
 import {
   cutInMiddle,
@@ -35,34 +34,17 @@ const content = z
   .string()
   .refine((text) => text.isWellFormed(), 'must be whole characters: half a surrogate pair is none');
 
-interface Place {
-  volume: Volume;
-  path: VfsPath;
-}
-
-/** The volume and the path of a path of the shell. Throws `validation`. */
-function placeOf(given: string): Place {
-  const absolute = given.startsWith('/') ? given : `/workspace/${given}`;
-  const [, first = '', ...rest] = parseVfsPath(absolute).split('/');
-  const volume = VOLUMES.find((one) => one === first);
-  if (volume !== undefined) return { volume, path: parseVfsPath(`/${rest.join('/')}`) };
-  throw new WinterdockError('validation', `The path ${JSON.stringify(given.slice(0, 80))} is in no volume.`, {
-    hint: `Begin it with ${VOLUMES.map((one) => `/${one}/`).join(', ')}, or with no slash: then it is in /workspace.`,
-    extra: { errors: [{ path: 'path', message: 'must begin with the name of a volume' }] },
-  });
-}
-
-const shellPath = (volume: Volume, inside: string) => `/${volume}${inside === '/' ? '' : inside}`;
-
 /** A file as text. Throws `too_large` for one that is not held whole, and `validation` for bytes that are no text. */
 async function textOf(
   context: ToolContext,
   id: InstanceId,
-  at: Place,
+  at: FilePlace,
 ): Promise<{ text: string; stat: FileContent['stat'] }> {
   const shown = shellPath(at.volume, at.path);
   const range = { start: 0, end: MAX_TEXT_BYTES - 1 };
-  const { stat, content: bytes } = await context.operations.file(context.caller, id, at.volume, at.path, range);
+  const { stat, content: bytes } = await context.operations
+    .file(context.caller, id, at.volume, at.path, range)
+    .catch((error: unknown) => throwHinted(context, id, at, error));
   if (stat.size > MAX_TEXT_BYTES) {
     throw new WinterdockError('too_large', `${shown} has ${stat.size} bytes: too many to be handled as one text.`, {
       hint: `Use winterdock_exec: sed -n '1,200p' ${shown}, grep, head -c or sed -i.`,
@@ -144,7 +126,7 @@ export const fileTools: readonly McpTool[] = [
     operation: 'file',
     hints: READ_HINTS,
     async run(context, input) {
-      const at = placeOf(input.path);
+      const at = filePlaceOf(input.path);
       const { text, stat } = await textOf(context, input.id, at);
       const { text: shown, cut, total, last, next } = linesOf(text, input.from_line, input.lines);
       return {
@@ -175,10 +157,13 @@ export const fileTools: readonly McpTool[] = [
     }),
     operation: 'putFile',
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-    async run({ operations, caller }, input) {
-      const { volume, path: inside } = placeOf(input.path);
+    async run(context, input) {
+      const at = filePlaceOf(input.path);
+      const { volume, path: inside } = at;
       const bytes = bytesOf(input.content, input.encoding);
-      const { created } = await operations.putFile(caller, input.id, volume, inside, bytes);
+      const { created } = await context.operations
+        .putFile(context.caller, input.id, volume, inside, bytes)
+        .catch((error: unknown) => throwHinted(context, input.id, at, error));
       return { facts: { path: shellPath(volume, inside), bytes: bytes.byteLength, created } };
     },
   }),
@@ -195,9 +180,10 @@ export const fileTools: readonly McpTool[] = [
       all: z.boolean().default(false).describe('Replace every place where it is.'),
     }),
     operation: 'putFile',
+    alsoCalled: { old_string: 'old_text', new_string: 'new_text', replace_all: 'all' },
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
     async run(context, input) {
-      const at = placeOf(input.path);
+      const at = filePlaceOf(input.path);
       const { operations, caller } = context;
       for (let attempt = 1; ; attempt++) {
         const { text, stat } = await textOf(context, input.id, at);
@@ -208,7 +194,7 @@ export const fileTools: readonly McpTool[] = [
         } catch (error) {
           const isRaced = isWinterdockError(error) && error.code === 'precondition_failed';
           if (isRaced && attempt < EDIT_ATTEMPTS) continue;
-          throw error;
+          return throwHinted(context, input.id, at, error);
         }
         return { facts: { path: shellPath(at.volume, at.path), replaced, bytes: bytes.byteLength } };
       }
@@ -229,12 +215,14 @@ export const fileTools: readonly McpTool[] = [
     operation: 'files',
     hints: READ_HINTS,
     async run({ operations, caller }, { id, recursive, limit, cursor, ...input }) {
-      const { volume, path: inside } = placeOf(input.path);
+      const { volume, path: inside } = filePlaceOf(input.path);
       const after = cursor === undefined ? {} : { cursor };
       const folder = shellPath(volume, inside);
       if (!recursive) {
         const ask = (most: number) => operations.folder(caller, id, volume, { path: inside, limit: most, ...after });
-        const { page, shown } = await fittingPage(limit, ask, (item) => item);
+        const { page, shown } = await fittingPage(limit, ask, (item) => item).catch((error: unknown) =>
+          throwHinted({ operations, caller }, id, { volume, path: inside }, error),
+        );
         return { facts: { folder, items: shown, total: page.total, next: page.next } };
       }
       const prefix = inside === '/' ? '/' : `${inside}/`;
@@ -259,6 +247,7 @@ export const fileTools: readonly McpTool[] = [
       limit: z.int().min(1).max(200).default(50).describe('How many, at most.'),
     }),
     operation: 'search',
+    alsoCalled: { query: 'q' },
     hints: READ_HINTS,
     async run({ operations, caller }, { id, ...query }) {
       const { hits, truncated } = await operations.search(caller, id, query);

@@ -8,7 +8,7 @@ import { isWinterdockError, messageOf } from '../../base/errors.ts';
 import { toProblem } from '../problem.ts';
 import type { Services } from '../route.ts';
 import { parse } from '../validate.ts';
-import type { McpTool, ToolAnswer, ToolContext } from './tool.ts';
+import { inOwnWords, type McpTool, type ToolAnswer, type ToolContext } from './tool.ts';
 import { toolNamed, toolsFor } from './tools.ts';
 
 /** How often a caller who asked for progress is told that a call goes on. */
@@ -59,7 +59,7 @@ async function callTool(
   try {
     // Before the input is looked at: a forbidden call learns nothing.
     await services.admit(caller, tool.operation);
-    const parsed = parse(tool.input, input, 'input of the tool');
+    const parsed = parse(tool.input, inOwnWords(tool, input), 'input of the tool');
     return resultOf(await tool.run({ operations: services.operations, caller, signal, progress }, parsed));
   } catch (error) {
     if (signal.aborted) throw signal.reason ?? error;

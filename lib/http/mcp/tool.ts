@@ -41,6 +41,8 @@ interface ToolSpec<S extends z.ZodType> {
   /** For models: what it does, when to use it, what it does not do. */
   description: string;
   input: S;
+  /** Other names that models know from other tools, each with the member that it means. They are not listed. */
+  alsoCalled?: Readonly<Record<string, string>>;
   /** What a role must be allowed for the tool to be offered. Other operations that it calls have their own rules. */
   operation: OperationName;
   hints: ToolHints;
@@ -53,6 +55,18 @@ export type McpTool = ToolSpec<z.ZodType>;
 /** Declares a tool; the type of its input comes from the schema. */
 export function mcpTool<S extends z.ZodType>(spec: ToolSpec<S>): McpTool {
   return spec as unknown as McpTool;
+}
+
+/** An input with its members under the tool's own names. A member that is there under both stays wrong. */
+export function inOwnWords({ alsoCalled = {} }: McpTool, input: unknown): unknown {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+  const own = (name: string) => (Object.hasOwn(alsoCalled, name) ? alsoCalled[name] : undefined);
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => {
+      const meant = own(name);
+      return [meant === undefined || Object.hasOwn(input, meant) ? name : meant, value];
+    }),
+  );
 }
 
 /** Whether a role is offered a tool. */

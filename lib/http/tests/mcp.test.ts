@@ -188,6 +188,49 @@ describe.each(REVISIONS)('with a client of %s', (revision) => {
   });
 });
 
+test('names that models know from other tools are understood, and a folder or a link in the way is told with what to do', async () => {
+  const agent = await connectAgent(server.url);
+  const { id } = (await agent.call('create_sandbox', { tenant: 'acme' })).facts;
+  await agent.call('exec', { id, command: 'mkdir notes; echo one two > notes/a; ln -s notes/a link; ln -s notes dir' });
+  const edited = await agent.call('edit_file', { id, path: 'notes/a', old_string: 'one', new_string: 'three' });
+  expect(edited.facts).toMatchObject({ replaced: 1 });
+  const all = await agent.call('edit_file', {
+    id,
+    path: 'notes/a',
+    old_string: 't',
+    new_string: 'T',
+    replace_all: true,
+  });
+  expect(all.facts).toMatchObject({ replaced: 2 });
+  expect((await agent.call('search_files', { id, query: 'notes' })).facts.hits).not.toEqual([]);
+  // Under both names at once nobody knows which is meant.
+  const both = await agent.call('search_files', { id, q: 'a', query: 'b' });
+  expect(both.problem).toMatchObject({ code: 'validation', errors: [{ path: 'query' }] });
+
+  const hintOf = async (tool: string, more: object) => {
+    const { problem } = await agent.call(tool, { id, ...more });
+    return [problem.code, problem.hint];
+  };
+  const folder = expect.stringContaining('/workspace/notes is a folder: winterdock_list_files');
+  expect(await hintOf('read_file', { path: 'notes' })).toEqual(['not_found', folder]);
+  expect(await hintOf('write_file', { path: 'notes', content: 'x' })).toEqual(['conflict', folder]);
+  const link = expect.stringContaining('readlink -f /workspace/link');
+  for (const [tool, more] of [
+    ['edit_file', { old_text: 'w', new_text: 'b' }],
+    ['write_file', { content: 'x' }],
+    ['list_files', {}],
+  ] as const) {
+    expect((await hintOf(tool, { path: 'link', ...more }))[1]).toEqual(link);
+  }
+  // What reads follows links within a volume.
+  expect((await agent.call('read_file', { id, path: 'link' })).texts).toEqual(['Three Two\n']);
+  expect((await hintOf('write_file', { path: 'dir/a', content: 'x' }))[1]).toEqual(
+    expect.stringContaining('readlink -f /workspace/dir'),
+  );
+  expect((await hintOf('read_file', { path: 'nothing' }))[1]).toBeUndefined();
+  await agent.close();
+});
+
 test('a component of the docked workbook is called, alone and as a workflow', async () => {
   const agent = await connectAgent(server.url);
   await server.call('PUT', '/api/workbooks/sums?tenant=acme', COMPONENTS, { headers: { 'content-type': 'text/org' } });

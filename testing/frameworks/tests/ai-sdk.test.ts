@@ -263,3 +263,31 @@ test('the example of the docs works as it stands there', async () => {
   expect(await dock.client.getInstance('task-1')).toMatchObject({ state: 'suspended' });
   expect(await (await dock.client.getFile('task-1', 'workspace', '/note')).text()).toBe('hello\n');
 });
+
+test('the description of a session is true for the policy of its sandbox', async () => {
+  const dock = await startDock();
+  for (const policy of ['compute', 'minimal', 'posix', 'network'] as const) {
+    const session = sandboxSession(await Sandbox.create({ ...dock.connection, policy }));
+    const works = async (command: string) => {
+      const ended = await session.run({ command }).catch(() => null);
+      return ended !== null && ended.exitCode === 0;
+    };
+    const says = (words: RegExp) => words.test(session.description);
+    expect([policy, says(/a Linux-like shell/)]).toEqual([policy, await works('true')]);
+    expect([policy, says(/git for local work, sqlite3/)]).toEqual([
+      policy,
+      (await works('git init -q g')) && (await works('sqlite3 :memory: "select 1"')),
+    ]);
+    expect([policy, says(/js for JavaScript/)]).toEqual([policy, await works('js -e "console.log(1)"')]);
+    expect([policy, says(/, python3\)/)]).toEqual([policy, await works('python3 -c "print(1)"')]);
+    expect([policy, says(/no archives/)]).toEqual([
+      policy,
+      (await works('true')) && !(await works('echo x > f && tar cf f.tar f')),
+    ]);
+    expect([policy, says(/There is no network/)]).toEqual([policy, policy !== 'network']);
+    expect([policy, says(/pip and npm/)]).toEqual([policy, policy === 'network']);
+  }
+  const { id } = await Sandbox.create({ ...dock.connection, policy: 'minimal' });
+  expect(sandboxSession(await Sandbox.connect(id, dock.connection)).description).toContain('no python3');
+  expect(sandboxSession(new Sandbox(dock.connection.client, id)).description).toContain('where its policy allows it');
+});

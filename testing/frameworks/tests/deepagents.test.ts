@@ -84,7 +84,17 @@ test('what is missing or refused is an answer and never thrown, and waking for i
   expect((await backend.glob('*', no)).error).toMatch(/No such file/);
   expect((await backend.grep('a', no)).error).toMatch(/No such file/);
   for (const outside of ['/app.py', '/workspace/../etc/x']) {
-    expect((await backend.write(outside, 'x')).error).toMatch(/none of \/workspace, \/memory and \/tmp/);
+    const noVolume = { error: expect.stringMatching(/none of \/workspace, \/memory and \/tmp/) };
+    expect(await backend.write(outside, 'x')).toEqual(noVolume);
+    expect(await backend.grep('x', outside)).toEqual(noVolume);
+    expect(await backend.glob('*', outside)).toEqual(noVolume);
+    for (const answer of [
+      backend.ls(outside),
+      backend.read(outside),
+      backend.edit(outside, 'a', 'b'),
+      backend.delete(outside),
+    ])
+      expect(await answer).toEqual(noVolume);
   }
   await box.files.makeDir('folder');
   expect((await backend.write('/workspace/folder', 'x')).error).toMatch(/directory/);
