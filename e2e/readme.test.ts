@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
+import { buildClient } from '../scripts/client/build.ts';
 
 const CLIENTS = 'docs/clients.md';
 
@@ -71,16 +72,22 @@ test('the five lines of the README print what the README says', async () => {
   expect(timeless(output)).toBe(timeless(block('README.md', 'text', heading)));
 });
 
-test('its JavaScript prints what it says, with a key of a tenant', async () => {
-  const heading = '## Five lines';
-  const made = await fetch(`${server.url}/api/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}` },
-    body: JSON.stringify({ name: 'agents', role: 'tenant', tenant: 'acme' }),
-  });
-  const { key: theirs } = (await made.json()) as { key: string };
-  expect(await printedByProgram(block('README.md', 'js', heading), theirs)).toBe(block('README.md', 'text', '```js'));
-});
+test('its JavaScript is built, signed in for, and prints what it says, from a folder like this one', async () => {
+  const heading = '### From JavaScript';
+  const here = join(folder, 'winterdock');
+  mkdirSync(here);
+  copyFileSync(fileOf('package.json'), join(here, 'package.json'));
+  buildClient(join(here, 'dist', 'client'));
+  writeFileSync(join(here, 'example.mjs'), block('README.md', 'js', heading));
+  const steps = block('README.md', 'sh', heading).split('\n');
+  // What this line does was done above, for a folder of the test's own.
+  expect(steps.shift()).toBe('npm run -s build:client');
+  const script = `${steps.join('\n')}\ncd '${here}' && WINTERDOCK_URL=${server.url} '${process.execPath}' example.mjs`;
+  const output = await printed(script, { XDG_CONFIG_HOME: here });
+  expect(output.replace(/^This is shown once.*\n/m, '')).toBe(
+    `Logged in to http://localhost:3000.\n${block('README.md', 'text', '```js')}`,
+  );
+}, 240_000);
 
 test('the command lines of docs/clients.md print what it says', async () => {
   const heading = '## Command line';

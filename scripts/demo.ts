@@ -1,7 +1,7 @@
 /**
- * `npm run demo [-- --url ADDRESS]`: fills an empty server with tenants and sandboxes in every state, through the
- * public client. The server is `--url`, WINTERDOCK_URL or this machine; the key is WINTERDOCK_KEY or the one that the
- * server's first start wrote into WB_DATA. Refuses a server that has sandboxes already.
+ * `npm run demo [-- --url ADDRESS]`: makes tenants and sandboxes in every state on a server, through the public client,
+ * beside what it has. The server is `--url`, WINTERDOCK_URL or this machine; the key is WINTERDOCK_KEY or the one that
+ * the server's first start wrote into WB_DATA. Refuses a server that has, or had, one of its names already.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,13 +34,27 @@ async function play(client: WinterdockClient, { runs, to, reason, ...input }: Sc
   say(`${input.tenant.padEnd(11)} ${input.id.padEnd(17)} ${to}`);
 }
 
+/** The names of the demo that the server knows, deleted ones too. */
+async function takenNames(client: WinterdockClient): Promise<string[]> {
+  const unknown = (error: unknown): null => {
+    if (error instanceof ApiError && error.code === 'not_found') return null;
+    throw error;
+  };
+  const gone = (error: unknown) => (error instanceof ApiError && error.code === 'gone' ? true : unknown(error));
+  const taken: string[] = [];
+  for (const { id } of SCENE) if ((await client.getInstance(id).catch(gone)) !== null) taken.push(id);
+  if ((await client.getBlueprint(BLUEPRINT.name).catch(unknown)) !== null) taken.push(BLUEPRINT.name);
+  return taken;
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { url: { type: 'string' } } });
   const url = values.url ?? process.env.WINTERDOCK_URL ?? `http://localhost:${process.env.PORT ?? 3000}`;
   const client = createClient({ url, key: keyOf(process.env) });
-  for await (const { id } of client.listInstances({ limit: 1 })) {
+  const taken = await takenNames(client);
+  if (taken.length > 0) {
     throw new Error(
-      `The server at ${url} has sandboxes (${id} is one): a demo fills an empty one, as WB_DATA=demo npm start gives.`,
+      `The server at ${url} has, or had, ${taken.join(', ')}: a demo is made once. WB_DATA=demo npm start gives an empty one.`,
     );
   }
   for (const part of SCENE) await play(client, part);

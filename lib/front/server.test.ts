@@ -104,16 +104,19 @@ test('a wrong setting stops the start with its name, its value and what is allow
   expect(stderr).not.toMatch(/too-short|at .*\.ts/);
 });
 
+/** What is said of a port that is taken, with another one to be copied. */
+function portTaken(port: number): string {
+  const other = port < 65_535 ? port + 1 : port - 1;
+  return `Port ${port} on 127.0.0.1 is taken by another program. Set PORT to a free one, as in PORT=${other} npm start; clients then need WINTERDOCK_URL=http://localhost:${other}.`;
+}
+
 test('a port that is taken is said in one line', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
   const { status, stderr } = startAndEnd({ PORT: String(port) });
   taken.close();
-  expect([status, stderr]).toEqual([
-    1,
-    `Port ${port} on 127.0.0.1 is taken by another program. Set PORT to a free one.\n`,
-  ]);
+  expect([status, stderr]).toEqual([1, `${portTaken(port)}\n`]);
 });
 
 test('a data folder that cannot be used is said in one line that names WB_DATA', () => {
@@ -156,7 +159,7 @@ test('what stands in the way of a start is foreseen before anything is built for
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
   const there = { port, host: '127.0.0.1', dataFolder: folder, registryPath: join(folder, 'registry.sqlite') };
-  expect(await preflight(there)).toBe(`Port ${port} on 127.0.0.1 is taken by another program. Set PORT to a free one.`);
+  expect(await preflight(there)).toBe(portTaken(port));
   taken.close();
   expect(await preflight({ ...there, port: 0 })).toBe(null);
   expect(await preflight({ ...there, port: 0, host: '203.0.113.1' })).toContain('HOST=203.0.113.1 is no address');

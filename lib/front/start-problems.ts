@@ -14,6 +14,8 @@ import { foreignFolders } from '../storage/foreign-folders.ts';
 /** With less than this free, a failed start is put down to a full disk: registry, journal and key need about half. */
 const LEAST_FREE_BYTES = 1024 * 1024;
 
+const MOST_PORT = 65_535;
+
 type Settings = Pick<Config, 'port' | 'host' | 'dataFolder' | 'registryPath'>;
 
 /** The codes of an error and of its causes. */
@@ -32,7 +34,10 @@ function listenProblem(error: unknown, { port, host }: Settings): string | null 
   if (syscall === 'getaddrinfo')
     return `HOST=${host} is a name that nobody knows. Set HOST to an address of this machine.`;
   if (syscall !== 'listen') return null;
-  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is taken by another program. Set PORT to a free one.`;
+  if (code === 'EADDRINUSE') {
+    const other = port < MOST_PORT ? port + 1 : port - 1;
+    return `Port ${port} on ${host} is taken by another program. Set PORT to a free one, as in PORT=${other} npm start; clients then need WINTERDOCK_URL=http://localhost:${other}.`;
+  }
   if (code === 'EACCES') return `Port ${port} may not be used by this user. Set PORT to one above 1023.`;
   if (code !== 'EADDRNOTAVAIL') return null;
   return `HOST=${host} is no address of this machine. Set HOST to one that is: 127.0.0.1, or 0.0.0.0 for all.`;
