@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { requestIdOf } from '../auth/header.ts';
 import { rateLimited } from '../auth/rate-limits.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { readInTurns } from '../base/read-in-turns.ts';
 import { LoopWatch } from '../health/loop-watch.ts';
 import type { Host } from '../host/host.ts';
 import { answerNode } from '../http/node-adapter.ts';
@@ -115,6 +116,7 @@ export function createFront(host: Host, options: FrontOptions): Front {
 
   const answer = (req: IncomingMessage, res: ServerResponse, refusal?: WinterdockError) => {
     const started = performance.now();
+    readInTurns(req);
     const work: RequestWork = { req, enter: () => watch.enter(work) };
     const { socket } = req;
     const answers = answersOn(socket);

@@ -6,6 +6,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
+import { readInTurns } from '../base/read-in-turns.ts';
 import type { OutgoingGuard } from './guard.ts';
 
 export interface OutgoingRequest {
@@ -94,6 +95,7 @@ function exchange(
       reject(Object.assign(new Error('upgraded'), { code: UPGRADED }));
     });
     sent.on('response', (response) => {
+      readInTurns(response);
       const read = new BoundedBytes(mostBytes);
       const end = (cut: OutgoingAnswer['cut']) => {
         sent.destroy();
