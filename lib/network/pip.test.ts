@@ -215,6 +215,13 @@ test('a hostile wheel writes nowhere else, and what fails in the middle leaves n
   });
   await sh('echo mine > kept; pip install greedy; pip uninstall -y greedy');
   expect((await sh('cat kept; ls .local/lib/python3.13/site-packages')).stdout).toBe('mine\n');
+  // Nothing of a package is run before somebody imports it.
+  const runs = 'open("/workspace/ran", "w").close()\n';
+  await put('eager', '1.0', {
+    code: runs,
+    more: { 'setup.py': runs, 'eager/setup.py': runs, 'eager.pth': `import os; ${runs}` },
+  });
+  expect((await sh('pip install -q eager; ls ran; python3 -c "import eager"; ls ran')).stdout).toBe('ran\n');
   await put('loop-a', '1.0', { requires: ['loop-b'] });
   await put('loop-b', '1.0', { requires: ['loop-a'] });
   expect((await sh('pip install loop-a')).stdout).toContain('Successfully installed loop-a-1.0 loop-b-1.0');

@@ -105,3 +105,19 @@ test('what a process says of its failure is bounded, whatever it is', async () =
   expect(String((error as Error).message).length).toBeLessThanOrEqual(4096);
   await taken.kill('killed');
 });
+
+test('messages without end, each as small as can be, do not hold the server', async () => {
+  const taken = startLiar(
+    `{ const one = Buffer.from([0, 0, 0, 15, 0, 0, 0, 0, 255, ...Buffer.from('{"type":"pong"}')]);
+       const many = Buffer.concat(Array.from({ length: 20_000 }, () => one));
+       for (let n = 0; n < 20; n += 1) raw(many);
+       frame(Buffer.from('no JSON')); }`,
+  );
+  await taken.opened;
+  const longestTurn = watchLoop();
+  await expect(taken.eval({ language: 'js', code: '1' })).rejects.toMatchObject({ code: 'conflict' });
+  expect(await taken.ended).toMatchObject({ cause: 'crash', detail: 'Its process broke the protocol.' });
+  const ms = longestTurn();
+  process.stdout.write(`400 000 messages: ${ms.toFixed(0)} ms of processor time in one turn\n`);
+  expect(ms).toBeLessThan(HELD_MS);
+}, 60_000);

@@ -90,7 +90,7 @@ test('guest SQL that sorts more than fits leaves the machine’s temporary folde
   expect([...spilled]).toEqual([]);
 });
 
-test('behind the interpreters, code in a worker’s process may read its code and the live drawer, write nowhere and start nothing', async () => {
+test('behind the interpreters, code in a worker’s process may read its code and the live drawer, write the compile cache alone and start nothing', async () => {
   const a = at.open('wall-behind');
   await a.opened;
   const ofWorker = (name: string) => readFileSync(`/proc/${a.pid}/${name}`, 'utf8').split('\0').filter(Boolean);
@@ -98,6 +98,7 @@ test('behind the interpreters, code in a worker’s process may read its code an
   expect(environment.filter((name) => !/^(NODE_|MALLOC_|SQLITE_|WINTERDOCK_)/.test(name ?? ''))).toEqual([]);
   // Other code with the permissions of that process.
   const walls = ofWorker('cmdline').filter((argument) => argument.startsWith('--'));
+  const cache = walls.find((flag) => flag.startsWith('--allow-fs-write='))?.split('=')[1] ?? '';
   const secret = join(at.folder, 'registry.sqlite');
   writeFileSync(secret, 'secret');
   const said = (attempt: string) =>
@@ -108,7 +109,9 @@ test('behind the interpreters, code in a worker’s process may read its code an
     `fs.writeFileSync(${JSON.stringify(join(at.folder, 'live', 'left'))}, "")`,
     'fs.writeFileSync("/tmp/winterdock-left", "")',
     'child.spawnSync("true")',
+    'process.dlopen({ exports: {} }, "/nowhere.node")',
     `fs.readFileSync(${JSON.stringify(at.file('wall-behind'))})`,
+    `fs.writeFileSync(${JSON.stringify(cache)} + '/by-a-worker', '')`,
   ];
   const probe = `const fs = require('node:fs'); const child = require('node:child_process');
     console.log(JSON.stringify([${attempts.map(said).join(', ')}]))`;
@@ -116,7 +119,10 @@ test('behind the interpreters, code in a worker’s process may read its code an
     encoding: 'utf8',
     env: { NODE_ENV: 'test' },
   });
-  expect(JSON.parse(stdout || '[]'), stderr).toEqual([...Array(5).fill('ERR_ACCESS_DENIED'), 'done']);
+  rmSync(join(cache, 'by-a-worker'));
+  expect(walls.filter((flag) => flag.startsWith('--allow-fs-write='))).toHaveLength(1);
+  const refused = [...Array(5).fill('ERR_ACCESS_DENIED'), 'ERR_DLOPEN_DISABLED'];
+  expect(JSON.parse(stdout || '[]'), stderr).toEqual([...refused, 'done', 'done']);
 });
 
 test('a worker runs at a lower priority than its server', async () => {

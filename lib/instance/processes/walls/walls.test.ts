@@ -140,6 +140,7 @@ test('behind the walls the process is watched, paused and killed by its own pid'
   await a.opened;
   expect(readFileSync(`/proc/${a.pid}/cmdline`, 'utf8').split('\0')[0]).toBe(process.execPath);
   expect(residentBytes(a.pid)).toBeGreaterThan(10 * 1024 * 1024);
+  expect(readFileSync(`/proc/${a.pid}/limits`, 'utf8')).toMatch(/^Max core file size\s+0\s+0\s/m);
   const bomb = a.eval({ language: 'python', code: 'x = []\nwhile True: x.append(bytearray(16 * 1024 * 1024))' });
   await expect(bomb).rejects.toMatchObject({ extra: { cause: 'memory' } });
   const b = at.open('walled-kill');
