@@ -124,29 +124,38 @@ const isRoot = process.getuid?.() === 0;
 const PLAIN_USER = ['setpriv', '--reuid=61000', '--regid=61000', '--clear-groups'];
 
 test.runIf(walls !== null).each(isRoot ? ['root', 'another user'] : ['this user'])(
-  'a worker that was taken over writes nothing that helpers run, where the server is %s',
+  'a worker that was taken over writes nothing that helpers or workers run, where the server is %s',
   (user) => {
     const parent = mkdtempSync(join(tmpdir(), 'winterdock-compiled-'));
     chmodSync(parent, user === 'another user' ? 0o777 : 0o755);
-    const modules = ['walls.ts', 'helper-walls.ts'].map((name) => join(import.meta.dirname, name));
+    const modules = ['walls.ts', 'helper-walls.ts', '../compile-cache.ts'].map((name) =>
+      join(import.meta.dirname, name),
+    );
     const script = `
-      const [{ buildWalls }, { buildHelperWalls }] = await Promise.all(${JSON.stringify(modules)}.map((path) => import(path)));
+      const [{ buildWalls }, { buildHelperWalls }, { compileCacheFolder }] =
+        await Promise.all(${JSON.stringify(modules)}.map((path) => import(path)));
       const [fs, child] = ['fs', 'child_process'].map((name) => process.getBuiltinModule('node:' + name));
       process.umask(0o077);
       const dataFolder = ${JSON.stringify(join(parent, 'data'))};
       const options = { dataFolder, cacheFolder: dataFolder + '/cache', maxStartMs: 60_000 };
       const walls = await buildWalls(options);
-      const { cacheFolder } = await buildHelperWalls({ ...options, states: walls.states });
-      const compiled = cacheFolder + '/compiled';
-      fs.writeFileSync(compiled, 'sound');
+      const helpers = await buildHelperWalls({ ...options, states: walls.states });
       const own = walls.ownUser?.('taken-over');
-      const attempt = (act) => 'try { ' + act + '; console.log("done") } catch (error) { console.log(error.code) }';
-      const code = (own === undefined ? '' : 'process.setuid(' + own.uid + ');') +
-        'const fs = require("node:fs"); const compiled = ' + JSON.stringify(compiled) + ';' +
-        ['fs.writeFileSync(compiled, "other")', 'fs.rmSync(compiled)', 'fs.writeFileSync(compiled + "-new", "")'].map(attempt).join(';');
-      const [file, ...args] = [...walls.command, process.execPath, '--no-warnings', '-e', code];
-      const { stdout } = child.spawnSync(file, args, { encoding: 'utf8' });
-      console.log(JSON.stringify([stdout.trim().split('\\n'), fs.existsSync(compiled) && fs.readFileSync(compiled, 'utf8'), fs.readdirSync(cacheFolder)]));
+      const tried = [helpers.cacheFolder, compileCacheFolder(options.cacheFolder, walls.user?.uid)].map((folder) => {
+        const compiled = folder + '/compiled';
+        fs.writeFileSync(compiled, 'sound');
+        const before = fs.readdirSync(folder);
+        const attempt = (act) => 'try { ' + act + '; console.log("done") } catch (error) { console.log(error.code) }';
+        const code = (own === undefined ? '' : 'process.setuid(' + own.uid + ');') +
+          'const fs = require("node:fs"); const compiled = ' + JSON.stringify(compiled) + ';' +
+          ['fs.writeFileSync(compiled, "other")', 'fs.unlinkSync(compiled)', 'fs.writeFileSync(compiled + "-new", "")'].map(attempt).join(';');
+        const [file, ...args] = [...walls.command, process.execPath, '--no-warnings', '-e', code];
+        const said = child.spawnSync(file, args, { encoding: 'utf8' }).stdout.trim().split('\\n');
+        const isSound = fs.existsSync(compiled) && fs.readFileSync(compiled, 'utf8') === 'sound';
+        return [said, isSound && before.length === fs.readdirSync(folder).length];
+      });
+      // Whoever compiled for them was there before.
+      console.log(JSON.stringify([...tried, fs.readdirSync(compileCacheFolder(options.cacheFolder, walls.user?.uid)).length > 1]));
       process.exit();`;
     const [file = '', ...args] = [...(user === 'another user' ? PLAIN_USER : []), process.execPath];
     const { stdout, stderr } = spawnSync(file, [...args, '--no-warnings', '--input-type=module', '-e', script], {
@@ -154,8 +163,7 @@ test.runIf(walls !== null).each(isRoot ? ['root', 'another user'] : ['this user'
       env: { NODE_ENV: 'test', PATH: process.env.PATH },
     });
     rmSync(parent, { recursive: true });
-    const [tried, ...left] = JSON.parse(stdout || JSON.stringify([[stderr]])) as [string[], ...unknown[]];
-    for (const what of tried) expect(what).toMatch(/^(?:EACCES|EPERM|ENOENT|EROFS)$/);
-    expect([tried.length, ...left]).toEqual([3, 'sound', ['compiled']]);
+    const refused = Array(3).fill(expect.stringMatching(/^(?:EACCES|EPERM|ENOENT|EROFS)$/));
+    expect(JSON.parse(stdout || JSON.stringify(stderr))).toEqual([[refused, true], [refused, true], true]);
   },
 );

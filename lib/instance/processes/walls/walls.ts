@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { makeFolderNow } from '../../../base/effects.ts';
 import { messageOf } from '../../../base/errors.ts';
 import { WALLS, type Wall, type WallStates } from '../../../base/walls.ts';
-import { compileCacheFolder } from '../compile-cache.ts';
-import { READABLE_CODE, type WorkerWalls, withRealPath } from '../process.ts';
+import { compileCacheFolder, isEmptyFolder } from '../compile-cache.ts';
+import { READABLE_CODE, startWorker, type WorkerWalls, withRealPath } from '../process.ts';
 import { loaderCommand, loaderProblem } from './loader.ts';
 import { findNamespaces, NAMESPACE_WALLS, type NamespaceWall, namespaceCommand, wrapperCommand } from './namespaces.ts';
 import { MAY_NOT_SIGNAL, problemWith } from './proof.ts';
@@ -288,21 +288,21 @@ function prepareFolders({ user, ownUser }: Attempt, { dataFolder, cacheFolder }:
 }
 
 /** The room for workers; null where there is none, or is no use for it. */
-async function findRoom(
-  { dataFolder, cacheFolder, wanted = WALLS }: WallOptions,
-  user: User | null,
-  missing: Map<Wall, string>,
-): Promise<Room | null> {
+async function findRoom(options: WallOptions, user: User | null, missing: Map<Wall, string>): Promise<Room | null> {
+  const { dataFolder, cacheFolder, wanted = WALLS } = options;
   const spill = join(dataFolder, 'spill');
   const caches = [null, ...(user === null ? [] : [ROOT_IN_GROUP.uid, user.uid])].map((id) =>
     compileCacheFolder(cacheFolder, id),
   );
   for (const folder of [join(dataFolder, 'live'), spill]) makeFolderNow(folder);
   if (wanted.includes('files')) {
+    // Where they have the server's user, none of them may write what the next one runs.
+    const sealed = isRoot() ? [] : caches;
     try {
+      for (const cache of sealed) await compileAlone(cache, options);
       return await buildRoom({
-        readable: [...READABLE_CODE, process.execPath],
-        writable: [join(dataFolder, 'live'), spill, ...caches].flatMap(withRealPath),
+        readable: [...READABLE_CODE, process.execPath, ...sealed.flatMap(withRealPath)],
+        writable: [join(dataFolder, 'live'), spill, ...(isRoot() ? caches : [])].flatMap(withRealPath),
         hidden: withRealPath(dataFolder),
       });
     } catch (error) {
@@ -316,6 +316,17 @@ async function findRoom(
     for (const wall of NAMESPACE_WALLS) missing.set(wall, messageOf(error));
     return null;
   }
+}
+
+/** Compiles what workers run, unless it is, in a worker without walls that never gets a sandbox. */
+async function compileAlone(cacheFolder: string, { dataFolder, maxStartMs }: WallOptions): Promise<void> {
+  if (!isEmptyFolder(cacheFolder)) return;
+  const options = { dataFolder, spillFolder: join(dataFolder, 'spill'), cacheFolder, maxStartMs };
+  const worker = startWorker(options, { compile: true });
+  // Without a cache a start takes longer, and nothing else.
+  await worker.ready.catch(() => undefined);
+  worker.signal('SIGKILL');
+  await worker.exited;
 }
 
 /** Those that this machine gives each worker, of those that are wanted. */
