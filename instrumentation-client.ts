@@ -1,7 +1,11 @@
 /**
- * The console's one Trusted Types policy, set in the browser before any other code runs. Scripts come only from the
- * build's own files. No string becomes markup, except the empty script from which React makes its script elements.
+ * What the browser has before any other code of the console runs: its one Trusted Types policy, and the guards that
+ * keep a page whose server goes away. Scripts come only from the build's own files. No string becomes markup, except
+ * the empty script from which React makes its script elements.
  */
+import { guardedFetch } from '#components/live/guarded-fetch.ts';
+import { guardLeaving } from '#components/live/leave-guard.ts';
+import { askWhenWoken } from '#components/live/server-reach.ts';
 
 interface TrustedTypesFactory {
   createPolicy(
@@ -22,3 +26,7 @@ function isOurCode(address: string): boolean {
   createHTML: (text) => (text === REACT_SCRIPT_TEMPLATE ? text : null),
   createScriptURL: (address) => (isOurCode(address) ? address : null),
 });
+
+window.fetch = guardedFetch(window.fetch.bind(window));
+guardLeaving();
+askWhenWoken();

@@ -1,11 +1,12 @@
 /** The layout of every page: masthead, page, footer. */
 
 import type { Metadata, Viewport } from 'next';
-import { cookies } from 'next/headers';
+import { cookies, headers } from 'next/headers';
 import type { ReactNode } from 'react';
 import { ActGuard } from '#components/live/act-guard.tsx';
 import { JobNotifier } from '#components/live/job-notifier.tsx';
 import { LiveProvider } from '#components/live/live-provider.tsx';
+import { ServerBar } from '#components/live/server-bar.tsx';
 import { DropGuard } from '#components/ui/drop-guard.tsx';
 import { Toasts } from '#components/ui/toasts.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
@@ -55,19 +56,21 @@ export default async function Layout({ children }: { children: ReactNode }) {
   const chosen = (await cookies()).get(themeCookie(cookieRules(getHost().config)))?.value;
   const theme = isTheme(chosen) ? chosen : undefined;
   const [caller, newestLine] = await Promise.all([currentCaller(), ledgerSeq()]);
+  const build = (await headers()).get('x-winterdock-build') ?? undefined;
   return (
-    <html lang="en" data-theme={theme} className={`${sans.variable} ${mono.variable}`}>
+    <html lang="en" data-theme={theme} data-build={build} className={`${sans.variable} ${mono.variable}`}>
       <body>
         <a href="#main" className="button sr-only z-10 focus:not-sr-only focus:absolute focus:m-2">
           Skip to the content
         </a>
+        <ServerBar />
+        <ActGuard />
         {caller === null ? (
           <main id="main" className="flex-1">
             {children}
           </main>
         ) : (
           <LiveProvider after={newestLine}>
-            <ActGuard />
             <JobNotifier actor={caller.actor} since={renderedAt()} />
             <Masthead actor={caller.actor} name={await visitorName(caller)} />
             <main id="main" className="page flex-1" tabIndex={-1}>

@@ -59,9 +59,12 @@ const BROWSER_CALLS: Readonly<Record<string, readonly string[]>> = {
   'components/palette/perform.ts': [],
   'components/palette/run-step.tsx': [],
   // What is read while somebody types or waits.
-  'components/live/act-guard.tsx': [],
   'components/live/cache.ts': [],
+  'components/live/guarded-fetch.ts': [],
+  'components/live/held-act.ts': [],
   'components/live/job-notifier.tsx': [],
+  'components/live/leave-guard.ts': [],
+  'components/live/server-reach.ts': [],
   'components/live/stream.ts': [],
   'components/terminal/completion.ts': [],
   'components/workbook/workbook-editor.tsx': [],

@@ -12,6 +12,7 @@ import { emitLedgerLine } from './ledger-listener.ts';
 import { LiveCache } from './live-cache.ts';
 import { CacheContext } from './live-data.tsx';
 import { jobUrgency, runUrgency, urgencyOf } from './refresh-urgency.ts';
+import { suspectServer } from './server-reach.ts';
 import { openSharedStream } from './shared-stream.ts';
 import type { StreamListener, StreamStatus } from './stream.ts';
 import { useRefresh } from './use-refresh.ts';
@@ -66,7 +67,10 @@ export function LiveProvider({ after, children }: { after: number; children: Rea
       const urgencies = [...jobs, runUrgency(changes.runs, page)];
       render(changes.more ? [...urgencies, 'later'] : urgencies);
     },
-    onStatus: (next) => setStatus((old) => (same(old, next) ? old : next)),
+    onStatus(next) {
+      if (next.is === 'behind') suspectServer();
+      setStatus((old) => (same(old, next) ? old : next));
+    },
     onGap: () => render(['now']),
   };
 

@@ -3,6 +3,7 @@
  * connection, and tells an ended session from an unreachable server. It knows nothing of tabs or of React.
  */
 import type { Changes, Event, Problem } from '#lib/contract/schema.ts';
+import { currentReach, watchReach } from './server-reach.ts';
 
 export type StreamStatus =
   | { is: 'connecting' }
@@ -161,9 +162,13 @@ export function openStream(position: StreamPosition, listener: StreamListener): 
   const online = () => {
     if (lost) open();
   };
+  const stopWatching = watchReach(() => {
+    if (currentReach().is !== 'away') online();
+  });
   const close = () => {
     closed = true;
     clearInterval(look);
+    stopWatching();
     window.removeEventListener('online', online);
     tick.port1.close();
     drop();

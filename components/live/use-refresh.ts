@@ -7,6 +7,7 @@ import { useRouter } from 'next/navigation';
 import { useEffect, useRef, useState, useTransition } from 'react';
 import { RefreshPace } from './refresh-pace.ts';
 import type { Urgency } from './refresh-urgency.ts';
+import { currentReach, watchReach } from './server-reach.ts';
 
 /** How often the pace is checked while a refresh is due: new lines change it. */
 const LOOK_MS = 500;
@@ -29,6 +30,8 @@ export function useRefresh(isOut: boolean): (urgencies: readonly Urgency[]) => v
     const now = Date.now();
     const wait = pace.wait(now);
     if (wait === null || out.current || document.visibilityState !== 'visible') return;
+    // It would only wait with the others: when the server is back one is enough.
+    if (currentReach().is !== 'here') return;
     const busy = begun.current !== null && now - begun.current < LOST_MS;
     if (busy || wait > 0) {
       timer.current = setTimeout(() => look.current(), Math.min(Math.max(wait, 1), LOOK_MS));
@@ -53,7 +56,9 @@ export function useRefresh(isOut: boolean): (urgencies: readonly Urgency[]) => v
   useEffect(() => {
     const seen = () => look.current();
     document.addEventListener('visibilitychange', seen);
+    const stop = watchReach(seen);
     return () => {
+      stop();
       document.removeEventListener('visibilitychange', seen);
       clearTimeout(timer.current);
     };

@@ -5,12 +5,13 @@
  */
 import { useRouter } from 'next/navigation';
 import { useEffect } from 'react';
+import { currentReach } from '../live/server-reach.ts';
 
 export function AutoRefresh({ everyMs }: { everyMs: number }) {
   const router = useRouter();
   useEffect(() => {
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') router.refresh();
+      if (document.visibilityState === 'visible' && currentReach().is === 'here') router.refresh();
     }, everyMs);
     return () => clearInterval(timer);
   }, [router, everyMs]);

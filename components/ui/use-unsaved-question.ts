@@ -24,7 +24,8 @@ function onClick(event: MouseEvent): void {
 
 /** Back and Forward within the site. Where a browser cannot cancel them, they leave without a question. */
 function onNavigate(event: NavigateEvent): void {
-  const leaves = event.navigationType === 'traverse' && event.cancelable && !event.hashChange;
+  const leaves =
+    event.navigationType === 'traverse' && event.cancelable && !event.hashChange && !event.defaultPrevented;
   if (leaves && !mayLeave(new URL(event.destination.url))) event.preventDefault();
 }
 

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PageHandler } from './page-adapter.ts';
 
+/** The build that answers: a page of another one is not mixed with it. */
+const BUILD_HEADER = 'x-winterdock-build';
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
@@ -26,5 +29,13 @@ export async function openPages(options: { dev: boolean; host: string; port: num
   const app = next({ dev: options.dev, dir: ROOT, hostname: options.host, port: options.port });
   await app.prepare();
   const answer = app.getRequestHandler();
-  return (req, res) => answer(req, res);
+  const build = options.dev ? null : readFileSync(join(ROOT, '.next', 'BUILD_ID'), 'utf8');
+  return (req, res) => {
+    delete req.headers[BUILD_HEADER];
+    if (build !== null) {
+      req.headers[BUILD_HEADER] = build;
+      res.setHeader(BUILD_HEADER, build);
+    }
+    return answer(req, res);
+  };
 }
