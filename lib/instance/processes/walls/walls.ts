@@ -318,10 +318,17 @@ async function findRoom(options: WallOptions, user: User | null, missing: Map<Wa
   }
 }
 
-/** Compiles what workers run, unless it is, in a worker without walls that never gets a sandbox. */
+/**
+ * Compiles what workers run, unless it is, in a worker without walls that never gets a sandbox. It has the number of
+ * theirs as its user, by which Node names the folder in the cache.
+ */
 async function compileAlone(cacheFolder: string, { dataFolder, maxStartMs }: WallOptions): Promise<void> {
-  if (!isEmptyFolder(cacheFolder)) return;
-  const options = { dataFolder, spillFolder: join(dataFolder, 'spill'), cacheFolder, maxStartMs };
+  const unshare = toolPath('unshare');
+  if (unshare === null || !isEmptyFolder(cacheFolder)) return;
+  const setpriv = toolPath('setpriv');
+  const ends = setpriv === null ? [] : [setpriv, ...DIES_WITH_SERVER];
+  const walls = { command: [unshare, '--user', '--map-root-user', ...ends], user: null };
+  const options = { dataFolder, spillFolder: join(dataFolder, 'spill'), cacheFolder, maxStartMs, walls };
   const worker = startWorker(options, { compile: true });
   // Without a cache a start takes longer, and nothing else.
   await worker.ready.catch(() => undefined);
