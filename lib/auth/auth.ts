@@ -16,7 +16,7 @@ import { type ApiKeys, createApiKeys } from './api-keys.ts';
 import type { Caller } from './caller.ts';
 import { cookieRules } from './cookies.ts';
 import { type AnyHeaders, headerOf } from './header.ts';
-import type { AuthLibrary } from './library.ts';
+import type { AuthLibrary, PersonRecord } from './library.ts';
 import { createPeople, type People } from './people.ts';
 import { createRateLimits, type RateLimits } from './rate-limits.ts';
 import { ROLES } from './roles.ts';
@@ -89,8 +89,10 @@ export function createAuth(options: {
   log: Logger;
   clock: Clock;
   registry: Pick<Registry, 'invitations' | 'keys' | 'ledger' | 'people'>;
+  /** Told of everybody who signed in; it must not wait. */
+  entered?: (person: PersonRecord) => void;
 }): Auth {
-  const { config, log, clock, registry } = options;
+  const { config, log, clock, registry, entered } = options;
   const adminKey = config.adminKey ?? readOrMakeSecret(join(config.dataFolder, 'admin.key'));
   const isAdminKey = secretComparison(adminKey);
   const secret = readOrMakeSecret(join(config.dataFolder, 'auth.secret'));
@@ -209,7 +211,7 @@ export function createAuth(options: {
   };
 
   const auth: Auth = {
-    signIns: createSignIns({ library, registry, limits, clock, isAdminKey, ended: sessionsEnded }),
+    signIns: createSignIns({ library, registry, limits, clock, isAdminKey, ended: sessionsEnded, entered }),
     people,
     actors,
     keys: {

@@ -96,8 +96,10 @@ export function createSignIns(parts: {
   clock: Clock;
   isAdminKey: (key: string) => boolean;
   ended: (sessions: readonly string[]) => void;
+  /** Told of everybody who signed in; it must not wait. */
+  entered?: ((person: PersonRecord) => void) | undefined;
 }): SignIns {
-  const { library, registry, limits, clock, isAdminKey, ended } = parts;
+  const { library, registry, limits, clock, isAdminKey, ended, entered } = parts;
   const now = () => epochSeconds(clock);
 
   const tell = (request: SignInRequest, type: string, actor: string, reason: string): Promise<void> | void => {
@@ -115,6 +117,7 @@ export function createSignIns(parts: {
     const trimmed = await (await library()).trimSessions(opened.person.id, MAX_SESSIONS);
     if (trimmed.length > 0) ended(trimmed);
     await tell(request, 'person.signed_in', actor, how);
+    entered?.(opened.person);
     return opened;
   };
 
@@ -274,7 +277,9 @@ export function createSignIns(parts: {
       if (row.createdBy === FIRST_START) await registry.invitations.withdrawAllOf(FIRST_START);
       const by = row.createdBy === FIRST_START ? 'the first admin' : `invited by ${row.createdBy}`;
       await tell(request, 'person.joined', `user:${person.id}`, `${by}: ${roleText(row)}`);
-      return limited(() => auth.signIn(account, password, request));
+      const opened = await limited(() => auth.signIn(account, password, request));
+      if (opened !== null) entered?.(opened.person);
+      return opened;
     },
 
     signIn(credential, request) {

@@ -77,6 +77,7 @@ const environmentSchema = z.object({
   WB_MAX_BODY: integer(1024, 1024 * MIB, 100 * MIB),
   WB_MAX_FILE: integer(1024, 256 * MIB, 64 * MIB),
   WB_MAX_SANDBOX: integer(MIB, 1024 * 1024 * MIB, 1024 * MIB),
+  WB_PREFETCH_AT_SIGN_IN: integer(0, 50, 5),
   WB_SCHEDULE_SPREAD: integer(0, 3600, 60),
   WB_SCHEDULES_PER_SANDBOX: integer(0, 10_000, 100),
   WB_SCHEDULES_PER_TENANT: integer(0, 1_000_000, 10_000),
@@ -149,6 +150,8 @@ export interface Config {
   maxBodyBytes: number;
   maxFileBytes: number;
   maxSandboxBytes: number;
+  /** Files of frozen sandboxes that are brought near when somebody of a tenant signs in, at most. */
+  prefetchAtSignIn: number;
   /** Seconds over which schedules that are due at the same second are spread; 0: they are not. */
   scheduleSpreadSeconds: number;
   schedulesPerSandbox: number;
@@ -249,6 +252,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     maxBodyBytes: env.WB_MAX_BODY,
     maxFileBytes: env.WB_MAX_FILE,
     maxSandboxBytes: env.WB_MAX_SANDBOX,
+    prefetchAtSignIn: env.WB_PREFETCH_AT_SIGN_IN,
     scheduleSpreadSeconds: env.WB_SCHEDULE_SPREAD,
     schedulesPerSandbox: env.WB_SCHEDULES_PER_SANDBOX,
     schedulesPerTenant: env.WB_SCHEDULES_PER_TENANT,

@@ -50,6 +50,7 @@ import { ScheduleRoom } from '../schedules/room.ts';
 import { Scheduler } from '../schedules/scheduler.ts';
 import { SECRET_PURPOSE, Secrets } from '../secrets/secrets.ts';
 import { createSessions } from '../sessions/factory.ts';
+import { SignInPrefetch } from '../sessions/sign-in-prefetch.ts';
 import { Terminals } from '../terminals/terminals.ts';
 import { WebhookCourier } from '../webhooks/courier.ts';
 import { withCurrentPlans } from '../workbooks/current-plans.ts';
@@ -128,7 +129,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     failpoint: options.failpoint,
     registryIsWhole: () => ledger.flaw() === null,
   });
-  const auth = createAuth({ config, log, clock, registry });
+  const prefetch = new SignInPrefetch({ most: config.prefetchAtSignIn, log, registry, sessions });
+  const auth = createAuth({ config, log, clock, registry, entered: (person) => void prefetch.begin(person) });
   const events = createEventHub({
     registry,
     log,
@@ -201,19 +203,9 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const bundles = new Bundles({ config, clock, log, registry, sessions, signer, transfers, workbooks });
   const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, transfers: transfers });
   const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
-  const forgetter = new TenantForgetter({
-    config,
-    clock,
-    log,
-    registry,
-    sessions,
-    copies,
-    drawers,
-    auth,
-    runner,
-    signer,
-    failpoint: options.failpoint,
-  });
+  const { failpoint } = options;
+  const store = { config, clock, log, registry, drawers };
+  const forgetter = new TenantForgetter({ ...store, sessions, copies, auth, runner, signer, failpoint });
   const { operations, admit } = createGuard(
     createOperations({
       pool,
@@ -352,6 +344,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await forgetter.stop();
     await usage.stop();
     await runner.stop();
+    await prefetch.stop();
     await sessions.stop();
     await runs.settled();
     await scheduler.end();

@@ -16,6 +16,9 @@ import { expand, pack } from '../zstd.ts';
 export interface ObjectServer {
   /** The address that objects are under, without a slash at its end. */
   url: string;
+  /** Lets requests wait, and then go on. */
+  pause(): void;
+  goOn(): void;
   stop(): Promise<void>;
 }
 
@@ -26,6 +29,8 @@ export async function startObjectServer(): Promise<ObjectServer> {
   const [line] = (await once(server.stdout, 'data')) as [Buffer];
   return {
     url: `http://127.0.0.1:${line.toString().trim()}`,
+    pause: () => void server.kill('SIGSTOP'),
+    goOn: () => void server.kill('SIGCONT'),
     async stop() {
       const ended = once(server, 'exit');
       server.stdin.end();
