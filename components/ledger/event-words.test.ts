@@ -19,11 +19,11 @@ const LIB = join(import.meta.dirname, '../../lib');
 /** Verbs whose filing can fail or be refused; those types are composed at run time. */
 const FILINGS = ['suspend', 'freeze', 'archive', 'delete'];
 /**
- * Literals with a dot that are not types: names of files, of columns, of control files, of a symbol; steps of copies;
- * findings of the doctor; what a test of a webhook says; settings and files of git; modules of Python.
+ * Literals with a dot that are not types: names of files, of columns, of control files, of a symbol; steps of copies
+ * and agents; findings of the doctor; what a test of a webhook says; settings and files of git; modules of Python.
  */
 const ELSE =
-  /\.(?:sqlite|json|js|py|key|secret|ts|html|txt|zip|gz|tar|rowid|instance_row|org|worktree)$|^(?:instances|n|v|b|fs|vfs|python|asyncio|copy|winterdock|row|staging|cgroup|cpu|usage)\.|^hello\.|^webhook\.ping$|^(?:user|init)\.(?:name|email|defaultbranch)$/;
+  /\.(?:sqlite|json|js|py|key|secret|ts|html|txt|zip|gz|tar|rowid|instance_row|org|worktree)$|^(?:instances|n|v|b|fs|vfs|python|asyncio|copy|deploy|winterdock|row|staging|cgroup|cpu|usage)\.|^hello\.|^webhook\.ping$|^(?:user|init)\.(?:name|email|defaultbranch)$/;
 /** Every literal in the engine that has the form of a line's type. */
 function emitted(): string[] {
   const sources = readdirSync(LIB, { recursive: true, encoding: 'utf8' }).filter(

@@ -12,6 +12,7 @@ import { openSigner } from '../base/signing.ts';
 import { Bundles } from '../bundles/bundles.ts';
 import { CarriedWorkbooks } from '../bundles/carried-workbooks.ts';
 import { Transfers } from '../bundles/transfers.ts';
+import { createAgents } from '../copies/agents.ts';
 import { createBlueprints } from '../copies/blueprints.ts';
 import { Copies } from '../copies/copies.ts';
 import { Repairs } from '../copies/repairs.ts';
@@ -117,6 +118,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   });
   await Promise.all(Object.values(drawers).map((drawer) => drawer.prepare()));
   const cpuGroups = config.cpuGroups ? CpuGroups.open() : null;
+  const { failpoint } = options;
+  const registryIsWhole = () => ledger.flaw() === null;
   const sessions = createSessions({
     cpuGroups,
     config,
@@ -126,8 +129,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     pool,
     readers,
     drawers,
-    failpoint: options.failpoint,
-    registryIsWhole: () => ledger.flaw() === null,
+    failpoint,
+    registryIsWhole,
   });
   const prefetch = new SignInPrefetch({ most: config.prefetchAtSignIn, log, registry, sessions });
   const auth = createAuth({ config, log, clock, registry, entered: (person) => void prefetch.begin(person) });
@@ -176,16 +179,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   });
   const ledger = createLedgerMaintenance({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
   const health = new StorageHealth({ config, registry, drawers, pool, cpuGroups, walls, clock, log });
-  const copies = new Copies({
-    config,
-    clock,
-    log,
-    registry,
-    readers,
-    drawers,
-    failpoint: options.failpoint,
-    registryIsWhole: () => ledger.flaw() === null,
-  });
+  const copies = new Copies({ config, clock, log, registry, readers, drawers, failpoint, registryIsWhole });
   const seeding = new Seeding({ clock, log, registry, sessions });
   const changes = createChangeFeed({
     actors: auth.actors,
@@ -198,17 +192,18 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     countWarm: (tenants) => warmCount({ registry, sessions }, tenants),
   });
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
+  const agents = createAgents({ clock, log, registry, sessions, snapshots, seeding, failpoint });
   const transfers = new Transfers(config, helperWalls);
   const workbooks = new CarriedWorkbooks({ clock, config, log, registry, sourceParser });
   const bundles = new Bundles({ config, clock, log, registry, sessions, signer, transfers, workbooks });
   const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, transfers: transfers });
   const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
-  const { failpoint } = options;
   const store = { config, clock, log, registry, drawers };
   const forgetter = new TenantForgetter({ ...store, sessions, copies, auth, runner, signer, failpoint });
   const { operations, admit } = createGuard(
     createOperations({
       pool,
+      agents,
       auth,
       blueprints,
       bundles,
@@ -315,6 +310,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await runner.start();
     await scheduler.start();
     await seeding.start();
+    await agents.start();
     await forgetter.start();
     courier.start();
     usage.start();

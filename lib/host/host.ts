@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import type { AgentStep } from '../copies/agents.ts';
 import type { CopyStep } from '../copies/copies.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { Dispatcher } from '../http/dispatch.ts';
@@ -71,7 +72,7 @@ export interface HostOptions {
   /** Default: the system's. */
   resolve?: Resolve;
   /** Fault injection: called as each step of a filing or waking is reached. */
-  failpoint?: (step: Failpoint | CopyStep | ForgetStep | ScheduleStep) => void;
+  failpoint?: (step: Failpoint | AgentStep | CopyStep | ForgetStep | ScheduleStep) => void;
 }
 
 const KEY = Symbol.for('winterdock.host');

@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { SecretSealer } from '../base/sealed-secrets.ts';
 import type { Bundles } from '../bundles/bundles.ts';
+import type { Agents } from '../copies/agents.ts';
 import type { Blueprints } from '../copies/blueprints.ts';
 import type { Repairs } from '../copies/repairs.ts';
 import type { Snapshots } from '../copies/snapshots.ts';
@@ -28,6 +29,7 @@ import type { Drawers } from '../storage/drawer.ts';
 import type { Terminals } from '../terminals/terminals.ts';
 import type { WebhookCourier } from '../webhooks/courier.ts';
 import type { SourceParser } from '../workbooks/source-parser.ts';
+import { type AgentOperations, agentOperations } from './agents.ts';
 import { type BundleOperations, bundleOperations } from './bundles.ts';
 import { type CallOperations, callOperations } from './calls.ts';
 import { type ComponentCallOperations, componentCallOperations } from './component-calls.ts';
@@ -65,6 +67,7 @@ export interface Operations
     FileOperations,
     LedgerOperations,
     CopyOperations,
+    AgentOperations,
     BundleOperations,
     RepairOperations,
     JobOperations,
@@ -84,6 +87,7 @@ export interface Operations
 
 /** The parts of the engine that operations stand on. */
 export interface EngineParts {
+  agents: Agents;
   auth: Auth;
   blueprints: Blueprints;
   bundles: Bundles;
@@ -133,6 +137,7 @@ export function createOperations(parts: EngineParts): Operations {
     ...fileOperations(parts),
     ...ledgerOperations(parts),
     ...copyOperations(parts),
+    ...agentOperations(parts),
     ...bundleOperations(parts),
     ...repairOperations(parts),
     ...jobOperations(parts),

@@ -3,6 +3,7 @@
  * Every method is one transaction and returns a promise; none takes a callback, a handle or a query. Knows nothing of
  * files or processes.
  */
+import type { AgentStore } from './agents.ts';
 import type { CommitEvents } from './commit-events.ts';
 import type { CopyStore } from './copies.ts';
 import type { CpuUseStore } from './cpu-use.ts';
@@ -54,6 +55,8 @@ export interface Registry {
   readonly invitations: InvitationStore;
   /** People and their sessions, as the auth library keeps them. */
   readonly people: PeopleStore;
+  /** Agents of the session API. */
+  readonly agents: AgentStore;
   /** Snapshots, blueprints, and their clones. */
   readonly copies: CopyStore;
   /** Bundles that were exported. */

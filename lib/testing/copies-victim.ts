@@ -3,6 +3,7 @@
  * Arguments: folder, operation, step.
  */
 
+import { parseVfsPath } from '../vfs/paths.ts';
 import type { PlainHost } from './plain-ids.ts';
 import { caller, startVictim } from './victim.ts';
 
@@ -16,6 +17,11 @@ const OPERATIONS: Record<string, (host: PlainHost) => Promise<unknown>> = {
     const { items } = await operations.listSnapshots(caller, { limit: 1 });
     await operations.deleteSnapshot(caller, items[0]?.id ?? '');
   },
+  deploy: ({ operations }) =>
+    operations.deployAgent(caller, 'acme', 'Talker', {
+      files: [[parseVfsPath('/a'), Buffer.from('new')]],
+      model: 'new',
+    }),
   resume: ({ operations }) => operations.resume(caller, 'clone', {}),
   /** Answers first; what was asked for goes on in the background, so the kill is waited for. */
   async start({ operations }) {

@@ -10,6 +10,7 @@ interface Session {
   agentName: string;
   status: string;
   parentSessionId: string | null;
+  model: string | null;
 }
 
 /** The role and the tenant of each key. */
@@ -17,8 +18,6 @@ const KEYS: Readonly<Record<string, readonly [Role, tenant: string]>> = {
   acme: ['tenant', 'acme'],
   globex: ['tenant', 'globex'],
   looking: ['viewer', 'acme'],
-  // May make what every tenant uses, and sessions of its own tenant.
-  maker: ['operator', 'acme'],
 };
 
 /** Starts the server before a file's tests and stops it after them. The agent is called `writer`. */

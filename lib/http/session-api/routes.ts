@@ -8,10 +8,10 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import { parseInstanceId } from '../../base/ids.ts';
-import { envPatchSchema, execSchema, type Instance, type ResumeAnswer, slugSchema } from '../../contract/schema.ts';
+import { envPatchSchema, execSchema, type Instance, type ResumeAnswer } from '../../contract/schema.ts';
 import { json } from '../answer.ts';
 import type { Route, RouteContext } from '../route.ts';
-import { AGENT_ROUTES } from './agents.ts';
+import { AGENT_ROUTES, agentNameSchema, blueprintName, ownAgent } from './agents.ts';
 import { EVENT_ROUTES } from './events.ts';
 import { FILE_ROUTES } from './files.ts';
 import { HEALTH_ROUTE } from './health.ts';
@@ -43,7 +43,7 @@ import { WORKSPACE_ROUTES } from './workspace.ts';
 
 const BEGUN_WITH = ['agent', 'extraEnv', 'model'];
 const createSchema = z.looseObject({
-  agent: slugSchema,
+  agent: agentNameSchema,
   extraEnv: envPatchSchema.shape.env.optional(),
   model: modelSchema.optional(),
 });
@@ -51,7 +51,7 @@ const configSchema = z.looseObject({ model: modelSchema.nullable().optional() })
 const { command, timeout_ms } = execSchema.shape;
 const sessionExecSchema = z.object({ command: command.min(1), timeout: timeout_ms });
 const listSchema = z.strictObject({
-  agent: slugSchema.optional(),
+  agent: agentNameSchema.optional(),
   status: z.enum(SESSION_STATUSES).optional(),
   limit: z.coerce.number<string>().int().min(1).max(MAX_ROWS).default(MAX_ROWS),
   offset: z.coerce.number<string>().int().min(0).max(MAX_ROWS).default(0),
@@ -82,16 +82,22 @@ async function listed(context: RouteContext<unknown, z.output<typeof listSchema>
 async function begin(context: RouteContext<unknown, unknown, z.output<typeof createSchema>>) {
   const { services, caller, body } = context;
   const { operations } = services;
-  const { extraEnv: env, model } = body;
-  const [made] = await operations.cloneBlueprint(
-    caller,
-    body.agent,
-    { tenant: onlyTenantOf(caller), count: 1 },
-    { id: newSessionId(), labels: model === undefined ? {} : { [MODEL_LABEL]: model } },
-  );
+  const tenant = onlyTenantOf(caller);
+  const agent = await ownAgent(context, body.agent);
+  const model = body.model ?? agent?.model ?? null;
+  const labels = {
+    ...(model === null ? {} : { [MODEL_LABEL]: model }),
+    ...(agent === null ? {} : { [AGENT_LABEL]: agent.name }),
+  };
+  const as = { id: newSessionId(), labels };
+  const [made] =
+    agent === null
+      ? await operations.cloneBlueprint(caller, blueprintName(body.agent), { tenant, count: 1 }, as)
+      : [await operations.seedFromAgent(caller, tenant, agent.name, as)];
   if (made === undefined) throw new WinterdockError('internal', 'A clone made nothing.');
+  const env = { ...agent?.env, ...body.extraEnv };
   try {
-    if (env !== undefined) await operations.patchInstanceEnv(caller, made.id, { env });
+    if (Object.keys(env).length > 0) await operations.patchInstanceEnv(caller, made.id, { env });
     return (await operations.resume(caller, made.id, {})).instance;
   } catch (error) {
     // What refused it is the answer; a sandbox that cannot be taken back stays listed as a session.

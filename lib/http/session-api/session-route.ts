@@ -4,6 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { type Instance, listQuerySchema } from '../../contract/schema.ts';
+import { MAKING_LABEL } from '../../copies/agents.ts';
 import type { ListPage } from '../../operations/list-page.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { VfsPath } from '../../vfs/paths.ts';
@@ -109,7 +110,8 @@ export async function* sandboxesOf(
   for (let read = 0; read < MAX_ROWS; read += ROWS_A_READ) {
     const of = { sort: 'created', limit: ROWS_A_READ, ...(state && { state }), ...(cursor && { cursor }) };
     const { items, next } = await services.operations.listInstances(caller, listQuerySchema.parse(of));
-    yield* items;
+    // What an agent's files are put into is no session.
+    yield* items.filter(({ labels }) => labels[MAKING_LABEL] === undefined);
     if (next === null) return;
     cursor = next;
   }

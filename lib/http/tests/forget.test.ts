@@ -28,7 +28,7 @@ import { startServer, type TestServer } from '../../testing/server.ts';
 
 let folder: string;
 let server: TestServer & { clock: FakeClock };
-const settings = { WB_POOL: '1', WB_RATE_KEY: '0', WB_RATE_ADDRESS: '0' };
+const settings = { WB_SESSION_API: 'on', WB_POOL: '1', WB_RATE_KEY: '0', WB_RATE_ADDRESS: '0' };
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-forget-'));
   server = await startServer({ folder, settings });
@@ -51,6 +51,9 @@ const proof = async () => (await server.call<LedgerProof>('GET', '/api/events/ve
 
 test('a tenant is forgotten: no file holds its word, others have what they had, and the ledger is proved', async () => {
   const { key } = await makeTenant(server.call, 'acme', WORD);
+  const files = [{ path: `${WORD}.md`, content: Buffer.from(WORD).toString('base64') }];
+  const agent = { name: WORD, description: WORD, model: WORD, env: { IT: WORD }, files };
+  expect((await server.call('POST', '/api/agents', agent, { key })).status).toBe(201);
   await makeTenant(server.call, 'globex', 'granite');
   const cookie = await makePeople(server.host.auth, server.call, 'acme', WORD);
   const mixed = { verb: 'label', reason: 'of both', ids: ['acme-frozen', 'globex-frozen'], labels: { both: 'yes' } };
@@ -82,7 +85,7 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
     sandboxes: { created: 2, active: 1, suspended: 0, frozen: 4, archived: 1, deleted: 0 },
     kept: [{ id: 'acme-active', state: 'active', why: 'keep_hot' }],
     kept_count: 1,
-    snapshots: 2,
+    snapshots: 3,
     blueprints: [`${WORD}-base`],
     shares: 1,
     keys: 1,
@@ -131,7 +134,7 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
   const results = (await server.call<JobResult[]>('GET', `/api/jobs/${done.id}/results?limit=500`)).json;
   expect(results.filter(({ instance }) => instance === null).map(({ reason }) => reason)).toHaveLength(7);
   expect((await server.call<Tenant>('GET', '/api/tenants/acme')).json).toMatchObject({
-    counts: { created: 0, active: 0, deleted: 9 },
+    counts: { created: 0, active: 0, deleted: 10 },
     quotas: { max_sandboxes: { limit: null } },
     forgetting: { job: done.id },
   });

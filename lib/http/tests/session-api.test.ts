@@ -138,9 +138,16 @@ test('what is not done is 501 and what there is not is 404, both in the form of 
     ['GET', '/api/sessions/a/nothing', 404],
     ['PUT', '/api/sessions/a/b/c/d?x=1', 404],
     ['GET', '/api/agents/a/b/c', 404],
-    ['POST', '/api/agents', 403],
+    ['POST', '/api/agents', 400],
     ['GET', '/api/usage/stats', 501],
     ['GET', '/api/credentials', 501],
+    ['GET', '/api/files', 501],
+    ['GET', '/api/files/a/url', 501],
+    ['GET', '/api/analytics', 501],
+    ['GET', '/api/sessions/a/attachments', 501],
+    ['GET', '/api/agents/a/versions', 501],
+    ['POST', '/api/agents/a/eval-runs', 501],
+    ['POST', '/api/queue', 501],
     ['DELETE', '/api/credentials/a', 501],
   ] as const) {
     const got = await ask(method, path);

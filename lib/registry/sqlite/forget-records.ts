@@ -3,6 +3,7 @@ import type { SQL } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { and, count, eq, gt, inArray, isNotNull, isNull, min, ne, or, placeholder } from '../../../db/drizzle.ts';
 import {
+  agents,
   blueprints,
   cpuByDay,
   environments,
@@ -110,6 +111,7 @@ export function openRecordRemoval(database: RegistryDatabase, textsRemoved: () =
     database.statement((queries) => queries.delete(table).where(where).prepare());
   const removals = {
     snapshots: removal(snapshots, eq(snapshots.tenant, OF_TENANT)),
+    agents: removal(agents, eq(agents.tenant, OF_TENANT)),
     shares: removal(shares, eq(shares.tenant, OF_TENANT)),
     seeding: removal(seedingChunks, eq(seedingChunks.tenant, OF_TENANT)),
     workbooks: removal(workbooks, eq(workbooks.tenant, OF_TENANT)),

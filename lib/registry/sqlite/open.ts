@@ -1,5 +1,6 @@
 /** The registry on one SQLite file. Wires the parts together; each has its own file. */
 import { type Clock, epochSeconds, systemClock } from '../../base/clock.ts';
+import type { AgentStore } from '../agents.ts';
 import { CommitEvents } from '../commit-events.ts';
 import type { CopyStore } from '../copies.ts';
 import type { CpuUseStore } from '../cpu-use.ts';
@@ -27,6 +28,7 @@ import type { UsageStore } from '../usage.ts';
 import type { WakeTimeStore } from '../wake-times.ts';
 import type { WebhookStore } from '../webhooks.ts';
 import type { WorkbookStore } from '../workbooks.ts';
+import { openAgents } from './agents.ts';
 import { openCopies } from './copies.ts';
 import {
   readBytesByState,
@@ -213,6 +215,7 @@ export function openSqliteRegistry(options: {
     network: toAsync<NetworkStore>(openNetwork(database, ledger)),
     runs: toAsync<RunStore>(openRuns(database, ledger)),
     environments: toAsync<EnvironmentStore>(openEnvironments(database, ledger)),
+    agents: toAsync<AgentStore>(openAgents(database, ledger)),
     secrets: toAsync<SecretStore>(openSecrets(database, ledger)),
     keys: toAsync<KeyStore>(new KeyTable(database, ledger)),
     invitations: toAsync<InvitationStore>(new InvitationTable(database, ledger)),

@@ -1,6 +1,7 @@
 /** The suite that every registry driver passes. */
 import { describe } from 'vitest';
 import { accessSuite } from './access-suite.ts';
+import { agentSuite } from './agent-suite.ts';
 import { copySuite } from './copy-suite.ts';
 import { countSuite } from './count-suite.ts';
 import { createSuite } from './create-suite.ts';
@@ -33,6 +34,7 @@ export function registryContract(name: string, driver: RegistryDriver): void {
     describe('text', () => textSuite(driver));
     describe('counts', () => countSuite(driver));
     describe('copies', () => copySuite(driver));
+    describe('agents', () => agentSuite(driver));
     describe('ledger and ladder', () => ledgerSuite(driver));
     describe('access', () => accessSuite(driver));
     describe('people', () => peopleSuite(driver));
