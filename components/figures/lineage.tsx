@@ -39,7 +39,7 @@ function hrefOf(node: LineageNode): string | null {
 function detailOf(node: LineageNode): string {
   const what = node.kind === 'instance' ? (node.state ?? 'sandbox') : node.kind;
   if (node.deleted) return node.kind === 'instance' ? 'deleted' : `${what}, deleted`;
-  if (node.disk_bytes === null) return node.kind === 'instance' ? `${what}, no file yet` : what;
+  if (node.disk_bytes === null) return node.kind === 'instance' ? `${what}, never woken yet` : what;
   return `${what}, ${sizeInWords(node.disk_bytes)}`;
 }
 

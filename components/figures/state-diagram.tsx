@@ -9,7 +9,7 @@ import { type Temperature, TemperatureCounts, TemperatureScale } from './tempera
 
 /** Where the file of each state lies. */
 const WHERE: Readonly<Record<State, string>> = {
-  created: 'no file yet',
+  created: 'never woken yet',
   active: 'a process runs on the file',
   suspended: 'file where it was',
   frozen: 'in the cold drawer',

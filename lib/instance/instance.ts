@@ -191,10 +191,10 @@ export interface ProcessWatcher extends SilenceWatcher {
 
 export interface SilenceWatcher {
   /**
-   * The process left ten checks in a row unanswered while no call ran. `paused`: it was paused, because it had nothing
-   * to do; else a write or read is pending. It gets no request until it answers again.
+   * The process left so many `checks` in a row unanswered while no call ran. `paused`: it was paused, because it had
+   * nothing to do; else a write or read is pending. It gets no request until it answers again.
    */
-  onSilent(silence: { paused: boolean }): void;
+  onSilent(silence: { paused: boolean; checks: number }): void;
   /** A request has continued the paused process, which answered after `tookMs` milliseconds. */
   onThawed(tookMs: number): void;
 }

@@ -27,11 +27,11 @@ async function record(
 /** Watches the process of a sandbox: when it ends without being asked, its sandbox is suspended. */
 export function watchProcess(engine: Engine, id: InstanceId, process: InstanceProcess): void {
   process.watch({
-    onSilent: ({ paused }) => {
+    onSilent: ({ paused, checks }) => {
       const runtime = engine.runtimes.peek(id);
       if (paused && runtime?.process === process) runtime.pausedAt = now(engine);
       engine.log.warn({ id, paused }, 'a process answers nothing while no call runs');
-      const reason = 'its process left ten checks in a row unanswered while no call ran';
+      const reason = `its process left ${checks} checks in a row unanswered while no call ran`;
       void record(engine, id, paused ? 'thermal.force_pause' : 'process.silent', systemAudit('crash'), { reason });
     },
     onMemberEnded: (death) => {

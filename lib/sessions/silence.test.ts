@@ -91,6 +91,14 @@ test('ten unanswered checks of an idle process pause it, and the next request co
   expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null });
 });
 
+test('the ledger says how many checks were left unanswered, which a setting decides', async () => {
+  await at.restart({ healthCheckTimes: { checkEveryMs: 120, giveUpAfterMs: 3000, silentAfterChecks: 4 } });
+  freeze(await idle('a'));
+  await expect.poll(() => typesOf('a')).toContain('thermal.force_pause');
+  const { rows } = await at.dock.registry.ledger.page({ type: 'thermal.force_pause' }, 1);
+  expect(rows[0]?.reason).toBe('its process left 4 checks in a row unanswered while no call ran');
+});
+
 test('one that burns its processor is paused too, and the next request gets another process', async () => {
   const { instance, stop } = await burning('a');
   await expect.poll(() => typesOf('a')).toContain('thermal.force_pause');

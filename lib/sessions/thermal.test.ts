@@ -7,6 +7,7 @@ import { instanceId } from '../testing/plain-ids.ts';
 import { ledgerEntry } from './engine.ts';
 import { liveFile, observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
+import { keptMemoryInWords } from './thermal.ts';
 
 const at = stage();
 const processes = new Map<string, InstanceProcess>();
@@ -53,7 +54,7 @@ test('a sandbox goes warm after 30 idle seconds and not before, and stays active
       type: 'thermal.warm',
       trigger: 'idle',
       via: 'ticker',
-      reason: expect.stringMatching(/^idle for 30 s; its process had [\d.]+ MiB of its own and gave back all but/),
+      reason: expect.stringMatching(/^idle for 30 s; its process had [\d.]+ MiB of its own and kept [\d.]+ MiB$/),
     },
   ]);
 });
@@ -246,4 +247,13 @@ test('calls that come while sandboxes go warm are all answered, in their order',
   }
   const expected = Array.from({ length: 10 }, (_, round) => [1, 2, 3].map((each) => `${round}.${each}\n`).join(''));
   expect(await at.dock.run('a', 'cat order')).toBe(expected.join(''));
+});
+
+test('a pause is told as it was, also when it gave nothing back', () => {
+  const MIB = 1024 * 1024;
+  const told = (before: number, after: number) =>
+    keptMemoryInWords({ beforeBytes: before * MIB, afterBytes: after * MIB });
+  expect(told(12, 9.5)).toBe('its process had 12.0 MiB of its own and kept 9.5 MiB');
+  expect(told(9.5, 9.5)).toBe('its process has 9.5 MiB of its own and gave none back');
+  expect(told(9.5, 12)).toBe('its process has 12.0 MiB of its own and gave none back');
 });

@@ -97,14 +97,19 @@ async function pauseOne(
     if (row === null) return null;
     const tookMs = Math.round(performance.now() - started);
     const why = runtime.isPauseWanted ? 'paused on request' : `idle for ${idleSeconds} s`;
-    return ledgerEntry(engine, row, audit, 'thermal.warm', { reason: `${why}; ${memoryInWords(report)}`, tookMs });
+    return ledgerEntry(engine, row, audit, 'thermal.warm', { reason: `${why}; ${keptMemoryInWords(report)}`, tookMs });
   } catch (error) {
     engine.log.warn({ id: runtime.id, error: messageOf(error) }, 'not paused');
     return null;
   }
 }
 
-function memoryInWords({ beforeBytes, afterBytes }: PauseReport): string {
+/** What a pause did to the memory of a process: a paused one may have grown while it was measured. */
+export function keptMemoryInWords({
+  beforeBytes,
+  afterBytes,
+}: Pick<PauseReport, 'beforeBytes' | 'afterBytes'>): string {
   const [before, after] = [beforeBytes, afterBytes].map((bytes) => (bytes / MIB).toFixed(1));
-  return `its process had ${before} MiB of its own and gave back all but ${after} MiB`;
+  if (afterBytes >= beforeBytes) return `its process has ${after} MiB of its own and gave none back`;
+  return `its process had ${before} MiB of its own and kept ${after} MiB`;
 }

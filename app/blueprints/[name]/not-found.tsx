@@ -8,7 +8,8 @@ export default function NotFound() {
         No such blueprint <span className="quiet">under this name</span>
       </h1>
       <p className="mt-4 text-ink-2">
-        It was deleted, or there never was one. Its clones, if there are any, are still there, with what they had.
+        It was deleted, is another tenant’s, or never was. Its clones, if there are any, are still there, with what they
+        had.
       </p>
       <p className="mt-6">
         <Link href="/blueprints">All blueprints</Link>

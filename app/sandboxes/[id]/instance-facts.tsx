@@ -40,7 +40,9 @@ export function InstanceFacts({
     <PageSection id="row" name="On file" note="Its row in the registry.">
       <dl className="grid grid-cols-2 gap-x-8 gap-y-3 sm:grid-cols-3 xl:grid-cols-4">
         <Entry name="File">
-          <code className="text-[0.8125rem]">{instance.vfs_path ?? 'none yet'}</code>
+          <code className="text-[0.8125rem]">
+            {instance.vfs_path ?? (origin === null ? 'none yet' : `made at its first wake, of ${origin}`)}
+          </code>
         </Entry>
         <Entry name="Size">{instance.bytes === null ? 'nothing yet' : sizeInWords(instance.bytes)}</Entry>
         <Entry name="Policy">{instance.policy}</Entry>

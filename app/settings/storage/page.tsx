@@ -17,7 +17,15 @@ import { DrawerTable, MeasuredFiles } from './drawers.tsx';
 import { KeptTable } from './kept-table.tsx';
 import { RegistryFacts } from './registry-facts.tsx';
 import { ScrubFacts } from './scrub-facts.tsx';
-import { figures, memoryInWords, placesInWords, sharingInWords, troublesOf, wallsInWords } from './words.ts';
+import {
+  aheadInWords,
+  figures,
+  memoryInWords,
+  placesInWords,
+  sharingInWords,
+  troublesOf,
+  wallsInWords,
+} from './words.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Storage' };
@@ -83,7 +91,7 @@ export default async function StoragePage() {
             <p className="text-small text-ink-3">Spare processes</p>
             <p className="text-[1.375rem] leading-tight tracking-[-0.015em]">
               {figures(places.spare)}{' '}
-              <span className="text-small tracking-normal text-ink-2">of {figures(places.ahead)}</span>
+              <span className="text-small tracking-normal text-ink-2">{aheadInWords(places)}</span>
             </p>
           </div>
         </div>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Storage } from '#lib/contract/schema.ts';
 import {
+  aheadInWords,
   backupInWords,
   comparedByPass,
   comparedInWords,
@@ -64,6 +65,9 @@ test('places and files are counted in words', () => {
     '197 of 200 places are free. A wake is refused with capacity once none is.',
   );
   expect(placesInWords({ serving: 2, spare: 0, ahead: 2, most: 2 })).toContain('All 2 are taken');
+  // "6 of 2" is no share: more than are kept ahead stand ready while many wake.
+  expect(aheadInWords({ ahead: 2 })).toBe('ready; 2 kept ahead of need');
+  expect(aheadInWords({ ahead: 0 })).toBe('ready; none is kept ahead of need');
   expect(memoryInWords(WELL.memory)).toContain('used longest ago');
   expect(memoryInWords({ ...WELL.memory, limit_bytes: null })).toBe(
     'The memory of all processes together has no limit.',

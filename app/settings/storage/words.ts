@@ -36,6 +36,11 @@ export function placesInWords({ serving, most }: Storage['places']): string {
   return `${free}. A wake is refused with capacity once none is.`;
 }
 
+/** How many of the spare processes are meant to be there: more are while sandboxes wake one after another. */
+export function aheadInWords({ ahead }: Pick<Storage['places'], 'ahead'>): string {
+  return ahead === 0 ? 'ready; none is kept ahead of need' : `ready; ${figures(ahead)} kept ahead of need`;
+}
+
 /** What happens when the memory for processes runs short. */
 export function memoryInWords({ limit_bytes: limit }: Storage['memory']): string {
   return limit === null

@@ -8,7 +8,8 @@ export default function NotFound() {
         No such snapshot <span className="quiet">under this id</span>
       </h1>
       <p className="mt-4 text-ink-2">
-        It was deleted, or there never was one. Sandboxes that came from it are still there, with what they had.
+        It was deleted, is another tenant’s, or never was. Sandboxes that came from it are still there, with what they
+        had.
       </p>
       <p className="mt-6">
         <Link href="/snapshots">All snapshots</Link>

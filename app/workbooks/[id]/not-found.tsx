@@ -7,7 +7,7 @@ export default function NotFound() {
       <h1 className="headline">
         No such workbook <span className="quiet">under this id</span>
       </h1>
-      <p className="mt-4 text-ink-2">It was deleted, there never was one, or it is another tenant’s.</p>
+      <p className="mt-4 text-ink-2">It was deleted, is another tenant’s, or never was.</p>
       <p className="mt-6">
         <Link href="/workbooks">All workbooks</Link>
       </p>

@@ -43,6 +43,7 @@ function workbookText({ workbook, workbook_version: version }: Instance): string
 /** Everything about one sandbox, as text. */
 function instanceFacts(instance: Instance): string {
   const { lineage, labels } = instance;
+  const origin = lineage.snapshot ?? lineage.blueprint ?? lineage.parent;
   const labelText = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   return facts([
     ['id', instance.id],
@@ -57,11 +58,11 @@ function instanceFacts(instance: Instance): string {
     ['held until', instance.hold_until === null ? null : timeText(instance.hold_until)],
     ['ephemeral', instance.ephemeral ? 'yes' : null],
     ['policy', instance.policy],
-    ['file', instance.vfs_path ?? 'none yet'],
+    ['file', instance.vfs_path ?? (origin === null ? 'none yet' : `made at its first wake, of ${origin}`)],
     ['size', bytesText(instance.bytes)],
     ['labels', labelText.join(', ')],
     ['workbook', workbookText(instance)],
-    ['made from', lineage.snapshot ?? lineage.blueprint ?? lineage.parent],
+    ['made from', origin],
     ['created', timeText(instance.created)],
   ]);
 }

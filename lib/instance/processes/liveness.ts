@@ -154,7 +154,7 @@ export class Liveness {
     if (unanswered === this.#times.silentAfterChecks) {
       // It has nothing to do, and must not take processor time for ever.
       if (!isPending) this.#pause.stop();
-      for (const watcher of this.#watchers) watcher.onSilent({ paused: !isPending });
+      for (const watcher of this.#watchers) watcher.onSilent({ paused: !isPending, checks: unanswered });
     }
     // Otherwise a pending write would wait for ever.
     if (unanswered >= KILL_AFTER_CHECKS && isPending) this.#process.onSilent();
