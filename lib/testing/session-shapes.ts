@@ -7,7 +7,7 @@ import { z } from 'zod';
 const iso = z.iso.datetime();
 const status = z.enum(['active', 'ended', 'error', 'paused', 'starting', 'stopped']);
 
-export const sessionShape = z.looseObject({
+const sessionShape = z.looseObject({
   id: z.guid(),
   tenantId: z.string(),
   agentName: z.string(),
@@ -20,7 +20,7 @@ export const sessionShape = z.looseObject({
   model: z.string().nullable(),
 });
 
-export const agentShape = z.looseObject({
+const agentShape = z.looseObject({
   id: z.guid(),
   name: z.string(),
   version: z.int(),

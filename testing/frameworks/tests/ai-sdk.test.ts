@@ -289,5 +289,5 @@ test('the description of a session is true for the policy of its sandbox', async
   }
   const { id } = await Sandbox.create({ ...dock.connection, policy: 'minimal' });
   expect(sandboxSession(await Sandbox.connect(id, dock.connection)).description).toContain('no python3');
-  expect(sandboxSession(new Sandbox(dock.connection.client, id)).description).toContain('where its policy allows it');
+  expect(sandboxSession(new Sandbox(dock.client, id)).description).toContain('where its policy allows it');
 });
