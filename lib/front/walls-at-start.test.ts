@@ -1,4 +1,14 @@
-import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -121,5 +131,46 @@ test.runIf(isRoot)(
         stdout: `${was}\n`,
       });
     }
+  },
+);
+
+test.runIf(isRoot)(
+  'after a start root’s server reads what rests in its drawers, also in one that is a link, and hashes what it files',
+  async () => {
+    const data = join(folder, 'data');
+    chmodSync(folder, 0o755);
+    mkdirSync(data);
+    server = await spawnServer({ folder: data });
+    const call: ServerProcess['call'] = (...args) => (server as ServerProcess).call(...args);
+    const verb = async (id: string, name: string, body: object = {}) => {
+      const answer = await call('POST', `/api/instances/${id}/${name}`, body);
+      expect([id, name, answer.status, answer.text]).toEqual([id, name, 200, expect.any(String)]);
+      return answer;
+    };
+    for (const id of ['suspended', 'frozen']) {
+      expect((await call('POST', '/api/instances', { id, tenant: 'acme' })).status).toBe(201);
+      await verb(id, 'exec', { command: `echo ${id} > n` });
+      await verb(id, 'suspend');
+      // From its second wake on it is shown to who reads for its tenant.
+      await verb(id, 'exec', { command: 'true' });
+      await verb(id, 'suspend');
+    }
+    await verb('frozen', 'freeze');
+    await server.end();
+    // On a larger disk.
+    renameSync(join(data, 'cold'), join(folder, 'cold'));
+    symlinkSync(join(folder, 'cold'), join(data, 'cold'));
+    server = await spawnServer({ folder: data });
+    for (const id of ['suspended', 'frozen'])
+      expect((await call('GET', `/api/instances/${id}/volumes/workspace/n`)).text).toBe(`${id}\n`);
+    for (const id of ['suspended', 'frozen']) {
+      await verb(id, 'exec', { command: 'true' });
+      await verb(id, 'suspend');
+      await verb(id, 'ship');
+      await verb(id, 'freeze');
+      expect((await call('GET', `/api/instances/${id}/volumes/workspace/n`)).text).toBe(`${id}\n`);
+      await verb(id, 'archive');
+    }
+    expect(server.output()).not.toContain('without its hash');
   },
 );

@@ -2,7 +2,7 @@
  * The users of helpers, where the server is root: who opens which guest's file, by the owner and the group of the file
  * itself. The server looks at it by a descriptor that follows nothing. Knows nothing of processes.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { chmodFileNow, unlinkFileNow } from '../../../base/effects.ts';
 import { giveOpenNow } from '../../../base/strangers-file.ts';
@@ -25,9 +25,12 @@ export function helperUsers(folders: readonly string[]): HelperUsers {
   function letPass(path: string): void {
     let at = dirname(path);
     for (let level = 0; level < PASSED && folders.some((folder) => at === folder || at.startsWith(`${folder}/`)); ) {
-      const stat = lstatSync(at, { throwIfNoEntry: false });
+      // A drawer may be a link to another disk. Names beside it are the server's; of those in it workers make some.
+      const isLink = folders.includes(dirname(at)) && lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink();
+      const passed = isLink ? realPathOf(at) : at;
+      const stat = lstatSync(passed, { throwIfNoEntry: false });
       if (stat?.isDirectory() && stat.uid === 0 && (stat.mode & OTHERS_MAY_PASS) !== OTHERS_MAY_PASS)
-        chmodFileNow(at, (stat.mode & 0o7777) | OTHERS_MAY_PASS);
+        chmodFileNow(passed, (stat.mode & 0o7777) | OTHERS_MAY_PASS);
       level += 1;
       at = dirname(at);
     }
@@ -43,10 +46,11 @@ export function helperUsers(folders: readonly string[]): HelperUsers {
       return isOfWorkers(stat) ? { uid: stat.uid, gid: WORKER_USER } : null;
     },
     reading(path) {
+      // Each start closes the drawers again.
+      letPass(path);
       // Most are this already.
       const seen = lstatSync(path, { throwIfNoEntry: false });
       if (seen?.isFile() && isShown(path, seen)) return { uid: seen.gid, gid: seen.gid };
-      letPass(path);
       const reader = opened(path, (descriptor, stat) => {
         if (!stat.isFile()) return nobody;
         if (isShown(path, stat)) return { uid: stat.gid, gid: stat.gid };
@@ -99,6 +103,15 @@ export function helperUsers(folders: readonly string[]): HelperUsers {
       }
     },
   };
+}
+
+/** Where a path leads to; itself where there is nothing. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Whether a group of its own can read it. */
