@@ -20,6 +20,7 @@ const logsSchema = z.strictObject({ after: z.coerce.number<string>().int().min(-
 
 /** Words for a state that was reached, or for the type of a line; where there is none, the type says enough. */
 const ACTIONS: Readonly<Record<string, string>> = {
+  created: 'created',
   active: 'resumed',
   suspended: 'paused',
   frozen: 'paused',

@@ -1,5 +1,9 @@
 /** Ids and ends of sessions, as clients of Ash rely on them: UUIDs everywhere, and an end that can be said twice. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { startServer, type TestServer } from '../../testing/server.ts';
 import { useSessionServer } from '../../testing/session-server.ts';
 import { SHAPES } from '../../testing/session-shapes.ts';
 import { parseSessionId, sessionIdOf } from '../session-api/session-id.ts';
@@ -168,4 +172,39 @@ test('a pause does not wait for a call that runs, which ends as if nothing were'
   await server.host.sessions.tick();
   expect((await sandbox()).thermal).toBe('warm');
   expect(await session('GET', at)).toMatchObject({ status: 'paused' });
+});
+
+test('a paused session is suspended by the ladder, stays paused over a restart, and is resumed cold', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-sessions-'));
+  const start = () => startServer({ folder, settings: { WB_SESSION_API: 'on' } });
+  try {
+    const first = await start();
+    const key = (await first.call<{ key: string }>('POST', '/api/keys', { name: 'k', role: 'tenant', tenant: 'acme' }))
+      .json.key;
+    const call = async (server: TestServer, method: 'GET' | 'POST', path: string, body?: object) => {
+      const { json } = await server.call<{ session: { id: string; status: string } }>(method, path, body, { key });
+      return json.session;
+    };
+    await first.call('POST', '/api/agents', { name: 'one' }, { key });
+    const ids: string[] = [];
+    for (const _ of ['filed', 'active']) ids.push((await call(first, 'POST', '/api/sessions', { agent: 'one' })).id);
+    const [filed = '', active = ''] = ids;
+    expect(await call(first, 'POST', `/api/sessions/${filed}/pause`)).toMatchObject({ status: 'paused' });
+    first.clock.advance(901);
+    await first.host.sessions.tick();
+    expect((await first.call('GET', `/api/instances/${filed}`)).json).toMatchObject({ state: 'suspended' });
+    await call(first, 'POST', `/api/sessions/${active}/resume`);
+    expect(await call(first, 'POST', `/api/sessions/${active}/pause`)).toMatchObject({ status: 'paused' });
+    await first.stop();
+    const second = await start();
+    for (const id of ids) {
+      expect(await call(second, 'GET', `/api/sessions/${id}`)).toMatchObject({ status: 'paused' });
+      expect(await call(second, 'POST', `/api/sessions/${id}/resume`)).toMatchObject({ status: 'active' });
+    }
+    const { pool } = (await second.call<{ pool: Record<string, number> }>('GET', '/health')).json;
+    expect([pool.resumeWarmHits, pool.resumeColdLocalHits]).toEqual([0, 2]);
+    await second.stop();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
