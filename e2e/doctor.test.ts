@@ -81,7 +81,7 @@ test('a healthy folder has no findings, stopped and beside a server, and the exa
   const beside = doctor();
   expect(beside.said).toMatch(/A server runs on this data folder/);
   expect(beside.said).toMatch(/4 rows and 4 files were looked at/);
-  expect([beside.status, beside.said]).toEqual([0, expect.stringContaining('All is well.')]);
+  expect([beside.status, beside.said]).toEqual([0, expect.stringContaining('Nothing wrong was seen.')]);
   const refused = doctor('--fix');
   expect(refused).toEqual({ status: 2, said: expect.stringMatching(/Another Winterdock uses the data folder/) });
   await server?.end();
@@ -124,7 +124,7 @@ test('with the registry lost every sandbox gets its row back from its file, and 
   await expect(spawnServer({ folder })).rejects.toThrow(/npm run doctor/);
   const all = doctor('--adopt', '--tenant', 'acme');
   expect(all.said).toMatch(/done: epoch 2 of the ledger was begun/);
-  expect([all.status, all.said]).toEqual([0, expect.stringContaining('All is well.')]);
+  expect([all.status, all.said]).toEqual([0, expect.stringContaining('Nothing wrong was seen.')]);
 
   server = await spawnServer({ folder });
   const shown = (await server.call<{ id: string; state: string }[]>('GET', '/api/instances?tenant=acme')).json;
@@ -169,7 +169,7 @@ test('with an older registry rows follow their files, newer sandboxes get rows, 
     ]),
   );
   const mended = doctor('--fix', '--adopt', '--tenant', 'acme');
-  expect([mended.status, mended.said]).toEqual([0, expect.stringContaining('All is well.')]);
+  expect([mended.status, mended.said]).toEqual([0, expect.stringContaining('Nothing wrong was seen.')]);
   server = await spawnServer({ folder });
   for (const id of [...Object.keys(FOUR), 'late']) expect(await wake(id)).toBe(`of ${id}`);
   await server.end();

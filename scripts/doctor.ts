@@ -182,7 +182,8 @@ async function main(): Promise<number> {
     for (const refused of repaired?.refused ?? []) say(`not done: ${refused}`);
     tell(after);
     const well = isWell(after.findings) && (repaired?.refused.length ?? 0) === 0;
-    say(well ? 'All is well.' : 'Something is wrong.');
+    const unread = 'Nothing wrong was seen. What files hold was not read: --full reads it.';
+    say(well ? (values.full ? 'All is well.' : unread) : 'Something is wrong.');
     return well ? WELL : WRONG;
   } finally {
     unlock?.();

@@ -175,7 +175,7 @@ test(
       outputOf('archive', 'sess-841', '--yes');
       expect(outputOf('files', 'get', 'sess-841', 'note')).toBe('hello\n');
       // The operators' commands, beside the server.
-      expect(outputOf('doctor')).toContain('All is well.');
+      expect(outputOf('doctor')).toContain('Nothing wrong was seen.');
       outputOf('backup', join(home, 'kept'));
       expect(outputOf('ledger-verify')).toContain('Proved: no line was changed');
       expect(

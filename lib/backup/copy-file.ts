@@ -15,7 +15,9 @@ import type { Readers } from '../vfs/types.ts';
 import type { ObjectRef } from './manifest.ts';
 
 /** Characters of a complaint. */
-const MOST_WORDS = 300;
+export const MOST_WORDS = 300;
+/** What is said of a file with other bytes than its row has. */
+export const NOT_THE_FILED = 'its bytes are not those that were filed';
 
 /** Thrown when the source changed during the copy: the caller tries again. */
 export class FileMoved extends Error {}
@@ -87,10 +89,15 @@ export async function copyWithLog(readers: Readers, path: string, draft: string,
 }
 
 /** What a check says of a copy at rest: its first complaint, or null. */
-export async function complaintOf(readers: Readers, draft: string): Promise<string | null> {
+export async function complaintOf(
+  readers: Readers,
+  draft: string,
+  { packed = false, filed = null }: { packed?: boolean; filed?: string | null } = {},
+): Promise<string | null> {
   try {
-    const { quickCheck } = await readers.check(draft, { urgent: true });
-    return quickCheck === 'ok' ? null : quickCheck.slice(0, MOST_WORDS);
+    const { quickCheck, sha256 } = await readers.check(draft, { urgent: true, packed });
+    if (quickCheck !== 'ok') return quickCheck.slice(0, MOST_WORDS);
+    return filed === null || sha256 === filed ? null : NOT_THE_FILED;
   } catch (error) {
     return messageOf(error).slice(0, MOST_WORDS);
   }

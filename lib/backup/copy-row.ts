@@ -18,7 +18,17 @@ import type { RestingFile } from '../storage/drawer.ts';
 import { isCode, stampOf } from '../storage/files.ts';
 import { sameStamp } from '../storage/stamp.ts';
 import type { Readers } from '../vfs/types.ts';
-import { complaintOf, copyOnline, copyResting, copyWithLog, FileMoved, objectAt, readResting } from './copy-file.ts';
+import {
+  complaintOf,
+  copyOnline,
+  copyResting,
+  copyWithLog,
+  FileMoved,
+  MOST_WORDS,
+  NOT_THE_FILED,
+  objectAt,
+  readResting,
+} from './copy-file.ts';
 import type { BackupRow, ObjectRef } from './manifest.ts';
 import type { BackupTarget } from './store.ts';
 
@@ -74,7 +84,15 @@ function unmoved(before: InstanceRow, after: InstanceRow | null): boolean {
   );
 }
 
+/** What the registry knows against a file whose bytes are those that were filed; null: nothing. */
+function heldAgainst(row: InstanceRow): string | null {
+  if (row.fault === 'corrupt' || row.fault === 'missing') return row.faultReason ?? `it is ${row.fault}`;
+  const structure = row.file?.quickCheck ?? 'ok';
+  return structure === 'ok' ? null : `its structure was found damaged: ${structure.slice(0, MOST_WORDS)}`;
+}
+
 function entry(row: InstanceRow, own: Partial<BackupRow> & Pick<BackupRow, 'how'>): BackupRow {
+  const holdsFile = own.how === 'whole' || own.how === 'online';
   return {
     id: row.id,
     tenant: row.tenant,
@@ -84,8 +102,8 @@ function entry(row: InstanceRow, own: Partial<BackupRow> & Pick<BackupRow, 'how'
     expands: null,
     listing: null,
     stamp: null,
-    wrong: null,
     ...own,
+    wrong: own.wrong ?? (holdsFile ? heldAgainst(row) : null),
   };
 }
 
@@ -161,8 +179,9 @@ async function whole(parts: RowParts, row: InstanceRow, file: RestingFile): Prom
     const { object } = made;
     let wrong: string | null = null;
     const filed = row.file?.sha256 ?? null;
-    if (!packed && filed !== null && filed !== object.sha256) wrong = 'its bytes are not those that were filed';
-    else if (!packed && filed === null) wrong = await complaintOf(parts.readers, draft);
+    if (packed) wrong = await complaintOf(parts.readers, draft, { packed, filed });
+    else if (filed !== null && filed !== object.sha256) wrong = NOT_THE_FILED;
+    else if (filed === null) wrong = await complaintOf(parts.readers, draft);
     await keep(parts, draft, object);
     return entry(row, { how: 'whole', object, packed, stamp: made.stamp, wrong, ...unverified });
   } finally {

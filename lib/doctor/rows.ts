@@ -38,7 +38,11 @@ async function examineRow(looking: Examination, row: InstanceRow): Promise<void>
   if (row.pending !== null) {
     return tell('row.pending', 'note', `${row.pending.verb} was under way: a start settles it by looking at the file`);
   }
-  if (row.fault !== null) tell('row.fault', 'note', `fault ${row.fault}: ${row.faultReason}`);
+  if (row.fault !== null) {
+    // A damaged or lost file is known to the registry, and nothing that only looks at files may hide it.
+    const weight = row.fault === 'corrupt' || row.fault === 'missing' ? 'wrong' : 'note';
+    tell('row.fault', weight, `fault ${row.fault}: ${row.faultReason}`);
+  }
   if (vfsPath === MEMORY) return;
   const others = mine.filter(({ path }) => path !== vfsPath);
   if (row.state === 'deleted') {
