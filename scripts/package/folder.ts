@@ -13,6 +13,12 @@ export const MOST_BYTES = 350 * 1024 * 1024;
 
 const LAUNCHER = fileURLToPath(new URL('./winterdock.sh', import.meta.url));
 
+/** What programs in JavaScript load of Node's interface, and what that loads. */
+const GUEST_PACKAGES = [
+  ...['base64-js', 'buffer', 'events', 'ieee754', 'node-inspect-extracted', 'path-browserify', 'readable-stream'],
+  'string_decoder',
+];
+
 /** Read at run time by names that are computed, which no trace finds. */
 function computedNames(): string[] {
   const bundle = currentBundle();
@@ -20,6 +26,8 @@ function computedNames(): string[] {
     ...(bundle === null ? [] : [bundle, join(BUNDLES, BUNDLE_LIST)]),
     'db/migrations',
     'examples',
+    'lib/instance/javascript/guest',
+    ...GUEST_PACKAGES.map((name) => `node_modules/${name}`),
     'node_modules/just-bash/dist/bundle/chunks',
     'node_modules/just-bash/vendor',
     'node_modules/sql.js/dist/sql-wasm.wasm',

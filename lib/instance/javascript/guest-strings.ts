@@ -3,6 +3,7 @@
  * whose code is not compiled yet takes 50 ms of processor time for a megabyte that way. Knows nothing of what they are.
  */
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
+import { leb128Of } from './quickjs-binary.ts';
 
 /**
  * Above this size QuickJS's memory is first asked for room: it does not check for a failed allocation and would
@@ -105,15 +106,6 @@ export function newBinaryText(context: QuickJSContext, text: string, utf8Bytes: 
 function encodingOf(text: string, utf8Bytes: number): 'latin1' | 'utf16le' {
   if (utf8Bytes === text.length) return 'latin1';
   return Buffer.from(text, 'latin1').toString('latin1') === text ? 'latin1' : 'utf16le';
-}
-
-/** A number as QuickJS writes lengths: seven bits a byte, the low ones first. */
-function leb128Of(value: number): number[] {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest = Math.floor(rest / 128)) {
-    if (rest < 128) return [...bytes, rest];
-    bytes.push((rest % 128) + 128);
-  }
 }
 
 function lengthOf(context: QuickJSContext, text: QuickJSHandle): number {

@@ -110,7 +110,7 @@ export class JavaScriptBridge {
         if (answer instanceof Utf8Bytes) return this.#newTextOf(answer.bytes);
         return this.newText(JSON.stringify(answer));
       } catch (error) {
-        return { error: this.#newError(error instanceof Error ? error.message : String(error)) };
+        return { error: this.newError(error) };
       } finally {
         for (const lifetime of borrowed) lifetime.dispose();
       }
@@ -223,10 +223,14 @@ export class JavaScriptBridge {
     return this.#context.newArrayBuffer(whole ? buffer : Uint8Array.prototype.slice.call(bytes).buffer);
   }
 
-  #newError(message: string): QuickJSHandle {
+  /** Creates an error in the guest with the message and the code of one. */
+  newError(error: unknown): QuickJSHandle {
     const context = this.#context;
-    const error = context.newError({ name: 'Error', message: '' });
-    this.newText(message).consume((text) => context.setProp(error, 'message', text));
-    return error;
+    const made = context.newError({ name: 'Error', message: '' });
+    const set = (name: string, value: string) =>
+      this.newText(value).consume((text) => context.setProp(made, name, text));
+    set('message', error instanceof Error ? error.message : String(error));
+    if (error instanceof Error && 'code' in error && typeof error.code === 'string') set('code', error.code);
+    return made;
   }
 }

@@ -146,6 +146,20 @@ export const FETCH_PRELUDE = `((host) => {
     removeEventListener(type, work) { if (type === 'abort') this.#listeners.delete(work); }
     throwIfAborted() { if (this.aborted) throw this.reason; }
     static abort(reason = abortError()) { const signal = new AbortSignal(); fire(signal, reason); return signal; }
+    static timeout(ms) {
+      const signal = new AbortSignal();
+      const error = Object.assign(new Error('The operation was aborted due to timeout'), { name: 'TimeoutError', code: 23 });
+      globalThis.setTimeout(() => fire(signal, error), ms)?.unref?.();
+      return signal;
+    }
+    static any(signals) {
+      const signal = new AbortSignal();
+      for (const one of signals) {
+        if (one.aborted) fire(signal, one.reason);
+        else one.addEventListener('abort', () => fire(signal, one.reason));
+      }
+      return signal;
+    }
     static fire(signal, reason) {
       if (signal.aborted) return;
       signal.aborted = true;

@@ -87,10 +87,25 @@ export class JavaScriptFetch {
       const jobs = runtime.executePendingJobs();
       const failed = jobs.error !== undefined;
       jobs.dispose();
-      if (failed || this.#pending.size === 0 || monotonicMs() > deadline) return;
-      if (this.#answers.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
-      for (const answer of this.#answers.splice(0)) this.#hand(answer);
+      if (failed || !this.isBusy || monotonicMs() > deadline) return;
+      await this.answered();
+      this.deliver();
     }
+  }
+
+  /** Whether a request is under way. */
+  get isBusy(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  /** Resolves once there is an answer. */
+  answered(): Promise<void> {
+    return this.#answers.length > 0 ? Promise.resolve() : new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  /** Gives the guest the answers that are there. */
+  deliver(): void {
+    for (const answer of this.#answers.splice(0)) this.#hand(answer);
   }
 
   dispose(): void {

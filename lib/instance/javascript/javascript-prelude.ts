@@ -1,6 +1,6 @@
 /**
  * The guest's side of a JavaScript run. QuickJS evaluates it before the guest's code. It defines `console`, `stdout`,
- * `stderr`, `stdinBytes`, `vfs`, `require` and the values that were passed. It takes its own
+ * `stderr`, `stdinBytes`, `vfs`, the stack of errors and the values that were passed. It takes its own
  * references first, so nothing that the guest redefines changes what it does.
  */
 
@@ -12,6 +12,19 @@ export const PRELUDE = `((host, names) => {
   'use strict';
   const { parse, stringify } = JSON;
   const text = String;
+  const headOf = (error) => error.name + (text(error.message) === '' ? '' : ': ' + error.message);
+  const isOurs = (frame) => frame.endsWith(')') && (frame.includes('(node:') || frame === '    at call (native)');
+  const framesOf = (error) => {
+    const frames = error['%tack'];
+    if (typeof frames !== 'string' || frames === '') return '';
+    const lines = frames.trimEnd().split('\\n');
+    return ['', ...(frames.includes('(node:') ? lines.filter((frame) => !isOurs(frame)) : lines)].join('\\n');
+  };
+  Object.defineProperty(Error.prototype, 'stack', {
+    configurable: true,
+    get() { return headOf(this) + framesOf(this); },
+    set(value) { Object.defineProperty(this, 'stack', { value, writable: true, configurable: true }); },
+  });
   const Bytes = ArrayBuffer;
   const isView = Bytes.isView;
   const bytesOf = (value) => {
@@ -26,7 +39,7 @@ export const PRELUDE = `((host, names) => {
     if (typeof value === 'bigint') return value + 'n';
     if (typeof value === 'function') return '[function ' + (value.name || 'anonymous') + ']';
     if (typeof value !== 'object' || value === null) return text(value);
-    if (value instanceof Error) return value.name + ': ' + value.message + (value.stack ? '\\n' + value.stack.trimEnd() : '');
+    if (value instanceof Error) return value.stack;
     try { return stringify(value, plain) ?? text(value); } catch { return text(value); }
   };
   const printer = (stream) => (...values) => host.say(stream, values.map(show).join(' ') + '\\n');
@@ -52,43 +65,6 @@ export const PRELUDE = `((host, names) => {
   const has = names.split(' ').filter((name) => name in functions);
   if (has.length > 0) globalThis.vfs = Object.freeze(Object.fromEntries(has.map((name) => [name, functions[name]])));
   Object.assign(globalThis, parse(host.values));
-  const { resolve, source, main } = host;
-  if (resolve) {
-    const modules = new Map();
-    const evaluate = eval;
-    const { env = {}, args = [] } = globalThis;
-    const folderOf = (path) => path.slice(0, path.lastIndexOf('/')) || '/';
-    const argv = ['js', main, ...args];
-    const process = { env, argv, platform: 'linux', versions: {}, cwd: () => env.PWD ?? '/', nextTick: (work, ...values) => { Promise.resolve().then(() => work(...values)); } };
-    const requireFrom = (from) => {
-      const require = (specifier) => {
-        const path = resolve(text(specifier), from);
-        const known = modules.get(path);
-        if (known !== undefined) return known.exports;
-        const module = { exports: {}, id: path, filename: path, loaded: false };
-        modules.set(path, module);
-        try {
-          const code = source(path);
-          if (path.endsWith('.json')) module.exports = parse(code);
-          else {
-            const body = code.startsWith('#!') ? '//' + code : code;
-            const run = evaluate('(function (exports, require, module, __filename, __dirname, process, global) {' + body + '\\n})');
-            run.call(module.exports, module.exports, requireFrom(path), module, path, folderOf(path), process, globalThis);
-          }
-        } catch (error) {
-          modules.delete(path);
-          throw error;
-        }
-        module.loaded = true;
-        return module.exports;
-      };
-      require.resolve = (specifier) => resolve(text(specifier), from);
-      return require;
-    };
-    globalThis.require = requireFrom(main);
-    globalThis.module = { exports: {}, id: '.', filename: main, loaded: false };
-    globalThis.exports = globalThis.module.exports;
-  }
   // A replacer is called for every value, and only bigints need it.
   return (value) => { try { return stringify(value); } catch { return stringify(value, plain); } };
 })`;

@@ -73,6 +73,8 @@ function describeThrown(context: QuickJSContext, bridge: JavaScriptBridge, throw
   if (typeof dumped !== 'object' || dumped === null) return `Uncaught ${String(dumped)}`;
   const { name, message, stack } = dumped as { name?: unknown; message?: unknown; stack?: unknown };
   if (name === undefined && message === undefined && stack === undefined) return `Uncaught ${JSON.stringify(dumped)}`;
-  const where = String(stack ?? '').trimEnd();
-  return `${name ?? 'Error'}: ${message ?? ''}${where === '' ? '' : `\n${where}`}`;
+  const title = `${name ?? 'Error'}: ${message ?? ''}`;
+  // The stack begins with the same, or with what it was when the program asked for it.
+  const [, frames = ''] = /(?:^|\n)( {4}at .*)$/s.exec(String(stack ?? '').trimEnd()) ?? [];
+  return frames === '' ? title : `${title}\n${frames}`;
 }

@@ -12,6 +12,7 @@ import { type HostFunction, JavaScriptBridge } from './javascript-bridge.ts';
 import { type FetchPort, JavaScriptFetch } from './javascript-fetch.ts';
 import { PRELUDE } from './javascript-prelude.ts';
 import { excessOf, failedResult, type JavaScriptResult, settleValue } from './javascript-values.ts';
+import { changedBinary, keepTable, wordsOf } from './quickjs-binary.ts';
 
 /** Stack size of a run in bytes; deeper recursion is an error inside the guest. */
 export const STACK_BYTES = 512 * 1024;
@@ -34,8 +35,6 @@ export interface JavaScriptGlobals {
   stdin?: Uint8Array;
   /** Host functions of the guest's `vfs` object; the object is missing without them. */
   vfs?: Record<string, HostFunction>;
-  /** What `require` finds, and the file that it is asked from; it is missing without them. */
-  modules?: { main: string; resolve(specifier: string, from: string): string; source(path: string): string };
   /** Global variables; each must be representable in JSON. */
   values?: Record<string, unknown>;
 }
@@ -70,11 +69,20 @@ export async function newQuickJs(memoryBytes: number): Promise<QuickJSWASMModule
   const maximum = Math.ceil((INITIAL_BYTES + memoryBytes) / WASM_PAGE_BYTES);
   const { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } = await import('quickjs-emscripten');
   const require = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'));
-  compiledModule ??= new WebAssembly.Module(readFileSync(require.resolve(WASM_FILE)));
-  const wasmModule = compiledModule;
+  compiledModule ??= new WebAssembly.Module(changedBinary(readFileSync(require.resolve(WASM_FILE))));
+  const compiled = compiledModule;
   const wasmMemory = () =>
     Promise.resolve(new WebAssembly.Memory({ initial: INITIAL_BYTES / WASM_PAGE_BYTES, maximum }));
-  return newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmModule, wasmMemory }));
+  let made: WebAssembly.Instance | null = null;
+  const instantiateWasm = (imports: WebAssembly.Imports, onSuccess: (instance: WebAssembly.Instance) => void) => {
+    made = new WebAssembly.Instance(compiled, imports);
+    onSuccess(made);
+    return made.exports;
+  };
+  const variant = newVariant(RELEASE_SYNC, { wasmMemory, emscriptenModule: { instantiateWasm } });
+  const module = await newQuickJSWASMModuleFromVariant(variant);
+  if (made !== null) keepTable(module, made);
+  return module;
 }
 
 /**
@@ -92,33 +100,60 @@ export function dropInterpreter(): void {
 export async function runJavaScript(run: JavaScriptRun): Promise<JavaScriptResult> {
   noteIdleMemory();
   const result = await runInside(run);
-  if (instance === null) collectGarbage();
+  tidyAfterRun();
   return result;
 }
 
 async function runInside(run: JavaScriptRun): Promise<JavaScriptResult> {
-  const module = await quickJs(run.memoryBytes);
+  const isLate = () => monotonicMs() > run.deadline;
+  try {
+    return await inRuntime(run.memoryBytes, isLate, ({ context, runtime }) => evaluate(context, runtime, run));
+  } catch (error) {
+    const timedOut = isLate();
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ok: false, error: timedOut ? 'InternalError: interrupted' : `InternalError: ${reason}`, timedOut };
+  }
+}
+
+/** A runtime of its own with one context. */
+export interface Realm {
+  module: QuickJSWASMModule;
+  runtime: QuickJSRuntime;
+  context: QuickJSContext;
+  /** What `wordsOf` found before the interrupt handler was set. */
+  wordsBefore: Uint32Array;
+}
+
+/**
+ * Runs `work` in a fresh runtime, which `isOver` interrupts. Throws an error of QuickJS itself, for example when it has
+ * no memory left to report an error.
+ */
+export async function inRuntime<T>(
+  memoryBytes: number,
+  isOver: () => boolean,
+  work: (realm: Realm) => Promise<T>,
+): Promise<T> {
+  const module = await quickJs(memoryBytes);
   const runtime = module.newRuntime();
-  runtime.setMaxStackSize(STACK_BYTES);
-  runtime.setInterruptHandler(() => monotonicMs() > run.deadline);
   let sound = false;
   try {
     const context = runtime.newContext();
-    const result = await evaluate(context, runtime, run);
+    runtime.setMaxStackSize(STACK_BYTES);
+    const wordsBefore = wordsOf(runtime, context);
+    runtime.setInterruptHandler(isOver);
+    const result = await work({ module, runtime, context, wordsBefore });
     context.dispose();
     runtime.dispose();
     sound = true;
     return result;
-  } catch (error) {
-    // An error of QuickJS itself, for example when it has no memory left to report an error.
-    const timedOut = monotonicMs() > run.deadline;
-    const reason = error instanceof Error ? error.message : String(error);
-    return { ok: false, error: timedOut ? 'InternalError: interrupted' : `InternalError: ${reason}`, timedOut };
   } finally {
-    if (!sound || module.getWasmMemory().buffer.byteLength > MAX_REUSED_BYTES) {
-      instance = null;
-    }
+    if (!sound || module.getWasmMemory().buffer.byteLength > MAX_REUSED_BYTES) instance = null;
   }
+}
+
+/** Frees what a run has left, so that the next does not grow on top of it. */
+export function tidyAfterRun(): void {
+  if (instance === null) collectGarbage();
 }
 
 async function evaluate(
@@ -183,7 +218,7 @@ export function installGlobals(
   bridge: JavaScriptBridge,
   run: JavaScriptGlobals,
 ): QuickJSHandle {
-  const { print, vfs, values = {}, stdin, modules } = run;
+  const { print, vfs, values = {}, stdin } = run;
   const say: HostFunction = (name, content) => {
     const stream = name === 'stderr' ? 'stderr' : 'stdout';
     if (content instanceof Uint8Array) run.write(stream, content);
@@ -191,14 +226,7 @@ export function installGlobals(
   };
   const read: HostFunction = () => stdin;
   const host = context.newObject();
-  const loading: Record<string, HostFunction> = modules
-    ? {
-        resolve: (specifier, from) => modules.resolve(String(specifier), String(from)),
-        source: (path) => modules.source(String(path)),
-      }
-    : {};
-  if (modules) bridge.newText(modules.main).consume((handle) => context.setProp(host, 'main', handle));
-  for (const [name, work] of Object.entries({ ...vfs, say, ...(stdin && { read }), ...loading })) {
+  for (const [name, work] of Object.entries({ ...vfs, say, ...(stdin && { read }) })) {
     bridge.function(name, work).consume((handle) => context.setProp(host, name, handle));
   }
   bridge.newText(JSON.stringify(values)).consume((handle) => context.setProp(host, 'values', handle));

@@ -130,7 +130,7 @@ test('a full sandbox reports that no space is left and keeps its files', async (
 
 test('js runs in the shell with arguments and stdin, and a large number of commands is no limit', async () => {
   const a = at.open('js');
-  expect(await at.say(a, "js -e 'console.log(1 + 1, args)' a b")).toBe('2 ["a","b"]\n');
+  expect(await at.say(a, "js -e 'console.log(1 + 1, args)' a b")).toBe("2 [ 'a', 'b' ]\n");
   expect(await at.say(a, 'echo "console.log(stdin.toUpperCase())" > f.js; echo hi | js f.js; js nope.js')).toBe(
     'HI\n\njs: nope.js: No such file or directory\n',
   );

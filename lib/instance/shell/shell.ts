@@ -33,7 +33,7 @@ const INTERRUPTED_EXIT = 130;
 const NOT_EXECUTABLE_EXIT = 126;
 const ARCHIVES = ['tar', 'gzip', 'gunzip', 'zcat'] as const;
 const PYTHON = ['python3', 'python'] as const;
-const JAVASCRIPT = ['js'] as const;
+const JAVASCRIPT = ['js', 'node'] as const;
 type Profile = PolicyProfile & { name: string };
 
 export interface ShellRequest {
@@ -182,7 +182,7 @@ export class Shell {
 /** Our own commands, and a command that prints an error in place of each one that the profile lacks. */
 function commandsOf(profile: Profile, system: { files: () => GuestFiles }, running: () => Run): Command[] {
   const kinds: [Capability, readonly string[], () => Command[]][] = [
-    ['js', JAVASCRIPT, () => [jsCommand(profile.memoryBytes, running, system)]],
+    ['js', JAVASCRIPT, () => JAVASCRIPT.map((name) => jsCommand(name, profile.memoryBytes, running, system))],
     [
       'python',
       PYTHON,

@@ -1,0 +1,3 @@
+/** `assert/strict`. */
+'use strict';
+module.exports = require('node:assert').strict;

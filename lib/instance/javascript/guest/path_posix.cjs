@@ -1,0 +1,3 @@
+/** `path/posix`. */
+'use strict';
+module.exports = require('node:path');

@@ -1,0 +1,3 @@
+/** `stream`: the package that is made of Node's own. */
+'use strict';
+module.exports = require('readable-stream');

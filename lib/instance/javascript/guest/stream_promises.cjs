@@ -1,0 +1,3 @@
+/** `stream/promises`. */
+'use strict';
+module.exports = require('node:stream').promises;

@@ -1,0 +1,3 @@
+/** `string_decoder`. */
+'use strict';
+module.exports = require('string_decoder-package');
