@@ -15,7 +15,8 @@ afterAll(async () => {
   await server.stop();
 });
 
-const source = (args: string) => `* etl :workflow:\n** count :component:\n#+begin_src js ${args}\n1\n#+end_src\n`;
+const source = (args: string) =>
+  `* etl :workflow:\n** count :component:\n#+begin_src js ${args}\nexport const state = {};\n#+end_src\n`;
 const write = (name: string, text: string) => writeFileSync(join(cli.home, name), text);
 
 /** Runs a command line that must succeed. */

@@ -114,7 +114,8 @@ function requireWorld(plan: WorkbookPlan, name: string | undefined): PlanWorld {
       ? `The workbook has ${found.length} workflows ${name === undefined ? '' : `named "${name}"`}: name one by its path.`
       : `The workbook has no workflow${name === undefined ? '' : ` "${name.slice(0, 200)}"`}.`;
   throw new WinterdockError(found.length > 0 ? 'validation' : 'not_found', message.replace(' :', ':'), {
-    hint: `There are ${paths.slice(0, 10).join(', ') || 'none'}.`,
+    hint:
+      paths[0] === undefined ? 'There are none.' : `Give the field "world" one of ${paths.slice(0, 10).join(', ')}.`,
     extra: { candidates: paths },
   });
 }

@@ -1,5 +1,6 @@
 /** What one heading declares: a component from its source block, a world from its properties; and its name. Pure. */
 import { HEADER_KEYS, type HeaderArgument, headerArguments, isBabelKey, itemsOf } from './header-args.ts';
+import { lackingState } from './kept-state.ts';
 import { requireNoInputs, scheduleOf, schedulePlaceOf } from './plan-schedule.ts';
 import { PORT_TYPE_WORDS, portOf } from './port-types.ts';
 import { nearestTo, type PlanProblems, type SourcePlace } from './problems.ts';
@@ -105,6 +106,11 @@ export function componentOf(
   for (const argument of headerArguments(block.parameters)) readArgument(declared, block, argument, problems);
   requireNoInputs(schedulePlaceOf(section), name, component.in, problems);
   checkBody(component, block, problems);
+  const lacking = component.persist && !component.persist_memory ? lackingState(component.lang, component.src) : null;
+  if (lacking !== null && component.src.trim() !== '') {
+    const message = `“${name}” says :persist and ${lacking.lacks}.`;
+    problems.add('component_body', block.place, message, lacking.mend, name);
+  }
   return declared;
 }
 

@@ -10,4 +10,4 @@ export const MAX_WORKBOOKS = 1000;
  * when they are read. A plan that was accepted stays as it was when the new builder refuses its source, so a builder
  * adds members to a plan and takes none away.
  */
-export const PLAN_BUILDER = 1;
+export const PLAN_BUILDER = 2;

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { findComponent } from './docked.ts';
 import { readSource } from './plan.ts';
 
+const KEEPING = 'export default (input) => input;\nexport const state = { get: () => 0, set: () => {} };';
+
 /** A component heading with its block. */
 function component(
   name: string,
@@ -27,12 +29,12 @@ Some words.
 ** About
 Prose between a world and its component changes nothing.
 ${component('read', ':uses vfs :in path?:string :out rows:object[]', 'def run(i):\n  return {"rows": []}', '***', 'py')}
-${component('sum', ':deps read :in rows:array :out total:integer :persist', undefined, '**', 'TypeScript')}
+${component('sum', ':deps read :in rows:array :out total:integer :persist', KEEPING, '**', 'TypeScript')}
 ** render :workflow:
 :PROPERTIES:
 :DEPS: sum
 :END:
-${component('page', ':in total:number limit?:integer :out html:string :persist', undefined, '***')}
+${component('page', ':in total:number limit?:integer :out html:string :persist', KEEPING, '***')}
 * extra :component:
 SCHEDULED: <2026-07-01 Wed 03:00 +1d>
 #+begin_src sh
@@ -219,6 +221,48 @@ test('what is scheduled and needs inputs is a problem: a firing gives none', () 
 test('a sh component keeps no state, and says so before it runs', () => {
   expect(found(component('a', ':persist', 'true', '*', 'sh'))).toEqual(['syntax 2:16 a']);
   expect(found(component('a', ':persist no', 'true', '*', 'bash'))).toEqual([]);
+});
+
+test('a component that keeps its state has one, in every form that its language has for it', () => {
+  const js = (body: string, lang = 'js') => found(component('a', ':persist', body, '*', lang));
+  const lacking = ['component_body 2:1 a'];
+  for (const body of [
+    'export const state = { get() {}, set() {} }; export default () => 1;',
+    'let n = 0\nexport default () => n\nexport const state = { get: () => n, set: (kept) => { n = kept } }',
+    'export default () => 1; const kept = {}; export { kept as state };',
+    'export default () => 1; const state = {}; export{state}',
+    'export const one = 1, state = {};',
+    'export const { state, ...others } = made();',
+    'export let [first, state] = made();',
+    'export class state { static get() {} static set() {} }',
+    'export function state() {}',
+    'export /* what is kept */ const state = {};',
+  ]) {
+    expect([body, js(body), js(body, 'ts')]).toEqual([body, [], []]);
+  }
+  expect(js('export const state: { get(): number } = made();', 'ts')).toEqual([]);
+  for (const body of [
+    'export default () => 1;',
+    'const state = {}; export default () => state;',
+    'export const status = {};',
+    'export const estate = {};',
+  ]) {
+    expect([body, js(body), js(body, 'ts')]).toEqual([body, lacking, lacking]);
+  }
+  const { problems } = readSource(component('a', ':persist'));
+  expect(problems[0]).toMatchObject({ message: '“a” says :persist and exports no “state”.', line: 2 });
+  const run = 'def run(i): return {}';
+  expect(js(run, 'python')).toEqual(lacking);
+  expect(js(`${run}\ndef get_state(): return 1`, 'py')).toEqual(lacking);
+  expect(js(`${run}\ndef get_state(): return 1\ndef set_state(value): pass`, 'python')).toEqual([]);
+  expect(js(`from kept import *\n${run}`, 'python')).toEqual([]);
+  expect(found(component('a', ':persist no'))).toEqual([]);
+  // An empty one has one problem, not two.
+  expect(js('')).toEqual(['component_body 2:1 a']);
+  // A text made to take long does not.
+  const started = process.cpuUsage();
+  for (const piece of ['export const ', 'export{', 'export ', 'from a import', '\n']) js(piece.repeat(40_000), 'js');
+  expect(process.cpuUsage(started).user / 1e6).toBeLessThan(20);
 });
 
 test('a time in a zone is that zone’s, also where the clocks change', () => {

@@ -5,7 +5,10 @@ import { checkUpgrade } from './upgrade.ts';
 function planOf(...components: [name: string, args: string, body?: string][]) {
   const { plan, problems } = readSource(
     components
-      .map(([name, args, body = '1']) => `* ${name} :component:\n#+begin_src js ${args}\n${body}\n#+end_src\n`)
+      .map(
+        ([name, args, body = 'export const state = {};']) =>
+          `* ${name} :component:\n#+begin_src js ${args}\n${body}\n#+end_src\n`,
+      )
       .join(''),
   );
   if (plan === null) throw new Error(JSON.stringify(problems));

@@ -22,6 +22,7 @@ Some *bold* words, ~code~ and [[https://evil.example/x][a link]].
 - <img src=x onerror=alert(1)>
 #+begin_src js :out n:integer :persist
 export default () => ({ n: "</script><script>alert(1)</script>" });
+export const state = {};
 #+end_src
 `;
 

@@ -167,7 +167,11 @@ test('a workflow runs in the order of its dependencies, a nested one fed by its 
     'main/last': 'main/nested/add was skipped',
   });
   expect(failed.json.outputs).toEqual({});
-  expect((await run<Problem>('flow', {})).json).toMatchObject({ code: 'validation', candidates: ['main', 'counters'] });
+  expect((await run<Problem>('flow', {})).json).toMatchObject({
+    code: 'validation',
+    candidates: ['main', 'counters'],
+    hint: 'Give the field "world" one of main, counters.',
+  });
   expect((await run<Problem>('flow', { world: 'main' })).json).toMatchObject({ code: 'validation' });
   expect((await run<Problem>('flow', { world: 'none' })).status).toBe(404);
 });

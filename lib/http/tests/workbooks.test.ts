@@ -27,7 +27,11 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** A source with one component. */
-function source(args: string, body = 'export default () => ({});', title = 'Counter'): string {
+function source(
+  args: string,
+  body = 'export default () => ({});\nexport const state = {};',
+  title = 'Counter',
+): string {
   return `#+TITLE: ${title}\n* count :component:\n#+begin_src js ${args}\n${body}\n#+end_src\n`;
 }
 
