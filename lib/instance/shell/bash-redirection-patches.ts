@@ -80,7 +80,7 @@ const INPUT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'let d=r||i.state.groupStdin||"",p=!1,h=o();',
-    to: 'let d=r||i.state.groupStdin||"",p=!1,h=o(),$device=i.state.endlessInput;i.state.input=()=>(p=!0,d);i.state.endlessInput=i.state.endless=void 0;',
+    to: 'let d=r||i.state.groupStdin||"",p=!1,h=o(),$device=i.state.endlessInput,$isFile=i.state.readsFile;i.state.readsFile=!1;i.state.input=()=>(p=!0,d);i.state.endlessInput=i.state.endless=void 0;',
   },
   ...(['bash', 'sh'] as const).map((name) => ({
     file: SHELLS_FILE,
@@ -94,12 +94,12 @@ const DEVICE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'r(w);let b=await w.prepare(n);',
-    to: 'r(w);this.ctx.state.endless=void 0;let b=await w.prepare(n);this.ctx.state.endlessInput=this.ctx.state.endless;this.ctx.state.endless=void 0;',
+    to: 'r(w);this.ctx.state.endless=void 0;let b=await w.prepare(n);this.ctx.state.readsFile=t.redirections.length>0&&t.redirections.some(({operator:$operator,fd:$fd})=>$operator==="<"&&!$fd);this.ctx.state.endlessInput=this.ctx.state.endless;this.ctx.state.endless=void 0;',
   },
   {
     file: INTERPRETER_FILE,
     from: 'm={pipe:i.state.pipe,',
-    to: 'm={umask:i.state.umask,endlessInput:$device,pipe:i.state.pipe,',
+    to: 'm={umask:i.state.umask,endlessInput:$device,readsFile:$isFile,pipe:i.state.pipe,',
   },
   {
     file: INTERPRETER_FILE,

@@ -104,4 +104,14 @@ export const TRACE_PATCHES: readonly BashPatch[] = [
   // `return`, `exit`, `break` and `continue` left without their trace.
   change('k=P,v=ne;else throw P}', 'k=P,v=ne;else throw o+S&&P?.prependOutput?.("",o+S),P}'),
   change('w.finish(),k)throw k;', 'w.finish(),k)throw o+S&&k.prependOutput?.("",o+S),k;'),
+  // `$BASH_COMMAND` was never set, which ended a script with `set -u` in its own ERR action.
+  change(
+    'async executeSimpleCommandInner(t,n,r){',
+    'async executeSimpleCommandInner(t,n,r){this.ctx.state.inAction||(this.ctx.state.currentCommand=t);',
+  ),
+  change(
+    'case"BASHPID":return String(e.state.bashPid);',
+    'case"BASHPID":return String(e.state.bashPid);case"BASH_COMMAND":return e.state.currentCommand?zd(e.state.currentCommand):"";',
+  ),
+  change('"BASHPID","LINENO"]).has(t))return!0;', '"BASHPID","LINENO","BASH_COMMAND"]).has(t))return!0;'),
 ];

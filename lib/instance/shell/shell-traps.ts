@@ -19,6 +19,8 @@ interface ShellResult {
 interface ShellContext {
   state: {
     traps?: Map<string, string> | undefined;
+    /** An action runs: `$BASH_COMMAND` stays the command in front of it. */
+    inAction?: boolean | undefined;
     /** How often an ERR action ran. A command that contains the failed one does not run it again. */
     errorTraps?: number;
     /** The mask of shell-umask.ts. */
@@ -249,6 +251,8 @@ async function runAction(
     state.env.set('?', String(exitCode));
   };
   setExitCode();
+  const outer = state.inAction;
+  state.inAction = true;
   try {
     const script = parse(action);
     if (line !== undefined) moveToLine(script, line);
@@ -258,6 +262,7 @@ async function runAction(
     if (!isExit(error)) throw error;
     return { stdout: error.stdout, stderr: error.stderr, exitCode: error.exitCode, exited: true };
   } finally {
+    state.inAction = outer;
     setExitCode();
   }
 }

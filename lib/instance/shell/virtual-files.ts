@@ -1,6 +1,6 @@
 /**
- * The virtual directories around the three volumes: `/bin`, `/usr/bin`, `/dev`, and `/proc` with the descriptors of the
- * shell, which no listing of `/` shows. Read-only; shows nothing of the host.
+ * The virtual directories around the three volumes: `/bin`, `/usr/bin`, `/dev`, `/etc`, and `/proc` with the
+ * descriptors of the shell, which no listing of `/` shows. Read-only; shows nothing of the host.
  */
 import type { FsStat } from 'just-bash';
 import { DescriptorFiles } from './descriptor-files.ts';
@@ -8,6 +8,14 @@ import { DescriptorFiles } from './descriptor-files.ts';
 const EXECUTABLE = 0o755;
 const DEVICE = 0o666;
 const LINK = 0o777;
+const READABLE = 0o644;
+/** What programs ask of a system and its users. */
+const SYSTEM_FILES: Readonly<Record<string, string>> = {
+  '/etc/group': 'root:x:0:\nuser:x:1000:\n',
+  '/etc/hostname': 'sandbox\n',
+  '/etc/os-release': 'PRETTY_NAME="Winterdock sandbox"\nNAME="Winterdock sandbox"\nID=winterdock\n',
+  '/etc/passwd': 'root:x:0:0::/:/bin/bash\nuser:x:1000:1000::/workspace:/bin/bash\n',
+};
 const DEVICES = ['null', 'zero', 'random', 'urandom', 'stdin', 'stdout', 'stderr', 'full'];
 
 export class VirtualFiles {
@@ -22,7 +30,8 @@ export class VirtualFiles {
     // The shell finds the commands that stand for parts of its own syntax, and nobody lists them.
     const shown = names.filter((name) => !name.startsWith('__'));
     this.#directories = new Map([
-      ['/', ['bin', 'dev', 'usr', ...roots].sort()],
+      ['/', ['bin', 'dev', 'etc', 'usr', ...roots].sort()],
+      ['/etc', Object.keys(SYSTEM_FILES).map((path) => path.slice('/etc/'.length))],
       ['/bin', shown],
       ['/usr', ['bin']],
       ['/usr/bin', shown],
@@ -33,6 +42,7 @@ export class VirtualFiles {
       this.#files.set(`/bin/${name}`, file);
       this.#files.set(`/usr/bin/${name}`, file);
     }
+    for (const [path, content] of Object.entries(SYSTEM_FILES)) this.#files.set(path, { content, mode: READABLE });
     for (const name of DEVICES) this.#files.set(`/dev/${name}`, { content: '', mode: DEVICE });
   }
 

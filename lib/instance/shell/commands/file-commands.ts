@@ -29,6 +29,7 @@ export const FILE_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>> 
   stat: async () => (await import('./stat.ts')).stat,
   tee: async () => (await import('./tee.ts')).tee,
   touch: async () => (await import('./touch.ts')).touch,
+  tree: async () => (await import('./tree.ts')).tree,
   truncate: async () => (await import('./tee.ts')).truncate,
   unlink: async () => (await import('./remove.ts')).unlink,
 };

@@ -44,6 +44,8 @@ const SHELLS_OWN = new Set([
   'EUID',
   '_',
 ]);
+/** What `$$` is. */
+const SHELL_PID = '1';
 const INTERRUPTED = 130;
 const NO_CHILD = 127;
 const REFUSED = 2;
@@ -192,6 +194,8 @@ async function kill(caller: ShellJobCaller, args: string[]): Promise<ExecResult>
       if (signal !== '0') await caller.ask({ op: 'stop', job, signal: stopSignalNamed(signal) });
       continue;
     }
+    // The shell asks after itself.
+    if (signal === '0' && word === SHELL_PID) continue;
     stderr += word.startsWith('%') ? `bash: kill: ${word}: no such job\n` : `bash: kill: (${word}) - No such process\n`;
     exitCode = 1;
   }

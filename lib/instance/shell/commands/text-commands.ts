@@ -26,6 +26,7 @@ export const TEXT_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>> 
   patch: async () => (await import('./diff/patch.ts')).patch,
   pr: async () => (await import('./pr.ts')).pr,
   rev: async () => (await import('./line-tools.ts')).rev,
+  sdiff: async () => (await import('./diff/diff.ts')).sdiff,
   sed: async () => (await import('./sed/sed.ts')).sed,
   shuf: async () => (await import('./shuf.ts')).shuf,
   sort: async () => (await import('./sort.ts')).sort,

@@ -1,4 +1,5 @@
 /** `wc`: lines, words, characters, bytes and the longest line of inputs. */
+import type { CommandContext } from 'just-bash';
 import { textOfBytes } from '../../byte-text.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from './own-command.ts';
 
@@ -73,6 +74,8 @@ async function widthOf(
   total: Counts,
 ): Promise<number> {
   if (chosen.length === 1 && names.length <= 1) return 1;
+  const { readsFile = false } = call.context as CommandContext & { readsFile?: boolean };
+  if (names.length === 0 && readsFile) return String(total.bytes).length;
   const inputs = names.length === 0 ? ['-'] : names;
   let size = 0;
   for (const name of inputs) {

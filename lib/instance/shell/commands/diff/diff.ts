@@ -3,12 +3,14 @@ import { textOfBytes } from '../../../byte-text.ts';
 import { globRegex } from '../glob.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from '../own-command.ts';
 import { type Change, changesOf, linesForDiff, type TextLines } from './diff-lines.ts';
-import { normalDiff, sideBySide, unifiedDiff } from './diff-output.ts';
+import { contextDiff, normalDiff, sideBySide, unifiedDiff } from './diff-output.ts';
 
 interface Settings {
-  format: 'normal' | 'unified' | 'side';
+  format: 'normal' | 'unified' | 'context' | 'side';
   context: number;
   width: number;
+  onlyChanges: boolean;
+  leftOnly: boolean;
   brief: boolean;
   reportSame: boolean;
   recursive: boolean;
@@ -41,10 +43,47 @@ export const diffCommand: OwnCommand = {
   },
 };
 
+/** The options of `sdiff` as `diff -y` has them. */
+const SIDE_OPTIONS: Readonly<Record<string, string>> = {
+  i: 'i',
+  W: 'w',
+  b: 'b',
+  B: 'B',
+  Z: 'Z',
+  a: 'a',
+  d: 'd',
+  t: 't',
+  s: '-suppress-common-lines',
+  l: '-left-column',
+};
+
+export const sdiff: OwnCommand = {
+  usageExit: 2,
+  like: 'diffutils 3.8',
+  async main(call: CommandCall) {
+    const { options, operands } = call.options({
+      letters: 'iWbBZadtslw:o:',
+      long: {
+        'ignore-case': 'i',
+        'ignore-all-space': 'W',
+        'suppress-common-lines': 's',
+        'left-column': 'l',
+        'width=': 'w',
+      },
+    });
+    if (options.some(({ key }) => key === 'o'))
+      call.end('the option -o asks which side to keep: nobody can be asked', 2);
+    const width = options.findLast(({ key }) => key === 'w')?.value ?? '130';
+    const others = options.flatMap(({ key }) => (key === 'w' ? [] : [`-${SIDE_OPTIONS[key] ?? key}`]));
+    call.args.splice(0, call.args.length, '-y', '-W', width, ...others, '--', ...operands);
+    return diffCommand.main(call);
+  },
+};
+
 function settingsOf(call: CommandCall): { settings: Settings; operands: string[] } {
   const given = [...call.args];
   const { options, operands } = call.options({
-    letters: 'abBEiNqrstuU:wW:x:yL:Zd',
+    letters: 'abBcC:EiNqrstuU:wW:x:yL:Zd',
     long: {
       brief: 'q',
       'report-identical-files': 's',
@@ -56,6 +95,9 @@ function settingsOf(call: CommandCall): { settings: Settings; operands: string[]
       'ignore-all-space': 'w',
       'ignore-blank-lines': 'B',
       'unified=?': 'u',
+      'context=?': 'c',
+      'suppress-common-lines': 'common',
+      'left-column': 'left',
       'label=': 'L',
       'side-by-side': 'y',
       'width=': 'W',
@@ -70,7 +112,7 @@ function settingsOf(call: CommandCall): { settings: Settings; operands: string[]
   });
   const has = (key: string) => options.some((option) => option.key === key);
   const last = (key: string) => options.findLast((option) => option.key === key)?.value ?? null;
-  const context = Number(last('U') ?? last('u') ?? 3);
+  const context = Number(last('U') ?? last('u') ?? last('C') ?? last('c') ?? 3);
   if (!Number.isInteger(context)) call.end(`invalid context length '${last('U')}'`, 2);
   const keyOf = (line: string) => {
     let key = has('cr') ? line.replace(/\r$/, '') : line;
@@ -82,9 +124,11 @@ function settingsOf(call: CommandCall): { settings: Settings; operands: string[]
   return {
     operands,
     settings: {
-      format: has('u') || has('U') ? 'unified' : has('y') ? 'side' : 'normal',
+      format: has('u') || has('U') ? 'unified' : has('c') || has('C') ? 'context' : has('y') ? 'side' : 'normal',
       context,
       width: Number(last('W') ?? 130),
+      onlyChanges: has('common'),
+      leftOnly: has('left'),
       brief: has('q'),
       reportSame: has('s'),
       recursive: has('r'),
@@ -180,9 +224,11 @@ function outputOf(
   after: TextLines,
   changes: Change[],
 ): string {
-  if (settings.format === 'side') return sideBySide(before, after, changes, settings.width);
+  if (settings.format === 'side') return sideBySide(before, after, changes, settings);
   if (settings.format === 'normal') return normalDiff(before, after, changes);
   const title = ({ name, mtime }: Side, at: number) => settings.labels[at] ?? `${name}\t${timeOf(mtime)}`;
+  if (settings.format === 'context')
+    return `*** ${title(left, 0)}\n--- ${title(right, 1)}\n${contextDiff(before, after, changes, settings.context)}`;
   return `--- ${title(left, 0)}\n+++ ${title(right, 1)}\n${unifiedDiff(before, after, changes, settings.context)}`;
 }
 
