@@ -273,7 +273,7 @@ export type DryRun = {
   matched: number;
   will: number;
   held: Array<{
-    hold: 'kept_hot' | 'held';
+    hold: 'kept_hot' | 'held' | 'attached';
     words: string;
     count: number;
   }>;
@@ -298,7 +298,7 @@ export type DryRun = {
     state: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted' | null;
     outcome: 'will' | 'held' | 'skip';
     hops: Array<'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted'>;
-    hold: 'kept_hot' | 'held' | null;
+    hold: 'kept_hot' | 'held' | 'attached' | null;
     reason: string | null;
   }>;
 };

@@ -43,7 +43,7 @@ export interface JobRunnerParts {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sessions: Pick<Sessions, 'runPlan'>;
+  sessions: Pick<Sessions, 'live' | 'runPlan'>;
   pool: Pick<InstancePool, 'active' | 'ready' | 'shortage'>;
 }
 
@@ -200,7 +200,8 @@ export class JobRunner {
         if (row === null) return skipped('There is no such sandbox.');
         const planned = planVerb(verb, { ...row, inMemory: row.vfsPath === MEMORY });
         if ('skip' in planned) return again && (await this.#moved(job, row)) ? DONE : skipped(planned.skip);
-        const hold = job.includeHeld ? null : holdOn(verb, row, epochSeconds(this.#parts.clock));
+        const isAttached = this.#parts.sessions.live(row).attached > 0;
+        const hold = job.includeHeld ? null : holdOn(verb, { ...row, isAttached }, epochSeconds(this.#parts.clock));
         if (hold !== null) return skipped(HOLD_WORDS[hold]);
         if (verb === 'label') return await this.#label(job, row, audit);
         const to = VERB_TARGET[verb];

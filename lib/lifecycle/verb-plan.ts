@@ -33,18 +33,26 @@ export interface VerbSubject {
 }
 
 /** Why a sandbox is set apart when many are filed: somebody keeps it from being filed by itself. */
-export type HoldKind = 'kept_hot' | 'held';
-export const HOLD_WORDS: Readonly<Record<HoldKind, string>> = { kept_hot: 'It is kept hot.', held: 'It is held.' };
+export type HoldKind = 'kept_hot' | 'held' | 'attached';
+export const HOLD_WORDS: Readonly<Record<HoldKind, string>> = {
+  kept_hot: 'It is kept hot.',
+  held: 'It is held.',
+  attached: 'Somebody has a terminal open in it.',
+};
 
-/** What keeps a sandbox from a verb on many, unless held ones are included. `now` and `holdUntil` in epoch seconds. */
+/**
+ * What keeps a sandbox from a verb on many, unless held ones are included. `now` and `holdUntil` in epoch seconds;
+ * `isAttached`: a terminal shows it.
+ */
 export function holdOn(
   verb: JobVerb,
-  { keepHot, holdUntil }: { keepHot: boolean; holdUntil: number | null },
+  { keepHot, holdUntil, isAttached }: { keepHot: boolean; holdUntil: number | null; isAttached: boolean },
   now: number,
 ): HoldKind | null {
   if (verb === 'resume' || verb === 'revive' || verb === 'label') return null;
   if (keepHot) return 'kept_hot';
-  return holdUntil !== null && holdUntil > now ? 'held' : null;
+  if (holdUntil !== null && holdUntil > now) return 'held';
+  return isAttached ? 'attached' : null;
 }
 
 export type VerbPlan = { hops: State[] } | { skip: string };

@@ -22,7 +22,7 @@ export type UnnamedRow = Omit<DryRunRow, 'id' | 'tenant' | 'name'> & { id: Insta
 
 export class DryRunTally {
   readonly #verb: JobVerb;
-  readonly #options: { includeHeld: boolean; now: number };
+  readonly #options: { includeHeld: boolean; now: number; attached: ReadonlySet<InstanceId> };
   readonly #skip = new Map<string, number>();
   readonly #held = new Map<HoldKind, number>();
   readonly #plans = new Map<string, DryRun['plans'][number]>();
@@ -31,8 +31,8 @@ export class DryRunTally {
   #matched = 0;
   #will = 0;
 
-  /** `now` in epoch seconds. */
-  constructor(verb: JobVerb, options: { includeHeld: boolean; now: number }) {
+  /** `now` in epoch seconds; `attached`: the sandboxes that a terminal shows. */
+  constructor(verb: JobVerb, options: { includeHeld: boolean; now: number; attached: ReadonlySet<InstanceId> }) {
     this.#verb = verb;
     this.#options = options;
   }
@@ -46,7 +46,8 @@ export class DryRunTally {
       return;
     }
     const { hops } = verbPlan;
-    const hold = holdOn(this.#verb, one, this.#options.now);
+    const isAttached = this.#options.attached.has(one.id);
+    const hold = holdOn(this.#verb, { ...one, isAttached }, this.#options.now);
     if (hold !== null && !this.#options.includeHeld) {
       addOne(this.#held, hold);
       this.#name(one, { outcome: 'held', hops, hold, reason: HOLD_WORDS[hold] });

@@ -30,7 +30,7 @@ export function jobOperations(parts: {
   auth: { actors: ActorDirectory };
   registry: Registry;
   runner: JobRunner;
-  sessions: Pick<Sessions, 'warmIds'>;
+  sessions: Pick<Sessions, 'attachedIds' | 'warmIds'>;
   clock: Clock;
 }): JobOperations {
   const { registry, runner, sessions, clock } = parts;
@@ -72,6 +72,7 @@ export function jobOperations(parts: {
         const tally = new DryRunTally(input.verb, {
           includeHeld: input.include_held === true,
           now: epochSeconds(clock),
+          attached: new Set(sessions.attachedIds),
         });
         for await (const one of selected(selection)) tally.add(one);
         return { dryRun: await tally.result(withNames) };
@@ -84,7 +85,7 @@ export function jobOperations(parts: {
       }
       const job = newJob(caller, input, epochSeconds(clock));
       const cause = { ...auditContextOf(caller, input.reason), trigger: 'operator' as const };
-      const withHeld = job.includeHeld ? ', kept hot and held ones too' : '';
+      const withHeld = job.includeHeld ? ', kept hot, held and attached ones too' : '';
       // The one line of a job under its request's id; all others are under the job's, which this one names.
       const line = jobLine({ clock }, job, cause, 'job.started', `${rows.length} chosen${withHeld}, job ${job.id}`);
       runner.take(await registry.jobs.add(job, Uint32Array.from(rows), unknown, line));

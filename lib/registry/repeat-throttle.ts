@@ -12,6 +12,9 @@ import type { LedgerEntry } from './types.ts';
 const REPEATABLE = /\.(?:refused|failed|timed_out)$|^ledger\.exported$/;
 /** Types without a sandbox whose reason names the attempt. */
 const TOLD_APART_BY_REASON: ReadonlySet<string> = new Set(['access.refused', 'signin.failed', 'ledger.exported']);
+/** Filings whose failures are numbered: after a few the sandbox is left alone, so each has a line of its own. */
+const NUMBERED = /^(?:suspend|freeze|archive)\.failed$/;
+const FAILURE_NUMBER = /\(failure (\d+) of \d+\)$/;
 /** The first window of a repeated line; each further one is twice as long, at most `LONGEST_MS`. */
 const FIRST_MS = 60_000;
 const LONGEST_MS = 3_600_000;
@@ -123,7 +126,9 @@ export class RepeatThrottle {
 /** The key by which two lines are the same: numbers in an error (such as a current count) are ignored. */
 function keyOf({ type, actor, instance, tenant, trigger, error, reason, address }: LedgerEntry): string {
   const what = TOLD_APART_BY_REASON.has(type) ? [reason, actor === 'nobody' ? address : null] : [];
-  return JSON.stringify([type, actor, instance, tenant, trigger, error?.replace(/\d+/g, '#') ?? null, ...what]);
+  const number = NUMBERED.test(type) ? (FAILURE_NUMBER.exec(error ?? '')?.[1] ?? null) : null;
+  const same = error?.replace(/\d+/g, '#') ?? null;
+  return JSON.stringify([type, actor, instance, tenant, trigger, same, number, ...what]);
 }
 
 /** When the clock was set back, every window ends. */

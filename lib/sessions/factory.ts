@@ -206,6 +206,9 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
     detach: (id, attachment) => attachments.release(id, attachment, now(engine)),
     live: (row) => statusOf(runtimes.peek(row.id), row),
+    get attachedIds() {
+      return runtimes.values().flatMap(({ id, attached }) => (attached > 0 ? [id] : []));
+    },
     get warmIds() {
       return runtimes.values().flatMap(({ id, warmSince }) => (warmSince === null ? [] : [id]));
     },

@@ -188,7 +188,7 @@ async function rollBackFiling(
   const failures = counts ? row.failures + 1 : row.failures;
   const ledger = [
     ledgerEntry(engine, row, audit, `${filing.verb}.${refused ? 'refused' : 'failed'}`, {
-      error: publicMessage(error),
+      error: counts ? `${publicMessage(error)} (failure ${failures} of ${FAILURES_TO_UNKNOWN})` : publicMessage(error),
     }),
   ];
   const fault =

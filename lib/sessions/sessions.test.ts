@@ -268,6 +268,10 @@ describe('the ladder', () => {
       pending: null,
     });
     expect(JSON.stringify(await at.dock.registry.ledger.page({ instance: 'bad' }, 50))).not.toContain(at.folder);
+    const lines = (await at.dock.registry.ledger.page({ instance: 'bad', type: 'freeze.failed' }, 50)).rows;
+    expect(lines.map(({ error }) => error).toSorted()).toEqual(
+      [1, 2, 3].map((number) => `ENOENT at rename (failure ${number} of 3)`),
+    );
     expect((await at.dock.registry.instances.get('bad'))?.faultReason).toMatch(
       /^freeze failed 3 times: ENOENT at rename$/,
     );

@@ -220,6 +220,8 @@ export interface Sessions {
   /** Detaches a terminal; the idle clock starts then. An attachment that has ended already changes nothing. */
   detach(id: InstanceId, attachment: string): void;
   live(row: InstanceRow): LiveStatus;
+  /** The sandboxes that a terminal shows. */
+  readonly attachedIds: readonly InstanceId[];
   /** The sandboxes whose process is paused in memory. */
   readonly warmIds: readonly InstanceId[];
   readonly callsRunning: number;

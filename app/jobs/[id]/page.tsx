@@ -76,7 +76,7 @@ function About({ job, rendered }: { job: Job; rendered: number }) {
         {lengthInWords((job.finished ?? rendered) - job.created)}
       </Fact>
       <Fact name="Reason">{job.reason ?? 'none was given'}</Fact>
-      {job.include_held && <Fact name="Kept hot, held">included</Fact>}
+      {job.include_held && <Fact name="Kept hot, held, attached">included</Fact>}
       {job.labels !== null && (
         <Fact name="Labels" wide>
           {Object.entries(job.labels)

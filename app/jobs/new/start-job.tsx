@@ -9,7 +9,7 @@ import { Submit } from '../../../components/ui/submit.tsx';
 
 export type StartJobAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome>;
 
-/** `held`: how many more it would be, with those that are kept hot or held. */
+/** `held`: how many more it would be, with those that are kept hot, held or shown in a terminal. */
 export function StartJob({
   verb,
   will,
@@ -38,7 +38,7 @@ export function StartJob({
             checked={includes}
             onChange={({ target }) => setIncludes(target.checked)}
           />
-          Include {sandboxesInWords(held)} that {held === 1 ? 'is' : 'are'} kept hot or held
+          Include {sandboxesInWords(held)} that {held === 1 ? 'is' : 'are'} kept hot, held or shown in a terminal
         </label>
       )}
       <Field

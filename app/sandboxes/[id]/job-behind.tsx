@@ -31,7 +31,7 @@ export async function JobBehind({ caller, line }: { caller: Caller; line: Event 
       <Link href={`/jobs/${job.id}`} prefetch={false}>
         {jobHeadline({ ...job, state: 'done' })}
       </Link>
-      {job.include_held && ', those kept hot or held too'}.
+      {job.include_held && ', those kept hot, held or shown in a terminal too'}.
     </>
   );
 }

@@ -311,7 +311,7 @@ class DeliveriesQuery(TypedDict, total=False):
 
 
 class DryRunHeldItem(TypedDict):
-    hold: Literal["kept_hot", "held"]
+    hold: Literal["kept_hot", "held", "attached"]
     words: str
     count: int
 
@@ -344,7 +344,7 @@ class DryRunRowsItem(TypedDict):
     state: Optional[Literal["created", "active", "suspended", "frozen", "archived", "deleted"]]
     outcome: Literal["will", "held", "skip"]
     hops: List[Literal["created", "active", "suspended", "frozen", "archived", "deleted"]]
-    hold: Optional[Literal["kept_hot", "held"]]
+    hold: Optional[Literal["kept_hot", "held", "attached"]]
     reason: Optional[str]
 
 

@@ -159,7 +159,7 @@ export function addJobCommands(program: Command): void {
   addCommand<StartOptions, [string, string[]]>(jobs, 'start <verb> [ids...]', {
     summary: `run a verb on many sandboxes: ${JOB_VERBS.join(', ')}`,
     description:
-      'Shows what it would do, what would be lost, which sandboxes it sets apart because they are kept hot or held, and which it skips, and asks first. Waits for its end; exits with 5 when some failed.',
+      'Shows what it would do, what would be lost, which sandboxes it sets apart because they are kept hot, held or shown in a terminal, and which it skips, and asks first. Waits for its end; exits with 5 when some failed.',
     options: (command) =>
       filterOptions(command)
         .option('--tenant <tenant>', 'those of this tenant')
@@ -174,7 +174,7 @@ export function addJobCommands(program: Command): void {
           key,
         ])
         .option('--reason <words>', 'why; it goes into the ledger')
-        .option('--include-held', 'file those too that are kept hot or held')
+        .option('--include-held', 'file those too that are kept hot, held or shown in a terminal')
         .option('--dry-run', 'only say what it would do')
         .option('--yes', 'do it without asking')
         .option('--no-wait', 'do not wait for its end')

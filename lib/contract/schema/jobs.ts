@@ -90,7 +90,7 @@ export const startJobSchema = z
       )
       .refine((labels) => Object.keys(labels).length <= LABEL_COUNT, `at most ${LABEL_COUNT} labels`)
       .optional(),
-    /** Files those too that are kept hot or held; without it they are set apart and nothing happens to them. */
+    /** Files those too that are kept hot, held or shown in a terminal; without it they are set apart. */
     include_held: z.boolean().optional(),
     dry_run: z.boolean().optional(),
   })

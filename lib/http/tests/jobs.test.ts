@@ -125,6 +125,31 @@ test('a dry run says how many, by which hops, at what cost, and why others are p
   }
 });
 
+test('what somebody has a terminal open in is set apart, and moved only when it is included', async () => {
+  for (const id of ['seen', 'unseen']) await server.call('POST', '/api/instances', { id, tenant: 'shown' });
+  for (const id of ['seen', 'unseen']) await server.call('POST', `/api/instances/${id}/exec`, { command: 'true' });
+  await server.call('PUT', '/api/instances/seen/attachments/tab-1');
+  const input = { verb: 'suspend', filter: { tenant: 'shown' } };
+  const { json: dry } = await server.call<DryRun>('POST', '/api/jobs', { ...input, dry_run: true });
+  expect(dry).toMatchObject({
+    matched: 2,
+    will: 1,
+    held: [{ hold: 'attached', words: 'Somebody has a terminal open in it.', count: 1 }],
+  });
+  const stateOf = async (id: string) => (await server.call<Instance>('GET', `/api/instances/${id}`)).json.state;
+  const run = async (more: object) => {
+    const { json } = await server.call<{ id: string }>('POST', '/api/jobs', { ...input, ...more });
+    await expect
+      .poll(async () => (await server.call<Job>('GET', `/api/jobs/${json.id}`)).json.state, { timeout: 60_000 })
+      .toBe('done');
+    return (await server.call<Job>('GET', `/api/jobs/${json.id}`)).json;
+  };
+  expect(await run({})).toMatchObject({ done: 1, skipped: 1 });
+  expect([await stateOf('seen'), await stateOf('unseen')]).toEqual(['active', 'suspended']);
+  expect(await run({ include_held: true })).toMatchObject({ done: 1, failed: 0 });
+  expect(await stateOf('seen')).toBe('suspended');
+});
+
 test('what is kept hot or held is set apart, and moved only when it is included', async () => {
   for (const id of ['plain', 'hot', 'held', 'was-held']) await make(id, 'active');
   await make('asleep', 'frozen');
