@@ -88,19 +88,29 @@ test.runIf(process.platform === 'linux')(
   'a disk that fails under a copy is told from a copy that ends',
   async (context) => {
     if (missing.has('pid')) context.skip(missing.get('pid'));
-    const failing = restingFile('failing', 24);
     const staging = join(data, 'cold', '.staging');
     const target = join(staging, 'copy.sqlite');
-    const failed = outcome(readers.copy({ path: failing, mode: 'rest' }, target, { volumes: ['workspace'] }));
-    let struck = 0;
-    while (struck === 0) {
-      await new Promise((resolve) => setImmediate(resolve));
-      struck = helpers().find(({ pid }) => mapsOf(pid).includes(failing))?.pid ?? 0;
+    let failed: unknown = null;
+    // A copy that is over before the disk fails is made again.
+    for (let n = 0; failed === null && n < 20; n += 1) {
+      const failing = restingFile(`failing-${n}`, 24);
+      let isOver = false;
+      const copy = outcome(readers.copy({ path: failing, mode: 'rest' }, target, { volumes: ['workspace'] }));
+      void copy.then(() => {
+        isOver = true;
+      });
+      let struck = 0;
+      while (struck === 0 && !isOver) {
+        await new Promise((resolve) => setImmediate(resolve));
+        struck = helpers().find(({ pid }) => mapsOf(pid).includes(failing))?.pid ?? 0;
+      }
+      if (struck !== 0) process.kill(struck, 'SIGSTOP');
+      truncateSync(failing, 8192);
+      if (struck !== 0) process.kill(struck, 'SIGCONT');
+      failed = await copy;
+      if (failed === null) rmSync(target);
     }
-    process.kill(struck, 'SIGSTOP');
-    truncateSync(failing, 8192);
-    process.kill(struck, 'SIGCONT');
-    expect(await failed).toMatchObject({
+    expect(failed).toMatchObject({
       code: 'storage_unavailable',
       cause: { message: expect.stringContaining('SIGBUS') },
     });

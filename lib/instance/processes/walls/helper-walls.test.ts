@@ -123,9 +123,9 @@ test.runIf((walls?.users ?? null) !== null)(
 const isRoot = process.getuid?.() === 0;
 const PLAIN_USER = ['setpriv', '--reuid=61000', '--regid=61000', '--clear-groups'];
 
-test.runIf(walls !== null).each(isRoot ? ['root', 'another user'] : ['this user'])(
+test.runIf(walls !== null).for(isRoot ? ['root', 'another user'] : ['this user'])(
   'a worker that was taken over writes nothing that helpers or workers run, where the server is %s',
-  (user) => {
+  (user, context) => {
     const parent = mkdtempSync(join(tmpdir(), 'winterdock-compiled-'));
     chmodSync(parent, user === 'another user' ? 0o777 : 0o755);
     const modules = ['walls.ts', 'helper-walls.ts', '../compile-cache.ts'].map((name) =>
@@ -159,7 +159,7 @@ test.runIf(walls !== null).each(isRoot ? ['root', 'another user'] : ['this user'
       const finds = 'const found = require("node:module").enableCompileCache(' + JSON.stringify(cache) + ');' +
         'console.log(require("node:fs").readdirSync(found.directory).length > 0)';
       const [file, ...args] = [...walls.command, process.execPath, '--no-warnings', '-e', finds];
-      console.log(JSON.stringify([...tried, child.spawnSync(file, args, { encoding: 'utf8' }).stdout]));
+      console.log(JSON.stringify([walls.states.files || walls.states.uid, ...tried, child.spawnSync(file, args, { encoding: 'utf8' }).stdout]));
       process.exit();`;
     const [file = '', ...args] = [...(user === 'another user' ? PLAIN_USER : []), process.execPath];
     const { stdout, stderr } = spawnSync(file, [...args, '--no-warnings', '--input-type=module', '-e', script], {
@@ -168,6 +168,8 @@ test.runIf(walls !== null).each(isRoot ? ['root', 'another user'] : ['this user'
     });
     rmSync(parent, { recursive: true });
     const refused = Array(3).fill(expect.stringMatching(/^(?:EACCES|EPERM|ENOENT|EROFS)$/));
-    expect(JSON.parse(stdout || JSON.stringify(stderr))).toEqual([[refused, true], [refused, true], 'true\n']);
+    const [isApart, ...found] = JSON.parse(stdout || JSON.stringify([true, stderr])) as unknown[];
+    if (isApart !== true) context.skip('Workers share folders and a user with the server here.');
+    expect(found).toEqual([[refused, true], [refused, true], 'true\n']);
   },
 );
