@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { narrowing, parseListAddress } from './list-address.ts';
+import { addressOfTerms, narrowing, parseListAddress } from './list-address.ts';
 
 test('an address is shown as it would be typed, with its query', () => {
   const parsed = parseListAddress({ idle_over: '3600', state: 'frozen', label: 'env:prod', sort: '-updated' }, 50);
@@ -20,6 +20,18 @@ test('a term stands in an address as it is typed, beside the parameters that it 
   });
   const wrong = parseListAddress({ idle: '>1', tenant: 'acme' }, 50);
   expect([wrong.query, wrong.meant, wrong.typed]).toEqual([null, null, 'tenant:acme idle:>1']);
+});
+
+test('whole terms for parameters are a typed filter, and none of them is dropped', () => {
+  const typed = (search: string) => {
+    const address = addressOfTerms(Object.fromEntries(new URLSearchParams(search)));
+    return address === null ? null : Object.fromEntries(new URL(address, 'http://console').searchParams);
+  };
+  expect(typed('idle:>1m')).toEqual({ filter: 'idle:>1m' });
+  expect(typed('idle:>=1h&label:env=prod&sort=name')).toEqual({ filter: 'idle:>=1h label:env=prod', sort: 'name' });
+  expect(typed('tenant:acme idle:>1m&filter=lighthouse')).toEqual({ filter: 'lighthouse tenant:acme idle:>1m' });
+  expect(typed('tenant=acme&state:asleep')).toEqual({ tenant: 'acme', filter: 'tenant:acme state:asleep' });
+  expect(typed('tenant=acme&idle=>1m')).toBeNull();
 });
 
 test('a wrong filter, typed or not, has a complaint and no query', () => {

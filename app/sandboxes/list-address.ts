@@ -2,7 +2,8 @@
 import { type ListQuery, listQuerySchema } from '#lib/contract/schema.ts';
 import { parseTypedFilter, TERMS_ALONE, TYPED_PARAMETERS, typedFilterOf } from '#lib/contract/typed-filter.ts';
 import { type ParsedFilters, readFilters } from '../filter-parser.ts';
-import { TYPED } from './list-path.ts';
+import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
+import { LIST_PATH, TYPED } from './list-path.ts';
 
 const FILTERS = [
   ...TYPED_PARAMETERS,
@@ -34,6 +35,20 @@ export function parseListAddress(values: Readonly<Record<string, string>>, limit
   const { parameters, complaints } = parseTypedFilter(typed);
   if (complaints.length > 0) return { ...parsed, query: null, typed, typedComplaints: complaints, meant: null };
   return { ...parsed, typed, typedComplaints: [], meant: { ...untyped(parsed.filters), ...parameters } };
+}
+
+/**
+ * An address that has whole terms of a typed filter for parameters, such as `?idle:>1m&label:env=prod`, as one with
+ * that filter; null for one without. No parameter of ours has a colon: dropped, such a term would show everything.
+ */
+export function addressOfTerms(search: SearchParams): string | null {
+  const names = Object.keys(search).filter((name) => name.includes(':'));
+  if (names.length === 0) return null;
+  const values = singleValues(search);
+  const terms = names.map((name) => (values[name] === undefined ? name : `${name}=${values[name]}`));
+  const others = Object.fromEntries(Object.entries(values).filter(([name]) => !name.includes(':')));
+  const typed = [others[TYPED] ?? typedFilterOf(others), ...terms].join(' ').trim();
+  return addressWith(LIST_PATH, { ...others, [TYPED]: typed });
 }
 
 /** The typed filter of an address with the terms that stand alone, and the other parameters. */

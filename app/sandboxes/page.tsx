@@ -22,7 +22,7 @@ import { addressWith, type SearchParams } from '../search-params.ts';
 import { createSandbox } from './actions.ts';
 import { ColumnForm } from './column-form.tsx';
 import { SandboxFilters } from './filters.tsx';
-import { narrowing, parseListAddress, untyped } from './list-address.ts';
+import { addressOfTerms, narrowing, parseListAddress, untyped } from './list-address.ts';
 import { LIST_PATH } from './list-path.ts';
 import { listCookie, parseListSettings } from './list-settings.ts';
 import { POLICY_CHOICES } from './policies.ts';
@@ -70,6 +70,8 @@ async function countedTotal(caller: Caller, filters: Readonly<Record<string, str
 }
 
 export default async function Sandboxes({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const asTyped = addressOfTerms(await searchParams);
+  if (asTyped !== null) redirect(asTyped);
   const values = await listValues(LIST_PATH, searchParams);
   const caller = await requireCaller(addressWith(LIST_PATH, values));
   const { query: asked, filters, complaints, typed, typedComplaints, meant } = parseListAddress(values, PAGE_SIZE);
