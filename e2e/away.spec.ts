@@ -149,6 +149,13 @@ test('a page stays when a proxy answers 502 or 504 for the server, or cuts its a
     proxy.treat(() => 'pass');
     await expect(bar(page)).toHaveCount(0);
   }
+  // That a proxy keeps the address of health to itself does not make the server go away.
+  const stream = page.waitForResponse((answer) => answer.request().method() === 'HEAD' && answer.ok());
+  proxy.treat(({ url }) => (url === '/healthz' ? 404 : 'pass'));
+  await stream;
+  await isLive(page);
+  await expect(bar(page)).toHaveCount(0);
+
   // The first answers of the page are cut in their middle, and then one comes whole.
   let cuts = 0;
   proxy.treat(({ headers, url = '' }) =>

@@ -46,7 +46,7 @@ export async function startRestarted(): Promise<Restarted> {
 }
 
 /** What the proxy does with a request: passes it on, answers it by itself, or ends the answer in its middle. */
-type Treatment = 'pass' | 502 | 504 | 'cut';
+type Treatment = 'pass' | 404 | 502 | 504 | 'cut';
 
 export interface TestProxy {
   url: string;

@@ -50,7 +50,10 @@ function goOn({ destination, navigationType, formData }: NavigateEvent): void {
 function onNavigate(event: NavigateEvent): void {
   const { destination } = event;
   const isElsewhere = new URL(destination.url).origin !== location.origin;
-  if (!event.cancelable || destination.sameDocument || event.downloadRequest !== null || isElsewhere) return;
+  // Whoever reloads the page by the browser wants to leave it as it is.
+  const isWanted = event.navigationType === 'reload' && event.userInitiated;
+  if (!event.cancelable || destination.sameDocument || event.downloadRequest !== null) return;
+  if (isElsewhere || isWanted) return;
   if (cleared.delete(destination.url)) return;
   event.preventDefault();
   void probe().then((answers) => {

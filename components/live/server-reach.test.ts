@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 /** When the server was asked, in milliseconds since the test began. */
 let asked: number[] = [];
-let answer: () => Promise<Response>;
+let answer: (address: string) => Promise<Response>;
 let begun = 0;
 
 const well = () => Promise.resolve(Response.json({ status: 'ok' }));
@@ -16,9 +16,9 @@ beforeEach(() => {
   answer = well;
   vi.stubGlobal('window', new EventTarget());
   vi.stubGlobal('document', Object.assign(new EventTarget(), { visibilityState: 'visible' }));
-  vi.stubGlobal('fetch', () => {
-    asked.push(Date.now() - begun);
-    return answer();
+  vi.stubGlobal('fetch', (address: string) => {
+    if (address === '/healthz') asked.push(Date.now() - begun);
+    return answer(address);
   });
 });
 
@@ -82,6 +82,19 @@ test('what stands between does not answer for the server, whatever its status', 
     answer = () => Promise.resolve(page());
     expect(await probe()).toBe(false);
     expect(currentReach().is).toBe('away');
+  }
+});
+
+test('where a proxy keeps the address of health to itself, the stream or its refusal is an answer', async () => {
+  const { currentReach, probe } = await import('./server-reach.ts');
+  const streams = [
+    new Response(null, { headers: { 'content-type': 'text/event-stream' } }),
+    new Response(null, { status: 401, headers: { 'content-type': 'application/problem+json' } }),
+  ];
+  for (const stream of streams) {
+    answer = (address) => Promise.resolve(address === '/healthz' ? new Response('', { status: 404 }) : stream);
+    expect(await probe()).toBe(true);
+    expect(currentReach()).toEqual({ is: 'here' });
   }
 });
 

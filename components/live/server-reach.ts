@@ -15,6 +15,7 @@ export type Reach =
   | { is: 'newer'; refused: NotDone | null };
 
 const PROBE = '/healthz';
+const STREAM = '/api/events/stream';
 /** An answer that takes longer is none. */
 const PROBE_MS = 5000;
 const FIRST_WAIT_MS = 500;
@@ -37,14 +38,24 @@ function become(now: Reach): void {
 /** Some of the wait, so that the pages of a browser do not all ask at once. */
 export const jittered = (ms: number) => ms * (0.5 + Math.random() / 2);
 
+const answerOf = (address: string, method = 'GET') =>
+  fetch(address, { method, cache: 'no-store', signal: AbortSignal.timeout(PROBE_MS) }).catch(() => null);
+
+/** What stands between here and the server may answer everything with a page of its own, whatever the status. */
+async function isAnswered(): Promise<boolean> {
+  const health = await answerOf(PROBE);
+  if (health === null || health.status >= 500) return false;
+  const said: unknown = await health.json().catch(() => null);
+  if (health.ok && (said as { status?: unknown } | null)?.status === 'ok') return true;
+  // Some proxies keep that address to themselves. Without the stream there is no console; 401: signed out.
+  const stream = await answerOf(STREAM, 'HEAD');
+  const type = stream?.status === 401 ? 'application/problem+json' : 'text/event-stream';
+  return stream?.headers.get('content-type')?.startsWith(type) ?? false;
+}
+
 async function ask(begun: number): Promise<boolean> {
   clearTimeout(next);
-  const answers = await fetch(PROBE, { cache: 'no-store', signal: AbortSignal.timeout(PROBE_MS) })
-    .then(
-      // What stands between here and the server may answer everything with a page of its own.
-      async (answer) => answer.ok && ((await answer.json()) as { status?: unknown }).status === 'ok',
-    )
-    .catch(() => false);
+  const answers = await isAnswered();
   underWay = null;
   if (answers) {
     wait = FIRST_WAIT_MS;
