@@ -128,7 +128,7 @@ async function freezeHeld(page: Page, tenant: string): Promise<void> {
   await expect(headline(page)).toHaveText('Freeze 1 sandbox of 2 chosen');
   await expect(part(page, 'Set apart').getByRole('row', { name: `${tenant}-hot` })).toContainText('It is kept hot.');
   await expect(part(page, 'Rows').getByRole('row', { name: `${tenant}-plain` })).toContainText('frozen');
-  const include = page.getByLabel('Include 1 sandbox that is kept hot or held');
+  const include = page.getByLabel('Include 1 sandbox that is kept hot, held or shown in a terminal');
   await expect(include).not.toBeChecked();
   await include.check();
   await page.getByLabel('Reason, for the ledger').fill('the quay is full');
