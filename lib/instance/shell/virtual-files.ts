@@ -1,6 +1,6 @@
 /**
- * The virtual directories around the three volumes: `/bin`, `/usr/bin`, `/dev`, `/etc`, and `/proc` with the
- * descriptors of the shell, which no listing of `/` shows. Read-only; shows nothing of the host.
+ * The virtual directories around the three volumes: `/bin`, `/usr/bin`, `/dev`, and two that no listing of `/` shows:
+ * `/etc` with `os-release`, and `/proc` with the descriptors of the shell. Read-only; shows nothing of the host.
  */
 import type { FsStat } from 'just-bash';
 import { DescriptorFiles } from './descriptor-files.ts';
@@ -9,12 +9,9 @@ const EXECUTABLE = 0o755;
 const DEVICE = 0o666;
 const LINK = 0o777;
 const READABLE = 0o644;
-/** What programs ask of a system and its users. */
+/** What programs ask of a system. */
 const SYSTEM_FILES: Readonly<Record<string, string>> = {
-  '/etc/group': 'root:x:0:\nuser:x:1000:\n',
-  '/etc/hostname': 'sandbox\n',
   '/etc/os-release': 'PRETTY_NAME="Winterdock sandbox"\nNAME="Winterdock sandbox"\nID=winterdock\n',
-  '/etc/passwd': 'root:x:0:0::/:/bin/bash\nuser:x:1000:1000::/workspace:/bin/bash\n',
 };
 const DEVICES = ['null', 'zero', 'random', 'urandom', 'stdin', 'stdout', 'stderr', 'full'];
 
@@ -30,7 +27,7 @@ export class VirtualFiles {
     // The shell finds the commands that stand for parts of its own syntax, and nobody lists them.
     const shown = names.filter((name) => !name.startsWith('__'));
     this.#directories = new Map([
-      ['/', ['bin', 'dev', 'etc', 'usr', ...roots].sort()],
+      ['/', ['bin', 'dev', 'usr', ...roots].sort()],
       ['/etc', Object.keys(SYSTEM_FILES).map((path) => path.slice('/etc/'.length))],
       ['/bin', shown],
       ['/usr', ['bin']],
