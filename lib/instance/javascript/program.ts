@@ -67,7 +67,8 @@ export async function runProgram(program: Program): Promise<ProgramEnd> {
     );
   } catch (error) {
     const timedOut = monotonicMs() > program.deadline;
-    return { exitCode: FAILED_EXIT, timedOut, error: error instanceof Error ? error.message : String(error) };
+    const reason = error instanceof Error ? error.message : String(error);
+    return { exitCode: FAILED_EXIT, timedOut, error: timedOut ? null : reason };
   } finally {
     program.files.closeAll();
     tidyAfterRun();

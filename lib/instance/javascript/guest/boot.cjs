@@ -24,9 +24,9 @@ define(Error, 'captureStackTrace', {
   configurable: true,
   writable: true,
   value: function captureStackTrace(target) {
-    const frames = new Error()['%tack'] ?? '';
+    const [, ...frames] = new Error().stack.split('\n');
     const header = target instanceof Error ? String(target) : (target?.name ?? 'Error');
-    hidden(target, 'stack', `${header}\n${frames.split('\n').slice(1).join('\n')}`.trimEnd());
+    hidden(target, 'stack', [header, ...frames].join('\n'));
   },
 });
 hidden(Error, 'stackTraceLimit', 10);

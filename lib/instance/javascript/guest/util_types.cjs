@@ -1,17 +1,11 @@
 /** `util/types`: what kind of object a value is, whatever its prototype says. */
 'use strict';
 const brand = (value) => Object.prototype.toString.call(value).slice(8, -1);
-const has = (prototype, name) => {
-  const { get } = Object.getOwnPropertyDescriptor(prototype, name);
-  return (value) => {
-    try {
-      get.call(value);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-};
+const getter = (prototype, name) => Object.getOwnPropertyDescriptor(prototype, name).get;
+const source = getter(RegExp.prototype, 'source');
+const sizeOfMap = getter(Map.prototype, 'size');
+const sizeOfSet = getter(Set.prototype, 'size');
+const lengthOfBuffer = getter(ArrayBuffer.prototype, 'byteLength');
 const runs = (work) => (value) => {
   try {
     work(value);
@@ -19,6 +13,11 @@ const runs = (work) => (value) => {
   } catch {
     return false;
   }
+};
+/** An error takes the longer to make the deeper the calls are, so that few values are tried. */
+const branded = (name, work) => {
+  const isIt = runs(work);
+  return (value) => typeof value === 'object' && value !== null && brand(value) === name && isIt(value);
 };
 const arrayTag = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
 const arrays = [
@@ -35,19 +34,18 @@ const arrays = [
   'BigUint64Array',
 ];
 const functionKind = (name) => (value) => typeof value === 'function' && brand(value) === name;
-const boxed = (_type, method) => (value) => typeof value === 'object' && runs((one) => method.call(one))(value);
+const boxed = (Type) => branded(Type.name, (value) => Type.prototype.valueOf.call(value));
 const isObject = (value) => typeof value === 'object' && value !== null;
-const isPromise = runs((value) => {
-  if (host.promiseState(value)[0] === 'none') throw value;
-});
+const isPromise = (value) => host.promiseState(value)[0] !== 'none';
+
 Object.assign(exports, {
-  isDate: runs((value) => Date.prototype.getTime.call(value)),
-  isRegExp: (value) => isObject(value) && has(RegExp.prototype, 'source')(value) && value !== RegExp.prototype,
-  isMap: has(Map.prototype, 'size'),
-  isSet: has(Set.prototype, 'size'),
-  isWeakMap: runs((value) => WeakMap.prototype.has.call(value, {})),
-  isWeakSet: runs((value) => WeakSet.prototype.has.call(value, {})),
-  isArrayBuffer: has(ArrayBuffer.prototype, 'byteLength'),
+  isDate: branded('Date', (value) => Date.prototype.getTime.call(value)),
+  isRegExp: branded('RegExp', (value) => source.call(value)),
+  isMap: branded('Map', (value) => sizeOfMap.call(value)),
+  isSet: branded('Set', (value) => sizeOfSet.call(value)),
+  isWeakMap: branded('WeakMap', (value) => WeakMap.prototype.has.call(value, {})),
+  isWeakSet: branded('WeakSet', (value) => WeakSet.prototype.has.call(value, {})),
+  isArrayBuffer: branded('ArrayBuffer', (value) => lengthOfBuffer.call(value)),
   isSharedArrayBuffer: (value) => isObject(value) && brand(value) === 'SharedArrayBuffer',
   isAnyArrayBuffer: (value) => isObject(value) && /^(?:Shared)?ArrayBuffer$/.test(brand(value)),
   isArrayBufferView: ArrayBuffer.isView,
@@ -59,11 +57,11 @@ Object.assign(exports, {
   isGeneratorFunction: (value) =>
     functionKind('GeneratorFunction')(value) || functionKind('AsyncGeneratorFunction')(value),
   isGeneratorObject: (value) => isObject(value) && brand(value) === 'Generator',
-  isNumberObject: boxed(Number, Number.prototype.valueOf),
-  isStringObject: boxed(String, String.prototype.valueOf),
-  isBooleanObject: boxed(Boolean, Boolean.prototype.valueOf),
-  isBigIntObject: boxed(BigInt, BigInt.prototype.valueOf),
-  isSymbolObject: boxed(Symbol, Symbol.prototype.valueOf),
+  isNumberObject: boxed(Number),
+  isStringObject: boxed(String),
+  isBooleanObject: boxed(Boolean),
+  isBigIntObject: boxed(BigInt),
+  isSymbolObject: boxed(Symbol),
   isMapIterator: (value) => isObject(value) && brand(value) === 'Map Iterator',
   isSetIterator: (value) => isObject(value) && brand(value) === 'Set Iterator',
   isArgumentsObject: (value) => isObject(value) && brand(value) === 'Arguments' && !(Symbol.toStringTag in value),
