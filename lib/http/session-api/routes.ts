@@ -173,7 +173,13 @@ const OWN_ROUTES: readonly Route[] = [
       if (status !== 'active') return refused(400, `Only an active session is paused: this one is ${status}.`);
       // First what is kept: a server that dies now has a paused session and no process.
       await services.operations.relabelInstance(caller, params.id, { [PAUSED_LABEL]: '1' });
-      return shown(await services.operations.pause(caller, params.id));
+      try {
+        return shown(await services.operations.pause(caller, params.id));
+      } catch (error) {
+        // The ladder was quicker: it is paused all the same.
+        if (!isWinterdockError(error) || error.code !== 'conflict') throw error;
+        return shown(await services.operations.getInstance(caller, params.id));
+      }
     },
   }),
   sessionRoute({
