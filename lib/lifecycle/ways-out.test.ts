@@ -23,8 +23,9 @@ test('every hint of a damaged, missing or doubted sandbox is made from the table
       /hint: (?!waysOut\()/.test(refusal) ? [`${path}: ${/hint: .*/.exec(refusal)?.[0]}`] : [],
     ),
   );
-  // Those of what is no sandbox: a snapshot, the ledger. Sandboxes have the table.
+  // Those of what is no sandbox: an agent, a snapshot, the ledger. Sandboxes have the table.
   expect(hints.filter((hint) => !/^lib\/(?:ledger|backup|doctor)\//.test(hint))).toEqual([
+    "lib/copies/agents.ts: hint: 'Deploy it again.',",
     "lib/sessions/restore.ts: hint: 'Restore another snapshot.',",
   ]);
 });
