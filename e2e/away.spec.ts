@@ -219,6 +219,19 @@ test('a link without a router, a form that posts and a reload keep the page too'
   await expect(bar(page)).toHaveCount(0);
   await page.getByRole('link', { name: '/openapi.json' }).click();
   await expect(page).toHaveURL(/openapi\.json$/);
+
+  for (const verb of ['resume', 'suspend']) await server.call('POST', `/api/instances/away-8/${verb}`, {});
+  const box = await open(context, '/sandboxes/away-8?tab=shares');
+  const ship = box.getByRole('button', { name: 'Ship the workspace' });
+  proxy.treat(({ url = '' }) => (url.startsWith('/api/events/stream') ? 'pass' : 502));
+  await ship.click();
+  await expect(bar(box)).toContainText('Nothing was done');
+  proxy.treat(() => 'pass');
+  await expect(bar(box)).toHaveCount(0);
+  const shipped = box.waitForEvent('download');
+  await ship.click();
+  expect((await shipped).suggestedFilename()).toContain('away-8');
+  expect(await isLeft(box)).toBe(false);
   await context.close();
 });
 
