@@ -201,6 +201,24 @@ test('a program that another one starts has the variables that are exported, and
   expect(stdout).toBe('1\n1\n1\n1\n3\n2\n');
 });
 
+test('an archive whose names lead out, or whose sums are wrong, is refused, and nothing of it is written', async () => {
+  const a = at.open('hostile-archives');
+  const made = `import zipfile
+with zipfile.ZipFile('out.zip', 'w') as z: z.writestr('../../tmp/escaped', 'x')
+with zipfile.ZipFile('lie.zip', 'w') as z: z.writestr('a', 'x' * 1000)
+content = bytearray(open('lie.zip', 'rb').read())
+content[content.rfind(b'PK\\x01\\x02') + 16] ^= 1
+open('lie.zip', 'wb').write(content)`;
+  expect(await a.exec({ command: `python3 - <<'X'\n${made}\nX` })).toMatchObject({ exitCode: 0 });
+  const out = await a.exec({ command: 'unzip -q out.zip -d o' });
+  expect(out).toMatchObject({ exitCode: 3, stderr: 'unzip: invalid relative path: ../../tmp/escaped\n' });
+  expect(await a.exec({ command: 'unzip -q lie.zip -d l' })).toMatchObject({
+    exitCode: 2,
+    stderr: 'unzip: a: bad CRC\n',
+  });
+  expect(await at.say(a, 'ls -d /tmp/escaped o l 2> /dev/null | wc -l')).toBe('0\n');
+});
+
 test('every command completes in a terminal', async () => {
   const names = (await at.say(at.open('names'), 'ls /bin')).split('\n').filter(Boolean);
   expect(names).toEqual(expect.arrayContaining(['cmp', 'find', 'grep', 'id', 'mktemp', 'yes']));
