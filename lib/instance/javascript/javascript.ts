@@ -132,13 +132,14 @@ export async function inRuntime<T>(
   memoryBytes: number,
   isOver: () => boolean,
   work: (realm: Realm) => Promise<T>,
+  stackBytes = STACK_BYTES,
 ): Promise<T> {
   const module = await quickJs(memoryBytes);
   const runtime = module.newRuntime();
   let sound = false;
   try {
     const context = runtime.newContext();
-    runtime.setMaxStackSize(STACK_BYTES);
+    runtime.setMaxStackSize(stackBytes);
     const wordsBefore = wordsOf(runtime, context);
     runtime.setInterruptHandler(isOver);
     const result = await work({ module, runtime, context, wordsBefore });

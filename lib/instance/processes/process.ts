@@ -42,11 +42,6 @@ const STDERR_TAIL = 2000;
 /** Part of util-linux: makes the kernel kill a process when the thread that started it is gone. */
 const SETPRIV = '/usr/bin/setpriv';
 
-/**
- * Kilobytes of the worker's stack, of the 8 MiB that a process has: QuickJS's own limit (512 KiB of its memory) is
- * reached before V8's, so that a program can catch it. Takes nothing until it is used.
- */
-const STACK = '--stack-size=3400';
 /** Sets the rest of V8's flags. */
 const FLAGS_MODULE = join(HERE, '..', 'worker', 'worker-flags.cjs');
 
@@ -154,7 +149,6 @@ export function startWorker(
     ...FLAGS,
     NO_DEBUGGER,
     '--no-warnings',
-    STACK,
     '--permission',
     ...READABLE_CODE.map((path) => `--allow-fs-read=${path}`),
     ...withRealPath(join(dataFolder, 'live')).map((path) => `--allow-fs-read=${path}`),
