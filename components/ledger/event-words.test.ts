@@ -31,8 +31,8 @@ function emitted(): string[] {
   );
   const found = sources.flatMap((name) => {
     const text = readFileSync(join(LIB, name), 'utf8');
-    // Settings of git have the same form.
-    if (name.startsWith('instance/shell/commands/git/')) return [];
+    // Settings of git, and what programs of JavaScript ask their host for, have the same form.
+    if (/^instance\/(?:shell\/commands\/git|javascript)\//.test(name)) return [];
     // Findings of the doctor have the same form and are not types; its repairs write lines.
     if (name.startsWith('doctor/') && name !== 'doctor/repair.ts') return [];
     return text.match(/'[a-z]+\.[a-z_]+'/g) ?? [];

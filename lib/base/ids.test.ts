@@ -46,8 +46,8 @@ const BORDERS = [
   'lib/http/mcp/sandbox-tools.ts',
   'lib/http/routes/instances.ts',
   'lib/http/routes/volumes.ts',
-  'lib/http/session-api/files.ts',
-  'lib/http/session-api/session-route.ts',
+  'lib/http/session-api/routes.ts',
+  'lib/http/session-api/session-id.ts',
   'lib/network/broker.ts',
   'scripts/restore.ts',
 ];

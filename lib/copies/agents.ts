@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { Mutex } from 'async-mutex';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '../base/errors.ts';
-import { type InstanceId, parseInstanceId } from '../base/ids.ts';
+import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { AgentKey, AgentRow } from '../registry/agents.ts';
@@ -212,7 +212,7 @@ export function createAgents(parts: {
         const changed = await store.change(key, { ...metadataOf(change), ...by(cause) }, line);
         if (changed !== null) return changed;
       }
-      const making = parseInstanceId(randomUUID());
+      const making = newId('sb');
       if (before === null) await store.add({ ...newRow(key), created: epochSeconds(clock), ...by(cause), making });
       else await store.change(key, { making });
       failpoint('deploy.noted');

@@ -3,7 +3,7 @@
  * shown under a UUID that is computed from it and leads back to it. Pure: knows no engine.
  */
 import { createHash } from 'node:crypto';
-import { type InstanceId, isInstanceId } from '../../base/ids.ts';
+import { type InstanceId, isInstanceId, parseInstanceId } from '../../base/ids.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-([0-9a-f])[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 /** RFC 9562, sections 5.8 and 5.5: version 8 is any scheme's own, and version 5 a hash of a name. */
@@ -66,5 +66,5 @@ export function parseSessionId(text: string): { id: InstanceId; isHashed: boolea
   const id = written.trimEnd();
   // Nobody takes the place of another's session by a sandbox that is called as that one is shown.
   if (isInstanceId(id) && sessionIdOf(id) === given) return { id, isHashed: false };
-  return { id: given as InstanceId, isHashed: version === HASHED };
+  return { id: parseInstanceId(given), isHashed: version === HASHED };
 }
