@@ -3,6 +3,7 @@
  * unbundled, unless an engine runs already.
  */
 import './require-node.ts';
+import { withBuild } from './build-header.ts';
 import { attachToNextServer } from './next-server.ts';
 import { runServerProcess } from './server-process.ts';
 import { withSettingsStatus } from './settings-status.ts';
@@ -17,7 +18,9 @@ await runServerProcess({
   dev,
   async serve(host) {
     await host.start();
-    await server.open(host, (next) => withSettingsStatus(withLinkStatus(next, host.auth), host.auth));
+    await server.open(host, (next) =>
+      withSettingsStatus(withLinkStatus(withBuild(next, { dev }), host.auth), host.auth),
+    );
     return { port, close: (graceMs) => server.close(graceMs) };
   },
 });

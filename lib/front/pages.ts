@@ -2,10 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withBuild } from './build-header.ts';
 import type { PageHandler } from './page-adapter.ts';
-
-/** The build that answers: a page of another one is not mixed with it. */
-const BUILD_HEADER = 'x-winterdock-build';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -28,14 +26,5 @@ export async function openPages(options: { dev: boolean; host: string; port: num
   const { default: next } = await import('next');
   const app = next({ dev: options.dev, dir: ROOT, hostname: options.host, port: options.port });
   await app.prepare();
-  const answer = app.getRequestHandler();
-  const build = options.dev ? null : readFileSync(join(ROOT, '.next', 'BUILD_ID'), 'utf8');
-  return (req, res) => {
-    delete req.headers[BUILD_HEADER];
-    if (build !== null) {
-      req.headers[BUILD_HEADER] = build;
-      res.setHeader(BUILD_HEADER, build);
-    }
-    return answer(req, res);
-  };
+  return withBuild(app.getRequestHandler(), options);
 }
