@@ -47,7 +47,7 @@ async function offered(...words: string[]): Promise<string[]> {
 
 test('commands, options and their values are those of the program itself', async () => {
   expect(await offered('sus')).toEqual(['suspend']);
-  expect(await offered('files', 'm')).toEqual(['mv']);
+  expect(await offered('files', 'm')).toEqual(['mv', 'mkdir']);
   expect(await offered('wait', 'sess-1', '--f')).toEqual(['--for']);
   expect(await offered('wait', 'sess-1', '--for', 'fr')).toEqual(['frozen']);
   expect(await offered('exec', 'sess-1', 'ls', '--')).toEqual([]);

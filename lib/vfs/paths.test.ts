@@ -21,7 +21,7 @@ const BORDERS = [
   'lib/contract/schema.ts',
   'lib/contract/schema/databases.ts',
   'lib/host/examples.ts',
-  'lib/http/mcp/file-tools.ts',
+  'lib/http/mcp/places.ts',
   'lib/http/routes/volumes.ts',
   'lib/http/session-api/files.ts',
   'lib/http/session-api/talk.ts',

@@ -4,20 +4,12 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  existsSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, lstatSync, openSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { STATM_DESCRIPTOR } from '../../../base/resident-memory.ts';
 import { withoutSignalsUnlessStarted } from '../../../base/unstarted.ts';
+import { giveAllIds } from './id-maps.ts';
 
 /** Where the tools of util-linux are, whatever the server's own PATH is. */
 const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
@@ -132,8 +124,6 @@ function rootScript({ readable, writable, hidden }: RoomFolders): string {
   ].join('\n');
 }
 
-/** Of a namespace of users: everybody is in it who they are outside. */
-const SAME_IDS = '0 0 4294967295\n';
 const CAP_SYS_ADMIN = 21n;
 
 const isRoot = () => process.getuid?.() === 0;
@@ -190,13 +180,7 @@ export async function buildRoom(folders: RoomFolders | null): Promise<Room> {
     };
     if (hasUsers && isRoot()) {
       await ready();
-      try {
-        for (const map of ['uid_map', 'gid_map']) writeFileSync(`/proc/${builder.pid}/${map}`, SAME_IDS);
-      } catch (error) {
-        throw new Error('ids cannot be given to a namespace of users (CAP_SETUID, CAP_SETGID, CAP_SETFCAP)', {
-          cause: error,
-        });
-      }
+      giveAllIds(builder.pid ?? 0);
       builder.stdin.write('\n');
     }
     await ready();
