@@ -35,5 +35,12 @@ function closesOnExec(descriptor: number): boolean {
 
 /** Closes them. Call it before anything else is opened by code that is not Node's, and before a child is started. */
 export function closeInheritedDescriptors(): void {
-  for (const descriptor of passedOn()) closeSync(descriptor);
+  for (const descriptor of passedOn()) {
+    try {
+      closeSync(descriptor);
+    } catch (error) {
+      // A thread of Node's own had a file open for a moment, and has closed it since.
+      if ((error as NodeJS.ErrnoException).code !== 'EBADF') throw error;
+    }
+  }
 }
