@@ -48,10 +48,10 @@ describe('`&` at the top level of a script', () => {
   });
 
   test('a log in the background is there while it grows, and a script that is killed runs its action for TERM', async () => {
-    const script = "trap 'echo closed >> log; exit 7' TERM; while :; do echo x; sleep 0.1; done > log";
+    const script = "trap 'echo closed >> grown; exit 7' TERM; while :; do echo x; sleep 0.1; done > grown";
     const job = (await run(`bash -c "${script}" & echo $!`)).stdout.trim();
-    await vi.waitFor(async () => expect((await run('wc -l < log')).stdout.trim()).toMatch(/^[1-9]/), 60_000);
-    expect((await run(`kill ${job}; wait ${job}; echo $?; tail -n 1 log`)).stdout).toBe('7\nclosed\n');
+    await vi.waitFor(async () => expect((await run('wc -l < grown')).stdout.trim()).toMatch(/^[1-9]/), 60_000);
+    expect((await run(`kill ${job}; wait ${job}; echo $?; tail -n 1 grown`)).stdout).toBe('7\nclosed\n');
     const ended = (await run('trap "echo never" TERM; while :; do sleep 0.1; done & echo $!')).stdout.trim();
     expect((await run(`kill -9 ${ended}; wait ${ended}; echo $?`)).stdout).toBe('143\n');
   });
