@@ -20,7 +20,7 @@ export function LimitsForm({ present, action }: { present: LimitsState['values']
   const [{ values, errors, outcome }, submit] = useActionState(action, { values: {}, errors: {}, outcome: null });
   return (
     <form action={submit} className="grid gap-4" noValidate>
-      <div className="grid items-start gap-x-10 gap-y-4 sm:grid-cols-2 lg:grid-cols-3 xl:grid-cols-6">
+      <div className="grid items-start gap-x-10 gap-y-4 sm:grid-cols-2 lg:grid-cols-3 2xl:grid-cols-6">
         {FIELDS.map(([name, title, placeholder]) => {
           const value = values[name] ?? present[name] ?? '';
           return (
