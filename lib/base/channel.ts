@@ -116,7 +116,7 @@ export class ServerChannel {
   readonly #textLimits: TextLimits;
   #mostBytes: number;
   #isOpen = true;
-  /** Messages since the last turn of others. */
+  /** Messages since it last let others have a turn. */
   #inTurn = 0;
   /** Of the frame that is being read: the length of its text, and its weight so far; null for one that has little. */
   #textBytes = 0;

@@ -30,12 +30,7 @@ export interface CallOperations {
   detach(caller: Caller, id: InstanceId, attachment: string): Promise<void>;
 }
 
-export function callOperations(parts: {
-  sessions: Sessions;
-  runs: Runs;
-  registry: CallTimeParts['registry'];
-  config: CallTimeParts['config'];
-}): CallOperations {
+export function callOperations(parts: CallTimeParts & { sessions: Sessions; runs: Runs }): CallOperations {
   const { sessions, runs } = parts;
 
   return {
@@ -45,8 +40,9 @@ export function callOperations(parts: {
       { command, cwd, env, encoding, timeout_ms: timeoutMs, ...input },
       { onOutput, isLongest = false, ...options } = {},
     ) {
-      const asked = isLongest ? ((await longestFor(parts, caller, id)) ?? undefined) : timeoutMs;
-      const time = await allowedTime(parts, caller, id, asked);
+      const longestMs = isLongest ? await longestFor(parts, caller, id) : null;
+      const time =
+        longestMs === null ? await allowedTime(parts, caller, id, timeoutMs) : { timeoutMs: longestMs, longestMs };
       const request = { command, cwd, env, stdin: stdinOf(input), ...time };
       const audit = auditContextOf(caller);
       const done = await sessions.exec(id, request, audit, {

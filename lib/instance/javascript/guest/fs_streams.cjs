@@ -13,6 +13,23 @@ const tell = (callback, work) => {
   }
   callback(null, result);
 };
+/** Opens the file of a stream that has none yet. */
+const open = (stream, callback) => {
+  if (stream.fd !== null) return callback();
+  tell(
+    (error) => {
+      callback(error);
+      if (!error)
+        process.nextTick(() => {
+          stream.emit('open', stream.fd);
+          stream.emit('ready');
+        });
+    },
+    () => {
+      stream.fd = now.open(stream.path, stream.flags, stream.mode);
+    },
+  );
+};
 class ReadStream extends Readable {
   constructor(path, given) {
     const options = optionsOf(given);
@@ -34,20 +51,7 @@ class ReadStream extends Readable {
     });
   }
   _construct(callback) {
-    if (this.fd !== null) return callback();
-    tell(
-      (error) => {
-        callback(error);
-        if (!error)
-          process.nextTick(() => {
-            this.emit('open', this.fd);
-            this.emit('ready');
-          });
-      },
-      () => {
-        this.fd = now.open(this.path, this.flags, this.mode);
-      },
-    );
+    open(this, callback);
   }
   _read(size) {
     const rest = this.end === Number.POSITIVE_INFINITY ? size : this.end - (this.start ?? 0) + 1 - this.bytesRead;
@@ -94,20 +98,7 @@ class WriteStream extends Writable {
     });
   }
   _construct(callback) {
-    if (this.fd !== null) return callback();
-    tell(
-      (error) => {
-        callback(error);
-        if (!error)
-          process.nextTick(() => {
-            this.emit('open', this.fd);
-            this.emit('ready');
-          });
-      },
-      () => {
-        this.fd = now.open(this.path, this.flags, this.mode);
-      },
-    );
+    open(this, callback);
   }
   _write(chunk, _encoding, callback) {
     tell(
