@@ -15,8 +15,10 @@ const LAYERS = [
   ['db/', 'lib/registry/'],
   ['lib/secrets/'],
   ['lib/storage/'],
-  ['lib/instance/'],
-  ['lib/sessions/'],
+  ['lib/workers/protocol/'],
+  ['lib/guest/'],
+  ['lib/workers/'],
+  ['lib/sandboxes/'],
   ['lib/bundles/'],
   ['lib/copies/'],
   [
@@ -42,7 +44,7 @@ const LAYERS = [
 
 /** What the command line may know of the rest: the contract, the state map, and their words. */
 const CLI_KNOWS =
-  /^lib\/(cli\/|lifecycle\/|base\/(?:errors|git-repositories|zoned-time)\.ts$|vfs\/volumes\.ts$|client\/client\.ts$|contract\/(?:schema|typed-filter)\.ts$|(?:instance\/policies|auth\/roles)\.ts$)/;
+  /^lib\/(cli\/|lifecycle\/|base\/(?:errors|git-repositories|zoned-time)\.ts$|vfs\/volumes\.ts$|client\/client\.ts$|contract\/(?:schema|typed-filter)\.ts$|(?:workers\/protocol\/policies|auth\/roles)\.ts$)/;
 /** What runs in other projects and in browsers: nothing but itself, for its types neither. */
 const CLIENT_KNOWS = /^lib\/(client\/|base\/errors\.ts$|vfs\/volumes\.ts$)/;
 
@@ -59,16 +61,10 @@ function layerOf(path: string): number {
   );
 }
 
-/** What the components' calls carry, which the server sends and a worker reads. */
-const SENT_BY_THE_SERVER = new Set([
-  'lib/instance/components/component-call.ts',
-  'lib/instance/components/sent-sources.ts',
-]);
-
-/** The room of lib/instance that a file is in; null outside, and in lib/instance itself, which both sides know. */
-function roomOf(path: string): string | null {
-  return /^lib\/instance\/([^/]+)\//.exec(path)?.[1] ?? null;
-}
+/** The one file of the guest's house that the server knows. */
+const WAY_IN = 'lib/guest/guest.ts';
+/** What the guest's house stands on, beside itself. */
+const GUEST_KNOWS = /^lib\/(?:guest|vfs|base\/(?!config)|workbooks|workers\/protocol)/;
 
 /** Why `file` may not import `target` (a path in the repository or a package), or null when it may. */
 function forbidden(file: string, target: string): string | null {
@@ -81,13 +77,10 @@ function forbidden(file: string, target: string): string | null {
   if (file.startsWith('lib/client/') && !CLIENT_KNOWS.test(target)) return 'the client runs anywhere';
   if (file.startsWith('lib/') || file.startsWith('db/')) {
     if (/^(app|components|e2e|scripts)\//.test(target)) return 'the engine knows nothing of its users';
-    if (file === 'lib/instance/worker/worker.ts' && /^lib\/(registry\/|storage\/|base\/config)/.test(target))
-      return 'the worker knows no control plane';
-    const room = roomOf(file);
-    const other = roomOf(target);
-    if (room === 'processes' && other !== null && other !== room && !SENT_BY_THE_SERVER.has(target))
-      return 'what runs in the server loads no interpreter';
-    if (other === 'processes' && room !== null && room !== other) return 'a worker knows nothing of its supervision';
+    if (file.startsWith('lib/guest/') && target.startsWith('lib/') && !GUEST_KNOWS.test(target))
+      return 'the guest knows the files of sandboxes, the base and the protocol';
+    if (!file.startsWith('lib/guest/') && target.startsWith('lib/guest/') && target !== WAY_IN)
+      return 'one file is the way into the guest';
     const from = layerOf(file);
     const to = layerOf(target);
     if (to > from) return 'imports point to lower layers only';
@@ -101,7 +94,7 @@ function forbidden(file: string, target: string): string | null {
       : null;
   }
   if (file.startsWith('app/')) {
-    return /^(db\/|node:(fs|sqlite|child_process)|better-sqlite3|drizzle-orm|lib\/(registry|storage|instance|sessions)\/)/.test(
+    return /^(db\/|node:(fs|sqlite|child_process)|better-sqlite3|drizzle-orm|lib\/(registry|storage|workers|guest|sandboxes)\/)/.test(
       target,
     )
       ? 'pages never touch SQL, files or processes'
@@ -146,7 +139,9 @@ test('docs/code.md names every folder of lib in the order of the layers', () => 
     .split('\n')
     .filter((line) => line.startsWith('| `lib/'))
     .map((line) => line.split(' | ')[0] ?? '');
-  const named = cells.flatMap((cell) => [...cell.matchAll(/`(lib\/[a-z]+)/g)].map(([, name = '']) => name));
+  const named = cells.flatMap((cell) =>
+    [...cell.matchAll(/`(lib\/[a-z]+(?:\/protocol)?)/g)].map(([, name = '']) => name),
+  );
   const places = named.map((name) => layerOf(`${name}/`));
   expect(places).toEqual(places.toSorted((one, other) => one - other));
   const folders = LAYERS.flat().filter((place) => place.startsWith('lib/'));
@@ -211,12 +206,14 @@ test('a forbidden import of each kind is found', () => {
     importsOf(text).some((specifier) => forbidden(file, targetOf(file, specifier)) !== null);
   expect(found('lib/lifecycle/states.ts', "import { z } from 'zod';")).toBe(true);
   expect(found('lib/vfs/vfs.ts', "import type { Registry } from '../registry/registry.ts';")).toBe(true);
-  expect(found('lib/sessions/wake.ts', "export * from '../contract/schema.ts';")).toBe(true);
-  expect(found('lib/instance/worker/worker.ts', "const { readConfig } = await import('../../base/config.ts');")).toBe(
+  expect(found('lib/sandboxes/moves/wake.ts', "export * from '../../contract/schema.ts';")).toBe(true);
+  expect(found('lib/guest/worker/worker.ts', "const { readConfig } = await import('../../base/config.ts');")).toBe(
     true,
   );
-  expect(found('lib/instance/processes/pool.ts', "import { Shell } from '../shell/shell.ts';")).toBe(true);
-  expect(found('lib/instance/shell/shell.ts', "import { createPool } from '../processes/pool.ts';")).toBe(true);
+  expect(found('lib/workers/pool.ts', "import { Shell } from '../guest/shell/shell.ts';")).toBe(true);
+  expect(found('lib/guest/shell/shell.ts', "import { createPool } from '../../workers/pool.ts';")).toBe(true);
+  expect(found('lib/guest/shell/shell.ts', "import { guarded } from '../../outgoing/guard.ts';")).toBe(true);
+  expect(found('lib/workers/process.ts', "import { WORKER_ENTRY } from '../guest/guest.ts';")).toBe(false);
   expect(found('components/list.tsx', "import {\n  getHost,\n} from '#lib/host/host.ts';")).toBe(true);
   expect(found('app/page.tsx', "import { readFile } from 'node:fs/promises';")).toBe(true);
   expect(found('app/page.tsx', "import Database from 'better-sqlite3';")).toBe(true);

@@ -9,13 +9,13 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { compareAnswers, normalized, type ShellAnswer } from './shell/answer.ts';
-import { drawInvocations } from './shell/generator.ts';
-import { OurShell } from './shell/our-shell.ts';
-import { lackingTools, RealShell, realVersions, whyNoRealShell } from './shell/real-shell.ts';
-import { Reference, writeReference } from './shell/reference.ts';
-import { differenceText, listText, type Result, scoreText, shareOf } from './shell/report.ts';
-import { type Invocation, readTable, readTrials } from './shell/table.ts';
+import { compareAnswers, normalized, type ShellAnswer } from '../lib/guest/testing/conformance/answer.ts';
+import { drawInvocations } from '../lib/guest/testing/conformance/generator.ts';
+import { OurShell } from '../lib/guest/testing/conformance/our-shell.ts';
+import { lackingTools, RealShell, realVersions, whyNoRealShell } from '../lib/guest/testing/conformance/real-shell.ts';
+import { Reference, writeReference } from '../lib/guest/testing/conformance/reference.ts';
+import { differenceText, listText, type Result, scoreText, shareOf } from '../lib/guest/testing/conformance/report.ts';
+import { type Invocation, readTable, readTrials } from '../lib/guest/testing/conformance/table.ts';
 import { TEST_ENVIRONMENT } from './test-environment.ts';
 
 const TABLE_GOAL = 0.97;

@@ -13,12 +13,12 @@ test('a test file is in one project, by what it imports and not by where it lies
     expect.arrayContaining(['lib/lifecycle/lifecycle.test.ts', 'components/ui/amounts.test.ts']),
   );
   expect(sorted.engine).toEqual(
-    expect.arrayContaining(['lib/sessions/sessions.test.ts', 'lib/http/dispatch.test.ts', 'lib/vfs/tree.test.ts']),
+    expect.arrayContaining(['lib/sandboxes/sandboxes.test.ts', 'lib/http/dispatch.test.ts', 'lib/vfs/tree.test.ts']),
   );
   expect(sorted.slow).toEqual(expect.arrayContaining(['e2e/hostile-requests.test.ts', 'scripts/package.test.ts']));
   expect(sorted.isolated).toEqual(
     expect.arrayContaining([
-      'lib/sessions/slow-registry.test.ts',
+      'lib/sandboxes/slow-registry.test.ts',
       'lib/http/uploads.test.ts',
       'lib/vfs/readers.test.ts',
     ]),
@@ -35,7 +35,7 @@ test('what needs the build is in the project that waits for it', () => {
 test('no file that needs a process to itself is in a project whose files share theirs', () => {
   const needing = (files: readonly string[]) =>
     files.filter((path) => needsOwnProcess(readFileSync(join(ROOT, path), 'utf8')));
-  expect(needing(['lib/sessions/slow-registry.test.ts'])).toHaveLength(1);
+  expect(needing(['lib/sandboxes/slow-registry.test.ts'])).toHaveLength(1);
   expect(needing([...sorted.engine, ...sorted.slow])).toEqual([]);
 });
 

@@ -20,19 +20,19 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 import { BUNDLE_LIST, BUNDLES, type BundleList, sourceHash } from '../lib/base/bundled.ts';
-import { patchedSource } from '../lib/instance/shell/bash-patches.ts';
+import { patchedSource } from '../lib/guest/shell/bash-patches.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const ENTRIES = {
-  worker: 'lib/instance/worker/worker.ts',
+  worker: 'lib/guest/worker/worker.ts',
   reader: 'lib/vfs/reader.ts',
   bundle: 'lib/bundles/worker.ts',
-  'python-thread': 'lib/instance/components/python-thread.ts',
-  'wasm-thread': 'lib/instance/components/wasm-thread.ts',
-  'sqlite-thread': 'lib/instance/sqlite/sqlite-thread.ts',
-  'interpreter-thread': 'lib/instance/python/interpreter-thread.ts',
+  'python-thread': 'lib/guest/components/python-thread.ts',
+  'wasm-thread': 'lib/guest/components/wasm-thread.ts',
+  'sqlite-thread': 'lib/guest/sqlite/sqlite-thread.ts',
+  'interpreter-thread': 'lib/guest/python/interpreter-thread.ts',
 };
-const BASH = join(ROOT, 'lib/instance/shell/bash.ts');
+const BASH = join(ROOT, 'lib/guest/shell/bash.ts');
 const BASH_BUNDLE = '/node_modules/just-bash/dist/bundle/';
 const NAME_LENGTH = 16;
 /** How long a bundle is kept after a newer one took its place, in milliseconds: a week. */
@@ -63,8 +63,7 @@ function patchBash(): Plugin {
 /** `export const { names } = await import('just-bash')` as a static export. */
 function exportsOf(code: string): string {
   const names = /export const (\{[^}]+\}) = await import\(['"]just-bash['"]\)/.exec(code)?.[1];
-  if (names === undefined)
-    throw new Error('lib/instance/shell/bash.ts no longer exports what it imports from just-bash.');
+  if (names === undefined) throw new Error('lib/guest/shell/bash.ts no longer exports what it imports from just-bash.');
   return `export ${names} from ${JSON.stringify(join(ROOT, BASH_BUNDLE, 'index.js'))};`;
 }
 
@@ -122,9 +121,9 @@ function asciiOf(code: string): string {
 }
 
 /** They change what is bundled, and are no part of it. */
-const PATCHES = readdirSync(join(ROOT, 'lib', 'instance', 'shell'))
+const PATCHES = readdirSync(join(ROOT, 'lib', 'guest', 'shell'))
   .filter((name) => /-patch(?:es)?\.ts$/.test(name))
-  .map((name) => `lib/instance/shell/${name}`);
+  .map((name) => `lib/guest/shell/${name}`);
 
 /** Characters up to which what several parts share is loaded at once. */
 const SMALL = 8000;

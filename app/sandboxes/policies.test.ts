@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { profileOf } from '#lib/instance/policies.ts';
+import { profileOf } from '#lib/workers/protocol/policies.ts';
 import { languagesOf, notOffered, POLICY_CHOICES } from './policies.ts';
 
 test.each(['posix', 'minimal', 'network', 'compute', 'never-heard-of'])(

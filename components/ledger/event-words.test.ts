@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseInstanceId } from '#lib/base/ids.ts';
 import type { Event } from '#lib/contract/schema.ts';
-import { ALL_FAILPOINTS } from '#lib/sessions/failpoints.ts';
+import { ALL_FAILPOINTS } from '#lib/sandboxes/recovery/failpoints.ts';
 import { instanceId } from '#lib/testing/plain-ids.ts';
 import {
   actionInWords,
@@ -32,7 +32,7 @@ function emitted(): string[] {
   const found = sources.flatMap((name) => {
     const text = readFileSync(join(LIB, name), 'utf8');
     // Settings of git, and what programs of JavaScript ask their host for, have the same form.
-    if (/^instance\/(?:shell\/commands\/git|javascript)\//.test(name)) return [];
+    if (/^guest\/(?:shell\/commands\/git|javascript)\//.test(name)) return [];
     // Findings of the doctor have the same form and are not types; its repairs write lines.
     if (name.startsWith('doctor/') && name !== 'doctor/repair.ts') return [];
     return text.match(/'[a-z]+\.[a-z_]+'/g) ?? [];

@@ -10,7 +10,7 @@ import { WinterdockError } from '../base/errors.ts';
 import type { InvitationRow } from '../registry/invitations.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
-import { ledgerEntry } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sandboxes/engine.ts';
 import { clientKey } from './address.ts';
 import type { AuthLibrary, OpenedSession, PersonRecord, SignInClient } from './library.ts';
 import { type RateLimits, rateLimited } from './rate-limits.ts';

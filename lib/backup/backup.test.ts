@@ -9,7 +9,7 @@ import { readConfig } from '../base/config.ts';
 import { removeTreeNow } from '../base/effects.ts';
 import { openSigner } from '../base/signing.ts';
 import { createDrawers } from '../host/drawers.ts';
-import { HASHED_AT_FILING_BYTES } from '../sessions/filed-hash.ts';
+import { HASHED_AT_FILING_BYTES } from '../sandboxes/files/filed-hash.ts';
 import type { ServerProcess } from '../testing/process.ts';
 import { createReaders } from '../vfs/readers.ts';
 import { makeBackup } from './backup.ts';

@@ -5,7 +5,7 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Registry } from '../registry/registry.ts';
 import { knownMigrations } from '../registry/sqlite/migrate.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
-import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
+import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
 import type { BackupManifest } from './manifest.ts';
 
 const NAME = 'backup';

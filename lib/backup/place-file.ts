@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import { copyFile, writeStream } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { stampAt } from '../sessions/file-verification.ts';
+import { stampAt } from '../sandboxes/files/file-verification.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 import { sha256Of } from '../storage/files.ts';
 import type { FileStamp } from '../storage/stamp.ts';

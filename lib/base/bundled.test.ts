@@ -24,7 +24,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 test('processes start from the bundle of the sources that are here', () => {
   expect(Object.keys(list.sources)).toEqual(
-    expect.arrayContaining(['lib/instance/worker/worker.ts', 'lib/vfs/reader.ts', 'lib/bundles/worker.ts']),
+    expect.arrayContaining(['lib/guest/worker/worker.ts', 'lib/vfs/reader.ts', 'lib/bundles/worker.ts']),
   );
   expect(entryOf('worker', '/source')).toBe(join(ROOT, BUNDLES, list.folder, 'worker.cjs'));
   expect(readdirSync(join(ROOT, BUNDLES, list.folder))).toEqual(
@@ -38,7 +38,7 @@ test('an installed folder has a bundle without the tools that made it', () => {
 });
 
 test('a bundle of other sources is not used', () => {
-  writeFileSync(join(root, 'lib/instance/worker/worker.ts'), 'throw new Error();');
+  writeFileSync(join(root, 'lib/guest/worker/worker.ts'), 'throw new Error();');
   expect(currentBundle({ root })).toBeNull();
 });
 

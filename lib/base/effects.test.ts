@@ -27,7 +27,7 @@ const OPENS_TO_WRITE = /\bopen(?:Sync)?\([^)]*(?:'[a-z+]*[wax+][a-z+]*'|O_(?:WRO
 
 /** What writes on the machine of a user of the command line or the client, to a socket or /proc, and the tests' own. */
 const OUTSIDE =
-  /^(?:cli\/|client\/|base\/(?:channel|effects|folder-owner|strangers-file)\.ts$|instance\/processes\/walls\/id-maps\.ts$|.*\btesting\/|.*\.test\.ts$)/;
+  /^(?:cli\/|client\/|base\/(?:channel|effects|folder-owner|strangers-file)\.ts$|workers\/walls\/id-maps\.ts$|.*\btesting\/|.*\.test\.ts$)/;
 
 describe('the seam', () => {
   test('no other module of the engine changes a disk', () => {
@@ -44,7 +44,7 @@ describe('the seam', () => {
   });
 
   test('nobody takes a file for lost because the disk does not say whether it is there', () => {
-    const places = ['vfs', 'sessions', 'storage', 'copies', 'bundles', 'backup'].map((name) => join(LIB, name));
+    const places = ['vfs', 'sandboxes', 'storage', 'copies', 'bundles', 'backup'].map((name) => join(LIB, name));
     const asking = places
       .flatMap((place) => codeOf(place))
       .filter(({ path, text }) => !/\btesting\/|\.test\.ts$/.test(path) && /\bexistsSync\b/.test(text));

@@ -5,7 +5,7 @@ import { expect, expectTypeOf, test } from 'vitest';
 import type { Operations } from '../operations/operations.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
 import { type InstanceId, isInstanceId, newId, parseInstanceId } from './ids.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -59,8 +59,8 @@ const UNPARSED = [
   'lib/doctor/repair.ts',
   'lib/jobs/tenant-files.ts',
   'lib/operations/guard.ts',
-  'lib/sessions/listing.ts',
-  'lib/sessions/orphan-search.ts',
+  'lib/sandboxes/files/listing.ts',
+  'lib/sandboxes/recovery/orphan-search.ts',
 ];
 
 function usersOf(names: RegExp): string[] {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 /** What a process of its own group says that starts a worker which cannot be started, and signals it at once. */
 function signalled(signal: string): { signal: string | null; stdout: string; stderr: string } {
-  const module = join(import.meta.dirname, '..', 'instance', 'processes', 'process.ts');
+  const module = join(import.meta.dirname, '..', 'workers', 'process.ts');
   const script = `const { startWorkerProcess } = await import(${JSON.stringify(module)});
     const worker = startWorkerProcess(['/no/such/program'], {});
     worker.child.kill(${JSON.stringify(signal)});

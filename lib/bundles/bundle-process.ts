@@ -9,7 +9,7 @@ import { entryOf } from '../base/bundled.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { HelperProcess } from '../base/helper-process.ts';
 import type { FileUser, HelperUsers, HelperWalls } from '../base/walls.ts';
-import { FOLDER_MARK, SERVER_MARK, serverMark } from '../instance/processes/process.ts';
+import { FOLDER_MARK, SERVER_MARK, serverMark } from '../workers/process.ts';
 import {
   type BundleAnswerTo,
   type BundleMessage,

@@ -8,8 +8,8 @@ import { makeNewFolder, removeFolder, syncFolder } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, NewInstance } from '../registry/types.ts';
-import { livePath } from '../sessions/engine.ts';
-import { fileRecord } from '../sessions/file-verification.ts';
+import { livePath } from '../sandboxes/engine.ts';
+import { fileRecord } from '../sandboxes/files/file-verification.ts';
 import { moveFile, removeFile, stagingFor, stampOf } from '../storage/files.ts';
 
 export interface CreateFromFileOptions {

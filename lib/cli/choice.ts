@@ -3,7 +3,7 @@
  * judges the word: a newer one may know more.
  */
 import { Option } from 'commander';
-import { OFFERED_POLICIES } from '../instance/policies.ts';
+import { OFFERED_POLICIES } from '../workers/protocol/policies.ts';
 
 /** An option such as `--state <state>` with the words that it takes. */
 export function choice(flags: string, text: string, words: readonly string[], byDefault?: string): Option {

@@ -1,7 +1,7 @@
 /** The words of every command: the rule of their places, the lists in their help, and what completion knows. */
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { OFFERED_POLICIES } from '../instance/policies.ts';
+import { OFFERED_POLICIES } from '../workers/protocol/policies.ts';
 import { sourceOf } from './completion/candidates.ts';
 import { createProgram } from './program.ts';
 import { wordsInOrder } from './words-in-order.ts';

@@ -26,7 +26,7 @@ import { instanceIdSchema, slugSchema } from './schema/ids.ts';
 import { jobSchema } from './schema/jobs.ts';
 import { salvagedSchema } from './schema/repairs.ts';
 
-export { OFFERED_POLICIES, whyNotOffered } from '../instance/policies.ts';
+export { OFFERED_POLICIES, whyNotOffered } from '../workers/protocol/policies.ts';
 export * from './schema/access.ts';
 export * from './schema/comparisons.ts';
 export * from './schema/databases.ts';

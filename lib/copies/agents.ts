@@ -12,14 +12,14 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '../base/errors.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
-import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { AgentKey, AgentRow } from '../registry/agents.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, RowPage } from '../registry/types.ts';
-import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
-import type { AuditContext, Sessions } from '../sessions/sessions.ts';
+import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
+import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
 import type { VfsPath } from '../vfs/paths.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
+import { DEFAULT_POLICY } from '../workers/protocol/policies.ts';
 import type { SeededAs, Seeding } from './seeding.ts';
 import type { Snapshots } from './snapshots.ts';
 

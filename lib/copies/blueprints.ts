@@ -5,15 +5,15 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import { publicMessage, WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Bundles, SaveUpload } from '../bundles/bundles.ts';
-import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { BlueprintRow, CopyContent } from '../registry/copies.ts';
 import { carriedNames } from '../registry/environments.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, RowPage } from '../registry/types.ts';
-import { elapsedMs, ledgerEntry, requireInstance } from '../sessions/engine.ts';
-import type { AuditContext, Sessions } from '../sessions/sessions.ts';
+import { elapsedMs, ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
+import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
 import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
+import { DEFAULT_POLICY } from '../workers/protocol/policies.ts';
 import type { Copies } from './copies.ts';
 import { type SeededAs, type Seeding, seededAs } from './seeding.ts';
 

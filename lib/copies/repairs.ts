@@ -13,8 +13,8 @@ import { createFromFile } from '../bundles/create-from-file.ts';
 import type { OutgoingStream, Transfers } from '../bundles/transfers.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
-import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
-import type { AuditContext, Sessions } from '../sessions/sessions.ts';
+import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
+import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
 import type { SalvageResult } from '../vfs/salvage.ts';
 import type { Snapshots } from './snapshots.ts';
 

@@ -13,8 +13,8 @@ import type { Logger } from '../base/log.ts';
 import type { Ancestor, PendingStart } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, NewInstance } from '../registry/types.ts';
-import { ledgerEntry } from '../sessions/engine.ts';
-import type { AuditContext, Sessions } from '../sessions/sessions.ts';
+import { ledgerEntry } from '../sandboxes/engine.ts';
+import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
 
 /** The most sandboxes of one call. */
 const MAX_COUNT = 1000;

@@ -6,8 +6,8 @@ import { epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { newId, parseInstanceId } from '../base/ids.ts';
 import type { CopyContent, CopyKind } from '../registry/copies.ts';
-import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
-import { fileRecord, stampAt } from '../sessions/file-verification.ts';
+import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
+import { fileRecord, stampAt } from '../sandboxes/files/file-verification.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import type { RepairParts } from './adopt-file.ts';
 

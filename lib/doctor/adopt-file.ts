@@ -8,17 +8,17 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import { makeFolder, syncFolder } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { type InstanceId, isInstanceId } from '../base/ids.ts';
-import { DEFAULT_POLICY } from '../instance/policies.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance } from '../registry/types.ts';
-import { ledgerEntry, livePath, systemAudit } from '../sessions/engine.ts';
-import { fileAt, hasLog } from '../sessions/file-locations.ts';
-import { fileRecord, matchesRecord, stampAt } from '../sessions/file-verification.ts';
+import { ledgerEntry, livePath, systemAudit } from '../sandboxes/engine.ts';
+import { fileAt, hasLog } from '../sandboxes/files/file-locations.ts';
+import { fileRecord, matchesRecord, stampAt } from '../sandboxes/files/file-verification.ts';
 import { fileOnDisk } from '../storage/disk.ts';
 import type { Drawers, RestingFile } from '../storage/drawer.ts';
 import type { Readers } from '../vfs/types.ts';
+import { DEFAULT_POLICY } from '../workers/protocol/policies.ts';
 
 /** A file of a sandbox, wherever it lies. */
 export interface AdoptableFile {

@@ -1,6 +1,6 @@
 /** What the parts of a look share. */
 import type { RegistryFile } from '../registry/sqlite/registry-file.ts';
-import type { DrawerAccess } from '../sessions/file-locations.ts';
+import type { DrawerAccess } from '../sandboxes/files/file-locations.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import type { Readers } from '../vfs/types.ts';
 import type { ExaminationResult, Finding, Orphan } from './findings.ts';

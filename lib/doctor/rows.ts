@@ -1,8 +1,8 @@
 /** Rows of instances against the files of their keys: missing, elsewhere, changed, with a log beside them. */
 import type { InstanceRow } from '../registry/types.ts';
-import { livePath, MEMORY } from '../sessions/engine.ts';
-import { findFileAt } from '../sessions/file-locations.ts';
-import { matchesRecord, stampAt } from '../sessions/file-verification.ts';
+import { livePath, MEMORY } from '../sandboxes/engine.ts';
+import { findFileAt } from '../sandboxes/files/file-locations.ts';
+import { matchesRecord, stampAt } from '../sandboxes/files/file-verification.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import { type FileStamp, sameStamp } from '../storage/stamp.ts';

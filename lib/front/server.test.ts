@@ -9,10 +9,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { unknownSettings } from '../base/config.ts';
 import type { Event, Instance } from '../contract/schema.ts';
-import { WORKER_USER } from '../instance/processes/walls/user.ts';
 import { KNOWN, makeOlderRegistry } from '../registry/testing/older-registry.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { TEST_KEY } from '../testing/server.ts';
+import { WORKER_USER } from '../workers/walls/user.ts';
 import { lockDataFolder, lockStores } from './lock.ts';
 import { preflight, startFailureText } from './start-problems.ts';
 

@@ -4,9 +4,9 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { processStat, STAT } from '../base/process-stat.ts';
-import { cpuTimeOf } from '../instance/processes/cpu-use.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { treeOf } from '../testing/process-tree.ts';
+import { cpuTimeOf } from '../workers/cpu-use.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
 const PLAIN = 61_000;

@@ -5,13 +5,13 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as PromRegistry } from 'prom-client';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import type { InstancePool } from '../instance/instance.ts';
 import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, type Source } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunResult } from '../registry/schedules.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
 import type { AttemptOutcome } from '../webhooks/courier.ts';
+import type { InstancePool } from '../workers/protocol/instance.ts';
 import { type WakeSummary, WakeTimeBook } from './wake-times.ts';
 
 export interface Metrics {

@@ -148,7 +148,7 @@ test.runIf(whyNot === null)(
 const OPENED_BY_THE_SERVER: Readonly<Record<string, string>> = {
   'lib/backup/store.ts': 'the lock of a backup folder',
   'lib/front/lock.ts': 'the lock of the data folder',
-  'lib/sessions/factory.ts': 'the empty file that it makes at the start',
+  'lib/sandboxes/factory.ts': 'the empty file that it makes at the start',
 };
 const ROOT = join(import.meta.dirname, '..', '..');
 /** What opens a guest's file, or leads there. */
@@ -163,7 +163,7 @@ test('only files that are named here, and those of readers, bundle processes and
   );
   const opening = found.filter((name) => OPENS.test(readFileSync(join(ROOT, name), 'utf8')));
   const isBehindWalls = (name: string) =>
-    /^lib\/(?:vfs|bundles|instance\/(?:worker|components|shell|sqlite))\//.test(name);
+    /^lib\/(?:vfs|bundles|guest\/(?:worker|components|shell|sqlite))\//.test(name);
   const others = opening.filter((name) => !isBehindWalls(name) && !name.startsWith('lib/registry/sqlite/'));
   expect(others.sort()).toEqual(Object.keys(OPENED_BY_THE_SERVER).sort());
   // The server's side of readers and bundle processes loads none of what they open files with.

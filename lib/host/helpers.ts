@@ -6,11 +6,11 @@ import type { Config } from '../base/config.ts';
 import { makeFolderNow, removeTreeNow } from '../base/effects.ts';
 import type { Logger } from '../base/log.ts';
 import type { HelperWalls } from '../base/walls.ts';
-import { buildHelperWalls, findHelperWalls } from '../instance/processes/walls/helper-walls.ts';
-import type { Walls } from '../instance/processes/walls/walls.ts';
 import { stagingFor } from '../storage/files.ts';
 import { createReaders } from '../vfs/readers.ts';
 import type { Readers } from '../vfs/types.ts';
+import { buildHelperWalls, findHelperWalls } from '../workers/walls/helper-walls.ts';
+import type { Walls } from '../workers/walls/walls.ts';
 
 interface ReadersAlone {
   readers: Readers;

@@ -14,7 +14,7 @@ import type { CommitEvents } from '../registry/commit-events.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
 import { eventText } from './answer.ts';
 
 /** Batches are sent at most this often: under a flood of lines, a row is then read once for many of them. */

@@ -10,14 +10,14 @@ import type { Config } from '../base/config.ts';
 import { isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
-import type { InstancePool } from '../instance/instance.ts';
 import { VERB_TARGET, WAKE_VERBS } from '../lifecycle/states.ts';
 import { HOLD_WORDS, holdOn, planVerb } from '../lifecycle/verb-plan.ts';
 import type { JobOutcome, JobResultRow, JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { ledgerEntry, MEMORY } from '../sessions/engine.ts';
-import type { AuditContext, Sessions } from '../sessions/sessions.ts';
+import { ledgerEntry, MEMORY } from '../sandboxes/engine.ts';
+import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { InstancePool } from '../workers/protocol/instance.ts';
 
 /** Sandboxes that all jobs together move at the same time. */
 const PLACES = 4;

@@ -14,7 +14,7 @@ import {
 import type { ChainHead } from '../registry/chain.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
-import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
+import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
 import { EPOCH_BEGUN, type EpochLine, epochLineOf } from './epoch-lines.ts';
 import { headPathOf, keepHead, readHead, writeHead } from './head-file.ts';

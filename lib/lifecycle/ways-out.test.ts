@@ -26,7 +26,7 @@ test('every hint of a damaged, missing or doubted sandbox is made from the table
   // Those of what is no sandbox: an agent, a snapshot, the ledger. Sandboxes have the table.
   expect(hints.filter((hint) => !/^lib\/(?:ledger|backup|doctor)\//.test(hint))).toEqual([
     "lib/copies/agents.ts: hint: 'Deploy it again.',",
-    "lib/sessions/restore.ts: hint: 'Restore another snapshot.',",
+    "lib/sandboxes/moves/restore.ts: hint: 'Restore another snapshot.',",
   ]);
 });
 

@@ -1,8 +1,9 @@
 /** What a guest gets of an answer, how many bytes it is counted as, and why there is none. Knows nothing of lists. */
-import type { FetchAnswer, FetchFailure, FetchRequest } from '../instance/fetch-messages.ts';
+
 import { MOST_ANSWER_BYTES } from '../outgoing/network-limits.ts';
 import type { OutgoingAnswer } from '../outgoing/send.ts';
 import type { SecretHeader } from '../secrets/secrets.ts';
+import type { FetchAnswer, FetchFailure, FetchRequest } from '../workers/protocol/fetch-messages.ts';
 import { decompressed, type NotDecompressed } from './decompress.ts';
 import { answerHeaders, redacted } from './headers.ts';
 

@@ -9,14 +9,6 @@ import { isWinterdockError } from '../base/errors.ts';
 import { FairQueue } from '../base/fair-queue.ts';
 import { type InstanceId, parseInstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
-import {
-  type FetchAnswer,
-  type FetchFailure,
-  type FetchHost,
-  type FetchRequest,
-  noNetwork,
-} from '../instance/fetch-messages.ts';
-import { profileOf } from '../instance/policies.ts';
 import { createOutgoingGuard, type Resolve } from '../outgoing/guard.ts';
 import {
   allowedByBoth,
@@ -33,8 +25,16 @@ import { LONGEST_URL, parseOutgoingUrl, rulesFor, type UrlRule } from '../outgoi
 import type { NetworkPolicyRow, NetworkSubject } from '../registry/network.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
+import { ledgerEntry } from '../sandboxes/engine.ts';
 import type { SecretHeader, Secrets } from '../secrets/secrets.ts';
-import { ledgerEntry } from '../sessions/engine.ts';
+import {
+  type FetchAnswer,
+  type FetchFailure,
+  type FetchHost,
+  type FetchRequest,
+  noNetwork,
+} from '../workers/protocol/fetch-messages.ts';
+import { profileOf } from '../workers/protocol/policies.ts';
 import { answered, Refusal, sizeOfAnswer, sizeOfRequest } from './answers.ts';
 import { requestHeaders } from './headers.ts';
 import { HeldBytes } from './held-bytes.ts';

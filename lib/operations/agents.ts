@@ -7,7 +7,7 @@ import type { AgentChange, Agents } from '../copies/agents.ts';
 import type { SeededAs } from '../copies/seeding.ts';
 import type { AgentRow } from '../registry/agents.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
 import type { VfsPath } from '../vfs/paths.ts';
 import { auditContextOf } from './audit-context.ts';
 import type { ListPage } from './list-page.ts';

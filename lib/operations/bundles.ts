@@ -17,8 +17,8 @@ import type {
 import type { ImportedInstance } from '../contract/schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ShareRow } from '../registry/shares.ts';
-import { requireInstance } from '../sessions/engine.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import { requireInstance } from '../sandboxes/engine.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
 import { parseVolume } from '../vfs/volumes.ts';
 import { withActorName, withActorNames } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';

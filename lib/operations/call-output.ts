@@ -1,6 +1,6 @@
 /** The output of a call as the contract has it: text when it is valid UTF-8, else base64. Knows nothing of calls. */
-import { bytesOfText, textOfBytes, unfinishedEnd } from '../instance/byte-text.ts';
-import { MAX_STREAM_BYTES } from '../instance/output.ts';
+import { bytesOfText, textOfBytes, unfinishedEnd } from '../workers/protocol/byte-text.ts';
+import { MAX_STREAM_BYTES } from '../workers/protocol/output.ts';
 
 type Encoding = 'base64' | undefined;
 

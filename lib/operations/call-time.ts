@@ -2,9 +2,9 @@
 import type { Caller } from '../auth/caller.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
-import { LEAST_LONGEST_MS } from '../instance/policies.ts';
 import type { Registry } from '../registry/registry.ts';
-import { type LongestCallParts, longestCallMs } from '../sessions/longest-call.ts';
+import { type LongestCallParts, longestCallMs } from '../sandboxes/admission/longest-call.ts';
+import { LEAST_LONGEST_MS } from '../workers/protocol/policies.ts';
 
 export interface CallTimeParts extends LongestCallParts {
   registry: LongestCallParts['registry'] & { instances: Pick<Registry['instances'], 'get'> };

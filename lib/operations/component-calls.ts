@@ -7,8 +7,13 @@ import type {
   WorkflowCallAnswer,
   WorkflowCallInput,
 } from '../contract/schema.ts';
-import type { Sessions, WakeReport } from '../sessions/sessions.ts';
-import type { ComponentResult, NamedLog, WorkbookCallOptions, WorkbookCallOutcome } from '../sessions/workbook-call.ts';
+import type { Sessions, WakeReport } from '../sandboxes/sandboxes.ts';
+import type {
+  ComponentResult,
+  NamedLog,
+  WorkbookCallOptions,
+  WorkbookCallOutcome,
+} from '../sandboxes/workbook-call.ts';
 import { auditContextOf } from './audit-context.ts';
 import { type CallTimeParts, longestFor, requireAtMost } from './call-time.ts';
 

@@ -1,5 +1,5 @@
 /** Conditional requests and byte ranges: ETags made from versions, preconditions, `Range`. Pure. */
-import type { WriteCondition } from '../instance/instance.ts';
+import type { WriteCondition } from '../workers/protocol/instance.ts';
 
 /** The ETag of a file's version. */
 export function etagOf(version: number): string {

@@ -23,7 +23,7 @@ import type { SeededAs } from '../copies/seeding.ts';
 import type { Snapshots } from '../copies/snapshots.ts';
 import type { BlueprintRow, CopyContent, SnapshotRow } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { VfsPath } from '../vfs/paths.ts';
 import { parseVolume } from '../vfs/volumes.ts';

@@ -13,7 +13,7 @@ import {
 } from '../registry/environments.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
+import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { auditContextOf } from './audit-context.ts';
 

@@ -21,13 +21,13 @@ import type {
   VolumeInfo,
 } from '../contract/schema.ts';
 import type { Snapshots } from '../copies/snapshots.ts';
-import type { WriteOperation, WriteOutcome } from '../instance/instance.ts';
 import type { Registry } from '../registry/registry.ts';
-import { MEMORY, requireInstance } from '../sessions/engine.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import { MEMORY, requireInstance } from '../sandboxes/engine.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
 import type { VfsPath } from '../vfs/paths.ts';
 import type { VfsStat } from '../vfs/types.ts';
 import { VOLUME_CONTRACTS, type Volume } from '../vfs/volumes.ts';
+import type { WriteOperation, WriteOutcome } from '../workers/protocol/instance.ts';
 import { auditContextOf } from './audit-context.ts';
 import { compareVolume } from './compare-volume.ts';
 import { etagOf, writeConditionOf } from './conditions.ts';

@@ -9,7 +9,7 @@ import { type JobRunner, jobLine } from '../jobs/runner.ts';
 import { eachOf } from '../registry/each-of.ts';
 import type { InstanceSelection, JobResultRow, JobRow, NewJob, SelectedInstance } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
 import { auditContextOf } from './audit-context.ts';
 import { DryRunTally, type UnnamedRow } from './dry-run.ts';
 import { listFilterOf } from './list-filter.ts';

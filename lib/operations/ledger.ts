@@ -17,7 +17,7 @@ import type { LedgerFilter } from '../registry/ledger.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Segment } from '../registry/segments.ts';
 import type { LedgerLine } from '../registry/types.ts';
-import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
+import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
 import { auditContextOf } from './audit-context.ts';
 import type { ListPage } from './list-page.ts';
 import { eventOf } from './serializer.ts';

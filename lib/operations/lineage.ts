@@ -8,8 +8,8 @@ import type { Lineage, LineageNode } from '../contract/schema/copies.ts';
 import { parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { MEMORY } from '../sessions/engine.ts';
-import { type DrawerAccess, findFileAt } from '../sessions/file-locations.ts';
+import { MEMORY } from '../sandboxes/engine.ts';
+import { type DrawerAccess, findFileAt } from '../sandboxes/files/file-locations.ts';
 import type { RestingFile } from '../storage/drawer.ts';
 
 type Kind = LineageNode['kind'];

@@ -3,10 +3,10 @@ import type { Caller } from '../auth/caller.ts';
 import type { Config } from '../base/config.ts';
 import type { WakeTime } from '../contract/schema/tenants.ts';
 import type { Metrics, ResumeCounts } from '../health/metrics.ts';
-import type { InstancePool } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { InstancePool } from '../workers/protocol/instance.ts';
 
 /** Numbers alone: nothing of any tenant. */
 interface ServerHealth {

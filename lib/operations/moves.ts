@@ -19,8 +19,8 @@ import { LOSSES, lossesOf } from '../lifecycle/verb-plan.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { MEMORY, requireInstance } from '../sessions/engine.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import { MEMORY, requireInstance } from '../sandboxes/engine.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
 import { auditContextOf } from './audit-context.ts';
 import { createInstanceSerializer } from './serializer.ts';
 

@@ -22,7 +22,7 @@ import type {
 import type { InvitationRow } from '../registry/invitations.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
-import { ledgerEntry } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sandboxes/engine.ts';
 import { withActorName, withActorNames } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
 

@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { ledgerEntry } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sandboxes/engine.ts';
 import { auditContextOf } from './audit-context.ts';
 
 /**

@@ -15,10 +15,10 @@ import type {
 } from '../contract/schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import type * as Rows from '../registry/schedules.ts';
+import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
 import { armingFrom } from '../schedules/arming.ts';
 import type { Scheduler } from '../schedules/scheduler.ts';
 import { requireTiming } from '../schedules/timing.ts';
-import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { type DockedInstance, DockedPlans, findScheduled } from '../workbooks/docked.ts';
 import { withActorName, withActorNames } from './actor-names.ts';

@@ -10,8 +10,8 @@ import type { InstanceId } from '../base/ids.ts';
 import type { ParsedSecretInput, Secret } from '../contract/schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SecretKey, SecretRow } from '../registry/secrets.ts';
+import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
 import type { Secrets } from '../secrets/secrets.ts';
-import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
 import { withActorNames } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
 

@@ -10,7 +10,7 @@ import { isBlocking, STUCK_SECONDS } from '../lifecycle/words.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerLine, Thresholds } from '../registry/types.ts';
-import type { LiveStatus, Sessions } from '../sessions/sessions.ts';
+import type { LiveStatus, Sessions } from '../sandboxes/sandboxes.ts';
 
 export interface InstanceSerializer {
   /** `thresholds`: those of its tenant, when the caller has them already. */

@@ -6,7 +6,7 @@ import type { Settings } from '../contract/schema.ts';
 import { simulate, type WakeCosts } from '../ledger/simulator.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Thresholds } from '../registry/types.ts';
-import { ledgerEntry } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sandboxes/engine.ts';
 import { auditContextOf } from './audit-context.ts';
 
 export interface SettingsOperations {

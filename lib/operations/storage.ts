@@ -3,8 +3,8 @@ import type { Caller } from '../auth/caller.ts';
 import type { Storage, StorageCheckInput } from '../contract/schema/storage.ts';
 import type { StorageHealth } from '../health/storage-health.ts';
 import type { Registry } from '../registry/registry.ts';
-import { SCRUB_PACE } from '../sessions/scrub.ts';
-import type { ScrubPass } from '../sessions/scrub-progress.ts';
+import { SCRUB_PACE } from '../sandboxes/recovery/scrub.ts';
+import type { ScrubPass } from '../sandboxes/recovery/scrub-progress.ts';
 import { auditContextOf } from './audit-context.ts';
 import { type KeptLimits, keptSeries } from './kept-series.ts';
 

@@ -16,7 +16,7 @@ import { NO_QUOTAS, type QuotaLimits, type TenantRow } from '../registry/quotas.
 import type { Registry } from '../registry/registry.ts';
 import type { TenantForgetting } from '../registry/tenant-forgettings.ts';
 import type { Thresholds } from '../registry/types.ts';
-import { ledgerEntry } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sandboxes/engine.ts';
 import { auditContextOf } from './audit-context.ts';
 import { forgetPlan } from './forget-plan.ts';
 import type { ListPage } from './list-page.ts';

@@ -9,8 +9,8 @@ import type {
   SandboxTerminal,
   TerminalLineInput,
 } from '../contract/schema.ts';
-import { SHELL_COMMANDS } from '../instance/shell/commands/shell-commands.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import { SHELL_COMMANDS } from '../guest/guest.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
 import type { TerminalActor, TerminalReader, TerminalStatus } from '../terminals/terminal-types.ts';
 import type { Terminals } from '../terminals/terminals.ts';
 import { parseVfsPath } from '../vfs/paths.ts';

@@ -14,7 +14,7 @@ import {
 import type { UsageUpkeep } from '../health/usage-upkeep.ts';
 import { type LifeColumn, readLife } from '../ledger/life.ts';
 import type { Registry } from '../registry/registry.ts';
-import { requireInstance } from '../sessions/engine.ts';
+import { requireInstance } from '../sandboxes/engine.ts';
 import { unknownId } from './unknown-id.ts';
 import { instancePoints, type Steps, stepsOver, tenantPoints } from './usage-series.ts';
 

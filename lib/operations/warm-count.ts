@@ -1,6 +1,6 @@
 /** How many sandboxes are warm: the process paused in memory. Counted from what is in memory, not from the registry. */
 import type { Registry } from '../registry/registry.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
 
 /** Of these tenants (null: all). */
 export async function warmCount(

@@ -18,7 +18,7 @@ import type { OutgoingGuard } from '../outgoing/guard.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
 import type { DeliveryRow, WebhookPatch, WebhookRow } from '../registry/webhooks.ts';
-import { ledgerEntry } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sandboxes/engine.ts';
 import type { WebhookCourier } from '../webhooks/courier.ts';
 import { newWebhookSecret, OLD_SECRET_SECONDS } from '../webhooks/signature.ts';
 import { withActorName } from './actor-names.ts';

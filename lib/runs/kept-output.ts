@@ -3,7 +3,7 @@
  * of the run that ended longest ago goes first, then the oldest of what the writing run has. Knows nothing of rows.
  */
 import type { Config } from '../base/config.ts';
-import type { OutputChunk } from '../instance/instance.ts';
+import type { OutputChunk } from '../workers/protocol/instance.ts';
 import { OutputRing } from './output-ring.ts';
 
 type Limits = Pick<Config, 'runOutputBytes' | 'runOutputBytesPerTenant' | 'runOutputBytesTotal'>;

@@ -2,8 +2,8 @@
  * The newest output of one run. Offsets count the bytes of both streams together, from the first byte ever written, so
  * a reader can go on at an exact byte. Knows nothing of runs, limits of tenants or followers.
  */
-import { unfinishedEnd } from '../instance/byte-text.ts';
-import type { OutputChunk } from '../instance/instance.ts';
+import { unfinishedEnd } from '../workers/protocol/byte-text.ts';
+import type { OutputChunk } from '../workers/protocol/instance.ts';
 
 export interface RingPiece {
   stream: OutputChunk['stream'];

@@ -1,7 +1,8 @@
 /** What a run is to those who begin, list and read it. Types alone. */
-import type { CallAhead, EvalOutcome, ExecOutcome, OutputChunk } from '../instance/instance.ts';
+
 import type { RunEnding, RunLanguage, RunRow } from '../registry/runs.ts';
-import type { WakeReport } from '../sessions/sessions.ts';
+import type { WakeReport } from '../sandboxes/sandboxes.ts';
+import type { CallAhead, EvalOutcome, ExecOutcome, OutputChunk } from '../workers/protocol/instance.ts';
 import type { RingPiece } from './output-ring.ts';
 
 type RunState = 'queued' | 'running' | RunEnding;

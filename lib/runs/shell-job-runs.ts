@@ -5,17 +5,17 @@
 import { isWinterdockError, publicMessage } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
-import { textOfBytes } from '../instance/byte-text.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { AuditContext } from '../sandboxes/sandboxes.ts';
+import { textOfBytes } from '../workers/protocol/byte-text.ts';
 import {
   MOST_JOBS,
   type ShellJobAnswer,
   type ShellJobHost,
   type ShellJobRequest,
   type ShellJobStatus,
-} from '../instance/shell-jobs.ts';
-import type { StopSignal } from '../instance/stop-signals.ts';
-import type { Registry } from '../registry/registry.ts';
-import type { AuditContext } from '../sessions/sessions.ts';
+} from '../workers/protocol/shell-jobs.ts';
+import type { StopSignal } from '../workers/protocol/stop-signals.ts';
 import type { RunReader, RunRequest, RunStatus } from './run-types.ts';
 
 interface Job {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import type { Schedule } from '../contract/schema.ts';
-import { systemAudit } from '../sessions/engine.ts';
+import { systemAudit } from '../sandboxes/engine.ts';
 import { instanceId } from '../testing/plain-ids.ts';
 import { startServer, type TestServer } from '../testing/server.ts';
 import type { PlanComponent, PlanSchedule, PlanWorld, WorkbookPlan } from '../workbooks/types.ts';

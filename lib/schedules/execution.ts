@@ -6,7 +6,7 @@ import { isWinterdockError, messageOf, publicMessage } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { ScheduledOutcome, ScheduleRow } from '../registry/schedules.ts';
-import type { AuditContext, Sessions, WakeReport } from '../sessions/sessions.ts';
+import type { AuditContext, Sessions, WakeReport } from '../sandboxes/sandboxes.ts';
 import { EVENT_LOG_PATH, ROTATED_EVENT_LOG_PATH } from '../vfs/event-log-files.ts';
 import { eventEntry, MAX_EVENT_LOG_BYTES } from '../workbooks/event-log.ts';
 

@@ -20,9 +20,9 @@ import type {
   ScheduleRow,
   ScheduleRunRow,
 } from '../registry/schedules.ts';
-import { ledgerEntry } from '../sessions/engine.ts';
-import { longestCallMs } from '../sessions/longest-call.ts';
-import type { AuditContext } from '../sessions/sessions.ts';
+import { longestCallMs } from '../sandboxes/admission/longest-call.ts';
+import { ledgerEntry } from '../sandboxes/engine.ts';
+import type { AuditContext } from '../sandboxes/sandboxes.ts';
 import { armingAfter, type EndedRun } from './arming.ts';
 import { type Executed, execute, logFiring, type SandboxCalls } from './execution.ts';
 import type { ScheduleRoom } from './room.ts';

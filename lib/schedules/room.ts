@@ -9,11 +9,11 @@ import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
-import type { InstancePool } from '../instance/instance.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
 import { isBlocking } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { AuditContext, Sessions } from '../sessions/sessions.ts';
+import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { InstancePool } from '../workers/protocol/instance.ts';
 
 /** Share of the process slots that schedules leave to people. */
 const KEPT_SHARE = 0.1;

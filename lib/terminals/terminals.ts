@@ -10,14 +10,14 @@ import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '..
 import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import { waitForCall } from '../base/waiters.ts';
-import type { CallAhead, OutputChunk } from '../instance/instance.ts';
-import { missingDirectory } from '../instance/missing-directory.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunCallOutcome, RunStatus } from '../runs/run-types.ts';
 import type { Runs } from '../runs/runs.ts';
-import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
-import type { AuditContext, Sessions } from '../sessions/sessions.ts';
+import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
+import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { CallAhead, OutputChunk } from '../workers/protocol/instance.ts';
+import { missingDirectory } from '../workers/protocol/missing-directory.ts';
 import { type OpenTerminal, statusOf } from './open-terminal.ts';
 import type { TerminalActor, TerminalReader, TerminalStatus, TypedLine } from './terminal-types.ts';
 import { Transcript } from './transcript.ts';

@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { buildWalls } from '../instance/processes/walls/walls.ts';
+import { buildWalls } from '../workers/walls/walls.ts';
 import type { Played, ToPlay } from './fallen.ts';
 
 const [dataFolder = '', cacheFolder = ''] = process.argv.slice(2);

@@ -11,8 +11,8 @@ import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { BlockingFault } from '../lifecycle/ways-out.ts';
 import { instance } from '../registry/testing/fixtures.ts';
-import { ledgerEntry, livePath, systemAudit } from '../sessions/engine.ts';
-import { fileRecord } from '../sessions/file-verification.ts';
+import { ledgerEntry, livePath, systemAudit } from '../sandboxes/engine.ts';
+import { fileRecord } from '../sandboxes/files/file-verification.ts';
 import { stampOf } from '../storage/files.ts';
 import { instanceId } from './plain-ids.ts';
 

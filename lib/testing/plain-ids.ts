@@ -4,7 +4,7 @@
  */
 import { type InstanceId, parseInstanceId } from '../base/ids.ts';
 import type { Host } from '../host/host.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Sessions } from '../sandboxes/sandboxes.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
 
 /** A value whose ids may be plain texts. */

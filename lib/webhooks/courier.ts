@@ -10,7 +10,7 @@ import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry, LedgerLine } from '../registry/types.ts';
 import type { DeliveryRow, NewDelivery, WebhookRow } from '../registry/webhooks.ts';
-import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
+import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
 import { type AttemptParts, attemptDelivery, PING } from './attempt.ts';
 import { isWanted } from './filter.ts';
 import { downPauseMs, givenUp, healthAfter, isDown, LONGEST_PAUSE_MS, nextAttemptMs, stateAfter } from './retries.ts';

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Registry } from '../../lib/registry/registry.ts';
 import type { NewSchedule } from '../../lib/registry/schedules.ts';
 import { openSqliteRegistry } from '../../lib/registry/sqlite/open.ts';
-import { ledgerEntry, systemAudit } from '../../lib/sessions/engine.ts';
+import { ledgerEntry, systemAudit } from '../../lib/sandboxes/engine.ts';
 import { instanceId } from '../../lib/testing/plain-ids.ts';
 import { createCrowd, loopFor, workThrough } from './crowd.ts';
 import { must } from './measure.ts';

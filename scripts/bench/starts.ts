@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { startWorker, type WorkerOptions } from '../../lib/instance/processes/process.ts';
+import { startWorker, type WorkerOptions } from '../../lib/workers/process.ts';
 import { ensureWorkerBundle } from '../build.ts';
 import { cpuOf, killChild, startBareChild } from './processes.ts';
 import { figureOf, type PartResult, seriesOf } from './result.ts';

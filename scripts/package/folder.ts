@@ -26,7 +26,7 @@ function computedNames(): string[] {
     ...(bundle === null ? [] : [bundle, join(BUNDLES, BUNDLE_LIST)]),
     'db/migrations',
     'examples',
-    'lib/instance/javascript/guest',
+    'lib/guest/javascript/guest',
     ...GUEST_PACKAGES.map((name) => `node_modules/${name}`),
     'node_modules/just-bash/dist/bundle/chunks',
     'node_modules/just-bash/vendor',

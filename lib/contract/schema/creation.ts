@@ -3,7 +3,7 @@
  * names of its idle time. Safe for the browser.
  */
 import { z } from 'zod';
-import { OFFERED_POLICIES, whyNotOffered } from '../../instance/policies.ts';
+import { OFFERED_POLICIES, whyNotOffered } from '../../workers/protocol/policies.ts';
 import { slugSchema } from './ids.ts';
 
 const NAME_LENGTH = 63;

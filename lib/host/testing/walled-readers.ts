@@ -3,9 +3,9 @@
  * after the other. Arguments: the data folder, the file.
  */
 
-import { findHelperWalls } from '../../instance/processes/walls/helper-walls.ts';
 import { createReaders } from '../../vfs/readers.ts';
 import type { Readers } from '../../vfs/types.ts';
+import { findHelperWalls } from '../../workers/walls/helper-walls.ts';
 
 const QUERY_TIMEOUT_MS = 120_000;
 const MAX_FILE_BYTES = 1024 * 1024;

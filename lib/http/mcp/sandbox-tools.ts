@@ -5,7 +5,7 @@ import { WinterdockError } from '../../base/errors.ts';
 import { componentCallSchema } from '../../contract/schema/component-calls.ts';
 import { restoreSchema, snapshotsQuerySchema, takeSnapshotSchema } from '../../contract/schema/copies.ts';
 import { createSchema, type Instance, instanceIdSchema, slugSchema, verbBodySchema } from '../../contract/schema.ts';
-import type { WorkbookProgress } from '../../sessions/workbook-call.ts';
+import type { WorkbookProgress } from '../../sandboxes/workbook-call.ts';
 import { cutInMiddle, fitting, fittingPage, type McpTool, mcpTool, READ_HINTS } from './tool.ts';
 
 export const sandboxId = instanceIdSchema.describe('The id of the sandbox.');

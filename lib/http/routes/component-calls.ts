@@ -7,7 +7,7 @@ import {
   workflowCallSchema,
 } from '../../contract/schema.ts';
 import { componentAnswer, logAnswer } from '../../operations/component-calls.ts';
-import type { WorkbookCallOptions } from '../../sessions/workbook-call.ts';
+import type { WorkbookCallOptions } from '../../sandboxes/workbook-call.ts';
 import { json } from '../answer.ts';
 import { acceptsEvents, callAsStream } from '../call-stream.ts';
 import { customRoute, type Route } from '../route.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { FakeClock } from '../../base/clock.ts';
 import type { Event, Instance, LineCompletion, SandboxRun, SandboxTerminal } from '../../contract/schema.ts';
-import { getCommandNames } from '../../instance/shell/bash.ts';
-import { SHELL_COMMANDS } from '../../instance/shell/commands/shell-commands.ts';
+import { SHELL_COMMANDS } from '../../guest/guest.ts';
+import { getCommandNames } from '../../guest/shell/bash.ts';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer & { clock: FakeClock };

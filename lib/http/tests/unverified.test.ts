@@ -1,7 +1,7 @@
 /** Egress of a sandbox whose file has no hash yet. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../client/client.ts';
-import { HASHED_AT_FILING_BYTES } from '../../sessions/filed-hash.ts';
+import { HASHED_AT_FILING_BYTES } from '../../sandboxes/files/filed-hash.ts';
 import { type BundleServer, startBundleServer } from '../../testing/bundle-server.ts';
 import { TEST_KEY } from '../../testing/server.ts';
 

@@ -9,7 +9,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { UploadStream } from '../../operations/streams.ts';
-import { PREFETCH_SECONDS } from '../../sessions/prefetch.ts';
+import { PREFETCH_SECONDS } from '../../sandboxes/files/prefetch.ts';
 import type { PlainHost } from '../plain-ids.ts';
 import { openHost, type Stage, textIn } from './stage.ts';
 

@@ -10,7 +10,7 @@ import { readConfig } from '../../base/config.ts';
 import { createLogger } from '../../base/log.ts';
 import { createHost } from '../../host/host.ts';
 import type { State } from '../../lifecycle/states.ts';
-import type { AuditContext } from '../../sessions/sessions.ts';
+import type { AuditContext } from '../../sandboxes/sandboxes.ts';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';
 import { type PlainHost, plainHost } from '../plain-ids.ts';
 import { sharedReaders } from '../shared-readers.ts';

@@ -1,0 +1,188 @@
+/**
+ * What every part of the sessions shares: the engine with its collaborators, ledger entries, paths. Holds no policy.
+ */
+import { join } from 'node:path';
+import type { Mutex } from 'async-mutex';
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
+import type { Logger } from '../base/log.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
+import type { Drawers } from '../storage/drawer.ts';
+import type { Readers } from '../vfs/types.ts';
+import type { CpuGroups } from '../workers/cpu-groups.ts';
+import type { Claim, InstancePool, InstanceProcess } from '../workers/protocol/instance.ts';
+import type { Failpoint } from './recovery/failpoints.ts';
+import type { Runtimes } from './runtimes.ts';
+import type { AuditContext } from './sandboxes.ts';
+
+export const MEMORY = ':memory:';
+
+export interface AdmissionOptions {
+  /** The tenant: owners take turns. */
+  owner: string;
+  /** False: it comes behind all others, nothing is suspended for it; without room it is refused. Default: true. */
+  makesRoom?: boolean;
+  /** The longest wait, in milliseconds; at most the server's own limit. */
+  maxWaitMs?: number;
+  /** Ends the wait: the caller is gone. */
+  signal?: AbortSignal;
+}
+
+export interface Admitted {
+  claim: Claim;
+  /** Milliseconds in the queue, with what suspending others took. */
+  waitMs: number;
+  /** Milliseconds until a worker had started; 0 when one was in waiting. */
+  startMs: number;
+}
+
+/** Is told how long a wake waited for its place and its worker, and whether it got them. */
+export type WaitListener = (waitMs: number, isAdmitted: boolean) => void;
+
+/** Gives wakes their place, its memory and a started worker, in turn. */
+export interface Admission {
+  /** Wakes that wait. */
+  readonly waiting: number;
+  onWaited(listener: WaitListener): void;
+  /** Throws `capacity` when one more wake would have to wait longer than it may. */
+  requirePatience(options: Pick<AdmissionOptions, 'maxWaitMs'>): void;
+  /**
+   * Waits for room and a started worker. Throws `capacity` when there was none in time, when nothing that runs may be
+   * suspended, and when the server stops; then nothing is claimed.
+   */
+  claim(options: AdmissionOptions): Promise<Admitted>;
+  /** Keeps as many workers started as demand suggests; called every tick. */
+  followDemand(): Promise<void>;
+}
+
+/** The processor time that tenants may take. */
+export interface CpuBudget {
+  /** Whether `require` may throw: false as long as no tenant has used up its quota. */
+  readonly mayRefuse: boolean;
+  /** Throws `quota_exceeded` when the tenant has used up its processor time of the day. */
+  require(tenant: string): Promise<void>;
+  /**
+   * Counts what a process takes from now on as the sandbox's and its tenant's: what it took before, its start, is not.
+   */
+  account(row: Pick<InstanceRow, 'id' | 'tenant'>, process: InstanceProcess): void;
+}
+
+export interface Engine {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly pool: InstancePool;
+  readonly readers: Readers;
+  /** Where files rest. A sandbox that was never resumed is read from the drawer of snapshots or blueprints. */
+  readonly drawers: Drawers;
+  readonly runtimes: Runtimes;
+  /** Called at each failpoint. For fault injection in tests only. */
+  readonly failpoint: (step: Failpoint) => void;
+  /**
+   * Whether the registry is the one that was signed last. When it is not, a newer one may name files that this one does
+   * not know, so no file counts as an orphan.
+   */
+  readonly registryIsWhole: () => boolean;
+  readonly admission: Admission;
+  readonly cpuBudget: CpuBudget;
+  /** Control groups for what gives way; null where there are none: then priorities share the processors. */
+  readonly cpuGroups: Pick<CpuGroups, 'enter' | 'leave' | 'left'> | null;
+  /** Locked while sandboxes are suspended to make room for one more process. */
+  readonly roomMutex: Mutex;
+  /** Schedules the background check of a file that was just filed. */
+  readonly scheduleCheck: (id: InstanceId, generation: number) => void;
+  /** Runs the background check of a filed file now, once, as somebody waits for its hash. */
+  readonly hurryCheck: (id: InstanceId, generation: number) => void;
+  /** Watches a process that serves a sandbox: settles the sandbox when the process ends by itself. */
+  readonly watchProcess: (id: InstanceId, process: InstanceProcess) => void;
+  /**
+   * Sandboxes whose failed operation could neither be rolled back nor recorded. Each round of the ladder tries to
+   * settle them.
+   */
+  readonly interrupted: Set<InstanceId>;
+  /** Aborted when the server stops: no wake begins any more, and a wake under way is rolled back. */
+  readonly stop: AbortSignal;
+}
+
+/** The refusal of a wake while the server stops. */
+export function serverStopping(): WinterdockError {
+  return new WinterdockError('capacity', 'The server is stopping.', { retryAfterSeconds: 5 });
+}
+
+/** The audit context of what the engine does by itself. */
+export function systemAudit(trigger: AuditContext['trigger'], via: AuditContext['via'] = 'system'): AuditContext {
+  return { trigger, actor: via === 'ticker' ? 'ticker' : 'system', via, requestId: null, address: null, reason: null };
+}
+
+/** The live drawer's path of a sandbox, relative to the data folder. */
+export function livePath(id: InstanceId): string {
+  return `live/${id}/vfs.sqlite`;
+}
+
+/** The absolute path of a path that a row names. */
+export function absolutePath(engine: { config: Pick<Config, 'dataFolder'> }, relative: string): string {
+  return join(engine.config.dataFolder, relative);
+}
+
+export function now(engine: Engine): number {
+  return epochSeconds(engine.clock);
+}
+
+/** Milliseconds since `started` (of `performance.now()`), to the hundredth. */
+export function elapsedMs(started: number): number {
+  return Math.round((performance.now() - started) * 100) / 100;
+}
+
+/** A ledger entry, about a sandbox or about none. Every entry of the engine and of the API is made here. */
+export function ledgerEntry(
+  engine: Pick<Engine, 'clock'>,
+  row: Pick<InstanceRow, 'id' | 'tenant'> | null,
+  audit: AuditContext,
+  type: string,
+  extra: Partial<LedgerEntry> = {},
+): LedgerEntry {
+  return {
+    timeMs: engine.clock.now(),
+    instance: row?.id ?? null,
+    tenant: row?.tenant ?? null,
+    type,
+    from: null,
+    to: null,
+    trigger: audit.trigger,
+    actor: audit.actor,
+    via: audit.via,
+    source: null,
+    tookMs: null,
+    reason: audit.reason,
+    error: null,
+    requestId: audit.requestId,
+    address: audit.address,
+    ...extra,
+  };
+}
+
+/** The row of a sandbox that is not deleted. Throws `not_found` or `gone`. */
+export async function requireInstance(engine: Pick<Engine, 'registry'>, id: InstanceId): Promise<InstanceRow> {
+  const row = await engine.registry.instances.get(id);
+  if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
+  if (row.state === 'deleted') {
+    throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`, { hint: 'Its id is never used again.' });
+  }
+  return row;
+}
+
+/**
+ * Runs the rollback of a failed operation. When the rollback fails too, the sandbox is remembered and settled later.
+ */
+export async function runRollback(engine: Engine, id: InstanceId, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    engine.interrupted.add(id);
+    throw error;
+  }
+}

@@ -1,0 +1,300 @@
+/** Builds the sessions: one interface for every verb, call and read, each under the locks that it needs. */
+import { join } from 'node:path';
+import { Mutex } from 'async-mutex';
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { makeFolderNow } from '../base/effects.ts';
+import { messageOf, WinterdockError } from '../base/errors.ts';
+import type { InstanceId } from '../base/ids.ts';
+import type { Logger } from '../base/log.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
+import type { Drawers } from '../storage/drawer.ts';
+import { endRemovals } from '../storage/landing.ts';
+import { closeToRest, openLive } from '../vfs/open.ts';
+import type { Readers } from '../vfs/types.ts';
+import type { CpuGroups } from '../workers/cpu-groups.ts';
+import type { InstancePool } from '../workers/protocol/instance.ts';
+import { WakeAdmission } from './admission/admission.ts';
+import { CpuAccounts } from './admission/cpu-accounts.ts';
+import { CpuFairness } from './admission/cpu-fairness.ts';
+import { RetryDelays } from './admission/retry-delays.ts';
+import { Attachments } from './attachments.ts';
+import { evaluateInSandbox, exec, requireCallable, write } from './calls.ts';
+import { correctFutureActivity } from './clock-jumps.ts';
+import { callWorkbook } from './component-calls.ts';
+import { ComponentRecords } from './component-records.ts';
+import { ComponentRequests } from './component-requests.ts';
+import { type Engine, livePath, now, requireInstance } from './engine.ts';
+import { CopyQueue } from './files/copy-queue.ts';
+import { PREFETCH_SECONDS, type PrefetchDeadlines, prefetch } from './files/prefetch.ts';
+import { copyRaw } from './files/raw-copy.ts';
+import { copyOut, Expansions, type ReadContext, read } from './files/reading.ts';
+import { withStorageErrors } from './files/storage-errors.ts';
+import { archive } from './moves/archive.ts';
+import { removeSandbox } from './moves/delete.ts';
+import { freeze } from './moves/freeze.ts';
+import { executePlan } from './moves/plan.ts';
+import { restore } from './moves/restore.ts';
+import { suspendAll } from './moves/shutdown.ts';
+import { suspend } from './moves/suspend.ts';
+import { forgetChangedThresholds, pauseNow } from './moves/thermal.ts';
+import { flushActivity, type LadderRound, runLadderRound } from './moves/ticker.ts';
+import { wake } from './moves/wake.ts';
+import { BackgroundChecks } from './recovery/background-checks.ts';
+import type { Failpoint } from './recovery/failpoints.ts';
+import { LostFileCheck } from './recovery/lost-files.ts';
+import { searchDrawers } from './recovery/orphan-search.ts';
+import { watchProcess } from './recovery/process-watch.ts';
+import { reconcile, settleInterrupted } from './recovery/reconcile.ts';
+import { SCRUB_PACE, type ScrubPace, scrubForever } from './recovery/scrub.ts';
+import { Runtimes, type SandboxRuntime } from './runtimes.ts';
+import type { LiveStatus, ResumeResult, Sessions } from './sandboxes.ts';
+
+export interface SessionsOptions {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+  pool: InstancePool;
+  readers: Readers;
+  drawers: Drawers;
+  /** Control groups for what gives way. Default: none. */
+  cpuGroups?: CpuGroups | null;
+  /** Called at each failpoint, for fault injection. */
+  failpoint?: (step: Failpoint) => void;
+  /** Whether the registry is the one that was signed; default: yes. */
+  registryIsWhole?: () => boolean;
+  /** The pace of the scrubber; for tests. */
+  scrub?: Partial<ScrubPace>;
+}
+
+/** How long a stop hashes filed files, in milliseconds, at most what is left of the drain time. */
+const HASH_AT_STOP_MS = 2000;
+
+/** Makes the sessions and the folders that they need. `reconcile` has to run before anything else. */
+export function createSessions(options: SessionsOptions): Sessions {
+  const { config, log, readers, registry } = options;
+  // The listings of archived sandboxes lie in `archive/`, wherever their files are.
+  for (const folder of ['live', 'archive', 'expanded', 'orphans']) {
+    makeFolderNow(join(config.dataFolder, folder));
+  }
+  const checks = new BackgroundChecks();
+  const prefetched: PrefetchDeadlines = new Map();
+  const retryDelays = new RetryDelays();
+  const lostFiles = new LostFileCheck();
+  const reading: ReadContext = {
+    copyQueue: new CopyQueue(),
+    expansions: new Expansions(config.dataFolder),
+    emptyFile: join(config.dataFolder, 'expanded', 'empty.sqlite'),
+  };
+  const stopping = new AbortController();
+  const operationListeners = new Set<(id: InstanceId) => void>();
+  const engine: Engine = {
+    ...options,
+    runtimes: new Runtimes((id) => {
+      for (const listener of operationListeners) listener(id);
+    }),
+    admission: new WakeAdmission(() => engine),
+    cpuGroups: options.cpuGroups ?? null,
+    get cpuBudget() {
+      return cpuAccounts;
+    },
+    roomMutex: new Mutex(),
+    failpoint: options.failpoint ?? (() => {}),
+    registryIsWhole: options.registryIsWhole ?? (() => true),
+    scheduleCheck: (id, generation) => checks.schedule(engine, id, generation),
+    hurryCheck: (id, generation) => checks.hurry(engine, id, generation),
+    watchProcess: (id, process) => watchProcess(engine, id, process),
+    interrupted: new Set(),
+    stop: stopping.signal,
+  };
+  const { runtimes } = engine;
+  const stopForgetting = forgetChangedThresholds(engine);
+  const components = { requests: new ComponentRequests(engine), records: new ComponentRecords(() => engine) };
+  const attachments = new Attachments(runtimes);
+  const cpuFairness = new CpuFairness(engine);
+  const cpuAccounts = new CpuAccounts(engine);
+  const locked = <T>(id: InstanceId, work: (runtime: SandboxRuntime) => Promise<T>): Promise<T> =>
+    runtimes.use(id, (runtime) => runtime.verbs.runExclusive(() => work(runtime)));
+
+  let round: Promise<LadderRound> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let orphanSearch: Promise<unknown> = Promise.resolve();
+  let scrubbing: Promise<void> = Promise.resolve();
+  let stopped: Promise<void> | null = null;
+
+  const tick = (): Promise<LadderRound> => {
+    attachments.expire(now(engine));
+    round ??= runLadderRound(engine, prefetched, retryDelays, lostFiles)
+      // After the round, which notes the sizes of files. What could not be saved stays for the next one.
+      .finally(() => cpuAccounts.save().catch((error) => log.warn({ error: messageOf(error) }, 'usage was not saved')))
+      .finally(() => {
+        round = null;
+      });
+    return round;
+  };
+  const schedule = () => {
+    if (engine.stop.aborted) return;
+    timer = setTimeout(() => {
+      tick()
+        .catch((error) => log.error({ error: messageOf(error) }, 'tick'))
+        .finally(schedule);
+    }, config.tickMs);
+  };
+  const resume: Sessions['resume'] = (id, audit, { policy, force, makesRoom = true } = {}) =>
+    locked(id, async (runtime): Promise<ResumeResult> => {
+      const woke = await wake(engine, runtime, audit, {
+        revives: true,
+        makesRoom,
+        ...(policy === undefined ? {} : { policy }),
+        ...(force === undefined ? {} : { force }),
+      });
+      runtime.markUsed(now(engine));
+      runtime.isPauseWanted = false;
+      prefetched.delete(id);
+      return {
+        path: woke.source === null ? 'warm' : 'cold',
+        source: woke.source,
+        vfsPath: woke.row.vfsPath ?? livePath(id),
+        tookMs: woke.tookMs,
+        row: woke.row,
+      };
+    });
+
+  return withStorageErrors({
+    resume,
+    pause: (id, audit) => runtimes.use(id, (runtime) => pauseNow(engine, runtime, audit)),
+    prefetch: (id, audit) => locked(id, (runtime) => prefetch(engine, prefetched, runtime, audit)),
+    suspend: (id, audit, { force = false } = {}) => locked(id, (runtime) => suspend(engine, runtime, audit, force)),
+    freeze: (id, audit, { force = false } = {}) => locked(id, (runtime) => freeze(engine, runtime, audit, force)),
+    archive: (id, audit, { force = false } = {}) => locked(id, (runtime) => archive(engine, runtime, audit, force)),
+    delete: (id, audit) => locked(id, async (runtime) => void (await removeSandbox(engine, runtime, audit))),
+    runPlan: (id, to, audit, options = {}) => locked(id, (runtime) => executePlan(engine, runtime, to, audit, options)),
+    settle: (id, audit) =>
+      runtimes.use(id, async (runtime) => {
+        if (runtime.verbs.isLocked()) throw operationUnderWay(id);
+        return runtime.verbs.runExclusive(async () => {
+          const row = await requireInstance(engine, id);
+          if (row.pending === null) return row;
+          await settleInterrupted(engine, runtime, row, audit);
+          return (await registry.instances.get(id)) ?? row;
+        });
+      }),
+    revive: async (id, audit, options = {}) => (await resume(id, audit, options)).row,
+    exec: (id, request, audit, callOptions) =>
+      runtimes.use(id, (runtime) => exec(engine, runtime, request, audit, callOptions)),
+    eval: (id, request, audit, callOptions) =>
+      runtimes.use(id, (runtime) => evaluateInSandbox(engine, runtime, request, audit, callOptions)),
+    requireCallable: (id, capability, audit) =>
+      runtimes.use(id, (runtime) => requireCallable(engine, runtime, capability, audit)),
+    callWorkbook: (id, call, audit, callOptions) =>
+      runtimes.use(id, (runtime) => callWorkbook(engine, components, runtime, call, audit, callOptions)),
+    write: (id, operation, audit) => runtimes.use(id, (runtime) => write(engine, runtime, operation, audit)),
+    read: (id, request) => runtimes.use(id, (runtime) => read(engine, reading, runtime, request)),
+    copyOut: (id, path, options) => runtimes.use(id, (runtime) => copyOut(engine, reading, runtime, path, options)),
+    restore: (id, snapshot, audit) => locked(id, (runtime) => restore(engine, prefetched, runtime, snapshot, audit)),
+    copyRaw: (id, folder) => runtimes.use(id, (runtime) => copyRaw(engine, runtime, folder)),
+    async attach(id, attachment) {
+      const { state } = await requireInstance(engine, id);
+      if (state === 'archived') {
+        throw new WinterdockError('archived', `The sandbox "${id}" is archived; a terminal does not revive it.`, {
+          hint: 'Revive it first.',
+        });
+      }
+      attachments.hold(id, attachment, now(engine));
+    },
+    detach: (id, attachment) => attachments.release(id, attachment, now(engine)),
+    live: (row) => statusOf(runtimes.peek(row.id), row),
+    get attachedIds() {
+      return runtimes.values().flatMap(({ id, attached }) => (attached > 0 ? [id] : []));
+    },
+    get warmIds() {
+      return runtimes.values().flatMap(({ id, warmSince }) => (warmSince === null ? [] : [id]));
+    },
+    get wakesWaiting() {
+      return engine.admission.waiting;
+    },
+    onWakeWaited: (listener) => engine.admission.onWaited(listener),
+    onOperationChange(listener) {
+      operationListeners.add(listener);
+      return () => operationListeners.delete(listener);
+    },
+    get totalsByTenant() {
+      return cpuAccounts.totals;
+    },
+    get memoryByTenant() {
+      return cpuAccounts.memory;
+    },
+    get callsRunning() {
+      return runtimes.values().reduce((sum, runtime) => sum + runtime.calls, 0);
+    },
+    async reconcile() {
+      await reading.expansions.start();
+      closeToRest(
+        openLive(reading.emptyFile, {
+          maxBytes: config.maxSandboxBytes,
+          maxFileBytes: config.maxFileBytes,
+          mustExist: false,
+        }),
+      );
+      await correctFutureActivity(engine);
+      const reconciled = await reconcile(engine);
+      for (const id of reconciled.prefetched) prefetched.set(id, now(engine) + PREFETCH_SECONDS);
+      return reconciled;
+    },
+    tick,
+    start() {
+      if (timer !== null) return;
+      schedule();
+      cpuFairness.start();
+      cpuAccounts.start();
+      scrubbing = scrubForever(engine, engine.stop, { ...SCRUB_PACE, ...options.scrub });
+      orphanSearch = searchDrawers(engine).catch((error) => log.error({ error: messageOf(error) }, 'orphan search'));
+    },
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  });
+
+  async function stop(): Promise<void> {
+    stopping.abort();
+    if (timer !== null) clearTimeout(timer);
+    cpuFairness.stop();
+    // A suspension would wait for copies.
+    reading.copyQueue.stop();
+    await readers.breakOffCopies();
+    await Promise.allSettled([round, orphanSearch, scrubbing, checks.pause()]);
+    // On a full disk the idle clocks stay where they were; active sandboxes are suspended all the same.
+    await flushActivity(engine).catch((error) => log.error({ error: messageOf(error) }, 'activity at stop'));
+    const drainUntil = performance.now() + config.drainMs;
+    await suspendAll(engine, drainUntil);
+    await components.records.flush();
+    await checks.finish(engine, Math.min(drainUntil, performance.now() + HASH_AT_STOP_MS));
+    await reading.expansions.stop();
+    await endRemovals();
+    await cpuAccounts.stop().catch((error) => log.error({ error: messageOf(error) }, 'usage at stop'));
+    stopForgetting();
+  }
+}
+
+/** What is in memory about a sandbox, as callers see it. */
+function statusOf(runtime: SandboxRuntime | undefined, row: InstanceRow): LiveStatus {
+  const warmSince = row.state === 'active' ? (runtime?.warmSince ?? null) : null;
+  return {
+    thermal: row.state !== 'active' ? 'cold' : warmSince === null ? 'hot' : 'warm',
+    warmSince,
+    updated: Math.max(row.updated, runtime?.activity ?? 0),
+    attached: runtime?.attached ?? 0,
+    calls: runtime?.calls ?? 0,
+    pending: runtime?.pendingOn(row) ?? row.pending?.verb ?? null,
+    isLocked: runtime?.verbs.isLocked() ?? false,
+  };
+}
+
+function operationUnderWay(id: InstanceId): WinterdockError {
+  return new WinterdockError('conflict', `An operation on the sandbox "${id}" is still under way.`, {
+    hint: 'Wait until it ends. If it never does, restart the server: a start settles it.',
+  });
+}

@@ -1,0 +1,182 @@
+/** The verification of a file at rest whose stat differs from the record. */
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { openAtRest } from '../../vfs/open.ts';
+import { type Dock, liveFile, REQUEST, startDock } from '../testing/dock.ts';
+import { stage } from '../testing/stage.ts';
+
+const at = stage();
+
+/** A copy of the data folder with other inodes and times, and an engine on it. */
+async function dockOnCopy(change: (registry: Database.Database) => void = () => {}): Promise<Dock> {
+  const dataFolder = `${at.folder}-copy`;
+  cpSync(at.folder, dataFolder, { recursive: true });
+  const registry = new Database(join(dataFolder, 'registry.sqlite'));
+  change(registry);
+  registry.close();
+  const dock = await startDock({ dataFolder });
+  onTestFinished(async () => {
+    await dock.stop();
+    rmSync(dataFolder, { recursive: true });
+  });
+  return dock;
+}
+
+const fileOf = async (dock: Dock, id: string) => (await dock.registry.instances.get(id))?.file;
+
+/** Twelve sandboxes of several kinds in all drawers. Returns those that have files. */
+async function fill(): Promise<string[]> {
+  const { dock } = at;
+  const ids: string[] = [];
+  for (const kind of ['one', 'two']) {
+    for (const state of ['active', 'suspended', 'frozen', 'archived'] as const) {
+      const id = `${kind}-${state}`;
+      await dock.create(id, { tenant: kind });
+      await dock.put(id, '/x', `work of ${id}`);
+      ids.push(id);
+      if (state === 'active') continue;
+      await dock.sessions.suspend(id, REQUEST);
+      if (state !== 'suspended') await dock.sessions.freeze(id, REQUEST);
+      if (state === 'archived') await dock.sessions.archive(id, REQUEST);
+    }
+  }
+  await dock.create('never');
+  return ids;
+}
+
+test.each([
+  ['its stop had hashed everything', () => {}],
+  [
+    'nothing had been hashed',
+    (registry: Database.Database) =>
+      registry.exec(
+        "UPDATE instances SET file = json_set(file, '$.sha256', NULL, '$.quickCheck', NULL) WHERE state <> 'archived'",
+      ),
+  ],
+] as const)(
+  'a plain copy of a stopped data folder boots, and every sandbox wakes, when %s',
+  { timeout: 120_000 },
+  async (_, change) => {
+    const ids = await fill();
+    await at.dock.stop();
+    const dock = await dockOnCopy(change);
+    for (const id of ids) {
+      expect(await dock.get(id, '/x'), id).toBe(`work of ${id}`);
+      await dock.sessions.resume(id, REQUEST);
+      expect(await dock.run(id, 'cat x'), id).toBe(`work of ${id}`);
+    }
+    expect(await dock.run('never', 'ls')).toBe('');
+    expect(readdirSync(join(dock.config.dataFolder, 'orphans'))).toEqual([]);
+  },
+);
+
+test('a stop hashes the files that it files', async () => {
+  for (const id of ['a', 'b']) {
+    await at.dock.create(id);
+    await at.dock.put(id, '/x', `work of ${id}`);
+  }
+  await at.dock.sessions.suspend('a', REQUEST);
+  await at.restart();
+  for (const id of ['a', 'b']) {
+    expect(await fileOf(at.dock, id)).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  }
+});
+
+test.each(['suspended', 'frozen'] as const)(
+  'two fresh %s files of equal header, size and age that were exchanged between two tenants are both refused',
+  async (state) => {
+    const files = { a: '', b: '' };
+    for (const id of ['a', 'b'] as const) {
+      await at.dock.create(id, { tenant: id });
+      await at.dock.sessions.runPlan(id, 'suspended', REQUEST);
+      if (state === 'frozen') await at.dock.sessions.freeze(id, REQUEST);
+      files[id] = state === 'frozen' ? at.cold(id) : liveFile(at.dock, id);
+    }
+    expect(statSync(files.a).size).toBe(statSync(files.b).size);
+    expect(readFileSync(files.a).subarray(0, 100).equals(readFileSync(files.b).subarray(0, 100))).toBe(true);
+    const registry = new Database(at.dock.config.registryPath);
+    registry.exec(
+      `UPDATE instances SET file = json_set(file, '$.mtimeNs', '1000000000000000000', '$.sha256', NULL, '$.quickCheck', NULL)`,
+    );
+    registry.close();
+    renameSync(files.a, `${files.a}.other`);
+    renameSync(files.b, files.a);
+    renameSync(`${files.a}.other`, files.b);
+    for (const id of ['a', 'b'] as const) {
+      utimesSync(files[id], 1e9, 1e9);
+      expect(await fileOf(at.dock, id)).toMatchObject({
+        sha256: null,
+        identity: expect.stringMatching(/^[0-9a-f]{32}$/),
+      });
+      await expect(at.dock.sessions.resume(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+      expect(await at.dock.registry.instances.get(id)).toMatchObject({ state, fault: 'corrupt' });
+      // Force is for a repaired file, not for another sandbox's.
+      await expect(at.dock.sessions.resume(id, REQUEST, { force: true })).rejects.toMatchObject({ code: 'corrupt' });
+    }
+    renameSync(files.a, `${files.a}.other`);
+    renameSync(files.b, files.a);
+    renameSync(`${files.a}.other`, files.b);
+    for (const id of ['a', 'b'] as const) {
+      await at.dock.sessions.resume(id, REQUEST, { force: true });
+      expect((await at.dock.registry.instances.get(id))?.fault).toBeNull();
+    }
+  },
+);
+
+test('archived files that were swapped right after they were packed are neither read nor revived', async () => {
+  for (const id of ['a', 'b']) {
+    await at.dock.create(id, { tenant: id });
+    await at.dock.put(id, '/x', `work of ${id}`);
+    await at.dock.sessions.archive(id, REQUEST);
+    expect(await fileOf(at.dock, id)).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  }
+  const packed = (id: string) => join(at.folder, 'archive', `${id}.sqlite.zst`);
+  const exchange = () => {
+    for (const name of [packed, (id: string) => join(at.folder, 'archive', `${id}.json`)]) {
+      renameSync(name('a'), name('c'));
+      renameSync(name('b'), name('a'));
+      renameSync(name('c'), name('b'));
+    }
+  };
+  exchange();
+  for (const id of ['a', 'b']) {
+    await expect(at.dock.get(id, '/x')).rejects.toMatchObject({ code: 'corrupt' });
+    const listed = at.dock.sessions.read(id, { op: 'list', volume: 'workspace', limit: 10 });
+    await expect(listed).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(at.dock.sessions.revive(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(at.dock.get(id, '/x')).rejects.toMatchObject({ code: 'corrupt' });
+  }
+  exchange();
+  for (const id of ['a', 'b']) {
+    expect(await at.dock.get(id, '/x')).toBe(`work of ${id}`);
+    await at.dock.sessions.revive(id, REQUEST, { force: true });
+    expect(await at.dock.run(id, 'cat x')).toBe(`work of ${id}`);
+  }
+});
+
+test('clones of one file have their own identities once they have run, and a file of an older version gets one', async () => {
+  await at.dock.create('origin');
+  await at.dock.put('origin', '/x', 'kept');
+  await at.dock.sessions.suspend('origin', REQUEST);
+  mkdirSync(join(at.folder, 'staging'), { recursive: true });
+  const origin = (await fileOf(at.dock, 'origin'))?.identity;
+  const seen = new Set([origin]);
+  for (const id of ['one', 'two']) {
+    const copy = join(at.folder, 'staging', `${id}.sqlite`);
+    await at.dock.sessions.copyOut('origin', copy, { volumes: ['workspace', 'memory'] });
+    const vfs = openAtRest(copy);
+    expect(vfs.db.prepare("SELECT target FROM vfs_node WHERE kind = 'counter'").get()).toEqual({ target: null });
+    vfs.close();
+    expect(readFileSync(copy).includes(origin ?? 'none')).toBe(false);
+    await at.dock.create(id, { vfsPath: `live/${id}/vfs.sqlite` });
+    mkdirSync(join(at.folder, 'live', id));
+    cpSync(copy, liveFile(at.dock, id));
+    await at.dock.sessions.resume(id, REQUEST);
+    await at.dock.sessions.suspend(id, REQUEST);
+    seen.add((await fileOf(at.dock, id))?.identity);
+  }
+  expect(seen.size).toBe(3);
+  expect(seen.has(null)).toBe(false);
+});

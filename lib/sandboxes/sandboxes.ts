@@ -1,0 +1,252 @@
+/**
+ * The interface of the lifecycle: verbs, calls, reads and writes on sandboxes, and the types of their answers. People,
+ * the ladder and reconcile use the same verbs; only the audit context differs. Knows nothing of HTTP or roles.
+ */
+import type { InstanceId } from '../base/ids.ts';
+import type { State } from '../lifecycle/states.ts';
+import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
+import type { CopyContent } from '../registry/copies.ts';
+import type { InstanceRow } from '../registry/types.ts';
+import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
+import type { Volume } from '../vfs/volumes.ts';
+import type {
+  CallAhead,
+  EvalOutcome,
+  EvalRequest,
+  ExecOutcome,
+  ExecRequest,
+  OutputChunk,
+  WriteOperation,
+  WriteOutcome,
+} from '../workers/protocol/instance.ts';
+import type { Capability } from '../workers/protocol/policies.ts';
+import type { ShellJobHost } from '../workers/protocol/shell-jobs.ts';
+import type { WorkbookCall, WorkbookCallOptions, WorkbookCallOutcome } from './workbook-call.ts';
+
+/** Who or what asked for something: the ledger records it. */
+export interface AuditContext {
+  trigger: Trigger;
+  actor: string;
+  via: Via;
+  requestId: string | null;
+  /** The peer's address, where a request had one. */
+  address: string | null;
+  reason: string | null;
+}
+
+export interface ResumeResult {
+  path: 'warm' | 'cold';
+  /** Set on a cold resume. */
+  source: Source | null;
+  vfsPath: string;
+  tookMs: number;
+  row: InstanceRow;
+}
+
+export interface WakeReport {
+  woke: Thermal;
+  /** Milliseconds that the wake took, or continuing a paused process; 0 when it was hot. */
+  wokeMs: number;
+  /** The state that it was woken from; null when its process was there. */
+  from: State | null;
+}
+
+/** Facts about one sandbox that are in memory alone. */
+export interface LiveStatus {
+  thermal: Thermal;
+  /** Epoch seconds since when its process is paused in memory; null when it is not. */
+  warmSince: number | null;
+  /** Epoch seconds of the last activity, flushed or not: the idle clock. */
+  updated: number;
+  attached: number;
+  /** Calls that run or wait. */
+  calls: number;
+  /** Verb under way, or null. */
+  pending: string | null;
+  /** Whether a verb holds the lock of the sandbox in this process. An intent without that lock was interrupted. */
+  isLocked: boolean;
+}
+
+/** The byte-for-byte copies that `copyRaw` made. */
+export interface RawCopy {
+  row: InstanceRow;
+  /** Absolute. */
+  file: string;
+  bytes: number;
+  /** Whether the file is zstd-compressed, as the archive keeps it. */
+  packed: boolean;
+  /** The log that lay beside the file; null when there was none, or an empty one. */
+  log: { suffix: '-wal' | '-journal'; file: string; bytes: number } | null;
+}
+
+export interface CopyOutOptions {
+  volumes: readonly Volume[];
+  /** Default: yes. False for a file that no restart needs, which then waits for no disk. */
+  durable?: boolean;
+}
+
+/** The snapshot to restore. The ledger calls it `name`. */
+export interface SnapshotToRestore extends Pick<CopyContent, 'hash' | 'bytes'> {
+  name: string;
+}
+
+export interface Sessions {
+  /**
+   * Wakes from any state but `deleted`. Throws `gone`, `capacity`, `corrupt`, `missing_file`, `unknown_state`,
+   * `not_found`. `makesRoom`: false for what nobody waits for; no other sandbox is then suspended for it.
+   */
+  resume(
+    id: InstanceId,
+    audit: AuditContext,
+    options?: { policy?: string; force?: boolean; makesRoom?: boolean },
+  ): Promise<ResumeResult>;
+  /**
+   * Pauses the process of an active sandbox in memory: at once, or in the round after its last call has ended. It stays
+   * active, the ladder goes on, and what uses it continues it; after that it is paused again until `resume`. Throws
+   * `conflict` for one that is not active, `gone`, `not_found`.
+   */
+  pause(id: InstanceId, audit: AuditContext): Promise<InstanceRow>;
+  /**
+   * Brings the file to the live drawer without a process; the state stays. When nothing uses the file, it goes back by
+   * itself.
+   */
+  prefetch(id: InstanceId, audit: AuditContext): Promise<{ source: Source; vfsPath: string | null }>;
+  /** The verbs of filing. In the target state already, they change nothing. Without a hop, `invalid_transition`. */
+  suspend(id: InstanceId, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
+  freeze(id: InstanceId, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
+  archive(id: InstanceId, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
+  revive(id: InstanceId, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
+  delete(id: InstanceId, audit: AuditContext): Promise<void>;
+  /**
+   * Brings a sandbox to a state by as many hops as the map needs, one by one under one lock. Several hops have the
+   * trigger `plan`. It passes through `active` without a process. Returns the row at the end. A plan that fails stops
+   * in the state that it came to. Throws what its hops throw, and `conflict` with the `state` when the sandbox is not
+   * in `from`.
+   */
+  runPlan(
+    id: InstanceId,
+    to: State,
+    audit: AuditContext,
+    options?: { force?: boolean; from?: State },
+  ): Promise<InstanceRow>;
+
+  /**
+   * Settles an operation that nobody carries out any more: rolls it forward or back by what happened to the file, as a
+   * start does. Without such an operation nothing changes. Ends the process of the sandbox. Throws `conflict` while a
+   * verb is under way, `gone`, `not_found`.
+   */
+  settle(id: InstanceId, audit: AuditContext): Promise<InstanceRow>;
+
+  /**
+   * Calls and writes count as activity and wake the sandbox. Throws `archived` for an archived one. `makesRoom`: false
+   * for what nobody waits for; its wake comes behind those of people, and no other sandbox is suspended for it.
+   */
+  exec(
+    id: InstanceId,
+    request: ExecRequest,
+    audit: AuditContext,
+    options?: {
+      onWoke?: (woken: WakeReport) => void;
+      onWaiting?: (ahead: () => CallAhead | null) => void;
+      onStarted?: () => void;
+      onOutput?: (chunk: OutputChunk) => void;
+      onJob?: ShellJobHost;
+      signal?: AbortSignal;
+      makesRoom?: boolean;
+      isPatient?: boolean;
+      hasWholeEnv?: boolean;
+    },
+  ): Promise<ExecOutcome & WakeReport>;
+  eval(
+    id: InstanceId,
+    request: EvalRequest,
+    audit: AuditContext,
+    options?: {
+      onWoke?: (woken: WakeReport) => void;
+      onWaiting?: (ahead: () => CallAhead | null) => void;
+      onStarted?: () => void;
+      signal?: AbortSignal;
+      isPatient?: boolean;
+    },
+  ): Promise<EvalOutcome & WakeReport>;
+  /**
+   * Throws what a call that needs `capability` would be refused for as the sandbox is now: `gone`, `archived`, a fault,
+   * `capability`, `quota_exceeded`. Wakes nothing, and is no activity.
+   */
+  requireCallable(id: InstanceId, capability: Capability, audit: AuditContext): Promise<InstanceRow>;
+  /**
+   * Calls a component of the workbook that the sandbox is docked to, or runs a workflow of it; activity as the others.
+   * What a component did wrong is in its result. Throws `conflict` without a known workbook, `not_found` and
+   * `validation` for what the workbook has not.
+   */
+  callWorkbook(
+    id: InstanceId,
+    call: WorkbookCall,
+    audit: AuditContext,
+    options?: WorkbookCallOptions,
+  ): Promise<WorkbookCallOutcome & WakeReport>;
+  write(id: InstanceId, operation: WriteOperation, audit: AuditContext): Promise<WriteOutcome>;
+  /** Reads wake nothing and are no activity. Allowed in any state but `deleted`; a `created` sandbox reads as empty. */
+  read<R extends ReadRequest>(id: InstanceId, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
+
+  /**
+   * Writes `volumes` of a sandbox into a new file at `path` (absolute), as one consistent copy, in any state but
+   * `deleted`. Nothing is stopped or woken: calls and writes go on, filing and waking wait. The same content gives the
+   * same bytes. When this resolves the bytes are durable (if asked for), the name is not. Throws `not_found`, `gone`,
+   * `missing_file`, `corrupt`, `unverified` while a file at rest has no hash yet, `storage_unavailable`; `conflict` for
+   * a `:memory:` sandbox. After a failure there is no file at `path`.
+   */
+  copyOut(id: InstanceId, path: string, options: CopyOutOptions): Promise<VfsCopy>;
+
+  /**
+   * Copies the file of a sandbox without a process, and the log beside it, byte for byte into `folder` (absolute), even
+   * when they are damaged. Throws `not_found`, `gone`, `missing_file`; `unverified` without a fault and a hash;
+   * `conflict` for a sandbox that is awake, has no file yet or lives only in its process.
+   */
+  copyRaw(id: InstanceId, folder: string): Promise<RawCopy>;
+
+  /**
+   * Replaces the file of a sandbox by a copy of a snapshot and keeps the old file in `orphans/`. The state stays; a
+   * fault is cleared. Throws `conflict` for a sandbox that is awake or lives only in its process, `quota_exceeded`, and
+   * `missing_file` or `corrupt` of the snapshot; then nothing has changed.
+   */
+  restore(id: InstanceId, snapshot: SnapshotToRestore, audit: AuditContext): Promise<InstanceRow>;
+
+  /**
+   * Attaches a terminal: no automatic move until `detach`, or until nobody renewed the attachment (by this same call)
+   * for `LEASE_SECONDS`. Wakes nothing; counts as activity. Throws `not_found`, `gone`, `archived`, `rate_limited`.
+   */
+  attach(id: InstanceId, attachment: string): Promise<void>;
+  /** Detaches a terminal; the idle clock starts then. An attachment that has ended already changes nothing. */
+  detach(id: InstanceId, attachment: string): void;
+  live(row: InstanceRow): LiveStatus;
+  /** The sandboxes that a terminal shows. */
+  readonly attachedIds: readonly InstanceId[];
+  /** The sandboxes whose process is paused in memory. */
+  readonly warmIds: readonly InstanceId[];
+  readonly callsRunning: number;
+  /** Wakes that wait for a place or a worker. */
+  readonly wakesWaiting: number;
+  /**
+   * Calls back with a sandbox when a verb begins or ends in it, whatever became of it: `LiveStatus.pending` is another
+   * one then. Returns the unsubscriber.
+   */
+  onOperationChange(listener: (id: InstanceId) => void): () => void;
+  /** Tells how long each wake waited for its place and its worker, in milliseconds, and whether it got them. */
+  onWakeWaited(listener: (waitMs: number, isAdmitted: boolean) => void): void;
+  /** What the sandboxes of each tenant took since the start of the server. */
+  readonly totalsByTenant: ReadonlyMap<string, { cpuSeconds: number; calls: number }>;
+  /** Memory of the processes of each tenant that has some, in bytes. */
+  readonly memoryByTenant: ReadonlyMap<string, number>;
+
+  /**
+   * Settles every interrupted operation by looking at the files, and moves orphans to `orphans/`. Runs once, before
+   * anything else.
+   */
+  reconcile(): Promise<{ settled: number; orphans: number }>;
+  /** One round of the ladder. Rounds never overlap. Returns how many sandboxes moved and how many failed. */
+  tick(): Promise<{ moved: number; failed: number }>;
+  start(): void;
+  /** Suspends every active sandbox (trigger `stop`), flushes activity. Idempotent. */
+  stop(): Promise<void>;
+}

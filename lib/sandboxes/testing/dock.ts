@@ -1,0 +1,192 @@
+/**
+ * A whole engine without its server on a data folder, for tests: real registry, real processes, real files; only the
+ * clock may be fake.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Clock, epochSeconds, FakeClock } from '../../base/clock.ts';
+import { type Config, readConfig } from '../../base/config.ts';
+import { createLogger } from '../../base/log.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
+import { registryOfTestRun } from '../../registry/testing/delayed-registry.ts';
+import { instance } from '../../registry/testing/fixtures.ts';
+import { placeNewRegistry } from '../../registry/testing/new-registry.ts';
+import type { NewInstance } from '../../registry/types.ts';
+import { createDiskDrawers } from '../../storage/disk.ts';
+import type { Drawers } from '../../storage/drawer.ts';
+import { instanceId, type Plain, type PlainIds, type PlainSessions, withPlainIds } from '../../testing/plain-ids.ts';
+import { sharedReaders } from '../../testing/shared-readers.ts';
+import { parseVfsPath } from '../../vfs/paths.ts';
+import type { Volume } from '../../vfs/volumes.ts';
+import type { CpuGroups } from '../../workers/cpu-groups.ts';
+import type { HealthCheckTimes } from '../../workers/health-check.ts';
+import { createPool } from '../../workers/pool.ts';
+import type { WorkerWalls } from '../../workers/process.ts';
+import type { InstancePool, InstanceProcess, OpenSpec } from '../../workers/protocol/instance.ts';
+import { ledgerEntry, systemAudit } from '../engine.ts';
+import { createSessions } from '../factory.ts';
+import type { Failpoint } from '../recovery/failpoints.ts';
+import type { ScrubPace } from '../recovery/scrub.ts';
+import type { AuditContext } from '../sandboxes.ts';
+
+export interface Dock {
+  config: Config;
+  clock: FakeClock;
+  registry: PlainIds<Registry>;
+  pool: InstancePool;
+  sessions: PlainSessions;
+  create(id: string, extra?: Partial<Plain<NewInstance>>): Promise<void>;
+  put(id: string, path: string, text: string, volume?: Volume): Promise<void>;
+  /** The text of a file, or null. Read as by any user, waking nothing. */
+  get(id: string, path: string, volume?: Volume): Promise<string | null>;
+  run(id: string, command: string): Promise<string>;
+  stop(): Promise<void>;
+  /** Ends the processes and closes the registry without suspending anything, as close to a kill as possible. */
+  abandon(): Promise<void>;
+}
+
+export const REQUEST: AuditContext = {
+  trigger: 'request',
+  actor: 'key:test',
+  via: 'api',
+  requestId: null,
+  address: null,
+  reason: null,
+};
+
+export interface DockOptions {
+  dataFolder: string;
+  environment?: Record<string, string>;
+  clock?: FakeClock;
+  failpoint?: (step: Failpoint) => void;
+  scrub?: Partial<ScrubPace>;
+  healthCheckTimes?: Partial<HealthCheckTimes>;
+  /** Default: those on disk. */
+  drawers?: Drawers;
+  /** Default: none. */
+  cpuGroups?: CpuGroups | null;
+  /** What stands around workers. Default: nothing. */
+  walls?: WorkerWalls;
+}
+
+/** Starts an engine on a data folder and reconciles it. */
+export async function startDock({
+  dataFolder,
+  environment = {},
+  clock = new FakeClock(),
+  failpoint,
+  scrub,
+  healthCheckTimes,
+  drawers = createDiskDrawers(dataFolder),
+  cpuGroups = null,
+  walls,
+}: DockOptions): Promise<Dock> {
+  mkdirSync(dataFolder, { recursive: true });
+  const config = readConfig({
+    WB_DATA: dataFolder,
+    WB_CACHE: process.env.WB_CACHE,
+    WB_POOL: '0',
+    WB_DRAIN_MS: '300',
+    WB_LOG: 'silent',
+    ...environment,
+  });
+  const log = createLogger('silent');
+  await placeNewRegistry(config.registryPath);
+  const registry = registryOfTestRun(
+    openSqliteRegistry({
+      path: config.registryPath,
+      thresholds: {
+        hotToWarmSeconds: config.hotToWarmSeconds,
+        idleToSuspendSeconds: config.idleToSuspendSeconds,
+        idleToFreezeSeconds: config.idleToFreezeSeconds,
+      },
+      scheduleLimits: { perSandbox: config.schedulesPerSandbox, perTenant: config.schedulesPerTenant },
+    }),
+  );
+  const readers = sharedReaders(config);
+  const pool = createPool({
+    size: config.poolSize,
+    maxActive: config.maxActive,
+    memoryBytes: config.memoryBytes,
+    dataFolder: config.dataFolder,
+    cacheFolder: config.cacheFolder,
+    walls,
+    ...(healthCheckTimes === undefined ? {} : { healthCheckTimes }),
+  });
+  const sessions = createSessions({
+    config,
+    clock: clock satisfies Clock,
+    log,
+    registry,
+    pool,
+    readers,
+    drawers,
+    cpuGroups,
+    ...(failpoint === undefined ? {} : { failpoint }),
+    ...(scrub === undefined ? {} : { scrub }),
+  });
+  await Promise.all(Object.values(drawers).map((drawer) => drawer.prepare()));
+  await readers.start();
+  await sessions.reconcile();
+  await pool.start();
+  return {
+    config,
+    clock,
+    registry: withPlainIds(registry),
+    pool,
+    sessions: withPlainIds(sessions) as PlainSessions,
+    async create(id, extra = {}) {
+      const row = instance(id, extra);
+      const entry = ledgerEntry({ clock }, row, systemAudit('request'), 'instance.created');
+      await registry.instances.create(row, epochSeconds(clock), entry);
+    },
+    async put(id, path, text, volume = 'workspace') {
+      await sessions.write(
+        instanceId(id),
+        { op: 'put', volume, path: parseVfsPath(path), content: Buffer.from(text) },
+        REQUEST,
+      );
+    },
+    async get(id, path, volume = 'workspace') {
+      const { content } = await sessions.read(instanceId(id), { op: 'get', volume, path: parseVfsPath(path) });
+      return content === null ? null : Buffer.from(content).toString('utf8');
+    },
+    async run(id, command) {
+      const outcome = await sessions.exec(instanceId(id), { command }, REQUEST);
+      return outcome.stdout + outcome.stderr;
+    },
+    async stop() {
+      await sessions.stop();
+      await pool.stop();
+      await readers.stop();
+      await registry.close();
+    },
+    async abandon() {
+      // First, so that nobody records the end of the processes.
+      await registry.close();
+      await pool.stop();
+      await readers.stop();
+    },
+  };
+}
+
+/** Calls `listener` with each process of a pool that is handed a file from now on. */
+export function observeOpens(pool: InstancePool, listener: (opening: InstanceProcess, spec: OpenSpec) => void): void {
+  const claim = pool.claim.bind(pool);
+  // What is opened without a claim of its caller gets one from the pool.
+  pool.claim = () => {
+    const claimed = claim();
+    const open = (spec: OpenSpec) => {
+      const opening = claimed.open(spec);
+      listener(opening, spec);
+      return opening;
+    };
+    return { started: claimed.started, open, release: () => claimed.release() };
+  };
+}
+
+/** Where the live file of a sandbox is. */
+export function liveFile(dock: Pick<Dock, 'config'>, id: string): string {
+  return join(dock.config.dataFolder, 'live', id, 'vfs.sqlite');
+}

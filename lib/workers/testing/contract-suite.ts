@@ -1,0 +1,27 @@
+/**
+ * The suite that every isolation backend passes: a case for each promise of instance.ts that callers depend on. It sees
+ * a pool, its processes and the files that they leave, and nothing of how a process is made.
+ */
+import { afterAll, beforeAll } from 'vitest';
+import type { InstancePool } from '../protocol/instance.ts';
+import { type BackendOptions, backendFixture } from './backend-fixture.ts';
+import { callCases } from './call-cases.ts';
+import { endingCases } from './ending-cases.ts';
+import { openingCases } from './opening-cases.ts';
+import { pausingCases } from './pausing-cases.ts';
+import { placeCases } from './place-cases.ts';
+
+export type { BackendOptions } from './backend-fixture.ts';
+
+/** Runs the suite on the pools that `make` returns. */
+export function backendContract(make: (options: BackendOptions) => InstancePool): void {
+  const backend = backendFixture(make);
+  beforeAll(() => backend.start(), 60_000);
+  afterAll(() => backend.stop());
+
+  openingCases(backend);
+  callCases(backend);
+  endingCases(backend);
+  pausingCases(backend);
+  placeCases(backend);
+}
