@@ -21,6 +21,11 @@ export interface TestTime {
   wall: number;
 }
 
+/** A test that failed beside others and passed alone, as the run says it at its end. */
+export interface FlakyTest {
+  flaky: string;
+}
+
 /** The kernel counts processor time in hundredths of a second, on every machine that Linux runs on. */
 const TICKS_PER_SECOND = 100;
 
@@ -82,8 +87,9 @@ export function noteTestTime(path: string, file: string, begun: number): void {
 /** A table of the lines in `path`, the most expensive files first. `total`: seconds of the whole run. */
 export function tableOfTimes(path: string, total: number): string {
   const byFile = new Map<string, TestTime>();
-  for (const line of readFileSync(path, 'utf8').split('\n').filter(Boolean)) {
-    const { file, cpu, own, wall } = JSON.parse(line) as TestTime;
+  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  const read = lines.map((line) => JSON.parse(line) as TestTime | FlakyTest);
+  for (const { file, cpu, own, wall } of read.filter((line) => 'file' in line)) {
     const sum = byFile.get(file) ?? { file, cpu: 0, own: 0, wall: 0 };
     byFile.set(file, { file, cpu: sum.cpu + cpu, own: sum.own + own, wall: sum.wall + wall });
   }

@@ -5,33 +5,28 @@
  * `WB_TEST_TIMES=times.txt npm test` ends with what each file took; the lines are in that file too.
  *
  * The build runs beside the tests that need none; tests that need it wait for it. The browser tests run beside Vitest;
- * what they print is kept until Vitest is done, so that one list is read after the other.
+ * what they print is kept until Vitest is done, so that one list is read after the other. Files that failed are run
+ * again alone at the end (scripts/test-outcome.ts).
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { BUILD_ENDED, BUILD_PASSED, ensureBuilt, ensureWorkerBundle, isBuilt, ROOT } from './build.ts';
 import { ensurePeers, FRAMEWORKS } from './peers.ts';
 import { runTool, type StartedTool, startTool } from './run.ts';
 import { ensureTestBundle } from './test-bundle.ts';
+import {
+  conclude,
+  type FileOutcome,
+  filesToRunAgain,
+  outcomeOfPlaywright,
+  outcomeOfRun,
+  type PlaywrightReport,
+  type RunnerOutcome,
+} from './test-outcome.ts';
+import { TEST_REPORT } from './test-reporter.ts';
 import { secondsOfChildren, TEST_TIMES, tableOfTimes } from './test-times.ts';
 import { useMemoryForTmp } from './test-tmp.ts';
-
-/** What Vitest's JSON reporter writes, as far as it is read here. */
-interface VitestReport {
-  numPassedTests: number;
-  numFailedTests: number;
-  testResults: {
-    name: string;
-    /** Why the file as a whole failed; empty when it did not. */
-    message: string;
-    assertionResults: { status: string; fullName: string; failureMessages: string[] }[];
-  }[];
-}
-
-interface PlaywrightReport {
-  stats: { expected: number; unexpected: number; flaky: number };
-}
 
 const times = process.env[TEST_TIMES] === undefined ? null : resolve(ROOT, process.env[TEST_TIMES]);
 if (times !== null) {
@@ -39,9 +34,13 @@ if (times !== null) {
   writeFileSync(times, '');
 }
 
-/** Ends the run, after the table of times where it is asked for. */
-function end(passed: boolean): never {
+/** Prints the table of times where it is asked for. */
+function showTimes(): void {
   if (times !== null) process.stdout.write(`\n${tableOfTimes(times, secondsOfChildren())}\n`);
+}
+
+function end(passed: boolean): never {
+  showTimes();
   process.exit(passed ? 0 : 1);
 }
 
@@ -60,12 +59,60 @@ if (chosen.length > 0) end(runTool('vitest', ['run', ...chosen]));
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-test-'));
 const { ensureBrowser } = await import('./browser.ts');
 const browser = ensureBrowser();
-const playwrightReport = join(folder, 'playwright.json');
-const vitestReport = join(folder, 'vitest.json');
 const buildEnded = join(folder, 'build-ended');
 
+interface Runner {
+  name: 'Vitest' | 'Playwright';
+  tool: string;
+  args: string[];
+  environment(report: string): Record<string, string>;
+  /** What its report says, or null where it has written none. */
+  read(report: string): RunnerOutcome | null;
+  /** The arguments that choose one file, and nothing else. */
+  only(file: string): string[];
+}
+
+const parse = <T>(path: string) => (existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as T) : null);
+
+const VITEST: Runner = {
+  name: 'Vitest',
+  tool: 'vitest',
+  args: ['run', '--reporter=default', '--reporter=./scripts/test-reporter.ts'],
+  environment: (report) => ({ [TEST_REPORT]: report }),
+  read: (report) => parse<RunnerOutcome>(report),
+  only: (file) => [join(ROOT, file)],
+};
+
+const PLAYWRIGHT: Runner = {
+  name: 'Playwright',
+  tool: 'playwright',
+  args: ['test', '--reporter=list,json'],
+  environment: (report) => ({ WB_TEST_BROWSER: browser, PLAYWRIGHT_JSON_OUTPUT_NAME: report }),
+  read: (report) => {
+    const read = parse<PlaywrightReport>(report);
+    return read && outcomeOfPlaywright(read, ROOT);
+  },
+  // It takes a pattern.
+  only: (file) => ['--workers=1', `/${file.replaceAll('.', '\\.')}$`],
+};
+
+interface StartedRun {
+  shown: StartedTool;
+  outcome: Promise<RunnerOutcome>;
+}
+
+let reports = 0;
+
+function startRun(runner: Runner, args: string[], environment: Record<string, string> = {}): StartedRun {
+  reports += 1;
+  const report = join(folder, `report-${reports}.json`);
+  const shown = startTool(runner.tool, [...runner.args, ...args], { ...runner.environment(report), ...environment });
+  const outcome = shown.passed.then((exitedWell) => outcomeOfRun(runner.name, runner.read(report), exitedWell));
+  return { shown, outcome };
+}
+
 /** Starts the browser tests once there is a build. Resolves with null when the console does not build. */
-async function startBrowserTests(): Promise<StartedTool | null> {
+async function startBrowserTests(): Promise<StartedRun | null> {
   const build = isBuilt() ? null : startTool('next', ['build'], { NODE_ENV: 'production' });
   const hasBuild = build === null || (await build.passed);
   writeFileSync(buildEnded, hasBuild ? BUILD_PASSED : '');
@@ -73,42 +120,56 @@ async function startBrowserTests(): Promise<StartedTool | null> {
     build?.show();
     return null;
   }
-  return startTool('playwright', ['test', '--reporter=list,json'], {
-    WB_TEST_BROWSER: browser,
-    PLAYWRIGHT_JSON_OUTPUT_NAME: playwrightReport,
-  });
+  return startRun(PLAYWRIGHT, []);
 }
 
 const starting = startBrowserTests();
-const vitest = startTool(
-  'vitest',
-  ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`],
-  { [BUILD_ENDED]: buildEnded },
-);
-vitest.show();
-const vitestPassed = await vitest.passed;
+const vitest = startRun(VITEST, [], { [BUILD_ENDED]: buildEnded });
+vitest.shown.show();
+const runs = [await vitest.outcome];
 const browserTests = await starting;
 if (browserTests === null) {
   rmSync(folder, { recursive: true });
   process.stderr.write('\nThe console did not build.\n');
   process.exit(1);
 }
-browserTests.show();
-const browserPassed = await browserTests.passed;
+browserTests.shown.show();
+runs.push(await browserTests.outcome);
 
-const read = <T>(path: string) => (existsSync(path) ? [JSON.parse(readFileSync(path, 'utf8')) as T] : []);
-const units = read<VitestReport>(vitestReport);
-const [{ stats } = { stats: null }] = read<PlaywrightReport>(playwrightReport);
-rmSync(folder, { recursive: true });
-// The browser's list ends the output; what failed before it is said again, where it is read.
-for (const { name, message, assertionResults } of units.flatMap(({ testResults }) => testResults)) {
-  for (const { status, fullName, failureMessages } of assertionResults) {
-    if (status === 'failed') process.stdout.write(`\nFAILED ${name}: ${fullName}\n${failureMessages.join('\n')}\n`);
+/** Says what failed, where it is read: the runners' own lists are long. */
+function show({ file, failures }: FileOutcome): void {
+  for (const { title, message } of failures) {
+    process.stdout.write(`\nFAILED ${title === '' ? file : `${file}: ${title}`}\n${message}\n`);
   }
-  if (message) process.stdout.write(`\nFAILED ${name}\n${message}\n`);
 }
-const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);
-const passed = sum(units.map(({ numPassedTests }) => numPassedTests)) + (stats?.expected ?? 0);
-const failed = sum(units.map(({ numFailedTests }) => numFailedTests)) + (stats ? stats.unexpected + stats.flaky : 0);
+
+for (const outcome of runs.flatMap(({ files }) => files)) show(outcome);
+for (const error of runs.flatMap(({ errors }) => errors)) process.stdout.write(`\nFAILED\n${error}\n`);
+
+const again = filesToRunAgain(runs);
+const alone = new Map<string, FileOutcome>();
+for (const { file } of again) {
+  process.stdout.write(`\nRunning ${file} again, alone.\n`);
+  const runner = file.endsWith('.spec.ts') ? PLAYWRIGHT : VITEST;
+  const run = startRun(runner, runner.only(file));
+  run.shown.show();
+  const { files, errors } = await run.outcome;
+  const outcome = files.find((each) => each.file === file) ?? { file, passed: 0, failures: [] };
+  outcome.failures.push(...errors.map((message) => ({ title: '', message })));
+  show(outcome);
+  alone.set(file, outcome);
+}
+rmSync(folder, { recursive: true });
+
+const { passed, failed, passedFiles, failedFiles, flaky } = conclude(runs, alone);
+if (times !== null) appendFileSync(times, flaky.map((line) => `${JSON.stringify({ flaky: line })}\n`).join(''));
+showTimes();
+/** As Vitest counts. */
+const counted = (good: number, bad: number) => `${bad > 0 ? `${bad} failed | ` : ''}${good} passed (${good + bad})`;
+if (again.length > 0) {
+  process.stdout.write(`\n Test Files  ${counted(passedFiles, failedFiles)}\n`);
+  process.stdout.write(`      Tests  ${counted(passed, failed)}\n`);
+}
+if (flaky.length > 0) process.stdout.write(`\n${flaky.join('\n')}\n`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
-end(vitestPassed && browserPassed && failed === 0);
+process.exit(failed === 0 ? 0 : 1);
