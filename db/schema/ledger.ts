@@ -28,7 +28,7 @@ export const events = sqliteTable(
     requestId: text('request_id'),
     /** The peer's address, where a request had one. */
     address: text('address'),
-    /** Lower-case hex. Null only before a line of an older file is chained. */
+    /** Lower-case hex. A trigger refuses a line without it. */
     hash: text('hash'),
     /** JSON of the signed note that replaces its texts after its tenant was forgotten; null otherwise. */
     blanked: text('blanked'),

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { isThere } from '../base/is-there.ts';
+import { refuseFormerFile } from '../registry/sqlite/former-history.ts';
 import { sha256Of } from '../storage/files.ts';
 import type { BackupManifest, ObjectRef } from './manifest.ts';
 import { manifestsIn, objectPath } from './store.ts';
@@ -95,6 +96,11 @@ async function proved(known: Set<string>, path: string, { sha256 }: ObjectRef, l
   throw new WinterdockError('corrupt', `In the backup objects/${sha256} is damaged, which is ${label}.`, {
     hint: 'Restore an older backup with --at, or what is sound of it one sandbox at a time with --instance.',
   });
+}
+
+/** Throws `conflict` for a backup whose registry is too old to be carried over. Its registry must be prepared. */
+export async function requireRestorable({ manifest, path }: OpenedBackup): Promise<void> {
+  refuseFormerFile(await path(manifest.registry, 'the registry'), `The backup ${manifest.id}`);
 }
 
 /** Removes a database and the log and journal beside it. */

@@ -26,7 +26,7 @@ import type { Readers } from '../vfs/types.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { complaintOf } from './copy-file.ts';
 import type { BackupRow, ObjectRef } from './manifest.ts';
-import { type OpenedBackup, removeDatabase } from './open-backup.ts';
+import { type OpenedBackup, removeDatabase, requireRestorable } from './open-backup.ts';
 import { expandTo } from './place-file.ts';
 import { RESTORING } from './settle-row.ts';
 
@@ -145,6 +145,7 @@ async function rowIn(backup: OpenedBackup, id: InstanceId, draft: string): Promi
   const { registry } = backup.manifest;
   await backup.prepare([registry]);
   try {
+    await requireRestorable(backup);
     await copyFile(await backup.path(registry, 'the registry'), draft);
     const file = openLiveRegistryReader(draft);
     try {

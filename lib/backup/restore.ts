@@ -27,7 +27,7 @@ import type { FileStamp } from '../storage/stamp.ts';
 import { decryptKeys, lossesWithout } from './key-files.ts';
 import { keepLastBackup, lastBackupOf } from './last-backup.ts';
 import { type BackupRow, objectsOf, unreadableIn } from './manifest.ts';
-import { type OpenedBackup, removeDatabase } from './open-backup.ts';
+import { type OpenedBackup, removeDatabase, requireRestorable } from './open-backup.ts';
 import { placeFile } from './place-file.ts';
 import { forgetCopies, RESTORING, restoredFile, settleRow } from './settle-row.ts';
 import { clearAll, countFiles, endRestore, markRestore, setAsideAll, unfinishedRestore } from './unfinished-restore.ts';
@@ -92,7 +92,8 @@ export async function planRestore({
 
 /**
  * Restores a whole backup. The caller holds the folder's lock. Throws `conflict` for a folder that is not empty without
- * `force`, and `corrupt` and `missing_file` for damage in the backup, before anything is changed.
+ * `force` and for a backup that is too old, and `corrupt` and `missing_file` for damage in it, before anything is
+ * changed.
  */
 export async function restoreAll(options: RestoreOptions): Promise<RestorePlan & { asideIn: string | null }> {
   const { config, drawers, backup, clock, force } = options;
@@ -107,6 +108,7 @@ export async function restoreAll(options: RestoreOptions): Promise<RestorePlan &
   await backup.prepare([...objectsOf(manifest)].map(([sha256, { bytes }]) => ({ sha256, bytes })));
   const keys = await openKeys(options);
   for (const [sha256, { bytes, names }] of objectsOf(manifest)) await backup.path({ sha256, bytes }, names.join(', '));
+  await requireRestorable(backup);
 
   const before = unfinishedRestore(dataFolder);
   const aside = before?.aside ?? `replaced-${new Date(clock.now()).toISOString().replaceAll(':', '')}`;

@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expectWhole } from '../backup/testing/server-content.ts';
 import { unknownSettings } from '../base/config.ts';
 import type { Event, Instance } from '../contract/schema.ts';
-import { KNOWN, makeOlderRegistry } from '../registry/testing/older-registry.ts';
+import { CONTENT, everyFileIn, FORMER, KNOWN, layLastState, makeOlder } from '../registry/testing/last-state.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { TEST_KEY } from '../testing/server.ts';
 import { WORKER_USER } from '../workers/walls/user.ts';
@@ -189,26 +190,38 @@ test('a registry that is no database, or has damaged pages, is named with the wa
   expect([second.status, second.stdout, second.stderr]).toEqual([1, '', damaged]);
 });
 
-test('a registry of a newer version is refused in one line that names it, and one of an older version is brought up to date with one', async () => {
+test('a registry of a newer version is refused in one line that names it', async () => {
   await (await start()).end();
   const path = join(folder, 'registry.sqlite');
-  const change = (sql: string) => {
-    const database = new DatabaseSync(path);
-    database.exec(sql);
-    database.close();
-  };
-  change("INSERT INTO __drizzle_migrations(hash, created_at) VALUES ('later', 9999999999999)");
+  const database = new DatabaseSync(path);
+  database.exec("INSERT INTO __drizzle_migrations(hash, created_at) VALUES ('later', 9999999999999)");
+  database.close();
   const { status, stdout, stderr } = startAndEnd({});
   expect([status, stdout, stderr]).toEqual([
     1,
     '',
     expect.stringMatching(new RegExp(`^A newer version of Winterdock has written the registry ${path}: .*\\n$`)),
   ]);
-  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-  makeOlderRegistry(path, 5);
+});
+
+test('a folder of the last state is carried over with one line and has everything; an older one is refused in one line and unchanged', async () => {
+  layLastState(folder);
+  const path = join(folder, 'registry.sqlite');
   const server = await start();
-  expect(server.output()).toContain(`registry: 5 → ${KNOWN} migrations, copy at ${path}.before-${KNOWN}\n`);
-  expect((await server.call('GET', '/api/instances/two')).json).toMatchObject({ state: 'created', tenant: 'acme' });
+  expect(server.output()).toContain(`registry: ${FORMER} → ${KNOWN} migrations, copy at ${path}.before-${KNOWN}\n`);
+  await expectWhole(server, CONTENT);
+  await server.end();
+  rmSync(folder, { recursive: true });
+  layLastState(folder);
+  makeOlder(path);
+  const before = everyFileIn(folder);
+  const { status, stdout, stderr } = startAndEnd({});
+  expect([status, stdout, stderr]).toEqual([
+    1,
+    '',
+    expect.stringMatching(new RegExp(`^The registry ${path} is of an older version of Winterdock: .* 49ff4dee .*\\n$`)),
+  ]);
+  expect(everyFileIn(folder)).toEqual(before);
 });
 
 test('a second server in the same folder is refused, until the first is gone, however it went', async () => {

@@ -76,7 +76,7 @@ export async function findStartRefusal(location: RegistryLocation): Promise<Star
     }
     // A person who began an epoch has accepted the present registry.
     const isEmpty = (registry?.isEmpty() ?? true) && head?.epoch === undefined;
-    // A file of a version before the ledger was chained never had a head.
+    // A file without tables has no ledger that a head could be of.
     const isHeadless = (head === null || head.seq === 0) && registry?.chained === true;
     if (!isEmpty && !isHeadless) return null;
     const found = await unnamedFiles(location, registry);

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CHAIN_START, type ChainedLine, canonicalLine, chainHash } from './chain.ts';
 import { openSqliteRegistry } from './sqlite/open.ts';
-import { entry, HOSTILE, makeInstance, START, THRESHOLDS, transitionTo } from './testing/fixtures.ts';
+import { entry, HOSTILE, makeInstance, THRESHOLDS, transitionTo } from './testing/fixtures.ts';
 
 let folder: string;
 let path: string;
@@ -17,7 +17,6 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const open = () => openSqliteRegistry({ path, thresholds: THRESHOLDS });
-const MIGRATIONS = join(import.meta.dirname, '../../db/migrations');
 
 /** Verifies a chain without any of the code that makes it. */
 function expectChained(lines: ChainedLine[], first = 1, before = '0'.repeat(64)): void {
@@ -68,31 +67,6 @@ test('every way of appending extends the chain, across processes and restarts, w
   expect(lines.map(({ hash, blanked, ...line }) => line)).toEqual(await again.ledger.after(0, 1000));
   expect(lines.at(-5)?.reason).toBe('half \ufffd');
   expect(await again.ledger.head()).toEqual({ seq: lines.length, hash: lines.at(-1)?.hash });
-  await again.close();
-});
-
-test('the lines of an older file are chained when it is first opened, and only then', async () => {
-  const older = new Database(path);
-  older.exec(readFileSync(join(MIGRATIONS, '0000_tables.sql'), 'utf8'));
-  older.exec(readFileSync(join(MIGRATIONS, '0001_triggers.sql'), 'utf8'));
-  older.exec('CREATE TABLE __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)');
-  older.exec("INSERT INTO __drizzle_migrations(hash, created_at) VALUES ('x', 1765500001000)");
-  const insert = older.prepare(
-    `INSERT INTO events(time_ms, instance, type, "trigger", actor, via, took_ms, reason)
-     VALUES (?, 'a', 'transition', 'idle', 'ticker', 'ticker', ?, ?)`,
-  );
-  older.exec('BEGIN');
-  for (let n = 0; n < 2500; n += 1) insert.run(START * 1000 + n, n / 3, n % 2 === 0 ? null : `because ${n}`);
-  older.exec('COMMIT');
-  older.close();
-  const registry = open();
-  await registry.ledger.append([entry({ type: 'new' })]);
-  const lines = await registry.ledger.chain(0, 10_000);
-  expect(lines).toHaveLength(2501);
-  expectChained(lines);
-  await registry.close();
-  const again = open();
-  expect(await again.ledger.chain(0, 10_000)).toEqual(lines);
   await again.close();
 });
 

@@ -8,7 +8,7 @@ import { messageOf, STORAGE_HINT, WinterdockError } from '../../base/errors.ts';
 import { giveMadeToOwner } from '../../base/folder-owner.ts';
 import type { Upgrade } from '../maintenance.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
-import { searchText } from '../search-words.ts';
+import { holdFile, refuseFormerFile, releaseFile } from './former-history.ts';
 import { migrate } from './migrate.ts';
 import { rowDecoder, withFastDecoding } from './row-decoder.ts';
 
@@ -54,22 +54,31 @@ export class RegistryDatabase {
    */
   constructor(path: string, { durable = true }: { durable?: boolean } = {}) {
     this.#durable = durable;
-    if (path !== MEMORY) makeFolderNow(dirname(path));
+    if (path !== MEMORY) {
+      makeFolderNow(dirname(path));
+      refuseFormerFile(path);
+    }
     this.client = new Database(path, { timeout: BUSY_MS });
+    holdFile(path);
     try {
       // SQLite gives its log and index to the file's owner, when it makes them.
       giveMadeToOwner(path);
       configure(this.client);
-      // A migration fills the search texts of older files by it.
-      this.client.function('winterdock_search_text', { deterministic: true }, searchTextOfColumns);
-      this.upgraded = migrate(this.client);
+      this.upgraded = migrate(this.client, { keepCopy: durable });
       this.checkpoint();
       if (!durable) this.#sync('OFF');
       this.queries = queriesOver(this.client);
     } catch (error) {
-      this.client.close();
+      this.#release();
       throw error;
     }
+  }
+
+  /** Closes the connection. */
+  #release(): void {
+    if (!this.client.open) return;
+    this.client.close();
+    releaseFile(this.client.name);
   }
 
   /**
@@ -246,7 +255,7 @@ export class RegistryDatabase {
       this.client.pragma('busy_timeout = 0');
       this.#checkpoint('TRUNCATE');
     }
-    this.client.close();
+    this.#release();
   }
 }
 
@@ -259,16 +268,6 @@ function configure(client: Database.Database): void {
   client.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   client.pragma(`cache_size = -${CACHE_KIB}`);
   client.pragma(`mmap_size = ${MMAP_BYTES}`);
-}
-
-/** The search text of a row of `instances`, from columns as they are stored. */
-function searchTextOfColumns(id: unknown, tenant: unknown, name: unknown, labels: unknown): string {
-  return searchText({
-    id: String(id),
-    tenant: String(tenant),
-    name: name === null ? null : String(name),
-    labels: JSON.parse(String(labels)) as Record<string, string>,
-  });
 }
 
 /** The SQLite code of an error of better-sqlite3, or null. */

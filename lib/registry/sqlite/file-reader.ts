@@ -1,10 +1,11 @@
 /**
  * Opens a registry file that another process may own: PRAGMA, VACUUM and the read transaction are here. The file may be
- * of an older version, which lacks columns or tables. Knows nothing of their meaning.
+ * of an earlier version, which lacks columns or tables. Knows nothing of their meaning.
  */
 import Database from 'better-sqlite3';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { getTableColumns, getTableConfig, type Queries, queriesOver } from '../../../db/drizzle.ts';
+import { holdFile, refuseFormerFile, releaseFile } from './former-history.ts';
 
 const BUSY_MS = 5000;
 
@@ -14,11 +15,13 @@ export class RegistryFileReader {
 
   /**
    * Opens the existing file at `path`. `oneMoment`: everything is read as of the first read, and nothing can be
-   * changed. Throws SQLite's errors.
+   * changed. Throws SQLite's errors, and `conflict` for a file that is too old to be carried over.
    */
   constructor(path: string, { oneMoment }: { oneMoment: boolean }) {
+    refuseFormerFile(path);
     // A read-only connection would leave its -wal and -shm behind, owned by the user who ran it.
     this.#client = new Database(path, { fileMustExist: true, timeout: BUSY_MS });
+    holdFile(path);
     try {
       if (oneMoment) {
         this.#client.pragma('query_only = ON');
@@ -28,7 +31,7 @@ export class RegistryFileReader {
       this.#client.pragma('schema_version');
       this.#queries = queriesOver(this.#client);
     } catch (error) {
-      this.#client.close();
+      this.close();
       throw error;
     }
   }
@@ -74,6 +77,8 @@ export class RegistryFileReader {
   }
 
   close(): void {
+    if (!this.#client.open) return;
     this.#client.close();
+    releaseFile(this.#client.name);
   }
 }

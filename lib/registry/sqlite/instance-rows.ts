@@ -35,7 +35,7 @@ export function findRow(database: RegistryDatabase, id: InstanceId): InstanceRow
   return statement.get({ id }) ?? null;
 }
 
-/** The columns of a row in a file that may be of an older version. Those that it lacks are null: not set. */
+/** The columns of a row in a file that may be of an earlier version. Those that it lacks are null: not set. */
 export function columnsIn(file: RegistryFileReader): typeof INSTANCE_COLUMNS {
   const present = file.present(instances);
   const fields = Object.entries(INSTANCE_COLUMNS).map(([name, column]) => [name, name in present ? column : NULL]);

@@ -16,14 +16,14 @@ export interface LedgerFile {
 
 /**
  * Opens the existing registry file at `path`. Everything is read as of the first read. Throws SQLite's errors, and an
- * error for a file from before the ledger was chained.
+ * error for a file without tables.
  */
 export function openLedgerFile(path: string): LedgerFile {
   const file = new RegistryFileReader(path, { oneMoment: true });
   try {
     const ledger = ledgerReader(file);
     if (!ledger.chained) {
-      throw new Error('This is not the registry of a Winterdock that chains its ledger: start the server on it once.');
+      throw new Error(`${path} is not the registry of a Winterdock: it has no ledger.`);
     }
     return { lines: ledger.lines, segments: ledger.segments, close: () => file.close() };
   } catch (error) {

@@ -7,13 +7,10 @@ import { CHAIN_START, type ChainedLine, type ChainHead } from '../chain.ts';
 import type { Segment } from '../segments.ts';
 import type { RegistryFileReader } from './file-reader.ts';
 
-/** Columns that the lines and months of an older version do not have. */
-const LACKING = { blanked: null };
-
 export interface LedgerReader {
-  /** True when it has hashes; false for a file of an older version, and for one without tables. */
+  /** False for a file without tables. */
   readonly chained: boolean;
-  /** Lines after `seq`, oldest first; none when the ledger is not chained (see above). */
+  /** Lines after `seq`, oldest first; none of a file without tables. */
   lines(seq: number, limit: number): ChainedLine[];
   segments(): Segment[];
   /** Number and hash of the last line ever appended. */
@@ -50,10 +47,7 @@ export function ledgerReader(file: RegistryFileReader): LedgerReader {
     chained,
     lines(seq, limit) {
       if (!chained) return [];
-      // A line has no hash only before the owner of an older file has opened it.
-      return lines()
-        .all({ seq, limit })
-        .map((line) => ({ ...LACKING, ...line }) as ChainedLine);
+      return lines().all({ seq, limit }) as ChainedLine[];
     },
     segments: () => (chained ? segments().all() : []),
     head() {

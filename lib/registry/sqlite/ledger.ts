@@ -11,7 +11,7 @@ import { readCursor, writeCursor } from '../cursor.ts';
 import type { LedgerFilter } from '../ledger.ts';
 import { RepeatThrottle } from '../repeat-throttle.ts';
 import type { LedgerEntry, LedgerLine, RowPage } from '../types.ts';
-import { boundColumns, boundValue } from './bound-values.ts';
+import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
 import { inBoundList, pastPosition, selectBy, selectUnindexed } from './raw.ts';
 
@@ -21,8 +21,6 @@ const CHAINED = { ...LINE, hash, blanked };
 const PROPERTIES = Object.keys(columns) as (keyof LedgerEntry)[];
 /** A filter's lines are counted up to this number; beyond it, any index is good enough. */
 const COUNTED = 5000;
-/** Number of lines that are chained at a time when an older file is opened. */
-const BATCH = 1000;
 
 /** Filters with an index: the one with the fewest lines is scanned, the others are checked. */
 const LEADS = ['instance', 'requestId', 'actor', 'type', 'tenant', 'trigger'] as const;
@@ -41,7 +39,6 @@ export class LedgerTable {
   readonly #last;
   readonly #lastDropped;
   readonly #chained;
-  readonly #rehash;
   readonly #after;
   readonly #among;
 
@@ -72,13 +69,6 @@ export class LedgerTable {
         .where(gt(seq, placeholder('after')))
         .orderBy(asc(seq))
         .limit(placeholder('limit'))
-        .prepare(),
-    );
-    this.#rehash = database.statement((queries) =>
-      queries
-        .update(events)
-        .set({ hash: boundValue('hash') })
-        .where(eq(seq, placeholder('seq')))
         .prepare(),
     );
     this.#after = database.statement((queries) =>
@@ -130,30 +120,13 @@ export class LedgerTable {
 
   /** The end of the chain. When every line was dropped, it is the last sealed line. */
   head(): ChainHead {
-    // A line has no hash only while `chainOlder` gives it one.
+    // The column may be null, and a trigger refuses lines without a hash.
     return ((this.#last().get() ?? this.#lastDropped().get()) as ChainHead | undefined) ?? CHAIN_START;
   }
 
   /** Lines after `seq` with their hashes, oldest first. */
   chain(seq: number, limit: number): ChainedLine[] {
     return this.#chained().all({ after: seq, limit }) as ChainedLine[];
-  }
-
-  /** Chains the lines of a file from before there were hashes. Does nothing when the ledger is chained. */
-  chainOlder(): void {
-    const isOlder = () => this.#last().get()?.hash === null;
-    if (!isOlder()) return;
-    this.#database.write(() => {
-      if (!isOlder()) return;
-      let { seq, hash } = CHAIN_START;
-      for (let lines = this.chain(seq, BATCH); lines.length > 0; lines = this.chain(seq, BATCH)) {
-        for (const line of lines) {
-          seq = line.seq;
-          hash = chainHash(hash, canonicalLine(line));
-          this.#rehash().run({ hash, seq });
-        }
-      }
-    });
   }
 
   announce(lines: LedgerLine[]): void {

@@ -1,7 +1,7 @@
 /**
  * Runs the migrations in db/migrations that the registry lacks, with drizzle's migrator. An up-to-date file is opened
  * without loading the migrator and without waiting for a writer. A file with data is copied before it is migrated. A
- * file of a newer version is refused.
+ * file with the last of the former migrations is carried over first. One of a newer or an older version is refused.
  */
 
 import { existsSync } from 'node:fs';
@@ -19,10 +19,9 @@ import {
 } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { Upgrade } from '../maintenance.ts';
+import { carryOver, isLastFormer, journalOf, refuseFormer } from './former-history.ts';
 
 const MIGRATIONS = { migrationsFolder: join(import.meta.dirname, '../../../db/migrations') };
-const IS_RECORDED = "SELECT count(*) FROM sqlite_schema WHERE name = '__drizzle_migrations'";
-const RECORDED = 'SELECT created_at FROM __drizzle_migrations ORDER BY created_at';
 
 /** Number of migrations in this version. */
 export function knownMigrations(): number {
@@ -31,35 +30,37 @@ export function knownMigrations(): number {
 
 /**
  * Runs all missing migrations, or none. When several processes open a new file at the same time, one migrates it and
- * the others wait. Returns the upgrade of a file with data; null for a new or up-to-date file. Throws `conflict` for a
- * file of a newer version, and SQLite's error when there is no room for the copy; the file is then unchanged.
+ * the others wait. Returns the upgrade of a file with data; null for a new or up-to-date file, and without `keepCopy`.
+ * Throws `conflict` for a file of a newer or an older version, and SQLite's error when there is no room for the copy;
+ * the file is then unchanged.
  */
-export function migrate(client: Database): Upgrade | null {
-  const known = readMigrationFiles(MIGRATIONS).map(({ folderMillis }) => folderMillis);
-  const recorded = recordedIn(client);
-  const unknown = recorded.filter((time) => !known.includes(time));
+export function migrate(client: Database, { keepCopy }: { keepCopy: boolean }): Upgrade | null {
+  const known = readMigrationFiles(MIGRATIONS).map(({ hash, folderMillis }) => ({ hash, createdMs: folderMillis }));
+  const journal = journalOf(client);
+  refuseFormer(journal, `The registry ${client.name}`);
+  const [first] = known;
+  const former = isLastFormer(journal) ? first : undefined;
+  const times = known.map(({ createdMs }) => createdMs);
+  const recorded = former === undefined ? journal.map(({ createdMs }) => createdMs) : [former.createdMs];
+  const unknown = recorded.filter((time) => !times.includes(time));
   if (unknown.length > 0) throw newer(client.name, recorded.length, unknown.length);
   const last = recorded.at(-1) ?? 0;
-  if (known.every((time) => time <= last)) return null;
-  if (recorded.length === 0) {
-    run(client);
-    return null;
-  }
-  const copy = copyBeside(client, known.length);
+  const isComplete = times.every((time) => time <= last);
+  if (isComplete && former === undefined) return null;
+  const copy = journal.length > 0 && keepCopy ? copyBeside(client, known.length) : null;
+  let isCarried = false;
   try {
-    run(client);
+    if (former !== undefined) {
+      carryOver(client, former);
+      isCarried = true;
+    }
+    if (!isComplete) run(client);
   } catch (error) {
     // The file is unchanged, so the copy is not needed; the next attempt makes its own.
-    unlinkFileNow(copy);
+    if (copy !== null && !isCarried) unlinkFileNow(copy);
     throw error;
   }
-  return { from: recorded.length, to: known.length, copy };
-}
-
-/** The creation times by which the migrator identifies migrations: those that the file has, oldest first. */
-function recordedIn(client: Database): number[] {
-  if (Number(client.prepare(IS_RECORDED).pluck().get()) === 0) return [];
-  return client.prepare(RECORDED).pluck().all().map(Number);
+  return copy === null ? null : { from: journal.length, to: known.length, copy };
 }
 
 function run(client: Database): void {

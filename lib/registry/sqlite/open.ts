@@ -97,7 +97,6 @@ export function openSqliteRegistry(options: {
   const database = new RegistryDatabase(options.path, options);
   const feed = new CommitEvents();
   const ledger = new LedgerTable(database, feed);
-  ledger.chainOlder();
   const lists = new InstanceLists(database);
   const thresholds = new ThresholdTable(database, options.thresholds, clock);
   const quotas = new QuotaTable(database, ledger);

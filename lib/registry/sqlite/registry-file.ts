@@ -1,6 +1,6 @@
 /**
- * Inspects a registry file that a server may be using: one consistent snapshot, nothing changed, also of an older
- * version. Does not judge its rows.
+ * Inspects a registry file that a server may be using: one consistent snapshot, nothing changed, also of an earlier
+ * version that would be brought forward. Does not judge its rows.
  */
 import { statSync } from 'node:fs';
 import type { SQL } from 'drizzle-orm';
@@ -33,7 +33,7 @@ export function registryFileState(path: string): RegistryFileState {
 }
 
 export interface RegistryFile {
-  /** True when its ledger has hashes; false for a file of an older version, and for one without tables. */
+  /** False for a file without tables. */
   readonly chained: boolean;
   chainHead(): ChainHead;
   /** Lines after `seq`, oldest first. */

@@ -1,1 +1,0 @@
-CREATE INDEX `instances_by_tenant_due` ON `instances` (`tenant`,`due_at`,`state`,`ephemeral`,`pending`) WHERE due_at is not null and pending is null;

@@ -1,1 +1,0 @@
-ALTER TABLE `tenants` ADD `max_run_s` integer;
