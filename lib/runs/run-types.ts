@@ -18,6 +18,8 @@ export interface RunRequest {
   timeoutMs?: number | 'longest';
   /** The terminal that it was typed into. */
   terminal?: string;
+  /** What the line before it left of the terminal's shell; empty for the first one. */
+  kept?: string;
   /** Begun by the script of a run, which may wait for it. */
   isOfRun?: boolean;
   /** `env` is all of its variables: those of the script that began it. */

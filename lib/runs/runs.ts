@@ -241,7 +241,7 @@ export class Runs {
 
   #call(run: ActiveRun, request: TimedRequest, audit: AuditContext, listener: RunObserver): Promise<RunCallOutcome> {
     const { id, instance } = run.row;
-    const { language, code, cwd, env, stdin, timeoutMs, longestMs } = request;
+    const { language, code, cwd, env, stdin, timeoutMs, longestMs, kept } = request;
     const push = (chunk: OutputChunk) => {
       this.#outputs.push(id, chunk.stream, bytesOfText(chunk.text), chunk.skipped);
       listener.onOutput?.(chunk);
@@ -283,6 +283,7 @@ export class Runs {
         ...(cwd === undefined ? {} : { cwd }),
         ...(env === undefined ? {} : { env }),
         ...(stdin === undefined ? {} : { stdin }),
+        ...(kept === undefined ? {} : { kept }),
         ...limit,
         endless: true,
       };

@@ -18,7 +18,7 @@ import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
 import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
 import type { CallAhead, OutputChunk } from '../workers/protocol/instance.ts';
 import { missingDirectory } from '../workers/protocol/missing-directory.ts';
-import { type OpenTerminal, statusOf } from './open-terminal.ts';
+import { type OpenTerminal, shownEnd, statusOf } from './open-terminal.ts';
 import type { TerminalActor, TerminalReader, TerminalStatus, TypedLine } from './terminal-types.ts';
 import { Transcript } from './transcript.ts';
 
@@ -35,8 +35,8 @@ const MAX_READERS = 32;
 /** Gone terminals that are told of: of one sandbox, and of all. */
 const MAX_GONE = 8;
 const MAX_GONE_IN_ALL = 2000;
-/** Characters of a value or an error that an end shows. */
-const MAX_RESULT = 64 * 1024;
+/** What `clear` prints at its end. */
+const ERASE_SCROLLBACK = '\x1b[3J';
 const UNUSED = `Unused for ${USED_MS / 60_000} minutes: it no longer keeps the sandbox awake. The next line does again.`;
 
 export class Terminals {
@@ -111,6 +111,7 @@ export class Terminals {
       number,
       created: now,
       cwd: HOME,
+      kept: '',
       run: null,
       line: null,
       transcript: new Transcript(terminalBytes),
@@ -143,12 +144,12 @@ export class Terminals {
       throw new WinterdockError('conflict', 'A line runs in this terminal.', { hint: 'Wait for its end, or stop it.' });
     }
     const { language, text, actor_name } = line;
-    const { cwd } = terminal;
+    const { cwd, kept } = terminal;
     terminal.line = { text, language, cwd, actor: audit.actor, actor_name };
     this.#push(terminal, 'line', terminal.line, Buffer.byteLength(text));
     let hasEnded = false;
     try {
-      const run = await this.#runs.begin(id, { language, code: text, cwd, terminal: terminal.id }, audit, {
+      const run = await this.#runs.begin(id, { language, code: text, cwd, terminal: terminal.id, kept }, audit, {
         onWoke: ({ woke, wokeMs, from }) => this.#push(terminal, 'woke', { woke, from, took_ms: wokeMs }, 0),
         onWaiting: (ahead) => this.#tellWait(terminal, ahead),
         onOutput: (chunk) => this.#output(terminal, chunk),
@@ -184,10 +185,14 @@ export class Terminals {
     await this.#record(await this.#require(id, name), audit, 'terminal.cleared');
     // It may have gone meanwhile.
     const terminal = await this.#require(id, name);
-    terminal.transcript.clear();
-    this.#push(terminal, 'clear', { actor: audit.actor, actor_name: by.actor_name }, 0);
-    if (terminal.line !== null) this.#push(terminal, 'line', terminal.line, Buffer.byteLength(terminal.line.text));
+    this.#wipe(terminal, { actor: audit.actor, actor_name: by.actor_name });
     return statusOf(terminal);
+  }
+
+  #wipe(terminal: OpenTerminal, { actor, actor_name }: TerminalActor): void {
+    terminal.transcript.clear();
+    this.#push(terminal, 'clear', { actor, actor_name }, 0);
+    if (terminal.line !== null) this.#push(terminal, 'line', terminal.line, Buffer.byteLength(terminal.line.text));
   }
 
   /** Closes one, with its scrollback; the line that runs is stopped. */
@@ -331,10 +336,14 @@ export class Terminals {
   }
 
   #output(terminal: OpenTerminal, { stream, text, skipped = 0 }: OutputChunk): void {
+    const cleared = text.lastIndexOf(ERASE_SCROLLBACK);
+    if (cleared !== -1 && terminal.line !== null) this.#wipe(terminal, terminal.line);
+    const rest = cleared === -1 ? text : text.slice(cleared + ERASE_SCROLLBACK.length);
+    if (rest === '' && skipped === 0) return;
     // The end of what is more than the scrollback at once.
-    const kept = text.slice(-this.#config.terminalBytes);
-    if (skipped > 0 || kept.length < text.length) {
-      this.#push(terminal, 'gap', { dropped: skipped + text.length - kept.length }, 0);
+    const kept = rest.slice(-this.#config.terminalBytes);
+    if (skipped > 0 || kept.length < rest.length) {
+      this.#push(terminal, 'gap', { dropped: skipped + rest.length - kept.length }, 0);
     }
     this.#push(terminal, stream, { output: kept }, kept.length);
   }
@@ -342,25 +351,14 @@ export class Terminals {
   #ended(terminal: OpenTerminal, run: RunStatus, outcome: RunCallOutcome | null): void {
     terminal.run = null;
     terminal.line = null;
-    if (outcome !== null && 'cwd' in outcome) terminal.cwd = outcome.cwd;
+    if (outcome !== null && 'cwd' in outcome) {
+      terminal.cwd = outcome.cwd;
+      terminal.kept = outcome.kept ?? terminal.kept;
+    }
     // Its folder was removed or renamed: the next line runs where a new terminal begins.
     else if (run.reason?.startsWith(missingDirectory(terminal.cwd))) terminal.cwd = HOME;
-    const { id, state, exitCode, tookMs, timedOut, reason, language } = run;
-    const value = outcome !== null && 'value' in outcome ? JSON.stringify(outcome.value)?.slice(0, MAX_RESULT) : null;
-    const error = outcome !== null && 'error' in outcome ? outcome.error?.slice(0, MAX_RESULT) : null;
-    const data = {
-      run: id,
-      language,
-      state,
-      exit_code: exitCode,
-      took_ms: tookMs ?? Math.max(0, (run.endedMs ?? 0) - run.createdMs),
-      timed_out: timedOut,
-      reason,
-      cwd: terminal.cwd,
-      value: value ?? null,
-      error: error ?? null,
-    };
-    this.#push(terminal, 'exit', data, (value?.length ?? 0) + (error?.length ?? 0));
+    const { data, length } = shownEnd(terminal, run, outcome);
+    this.#push(terminal, 'exit', data, length);
   }
 
   /** A line of the ledger. What somebody types is in no line: runs keep their beginning. */

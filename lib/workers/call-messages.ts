@@ -8,9 +8,9 @@ import type { EvalCall, ExecCall } from './protocol/protocol.ts';
 
 /** `streaming`: the caller follows it. */
 export function execCall(request: ExecRequest, profile: PolicyProfile, streaming: boolean): ExecCall {
-  const { command, cwd, env, stdin, endless = false, commitsMeanwhile = false } = request;
+  const { command, cwd, env, stdin, endless = false, commitsMeanwhile = false, kept } = request;
   const timeoutMs = cappedTimeout(request, profile);
-  return { kind: 'exec', command, cwd, env, stdin, timeoutMs, streaming, endless, commitsMeanwhile };
+  return { kind: 'exec', command, cwd, env, stdin, timeoutMs, streaming, endless, commitsMeanwhile, kept };
 }
 
 export function evalCall(request: EvalRequest, profile: PolicyProfile): EvalCall {

@@ -33,6 +33,10 @@ interface ShellContext {
     pipe?: Outlet | undefined;
     env: Map<string, string>;
     options: { errtrace?: boolean };
+    /** Whether `exit` was called. An error that ends a script ends no shell of a terminal. */
+    exits?: boolean | undefined;
+    /** Of a terminal's line: its actions stay for the next one. */
+    kept?: { end(state: ShellContext['state'], hasExited: boolean): void } | undefined;
   };
   fs: MountedFiles;
   executeScript(script: ScriptNode): Promise<ShellResult>;
@@ -107,9 +111,11 @@ export async function withTraps<Result extends ShellResult>(
   run: () => Promise<Result>,
 ): Promise<Result> {
   const { state } = context;
-  const { traps: outer, umask } = state;
+  const { traps: outer, umask, kept, exits } = state;
+  state.kept = undefined;
   const leave = enterShell(context);
-  state.traps = undefined;
+  if (kept === undefined) state.traps = undefined;
+  let hasExited = false;
   try {
     const result = await ended(interpreter, async () => {
       const done = await run();
@@ -117,13 +123,17 @@ export async function withTraps<Result extends ShellResult>(
       if (isSignalled()) await actOnSignal(context, interpreter);
       return done;
     });
+    hasExited = result.hasExited && state.exits === true;
+    if (kept !== undefined && !hasExited) return result.ended();
     const action = takeAction(context, 'EXIT');
     if (action === '' || state.signal?.aborted) return result.ended();
     const shown = await withoutSignal(() => runAction(context, interpreter, action, result.exitCode));
     return result.ended(shown);
   } finally {
+    kept?.end(state, hasExited);
     state.traps = outer;
     state.umask = umask;
+    state.exits = exits;
     leave();
   }
 }
@@ -151,6 +161,8 @@ export async function actOnSignal(context: ShellContext, interpreter: Interprete
 
 interface Ended<Result> {
   exitCode: number;
+  /** By `exit`. */
+  hasExited: boolean;
   /** The result, or the error, with the output of an action behind its own. */
   ended(action?: ActionResult): Result;
 }
@@ -163,6 +175,7 @@ async function ended<Result extends ShellResult>(
     const result = await run();
     return {
       exitCode: result.exitCode,
+      hasExited: false,
       ended: (action) =>
         action === undefined
           ? result
@@ -178,6 +191,7 @@ async function ended<Result extends ShellResult>(
     if (!isExit(error)) throw error;
     return {
       exitCode: error.exitCode,
+      hasExited: true,
       ended: (action) => {
         if (action !== undefined) {
           error.stdout += action.stdout;

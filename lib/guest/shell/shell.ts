@@ -9,6 +9,7 @@ import type { Tree } from '../../vfs/tree.ts';
 import { bytesOfText } from '../../workers/protocol/byte-text.ts';
 import { missingDirectory } from '../../workers/protocol/missing-directory.ts';
 import type { Capability, PolicyProfile } from '../../workers/protocol/policies.ts';
+import { MAX_KEPT_LENGTH } from '../../workers/protocol/protocol.ts';
 import { type Run, TIMED_OUT_EXIT } from '../../workers/protocol/run.ts';
 import { pythonCommands } from '../python/python.ts';
 import { mayHaveJobs, withJobs } from './background-statements.ts';
@@ -20,6 +21,7 @@ import { ownCommands } from './commands/own-commands.ts';
 import { sqliteCommand } from './commands/sqlite-command.ts';
 import { trCommand } from './commands/tr-command.ts';
 import { GuestFiles } from './guest-files.ts';
+import { KeptShell, type KeptState } from './kept-shells.ts';
 import { OutputSinks } from './output-sinks.ts';
 import { withStatementHook, withStreamedOutput } from './script-transform.ts';
 import { takeSignal } from './shell-signals.ts';
@@ -43,12 +45,16 @@ export interface ShellRequest {
   stdin?: Uint8Array;
   /** Arguments of the script's first command; the shell does not parse them. */
   args?: string[];
+  /** As in an ExecRequest. */
+  kept?: string | undefined;
 }
 
 export interface ShellOutcome {
   exitCode: number;
   cwd: string;
   timedOut: boolean;
+  /** As in an ExecOutcome. */
+  kept?: string;
 }
 
 /**
@@ -121,6 +127,12 @@ export class Shell {
     this.#run = run;
     this.#own = true;
     this.#mayHaveJobs = mayHaveJobs(request.command);
+    const { kept: before, command } = request;
+    const kept = before === undefined ? null : new KeptShell(before, command, () => this.#run?.checkLimits());
+    const onShell = (state: KeptState) => {
+      Object.assign(state, { kept });
+      kept?.begin(state);
+    };
     try {
       const result = await this.#bash.exec(request.command, {
         cwd,
@@ -129,8 +141,10 @@ export class Shell {
         signal: run.signal,
         ...(request.stdin && { stdin: Buffer.from(request.stdin).toString('latin1'), stdinKind: 'bytes' as const }),
         ...(request.args && { args: request.args }),
+        ...(kept && { onShell }),
       });
-      return await this.#outcome(result, run);
+      const outcome = await this.#outcome(result, run);
+      return kept === null ? outcome : { ...outcome, kept: keptText(kept, run) ?? before ?? '' };
     } finally {
       this.#run = null;
       this.#own = false;
@@ -177,6 +191,18 @@ export class Shell {
   async #isDirectory(path: string): Promise<boolean> {
     return (await this.#files.exists(path)) && (await this.#files.stat(path)).isDirectory;
   }
+}
+
+/** What a terminal's next line begins with; null when this one has made it too much, which is said. */
+function keptText({ after }: KeptShell, run: Run): string | null {
+  if (after === null)
+    run.output.add(
+      'stderr',
+      Buffer.from(
+        `bash: the variables, functions and aliases of this terminal take more than ${MAX_KEPT_LENGTH / 1024} KiB: what this line changed of them is not kept\n`,
+      ),
+    );
+  return after;
 }
 
 /** Our own commands, and a command that prints an error in place of each one that the profile lacks. */

@@ -20,6 +20,9 @@ interface TeeInterpreter extends Interpreter {
   find(name: string): Promise<object | null>;
 }
 
+/** The variables that just-bash keeps aliases in. */
+const ALIAS = 'BASH_ALIAS_';
+
 interface Reader {
   name: string;
   args: string[];
@@ -162,7 +165,11 @@ export async function teesOf(
   const { commands } = pipeline;
   const last = commands.at(-1);
   if (!outer?.live || last === undefined || !outer.writers.includes(last)) return null;
-  if (context.state.shoptOptions?.expand_aliases) return null;
+  if (
+    context.state.shoptOptions?.expand_aliases &&
+    [...context.state.env.keys()].some((name) => name.startsWith(ALIAS))
+  )
+    return null;
   const readers: Reader[] = [];
   for (let at = commands.length - 1; at > 0 && commands[at] !== undefined; at -= 1) {
     const reader = plainReader(commands[at] as CommandNode, context);

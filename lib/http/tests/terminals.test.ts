@@ -228,6 +228,38 @@ test('what is cleared is gone for everybody and without a gap, and a line that r
   await Promise.all([first.leave(), second.leave(), third.leave()]);
 });
 
+test('the lines of a terminal share one shell, which outlives the rest of its sandbox and is no other’s', async () => {
+  await make('shared');
+  const [{ id }, { id: second }] = [await open('shared'), await open('shared')];
+  const [shown, other] = [await show('shared', id), await show('shared', second)];
+  await type('shared', id, 'export MOOD=glad; greet() { echo "$MOOD to see $1"; }; cd /memory');
+  await shown.seen('exit', { exit_code: 0 });
+  expect((await server.call('POST', '/api/instances/shared/suspend', {})).status).toBe(200);
+  await type('shared', id, '6 * 7', 'js');
+  await shown.seen('exit', { value: '42' });
+  await type('shared', id, 'greet you; env | grep MOOD; pwd');
+  for (const text of ['glad to see you\n', 'MOOD=glad\n', '/memory\n']) await shown.seen('stdout', { text });
+  await type('shared', second, 'echo "[$MOOD]"; history');
+  for (const text of ['[]\n', '    1  echo "[$MOOD]"; history\n']) await other.seen('stdout', { text });
+  await Promise.all([shown.leave(), other.leave()]);
+});
+
+test('a line that clears its terminal does so for everybody, with what it printed before', async () => {
+  await make('wiped');
+  const { id } = await open('wiped');
+  const first = await show('wiped', id);
+  await type('wiped', id, 'echo hidden');
+  await first.seen('exit');
+  await type('wiped', id, 'echo before; clear; echo after');
+  await first.seen('stdout', { text: 'after\n' });
+  await first.seen('exit', { exit_code: 0, cwd: '/workspace' });
+  const second = await show('wiped', id);
+  await second.seen('exit');
+  expect(second.events.map(({ event }) => event)).toEqual(['clear', 'line', 'stdout', 'exit']);
+  expect(JSON.stringify(second.events)).not.toContain('hidden');
+  await Promise.all([first.leave(), second.leave()]);
+});
+
 test('opening, clearing and closing one is in the ledger, and what was typed is not', async () => {
   await make('told');
   const { id } = await open('told');

@@ -60,6 +60,11 @@ export interface ExecRequest {
    * which `skipped` tells.
    */
   endless?: boolean;
+  /**
+   * The script is a line of a terminal, and its shell begins as that of the line before it ended: `kept` of that one's
+   * outcome, empty for the first line. Absent: its shell is new, and nothing of it is kept.
+   */
+  kept?: string | undefined;
 }
 
 /** Who cut a call off that did not end by itself. */
@@ -77,6 +82,8 @@ export interface ExecOutcome {
   timedOut: boolean;
   truncated: boolean;
   tookMs: number;
+  /** Of a line of a terminal, for the next one. Absent when its process had to be ended. */
+  kept?: string;
   /** Set when it was cut off; `closing`: its sandbox was filed by force. */
   cutOff?: CallCut;
 }

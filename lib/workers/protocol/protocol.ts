@@ -25,6 +25,8 @@ const MAX_IDENTITY_LENGTH = 64;
 const MAX_HOLDS_LENGTH = 64;
 /** Characters of a working directory: a path has 1024. */
 const MAX_CWD_LENGTH = 1100;
+/** Characters of what a terminal keeps of its shell between two lines. */
+export const MAX_KEPT_LENGTH = 256 * 1024;
 /** Characters of the value of `eval`, which is JSON, and of its error. */
 const MAX_VALUE_LENGTH = MAX_STREAM_BYTES;
 const MAX_ERROR_LENGTH = 65_600;
@@ -91,6 +93,7 @@ export interface ExecResult {
   timedOut: boolean;
   truncated: boolean;
   tookMs: number;
+  kept?: string | undefined;
   /** The output that was not sent before the result. */
   rest: OutputChunk[];
 }
@@ -197,12 +200,15 @@ export function parseFromInstance(raw: unknown): FromInstance | null {
 
 function parseExecResult(value: unknown): ExecResult | null {
   if (!isFields(value)) return null;
-  const { exitCode, cwd, timedOut, truncated, tookMs } = value;
+  const { exitCode, cwd, timedOut, truncated, tookMs, kept } = value;
   const rest = parseChunks(value.rest);
   if (rest === null || !Number.isSafeInteger(exitCode) || typeof cwd !== 'string' || cwd.length > MAX_CWD_LENGTH)
     return null;
   if (typeof timedOut !== 'boolean' || typeof truncated !== 'boolean' || !Number.isFinite(tookMs)) return null;
-  return { exitCode: exitCode as number, cwd, timedOut, truncated, tookMs: tookMs as number, rest };
+  if (!isTextOrAbsent(kept, MAX_KEPT_LENGTH)) return null;
+  const result: ExecResult = { exitCode: exitCode as number, cwd, timedOut, truncated, tookMs: tookMs as number, rest };
+  if (kept !== undefined) result.kept = kept;
+  return result;
 }
 
 function parseEvalResult(value: unknown): EvalResult | null {

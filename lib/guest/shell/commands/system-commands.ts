@@ -44,6 +44,7 @@ export const SYSTEM_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>
   sum: async () => (await import('./filters.ts')).sum,
   sync: async () => (await import('./machine.ts')).sync,
   timeout: async () => (await import('./waiting.ts')).timeout,
+  clear: async () => (await import('./terminal.ts')).clear,
   tput: async () => (await import('./terminal.ts')).tput,
   tty: async () => (await import('./machine.ts')).tty,
   ulimit: async () => (await import('./machine.ts')).ulimit,

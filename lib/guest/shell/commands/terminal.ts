@@ -1,4 +1,4 @@
-/** `tput`, `less`, `more`, `pager` and `uuidgen`: what programs ask of a terminal that is none. */
+/** `clear`, `tput`, `less`, `more`, `pager` and `uuidgen`: what programs ask of a terminal that is none. */
 import { randomUUID } from 'node:crypto';
 import type { CommandCall, OwnCommand } from './own-command.ts';
 import { textInputs } from './text-inputs.ts';
@@ -113,6 +113,17 @@ function unknown(call: CommandCall, name: string): number {
   call.fail(`unknown terminfo capability '${name}'`, UNKNOWN_CAPABILITY);
   return UNKNOWN_CAPABILITY;
 }
+
+/** Prints what clears a terminal of the console, whatever TERM says. */
+export const clear: OwnCommand = {
+  like: 'ncurses 6.4',
+  main(call: CommandCall) {
+    const { options } = call.options({ letters: 'T:Vx', long: {} });
+    const keepsScrollback = options.some(({ key }) => key === 'x');
+    call.print(`\x1b[H\x1b[2J${keepsScrollback ? '' : '\x1b[3J'}`);
+    return 0;
+  },
+};
 
 /** Where standard output is no terminal a pager prints its files as they are. */
 export const pager: OwnCommand = {
