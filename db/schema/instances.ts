@@ -58,6 +58,13 @@ export const instances = sqliteTable(
     failures: integer('failures').notNull().default(0),
     /** The labels table is derived from it. */
     labels: jsonColumn<Record<string, string>>('labels').notNull().default({}),
+    /** The host that has it awake, moves it, or has its newest bytes on its own disk; null: anybody's. */
+    ownerHost: text('owner_host'),
+    ownerTerm: integer('owner_term'),
+    /** Random, of one acquisition: while it is awake, and while an operation is under way. */
+    ownerToken: text('owner_token'),
+    /** The id of the last intent or transition that was written. */
+    writeId: text('write_id'),
     /** Sort keys: rows without a name sort last (a blob sorts after text), and rows without a size too. */
     nameKey: text('name_key').generatedAlwaysAs(sql`coalesce(name, x'')`, { mode: 'virtual' }),
     bytesKey: integer('bytes_key').generatedAlwaysAs(sql`coalesce(bytes, -1)`, { mode: 'virtual' }),

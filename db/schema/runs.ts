@@ -31,6 +31,9 @@ export const runs = sqliteTable(
     woke: text('woke').$type<'hot' | 'warm' | 'cold'>(),
     outputBytes: integer('output_bytes').notNull().default(0),
     actor: text('actor').notNull(),
+    /** The host that carries it out, and its claim; null for one of an earlier version. */
+    ownerHost: text('owner_host'),
+    ownerToken: text('owner_token'),
   },
   (table) => [
     uniqueIndex('runs_by_id').on(table.id),

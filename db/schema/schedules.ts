@@ -80,6 +80,9 @@ export const scheduleRuns = sqliteTable(
     exitCode: integer('exit_code'),
     woke: text('woke').$type<'hot' | 'warm' | 'cold'>(),
     actor: text('actor').notNull(),
+    /** The host that carries it out, and its claim; null for one of an earlier version. */
+    ownerHost: text('owner_host'),
+    ownerToken: text('owner_token'),
   },
   (table) => [uniqueIndex('schedule_runs_by_id').on(table.id), index('schedule_runs_of').on(table.schedule, table.seq)],
 );

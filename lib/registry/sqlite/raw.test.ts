@@ -11,6 +11,8 @@ const BY_HAND: Readonly<Record<string, string>> = {
     'opens the connection: PRAGMA, transactions, VACUUM, the triggers of what is being forgotten',
   'lib/registry/sqlite/migrate.ts':
     'asks for what is recorded before the tables are what the schema says, and copies the file',
+  'lib/registry/sqlite/former-history.ts':
+    'asks for and rewrites what is recorded of migrations, also in a file that it must not open as usual',
   'lib/registry/sqlite/file-reader.ts': 'opens a file that another owns: PRAGMA, BEGIN, VACUUM INTO',
   'lib/registry/sqlite/raw.ts': 'the list of all that drizzle has no words for',
 };

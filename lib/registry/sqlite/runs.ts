@@ -12,7 +12,7 @@ import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { SyncMethods } from './to-async.ts';
 
-const { seq, ...RUN } = getTableColumns(runs);
+const { seq, ownerHost, ownerToken, ...RUN } = getTableColumns(runs);
 const { id: _, instance: _2, tenant: _3, language: _4, command: _5, ...REST } = RUN;
 const { cwd: _6, terminal: _7, createdMs: _8, actor: _9, ...ENDED } = REST;
 

@@ -18,7 +18,7 @@ import type { RegistryDatabase } from './database.ts';
 
 const { seq, ...SCHEDULE } = getTableColumns(schedules);
 const { id: _, instance: _2, tenant: _3, source: _4, declaration: _5, created: _6, actor: _7, ...MUTABLE } = SCHEDULE;
-const { seq: runSeq, ...RUN } = getTableColumns(scheduleRuns);
+const { seq: runSeq, ownerHost, ownerToken, ...RUN } = getTableColumns(scheduleRuns);
 
 export function scheduleStatements(database: RegistryDatabase) {
   const byId = eq(schedules.id, placeholder('id'));
