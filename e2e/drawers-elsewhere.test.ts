@@ -49,7 +49,7 @@ const kept = (state: State, files: Record<string, string | Buffer>): Kept => ({
 /** What should be, once what is swept in the background is done. */
 async function expectWhole(book: Map<string, Kept>): Promise<void> {
   const look = async () => (await lookWhole({ call: server.call, folder: disks.outside(folder) }, book)).findings;
-  await expect.poll(look, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(look, { timeout: 60_000 }).toEqual([]);
 }
 
 test.runIf(canMount)(

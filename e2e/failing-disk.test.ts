@@ -1,18 +1,18 @@
 /**
  * Every verb on a disk that fails for real, below SQLite too: whatever request fails, with whatever error, the answer
  * is a refusal of the machine's, the sandbox has no fault, and all goes on once the disk is whole. `WB_FAULT_ALL=1`
- * tries every request of each verb; without it some are drawn by the date, or by `WB_FAULT_SEED`.
+ * tries every request of each verb; without it some are drawn by the day (lib/testing/draw.ts).
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Got } from '../lib/testing/call.ts';
+import { DRAWN_BY, ROUND } from '../lib/testing/draw.ts';
 import type { DiskRequest } from '../lib/testing/failing-disk/control.ts';
 import { type FailingDisk, mountFailingDisk } from '../lib/testing/failing-disk/failing-disk.ts';
 import { canMount } from '../lib/testing/private-mounts.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 
-const SEED = Number(process.env.WB_FAULT_SEED ?? Math.floor(Date.now() / 86_400_000));
 const TRIES_ALL = process.env.WB_FAULT_ALL === '1';
 /** Requests of each verb that fail, of those that are drawn. */
 const DRAWN = 5;
@@ -28,7 +28,7 @@ const LOOKUPS: DiskRequest[] = ['stat'];
 const LOOKED_UP = `^(?!(?:cold|snapshots|blueprints)(?:/[.]staging)?$)${DRAWERS.slice(1)}`;
 const WORK: DiskRequest[] = ['open', 'create', 'read', 'write', 'sync', 'rename', 'unlink', 'list', 'change'];
 const KEPT = 'the work';
-const SETTLES_MS = 20_000;
+const SETTLES_MS = 120_000;
 
 /** Nothing of it is shown once it is deleted. */
 interface Shown {
@@ -115,7 +115,7 @@ async function make(state: string): Promise<string> {
 function drawn(name: string, requests: number, most: number): number[] {
   if (TRIES_ALL || requests <= most) return Array.from({ length: requests }, (_, nth) => nth + 1);
   const step = requests / most;
-  const first = (SEED + name.length * 7) % Math.ceil(step);
+  const first = (ROUND + name.length * 7) % Math.ceil(step);
   return Array.from({ length: most }, (_, nth) => 1 + Math.min(requests - 1, Math.floor(nth * step + first)));
 }
 
@@ -172,7 +172,7 @@ test.runIf(canFail).each(VERBS)('$name: whatever the disk refuses is 503 and no 
   const seen = disk.seen();
   disk.trace(null);
   const found: string[] = [];
-  let error = SEED + verb.name.length;
+  let error = ROUND + verb.name.length;
   for (const [requests, path, most] of [
     [WORK, DRAWERS, DRAWN],
     [LOOKUPS, LOOKED_UP, 2],
@@ -188,6 +188,6 @@ test.runIf(canFail).each(VERBS)('$name: whatever the disk refuses is 503 and no 
     }
   }
   process.stdout.write(`${verb.name}: ${seen.length} requests, ${cells} failed, ${found.length} findings\n`);
-  expect(found, `WB_FAULT_SEED=${SEED}`).toEqual([]);
+  expect(found, DRAWN_BY).toEqual([]);
   expect(cells).toBeGreaterThan(0);
 });

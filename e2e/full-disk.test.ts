@@ -89,7 +89,7 @@ test.runIf(canMount)(
     for (const drawer of ['bundles', 'snapshots']) expect(namesIn(join(inside, drawer))).toEqual([]);
 
     for (const name of ['ballast', 'rest']) rmSync(join(inside, name));
-    await expect.poll(async () => (await call('GET', '/readyz')).status, { timeout: 20_000 }).toBe(200);
+    await expect.poll(async () => (await call('GET', '/readyz')).status, { timeout: 60_000 }).toBe(200);
     for (const [method, path, body] of writes) {
       const answer = await call(method, path, body);
       expect([method, path, [200, 201].includes(answer.status)], answer.text.slice(0, 300)).toEqual([

@@ -65,7 +65,7 @@ test.runIf(canMount)(
       WB_LOG: 'info',
       PORT: '0',
     });
-    await expect.poll(() => disk.output('out'), { timeout: 30_000 }).toMatch(/^ready /m);
+    await expect.poll(() => disk.output('out'), { timeout: 60_000 }).toMatch(/^ready /m);
     const call = caller(/^ready (\S+)$/m.exec(disk.output('out'))?.[1] ?? '', TEST_KEY);
     await call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
     disk.fill();

@@ -78,7 +78,7 @@ interface Line {
 async function logged(of: ServerProcess = server): Promise<string[]> {
   const mark = `mark-${randomUUID()}`;
   await of.call('GET', '/healthz', undefined, { headers: { 'x-request-id': mark } });
-  await vi.waitFor(() => expect(of.output()).toMatch(new RegExp(`"requestId":"${mark}".*\\n`)));
+  await vi.waitFor(() => expect(of.output()).toMatch(new RegExp(`"requestId":"${mark}".*\\n`)), 60_000);
   const [, lines = ''] = of.output().split(/^ready .*\n/m);
   return lines.split('\n').filter((line) => line !== '');
 }

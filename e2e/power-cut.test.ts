@@ -252,7 +252,7 @@ const CUTS: Record<string, (life: Life) => Promise<void>> = {
     const { json } = await life.ask('POST', '/jobs', { verb: 'freeze', ids: ['job-1', 'job-2'] });
     const job = String(json.id);
     await expect
-      .poll(async () => (await life.ask('GET', `/jobs/${job}`)).json.state, { timeout: 10_000, interval: 20 })
+      .poll(async () => (await life.ask('GET', `/jobs/${job}`)).json.state, { timeout: 60_000, interval: 20 })
       .toBe('done');
     for (const id of ['job-1', 'job-2']) life.is(id, 'frozen');
     life.facts.set('the job', async (call) => {
@@ -264,7 +264,7 @@ const CUTS: Record<string, (life: Life) => Promise<void>> = {
     await life.bring('paused', 'active');
     await life.ask('PATCH', '/instances/paused', { hot_to_warm_s: 1 });
     await expect
-      .poll(async () => (await life.ask('GET', '/instances/paused')).json.thermal, { timeout: 20_000, interval: 50 })
+      .poll(async () => (await life.ask('GET', '/instances/paused')).json.thermal, { timeout: 60_000, interval: 50 })
       .toBe('warm');
   },
   'a paused one is written to': (life) => life.put('paused', 'workspace/kept', 'written after the pause'),

@@ -150,7 +150,7 @@ test('the registry file alone is complete after a stop, has the tables from the 
 test('a file copied without its log is refused, and so is an empty one whose log is beside it, which keeps the log', async () => {
   server = await spawnServer({ folder });
   await make('a');
-  await vi.waitFor(() => expect(JSON.parse(readFileSync(registry('.head'), 'utf8')).seq).toBeGreaterThan(1), 10_000);
+  await vi.waitFor(() => expect(JSON.parse(readFileSync(registry('.head'), 'utf8')).seq).toBeGreaterThan(1), 60_000);
   await server.end('SIGKILL');
   const log = readFileSync(registry('-wal'));
   const file = readFileSync(registry());
@@ -189,7 +189,7 @@ test('a server whose head is signed by another key sets no file aside, until a p
   expect(doctor().stdout).toMatch(/the head is not signed with the signing\.key of this data folder; .* \[--accept\]/);
   expect(doctor('--accept', 'the key was lost').stdout).toMatch(/done: epoch 2 of the ledger was begun/);
   server = await spawnServer({ folder });
-  await vi.waitFor(() => expect(left()).toEqual([false, 1]), 10_000);
+  await vi.waitFor(() => expect(left()).toEqual([false, 1]), 60_000);
   expect(await read('a')).toBe('of a');
 });
 

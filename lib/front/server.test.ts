@@ -45,7 +45,7 @@ function open(server: ServerProcess, method: string, path: string, body?: string
 
 /** Starts a command that runs for long and returns once it has said something. */
 async function runUntilBegun(server: ServerProcess, id: string): Promise<void> {
-  const body = JSON.stringify({ command: 'echo begun\nsleep 55', timeout_ms: 60_000 });
+  const body = JSON.stringify({ command: 'echo begun\nsleep 55; echo over > over', timeout_ms: 60_000 });
   const [res] = await open(server, 'POST', `/api/instances/${id}/exec`, body);
   let output = '';
   res.on('data', (chunk) => {
@@ -62,7 +62,7 @@ function startAndEnd(settings: Record<string, string>) {
     {
       env: { ...process.env, WB_DATA: folder, PORT: '0', WB_ADMIN_KEY: TEST_KEY, ...settings },
       encoding: 'utf8',
-      timeout: 30_000,
+      timeout: 120_000,
     },
   );
   return { status, stdout, stderr };
@@ -323,9 +323,7 @@ test('SIGTERM with open streams and a running command suspends active sandboxes 
   const ended = once(events, 'end');
   await runUntilBegun(server, 'sleeper');
 
-  const before = performance.now();
   expect(await server.end('SIGTERM')).toBe(0);
-  expect(performance.now() - before).toBeLessThan(10_000);
   await ended;
   expect(server.output()).not.toMatch(/"level":(50|60)/);
 
@@ -335,6 +333,8 @@ test('SIGTERM with open streams and a running command suspends active sandboxes 
     fault: null,
   });
   expect((await again.call('GET', '/api/instances/sleeper/volumes/workspace/kept')).text).toBe('kept');
+  // The stop has not waited for the command.
+  expect((await again.call('GET', '/api/instances/sleeper/volumes/workspace/over')).status).toBe(404);
   const ledger = await again.call<Event[]>('GET', '/api/instances/sleeper/events?type=transition');
   expect(ledger.json[0]).toMatchObject({ from: 'active', to: 'suspended', trigger: 'stop' });
 });

@@ -208,8 +208,10 @@ test('when more jobs change than fit into a batch they take turns, and a start r
   });
   expect(received.every(({ jobs, more }) => jobs.length <= 100 && !more)).toBe(true);
   for (const started of [1, 2, 3]) start({ requestId: 'one', tenant: 'acme', started, failed: 0, total: 9 });
-  await vi.waitFor(() =>
-    expect(received.at(-1)?.starts).toEqual([{ request_id: 'one', tenant: 'acme', started: 3, failed: 0, total: 9 }]),
+  await vi.waitFor(
+    () =>
+      expect(received.at(-1)?.starts).toEqual([{ request_id: 'one', tenant: 'acme', started: 3, failed: 0, total: 9 }]),
+    { timeout: 60_000 },
   );
   expect(others).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cpuMs } from '../testing/cpu-time.ts';
 import { wordBefore } from './completion-word.ts';
 
 const W = '/workspace';
@@ -68,7 +69,7 @@ test('a command stands at the beginning, after what separates commands, and nowh
 });
 
 test('a long line takes one pass', () => {
-  const begun = performance.now();
+  const begun = cpuMs();
   for (const piece of ['"\\', '\\ ', "'a", '| ']) expect(wordBefore(piece.repeat(5000), W).path).toEqual(['workspace']);
-  expect(performance.now() - begun).toBeLessThan(1000);
+  expect(cpuMs() - begun).toBeLessThan(1000);
 });

@@ -110,9 +110,9 @@ export function bundleProcesses(folder: string): string[] {
   });
 }
 
-/** Resolves when `check` holds; throws when it does not within 20 s. */
+/** Resolves when `check` holds; throws when it does not within a minute. */
 export async function eventually(check: () => boolean | Promise<boolean>): Promise<void> {
-  for (const until = Date.now() + 20_000; !(await check()); await pause(20)) {
-    if (Date.now() > until) throw new Error('It did not come to pass in 20 s.');
+  for (const until = Date.now() + 60_000; !(await check()); await pause(20)) {
+    if (Date.now() > until) throw new Error('It did not come to pass in a minute.');
   }
 }

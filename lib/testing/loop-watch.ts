@@ -2,11 +2,7 @@
  * For tests: the processor time of the longest turn of this process's event loop, in milliseconds: as long nothing else
  * of it runs. Processor time, because a busy machine makes every turn take longer. Knows nothing of what runs.
  */
-
-const cpuMs = (): number => {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-};
+import { cpuMs } from './cpu-time.ts';
 
 /** Begins to watch. The function that it returns ends that, and gives the longest turn until then. */
 export function watchLoop(): () => number {

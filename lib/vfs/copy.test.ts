@@ -115,7 +115,7 @@ test('50. a copy does not delay the first write of a file that was just opened',
   expect(Math.min(...parts)).toBeLessThan(1 / 3);
 });
 
-test('51. the same rows give the same bytes, whatever was added and deleted before', { timeout: 30_000 }, async () => {
+test('51. the same rows give the same bytes, whatever was added and deleted before', async () => {
   const readers = pool();
   const folder = tmpFolder();
   const source = join(folder, 'a.sqlite');
@@ -240,7 +240,7 @@ function utf16(folder: string): string {
   return file;
 }
 
-test('54. a file that is not a sound VFS file is refused, and nothing is left', { timeout: 30_000 }, async () => {
+test('54. a file that is not a sound VFS file is refused, and nothing is left', async () => {
   const readers = pool();
   const folder = tmpFolder();
   const target = join(folder, 'copy', 'target.sqlite');
@@ -286,7 +286,7 @@ test('54. a file that is not a sound VFS file is refused, and nothing is left', 
   expect(((await copied(readers, good, join(folder, 'target.sqlite'))) satisfies VfsCopy).bytes).toBeGreaterThan(0);
 });
 
-test('54. an aborted copy leaves nothing', { timeout: 30_000 }, async () => {
+test('54. an aborted copy leaves nothing', async () => {
   const readers = createReaders({ maxFileBytes: 64 * MIB });
   const folder = tmpFolder();
   const source = resting(folder, 'a.sqlite', (vfs) => {

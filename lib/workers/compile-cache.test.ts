@@ -129,7 +129,7 @@ test('a worker that cannot rehearse waits for its file all the same', async () =
   vi.stubEnv('WB_TEST_REHEARSALS', undefined);
   const cacheFolder = join(folder, 'cache');
   const spillFolder = join(folder, 'spill');
-  const worker = startWorker({ dataFolder: folder, spillFolder, cacheFolder, maxStartMs: 30_000 });
+  const worker = startWorker({ dataFolder: folder, spillFolder, cacheFolder, maxStartMs: 120_000 });
   try {
     await worker.ready;
     // Before the first rehearsal, whose file would lie there.

@@ -37,7 +37,7 @@ test('a worker that nobody waits for is stopped while a call runs and goes on wh
   await setTimeout(50);
   expect(isStopped(worker)).toBe(true);
   giveWay.end(b);
-  await expect.poll(() => isStopped(worker), { timeout: 200 }).toBe(false);
+  await expect.poll(() => isStopped(worker)).toBe(false);
 });
 
 test('a worker that is needed goes on at once, and one that starts for somebody is never stopped', async () => {
@@ -86,5 +86,5 @@ test('a start waits until nothing runs, and not for ever', async () => {
   giveWay.whenQuiet(1, () => {
     starts += 1;
   });
-  await expect.poll(() => starts, { timeout: 2000 }).toBe(2);
+  await expect.poll(() => starts).toBe(2);
 });

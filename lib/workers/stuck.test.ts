@@ -6,11 +6,12 @@ import { SupervisedInstance } from './supervisor.ts';
 import { startScriptedWorker } from './testing/scripted-worker.ts';
 import { stage } from './testing/stage.ts';
 
-const at = stage({ size: 1 });
 const SPEC = { id: 'x', file: ':memory:', policy: 'posix', maxBytes: 1e6, maxFileBytes: 1e6, mustExist: false };
 /** Much longer than it takes to notice, also on a busy machine, and as long as nobody should wait. */
 const PATIENCE = { giveUpAfterMs: 120_000, readyMs: 120_000 };
-const SOON_MS = 30_000;
+const SOON_MS = 60_000;
+
+const at = stage({ size: 1, healthCheckTimes: PATIENCE });
 
 const burners: ChildProcess[] = [];
 afterEach(() => {
@@ -27,7 +28,7 @@ test('a process that the kernel shows stopped is ended as soon as somebody needs
   process.kill(a.pid, 'SIGSTOP');
   const began = performance.now();
   await expect(a.exec({ command: 'echo never > kept' })).rejects.toMatchObject({ extra: { started: false } });
-  expect(performance.now() - began).toBeLessThan(8000);
+  expect(performance.now() - began).toBeLessThan(SOON_MS);
   expect(await a.ended).toMatchObject({ cause: 'silent' });
   expect(await at.say(at.open('stopped', { mustExist: true }), 'cat kept')).toBe('kept\n');
 });

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { callOne, componentOf } from '../guest/components/testing/component.ts';
+import { cpuMs } from '../testing/cpu-time.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { vfsPath } from '../vfs/testing/tmp-files.ts';
 import { runNiceness, workerNiceness } from './process.ts';
@@ -351,8 +352,8 @@ test('a script takes the turn of the first interpreter that it starts by name', 
     ['sh x.sh', 'shell'],
   ];
   for (const [script, kind] of kinds) expect([script, turnOfScript(script)]).toEqual([script, kind]);
-  const began = performance.now();
+  const began = cpuMs();
   for (const hostile of ['A=1 ', 'python3 ', ';env x=', '; a=b ', '\t'])
     turnOfScript(`;${hostile.repeat(200_000)}python3`);
-  expect(performance.now() - began).toBeLessThan(1500);
+  expect(cpuMs() - began).toBeLessThan(1500);
 });

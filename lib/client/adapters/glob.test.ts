@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cpuMs } from '../../testing/cpu-time.ts';
 import { globMatcher } from './glob.ts';
 
 test.each([
@@ -21,10 +22,10 @@ test.each([
 
 test('no pattern takes long, however many ways there are to fit it', () => {
   const path = `${'a'.repeat(1000)}b`;
-  const begun = performance.now();
+  const begun = cpuMs();
   expect(globMatcher('*a'.repeat(60))(path)).toBe(false);
   expect(globMatcher('**/'.repeat(60))(`${'a/'.repeat(500)}b`)).toBe(false);
   expect(globMatcher('{a,b}'.repeat(30))(path)).toBe(false);
   // A backtracking one takes centuries.
-  expect(performance.now() - begun).toBeLessThan(20_000);
+  expect(cpuMs() - begun).toBeLessThan(20_000);
 });

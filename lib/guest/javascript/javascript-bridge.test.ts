@@ -148,18 +148,18 @@ test('64 MiB go through vfs.put and back, as bytes and as text, in linear time',
   const a = at.open('large');
   await js(a, `vfs.put('/warm', 'x')`);
   const took = async (mib: number) => {
-    const begun = performance.now();
+    const begun = a.cpuSeconds();
     const put = await js(a, `vfs.put('/f', new Uint8Array(${mib} << 20).fill(67)); 1`);
     const got = await js(a, `const b = vfs.getBytes('/f'); [b.length, b[0], b[b.length - 1]]`);
     expect([put, got]).toMatchObject([{ value: 1 }, { value: [mib << 20, 67, 67] }]);
-    return performance.now() - begun;
+    return a.cpuSeconds() - begun;
   };
   /** How much longer 16 times as much takes. */
   const ratio = async () => {
     const few = Math.max(await took(4), await took(4));
     return (await took(64)) / few;
   };
-  // Element by element it would exceed the memory, and the process would be killed. Others may have had the processor.
+  // Element by element it would exceed the memory, and the process would be killed.
   const ratios = [await ratio()];
   while (ratios.length < 3 && Math.min(...ratios) >= 80) ratios.push(await ratio());
   expect(Math.min(...ratios)).toBeLessThan(80);

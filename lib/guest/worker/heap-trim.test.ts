@@ -67,19 +67,18 @@ test.each(bombs)(
     expect(most - before).toBeGreaterThan(takes);
     // No request reaches it meanwhile.
     await vi.waitFor(() => expect(ownMib(process.pid)).toBeLessThan(before + leaves), {
-      timeout: 45_000,
+      timeout: 120_000,
       interval: 200,
     });
     expect(await at.say(process, 'cat kept /tmp/left')).toBe('kept\nleft\n');
   },
-  90_000,
 );
 
 test('memory is returned between calls that follow each other without a pause', async () => {
   const { process, before } = await runHungry('given-busily', (hungry) =>
     hungry.exec({ command: `js -e 'const all = []; for (;;) all.push(new Uint8Array(1e6).fill(1));'` }),
   );
-  const until = performance.now() + 45_000;
+  const until = performance.now() + 120_000;
   while (ownMib(process.pid) > before + 16 && performance.now() < until) {
     const calls = Array.from({ length: 20 }, () => process.exec({ command: 'for i in {1..50}; do echo $i; done' }));
     await Promise.all(calls);

@@ -50,13 +50,15 @@ test('a client that follows with changes gets the present rows and counts', asyn
   const before = (await server.call<unknown[]>('GET', '/api/instances?state=created&limit=500')).json.length;
   const stream = await follow();
   await create('told', 'told-first');
-  await vi.waitFor(() =>
-    expect(
-      stream
-        .changes()
-        .at(-1)
-        ?.rows.map(({ id }) => id),
-    ).toEqual(['told']),
+  await vi.waitFor(
+    () =>
+      expect(
+        stream
+          .changes()
+          .at(-1)
+          ?.rows.map(({ id }) => id),
+      ).toEqual(['told']),
+    60_000,
   );
   const [first] = stream.changes();
   const found = changesSchema.strict().parse(first);
@@ -145,13 +147,15 @@ test('a job is reported from its beginning to its end to callers who may see it,
     timeout: 60_000,
   });
   await create('of-globex-after', 'globex');
-  await vi.waitFor(() =>
-    expect(
-      others
-        .changes()
-        .at(-1)
-        ?.rows.map(({ id }) => id),
-    ).toEqual(['of-globex-after']),
+  await vi.waitFor(
+    () =>
+      expect(
+        others
+          .changes()
+          .at(-1)
+          ?.rows.map(({ id }) => id),
+      ).toEqual(['of-globex-after']),
+    60_000,
   );
   expect(jobs(others)).toEqual([]);
   expect(JSON.stringify(others.received)).not.toMatch(/acme|job-/);

@@ -277,9 +277,10 @@ test('an address that has no account takes as long as a wrong password', async (
       ['known', 'tom@example.com'],
       ['unknown', 'nobody@example.com'],
     ] as const) {
-      const started = performance.now();
+      const before = process.cpuUsage();
       await signIn(email, `a guess of a password ${n}`, `10.9.0.${n}`);
-      times[kind]?.push(performance.now() - started);
+      const { user, system } = process.cpuUsage(before);
+      times[kind]?.push(user + system);
     }
   }
   const best = (kind: string) => Math.min(...(times[kind] ?? []));

@@ -168,10 +168,10 @@ test('a reader adds nothing to the ledger but refusals and exports, and an anony
     const filled = path.replace(/:\w+/g, 'model').replace('*', 'kept');
     const target = `${server.url}${root ? '' : '/api'}${filled}`;
     for (const headers of [{}, { authorization: 'Bearer made-up' }] as Record<string, string>[]) {
-      await (await fetch(target, { headers, signal: AbortSignal.timeout(20_000) })).body?.cancel();
+      await (await fetch(target, { headers, signal: AbortSignal.timeout(120_000) })).body?.cancel();
     }
     if (path.endsWith('/events')) continue;
-    await (await fetch(target, { headers: { cookie: viewer }, signal: AbortSignal.timeout(20_000) })).body?.cancel();
+    await (await fetch(target, { headers: { cookie: viewer }, signal: AbortSignal.timeout(120_000) })).body?.cancel();
   }
   expect(looks.length).toBeGreaterThan(30);
   const types = new Set((await linesAfter(before)).map(({ type }) => type));

@@ -26,7 +26,7 @@ const patch = (body: object, tenant = 'acme') => server.call<Tenant>('PATCH', `/
 const tenant = async (name = 'acme') => (await server.call<Tenant>('GET', `/api/tenants/${name}`)).json;
 
 test('fifty creates at a quota of ten leave exactly ten, and clones pass the same gate', {
-  timeout: 30_000,
+  timeout: 60_000,
 }, async () => {
   expect((await patch({ max_sandboxes: 10 })).json.quotas.max_sandboxes).toEqual({ limit: 10, used: 0 });
   const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => create(`n${n}`)));
@@ -50,7 +50,7 @@ test('fifty creates at a quota of ten leave exactly ten, and clones pass the sam
 });
 
 test('snapshots count among the bytes that a tenant may have, equal ones once, and a refused one leaves no file', {
-  timeout: 30_000,
+  timeout: 60_000,
 }, async () => {
   await create('full');
   const write = (content: Buffer) => server.call('PUT', '/api/instances/full/volumes/workspace/a', content);

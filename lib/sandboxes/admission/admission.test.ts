@@ -14,7 +14,7 @@ async function create(tenant: string, count: number): Promise<string[]> {
 }
 
 test('ten times as many sandboxes as places are all served, four at a time, and there are never more', async () => {
-  await at.restart({ environment: { WB_MAX_ACTIVE: '2' } });
+  await at.restart({ environment: { WB_MAX_ACTIVE: '2', WB_WAKE_WAIT_MS: '600000' } });
   const ids = await create('acme', 20);
   let most = 0;
   const looking = setInterval(() => {
@@ -44,11 +44,13 @@ test('tenants take turns: one sandbox of the second is woken before the twelve o
 test('a wake that would wait longer than its caller is refused, with when to try again, and leaves no trace', async () => {
   await at.restart({ environment: { WB_MAX_ACTIVE: '1' } });
   await create('acme', 2);
-  const call = at.dock.sessions.exec('acme-0', { command: 'sleep 20' }, REQUEST, { signal: AbortSignal.timeout(6000) });
+  const busy = new AbortController();
+  const call = at.dock.sessions.exec('acme-0', { command: 'sleep 60' }, REQUEST, { signal: busy.signal });
   await vi.waitFor(() => expect(at.dock.pool.active).toBe(1), { timeout: 60_000 });
   const refused = at.dock.sessions.exec('acme-1', { command: 'true', timeoutMs: 200 }, REQUEST);
   await expect(refused).rejects.toMatchObject({ code: 'capacity', retryAfterSeconds: expect.any(Number) });
   expect(await at.dock.registry.instances.get('acme-1')).toMatchObject({ state: 'created', pending: null });
+  busy.abort();
   await call;
 });
 

@@ -106,7 +106,7 @@ test('another file than the filed one stops a plan where it is, and stops no del
   expect((await dock.sessions.runPlan('a', 'deleted', REQUEST)).state).toBe('deleted');
 });
 
-test('a plan waits for a running call and then stops, unless forced', { timeout: 30_000 }, async () => {
+test('a plan waits for a running call and then stops, unless forced', async () => {
   await make('a', 'active');
   const slow = dock.sessions.exec('a', { command: 'sleep 20; echo late' }, REQUEST).catch(() => null);
   await expect.poll(() => dock.sessions.callsRunning).toBe(1);

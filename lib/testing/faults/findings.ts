@@ -11,7 +11,7 @@ import { filesIn } from '../files-in.ts';
 
 /** Files of the server itself, beside those of sandboxes. */
 const OF_SERVER = /^(?:lock\.sqlite|[a-z._-]+\.(?:key|secret)|\.staging)$/;
-const SETTLES_MS = 15_000;
+const SETTLES_MS = 120_000;
 const STEP_MS = 25;
 
 /** Exceptions for scenarios that keep a file aside on purpose. */

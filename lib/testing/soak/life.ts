@@ -34,7 +34,7 @@ export interface Lived {
 }
 
 /** How long what is swept, settled and swept again in the background may take. */
-const SETTLE_MS = 15_000;
+const SETTLE_MS = 120_000;
 /** Faults that last are healed after this many waves. */
 const HEAL_AFTER = 2;
 

@@ -3,11 +3,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import type { HealthCheckTimes } from '../health-check.ts';
 import { createPool } from '../pool.ts';
 import type { InstancePool, InstanceProcess, OpenSpec } from '../protocol/instance.ts';
 import { buildWalls, type Walls } from '../walls/walls.ts';
 
-const MAX_START_MS = 30_000;
+const MAX_START_MS = 120_000;
 const MIB = 1024 * 1024;
 
 export interface Stage {
@@ -25,7 +26,9 @@ export interface Stage {
 }
 
 /** One pool for the tests of a file. */
-export function stage(options: { size?: number; maxActive?: number } = {}): Stage {
+export function stage(
+  options: { size?: number; maxActive?: number; healthCheckTimes?: Partial<HealthCheckTimes> } = {},
+): Stage {
   let folder = '';
   let pool: InstancePool;
   let walls: Walls;
@@ -39,6 +42,7 @@ export function stage(options: { size?: number; maxActive?: number } = {}): Stag
       dataFolder: folder,
       cacheFolder,
       walls,
+      ...(options.healthCheckTimes === undefined ? {} : { healthCheckTimes: options.healthCheckTimes }),
     });
     await pool.start();
   });

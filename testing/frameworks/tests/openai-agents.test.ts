@@ -245,7 +245,7 @@ test('aborting a run stops its script on the server and suspends the sandbox', a
   stop.abort(new Error('enough'));
   await rejected;
   await vi.waitFor(async () => expect((await client.getInstance('task-1')).state).toBe('suspended'), {
-    timeout: 30_000,
+    timeout: 60_000,
   });
   expect(await names()).toEqual(['/begun']);
 });

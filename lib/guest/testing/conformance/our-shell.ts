@@ -14,7 +14,7 @@ import type { ShellAnswer } from './answer.ts';
 import { writeVfsFile } from './file-tree.ts';
 
 const MIB = 1024 * 1024;
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 120_000;
 
 interface Served {
   process: InstanceProcess;

@@ -10,7 +10,7 @@ import type { ShellAnswer } from './answer.ts';
 import { ROOT_MTIME, writeFolder } from './file-tree.ts';
 
 const USER = 1000;
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 120_000;
 const MOUNTED = ['/usr', '/bin', '/lib', '/lib64', '/etc/alternatives', '/dev', '/proc'].filter((path) =>
   existsSync(path),
 );
