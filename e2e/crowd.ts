@@ -9,9 +9,9 @@ import { type InstanceId, parseInstanceId } from '#lib/base/ids.ts';
 import type { State } from '../lib/lifecycle/states.ts';
 import { eachOf } from '../lib/registry/each-of.ts';
 import type { Registry } from '../lib/registry/registry.ts';
-import { openSqliteRegistry } from '../lib/registry/sqlite/open.ts';
 import { fillRegistry } from '../lib/registry/sqlite/testing/fill.ts';
 import { entry, instance, intent, THRESHOLDS, transitionTo } from '../lib/registry/testing/fixtures.ts';
+import { openTestRegistry } from '../lib/registry/testing/open-test-registry.ts';
 import type { Intent, NewInstance } from '../lib/registry/types.ts';
 
 const NAMES: readonly ((n: number) => string)[] = [
@@ -39,11 +39,7 @@ const REASONS = {
  * durable.
  */
 async function within(folder: string, work: (registry: Registry) => Promise<void>): Promise<void> {
-  const registry = openSqliteRegistry({
-    path: join(folder, 'registry.sqlite'),
-    thresholds: THRESHOLDS,
-    durable: false,
-  });
+  const registry = await openTestRegistry(join(folder, 'registry.sqlite'), { thresholds: THRESHOLDS, durable: false });
   try {
     await work(registry);
   } finally {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Finding } from '../lib/doctor/findings.ts';
-import { headPathOf, readHead } from '../lib/ledger/head-file.ts';
+import { readHead } from '../lib/ledger/head-file.ts';
 import { orphansIn } from '../lib/testing/orphans.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { programOf } from '../lib/testing/program.ts';
@@ -99,7 +99,7 @@ test('with the registry lost every sandbox gets its row back from its file, and 
   await makeFour();
   await call('POST', '/instances/rest/snapshots');
   // The head is signed a moment after the lines that it names; one of an empty ledger names none.
-  await expect.poll(() => readHead(headPathOf(registry()) ?? '')?.seq, { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(() => readHead(`${registry()}.head`)?.seq, { timeout: 60_000 }).toBeGreaterThan(0);
   await server?.end('SIGKILL');
   for (const suffix of ['', '-wal', '-shm']) rmSync(registry(suffix), { force: true });
   await expect(spawnServer({ folder })).rejects.toThrow(/npm run doctor/);

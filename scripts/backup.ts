@@ -20,6 +20,7 @@ import { messageOf } from '../lib/base/errors.ts';
 import { issuerOf, openSigner } from '../lib/base/signing.ts';
 import { createDrawers } from '../lib/host/drawers.ts';
 import { createReadersAlone } from '../lib/host/helpers.ts';
+import { registryDriver } from '../lib/registry/drivers.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
 /** Names of sandboxes that a line for people has. */
@@ -62,10 +63,9 @@ async function verify(path: string): Promise<number> {
 async function make(path: string, options: { withKeys: boolean; keep: number | null }): Promise<number> {
   const config = readConfig(process.env);
   // Before a key is made to sign with.
-  if (config.registryPath !== ':memory:' && !existsSync(config.registryPath)) {
-    return fail(
-      `There is no registry at ${config.registryPath}: set WB_DATA (and WB_REGISTRY) as the server has them.`,
-    );
+  const driver = registryDriver(config.registry);
+  if (driver.isKept && (await driver.presence()).kind === 'missing') {
+    return fail(`There is no registry at ${driver.name}: set WB_DATA (and WB_REGISTRY) as the server has them.`);
   }
   if (isInside(path, config)) return fail(`${path} is in the data folder: it would be lost with it.`);
   const passphrase = options.withKeys
@@ -84,6 +84,7 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
   try {
     const { manifest, added, wrong } = await makeBackup({
       config,
+      driver,
       drawers: createDrawers(config),
       target,
       readers: alone.readers,
@@ -112,7 +113,7 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
         tell(`${gone.ahead} are dated ahead of this clock: they are kept until then, and not counted.`);
     }
     try {
-      await recordBackup(config.registryPath, made, manifest, systemClock, config);
+      await recordBackup(driver, made, manifest, systemClock, config);
     } catch (error) {
       process.stderr.write(`The backup is made, but the registry could not be told: ${messageOf(error)}\n`);
     }

@@ -20,8 +20,9 @@ import { accept, adopt, fix, type RepairResult } from '../lib/doctor/repair.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import { createDrawers } from '../lib/host/drawers.ts';
 import { createReadersAlone } from '../lib/host/helpers.ts';
-import { openSqliteRegistry } from '../lib/registry/sqlite/open.ts';
-import { openRegistryFile, registryFileState } from '../lib/registry/sqlite/registry-file.ts';
+import { openRegistry } from '../lib/host/open-registry.ts';
+import type { RegistryDriver } from '../lib/registry/driver.ts';
+import { registryDriver } from '../lib/registry/drivers.ts';
 import { stagingFor } from '../lib/storage/files.ts';
 
 const WELL = 0;
@@ -48,8 +49,8 @@ const say = (text: string): void => {
 /** For people in the report, for programs beside it. */
 const warn = (text: string): void => void (values.json ? process.stderr : process.stdout).write(`${text}\n`);
 
-async function look(config: Config, beside: boolean): Promise<ExaminationResult> {
-  const location = { ...config, drawers: createDrawers(config) };
+async function look(config: Config, driver: RegistryDriver, beside: boolean): Promise<ExaminationResult> {
+  const location = { ...config, driver, drawers: createDrawers(config) };
   const alone = values.full ? await createReadersAlone(config, { changesNothing: true }) : null;
   const readers = alone?.readers ?? null;
   if (alone?.missing != null) warn(alone.missing);
@@ -68,21 +69,14 @@ async function look(config: Config, beside: boolean): Promise<ExaminationResult>
 
 const keyOf = ({ kind, about, path }: Finding) => `${kind} ${about} ${path}`;
 
-async function repair(config: Config, examined: ExaminationResult): Promise<RepairResult> {
-  const { registryPath, dataFolder } = config;
+async function repair(config: Config, driver: RegistryDriver, examined: ExaminationResult): Promise<RepairResult> {
+  const { dataFolder } = config;
   const blocked = examined.findings.find(({ kind }) => /^registry\.(log_only|unreadable|damaged)$/.test(kind));
   if (blocked !== undefined) {
     throw new Error(`Nothing was changed: ${blocked.says}. Move that file away and keep it, then run this again.`);
   }
-  const tenants = whoseFrom(registryPath);
-  const registry = openSqliteRegistry({
-    path: registryPath,
-    thresholds: {
-      hotToWarmSeconds: config.hotToWarmSeconds,
-      idleToSuspendSeconds: config.idleToSuspendSeconds,
-      idleToFreezeSeconds: config.idleToFreezeSeconds,
-    },
-  });
+  const tenants = whoseFrom(driver);
+  const registry = await openRegistry(driver, config);
   // A file that was left with a log is given a second name in a folder beside it: what is not there is not shown.
   const stagingOf = (drawer: string) => stagingFor(dataFolder, join(dataFolder, drawer, 'any'));
   const drawersThere = ['live', 'cold', 'orphans'].filter((drawer) => existsSync(join(dataFolder, drawer)));
@@ -91,7 +85,7 @@ async function repair(config: Config, examined: ExaminationResult): Promise<Repa
   const { readers, missing, stop } = await createReadersAlone(config, { writable });
   if (missing !== null) warn(missing);
   const drawers = createDrawers(config);
-  const parts = { dataFolder, registryPath, drawers, registry, readers, clock: systemClock };
+  const parts = { dataFolder, driver, drawers, registry, readers, clock: systemClock };
   const all: RepairResult = { done: [], refused: [] };
   try {
     const take = ({ done, refused }: RepairResult) => {
@@ -106,7 +100,7 @@ async function repair(config: Config, examined: ExaminationResult): Promise<Repa
     if (values.adopt) {
       const { tenant = null } = values;
       // What was fixed has its file again.
-      const found = values.fix ? await examine({ location: { ...config, drawers }, readers: null }) : examined;
+      const found = values.fix ? await examine({ location: { ...config, driver, drawers }, readers: null }) : examined;
       take(await adopt(parts, found, { tenant, keys: positionals, tenantOf: tenants }));
     }
     if (values.accept !== undefined) {
@@ -120,15 +114,15 @@ async function repair(config: Config, examined: ExaminationResult): Promise<Repa
   }
 }
 
-/** Whose a sandbox is, as the ledger told before anything was changed. */
-function whoseFrom(registryPath: string): (id: string) => string | null {
-  return (id) => {
-    if ((registryFileState(registryPath).bytes ?? 0) === 0) return null;
-    const file = openRegistryFile(registryPath);
+/** Whose a sandbox is, as the ledger says. */
+function whoseFrom(driver: RegistryDriver): (id: string) => Promise<string | null> {
+  return async (id) => {
+    if ((await driver.presence()).kind !== 'there') return null;
+    const registry = await driver.inspect();
     try {
-      return file.tenantInLedger(id);
+      return await registry.tenantInLedger(id);
     } finally {
-      file.close();
+      await registry.close();
     }
   };
 }
@@ -149,7 +143,8 @@ function tell({ findings, looked }: ExaminationResult): void {
 async function main(): Promise<number> {
   const config = readConfig(process.env);
   const changes = values.fix || values.adopt || values.accept !== undefined;
-  if (config.registryPath === ':memory:') throw new Error('A registry in memory has no file to look at.');
+  const driver = registryDriver(config.registry);
+  if (!driver.isKept) throw new Error('A registry in memory has no file to look at.');
   if (positionals.length > 0 && !values.adopt) throw new Error('Keys are for --adopt.');
   if (values.accept?.trim() === '') throw new Error('--accept needs the reason: it stands in the ledger.');
   if (values.tenant !== undefined && !slugSchema.safeParse(values.tenant).success) {
@@ -159,7 +154,7 @@ async function main(): Promise<number> {
   if (!existsSync(config.dataFolder)) throw new Error(`There is no data folder ${config.dataFolder}: set WB_DATA.`);
   let unlock: (() => void) | null = null;
   try {
-    unlock = lockStores(config);
+    unlock = lockStores(config, driver);
   } catch (error) {
     if (changes) throw new Error(`${messageOf(error)} Without the lock only a look is possible.`);
     const beside = /^Another Winterdock/.test(messageOf(error));
@@ -170,9 +165,9 @@ async function main(): Promise<number> {
     );
   }
   try {
-    const examined = await look(config, unlock === null);
-    const repaired = changes ? await repair(config, examined) : null;
-    const after = repaired === null ? examined : await look(config, false);
+    const examined = await look(config, driver, unlock === null);
+    const repaired = changes ? await repair(config, driver, examined) : null;
+    const after = repaired === null ? examined : await look(config, driver, false);
     if (values.json) {
       process.stdout.write(
         `${JSON.stringify({ well: isWell(after.findings), ...repaired, looked: after.looked, findings: after.findings })}\n`,

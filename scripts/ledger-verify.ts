@@ -11,10 +11,10 @@ import { readConfig } from '../lib/base/config.ts';
 import { messageOf } from '../lib/base/errors.ts';
 import { issuerOf } from '../lib/base/signing.ts';
 import type { LedgerHead } from '../lib/ledger/documents.ts';
-import { headPathOf, parseHead, readHead } from '../lib/ledger/head-file.ts';
+import { parseHead, readHead } from '../lib/ledger/head-file.ts';
 import { verifyLedger } from '../lib/ledger/verify.ts';
 import { verifySegmentFile } from '../lib/ledger/verify-file.ts';
-import { openLedgerFile } from '../lib/registry/sqlite/ledger-file.ts';
+import { registryDriver } from '../lib/registry/drivers.ts';
 
 const say = (text: string): void => {
   process.stdout.write(`${text}\n`);
@@ -40,16 +40,16 @@ async function verifyFile(path: string, issuers: string[]): Promise<number> {
 }
 
 async function verifyFolder(issuers: string[], others: LedgerHead[]): Promise<number> {
-  const { registryPath } = readConfig(process.env);
-  const headPath = headPathOf(registryPath);
+  const driver = registryDriver(readConfig(process.env).registry);
+  const { headPath } = driver;
   if (headPath === null) return refuse('A registry in memory has no file to prove.');
   if (issuers.length === 0) return refuse('There is no signing.key in the data folder: nothing here was ever signed.');
   const kept = readHead(headPath);
-  say(`Proving ${registryPath}`);
-  const file = openLedgerFile(registryPath);
+  say(`Proving ${driver.name}`);
+  const view = await driver.readLedger();
   const started = performance.now();
   try {
-    const proof = await verifyLedger(file, { heads: [...others, ...(kept === null ? [] : [kept])], issuers });
+    const proof = await verifyLedger(view, { heads: [...others, ...(kept === null ? [] : [kept])], issuers });
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     say(`${proof.lines} lines verified in ${seconds} s, up to line ${proof.last.seq} (${proof.last.hash}).`);
     if (proof.segments > 0) say(`${proof.segments} sealed months; ${proof.dropped} lines were exported and dropped.`);
@@ -74,7 +74,7 @@ async function verifyFolder(issuers: string[], others: LedgerHead[]): Promise<nu
     say('Proved: no line was changed, removed or reordered.');
     return 0;
   } finally {
-    file.close();
+    await view.close();
   }
 }
 

@@ -21,7 +21,8 @@ import { issuerOf } from '../lib/base/signing.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import { createDrawers } from '../lib/host/drawers.ts';
 import { createReadersAlone } from '../lib/host/helpers.ts';
-import { openLiveRegistryReader } from '../lib/registry/sqlite/live-reader.ts';
+import type { RegistryDriver } from '../lib/registry/driver.ts';
+import { registryDriver } from '../lib/registry/drivers.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
 const USAGE =
@@ -91,7 +92,12 @@ function tell(plan: RestorePlan, { manifest }: OpenedBackup): void {
   }
 }
 
-async function all(want: RestoreOptions, backup: OpenedBackup, config: Config): Promise<number> {
+async function all(
+  want: RestoreOptions,
+  backup: OpenedBackup,
+  config: Config,
+  driver: RegistryDriver,
+): Promise<number> {
   const { keys, issuer } = backup.manifest;
   const own = existsSync(config.dataFolder) ? issuerOf(config.dataFolder) : null;
   if (own !== null && own !== issuer) {
@@ -103,7 +109,7 @@ async function all(want: RestoreOptions, backup: OpenedBackup, config: Config): 
       : process.env.WB_BACKUP_PASSPHRASE || (want.withKeys ? await askPassphrase({ twice: false }) : null);
   if (want.withKeys && keys.object === null) return refuse('There are no key files in this backup.');
   if (want.dryRun) {
-    const plan = await planRestore({ config, drawers: createDrawers(config), backup, passphrase });
+    const plan = await planRestore({ config, driver, drawers: createDrawers(config), backup, passphrase });
     tell(plan, backup);
     if (plan.aside !== null && !want.force)
       return refuse('Without --force this is refused: there are sandboxes already.');
@@ -111,10 +117,11 @@ async function all(want: RestoreOptions, backup: OpenedBackup, config: Config): 
     return 0;
   }
   const started = performance.now();
-  const unlock = lockStores(config);
+  const unlock = lockStores(config, driver);
   try {
     const done = await restoreAll({
       config,
+      driver,
       drawers: createDrawers(config),
       backup,
       from: want.from,
@@ -136,7 +143,13 @@ async function all(want: RestoreOptions, backup: OpenedBackup, config: Config): 
   }
 }
 
-async function one(want: RestoreOptions, id: InstanceId, backup: OpenedBackup, config: Config): Promise<number> {
+async function one(
+  want: RestoreOptions,
+  id: InstanceId,
+  backup: OpenedBackup,
+  config: Config,
+  driver: RegistryDriver,
+): Promise<number> {
   if (want.to !== null) {
     await writeFileOf({ backup, id }, want.to);
     say(`Wrote the file of "${id}", as of ${time(backup.manifest.begun_ms)}, to ${want.to}.`);
@@ -146,7 +159,7 @@ async function one(want: RestoreOptions, id: InstanceId, backup: OpenedBackup, c
   const { manifest } = backup;
   if (want.dryRun) {
     findInBackup(backup, id);
-    const there = existsSync(config.registryPath) ? rowThere(config, name) : null;
+    const there = (await driver.presence()).kind === 'missing' ? null : await stateOf(driver, name);
     say(
       `"${id}" as of ${time(manifest.begun_ms)} would become ${there === null ? 'a new sandbox' : 'the sandbox'} "${name}".`,
     );
@@ -157,7 +170,7 @@ async function one(want: RestoreOptions, id: InstanceId, backup: OpenedBackup, c
     say('Nothing was changed.');
     return 0;
   }
-  const unlock = lockStores(config);
+  const unlock = lockStores(config, driver);
   let alone: Awaited<ReturnType<typeof createReadersAlone>> | null = null;
   try {
     // Where the restored file is made: what is not there is not shown to who opens it.
@@ -167,6 +180,7 @@ async function one(want: RestoreOptions, id: InstanceId, backup: OpenedBackup, c
     const row = await restoreOne({
       readers: alone.readers,
       config,
+      driver,
       drawers: createDrawers(config),
       backup,
       clock: systemClock,
@@ -184,12 +198,12 @@ async function one(want: RestoreOptions, id: InstanceId, backup: OpenedBackup, c
   }
 }
 
-function rowThere(config: Config, id: InstanceId): string | null {
-  const registry = openLiveRegistryReader(config.registryPath);
+async function stateOf(driver: RegistryDriver, id: InstanceId): Promise<string | null> {
+  const registry = await driver.readLive();
   try {
-    return registry.row(id)?.state ?? null;
+    return (await registry.row(id))?.state ?? null;
   } finally {
-    registry.close();
+    await registry.close();
   }
 }
 
@@ -197,7 +211,8 @@ async function main(): Promise<number> {
   const want = readOptions();
   if (want === null) return refuse(USAGE);
   const config = readConfig(process.env);
-  if (config.registryPath === ':memory:') return refuse('A registry in memory cannot be restored to.');
+  const driver = registryDriver(config.registry);
+  if (!driver.isKept) return refuse('A registry in memory cannot be restored to.');
   const tmpFolder =
     want.to === null
       ? join(config.dataFolder, 'staging', 'restore')
@@ -206,7 +221,9 @@ async function main(): Promise<number> {
   const backup = await openBackup(want.from, tmpFolder, want.at);
   for (const one of backup.passedOver) process.stderr.write(`PASSED OVER: ${one}\n`);
   try {
-    return want.instance === null ? await all(want, backup, config) : await one(want, want.instance, backup, config);
+    return want.instance === null
+      ? await all(want, backup, config, driver)
+      : await one(want, want.instance, backup, config, driver);
   } finally {
     await backup.close();
   }

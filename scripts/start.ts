@@ -2,23 +2,24 @@
 import '../lib/front/require-node.ts';
 import { readConfig } from '../lib/base/config.ts';
 import { messageOf } from '../lib/base/errors.ts';
-import { preflight } from '../lib/front/start-problems.ts';
+import { exitCodeFor, preflight } from '../lib/front/start-problems.ts';
 import { ensureBuilt, ensureWorkerBundle, isBuilt } from './build.ts';
 
-/** Why the server could not start, found out before a long build. */
-async function startProblem(): Promise<string | null> {
+/** Why the server could not start, found out before a long build, with the exit code. */
+async function startProblem(): Promise<{ why: string; exitCode: number } | null> {
   try {
-    return await preflight(readConfig(process.env));
+    const why = await preflight(readConfig(process.env));
+    return why === null ? null : { why, exitCode: 1 };
   } catch (error) {
-    return messageOf(error);
+    return { why: messageOf(error), exitCode: exitCodeFor(error) };
   }
 }
 
 if (!process.argv.includes('--api-only')) {
-  const why = isBuilt() ? null : await startProblem();
-  if (why !== null) {
-    process.stderr.write(`${why}\n`);
-    process.exit(1);
+  const problem = isBuilt() ? null : await startProblem();
+  if (problem !== null) {
+    process.stderr.write(`${problem.why}\n`);
+    process.exit(problem.exitCode);
   }
   ensureBuilt();
 } else {

@@ -7,7 +7,7 @@ import { FakeClock, systemClock } from '../base/clock.ts';
 import { readConfig } from '../base/config.ts';
 import { createLogger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
+import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
 import { cookieOf, firstAdmin, PASSWORD, tokenOf, visitor } from '../testing/people.ts';
 import { type Auth, createAuth } from './auth.ts';
 import { readOrMakeSecret, secretComparison } from './secrets.ts';
@@ -19,10 +19,9 @@ let registry: Registry;
 /** The bytes on the disk, as another program sees them. */
 let disk: Database.Database;
 
-beforeEach(() => {
+beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-auth-'));
-  registry = openSqliteRegistry({
-    path: join(folder, 'registry.sqlite'),
+  registry = await openTestRegistry(join(folder, 'registry.sqlite'), {
     thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 900, idleToFreezeSeconds: 900 },
   });
   disk = new Database(join(folder, 'registry.sqlite'));

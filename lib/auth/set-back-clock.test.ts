@@ -7,8 +7,8 @@ import { systemClock } from '../base/clock.ts';
 import { readConfig } from '../base/config.ts';
 import { createLogger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { entry } from '../registry/testing/fixtures.ts';
+import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
 import { cookieOf, PASSWORD, tokenOf, visitor } from '../testing/people.ts';
 import { type Auth, createAuth } from './auth.ts';
 
@@ -19,11 +19,10 @@ let folder: string;
 let registry: Registry;
 let auth: Auth;
 
-beforeEach(() => {
+beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   folder = mkdtempSync(join(tmpdir(), 'winterdock-set-back-'));
-  registry = openSqliteRegistry({
-    path: join(folder, 'registry.sqlite'),
+  registry = await openTestRegistry(join(folder, 'registry.sqlite'), {
     thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 900, idleToFreezeSeconds: 900 },
   });
   const config = readConfig({ WB_DATA: folder });

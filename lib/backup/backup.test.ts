@@ -9,6 +9,7 @@ import { readConfig } from '../base/config.ts';
 import { removeTreeNow } from '../base/effects.ts';
 import { openSigner } from '../base/signing.ts';
 import { createDrawers } from '../host/drawers.ts';
+import { registryDriver } from '../registry/drivers.ts';
 import { HASHED_AT_FILING_BYTES } from '../sandboxes/files/filed-hash.ts';
 import type { ServerProcess } from '../testing/process.ts';
 import { createReaders } from '../vfs/readers.ts';
@@ -104,7 +105,8 @@ test('after the clock was set back, --keep keeps what is made now, and what is d
     const config = readConfig({ WB_DATA: folder });
     const readers = createReaders({ maxFileBytes: config.maxFileBytes });
     try {
-      const parts = { config, readers, drawers: createDrawers(config), signer: openSigner(folder), passphrase: null };
+      const stores = { driver: registryDriver(config.registry), drawers: createDrawers(config) };
+      const parts = { config, readers, ...stores, signer: openSigner(folder), passphrase: null };
       return (await makeBackup({ ...parts, target, clock })).manifest.id;
     } finally {
       await readers.stop();

@@ -12,8 +12,8 @@ import { copyFile, unlinkFile, writeFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { isThere } from '../base/is-there.ts';
 import type { Signer } from '../base/signing.ts';
-import { headPathOf } from '../ledger/head-file.ts';
-import { type LiveRegistryReader, openLiveRegistryReader } from '../registry/sqlite/live-reader.ts';
+import type { LiveRegistryReader, RegistryDriver } from '../registry/driver.ts';
+import { registryDriver } from '../registry/drivers.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { Readers } from '../vfs/types.ts';
 import { copyResting, FileMoved, objectAt } from './copy-file.ts';
@@ -33,7 +33,8 @@ import {
 import type { BackupTarget } from './store.ts';
 
 export interface BackupOptions {
-  config: Pick<Config, 'dataFolder' | 'registryPath' | 'maxSandboxBytes'>;
+  config: Pick<Config, 'dataFolder' | 'maxSandboxBytes'>;
+  driver: RegistryDriver;
   drawers: Drawers;
   target: BackupTarget;
   /** Who opens files of sandboxes. They can write beside drafts of the target. */
@@ -64,12 +65,12 @@ const AT_ONCE = 2;
  * stay whole.
  */
 export async function makeBackup(options: BackupOptions): Promise<BackupResult> {
-  const { config, drawers, target, signer, clock, passphrase } = options;
-  if (config.registryPath === ':memory:') {
+  const { config, driver, drawers, target, signer, clock, passphrase } = options;
+  if (!driver.isKept) {
     throw new WinterdockError('not_found', 'A registry in memory has no file: there is nothing to back up.');
   }
-  if (!isThere(config.registryPath)) {
-    throw new WinterdockError('not_found', `There is no registry at ${config.registryPath}.`, {
+  if ((await driver.presence()).kind === 'missing') {
+    throw new WinterdockError('not_found', `There is no registry at ${driver.name}.`, {
       hint: 'Set WB_DATA, and WB_REGISTRY where it lies elsewhere, as the server has them.',
     });
   }
@@ -79,15 +80,15 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
     added.bytes += object.bytes;
   };
   // Before the registry, so that the ledger goes through it.
-  const head = await smallFile(options, headPathOf(config.registryPath), count);
+  const head = await smallFile(options, driver.headPath, count);
   const begun = clock.now();
-  const live = openLiveRegistryReader(config.registryPath);
+  const live = await driver.readLive();
   const draft = target.draft();
   let moment: LiveRegistryReader | null = null;
   try {
-    live.copyTo(draft);
+    await live.copyTo(draft);
     const registry = await objectAt(draft);
-    moment = openLiveRegistryReader(draft);
+    moment = await registryDriver({ driver: 'sqlite', path: draft }).readLive();
     const copies = await copyCopies(options, moment, live, count);
     const parts: RowParts = {
       config,
@@ -99,9 +100,9 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
       added: count,
     };
     const rows = await copyRows(parts, moment, options.progress);
-    const migrations = moment.migrations();
-    const ledger = moment.chainHead();
-    moment.close();
+    const migrations = await moment.migrations();
+    const ledger = await moment.chainHead();
+    await moment.close();
     moment = null;
     await keep({ target, added: count }, draft, registry);
     const files = keyFilesOf(config.dataFolder);
@@ -126,8 +127,8 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
     await target.finish(document.id, text);
     return { manifest: parseBackupManifest(text), added, wrong: unreadableIn(document) };
   } finally {
-    moment?.close();
-    live.close();
+    await moment?.close();
+    await live.close();
     await unlinkFile(draft);
   }
 }
@@ -137,10 +138,10 @@ async function copyRows(
   moment: LiveRegistryReader,
   progress: BackupOptions['progress'],
 ): Promise<BackupRow[]> {
-  const all = moment.count();
+  const all = await moment.count();
   const rows: BackupRow[] = [];
   for (let after: string | undefined = ''; after !== undefined; ) {
-    const page = moment.rows(after, PAGE);
+    const page = await moment.rows(after, PAGE);
     for (let at = 0; at < page.length; at += AT_ONCE) {
       rows.push(...(await Promise.all(page.slice(at, at + AT_ONCE).map(({ id }) => copyRow(parts, id)))));
       progress?.(rows.length, all);
@@ -161,7 +162,7 @@ async function copyCopies(
   count: (object: ObjectRef) => void,
 ): Promise<BackupCopy[]> {
   const copies: BackupCopy[] = [];
-  for (const { kind, hash, bytes } of moment.copies()) {
+  for (const { kind, hash, bytes } of await moment.copies()) {
     const known = { sha256: hash, bytes };
     if (target.has(known)) {
       copies.push({ kind, hash, object: known, wrong: null });
@@ -175,7 +176,7 @@ async function copyCopies(
       copies.push({ kind, hash, object, wrong });
     } catch (error) {
       if (!(error instanceof FileMoved)) throw error;
-      const needed = live.copies().some((copy) => copy.kind === kind && copy.hash === hash);
+      const needed = (await live.copies()).some((copy) => copy.kind === kind && copy.hash === hash);
       copies.push({ kind, hash, object: null, wrong: needed ? 'there was no file of it' : null });
     } finally {
       await unlinkFile(draft);

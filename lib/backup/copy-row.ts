@@ -38,7 +38,7 @@ export interface RowParts extends DrawerAccess {
   /** Who opens files of sandboxes. They can write beside drafts of the target. */
   readers: Readers;
   /** The row as it is now. */
-  row(id: InstanceId): InstanceRow | null;
+  row(id: InstanceId): Promise<InstanceRow | null>;
   /** What the last backup has of a sandbox. */
   before: ReadonlyMap<string, BackupRow>;
   /** Called with each object that was not there yet. */
@@ -54,7 +54,7 @@ const PATIENT = 20;
 /** Copies the file of a sandbox. Resolves with its row in the manifest. */
 export async function copyRow(parts: RowParts, id: InstanceId): Promise<BackupRow> {
   for (let n = 0; ; n += 1) {
-    const row = parts.row(id);
+    const row = await parts.row(id);
     if (row === null) throw new Error(`The row of ${id} is gone: this is another registry.`);
     if (n < PATIENT && row.pending !== null) {
       await setTimeout(PAUSE_MS);
@@ -62,7 +62,7 @@ export async function copyRow(parts: RowParts, id: InstanceId): Promise<BackupRo
     }
     try {
       const copied = await copyOf(parts, row);
-      if (unmoved(row, parts.row(id))) return copied;
+      if (unmoved(row, await parts.row(id))) return copied;
     } catch (error) {
       if (!(error instanceof FileMoved)) throw error;
       if (n >= TRIES) {

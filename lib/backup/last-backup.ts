@@ -2,9 +2,9 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { type Clock, epochSeconds } from '../base/clock.ts';
+import type { RegistryDriver } from '../registry/driver.ts';
 import type { Registry } from '../registry/registry.ts';
-import { knownMigrations } from '../registry/sqlite/migrate.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
+import type { Thresholds } from '../registry/types.ts';
 import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
 import type { BackupManifest } from './manifest.ts';
 
@@ -50,18 +50,18 @@ export async function keepLastBackup(facts: Registry['facts'], last: LastBackup,
 }
 
 /**
- * Records a backup in the registry file at `path`, whether a server runs or not. Throws SQLite errors, and refuses a
- * file of another version: a start of the server migrates it, a backup never does.
+ * Records a backup in the registry, whether a server runs or not. Throws the errors of its database, and refuses one of
+ * another version: a start of the server migrates it, a backup never does.
  */
 export async function recordBackup(
-  path: string,
+  driver: RegistryDriver,
   last: LastBackup,
   { id, migrations }: Pick<BackupManifest, 'id' | 'migrations'>,
   clock: Clock,
-  thresholds: Parameters<typeof openSqliteRegistry>[0]['thresholds'],
+  thresholds: Thresholds,
 ): Promise<void> {
-  if (migrations !== knownMigrations()) throw new Error('It is of another version of Winterdock.');
-  const registry = openSqliteRegistry({ path, clock, thresholds });
+  if (migrations !== driver.knownMigrations()) throw new Error('It is of another version of Winterdock.');
+  const registry = await driver.open({ clock, thresholds });
   try {
     await keepLastBackup(registry.facts, last, clock);
     const reason = `${id}: ${last.sandboxes} sandboxes${last.keys ? ', and the key files, encrypted' : ''}`;

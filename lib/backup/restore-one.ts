@@ -13,9 +13,9 @@ import { isThere } from '../base/is-there.ts';
 import { createFromFile } from '../bundles/create-from-file.ts';
 import { plan } from '../lifecycle/plan.ts';
 import { parseCopyPath } from '../registry/copies.ts';
+import type { RegistryDriver } from '../registry/driver.ts';
+import { registryDriver } from '../registry/drivers.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openLiveRegistryReader } from '../registry/sqlite/live-reader.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import type { InstanceRow, NewInstance } from '../registry/types.ts';
 import { ledgerEntry, livePath, MEMORY } from '../sandboxes/engine.ts';
 import { findFileAt, moveToOrphans } from '../sandboxes/files/file-locations.ts';
@@ -32,6 +32,7 @@ import { RESTORING } from './settle-row.ts';
 
 export interface RestoreOneOptions {
   config: Config;
+  driver: RegistryDriver;
   drawers: Drawers;
   backup: OpenedBackup;
   /** Who opens the file of the sandbox. */
@@ -88,14 +89,14 @@ export async function writeFileOf({ backup, id }: Pick<RestoreOneOptions, 'backu
  * is there and `force` is not given, `gone` for an id that was deleted, `not_found`, `corrupt`.
  */
 export async function restoreOne(options: RestoreOneOptions): Promise<InstanceRow> {
-  const { config, backup, readers, clock, id, as } = options;
+  const { config, driver, backup, readers, clock, id, as } = options;
   const draft = join(stagingFor(config.dataFolder, join(config.dataFolder, livePath(id))), `${randomUUID()}.sqlite`);
   const rebuilt = `${draft}.rebuilt`;
   await makeFolder(dirname(draft));
   const was = await rowIn(backup, id, `${draft}.registry`);
   const { object, packed } = await contentOf(backup, was);
   await backup.prepare([object]);
-  const registry = openSqliteRegistry({ path: config.registryPath, clock, thresholds: config });
+  const registry = await driver.open({ clock, thresholds: config });
   try {
     const name = as ?? id;
     const there = await registry.instances.get(name);
@@ -147,13 +148,13 @@ async function rowIn(backup: OpenedBackup, id: InstanceId, draft: string): Promi
   try {
     await requireRestorable(backup);
     await copyFile(await backup.path(registry, 'the registry'), draft);
-    const file = openLiveRegistryReader(draft);
+    const file = await registryDriver({ driver: 'sqlite', path: draft }).readLive();
     try {
-      const row = file.row(id);
+      const row = await file.row(id);
       if (row === null) throw new WinterdockError('corrupt', `The backup's registry has no row of "${id}".`);
       return row;
     } finally {
-      file.close();
+      await file.close();
     }
   } finally {
     await removeDatabase(draft);

@@ -8,17 +8,16 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import { chmodFile, copyFile, makeFolder, renameFile, syncFile, syncFolder, writeFile } from '../base/effects.ts';
+import { chmodFile, copyFile, renameFile, syncFile, syncFolder, writeFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import { isThere } from '../base/is-there.ts';
 import { issuerOf } from '../base/signing.ts';
 import { beginEpoch } from '../ledger/epoch.ts';
-import { headPathOf } from '../ledger/head-file.ts';
 import type { State } from '../lifecycle/states.ts';
 import { type CopyKind, parseCopyPath } from '../registry/copies.ts';
+import type { RegistryDriver } from '../registry/driver.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { ledgerEntry } from '../sandboxes/engine.ts';
 import { fileRecord } from '../sandboxes/files/file-verification.ts';
 import { fileOnDisk } from '../storage/disk.ts';
@@ -27,13 +26,14 @@ import type { FileStamp } from '../storage/stamp.ts';
 import { decryptKeys, lossesWithout } from './key-files.ts';
 import { keepLastBackup, lastBackupOf } from './last-backup.ts';
 import { type BackupRow, objectsOf, unreadableIn } from './manifest.ts';
-import { type OpenedBackup, removeDatabase, requireRestorable } from './open-backup.ts';
+import { type OpenedBackup, requireRestorable } from './open-backup.ts';
 import { placeFile } from './place-file.ts';
 import { forgetCopies, RESTORING, restoredFile, settleRow } from './settle-row.ts';
 import { clearAll, countFiles, endRestore, markRestore, setAsideAll, unfinishedRestore } from './unfinished-restore.ts';
 
 export interface RestoreOptions {
   config: Config;
+  driver: RegistryDriver;
   drawers: Drawers;
   backup: OpenedBackup;
   /** Where it was found, for the record. */
@@ -65,14 +65,15 @@ export interface RestorePlan {
 /** The plan of `restoreAll`. Changes nothing. */
 export async function planRestore({
   config,
+  driver,
   drawers,
   backup,
   passphrase,
-}: Pick<RestoreOptions, 'config' | 'drawers' | 'backup' | 'passphrase'>): Promise<RestorePlan> {
+}: Pick<RestoreOptions, 'config' | 'driver' | 'drawers' | 'backup' | 'passphrase'>): Promise<RestorePlan> {
   const { rows, copies, keys } = backup.manifest;
   const again = isThere(config.dataFolder) && unfinishedRestore(config.dataFolder) !== null;
   const present = again ? 0 : await countFiles(config, drawers);
-  const hasRegistry = !again && isThere(config.registryPath);
+  const hasRegistry = !again && (await driver.presence()).kind !== 'missing';
   const states: RestorePlan['states'] = {};
   for (const { state, how } of rows) if (how !== 'memory') states[state] = (states[state] ?? 0) + 1;
   const kept = keys.files.filter((name) => isThere(join(config.dataFolder, name)));
@@ -96,8 +97,9 @@ export async function planRestore({
  * changed.
  */
 export async function restoreAll(options: RestoreOptions): Promise<RestorePlan & { asideIn: string | null }> {
-  const { config, drawers, backup, clock, force } = options;
-  const { dataFolder, registryPath } = config;
+  const { config, driver, drawers, backup, clock, force } = options;
+  const { dataFolder } = config;
+  const places = { dataFolder, driver };
   const { manifest } = backup;
   const planned = await planRestore(options);
   if (planned.aside !== null && !force) {
@@ -112,10 +114,11 @@ export async function restoreAll(options: RestoreOptions): Promise<RestorePlan &
 
   const before = unfinishedRestore(dataFolder);
   const aside = before?.aside ?? `replaced-${new Date(clock.now()).toISOString().replaceAll(':', '')}`;
-  if (before?.phase === 'laying') await clearAll(config, drawers);
+  if (before?.phase === 'laying') await clearAll(places, drawers);
   else {
     await markRestore(dataFolder, { backup: manifest.id, aside, phase: 'aside' });
-    if (isThere(registryPath) || (await countFiles(config, drawers)) > 0) await setAsideAll(config, drawers, aside);
+    const isUsed = (await driver.presence()).kind !== 'missing' || (await countFiles(config, drawers)) > 0;
+    if (isUsed) await setAsideAll(places, drawers, aside);
   }
   await markRestore(dataFolder, { backup: manifest.id, aside, phase: 'laying' });
 
@@ -123,7 +126,7 @@ export async function restoreAll(options: RestoreOptions): Promise<RestorePlan &
   const stamps = await layFiles(options);
   await layRegistry(options, stamps, planned);
   await beginEpoch({
-    registryPath,
+    driver,
     dataFolder,
     clock,
     reason: `the backup ${manifest.id} was restored`,
@@ -189,16 +192,12 @@ async function layFiles({ config, drawers, backup, progress }: RestoreOptions): 
 
 /** Restores the registry, with rows that match the restored files, and moves it to its path atomically. */
 async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: RestorePlan): Promise<void> {
-  const { config, backup, clock, from } = options;
-  const { registryPath, dataFolder } = config;
+  const { config, driver, backup, clock, from } = options;
+  const { dataFolder } = config;
   const { manifest } = backup;
-  const draft = `${registryPath}.restoring`;
-  await makeFolder(dirname(registryPath));
-  await removeDatabase(draft);
-  await copyFile(await backup.path(manifest.registry, 'the registry'), draft);
-  await chmodFile(draft, 0o600);
-  // Nobody reads the draft: it is on disk as a whole before it gets its name.
-  const registry = openSqliteRegistry({ path: draft, clock, thresholds: config, durable: false });
+  const copy = await backup.path(manifest.registry, 'the registry');
+  const draft = await driver.draft(copy, { clock, thresholds: config });
+  const { registry } = draft;
   try {
     await settleRows(registry, options, laid);
     await keepLastBackup(registry.facts, lastBackupOf(manifest, from, unreadableIn(manifest).length), clock);
@@ -213,21 +212,16 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
       lines.push(ledgerEntry({ clock }, null, RESTORING, 'keys.made', { reason: lossesWithout(made).join(' ') }));
     }
     await registry.ledger.append(lines);
-    if (!(await registry.maintenance.checkpoint())) {
-      throw new WinterdockError('storage_unavailable', `The disk could not write the registry ${draft}.`);
+    const { headPath } = driver;
+    if (headPath !== null && manifest.head !== null && !isThere(headPath)) {
+      await copyFile(await backup.path(manifest.head, 'the head of the ledger'), headPath);
+      await chmodFile(headPath, 0o600);
+      await syncFile(headPath);
     }
+    await draft.place();
   } finally {
-    await registry.close();
+    await draft.discard();
   }
-  await syncFile(draft);
-  const headPath = headPathOf(registryPath);
-  if (headPath !== null && manifest.head !== null && !isThere(headPath)) {
-    await copyFile(await backup.path(manifest.head, 'the head of the ledger'), headPath);
-    await chmodFile(headPath, 0o600);
-    await syncFile(headPath);
-  }
-  await renameFile(draft, registryPath);
-  await syncFolder(dirname(registryPath));
 }
 
 async function settleRows(

@@ -4,15 +4,18 @@
  * backups.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../base/config.ts';
 import { makeFolder, removeTree, renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../base/effects.ts';
 import { isThere } from '../base/is-there.ts';
+import type { RegistryDriver } from '../registry/driver.ts';
 import type { Drawers, RestingFile } from '../storage/drawer.ts';
 import { moveFile } from '../storage/files.ts';
 
-type Folders = Pick<Config, 'dataFolder' | 'registryPath'>;
+interface Places extends Pick<Config, 'dataFolder'> {
+  driver: RegistryDriver;
+}
 
 const MARK = 'restoring.json';
 /**
@@ -21,7 +24,6 @@ const MARK = 'restoring.json';
  * folders are temporary.
  */
 const FOLDERS = ['live', 'cold', 'archive', 'snapshots', 'blueprints'];
-const REGISTRY_FILES = ['', '-wal', '-shm', '-journal'];
 
 const markSchema = z.object({
   backup: z.string(),
@@ -92,19 +94,10 @@ async function* restingFiles(drawers: Drawers): AsyncGenerator<RestingFile> {
  * Moves the registry and every file of the drawers to the folder `aside` of the data folder. May be repeated. The
  * signed head stays: it is named in the ledger.
  */
-export async function setAsideAll(
-  { dataFolder, registryPath }: Folders,
-  drawers: Drawers,
-  aside: string,
-): Promise<void> {
+export async function setAsideAll({ dataFolder, driver }: Places, drawers: Drawers, aside: string): Promise<void> {
   const kept = join(dataFolder, aside);
   await makeFolder(kept);
-  // The log goes first: alone it says nothing, and a file without its log says too little.
-  for (const suffix of ['-wal', '-journal', '']) {
-    const path = registryPath + suffix;
-    if (isThere(path)) await move(path, join(kept, basename(path)), kept);
-  }
-  await unlinkFile(`${registryPath}-shm`);
+  await driver.setAside((path, name) => move(path, join(kept, name), kept));
   await syncFolder(dataFolder);
   // A folder's own name is on disk before anything is moved into it.
   const made = new Set([kept]);
@@ -129,8 +122,8 @@ export async function setAsideAll(
 }
 
 /** Removes the files in the drawers and the registry. Only for an interrupted restore. */
-export async function clearAll({ dataFolder, registryPath }: Folders, drawers: Drawers): Promise<void> {
-  for (const suffix of REGISTRY_FILES) await unlinkFile(registryPath + suffix);
+export async function clearAll({ dataFolder, driver }: Places, drawers: Drawers): Promise<void> {
+  await driver.remove();
   await clearDrawers(dataFolder, drawers);
 }
 

@@ -6,7 +6,9 @@ import {
   DEFAULT_IDLE_TO_FREEZE_SECONDS,
   DEFAULT_IDLE_TO_SUSPEND_SECONDS,
 } from '../lifecycle/ladder.ts';
+import { messageOf, WinterdockError } from './errors.ts';
 import { machineMemory, sandboxMemoryShare } from './machine-memory.ts';
+import { parseRegistryUrl, type RegistryAddress } from './registry-url.ts';
 import { isWall, WALLS, type Wall } from './walls.ts';
 
 const MIB = 1024 * 1024;
@@ -38,13 +40,21 @@ const walls = z
   .refine((names) => names.every(isWall), { error: `must be some of ${WALLS.join(', ')}, separated by commas` })
   .transform((names) => names.filter(isWall))
   .default([]);
+const registryUrl = z.string().transform((given, context) => {
+  try {
+    return parseRegistryUrl(given);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: messageOf(error) });
+    return z.NEVER;
+  }
+});
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
 /**
- * Settings whose values are never shown. The passphrase is for the backup command; a server with it in its environment
- * ignores it.
+ * Settings whose values are never shown. A URL may hold a password. The passphrase is for the backup command; a server
+ * with it in its environment ignores it.
  */
-const SECRET = new Set(['WB_ADMIN_KEY', 'WB_BACKUP_PASSPHRASE']);
+const SECRET = new Set(['WB_ADMIN_KEY', 'WB_BACKUP_PASSPHRASE', 'WB_REGISTRY']);
 
 /** The least memory budget: room for two sandbox processes. */
 const LEAST_MEMORY = 40 * MIB;
@@ -57,7 +67,7 @@ const environmentSchema = z.object({
   HOST: text.default('127.0.0.1'),
   WB_PUBLIC_URL: httpUrl.optional(),
   WB_DATA: text.default('./data'),
-  WB_REGISTRY: text.optional(),
+  WB_REGISTRY: registryUrl.optional(),
   WB_CACHE: text.optional(),
   WB_TICK_MS: integer(50, 3_600_000, 5000),
   WB_HOT_TO_WARM: integer(0, 31_536_000, DEFAULT_HOT_TO_WARM_SECONDS),
@@ -119,8 +129,8 @@ export interface Config {
   publicUrl: string | null;
   /** Absolute path of the data folder. */
   dataFolder: string;
-  /** Absolute path, or `:memory:`. */
-  registryPath: string;
+  /** Where the registry is. */
+  registry: RegistryAddress;
   /** Absolute path of the workers' compile cache; servers of one user may share it. */
   cacheFolder: string;
   tickMs: number;
@@ -205,8 +215,8 @@ export interface Config {
 }
 
 /**
- * Parses the environment. Throws an Error that names each wrong setting, its value and what is allowed;
- * the value of a secret is never in it.
+ * Parses the environment. Throws an error that names each wrong setting, its value and what is allowed; the value of a
+ * secret is never in it. A wrong WB_REGISTRY is a refused start, which nobody repeats by itself.
  */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(
@@ -219,20 +229,18 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       const value = SECRET.has(name) ? '(hidden)' : JSON.stringify(given[name]);
       return `${name}=${value}: ${issue.message}`;
     });
-    throw new Error(`Wrong settings:\n  ${lines.join('\n  ')}`);
+    const message = `Wrong settings:\n  ${lines.join('\n  ')}`;
+    if (!parsed.error.issues.some(({ path }) => path[0] === 'WB_REGISTRY')) throw new Error(message);
+    throw new WinterdockError('validation', message, { extra: { start_refused: 'registry_url' } });
   }
   const env = parsed.data;
   const dataFolder = resolve(env.WB_DATA);
-  const registry = env.WB_REGISTRY ?? join(dataFolder, 'registry.sqlite');
-  if (/^[a-z]+:\/\//.test(registry)) {
-    throw new Error(`Wrong settings:\n  WB_REGISTRY=${JSON.stringify(registry)}: must be a file path or :memory:`);
-  }
   return {
     port: env.PORT,
     host: env.HOST,
     publicUrl: env.WB_PUBLIC_URL ? env.WB_PUBLIC_URL.replace(/\/+$/, '') : null,
     dataFolder,
-    registryPath: registry === ':memory:' ? registry : resolve(registry),
+    registry: env.WB_REGISTRY ?? { driver: 'sqlite', path: join(dataFolder, 'registry.sqlite') },
     cacheFolder: resolve(env.WB_CACHE ?? join(dataFolder, 'cache')),
     tickMs: env.WB_TICK_MS,
     hotToWarmSeconds: env.WB_HOT_TO_WARM,

@@ -63,7 +63,11 @@ describe('the seam', () => {
     const others = codeOf(join(LIB, 'registry'))
       .filter(({ path }) => !OUTSIDE.test(path))
       .filter(({ text }) => /'COMMIT'|`COMMIT|; COMMIT|\.transaction\(/.test(text));
-    expect(others.map(({ path }) => path).sort()).toEqual(['sqlite/database.ts', 'sqlite/migrate.ts']);
+    expect(others.map(({ path }) => path).sort()).toEqual([
+      'sqlite/database.ts',
+      'sqlite/former-history.ts',
+      'sqlite/migrate.ts',
+    ]);
   });
 });
 

@@ -3,18 +3,17 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { entry, instance } from '../registry/testing/fixtures.ts';
+import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
 import { namesIn } from '../testing/files-in.ts';
 import { instanceId } from '../testing/plain-ids.ts';
 import { tmpFolder } from '../vfs/testing/tmp-files.ts';
 import { createFromFile } from './create-from-file.ts';
 
-function stage() {
+async function stage() {
   const dataFolder = tmpFolder();
   mkdirSync(join(dataFolder, 'live'));
-  const registry = openSqliteRegistry({
-    path: ':memory:',
+  const registry = await openTestRegistry(null, {
     thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 },
   });
   const file = join(dataFolder, 'rebuilt.sqlite');
@@ -25,7 +24,7 @@ function stage() {
 const { vfsPath: _none, ...box } = instance('box');
 
 test('29. a file and its row are created together, and the row knows the file', async () => {
-  const { dataFolder, registry, file, live } = stage();
+  const { dataFolder, registry, file, live } = await stage();
   const row = await createFromFile({ dataFolder, registry, clock: new FakeClock() }, file, 'hash', box, entry());
   expect(row).toMatchObject({
     state: 'created',
@@ -37,7 +36,7 @@ test('29. a file and its row are created together, and the row knows the file', 
 });
 
 test('29. an id that is taken or about to be keeps what it has', async () => {
-  const { dataFolder, registry, file, live } = stage();
+  const { dataFolder, registry, file, live } = await stage();
   const parts = { dataFolder, registry, clock: new FakeClock() };
   await registry.instances.create(instance('box'), 1, entry());
   await expect(createFromFile(parts, file, 'hash', box, entry())).rejects.toMatchObject({ code: 'conflict' });
@@ -51,7 +50,7 @@ test('29. an id that is taken or about to be keeps what it has', async () => {
 });
 
 test('29. a row that cannot be inserted leaves no file, and keeps the file of a sandbox that took the id meanwhile', async () => {
-  const { dataFolder, file, live, registry } = stage();
+  const { dataFolder, file, live, registry } = await stage();
   const { copies } = registry;
   const failing = (meanwhile: () => void) => ({
     dataFolder,
@@ -85,7 +84,7 @@ test('29. a row that cannot be inserted leaves no file, and keeps the file of a 
 });
 
 test('29. a file is marked until it has its row, so that a kill between the two leaves nothing', async () => {
-  const { dataFolder, registry, file, live } = stage();
+  const { dataFolder, registry, file, live } = await stage();
   const marks: unknown[] = [];
   const watching = {
     copies: registry.copies,

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
+import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
 import { type CommandLine, commandLine } from './testing/winterdock.ts';
 
 let cli: CommandLine;
@@ -16,8 +16,7 @@ test('backup works on the data folder of this machine, without a server, and end
   expect(none.exit).toBe(1);
   expect(JSON.parse(none.stderr)).toMatchObject({ error: { detail: expect.stringContaining('There is no registry') } });
   mkdirSync(env.WB_DATA);
-  const thresholds = { hotToWarmSeconds: 0, idleToSuspendSeconds: 1, idleToFreezeSeconds: 1 };
-  await openSqliteRegistry({ path: join(env.WB_DATA, 'registry.sqlite'), thresholds }).close();
+  await (await openTestRegistry(join(env.WB_DATA, 'registry.sqlite'))).close();
   const made = await cli.run(['backup', 'kept', '--keep', '1', '--json'], { env });
   expect([made.exit, made.stderr]).toEqual([0, '']);
   expect(made.json).toMatchObject({ sandboxes: 0, to: 'kept', removed: { backups: 0 } });

@@ -7,8 +7,8 @@ import { WinterdockError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
 import type { CopyStore } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { entry } from '../registry/testing/fixtures.ts';
+import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
 import { instanceId } from '../testing/plain-ids.ts';
 import { Seeding } from './seeding.ts';
 
@@ -28,13 +28,12 @@ const CAUSE = {
 let folder: string;
 let registry: Registry;
 const open = () =>
-  openSqliteRegistry({
-    path: join(folder, 'registry.sqlite'),
+  openTestRegistry(join(folder, 'registry.sqlite'), {
     thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 },
   });
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-seeding-'));
-  registry = open();
+  registry = await open();
   await registry.copies.addSnapshot(
     {
       id: 's',
@@ -124,7 +123,7 @@ test('when the disk fails in the middle the caller is told, and the next start m
   await seeding.stop();
   expect((await registry.instances.countsByState()).created).toBe(150);
   await registry.close();
-  registry = open();
+  registry = await open();
   await seedingOn().start();
   expect((await registry.instances.countsByState()).created).toBe(1000);
   const { rows } = await registry.ledger.page({ type: 'snapshot.restored' }, 10);

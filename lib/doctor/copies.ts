@@ -5,7 +5,7 @@ import type { Examination } from './examination.ts';
 /** Finds rows without their file, files without a row, and with readers bytes that are not those of their name. */
 export async function examineCopies({ drawers, registry, files, readers, examined, find }: Examination): Promise<void> {
   const hashed = new Set<string>();
-  for (const { kind, name, hash, file } of registry?.copies() ?? []) {
+  for (const { kind, name, hash, file } of (await registry?.copies()) ?? []) {
     const kept = drawers[kind].at(hash);
     const path = kept.address;
     const about = { about: name, path, way: null } as const;
@@ -37,9 +37,9 @@ export async function examineCopies({ drawers, registry, files, readers, examine
         });
     }
   }
-  const marks = registry?.marks() ?? new Set<string>();
+  const marks = (await registry?.marks()) ?? new Set<string>();
   for (const { drawer, key, path } of files.kept.filter(isOfCopy)) {
-    if (registry?.needsCopy(path, key) === true) continue;
+    if ((await registry?.needsCopy(path, key)) === true) continue;
     const isMarked = marks.has(path);
     if (!isMarked) examined.adoptable.push({ drawer, key, path });
     find({

@@ -1,5 +1,5 @@
 /** What the parts of a look share. */
-import type { RegistryFile } from '../registry/sqlite/registry-file.ts';
+import type { RegistryMoment } from '../registry/driver.ts';
 import type { DrawerAccess } from '../sandboxes/files/file-locations.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import type { Readers } from '../vfs/types.ts';
@@ -15,7 +15,7 @@ export interface DrawerFiles {
 
 export interface Examination extends DrawerAccess {
   /** Null: there is none, or it cannot be read. */
-  registry: RegistryFile | null;
+  registry: RegistryMoment | null;
   files: DrawerFiles;
   readers: Readers | null;
   examined: ExaminationResult;

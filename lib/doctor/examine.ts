@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import { describeDisagreement, findStartRefusal, type RegistryLocation } from '../ledger/start-check.ts';
-import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/sqlite/registry-file.ts';
+import type { RegistryDriver, RegistryMoment } from '../registry/driver.ts';
 import { isStaging } from '../storage/files.ts';
 import { isOfCopy, type KeptFile, keptFiles, namesIn } from '../storage/inventory.ts';
 import type { Readers } from '../vfs/types.ts';
@@ -26,27 +26,27 @@ export interface ExamineOptions {
 
 /** Examines everything. Throws only disk errors; an unreadable registry is a finding. */
 export async function examine({ location, readers }: ExamineOptions): Promise<ExaminationResult> {
-  const { dataFolder, drawers, registryPath } = location;
+  const { dataFolder, drawers, driver } = location;
   const examined: ExaminationResult = { findings: [], looked: { rows: 0, files: 0, hashed: 0 }, adoptable: [] };
   const find = (finding: Finding) => examined.findings.push(finding);
   const files = await filesOf(location);
   examined.looked.files = files.kept.length;
   await examineStart(location, find);
-  const registry = await openOrTell(registryPath, find);
+  const registry = await openOrTell(driver, find);
   try {
     if (registry !== null) {
-      const integrity = registry.integrity();
+      const integrity = await registry.integrity();
       if (integrity !== 'ok') find(wrong('registry.damaged', `the registry is damaged: ${integrity.slice(0, 300)}`));
-      for (const table of registry.miscounted()) {
+      for (const table of await registry.miscounted()) {
         find({ ...wrong('registry.miscounted', `the counts in ${table} are not those of the rows`), way: 'fix' });
       }
-      examineHead(location, registry, find);
+      await examineHead(location, registry, find);
     }
     const looking = { drawers, config: { dataFolder }, registry, files, readers, examined, find };
-    examineFilesWithoutRow(looking, await examineRows(looking));
+    await examineFilesWithoutRow(looking, await examineRows(looking));
     await examineCopies(looking);
   } finally {
-    registry?.close();
+    await registry?.close();
   }
   for (const folder of stagings(dataFolder)) {
     for (const name of namesIn(join(dataFolder, folder))) {
@@ -75,33 +75,33 @@ async function examineStart(location: RegistryLocation, find: (finding: Finding)
     find({
       ...wrong(
         `registry.${disagreement.kind}`,
-        `${describeDisagreement(disagreement, location.registryPath).replace(/\.$/, '')}; a server does not start on it; files without a row: ${unnamed.length}`,
+        `${describeDisagreement(disagreement, location.driver).replace(/\.$/, '')}; a server does not start on it; files without a row: ${unnamed.length}`,
       ),
       way: disagreement.kind === 'log_only' ? null : 'adopt',
     });
   } catch (error) {
-    find(wrong('registry.unreadable', `the registry ${location.registryPath} cannot be read: ${messageOf(error)}`));
+    find(wrong('registry.unreadable', `the registry ${location.driver.name} cannot be read: ${messageOf(error)}`));
   }
 }
 
-async function openOrTell(path: string, find: (finding: Finding) => void): Promise<RegistryFile | null> {
-  const { bytes, walBytes } = path === ':memory:' ? { bytes: null, walBytes: 0 } : registryFileState(path);
-  if (bytes === null || bytes === 0) return null;
-  if (walBytes > 0) {
+async function openOrTell(driver: RegistryDriver, find: (finding: Finding) => void): Promise<RegistryMoment | null> {
+  const presence = await driver.presence();
+  if (presence.kind !== 'there') return null;
+  if (presence.logBytes > 0) {
     find(
       note(
         'registry.log',
-        `the registry has a log of ${walBytes} bytes: a server is running, or was killed; the next one that opens the registry reads the log`,
+        `the registry has a log of ${presence.logBytes} bytes: a server is running, or was killed; the next one that opens the registry reads the log`,
       ),
     );
   }
   try {
-    const registry = openRegistryFile(path);
+    const registry = await driver.inspect();
     // A file of an older version lacks columns: the first row tells.
     try {
-      registry.rows('', 1);
+      await registry.rows('', 1);
     } catch (error) {
-      registry.close();
+      await registry.close();
       find(
         wrong(
           'registry.older',

@@ -12,11 +12,11 @@ const LISTING = '.json';
 const LOG = /-(?:wal|journal|shm)$/;
 
 /** Examines the files without a row. All rows must have been examined before. */
-export function examineFilesWithoutRow(
+export async function examineFilesWithoutRow(
   { registry, files, examined, find, config }: Examination,
   { seen, archived }: ExaminedRows,
-): void {
-  const marks = registry?.marks() ?? new Set<string>();
+): Promise<void> {
+  const marks = (await registry?.marks()) ?? new Set<string>();
   for (const [key, kept] of files.byKey) {
     if (seen.has(key)) continue;
     const [first, ...others] = kept;

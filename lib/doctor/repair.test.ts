@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { observeEffects } from '../base/effects.ts';
 import { findStartRefusal } from '../ledger/start-check.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { THRESHOLDS } from '../registry/testing/fixtures.ts';
+import { fileDriver, openTestRegistry } from '../registry/testing/open-test-registry.ts';
 import { createDiskDrawers } from '../storage/disk.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import { createReaders } from '../vfs/readers.ts';
@@ -55,19 +55,19 @@ async function lostFolder(): Promise<string> {
 
 const locationOf = (folder: string) => ({
   dataFolder: folder,
-  registryPath: join(folder, 'registry.sqlite'),
+  driver: fileDriver(join(folder, 'registry.sqlite')),
   drawers: createDiskDrawers(folder),
 });
 
 async function adoptAll(folder: string, keys: string[] = []) {
   const location = locationOf(folder);
   const examined = await examine({ location, readers: null });
-  const registry = openSqliteRegistry({ path: location.registryPath, thresholds: THRESHOLDS, clock });
+  const registry = await location.driver.open({ thresholds: THRESHOLDS, clock });
   try {
     return await adopt({ ...location, registry, readers, clock }, examined, {
       tenant: 'acme',
       keys,
-      tenantOf: () => null,
+      tenantOf: async () => null,
     });
   } finally {
     await registry.close();
@@ -75,7 +75,7 @@ async function adoptAll(folder: string, keys: string[] = []) {
 }
 
 async function rowsIn(folder: string) {
-  const registry = openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds: THRESHOLDS, clock });
+  const registry = await openTestRegistry(join(folder, 'registry.sqlite'), { clock });
   try {
     const rows = await registry.instances.withFile('', 100);
     return rows.map(({ id, state, vfsPath, tenant, pending, fault }) => ({

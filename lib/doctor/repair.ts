@@ -9,6 +9,7 @@ import { instanceIdOfFile } from '../base/ids.ts';
 import { isThere } from '../base/is-there.ts';
 import { beginEpochOf, type Epoch } from '../ledger/epoch.ts';
 import { countOfFiles, findStartRefusal } from '../ledger/start-check.ts';
+import type { RegistryDriver } from '../registry/driver.ts';
 import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
 import { fileAt } from '../sandboxes/files/file-locations.ts';
 import type { LogSuffix } from '../storage/drawer.ts';
@@ -19,7 +20,7 @@ import { type AdoptableFile, adoptFile, type RepairParts } from './adopt-file.ts
 import type { ExaminationResult } from './findings.ts';
 
 export interface Repair extends RepairParts {
-  registryPath: string;
+  driver: RegistryDriver;
 }
 
 export interface RepairResult {
@@ -75,7 +76,7 @@ export interface AdoptionScope {
   /** Ids to take back; none given: all. */
   keys: readonly string[];
   /** Whose a sandbox is as far as the ledger tells. */
-  tenantOf(id: string): string | null;
+  tenantOf(id: string): Promise<string | null>;
 }
 
 /**
@@ -95,7 +96,7 @@ export async function adopt(
     if (keys.length > 0 && !keys.includes(id)) continue;
     await attempt(repaired, async () => {
       const row = await repair.registry.instances.get(instanceIdOfFile(id));
-      const owner = row?.tenant ?? tenantOf(id) ?? tenant;
+      const owner = row?.tenant ?? (await tenantOf(id)) ?? tenant;
       if (owner === null) throw new Error(`no row says which tenant ${path} belongs to: pass --tenant NAME`);
       const after = await adoptFile(repair, candidate, { tenant: owner, type: 'instance.adopted' });
       return `${id}: ${path} is the file of a sandbox of ${after.tenant}, ${after.state}`;
@@ -124,8 +125,8 @@ export async function adopt(
 }
 
 /** Begins an epoch: the registry as it is now is the one that servers start on. */
-export function accept({ registry, registryPath, dataFolder, clock }: Repair, reason: string): Promise<Epoch> {
-  return beginEpochOf(registry, { registryPath, dataFolder, clock, reason, actor: 'doctor' });
+export function accept({ registry, driver, dataFolder, clock }: Repair, reason: string): Promise<Epoch> {
+  return beginEpochOf(registry, { driver, dataFolder, clock, reason, actor: 'doctor' });
 }
 
 function candidatesOf(adoptable: ExaminationResult['adoptable']): AdoptableFile[] {

@@ -17,7 +17,7 @@ export async function examineRows(looking: Examination): Promise<ExaminedRows> {
   const archived = new Set<string>();
   const seen = new Set<string>();
   for (let after: string | null = ''; after !== null && registry !== null; ) {
-    const rows: InstanceRow[] = registry.rows(after, PAGE);
+    const rows: InstanceRow[] = await registry.rows(after, PAGE);
     for (const row of rows) {
       examined.looked.rows += 1;
       seen.add(row.id);

@@ -1,25 +1,25 @@
 /** Examines the signed head beside a registry, beyond whether a server starts on it. */
 import { basename } from 'node:path';
-import type { Config } from '../base/config.ts';
 import { issuerOf } from '../base/signing.ts';
-import { headPathOf, readHead } from '../ledger/head-file.ts';
+import { readHead } from '../ledger/head-file.ts';
 import { isSigned } from '../ledger/sign.ts';
-import type { RegistryFile } from '../registry/sqlite/registry-file.ts';
+import type { RegistryLocation } from '../ledger/start-check.ts';
+import type { RegistryMoment } from '../registry/driver.ts';
 import type { Finding } from './findings.ts';
 
 /** Finds a head that is missing, cannot be read, or is of another key. */
-export function examineHead(
-  { registryPath, dataFolder }: Pick<Config, 'registryPath' | 'dataFolder'>,
-  registry: RegistryFile,
+export async function examineHead(
+  { driver, dataFolder }: Pick<RegistryLocation, 'driver' | 'dataFolder'>,
+  registry: RegistryMoment,
   find: (finding: Finding) => void,
-): void {
-  const path = headPathOf(registryPath);
+): Promise<void> {
+  const path = driver.headPath;
   if (path === null || !registry.chained) return;
   const about = { about: null, path: basename(path), way: 'accept' } as const;
   try {
     const head = readHead(path);
     if (head === null) {
-      if (registry.chainHead().seq === 0) return;
+      if ((await registry.chainHead()).seq === 0) return;
       find({
         ...about,
         kind: 'head.missing',

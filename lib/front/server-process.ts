@@ -9,6 +9,7 @@ import { type Config, readConfig, unknownSettings } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
 import { createLogger, ignoreOutputErrors } from '../base/log.ts';
 import { createHost, type Host, setHost } from '../host/host.ts';
+import { registryDriver } from '../registry/drivers.ts';
 import { foreignFolders } from '../storage/foreign-folders.ts';
 import { serverCompileCacheFolder } from '../workers/compile-cache.ts';
 import { wallsAtStart } from '../workers/walls/walls.ts';
@@ -49,7 +50,7 @@ function readSettings(): Config {
   try {
     return readConfig(process.env);
   } catch (error) {
-    return exitWithMessage(messageOf(error));
+    return exitWithMessage(messageOf(error), exitCodeFor(error));
   }
 }
 
@@ -102,13 +103,14 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
   });
 
   try {
-    unlock = lockStores(config);
+    const driver = registryDriver(config.registry);
+    unlock = lockStores(config, driver);
     refuseUnfinishedRestore(config.dataFolder);
     // The compile cache, for this process and, through the environment, for its reader processes: the start takes a
     // third of the time and half the memory.
     process.env.NODE_COMPILE_CACHE ??= serverCompileCacheFolder(config.cacheFolder);
     enableCompileCache(process.env.NODE_COMPILE_CACHE);
-    host = await createHost({ config, log, notify: (line) => void process.stderr.write(`${line}\n`) });
+    host = await createHost({ config, driver, log, notify: (line) => void process.stderr.write(`${line}\n`) });
   } catch (error) {
     log.debug({ err: error }, 'the start failed');
     return exitWithMessage(startFailureText(error, config), exitCodeFor(error));

@@ -9,8 +9,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { expectWhole } from '../backup/testing/server-content.ts';
 import { unknownSettings } from '../base/config.ts';
+import { parseRegistryUrl } from '../base/registry-url.ts';
 import type { Event, Instance } from '../contract/schema.ts';
 import { CONTENT, everyFileIn, FORMER, KNOWN, layLastState, makeOlder } from '../registry/testing/last-state.ts';
+import { fileDriver } from '../registry/testing/open-test-registry.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { TEST_KEY } from '../testing/server.ts';
 import { WORKER_USER } from '../workers/walls/user.ts';
@@ -55,12 +57,13 @@ async function runUntilBegun(server: ServerProcess, id: string): Promise<void> {
   await vi.waitFor(() => expect(output).toContain('begun'), { timeout: 60_000 });
 }
 
-function startAndEnd(settings: Record<string, string>) {
+function startAndEnd(settings: Record<string, string>, cwd = process.cwd()) {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [join(import.meta.dirname, './server.ts'), '--api-only'],
     {
       env: { ...process.env, WB_DATA: folder, PORT: '0', WB_ADMIN_KEY: TEST_KEY, ...settings },
+      cwd,
       encoding: 'utf8',
       timeout: 120_000,
     },
@@ -159,7 +162,12 @@ test('what stands in the way of a start is foreseen before anything is built for
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
-  const there = { port, host: '127.0.0.1', dataFolder: folder, registryPath: join(folder, 'registry.sqlite') };
+  const there = {
+    port,
+    host: '127.0.0.1',
+    dataFolder: folder,
+    registry: parseRegistryUrl(join(folder, 'registry.sqlite')),
+  };
   expect(await preflight(there)).toBe(portTaken(port));
   taken.close();
   expect(await preflight({ ...there, port: 0 })).toBe(null);
@@ -250,18 +258,42 @@ test('a second server is refused also when the lock file was removed or replaced
   expect((await (await start()).call('GET', '/api/instances/a')).status).toBe(200);
 });
 
+/** Locks a folder and a registry, as a server does that is about to start. */
+const lock = (name: string, registryPath: string) =>
+  lockStores({ dataFolder: join(folder, name) }, fileDriver(registryPath));
+
+test.each([
+  'postgres://me:hunter2@db/winterdock',
+  'postgres:/me:hunter2@db/winterdock',
+  'sqlite://hunter2/registry.sqlite',
+])('the registry %j ends the start with 3: nothing shows its password and no file has it in its name', (address) => {
+  mkdirSync(join(folder, 'here'));
+  const { status, stdout, stderr } = startAndEnd({ WB_REGISTRY: address }, join(folder, 'here'));
+  expect([status, stdout]).toEqual([3, '']);
+  expect(stderr).toMatch(
+    /^Wrong settings:\n {2}WB_REGISTRY=\(hidden\): must be a path, sqlite:\/\/\/PATH or :memory:.*\n$/,
+  );
+  expect(stderr).not.toContain('hunter2');
+  expect(readdirSync(folder, { recursive: true })).toEqual(['here']);
+});
+
+test('a registry that a URL names is the one of its path', async () => {
+  const first = await start({ WB_REGISTRY: `sqlite://${join(folder, 'a%20b', 'r.sqlite')}` });
+  expect((await first.call('POST', '/api/instances', { id: 'a', tenant: 'acme' })).status).toBe(201);
+  await first.end();
+  const second = await start({ WB_REGISTRY: join(folder, 'a b', 'r.sqlite') });
+  expect((await second.call('GET', '/api/instances/a')).status).toBe(200);
+});
+
 test('a registry that two folders share has one server also when its lock file was removed', () => {
   const registryPath = join(folder, 'shared', 'registry.sqlite');
-  const one = { dataFolder: join(folder, 'one'), registryPath };
   mkdirSync(join(folder, 'shared'));
   writeFileSync(registryPath, '');
-  const unlock = lockStores(one);
+  const unlock = lock('one', registryPath);
   rmSync(`${registryPath}.lock`);
-  expect(() => lockStores({ dataFolder: join(folder, 'two'), registryPath })).toThrow(
-    'Another Winterdock uses the registry',
-  );
+  expect(() => lock('two', registryPath)).toThrow('Another Winterdock uses the registry');
   unlock();
-  lockStores({ dataFolder: join(folder, 'two'), registryPath })();
+  lock('two', registryPath)();
 });
 
 test('a lock file that is damaged is named with the way out', () => {
@@ -282,14 +314,12 @@ test('the lock of a folder is held within a process too, and let go', () => {
 
 test('two folders with one registry have one server: each would settle the sandboxes of the other', () => {
   const registryPath = join(folder, 'shared', 'registry.sqlite');
-  const one = { dataFolder: join(folder, 'one'), registryPath };
-  const two = { dataFolder: join(folder, 'two'), registryPath };
-  const unlock = lockStores(one);
-  expect(() => lockStores(two)).toThrow('Another Winterdock uses the registry');
-  lockStores({ ...two, registryPath: join(two.dataFolder, 'registry.sqlite') })();
+  const unlock = lock('one', registryPath);
+  expect(() => lock('two', registryPath)).toThrow('Another Winterdock uses the registry');
+  lock('two', join(folder, 'two', 'registry.sqlite'))();
   unlock();
-  lockStores(two)();
-  lockStores(one)();
+  lock('two', registryPath)();
+  lock('one', registryPath)();
 });
 
 test('the first start makes a key, says where it is and never shows it', async () => {

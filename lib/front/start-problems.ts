@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import type { Config } from '../base/config.ts';
 import { makeFolderNow } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
+import { registryName } from '../base/registry-url.ts';
 import { isStartRefused } from '../ledger/start-check.ts';
 import { foreignFolders } from '../storage/foreign-folders.ts';
 
@@ -16,7 +17,7 @@ const LEAST_FREE_BYTES = 1024 * 1024;
 
 const MOST_PORT = 65_535;
 
-type Settings = Pick<Config, 'port' | 'host' | 'dataFolder' | 'registryPath'>;
+type Settings = Pick<Config, 'port' | 'host' | 'dataFolder' | 'registry'>;
 
 /** The codes of an error and of its causes. */
 function codesOf(error: unknown): string[] {
@@ -83,10 +84,10 @@ function registryProblem(error: unknown, path: string): string | null {
   return `The registry ${path} is damaged (${messageOf(error)}); nothing was changed. Keep it, and put it back from a backup with npm run restore: docs/operations.md says how. The files of the sandboxes are not in it.`;
 }
 
-/** Exit code when the registry does not belong to the data folder: starting again would not help. */
+/** Exit code when the registry is not that of the data folder, or no driver knows it: starting again would not help. */
 const REFUSED_EXIT = 3;
 
-/** The exit code of a failed start: 3 when the registry and the files disagree, otherwise 1. */
+/** The exit code of a failed start: 3 when it is refused for its registry, otherwise 1. */
 export function exitCodeFor(error: unknown): number {
   return isStartRefused(error) ? REFUSED_EXIT : 1;
 }
@@ -96,7 +97,7 @@ export function startFailureText(error: unknown, settings: Settings): string {
   if (isStartRefused(error)) return messageOf(error);
   return (
     listenProblem(error, settings) ??
-    registryProblem(error, settings.registryPath) ??
+    registryProblem(error, registryName(settings.registry)) ??
     dataFolderProblem(error, settings.dataFolder) ??
     messageOf(error)
   );

@@ -3,7 +3,7 @@
  * read costs the same whatever there is. A check that reads every file or page runs only on request, one at a time, and
  * its result is saved with its time.
  */
-import { stat, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { z } from 'zod';
 import { type LastBackup, readLastBackup } from '../backup/last-backup.ts';
@@ -18,7 +18,7 @@ import { ledgerEntry } from '../sandboxes/engine.ts';
 import { readProgress, type ScrubProgress } from '../sandboxes/recovery/scrub-progress.ts';
 import type { AuditContext } from '../sandboxes/sandboxes.ts';
 import type { DrawerStatus, Drawers } from '../storage/drawer.ts';
-import { folderStatus, ifThere } from '../storage/folder.ts';
+import { folderStatus } from '../storage/folder.ts';
 import type { CpuGroups } from '../workers/cpu-groups.ts';
 import type { InstancePool, MemoryUse } from '../workers/protocol/instance.ts';
 import type { Walls } from '../workers/walls/walls.ts';
@@ -81,8 +81,8 @@ const STATES_OF: Readonly<Record<Counted, readonly State[]>> = {
 };
 
 interface Parts {
-  config: Pick<Config, 'dataFolder' | 'registryPath' | 'maxActive' | 'poolSize'>;
-  registry: Pick<Registry, 'facts' | 'ledger' | 'maintenance'>;
+  config: Pick<Config, 'dataFolder' | 'maxActive' | 'poolSize'>;
+  registry: Pick<Registry, 'facts' | 'ledger' | 'maintenance' | 'storage'>;
   drawers: Drawers;
   pool: Pick<InstancePool, 'ready' | 'active' | 'memory'>;
   cpuGroups: Pick<CpuGroups, 'version'> | null;
@@ -105,28 +105,31 @@ export class StorageHealth {
   async look(): Promise<StorageFacts> {
     const { config, registry, pool, cpuGroups, walls } = this.#parts;
     const { dataFolder } = config;
-    const [vitals, disk, check, measured, scrub, backup, file, statuses] = await Promise.all([
+    const [recorded, disk, check, measured, scrub, backup, stored, statuses] = await Promise.all([
       registry.maintenance.sizes(),
       statfs(dataFolder),
       registry.facts.read('registry_check'),
       registry.facts.read('measured'),
       readProgress(registry.facts),
       readLastBackup(registry.facts),
-      this.#registryFile(),
+      registry.storage.status(),
       this.#statuses(),
     ]);
     const drawers = COUNTED.map((drawer) => ({
       drawer,
-      rows: STATES_OF[drawer].reduce((sum, state) => sum + vitals.rows[state], 0),
-      bytes: STATES_OF[drawer].reduce((sum, state) => sum + vitals.fileBytes[state], 0),
+      rows: STATES_OF[drawer].reduce((sum, state) => sum + recorded.rows[state], 0),
+      bytes: STATES_OF[drawer].reduce((sum, state) => sum + recorded.fileBytes[state], 0),
       writable: statuses[drawer].writable,
       sameDisk: statuses.live.volume !== null && statuses[drawer].volume === statuses.live.volume,
     }));
     return {
       registry: {
-        ...file,
-        freeBytes: vitals.freeBytes,
-        bytes: file.file === null ? vitals.bytes : file.bytes,
+        file: stored.path === null ? null : basename(stored.path),
+        inside: stored.path !== null && !relative(dataFolder, stored.path).startsWith('..'),
+        bytes: stored.bytes,
+        walBytes: stored.logBytes,
+        freeBytes: stored.freeBytes,
+        checkpointed: stored.checkpointed,
         check: registryCheckSchema.nullable().catch(null).parse(check),
       },
       drawers,
@@ -172,7 +175,7 @@ export class StorageHealth {
     const started = performance.now();
     let says: string;
     try {
-      says = await registry.maintenance.check(this.#check.signal);
+      says = await registry.storage.check(this.#check.signal);
     } catch (error) {
       if (this.#stopping) return;
       says = messageOf(error);
@@ -217,18 +220,5 @@ export class StorageHealth {
       drawers.archive.status().catch(unreached),
     ]);
     return { live, cold, archive };
-  }
-
-  async #registryFile() {
-    const { registryPath, dataFolder } = this.#parts.config;
-    if (registryPath === ':memory:') return { file: null, inside: false, bytes: 0, walBytes: 0, checkpointed: null };
-    const [file, wal] = await Promise.all([ifThere(stat(registryPath)), ifThere(stat(`${registryPath}-wal`))]);
-    return {
-      file: basename(registryPath),
-      inside: !relative(dataFolder, registryPath).startsWith('..'),
-      bytes: file?.size ?? 0,
-      walBytes: wal?.size ?? 0,
-      checkpointed: file === null ? null : Math.floor(file.mtimeMs / 1000),
-    };
   }
 }

@@ -1,5 +1,4 @@
 /** The composition root: builds every part of the engine once, and starts and stops them in order. */
-import { dirname } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createAuth } from '../auth/auth.ts';
 import { cookieRules } from '../auth/cookies.ts';
@@ -40,8 +39,8 @@ import { createRefusalRecorder } from '../operations/refusals.ts';
 import { createInstanceSerializer, eventOf, webhookDataOf } from '../operations/serializer.ts';
 import { warmCount } from '../operations/warm-count.ts';
 import { createOutgoingGuard } from '../outgoing/guard.ts';
+import { registryDriver } from '../registry/drivers.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { Runs } from '../runs/runs.ts';
 import { createSessions } from '../sandboxes/factory.ts';
 import { SignInPrefetch } from '../sandboxes/files/sign-in-prefetch.ts';
@@ -60,6 +59,7 @@ import { createDrawers } from './drawers.ts';
 import { readExamples } from './examples.ts';
 import { createHelpers } from './helpers.ts';
 import type { Host, HostOptions } from './host.ts';
+import { openRegistry } from './open-registry.ts';
 
 /** How long an answer of `/readyz` is cached. */
 const READY_MS = 1000;
@@ -79,24 +79,15 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const clock = options.clock ?? systemClock;
   const log = options.log ?? createLogger(config.logLevel);
   makeFolderNow(config.dataFolder);
-  if (config.registryPath !== ':memory:') makeFolderNow(dirname(config.registryPath));
   const drawers = options.drawers ?? createDrawers(config);
-  await requireOwnRegistry({ ...config, drawers });
+  const driver = options.driver ?? registryDriver(config.registry);
+  await requireOwnRegistry({ ...config, driver, drawers });
 
   const sourceParser = new SourceParser();
-  const opened = openSqliteRegistry({
-    path: config.registryPath,
-    thresholds: {
-      hotToWarmSeconds: config.hotToWarmSeconds,
-      idleToSuspendSeconds: config.idleToSuspendSeconds,
-      idleToFreezeSeconds: config.idleToFreezeSeconds,
-    },
-    scheduleLimits: { perSandbox: config.schedulesPerSandbox, perTenant: config.schedulesPerTenant },
-    runsPerSchedule: config.runsPerSchedule,
-  });
+  const opened = await openRegistry(driver, config);
   const workbookStore = withCurrentPlans(opened.workbooks, { sources: sourceParser, log });
   const registry: Registry = { ...opened, workbooks: workbookStore };
-  const upgraded = await registry.maintenance.upgrade();
+  const upgraded = await registry.storage.upgrade();
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
@@ -177,7 +168,9 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     observe: (outcome) => metrics.webhookAttempted(outcome),
     userAgent: `winterdock/${packageJson.version}`,
   });
-  const ledger = createLedgerMaintenance({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
+  const { tickMs, ledgerKeepDays: keepDays } = config;
+  const { headPath } = driver;
+  const ledger = createLedgerMaintenance({ registry, headPath, signer, clock, log, keepDays, tickMs });
   const health = new StorageHealth({ config, registry, drawers, pool, cpuGroups, walls, clock, log });
   const copies = new Copies({ config, clock, log, registry, readers, drawers, failpoint, registryIsWhole });
   const seeding = new Seeding({ clock, log, registry, sessions });
@@ -292,7 +285,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   let checkpoints: NodeJS.Timeout | undefined;
   let sums: NodeJS.Timeout | undefined;
   const settle = async () => {
-    if (!(await registry.maintenance.checkpoint()))
+    if (!(await registry.storage.checkpoint()))
       log.warn('the registry could not be checkpointed: its log keeps the commits');
   };
   const start = async (): Promise<void> => {

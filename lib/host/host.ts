@@ -16,6 +16,7 @@ import type { EventHub } from '../ledger/event-hub.ts';
 import type { LedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Resolve } from '../outgoing/guard.ts';
+import type { RegistryDriver } from '../registry/driver.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Failpoint } from '../sandboxes/recovery/failpoints.ts';
 import type { Sessions } from '../sandboxes/sandboxes.ts';
@@ -65,6 +66,8 @@ export interface HostOptions {
   log?: Logger;
   /** Receives lines for the person who starts the server. */
   notify?: (line: string) => void;
+  /** Default: that of the settings. Whoever locked the registry passes the driver that has the lock. */
+  driver?: RegistryDriver;
   /** Default: those of the settings. */
   drawers?: Drawers;
   /** Default: reader processes of its own. */

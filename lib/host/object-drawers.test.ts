@@ -2,6 +2,7 @@
  * The whole server, and the commands beside it, on drawers in another process: what looks at every file finds it by the
  * drawers, and no file at rest lies on the local disk.
  */
+
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -20,7 +21,8 @@ import type { Lineage, Storage } from '../contract/schema.ts';
 import { examine } from '../doctor/examine.ts';
 import { adopt, fix } from '../doctor/repair.ts';
 import { findStartRefusal } from '../ledger/start-check.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
+import type { RegistryDriver } from '../registry/driver.ts';
+import { registryDriver } from '../registry/drivers.ts';
 import { THRESHOLDS } from '../registry/testing/fixtures.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { createObjectDrawers, type ObjectServer, startObjectServer } from '../storage/testing/object-drawer.ts';
@@ -48,7 +50,7 @@ afterEach(async () => {
 interface Site {
   config: Config;
   dataFolder: string;
-  registryPath: string;
+  driver: RegistryDriver;
   drawers: Drawers;
 }
 
@@ -57,7 +59,7 @@ function site(name: string): Site {
   mkdirSync(dataFolder);
   const config = readConfig({ WB_DATA: dataFolder, WB_LOG: 'silent' });
   const drawers = createObjectDrawers({ url: store.url, dataFolder, bucket: `${basename(root)}-${name}` });
-  return { config, dataFolder, registryPath: config.registryPath, drawers };
+  return { config, dataFolder, driver: registryDriver(config.registry), drawers };
 }
 
 async function serve({ dataFolder, drawers }: Site): Promise<TestServer> {
@@ -102,11 +104,11 @@ async function look(at: Site, full = true) {
 
 /** Runs one of the repairs of `doctor`, as its command does. */
 async function repair<T>(at: Site, work: (parts: Parameters<typeof fix>[0]) => Promise<T>): Promise<T> {
-  const { dataFolder, registryPath, drawers } = at;
-  const registry = openSqliteRegistry({ path: registryPath, thresholds: THRESHOLDS, clock: systemClock });
+  const { dataFolder, driver, drawers } = at;
+  const registry = await driver.open({ thresholds: THRESHOLDS, clock: systemClock });
   const readers = sharedReaders(at.config);
   try {
-    return await work({ dataFolder, registryPath, drawers, registry, readers, clock: systemClock });
+    return await work({ dataFolder, driver, drawers, registry, readers, clock: systemClock });
   } finally {
     await readers.stop();
     await registry.close();
@@ -123,6 +125,7 @@ async function backUp(at: Site, folder: string) {
     const signer = openSigner(at.dataFolder);
     return await makeBackup({
       config: at.config,
+      driver: at.driver,
       drawers: at.drawers,
       target,
       readers,
@@ -253,7 +256,8 @@ test('a start without its registry is refused, and doctor takes every object bac
   const { findings, looked } = await look(at);
   expect([findings, looked.files]).toEqual([[], 5]);
 
-  for (const end of ['', '-wal', '-shm', '.head']) rmSync(at.registryPath + end, { force: true });
+  for (const end of ['', '-wal', '-shm', '.head'])
+    rmSync(join(at.dataFolder, `registry.sqlite${end}`), { force: true });
   expect((await findStartRefusal(at))?.unnamed.map(({ path }) => path).sort()).toEqual(
     [...(await objects(at)), 'live/suspended/vfs.sqlite'].sort(),
   );
@@ -261,7 +265,7 @@ test('a start without its registry is refused, and doctor takes every object bac
   const examined = await look(at);
   expect(wrongIn(examined)).toHaveLength(6);
   const { refused } = await repair(at, (parts) =>
-    adopt(parts, examined, { tenant: 'acme', keys: [], tenantOf: () => null }),
+    adopt(parts, examined, { tenant: 'acme', keys: [], tenantOf: async () => null }),
   );
   expect(refused).toEqual([]);
   expect(wrongIn(await look(at))).toEqual([]);
@@ -289,7 +293,9 @@ test('doctor tells what became of objects, and brings back one that was set asid
     ['row.elsewhere', 'frozen'],
   ]);
   const keys = ['frozen'];
-  const { done } = await repair(at, (parts) => adopt(parts, examined, { tenant: null, keys, tenantOf: () => null }));
+  const { done } = await repair(at, (parts) =>
+    adopt(parts, examined, { tenant: null, keys, tenantOf: async () => null }),
+  );
   expect(done).toEqual([expect.stringMatching(/^frozen: /)]);
   expect(namesIn(orphans)).toEqual([]);
   expect(await objects(at)).toContain('cold/frozen.sqlite');

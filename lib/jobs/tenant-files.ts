@@ -3,7 +3,7 @@
  * reading, left by a deletion, and the copies of the registry that upgrades kept. Finds them by name and by the
  * registry's rows; opens none.
  */
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Config } from '../base/config.ts';
 import { syncFolder, unlinkFile } from '../base/effects.ts';
@@ -14,7 +14,7 @@ import type { Drawers } from '../storage/drawer.ts';
 import { keptFiles, namesIn } from '../storage/inventory.ts';
 import { setAsideNow } from '../storage/landing.ts';
 
-type Folders = Pick<Config, 'dataFolder' | 'registryPath'>;
+type Folders = Pick<Config, 'dataFolder'>;
 type Rows = Pick<Registry, 'tenantForgettings' | 'instances'>;
 
 /** Names looked at before others have their turn. */
@@ -59,15 +59,6 @@ async function ownersOf(name: string, rows: Rows): Promise<string[]> {
   return [...new Set(owners.filter((owner) => owner !== null))];
 }
 
-/** Names of the copies of the registry that upgrades kept beside it. Each holds everything of its time. */
-export function registryCopies({ registryPath }: Folders): string[] {
-  if (registryPath === ':memory:') return [];
-  const name = basename(registryPath);
-  return [...namesIn(dirname(registryPath))]
-    .filter((one) => one.startsWith(`${name}.before-`) || one === `${name}.unfinished`)
-    .sort();
-}
-
 /**
  * Removes all of them; every sandbox of the tenant is deleted by now. Says how many of each kind there were. May be
  * repeated.
@@ -75,7 +66,7 @@ export function registryCopies({ registryPath }: Folders): string[] {
 export async function removeFiles(
   folders: Folders,
   drawers: Drawers,
-  rows: Rows,
+  rows: Rows & Pick<Registry, 'storage'>,
   tenant: string,
 ): Promise<Record<string, number>> {
   const { dataFolder } = folders;
@@ -119,7 +110,6 @@ export async function removeFiles(
     }
   }
 
-  const copies = registryCopies(folders);
-  await removeFrom(dirname(folders.registryPath), copies);
-  return { orphans: own.length, expanded: expanded.length, left, 'copies of the registry': copies.length };
+  const copies = await rows.storage.removeKeptCopies();
+  return { orphans: own.length, expanded: expanded.length, left, 'copies of the registry': copies };
 }

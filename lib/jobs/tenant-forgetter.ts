@@ -33,7 +33,7 @@ type Step = (typeof STEPS)[number];
 export type ForgetStep = `forget:${Step | 'sandboxes' | 'finished'}`;
 
 export interface TenantForgetterParts {
-  config: Pick<Config, 'dataFolder' | 'registryPath'>;
+  config: Pick<Config, 'dataFolder'>;
   clock: Clock;
   log: Logger;
   registry: Registry;
@@ -317,9 +317,9 @@ export class TenantForgetter {
   }
 
   async #compact(): Promise<RemovedCounts> {
-    const { tenantForgettings } = this.#parts.registry;
-    await tenantForgettings.compact();
-    while (!this.#stopping && !(await tenantForgettings.emptyLog())) await setTimeout(POLL_MS);
+    const { storage } = this.#parts.registry;
+    await storage.compact();
+    while (!this.#stopping && !(await storage.emptyLog())) await setTimeout(POLL_MS);
     return {};
   }
 }

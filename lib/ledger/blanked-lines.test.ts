@@ -3,11 +3,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSigner } from '../base/signing.ts';
 import { CHAIN_START, canonicalLine, chainHash } from '../registry/chain.ts';
 import { eachOf } from '../registry/each-of.ts';
-import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import { entry } from '../registry/testing/fixtures.ts';
 import { BlankNoteDigest, blankNote, TENANT_FORGOTTEN } from './blanked-lines.ts';
 import type { LedgerHead } from './documents.ts';
-import { headPathOf, readHead } from './head-file.ts';
+import { readHead } from './head-file.ts';
 import { segmentHeadOf } from './sign.ts';
 import { DAY_SECONDS, openTestLedger, type TestLedger } from './testing/test-ledger.ts';
 import { type LedgerProofResult, verifyLedger } from './verify.ts';
@@ -60,13 +59,13 @@ async function blank(ends = true, signer = book.signer): Promise<void> {
 }
 
 async function prove(heads: LedgerHead[] = []): Promise<LedgerProofResult> {
-  const kept = readHead(headPathOf(book.path) ?? '');
-  const file = openLedgerFile(book.path);
+  const kept = readHead(book.driver.headPath ?? '');
+  const file = await book.driver.readLedger();
   try {
     const issuers = [book.signer.issuer];
     return await verifyLedger(file, { heads: [...heads, ...(kept === null ? [] : [kept])], issuers });
   } finally {
-    file.close();
+    await file.close();
   }
 }
 

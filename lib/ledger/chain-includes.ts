@@ -4,8 +4,8 @@ import type { Segment } from '../registry/segments.ts';
 
 export interface ChainReader {
   /** Lines after `seq`, oldest first. */
-  chain(seq: number, limit: number): ChainedLine[] | Promise<ChainedLine[]>;
-  readonly segments: { list(): Segment[] | Promise<Segment[]> };
+  chain(seq: number, limit: number): Promise<ChainedLine[]>;
+  readonly segments: { list(): Promise<Segment[]> };
 }
 
 /** Whether the chain that ends at `now` has the line of `head`, or dropped it together with its month. */

@@ -1,10 +1,9 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { observeEffects } from '../base/effects.ts';
-import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import { createDiskDrawers } from '../storage/disk.ts';
 import { beginEpoch } from './epoch.ts';
-import { headPathOf, readHead } from './head-file.ts';
+import { readHead } from './head-file.ts';
 import { isSigned } from './sign.ts';
 import { findStartRefusal } from './start-check.ts';
 import { openTestLedger, type TestLedger } from './testing/test-ledger.ts';
@@ -14,7 +13,7 @@ let book: TestLedger;
 let headPath: string;
 beforeEach(async () => {
   book = await openTestLedger();
-  headPath = headPathOf(book.path) ?? '';
+  headPath = book.driver.headPath ?? '';
 });
 afterEach(() => book.discard());
 
@@ -31,7 +30,7 @@ async function goBack(): Promise<void> {
 
 const begin = () =>
   beginEpoch({
-    registryPath: book.path,
+    driver: book.driver,
     dataFolder: book.folder,
     clock: book.clock,
     reason: 'restored from Monday',
@@ -39,12 +38,12 @@ const begin = () =>
   });
 
 async function prove() {
-  const file = openLedgerFile(book.path);
+  const file = await book.driver.readLedger();
   const kept = readHead(headPath);
   try {
     return await verifyLedger(file, { heads: kept === null ? [] : [kept], issuers: [book.signer.issuer] });
   } finally {
-    file.close();
+    await file.close();
   }
 }
 
@@ -80,13 +79,13 @@ test('a head that was kept elsewhere reveals the lines that an epoch gave up, an
   await book.reopen();
   await book.write(60);
   await book.close();
-  const file = openLedgerFile(book.path);
+  const file = await book.driver.readLedger();
   try {
     const heads = elsewhere === null ? [] : [elsewhere];
     const { flaw } = await verifyLedger(file, { heads, issuers: [book.signer.issuer] });
     expect(flaw?.why).toMatch(/line 120 is not the one .*epoch 2 was begun at line 81/);
   } finally {
-    file.close();
+    await file.close();
   }
 });
 
@@ -122,7 +121,7 @@ test('an epoch that fails at any of its effects leaves the old head valid, and i
   const kept = readHead(headPath);
   const before = readFileSync(book.path);
   const headText = readFileSync(headPath, 'utf8');
-  const location = { dataFolder: book.folder, registryPath: book.path, drawers: createDiskDrawers(book.folder) };
+  const location = { dataFolder: book.folder, driver: book.driver, drawers: createDiskDrawers(book.folder) };
   for (let at = 0; ; at += 1) {
     let seen = 0;
     observeEffects({

@@ -12,17 +12,17 @@ import {
   DEFAULT_IDLE_TO_SUSPEND_SECONDS,
 } from '../lifecycle/ladder.ts';
 import type { ChainHead } from '../registry/chain.ts';
+import type { RegistryDriver } from '../registry/driver.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
 import { EPOCH_BEGUN, type EpochLine, epochLineOf } from './epoch-lines.ts';
-import { headPathOf, keepHead, readHead, writeHead } from './head-file.ts';
+import { keepHead, readHead, writeHead } from './head-file.ts';
 import { signed } from './sign.ts';
 
 export interface EpochOptions {
-  /** Absolute path of the registry's file, whose server is stopped. */
-  registryPath: string;
+  /** Of the registry, whose server is stopped. */
+  driver: RegistryDriver;
   /** Absolute; its `signing.key` signs, and is created when there is none. */
   dataFolder: string;
   clock: Clock;
@@ -44,13 +44,12 @@ export interface Epoch {
 }
 
 /**
- * Begins an epoch on the registry file of a stopped server: the ledger continues from its present end. May be repeated
+ * Begins an epoch on the registry of a stopped server: the ledger continues from its present end. May be repeated
  * after an interruption: until the new head is written the old one is valid, and a start is still refused. Throws
  * errors of SQLite and the disk.
  */
 export async function beginEpoch(options: EpochOptions): Promise<Epoch> {
-  const registry = openSqliteRegistry({
-    path: options.registryPath,
+  const registry = await options.driver.open({
     clock: options.clock,
     thresholds: {
       hotToWarmSeconds: DEFAULT_HOT_TO_WARM_SECONDS,
@@ -68,9 +67,9 @@ export async function beginEpoch(options: EpochOptions): Promise<Epoch> {
 /** The same on a registry that the caller has opened and nobody else uses. */
 export async function beginEpochOf(
   registry: Pick<Registry, 'ledger'>,
-  { registryPath, dataFolder, clock, reason, actor }: EpochOptions,
+  { driver, dataFolder, clock, reason, actor }: EpochOptions,
 ): Promise<Epoch> {
-  const headPath = headPathOf(registryPath);
+  const { headPath } = driver;
   if (headPath === null) throw new Error('A registry in memory has no head, and no epochs.');
   const signer = openSigner(dataFolder);
   const before = readHeadOrNull(headPath);

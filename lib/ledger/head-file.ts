@@ -1,6 +1,6 @@
 /**
- * The signed head beside the registry file: the ledger's end, stored outside the database that it proves. Written as a
- * whole or not at all. Knows nothing of the chain.
+ * The signed head beside the registry: the ledger's end, stored outside the database that it proves. Written as a whole
+ * or not at all. The registry's driver says where it is. Knows nothing of the chain.
  */
 
 import { createHash } from 'node:crypto';
@@ -9,11 +9,6 @@ import { basename, dirname } from 'node:path';
 import { renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../base/effects.ts';
 import { publicMessage, WinterdockError } from '../base/errors.ts';
 import { type LedgerHead, ledgerHeadSchema } from './documents.ts';
-
-/** The path of a registry file's head; null for a registry in memory. */
-export function headPathOf(registryPath: string): string | null {
-  return registryPath === ':memory:' ? null : `${registryPath}.head`;
-}
 
 /** The head in the file, or null when there is no file. Throws when the file holds something else. */
 export function readHead(path: string): LedgerHead | null {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openSigner } from '../base/signing.ts';
 import { entry } from '../registry/testing/fixtures.ts';
 import { signedText } from './documents.ts';
-import { headPathOf, readHead } from './head-file.ts';
+import { readHead } from './head-file.ts';
 import { isDropped, isSealed, isSigned, segmentHeadOf } from './sign.ts';
 import { DAY_SECONDS, JUNE, openTestLedger, type TestLedger } from './testing/test-ledger.ts';
 import { exportedLine, verifySegmentFile } from './verify-file.ts';
@@ -32,7 +32,7 @@ async function* textsOf(texts: string[]): AsyncGenerator<string> {
 }
 
 test('the head beside the file follows appends, is valid and private, and is the last one after a stop', async () => {
-  const path = headPathOf(book.path) ?? '';
+  const path = book.driver.headPath ?? '';
   expect(readHead(path)).toMatchObject({ seq: 0 });
   await book.write(3);
   await vi.waitFor(() => expect(readHead(path)).toMatchObject({ seq: 3 }), { timeout: 60_000 });

@@ -13,7 +13,7 @@ import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
 import { chainIncludes } from './chain-includes.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
 import { lastEpoch } from './epoch.ts';
-import { headPathOf, readHead, unreadableHead, writeHead } from './head-file.ts';
+import { readHead, unreadableHead, writeHead } from './head-file.ts';
 import { dropSegments, sealMonths } from './seal.ts';
 import { isSigned, signed } from './sign.ts';
 import { LedgerFlaw, type LedgerProofResult, verifyLedger } from './verify.ts';
@@ -35,8 +35,8 @@ export interface LedgerMaintenance {
 
 export interface LedgerMaintenanceParts {
   registry: Pick<Registry, 'commitEvents' | 'ledger' | 'segments'>;
-  /** Of the registry's file, or `:memory:`. */
-  registryPath: string;
+  /** Absolute path of the signed head; null for a registry that is not kept. */
+  headPath: string | null;
   signer: Signer;
   clock: Clock;
   log: Logger;
@@ -50,8 +50,7 @@ const HEAD_DELAY_MS = 1000;
 
 /** Makes the keeper. Nothing runs before `start`. */
 export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMaintenance {
-  const { registry, signer, clock, log } = parts;
-  const headPath = headPathOf(parts.registryPath);
+  const { registry, headPath, signer, clock, log } = parts;
   const pause = () => setImmediate();
   let kept: LedgerHead | null = null;
   /** Number of the ledger's epoch; the first has none. */

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
-import { entry, THRESHOLDS } from '../registry/testing/fixtures.ts';
+import { entry } from '../registry/testing/fixtures.ts';
+import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
 import { instanceId } from '../testing/plain-ids.ts';
 import { readLife } from './life.ts';
 
 let registry: Registry;
-beforeAll(() => {
-  registry = openSqliteRegistry({ path: ':memory:', thresholds: THRESHOLDS, durable: false });
+beforeAll(async () => {
+  registry = await openTestRegistry(null);
 });
 afterAll(() => registry.close());
 

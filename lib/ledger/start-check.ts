@@ -1,25 +1,25 @@
 /**
- * Decides whether a server may start on a registry file: not when the signed head or the drawers show that a newer
- * registry exists, because files that only the newer one names would be taken for orphans. Runs before the file is
- * opened or created; changes nothing.
+ * Decides whether a server may start on a registry: not when the signed head or the drawers show that a newer
+ * registry exists, because files that only the newer one names would be taken for orphans. Runs before it is opened or
+ * made; changes nothing.
  */
 import { basename } from 'node:path';
 import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { issuerOf } from '../base/signing.ts';
 import { CHAIN_START, type ChainHead } from '../registry/chain.ts';
-import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/sqlite/registry-file.ts';
+import type { RegistryDriver, RegistryMoment } from '../registry/driver.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { isOfCopy, type KeptFile, keptFiles } from '../storage/inventory.ts';
 import { chainIncludes } from './chain-includes.ts';
 import type { LedgerHead } from './documents.ts';
-import { headPathOf, readHead, unreadableHead } from './head-file.ts';
+import { readHead, unreadableHead } from './head-file.ts';
 import { isSigned } from './sign.ts';
 
 /** The ways in which a registry can disagree with its head or its drawers. */
 type Disagreement =
   /** The file is empty, and everything is in the log beside it. */
-  | { kind: 'log_only'; walBytes: number }
+  | { kind: 'log_only'; logBytes: number }
   /** The head is beyond the ledger's end. */
   | { kind: 'behind'; exists: boolean; head: LedgerHead; ledger: ChainHead }
   /** The ledger has another line at the head's number. */
@@ -42,30 +42,29 @@ export interface StartRefusal extends UnnamedFiles {
 }
 
 /** A registry, and the drawers whose files its rows name. */
-export interface RegistryLocation extends Pick<Config, 'dataFolder' | 'registryPath'> {
+export interface RegistryLocation extends Pick<Config, 'dataFolder'> {
+  driver: RegistryDriver;
   drawers: Drawers;
 }
 
 /**
  * Compares a registry with its head and, where that does not suffice, with its drawers. Null: a server may start on it.
- * Throws SQLite's errors for a file that is not a registry.
+ * Throws the errors of its database for what is not a registry.
  */
 export async function findStartRefusal(location: RegistryLocation): Promise<StartRefusal | null> {
-  const { registryPath } = location;
-  const state = registryPath === ':memory:' ? { bytes: null, walBytes: 0 } : registryFileState(registryPath);
-  // SQLite deletes a log beside an empty file when it opens that.
-  if (state.bytes === 0 && state.walBytes > 0) {
-    const disagreement = { kind: 'log_only', walBytes: state.walBytes } as const;
-    return { disagreement, foreignHead: false, ...(await unnamedFiles(location, null)) };
+  const { driver } = location;
+  const presence = await driver.presence();
+  if (presence.kind === 'log_only') {
+    return { disagreement: presence, foreignHead: false, ...(await unnamedFiles(location, null)) };
   }
-  const exists = state.bytes !== null;
-  const registry = state.bytes === null || state.bytes === 0 ? null : openRegistryFile(registryPath);
+  const exists = presence.kind !== 'missing';
+  const registry = presence.kind === 'there' ? await driver.inspect() : null;
   try {
-    const headPath = headPathOf(registryPath);
+    const { headPath } = driver;
     const head = headPath === null ? null : headOrNull(headPath);
     const issuer = issuerOf(location.dataFolder);
     const foreignHead = head !== null && issuer !== null && !isSigned(head, [issuer]);
-    const ledger = registry?.chainHead() ?? CHAIN_START;
+    const ledger = (await registry?.chainHead()) ?? CHAIN_START;
     if (head !== null && head.seq > 0) {
       const behind = head.seq > ledger.seq;
       if (behind || (registry !== null && !(await chainIncludes(registry, head, ledger)))) {
@@ -75,7 +74,7 @@ export async function findStartRefusal(location: RegistryLocation): Promise<Star
       }
     }
     // A person who began an epoch has accepted the present registry.
-    const isEmpty = (registry?.isEmpty() ?? true) && head?.epoch === undefined;
+    const isEmpty = ((await registry?.isEmpty()) ?? true) && head?.epoch === undefined;
     // A file without tables has no ledger that a head could be of.
     const isHeadless = (head === null || head.seq === 0) && registry?.chained === true;
     if (!isEmpty && !isHeadless) return null;
@@ -83,22 +82,22 @@ export async function findStartRefusal(location: RegistryLocation): Promise<Star
     if (found.unnamed.length === 0) return null;
     return { disagreement: isEmpty ? { kind: 'empty', exists } : { kind: 'headless', ledger }, foreignHead, ...found };
   } finally {
-    registry?.close();
+    await registry?.close();
   }
 }
 
 /** Marked files are about to be removed, whatever the registry says of them. */
 async function unnamedFiles(
   { dataFolder, drawers }: RegistryLocation,
-  registry: RegistryFile | null,
+  registry: RegistryMoment | null,
 ): Promise<UnnamedFiles> {
-  const marks = registry?.marks() ?? new Set();
+  const marks = (await registry?.marks()) ?? new Set();
   const unnamed: KeptFile[] = [];
   let files = 0;
   for await (const page of keptFiles(dataFolder, drawers)) {
     files += page.length;
     for (const file of page) {
-      const named = isOfCopy(file) ? registry?.hasCopy(file.path, file.key) : registry?.hasInstance(file.key);
+      const named = await (isOfCopy(file) ? registry?.hasCopy(file.path, file.key) : registry?.hasInstance(file.key));
       if (named !== true && !marks.has(file.path)) unnamed.push(file);
     }
   }
@@ -109,11 +108,11 @@ async function unnamedFiles(
 export async function requireOwnRegistry(location: RegistryLocation): Promise<void> {
   const refusal = await findStartRefusal(location);
   if (refusal === null) return;
-  const { registryPath, dataFolder } = location;
+  const { driver, dataFolder } = location;
   const { files, unnamed, disagreement, foreignHead } = refusal;
   throw new WinterdockError(
     'conflict',
-    `The server does not start: ${describeDisagreement(disagreement, registryPath)}${foreignHead ? `\n${FOREIGN_HEAD}` : ''}
+    `The server does not start: ${describeDisagreement(disagreement, driver)}${foreignHead ? `\n${FOREIGN_HEAD}` : ''}
 The drawers in ${dataFolder} hold ${countOfFiles(files)}, of which no row names ${unnamed.length}. Nothing was changed, moved or deleted.
 ${WAYS_OUT}${foreignHead ? `\n${GO_ON}` : ''}`,
     { extra: { start_refused: disagreement.kind } },
@@ -145,24 +144,27 @@ const GO_ON =
   '  npm run doctor -- --accept REASON              goes on from this registry, with a head signed by this key';
 
 /** The disagreement in one or two sentences. */
-export function describeDisagreement(disagreement: Disagreement, registryPath: string): string {
-  const head = `${basename(registryPath)}.head`;
+export function describeDisagreement(
+  disagreement: Disagreement,
+  { name, headPath }: Pick<RegistryDriver, 'name' | 'headPath'>,
+): string {
+  const head = basename(headPath ?? '');
   switch (disagreement.kind) {
     case 'log_only':
-      return `the registry ${registryPath} is empty, and beside it lies a log of ${disagreement.walBytes} bytes. Opening it would delete the log.`;
+      return `the registry ${name} is empty, and beside it lies a log of ${disagreement.logBytes} bytes. Opening it would delete the log.`;
     case 'behind': {
       const signed = `${head} is at line ${disagreement.head.seq} (${time(disagreement.head.time_ms)})`;
-      if (!disagreement.exists) return `there is no registry ${registryPath}, and its signed head ${signed}.`;
-      return `the registry ${registryPath} is not the newest one. Its signed head ${signed}, the ledger in it ends at line ${disagreement.ledger.seq}.`;
+      if (!disagreement.exists) return `there is no registry ${name}, and its signed head ${signed}.`;
+      return `the registry ${name} is not the newest one. Its signed head ${signed}, the ledger in it ends at line ${disagreement.ledger.seq}.`;
     }
     case 'other':
-      return `the registry ${registryPath} is another one than was signed. Line ${disagreement.head.seq} of its ledger is not the one of the signed head ${head} (${time(disagreement.head.time_ms)}).`;
+      return `the registry ${name} is another one than was signed. Line ${disagreement.head.seq} of its ledger is not the one of the signed head ${head} (${time(disagreement.head.time_ms)}).`;
     case 'empty':
       return disagreement.exists
-        ? `the registry ${registryPath} has no rows, but there are files of sandboxes.`
-        : `there is no registry ${registryPath}, but there are files of sandboxes.`;
+        ? `the registry ${name} has no rows, but there are files of sandboxes.`
+        : `there is no registry ${name}, but there are files of sandboxes.`;
     case 'headless':
-      return `the signed head ${head} is missing or none, so nothing says that the registry ${registryPath} (its ledger ends at line ${disagreement.ledger.seq}) is the newest one, and there are files that it does not know.`;
+      return `the signed head ${head} is missing or none, so nothing says that the registry ${name} (its ledger ends at line ${disagreement.ledger.seq}) is the newest one, and there are files that it does not know.`;
   }
 }
 

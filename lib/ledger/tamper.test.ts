@@ -5,9 +5,8 @@ import { gte, queriesOver } from '../../db/drizzle.ts';
 import { events } from '../../db/schema.ts';
 import { openSigner } from '../base/signing.ts';
 import { CHAIN_START, canonicalLine, chainHash } from '../registry/chain.ts';
-import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import type { LedgerHead } from './documents.ts';
-import { headPathOf, readHead } from './head-file.ts';
+import { readHead } from './head-file.ts';
 import { DAY_SECONDS, openTestLedger, type TestLedger } from './testing/test-ledger.ts';
 import { type LedgerProofResult, verifyLedger } from './verify.ts';
 
@@ -21,7 +20,7 @@ let elsewhere: LedgerHead;
 
 beforeAll(async () => {
   book = await openTestLedger();
-  headPath = headPathOf(book.path) ?? '';
+  headPath = book.driver.headPath ?? '';
   await book.write(200);
   elsewhere = await book.keeper.head();
   book.clock.advance(30 * DAY_SECONDS);
@@ -40,14 +39,14 @@ beforeEach(() => cpSync(good, book.folder, { recursive: true, force: true }));
 /** Runs the same verification as `npm run ledger:verify`. */
 async function prove(heads: LedgerHead[] = []): Promise<LedgerProofResult> {
   const kept = readHead(headPath);
-  const file = openLedgerFile(book.path);
+  const file = await book.driver.readLedger();
   try {
     return await verifyLedger(file, {
       heads: [...(kept === null ? [] : [kept]), ...heads],
       issuers: [book.signer.issuer],
     });
   } finally {
-    file.close();
+    await file.close();
   }
 }
 
@@ -194,9 +193,10 @@ test('an attacker who rewrites the chain, the segment and the head needs the key
     client.exec("DELETE FROM ledger_segments; UPDATE events SET actor = 'user:innocent' WHERE seq = 100");
     rechain(client, 1);
   });
-  const last = openLedgerFile(book.path);
-  const hash = last.lines(LINES - 1, 1)[0]?.hash ?? '';
-  last.close();
+  const last = await book.driver.readLedger();
+  const [lastLine] = await last.lines(LINES - 1, 1);
+  const hash = lastLine?.hash ?? '';
+  await last.close();
   writeFileSync(headPath, JSON.stringify({ ...head, hash }));
   expect((await prove()).flaw?.why).toMatch(/no good signature/);
   const { signed } = await import('./sign.ts');

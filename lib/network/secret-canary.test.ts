@@ -101,7 +101,7 @@ test('requests carry it, and no guest, answer, stream, metric, line, file, bundl
   expect(told).toContain('"type":"snapshot.taken"');
   expect(said.filter((text) => text.includes(VALUE)).map((text) => text.slice(0, 200))).toEqual([]);
 
-  await server.host.registry.maintenance.checkpoint();
+  await server.host.registry.storage.checkpoint();
   expect(filesWith('authorization', server.folder)).toContain('registry.sqlite');
   expect(filesWith(VALUE, server.folder)).toEqual([]);
   expect(run('backup', server.folder, [join(folder, 'store')])).toMatchObject({ status: 0 });

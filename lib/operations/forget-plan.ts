@@ -4,7 +4,7 @@ import { readLastBackup } from '../backup/last-backup.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { TenantForgetPlan } from '../contract/schema/tenants.ts';
-import { orphansOf, registryCopies } from '../jobs/tenant-files.ts';
+import { orphansOf } from '../jobs/tenant-files.ts';
 import { STATES } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import { namesIn } from '../storage/inventory.ts';
@@ -12,7 +12,7 @@ import { namesIn } from '../storage/inventory.ts';
 interface Parts {
   registry: Registry;
   clock: Clock;
-  config: Pick<Config, 'dataFolder' | 'registryPath'>;
+  config: Pick<Config, 'dataFolder'>;
 }
 
 /** Kept sandboxes that are named, and backups. */
@@ -45,8 +45,8 @@ export async function forgetPlan({ registry, clock, config }: Parts, tenant: str
     ...counts,
     orphans: orphans.own.length,
     doubtful: orphans.doubtful,
-    registry_copies: registryCopies(config),
-    registry_bytes: (await registry.maintenance.sizes()).bytes,
+    registry_copies: await registry.storage.keptCopies(),
+    registry_bytes: (await registry.storage.status()).bytes,
     backups: await backupsSince(registry, first),
     set_aside: [...namesIn(config.dataFolder)]
       .filter((name) => name.startsWith('replaced-'))

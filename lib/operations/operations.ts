@@ -96,13 +96,7 @@ export interface EngineParts {
   config: KeptLimits &
     Pick<
       Config,
-      | 'dataFolder'
-      | 'maxActive'
-      | 'maxCallMs'
-      | 'registryPath'
-      | 'scheduleSpreadSeconds'
-      | 'schedulesPerSandbox'
-      | 'schedulesPerTenant'
+      'dataFolder' | 'maxActive' | 'maxCallMs' | 'scheduleSpreadSeconds' | 'schedulesPerSandbox' | 'schedulesPerTenant'
     >;
   drawers: Drawers;
   forgetter: Pick<TenantForgetter, 'begin'>;

@@ -47,7 +47,7 @@ export function tenantOperations(parts: {
   registry: Registry;
   clock: Clock;
   forgetter: Pick<TenantForgetter, 'begin'>;
-  config: Pick<Config, 'dataFolder' | 'registryPath'>;
+  config: Pick<Config, 'dataFolder'>;
 }): TenantOperations {
   const { registry } = parts;
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CHAIN_START, type ChainedLine, canonicalLine, chainHash } from './chain.ts';
-import { openSqliteRegistry } from './sqlite/open.ts';
-import { entry, HOSTILE, makeInstance, THRESHOLDS, transitionTo } from './testing/fixtures.ts';
+import { entry, HOSTILE, makeInstance, transitionTo } from './testing/fixtures.ts';
+import { openTestRegistry } from './testing/open-test-registry.ts';
 
 let folder: string;
 let path: string;
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const open = () => openSqliteRegistry({ path, thresholds: THRESHOLDS });
+const open = () => openTestRegistry(path);
 
 /** Verifies a chain without any of the code that makes it. */
 function expectChained(lines: ChainedLine[], first = 1, before = '0'.repeat(64)): void {
@@ -47,19 +47,19 @@ test('the canonical text and the hash of a line never change', () => {
 });
 
 test('every way of appending extends the chain, across processes and restarts, whatever the text', async () => {
-  const first = open();
+  const first = await open();
   const row = await makeInstance(first, 'a', 'active');
   await first.instances.commit(transitionTo(row, 'suspended'));
   await first.ledger.append(HOSTILE.map((text) => entry({ reason: text, actor: text, tookMs: 0.1 + 0.2 })));
   await first.ledger.append([entry({ reason: 'half \ud800', address: '2001:db8::1' })]);
-  const other = open();
+  const other = await open();
   await other.ledger.append([entry({ type: 'by another' })]);
   await first.ledger.append([entry({ type: 'by the first again' })]);
   await expect(async () => first.instances.commit(transitionTo(row, 'frozen'))).rejects.toThrow();
   await other.ledger.append([entry()]);
   await first.close();
   await other.close();
-  const again = open();
+  const again = await open();
   await again.ledger.append([entry()]);
   const lines = await again.ledger.chain(0, 1000);
   expect(lines).toHaveLength(3 + HOSTILE.length + 5);
@@ -71,7 +71,7 @@ test('every way of appending extends the chain, across processes and restarts, w
 });
 
 test('the database itself refuses to change, remove, replace or slip in a line', async () => {
-  const registry = open();
+  const registry = await open();
   await registry.ledger.append([entry(), entry(), entry()]);
   const client = new Database(path);
   const insert = (verb: string, seq: string, hash: string) =>

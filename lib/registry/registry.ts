@@ -23,6 +23,7 @@ import type { ScheduleStore } from './schedules.ts';
 import type { SecretStore } from './secrets.ts';
 import type { SegmentStore } from './segments.ts';
 import type { ShareStore } from './shares.ts';
+import type { RegistryStorage } from './storage.ts';
 import type { TenantForgettingStore } from './tenant-forgettings.ts';
 import type { ThresholdStore } from './threshold-store.ts';
 import type { UsageStore } from './usage.ts';
@@ -77,6 +78,8 @@ export interface Registry {
   /** Workbooks: sources with their versions and plans. */
   readonly workbooks: WorkbookStore;
   readonly maintenance: MaintenanceStore;
+  /** How it is stored. */
+  readonly storage: RegistryStorage;
   /** Notifies listeners in this process of this registry's commits. */
   readonly commitEvents: CommitEvents;
   /** Closes it. Idempotent. */

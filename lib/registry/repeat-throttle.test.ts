@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { instanceId, type PlainIds, withPlainIds } from '../testing/plain-ids.ts';
 import type { Registry } from './registry.ts';
 import { LINES_AN_HOUR, RepeatThrottle } from './repeat-throttle.ts';
-import { openSqliteRegistry } from './sqlite/open.ts';
-import { entry, START, THRESHOLDS } from './testing/fixtures.ts';
+import { entry, START } from './testing/fixtures.ts';
+import { openTestRegistry } from './testing/open-test-registry.ts';
 import type { LedgerEntry } from './types.ts';
 
 const MINUTE = 60_000;
@@ -16,9 +16,9 @@ const BEGAN = START * 1000;
 
 let folder: string;
 let registry: PlainIds<Registry>;
-beforeEach(() => {
+beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-repeats-'));
-  registry = withPlainIds(openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds: THRESHOLDS }));
+  registry = withPlainIds(await openTestRegistry(join(folder, 'registry.sqlite')));
 });
 afterEach(async () => {
   await registry.close();

@@ -97,10 +97,6 @@ export interface TenantForgettingStore {
   blank(notes: readonly { seq: number; note: string }[]): Promise<void>;
   /** The notes of a forgetting in the order of their lines. */
   notes(job: string): Promise<AsyncIterable<string[]>>;
-  /** Rewrites the whole file, so that no removed data is left in free pages or in the text index. */
-  compact(): Promise<void>;
-  /** Empties the log too. False: a reader prevents it. */
-  emptyLog(): Promise<boolean>;
   /** Ends a forgetting, with its ledger line. */
   finish(job: string, now: number, ledger: LedgerEntry): Promise<void>;
 }

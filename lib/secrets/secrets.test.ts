@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSecretSealer } from '../base/sealed-secrets.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SecretTerms } from '../registry/secrets.ts';
-import { openSqliteRegistry } from '../registry/sqlite/open.ts';
-import { entry, makeInstance, START, THRESHOLDS } from '../registry/testing/fixtures.ts';
+import { entry, makeInstance, START } from '../registry/testing/fixtures.ts';
+import { openTestRegistry } from '../registry/testing/open-test-registry.ts';
 import { type PlainIds, withPlainIds } from '../testing/plain-ids.ts';
 import { SECRET_PURPOSE, Secrets } from './secrets.ts';
 
@@ -17,7 +17,7 @@ let now = START;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-secrets-'));
-  registry = openSqliteRegistry({ path: ':memory:', thresholds: THRESHOLDS });
+  registry = await openTestRegistry(null);
   await makeInstance(withPlainIds(registry), 'sb-1');
   await makeInstance(withPlainIds(registry), 'sb-2');
   now = START;

@@ -67,7 +67,7 @@ export async function startServer<C extends Clock = FakeClock>(
     PORT: '0',
     ...options.settings,
   });
-  if (config.registryPath !== ':memory:') await placeNewRegistry(config.registryPath);
+  if (config.registry.driver === 'sqlite') await placeNewRegistry(config.registry.path);
   const host = await createHost({
     config,
     clock,

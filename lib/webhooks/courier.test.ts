@@ -99,7 +99,7 @@ test('a ledger line is told, signed and without the address that it was asked fr
 test('a secret is shown once, and is in no file of the server as it is', async () => {
   const { id, secret, ...made } = await make();
   expect(await read(id)).toEqual({ id, ...made });
-  await server.host.registry.maintenance.checkpoint();
+  await server.host.registry.storage.checkpoint();
   const bare = secret.replace('whsec_', '');
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
   const holding = files.filter((one) => readFileSync(join(one.parentPath, one.name)).includes(bare));

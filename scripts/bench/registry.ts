@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ListFilter } from '../../lib/registry/instances.ts';
 import type { Registry } from '../../lib/registry/registry.ts';
-import { openSqliteRegistry } from '../../lib/registry/sqlite/open.ts';
 import { FILLED, FILLED_AT, fillLedger, fillRegistry } from '../../lib/registry/sqlite/testing/fill.ts';
+import { openTestRegistry } from '../../lib/registry/testing/open-test-registry.ts';
 import { instanceId } from '../../lib/testing/plain-ids.ts';
 import type { BarName } from './bars.ts';
 import { timed } from './measure.ts';
@@ -122,12 +122,11 @@ export async function measureRegistry(large: number, rounds: number): Promise<Pa
     const path = join(folder, `${rows}.sqlite`);
     fillRegistry(path, rows);
     fillLedger(path, rows);
-    return openSqliteRegistry({
-      path,
+    return openTestRegistry(path, {
       thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 2 * YEAR, idleToFreezeSeconds: 2 * YEAR },
     });
   };
-  const registries = { small: open(SMALL), large: open(large) };
+  const registries = { small: await open(SMALL), large: await open(large) };
   const result: PartResult = { series: [], figures: [] };
   const floor: (readonly number[])[] = [];
   try {

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Registry } from '../../lib/registry/registry.ts';
 import type { NewSchedule } from '../../lib/registry/schedules.ts';
-import { openSqliteRegistry } from '../../lib/registry/sqlite/open.ts';
+import { openTestRegistry } from '../../lib/registry/testing/open-test-registry.ts';
 import { ledgerEntry, systemAudit } from '../../lib/sandboxes/engine.ts';
 import { instanceId } from '../../lib/testing/plain-ids.ts';
 import { createCrowd, loopFor, workThrough } from './crowd.ts';
@@ -90,8 +90,7 @@ async function measureMidnight(size: ScheduleSize) {
 
 /** A registry with so many schedules, of which `DUE` are due. */
 async function registryWith(count: number): Promise<Registry> {
-  const registry = openSqliteRegistry({
-    path: ':memory:',
+  const registry = await openTestRegistry(null, {
     thresholds: { hotToWarmSeconds: 30, idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 },
   });
   const clock = { now: () => NOW * 1000 };

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Event, LedgerSegment } from '../../contract/schema.ts';
-import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
-import { entry, START, THRESHOLDS } from '../../registry/testing/fixtures.ts';
+import { entry, START } from '../../registry/testing/fixtures.ts';
+import { openTestRegistry } from '../../registry/testing/open-test-registry.ts';
 import { type ServerProcess, spawnServer } from '../../testing/process.ts';
 import { TEST_KEY } from '../../testing/server.ts';
 
@@ -24,7 +24,7 @@ let server: ServerProcess;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-export-'));
-  const registry = openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds: THRESHOLDS });
+  const registry = await openTestRegistry(join(folder, 'registry.sqlite'));
   const line = { type: 'transition', instance: 'sb-many', tenant: 'acme', reason: 'because '.repeat(40) };
   for (let n = 0; n < LINES; n += 10_000) {
     await registry.ledger.append(

@@ -23,6 +23,7 @@ import {
   WORD,
   wordsIndexed,
 } from '../../jobs/testing/tenant.ts';
+import { fileDriver } from '../../registry/testing/open-test-registry.ts';
 import { createDiskDrawers } from '../../storage/disk.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 
@@ -156,7 +157,7 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
   const { findings } = await examine({
     location: {
       dataFolder: folder,
-      registryPath: join(folder, 'registry.sqlite'),
+      driver: fileDriver(join(folder, 'registry.sqlite')),
       drawers: createDiskDrawers(folder),
     },
     readers: null,

@@ -262,7 +262,7 @@ test('the value of a secret is in no file of the data folder, no answer, no outp
     await call('GET', `/api/${path}`);
   await call('GET', '/api/events?limit=500');
   await call('GET', '/openapi.json');
-  await server.host.registry.maintenance.checkpoint();
+  await server.host.registry.storage.checkpoint();
   expect(seen.filter((text) => text.includes(CANARY))).toEqual([]);
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(files.map(({ name }) => name)).toContain('registry.sqlite');

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { registryName } from '../../base/registry-url.ts';
 import { issuerOf } from '../../base/signing.ts';
 import {
   type Event,
@@ -235,7 +236,7 @@ test('a registry in memory has a chain and a head as well', async () => {
 });
 
 test('a line changed behind the server is found by the button', async () => {
-  const client = new Database(server.host.config.registryPath);
+  const client = new Database(registryName(server.host.config.registry));
   const change = (actor: string) => {
     const trigger = client.prepare("SELECT sql FROM sqlite_schema WHERE name = 'events_not_changed'").pluck().get();
     client.exec(`DROP TRIGGER events_not_changed; UPDATE events SET actor = '${actor}' WHERE seq = 2; ${trigger}`);

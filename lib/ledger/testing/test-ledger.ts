@@ -6,15 +6,17 @@ import Database from 'better-sqlite3';
 import { FakeClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { openSigner, type Signer } from '../../base/signing.ts';
+import type { RegistryDriver } from '../../registry/driver.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { entry, THRESHOLDS } from '../../registry/testing/fixtures.ts';
+import { fileDriver } from '../../registry/testing/open-test-registry.ts';
 import { createLedgerMaintenance, type LedgerMaintenance } from '../ledger-maintenance.ts';
 
 export interface TestLedger {
   folder: string;
   /** Of the registry. */
   path: string;
+  driver: RegistryDriver;
   clock: FakeClock;
   signer: Signer;
   registry: Registry;
@@ -38,12 +40,14 @@ export const DAY_SECONDS = 86_400;
 export async function openTestLedger(options: { keepDays?: number } = {}): Promise<TestLedger> {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-ledger-'));
   const path = join(folder, 'registry.sqlite');
+  const driver = fileDriver(path);
   const clock = new FakeClock(JUNE);
   const signer = openSigner(folder);
   let open = false;
   const book: TestLedger = {
     folder,
     path,
+    driver,
     clock,
     signer,
     registry: undefined as unknown as Registry,
@@ -70,10 +74,10 @@ export async function openTestLedger(options: { keepDays?: number } = {}): Promi
     },
     async reopen({ keepDays } = {}) {
       await book.close();
-      book.registry = openSqliteRegistry({ path, thresholds: THRESHOLDS, clock });
+      book.registry = await driver.open({ thresholds: THRESHOLDS, clock });
       book.keeper = createLedgerMaintenance({
         registry: book.registry,
-        registryPath: path,
+        headPath: driver.headPath,
         signer,
         clock,
         log: createLogger('silent'),

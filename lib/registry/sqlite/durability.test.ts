@@ -10,8 +10,8 @@ import { verifyLedger } from '../../ledger/verify.ts';
 import { instanceId } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
 import { intent, makeInstance, START, THRESHOLDS, transitionTo } from '../testing/fixtures.ts';
+import { openTestRegistry } from '../testing/open-test-registry.ts';
 import { RegistryDatabase } from './database.ts';
-import { openSqliteRegistry } from './open.ts';
 
 const WRITER = join(import.meta.dirname, '../testing/writer.ts');
 
@@ -20,8 +20,8 @@ let path: string;
 let opened: Registry[];
 let children: ChildProcess[];
 
-const open = (thresholds = THRESHOLDS): Registry => {
-  const registry = openSqliteRegistry({ path, thresholds });
+const open = async (thresholds = THRESHOLDS): Promise<Registry> => {
+  const registry = await openTestRegistry(path, { thresholds });
   opened.push(registry);
   return registry;
 };
@@ -94,13 +94,13 @@ describe('the file', () => {
         copy.close();
       }
     };
-    const registry = open();
+    const registry = await open();
     expect(rowsInFile()).toBe(0);
     await makeInstance(registry, 'a', 'suspended');
     expect(rowsInFile()).toBe(0);
     const reader = new Database(path);
     reader.exec('BEGIN; SELECT count(*) FROM instances');
-    expect(await registry.maintenance.checkpoint()).toBe(true);
+    expect(await registry.storage.checkpoint()).toBe(true);
     expect(rowsInFile()).toBe(1);
     await makeInstance(registry, 'b', 'suspended');
     reader.close();
@@ -110,7 +110,7 @@ describe('the file', () => {
   });
 
   test('begins with the five original columns, and reopening migrates nothing twice', async () => {
-    const first = open();
+    const first = await open();
     const migrations = () =>
       beside((client) => client.prepare('SELECT * FROM __drizzle_migrations ORDER BY created_at').all());
     const before = migrations();
@@ -129,7 +129,7 @@ describe('the file', () => {
     ]);
     const row = await makeInstance(first, 'a', 'frozen', { name: 'kept', labels: { a: 'b' } });
     await first.close();
-    const second = open();
+    const second = await open();
     expect(await second.instances.get(instanceId('a'))).toEqual(row);
     expect(migrations()).toEqual(before);
     expect(await second.instances.count({ text: 'kept', label: { key: 'a', value: 'b' } }, 5)).toBe(1);
@@ -138,11 +138,11 @@ describe('the file', () => {
   test('several processes that open a new file at once all find it complete', async () => {
     const writers = [1, 2, 3, 4].map(() => writer('open'));
     for (const { ended } of writers) expect(await ended).toEqual([0, null]);
-    expect(await open().instances.countsByState()).toMatchObject({ created: 0 });
+    expect(await (await open()).instances.countsByState()).toMatchObject({ created: 0 });
   });
 
   test('neither a line of the ledger nor a row can be removed, nor a line changed', async () => {
-    const registry = open();
+    const registry = await open();
     await makeInstance(registry, 'a', 'active');
     for (const sql of ['DELETE FROM events', "UPDATE events SET actor = 'nobody'", 'DELETE FROM instances']) {
       expect(() => beside((client) => client.exec(sql))).toThrow(/append-only|never removed/);
@@ -151,7 +151,7 @@ describe('the file', () => {
   });
 
   test('a VACUUM changes no labels and no text', async () => {
-    const registry = open();
+    const registry = await open();
     for (let n = 0; n < 50; n += 1) {
       await makeInstance(registry, `r-${n}`, n % 3 === 0 ? 'deleted' : 'active', {
         name: `word${n}x`,
@@ -192,7 +192,7 @@ describe('the file', () => {
 
   test('in memory it is the same registry', async () => {
     path = ':memory:';
-    const registry = open();
+    const registry = await open();
     const row = await makeInstance(registry, 'a', 'suspended', { labels: { a: 'b' } });
     expect(await registry.instances.begin(instanceId('a'), intent(row))).toBe(true);
     expect(await registry.instances.commit(transitionTo(row, 'frozen'))).toMatchObject({
@@ -215,7 +215,7 @@ describe('other processes', () => {
     }
     child.kill('SIGKILL');
     await ended;
-    const registry = open();
+    const registry = await open();
     expect(await registry.instances.get(instanceId(committed))).toMatchObject({
       state: 'suspended',
       generation: 2,
@@ -234,7 +234,7 @@ describe('other processes', () => {
 
   test('when two processes commit the same generations, each row has exactly one winner', async () => {
     const rows = 60;
-    const registry = open();
+    const registry = await open();
     for (let n = 0; n < rows; n += 1) await makeInstance(registry, `r-${n}`, 'active', {}, START);
     const writers = [writer('race', `${rows}`, 'suspended'), writer('race', `${rows}`, 'archived')];
     for (const { lines } of writers) expect((await lines.next()).value).toBe('"ready"');

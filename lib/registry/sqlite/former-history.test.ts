@@ -7,12 +7,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifyLedger } from '../../ledger/verify.ts';
 import { instanceId } from '../../testing/plain-ids.ts';
 import { programOf } from '../../testing/program.ts';
-import { THRESHOLDS } from '../testing/fixtures.ts';
 import { everyFileIn, FORMER, KNOWN, layLastState, makeOlder } from '../testing/last-state.ts';
-import { openLedgerFile } from './ledger-file.ts';
-import { openLiveRegistryReader } from './live-reader.ts';
-import { openSqliteRegistry } from './open.ts';
-import { openRegistryFile } from './registry-file.ts';
+import { fileDriver, openTestRegistry } from '../testing/open-test-registry.ts';
 
 const FIRST = join(import.meta.dirname, '../../../db/migrations/0000_registry.sql');
 const VICTIM = join(import.meta.dirname, '../testing/carry-victim.ts');
@@ -26,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const open = () => openSqliteRegistry({ path, thresholds: THRESHOLDS });
+const open = () => openTestRegistry(path);
 
 /** What SQLite has of each table, index and trigger, without the white space, and the settings of the text index. */
 function schemaOf(client: Database.Database): unknown {
@@ -98,7 +94,7 @@ test('a registry of the last state is carried over with every row, and its ledge
   cpSync(`${path}-wal`, join(folder, 'was.sqlite-wal'));
   const before = rowsOf(join(folder, 'was.sqlite'));
   expect(before.instances).toHaveLength(10);
-  const registry = open();
+  const registry = await open();
   const view = await registry.ledger.view();
   expect(await verifyLedger(view, { heads: [], issuers: [] })).toMatchObject({ flaw: null });
   await view.close();
@@ -140,7 +136,7 @@ test('it is startable after a kill before any effect of being carried over, and 
 
 test.each(['closed', 'left with a log'])(
   'an older registry that was %s is refused by name, and not one byte of the folder changes',
-  (left) => {
+  async (left) => {
     layLastState(folder);
     makeOlder(path);
     if (left !== 'closed') {
@@ -155,63 +151,49 @@ test.each(['closed', 'left with a log'])(
     }
     const before = everyFileIn(folder);
     const refusal = `The registry ${path} is of an older version of Winterdock: its ${FORMER - 1} migrations are not the ${FORMER} that this version carries over.`;
-    for (const opener of [
-      open,
-      () => openRegistryFile(path),
-      () => openLiveRegistryReader(path),
-      () => openLedgerFile(path),
-    ]) {
-      expect(opener).toThrow(refusal);
-      expect(opener).toThrow('commit 49ff4dee');
+    const driver = fileDriver(path);
+    for (const opener of [open, () => driver.inspect(), () => driver.readLive(), () => driver.readLedger()]) {
+      await expect(opener()).rejects.toThrow(refusal);
+      await expect(opener()).rejects.toThrow('commit 49ff4dee');
     }
     expect(everyFileIn(folder)).toEqual(before);
   },
 );
 
-test('a journal of thirty others is refused too', () => {
+test('a journal of thirty others is refused too', async () => {
   layLastState(folder);
   const client = new Database(path);
   client.exec("UPDATE __drizzle_migrations SET hash = 'x' WHERE created_at = 1795730370258");
   client.close();
-  expect(open).toThrow(`its ${FORMER} migrations are not the ${FORMER} that this version carries over`);
+  await expect(open()).rejects.toThrow(`its ${FORMER} migrations are not the ${FORMER} that this version carries over`);
 });
 
-test('a registry of the last state can be read as it is', () => {
+test('a registry of the last state can be read as it is', async () => {
   layLastState(folder);
-  const file = openRegistryFile(path);
-  expect([file.chained, file.isEmpty(), file.hasInstance('frozen'), file.hasInstance('gone')]).toEqual([
-    true,
-    false,
-    true,
-    false,
-  ]);
-  expect([file.integrity(), file.miscounted(), file.tenantInLedger('frozen')]).toEqual(['ok', [], 'acme']);
-  file.close();
-  const rows = openLiveRegistryReader(path);
-  expect([rows.count(), rows.migrations()]).toEqual([10, FORMER]);
-  expect(rows.row(instanceId('frozen'))).toMatchObject({ id: 'frozen', state: 'frozen', labels: { kind: 'frozen' } });
-  rows.close();
+  const file = await fileDriver(path).inspect();
+  expect(file.chained).toBe(true);
+  const asked = [file.isEmpty(), file.hasInstance('frozen'), file.hasInstance('gone'), file.tenantInLedger('frozen')];
+  expect(await Promise.all(asked)).toEqual([false, true, false, 'acme']);
+  expect(await Promise.all([file.integrity(), file.miscounted()])).toEqual(['ok', []]);
+  await file.close();
+  const rows = await fileDriver(path).readLive();
+  expect(await Promise.all([rows.count(), rows.migrations()])).toEqual([10, FORMER]);
+  expect(await rows.row(instanceId('frozen'))).toMatchObject({ state: 'frozen', labels: { kind: 'frozen' } });
+  await rows.close();
 });
 
-test('a file without tables is empty, and is not a registry to copy rows from', () => {
+test('a file without tables is empty, and is not a registry to copy rows from', async () => {
   const client = new Database(path);
   client.exec('CREATE TABLE theirs (x)');
   client.close();
-  const file = openRegistryFile(path);
-  expect([file.chained, file.isEmpty(), file.hasInstance('a'), file.copies(), file.miscounted()]).toEqual([
-    false,
-    true,
-    false,
-    [],
-    [],
-  ]);
-  expect([file.rows('', 5), file.tenantInLedger('a'), file.marks(), file.segments.list()]).toEqual([
-    [],
-    null,
-    new Set(),
-    [],
-  ]);
-  file.close();
-  expect(() => openLiveRegistryReader(path)).toThrow('is not the registry');
-  expect(() => openLedgerFile(path)).toThrow('is not the registry');
+  const driver = fileDriver(path);
+  const file = await driver.inspect();
+  expect(file.chained).toBe(false);
+  const asked = [file.isEmpty(), file.hasInstance('a'), file.copies(), file.miscounted(), file.rows('', 5)];
+  expect(await Promise.all(asked)).toEqual([true, false, [], [], []]);
+  const told = [file.tenantInLedger('a'), file.marks(), file.segments.list()];
+  expect(await Promise.all(told)).toEqual([null, new Set(), []]);
+  await file.close();
+  await expect(driver.readLive()).rejects.toThrow('is not the registry');
+  await expect(driver.readLedger()).rejects.toThrow('is not the registry');
 });

@@ -4,42 +4,13 @@
  */
 import { and, count, eq, integer, isNotNull, isNull, placeholder, sqliteTable } from '../../../db/drizzle.ts';
 import { blueprints, instances, snapshots } from '../../../db/schema.ts';
-import type { InstanceId } from '../../base/ids.ts';
-import type { ChainHead } from '../chain.ts';
-import { type CopyKind, parseCopyPath } from '../copies.ts';
-import type { InstanceRow } from '../types.ts';
+import { parseCopyPath } from '../copies.ts';
+import type { LiveRegistryReader, NeededCopy } from '../driver.ts';
 import { RegistryFileReader } from './file-reader.ts';
 import { columnsIn, rowsAfter } from './instance-rows.ts';
 import { ledgerReader } from './ledger-reader.ts';
 import { selectBy } from './raw.ts';
-
-/** The file of a copy that a row needs. */
-interface NeededCopy {
-  kind: CopyKind;
-  /** Lower-case hex SHA-256 of its bytes; also its name. */
-  hash: string;
-  bytes: number;
-}
-
-export interface LiveRegistryReader {
-  /**
-   * Writes a consistent copy of the committed state to a new file at `path` (absolute), without waiting for a writer.
-   */
-  copyTo(path: string): void;
-  /** The current row, tombstones included, or null. */
-  row(id: InstanceId): InstanceRow | null;
-  /** Rows in the order of their ids after `after`. */
-  rows(after: string, limit: number): InstanceRow[];
-  /** The files of copies that a snapshot, a blueprint or an instance that was never resumed needs. */
-  copies(): NeededCopy[];
-  /** Number of rows, tombstones included. */
-  count(): number;
-  /** The end of its ledger's chain. */
-  chainHead(): ChainHead;
-  /** Number of its migrations. */
-  migrations(): number;
-  close(): void;
-}
+import { toAsync } from './to-async.ts';
 
 /** Number of its migrations, from the migrator's own table, which is not part of the schema. */
 const migrations = sqliteTable('__drizzle_migrations', { id: integer('id') });
@@ -47,7 +18,7 @@ const migrations = sqliteTable('__drizzle_migrations', { id: integer('id') });
 /**
  * Opens the existing registry file at `path`. Throws SQLite's errors, and an error for a file that is not a registry.
  */
-export function openLiveRegistryReader(path: string): LiveRegistryReader {
+export function openLiveReader(path: string): LiveRegistryReader {
   const file = new RegistryFileReader(path, { oneMoment: false });
   try {
     if (!file.has(instances)) throw new Error(`${path} is not the registry of a Winterdock.`);
@@ -65,7 +36,7 @@ export function openLiveRegistryReader(path: string): LiveRegistryReader {
         .statement((queries) => queries.select({ n: count() }).from(table).prepare())()
         .get()?.n ?? 0;
     const copyColumns = ({ hash, bytes }: typeof snapshots | typeof blueprints) => ({ hash, bytes });
-    return {
+    return toAsync<LiveRegistryReader>({
       copyTo: (to) => file.copyTo(to),
       row: (id) => row().get({ id }) ?? null,
       rows: (after, limit) => rows().all({ after, limit }),
@@ -95,7 +66,7 @@ export function openLiveRegistryReader(path: string): LiveRegistryReader {
       chainHead: () => ledgerReader(file).head(),
       migrations: () => counted(migrations),
       close: () => file.close(),
-    };
+    });
   } catch (error) {
     file.close();
     throw error;

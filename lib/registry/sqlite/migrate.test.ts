@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { instanceId } from '../../testing/plain-ids.ts';
-import { THRESHOLDS } from '../testing/fixtures.ts';
 import { FORMER, KNOWN, layLastState } from '../testing/last-state.ts';
-import { openSqliteRegistry } from './open.ts';
+import { openTestRegistry } from '../testing/open-test-registry.ts';
 
 let folder: string;
 let path: string;
@@ -17,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const open = () => openSqliteRegistry({ path, thresholds: THRESHOLDS });
+const open = () => openTestRegistry(path);
 const migrationsOf = (file: string) => {
   const client = new Database(file, { readonly: true });
   try {
@@ -29,9 +28,9 @@ const migrationsOf = (file: string) => {
 
 test('a registry of an earlier version is brought forward, and a copy from before is kept beside it', async () => {
   layLastState(folder);
-  const registry = open();
+  const registry = await open();
   const copy = `${path}.before-${KNOWN}`;
-  expect(await registry.maintenance.upgrade()).toEqual({ from: FORMER, to: KNOWN, copy });
+  expect(await registry.storage.upgrade()).toEqual({ from: FORMER, to: KNOWN, copy });
   expect((await registry.instances.get(instanceId('frozen')))?.labels).toEqual({ kind: 'frozen' });
   const own = { label: { key: 'kind', value: 'frozen' }, tenant: 'acme', state: 'frozen' } as const;
   const byLabel = await registry.instances.list({ ...own, sort: 'updated', reverse: false, limit: 5 });
@@ -41,38 +40,38 @@ test('a registry of an earlier version is brought forward, and a copy from befor
   await registry.close();
   expect([migrationsOf(path), migrationsOf(copy)]).toEqual([KNOWN, FORMER]);
   expect(statSync(copy).mode & 0o077).toBe(0);
-  const again = open();
-  expect(await again.maintenance.upgrade()).toBeNull();
+  const again = await open();
+  expect(await again.storage.upgrade()).toBeNull();
   await again.close();
 });
 
 test('going back to the copy and forward again keeps both copies', async () => {
   layLastState(folder);
-  await open().close();
+  await (await open()).close();
   const copy = `${path}.before-${KNOWN}`;
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
   cpSync(copy, path);
-  const registry = open();
-  expect((await registry.maintenance.upgrade())?.copy).toBe(`${copy}.2`);
+  const registry = await open();
+  expect((await registry.storage.upgrade())?.copy).toBe(`${copy}.2`);
   expect(await registry.instances.get(instanceId('frozen'))).not.toBeNull();
   await registry.close();
   expect(existsSync(copy)).toBe(true);
 });
 
 test('a new registry is created without a copy', async () => {
-  const registry = open();
-  expect(await registry.maintenance.upgrade()).toBeNull();
+  const registry = await open();
+  expect(await registry.storage.upgrade()).toBeNull();
   await registry.close();
   expect(readdirSync(folder)).toEqual(['registry.sqlite']);
 });
 
 test('a registry of a newer version is refused by name and left unchanged', async () => {
-  await open().close();
+  await (await open()).close();
   const client = new Database(path);
   client.prepare("INSERT INTO __drizzle_migrations(hash, created_at) VALUES ('later', 9999999999999)").run();
   client.close();
   const before = readFileSync(path);
-  expect(open).toThrow(
+  await expect(open()).rejects.toThrow(
     `A newer version of Winterdock has written the registry ${path}: of its ${KNOWN + 1} migrations this version does not know 1.`,
   );
   expect(readFileSync(path).equals(before)).toBe(true);

@@ -18,7 +18,7 @@ import {
   unlinkFileNow,
 } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import type { Upgrade } from '../maintenance.ts';
+import type { Upgrade } from '../storage.ts';
 import { carryOver, isLastFormer, journalOf, refuseFormer } from './former-history.ts';
 
 const MIGRATIONS = { migrationsFolder: join(import.meta.dirname, '../../../db/migrations') };

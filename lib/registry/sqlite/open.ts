@@ -1,9 +1,10 @@
 /** The registry on one SQLite file. Wires the parts together; each has its own file. */
-import { type Clock, epochSeconds, systemClock } from '../../base/clock.ts';
+import { epochSeconds, systemClock } from '../../base/clock.ts';
 import type { AgentStore } from '../agents.ts';
 import { CommitEvents } from '../commit-events.ts';
 import type { CopyStore } from '../copies.ts';
 import type { CpuUseStore } from '../cpu-use.ts';
+import type { RegistryOptions } from '../driver.ts';
 import type { EnvironmentStore } from '../environments.ts';
 import type { FactStore } from '../facts.ts';
 import type { DueRow, InstanceStore } from '../instances.ts';
@@ -16,10 +17,11 @@ import type { NetworkStore } from '../network.ts';
 import type { QuotaStore } from '../quotas.ts';
 import type { Registry } from '../registry.ts';
 import type { RunStore } from '../runs.ts';
-import type { ScheduleLimits, ScheduleStore } from '../schedules.ts';
+import type { ScheduleStore } from '../schedules.ts';
 import type { SecretStore } from '../secrets.ts';
 import type { SegmentStore } from '../segments.ts';
 import type { ShareStore } from '../shares.ts';
+import type { RegistryStorage } from '../storage.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { ThresholdStore } from '../threshold-store.ts';
 import { effectiveThresholds } from '../thresholds.ts';
@@ -55,7 +57,6 @@ import { lifeLines } from './life-lines.ts';
 import { InstanceLists } from './lists.ts';
 import { openNetwork } from './network.ts';
 import { PeopleTables } from './people.ts';
-import { quickCheckInThread } from './quick-check.ts';
 import { QuotaTable } from './quotas.ts';
 import { recount } from './recount.ts';
 import { openRuns } from './runs.ts';
@@ -65,6 +66,7 @@ import { openSecrets } from './secrets.ts';
 import { SeedingChunks } from './seeding-chunks.ts';
 import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
+import { openStorage } from './storage.ts';
 import { openTenantForgettings } from './tenant-forgettings.ts';
 import { ThresholdTable } from './threshold-table.ts';
 import { compareThresholds } from './threshold-trial.ts';
@@ -79,20 +81,16 @@ import { InstanceWriter } from './writes.ts';
 const RUNS_PER_SCHEDULE = 100;
 
 /**
- * Opens the registry; creates and migrates the file. `path` is absolute or `:memory:`; `thresholds` are the global ones
- * until others are set. Without `durable`, nothing is synced: for a file that nobody uses before it is complete. Throws
- * SQLite's errors when the file cannot be opened.
+ * Opens the registry; creates and migrates the file. `path` is absolute or `:memory:`. Throws SQLite's errors when the
+ * file cannot be opened. The driver is the one place that calls it.
  */
-export function openSqliteRegistry(options: {
-  path: string;
-  clock?: Clock;
-  thresholds: Thresholds;
-  durable?: boolean;
-  /** How many schedules a docking may bring; by default any number. */
-  scheduleLimits?: ScheduleLimits;
-  /** Runs kept of each schedule. Default: 100. */
-  runsPerSchedule?: number;
-}): Registry {
+export function openSqliteRegistry(
+  options: RegistryOptions & {
+    path: string;
+    /** The path that it was named by, which may be a link to it. */
+    link?: string;
+  },
+): Registry {
   const clock = options.clock ?? systemClock;
   const database = new RegistryDatabase(options.path, options);
   const feed = new CommitEvents();
@@ -187,18 +185,18 @@ export function openSqliteRegistry(options: {
     },
     compare: (trial) => compareThresholds(database, thresholds.global(), trial),
   };
+  const storage = openStorage({
+    database,
+    path: options.path,
+    link: options.link ?? options.path,
+    textsRemoved: () => lists.textsChanged('removed'),
+  });
   const maintenance: SyncMethods<MaintenanceStore> = {
-    sizes() {
-      return { ...database.sizes(), rows: readCountsByState(database), fileBytes: readBytesByState(database) };
-    },
+    sizes: () => ({ rows: readCountsByState(database), fileBytes: readBytesByState(database) }),
     keptRows: keptRows(database),
     ping() {
       ping(database, epochSeconds(clock));
     },
-    // A registry in memory has no file that could be damaged.
-    check: async (signal) => (options.path === ':memory:' ? 'ok' : quickCheckInThread(options.path, signal)),
-    upgrade: () => database.upgraded,
-    checkpoint: () => database.checkpoint(),
     recount: (entry) => recount(database, ledger, entry),
   };
 
@@ -232,6 +230,7 @@ export function openSqliteRegistry(options: {
     usage: toAsync<UsageStore>(openUsage(database, cpuDays(database), () => ledger.lastSeq())),
     workbooks: toAsync<WorkbookStore>(openWorkbooks(database, ledger)),
     maintenance: toAsync<MaintenanceStore>(maintenance),
+    storage: toAsync<RegistryStorage>(storage),
     commitEvents: feed,
     async close() {
       database.close();

@@ -6,20 +6,18 @@ import { statSync } from 'node:fs';
 import type { SQL } from 'drizzle-orm';
 import { and, desc, eq, isNotNull, isNull, ne, placeholder } from '../../../db/drizzle.ts';
 import { blueprints, countsByLabel, events, instances, snapshots, unclaimedFiles } from '../../../db/schema.ts';
-import type { ChainedLine, ChainHead } from '../chain.ts';
-import type { CopyKind } from '../copies.ts';
-import type { Segment } from '../segments.ts';
-import type { FileRecord, InstanceRow } from '../types.ts';
+import type { RegistryMoment } from '../driver.ts';
 import { RegistryFileReader } from './file-reader.ts';
 import { columnsIn, rowsAfter } from './instance-rows.ts';
 import { ledgerReader } from './ledger-reader.ts';
 import { selectBy } from './raw.ts';
 import { wrongCounts } from './recount.ts';
+import { type SyncMethods, toAsync } from './to-async.ts';
 
 type Table = typeof instances | typeof snapshots | typeof blueprints;
 
 /** Sizes of a registry's files, before it is opened. */
-export interface RegistryFileState {
+interface RegistryFileState {
   /** Bytes of the file; null when there is none. */
   bytes: number | null;
   /** Bytes of the log beside it; 0 when there is none. */
@@ -32,41 +30,8 @@ export function registryFileState(path: string): RegistryFileState {
   return { bytes: sizeOf(path), walBytes: sizeOf(`${path}-wal`) ?? 0 };
 }
 
-export interface RegistryFile {
-  /** False for a file without tables. */
-  readonly chained: boolean;
-  chainHead(): ChainHead;
-  /** Lines after `seq`, oldest first. */
-  chain(seq: number, limit: number): ChainedLine[];
-  readonly segments: { list(): Segment[] };
-  /** True when it has no row of an instance (tombstones included), a snapshot or a blueprint. */
-  isEmpty(): boolean;
-  /** True when an instance, tombstones included, has this id. */
-  hasInstance(id: string): boolean;
-  /**
-   * True when a snapshot, a blueprint or an instance has, or had, this file: a path relative to the data folder, and
-   * its hash.
-   */
-  hasCopy(path: string, hash: string): boolean;
-  /** True when a living row needs a copy's file: a snapshot, a blueprint, or an instance that was never resumed. */
-  needsCopy(path: string, hash: string): boolean;
-  /** Rows of instances in the order of their ids, after `after`. */
-  rows(after: string, limit: number): InstanceRow[];
-  /** Snapshots and blueprints that were not deleted, with their files. */
-  copies(): { kind: CopyKind; name: string; hash: string; file: FileRecord }[];
-  /** The tenant of an instance according to the ledger; null when the ledger does not say. */
-  tenantInLedger(id: string): string | null;
-  /** `ok`, or what SQLite finds wrong with the file. Reads all of it. */
-  integrity(): string;
-  /** The tables whose counts differ from the rows. */
-  miscounted(): string[];
-  /** Marked paths: a file there is removed, unless a row claims it. */
-  marks(): Set<string>;
-  close(): void;
-}
-
 /** Opens the existing, non-empty registry file at `path`. Throws SQLite's errors. */
-export function openRegistryFile(path: string): RegistryFile {
+export function openRegistryFile(path: string): RegistryMoment {
   const file = new RegistryFileReader(path, { oneMoment: true });
   try {
     const ledger = ledgerReader(file);
@@ -102,11 +67,9 @@ export function openRegistryFile(path: string): RegistryFile {
       isBlueprint,
       asking(instances, (table) => and(ofPath(table), eq(table.state, 'created').inlineParams())),
     ];
-    return {
-      chained: ledger.chained,
+    const methods: SyncMethods<Omit<RegistryMoment, 'chained' | 'segments'>> = {
       chainHead: () => ledger.head(),
       chain: (seq, limit) => ledger.lines(seq, limit),
-      segments: { list: () => ledger.segments() },
       isEmpty: () => !hasRows.some((has) => has()),
       hasInstance: (id) => hasInstance({ id }),
       hasCopy: (at, hash) => hadCopy.some((has) => has({ path: at, hash })),
@@ -151,6 +114,7 @@ export function openRegistryFile(path: string): RegistryFile {
       },
       close: () => file.close(),
     };
+    return { chained: ledger.chained, segments: { list: async () => ledger.segments() }, ...toAsync(methods) };
   } catch (error) {
     file.close();
     throw error;

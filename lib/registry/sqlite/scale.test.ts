@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { instanceId, type PlainIds, withPlainIds } from '../../testing/plain-ids.ts';
 import { LIST_SORTS, type ListFilter } from '../instances.ts';
 import type { Registry } from '../registry.ts';
-import { entry, everyRow, makeInstance, THRESHOLDS, transitionTo } from '../testing/fixtures.ts';
+import { entry, everyRow, makeInstance, transitionTo } from '../testing/fixtures.ts';
 import { inOrder, matches, pages } from '../testing/list-cases.ts';
+import { openTestRegistry } from '../testing/open-test-registry.ts';
 import { RegistryDatabase } from './database.ts';
 import { dueCounts } from './due-counts.ts';
 import { InstanceLists } from './lists.ts';
-import { openSqliteRegistry } from './open.ts';
 import { FILLED, FILLED_AT, fillRegistry } from './testing/fill.ts';
 
 const ROWS = 12_000;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-rows-'));
   path = join(folder, 'registry.sqlite');
   fillRegistry(path, ROWS);
-  registry = withPlainIds(openSqliteRegistry({ path, thresholds: THRESHOLDS }));
+  registry = withPlainIds(await openTestRegistry(path));
   const { rows: some } = await registry.instances.list({ sort: 'bytes', reverse: false, limit: 30 });
   for (const [n, row] of some.entries()) {
     if (n % 3 === 0) await registry.instances.setFault(row.id, { fault: 'unknown', reason: 'test' }, entry());
@@ -146,7 +146,7 @@ test('cached results of a text search are refreshed when rows gain or lose the w
   await registry.instances.patch('lit', { name: null }, 1, entry());
   await rename(registry, (n) => `beacon ${n}`);
   expect(await counted()).toBe(2);
-  const other = openSqliteRegistry({ path, thresholds: THRESHOLDS });
+  const other = await openTestRegistry(path);
   await rename(other, () => null);
   await other.close();
   expect(await counted()).toBe(0);
@@ -155,8 +155,7 @@ test('cached results of a text search are refreshed when rows gain or lose the w
 test('fills are reproducible, contain nothing due and have correct counts', async () => {
   const again = join(folder, 'again.sqlite');
   fillRegistry(again, 500);
-  const small = openSqliteRegistry({
-    path: again,
+  const small = await openTestRegistry(again, {
     thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 1, idleToFreezeSeconds: 1 },
   });
   const filled = await everyRow(small);

@@ -17,7 +17,6 @@ import { openRecordRemoval } from './forget-records.ts';
 import { forgottenIds } from './forgotten-ids.ts';
 import type { LedgerTable } from './ledger.ts';
 import { inBoundList, rowid } from './raw.ts';
-import { instanceText } from './text-index.ts';
 import type { SyncMethods } from './to-async.ts';
 
 export function openTenantForgettings(
@@ -61,11 +60,6 @@ export function openTenantForgettings(
       .set({ finished: boundValue('finished'), forgottenIds: null })
       .where(and(eq(tenantForgettings.job, placeholder('job')), isNull(finished)))
       .prepare(),
-  );
-
-  /** A command of FTS5 in the form of an insert: rebuilds the index without the words of removed rows. */
-  const optimize = database.statement((queries) =>
-    queries.insert(instanceText).values({ rowid: 0, match: 'optimize' }).prepare(),
   );
 
   const { idsOf, addIds } = forgottenIds(database);
@@ -114,12 +108,6 @@ export function openTenantForgettings(
     ...records.steps,
     ...openLineBlanking(database, ledger, idsOf),
 
-    compact() {
-      database.write(() => optimize().run());
-      textsRemoved();
-      database.compact();
-    },
-    emptyLog: () => database.emptyLog(),
     finish(job, now, entry) {
       logged(entry, () => {
         finish().run({ job, finished: now });

@@ -3,8 +3,7 @@
  * `opened` when there are not that many.
  */
 import { observeEffects } from '../../base/effects.ts';
-import { openSqliteRegistry } from '../sqlite/open.ts';
-import { THRESHOLDS } from './fixtures.ts';
+import { openTestRegistry } from './open-test-registry.ts';
 
 const [path = '', last = ''] = process.argv.slice(2);
 let left = Number(last);
@@ -16,6 +15,6 @@ observeEffects({
     process.kill(process.pid, 'SIGKILL');
   },
 });
-const registry = openSqliteRegistry({ path, thresholds: THRESHOLDS });
+const registry = await openTestRegistry(path);
 process.stdout.write('opened\n');
 await registry.close();

@@ -5,8 +5,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openSqliteRegistry } from '../sqlite/open.ts';
-import { THRESHOLDS } from './fixtures.ts';
+import { openTestRegistry } from './open-test-registry.ts';
 
 /** The bytes of a file that was opened once, and closed. */
 let empty: Buffer | null = null;
@@ -15,7 +14,7 @@ async function makeEmpty(): Promise<Buffer> {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-new-registry-'));
   try {
     const path = join(folder, 'registry.sqlite');
-    await openSqliteRegistry({ path, thresholds: THRESHOLDS, durable: false }).close();
+    await (await openTestRegistry(path, { durable: false })).close();
     return readFileSync(path);
   } finally {
     rmSync(folder, { recursive: true });

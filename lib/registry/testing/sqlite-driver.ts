@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PlainIds, withPlainIds } from '../../testing/plain-ids.ts';
 import type { Registry } from '../registry.ts';
-import { openSqliteRegistry } from '../sqlite/open.ts';
 import { type RegistryDriver, THRESHOLDS } from './fixtures.ts';
 import { placeNewRegistry } from './new-registry.ts';
+import { openTestRegistry } from './open-test-registry.ts';
 
 /** `wrap` gets every opened registry, and returns the one that the suite uses. */
 export function sqliteDriver(wrap = (registry: Registry): Registry => registry): RegistryDriver {
   let folder = '';
   let opened: PlainIds<Registry>[] = [];
   const again = async (thresholds = THRESHOLDS) => {
-    const registry = withPlainIds(wrap(openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds })));
+    const registry = withPlainIds(wrap(await openTestRegistry(join(folder, 'registry.sqlite'), { thresholds })));
     opened.push(registry);
     return registry;
   };

@@ -2,11 +2,12 @@
  * A process that works on a registry file until it is done or killed. Arguments: path, task. It prints each confirmed
  * write as a line of JSON.
  */
-import { openSqliteRegistry } from '../sqlite/open.ts';
-import { intent, makeInstance, THRESHOLDS, transitionTo } from './fixtures.ts';
+
+import { intent, makeInstance, transitionTo } from './fixtures.ts';
+import { openTestRegistry } from './open-test-registry.ts';
 
 const [path = '', task = '', ...rest] = process.argv.slice(2);
-const registry = openSqliteRegistry({ path, thresholds: THRESHOLDS });
+const registry = await openTestRegistry(path);
 const say = (what: unknown): void => {
   process.stdout.write(`${JSON.stringify(what)}\n`);
 };

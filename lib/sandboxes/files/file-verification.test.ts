@@ -1,8 +1,10 @@
 /** The verification of a file at rest whose stat differs from the record. */
+
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
+import { registryName } from '../../base/registry-url.ts';
 import { openAtRest } from '../../vfs/open.ts';
 import { type Dock, liveFile, REQUEST, startDock } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
@@ -96,7 +98,7 @@ test.each(['suspended', 'frozen'] as const)(
     }
     expect(statSync(files.a).size).toBe(statSync(files.b).size);
     expect(readFileSync(files.a).subarray(0, 100).equals(readFileSync(files.b).subarray(0, 100))).toBe(true);
-    const registry = new Database(at.dock.config.registryPath);
+    const registry = new Database(registryName(at.dock.config.registry));
     registry.exec(
       `UPDATE instances SET file = json_set(file, '$.mtimeNs', '1000000000000000000', '$.sha256', NULL, '$.quickCheck', NULL)`,
     );

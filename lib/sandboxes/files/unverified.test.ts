@@ -1,8 +1,10 @@
 /** What leaves of a file whose bytes were changed before anybody knew its hash: nothing. */
+
 import { closeSync, openSync, readSync, statSync, utimesSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
+import { registryName } from '../../base/registry-url.ts';
 import { stampOf } from '../../storage/files.ts';
 import { instanceId } from '../../testing/plain-ids.ts';
 import { parseVfsPath } from '../../vfs/paths.ts';
@@ -49,7 +51,7 @@ function flip(file: string): void {
 
 /** Makes the registry record the present stat of a file, as if the disk had changed its bytes and told nobody. */
 function recordStat(id: string, file: string): void {
-  const registry = new Database(at.dock.config.registryPath);
+  const registry = new Database(registryName(at.dock.config.registry));
   const { inode = '', mtimeNs = '', ctimeNs = '' } = stampOf(file) ?? {};
   registry
     .prepare("UPDATE instances SET file = json_set(file, '$.inode', ?, '$.mtimeNs', ?, '$.ctimeNs', ?) WHERE id = ?")

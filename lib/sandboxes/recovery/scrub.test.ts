@@ -2,6 +2,7 @@ import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { registryName } from '../../base/registry-url.ts';
 import { liveFile, REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
 import { readProgress } from './scrub-progress.ts';
@@ -45,7 +46,7 @@ test('damaged bytes under an unchanged stat are found, and sound, awake or fault
   writeFileSync(file, bytes);
   // A disk damages bytes without changing the inode; here the row gets the new inode instead.
   const { mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-  const registry = new Database(at.dock.config.registryPath);
+  const registry = new Database(registryName(at.dock.config.registry));
   registry
     .prepare("UPDATE instances SET file = json_set(file, '$.mtimeNs', ?, '$.ctimeNs', ?) WHERE id = 'rotten'")
     .run(String(mtimeNs), String(ctimeNs));

@@ -1,8 +1,10 @@
 /** Foreign files in or beside the place of a file at rest: they are never read, copied, opened or replayed. */
+
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { registryName } from '../../base/registry-url.ts';
 import { fileOnDisk } from '../../storage/disk.ts';
 import { createReaders } from '../../vfs/readers.ts';
 import { verifyForReading } from '../files/file-verification.ts';
@@ -32,7 +34,7 @@ const setAside = async (id: string) =>
 /** Makes the row match the changed file: a disk damages bytes without changing the inode. */
 function believe(id: string, file: string): void {
   const { mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-  const registry = new Database(at.dock.config.registryPath);
+  const registry = new Database(registryName(at.dock.config.registry));
   registry
     .prepare("UPDATE instances SET file = json_set(file, '$.mtimeNs', ?, '$.ctimeNs', ?) WHERE id = ?")
     .run(String(mtimeNs), String(ctimeNs), id);

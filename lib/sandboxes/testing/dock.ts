@@ -2,13 +2,15 @@
  * A whole engine without its server on a data folder, for tests: real registry, real processes, real files; only the
  * clock may be fake.
  */
+
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, epochSeconds, FakeClock } from '../../base/clock.ts';
 import { type Config, readConfig } from '../../base/config.ts';
 import { createLogger } from '../../base/log.ts';
+import { registryName } from '../../base/registry-url.ts';
+import { registryDriver } from '../../registry/drivers.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { registryOfTestRun } from '../../registry/testing/delayed-registry.ts';
 import { instance } from '../../registry/testing/fixtures.ts';
 import { placeNewRegistry } from '../../registry/testing/new-registry.ts';
@@ -92,10 +94,9 @@ export async function startDock({
     ...environment,
   });
   const log = createLogger('silent');
-  await placeNewRegistry(config.registryPath);
+  await placeNewRegistry(registryName(config.registry));
   const registry = registryOfTestRun(
-    openSqliteRegistry({
-      path: config.registryPath,
+    await registryDriver(config.registry).open({
       thresholds: {
         hotToWarmSeconds: config.hotToWarmSeconds,
         idleToSuspendSeconds: config.idleToSuspendSeconds,

@@ -3,8 +3,8 @@
  * several pages. Its first sandbox is that of the API's examples. Knows nothing of what is measured on it.
  */
 import { EXAMPLE_ID } from '../../http/examples.ts';
-import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { entry, instance } from '../../registry/testing/fixtures.ts';
+import { openTestRegistry } from '../../registry/testing/open-test-registry.ts';
 import type { Call } from '../call.ts';
 import { instanceId } from '../plain-ids.ts';
 
@@ -53,7 +53,7 @@ export async function fillServer(call: Call): Promise<Made> {
 /** Makes the registry at `path`, which no server has open. Syncs nothing. */
 export async function fillRegistry(path: string): Promise<void> {
   const thresholds = { hotToWarmSeconds: 30, idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 };
-  const registry = openSqliteRegistry({ path, thresholds, durable: false });
+  const registry = await openTestRegistry(path, { thresholds, durable: false });
   const now = Math.floor(Date.now() / 1000);
   const first = instance(EXAMPLE_ID, { labels: { made_by: 'explorer' } });
   await registry.instances.create(first, now, entry({ timeMs: now * 1000, type: 'created', tenant: 'acme' }));

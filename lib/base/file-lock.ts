@@ -1,0 +1,150 @@
+/**
+ * Exclusive locks between processes. Two each: an SQLite transaction on a lock file, and `flock` on the target itself,
+ * which stays when somebody removes the lock file and which a hard link has too. The kernel releases both when the
+ * process ends, however it ends. Knows nothing of what is locked.
+ */
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { createFileNow, makeFolderNow } from './effects.ts';
+import { giveMadeToOwner } from './folder-owner.ts';
+
+/** Part of util-linux. It locks a descriptor that it inherits; the lock then belongs to the process that opened it. */
+const FLOCK = '/usr/bin/flock';
+/** The exit code that we tell it to use when another process holds the lock. */
+const CONFLICT_EXIT = 75;
+const DENIED = new Set(['EACCES', 'EPERM', 'EROFS']);
+
+/**
+ * The inodes that this process holds, lock files and targets. Closing any descriptor of a file drops the locks that the
+ * process has on it by `fcntl`, as SQLite takes them: what is in here is not opened a second time.
+ */
+const held = new Set<string>();
+
+export interface HeldLock {
+  /**
+   * Locks the target's inode too, where the target was made or replaced since. Throws when another process holds that;
+   * what this process has open of it is to be closed before the release.
+   */
+  cover(): void;
+  /** Releases everything. Idempotent. What this process has open of the target is closed before. */
+  release(): void;
+}
+
+/** Whether this machine locks inodes; otherwise lock files alone protect their targets. */
+export function locksInodes(): boolean {
+  return existsSync(FLOCK);
+}
+
+/**
+ * Locks a folder or a file, which need not be there yet, by the lock file at `path`, which is made, and by its inode.
+ * `path` is null where another lock protects the name. `message`: of the error when another holds either.
+ */
+export function holdLock(target: string, path: string | null, message: string): HeldLock {
+  const releases: (() => unknown)[] = path === null ? [] : [holdLockFile(path, message)];
+  let covered: string | null = null;
+  const lock: HeldLock = {
+    cover() {
+      const inode = inodeOf(target);
+      if (inode === null || inode === covered) return;
+      if (!locksInodes()) return;
+      if (held.has(inode)) throw new Error(message);
+      const descriptor = openSync(target, constants.O_RDONLY | constants.O_NONBLOCK);
+      // Also where it is another's: it is closed at the release, when nobody in this process has the target open.
+      releases.push(() => closeSync(descriptor));
+      if (!isLocked(descriptor)) throw new Error(message);
+      held.add(inode);
+      releases.push(() => held.delete(inode));
+      covered = inode;
+    },
+    release() {
+      for (const release of releases.splice(0).reverse()) release();
+    },
+  };
+  try {
+    lock.cover();
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  return lock;
+}
+
+/**
+ * Takes several locks in the order given, none of which waits. Every process names its data folder before its registry:
+ * of two that want the same ones, the first in that order goes on, and they never refuse each other. When one cannot be
+ * had, those before it are released. Returns the release of all, in reverse; idempotent.
+ */
+export function holdInOrder(takes: readonly (() => () => void)[]): () => void {
+  const releases: (() => void)[] = [];
+  const release = () => {
+    for (const one of releases.splice(0).reverse()) one();
+  };
+  try {
+    for (const take of takes) releases.push(take());
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return release;
+}
+
+/** Identifies the file or folder that a path leads to; null when there is none. */
+function inodeOf(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? null : `${found.dev}:${found.ino}`;
+}
+
+/** Locks what a descriptor is of, unless another process has. */
+function isLocked(descriptor: number): boolean {
+  const { status } = spawnSync(FLOCK, ['--exclusive', '--nonblock', '--conflict-exit-code', `${CONFLICT_EXIT}`, '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', descriptor],
+  });
+  return status !== CONFLICT_EXIT;
+}
+
+function holdLockFile(path: string, message: string): () => void {
+  makeFolderNow(dirname(path));
+  const database = openLockFile(path, message);
+  try {
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && /locked|busy/i.test(error.message)) throw new Error(message);
+    if (error instanceof Error && /not a database|malformed/i.test(error.message)) {
+      throw new Error(`The lock file ${path} is damaged. It holds nothing: remove it and start again.`);
+    }
+    throw error;
+  }
+  const inode = inodeOf(path);
+  if (inode !== null) held.add(inode);
+  return () => {
+    if (inode !== null) held.delete(inode);
+    database.close();
+  };
+}
+
+/** Makes the file, where it is missing, and gives it to the owner of the folder: once it is locked, nobody opens it. */
+function openLockFile(path: string, message: string): DatabaseSync {
+  try {
+    if (inodeOf(path) === null) createFileNow(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (DENIED.has(code)) throw unusable(path);
+    // Otherwise another process made it at the same moment.
+    if (code !== 'EEXIST') throw error;
+  }
+  const inode = inodeOf(path);
+  if (inode !== null && held.has(inode)) throw new Error(message);
+  giveMadeToOwner(path);
+  try {
+    return new DatabaseSync(path, { timeout: 0 });
+  } catch {
+    throw unusable(path);
+  }
+}
+
+function unusable(path: string): Error {
+  return new Error(`${path} cannot be opened: the server’s user has to be able to write to its folder.`);
+}
