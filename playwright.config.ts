@@ -1,6 +1,7 @@
 /** Browser tests: a real Chromium, and in each of two workers a real server on a throwaway data folder. */
 import { defineConfig } from '#peers/playwright.ts';
 import { ensureBrowser } from './scripts/browser.ts';
+import { filesLeftOut } from './scripts/test-days.ts';
 import { TEST_ENVIRONMENT } from './scripts/test-environment.ts';
 
 // For the servers: each worker reads this file.
@@ -23,6 +24,7 @@ const SWITCHES = [
 export default defineConfig({
   testDir: './e2e',
   testMatch: '**/*.spec.ts',
+  testIgnore: filesLeftOut(process.env).map((file) => `**/${file}`),
   globalSetup: './e2e/build.ts',
   workers: 2,
   fullyParallel: true,

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { filesLeftOut } from './scripts/test-days.ts';
 import { TEST_ENVIRONMENT } from './scripts/test-environment.ts';
-import { LONGEST, sortTests } from './scripts/test-projects.ts';
+import { LONGEST, sortTests, type TestProject } from './scripts/test-projects.ts';
 import { TEST_TIMES } from './scripts/test-times.ts';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
@@ -12,7 +13,9 @@ const ROOT = fileURLToPath(new URL('.', import.meta.url));
 /** The path as a pattern that means itself: names of routes have brackets. */
 const literally = (path: string) => path.replaceAll(/[[\]()]/g, '\\$&');
 
-const { unit, engine, isolated, slow } = sortTests(ROOT);
+const sorted = sortTests(ROOT);
+const leftOut = new Set(filesLeftOut(process.env));
+const filesOf = (project: TestProject) => sorted[project].filter((file) => !leftOut.has(file)).map(literally);
 
 /**
  * One project after the other, because its files share a process only while no file of another comes between them.
@@ -69,16 +72,16 @@ export default defineConfig({
       // Nothing that these reach outlives a file, so they share their processes.
       {
         extends: true,
-        test: { ...AFTER_BROWSER, name: 'unit', include: unit.map(literally), isolate: false, pool: 'threads' },
+        test: { ...AFTER_BROWSER, name: 'unit', include: filesOf('unit'), isolate: false, pool: 'threads' },
       },
       {
         extends: true,
-        test: { ...FORKS, ...AFTER_BROWSER, name: 'engine', include: engine.map(literally), isolate: false },
+        test: { ...FORKS, ...AFTER_BROWSER, name: 'engine', include: filesOf('engine'), isolate: false },
       },
-      { extends: true, test: { ...FORKS, ...AFTER_BROWSER, name: 'isolated', include: isolated.map(literally) } },
+      { extends: true, test: { ...FORKS, ...AFTER_BROWSER, name: 'isolated', include: filesOf('isolated') } },
       {
         extends: true,
-        test: { ...FORKS, ...BESIDE_BROWSER, name: 'slow', include: slow.map(literally), isolate: false },
+        test: { ...FORKS, ...BESIDE_BROWSER, name: 'slow', include: filesOf('slow'), isolate: false },
       },
     ],
   },

@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { partOf } from '../lib/testing/draw.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { ensureBuilt } from '../scripts/build.ts';
@@ -34,7 +35,8 @@ async function start(settings: Record<string, string>, alone = false): Promise<S
 
 beforeAll(() => {
   ensureBuilt();
-  attacks = cheapRequests(actionNamed('signIn'));
+  // A round tries every other one of them.
+  attacks = Object.fromEntries(partOf(Object.entries(cheapRequests(actionNamed('signIn'))), 2));
 });
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.end('SIGKILL')));

@@ -1,14 +1,17 @@
 /** Every effect of operations under a kill and one drawn fault each: tests of their scenarios. */
 import { expect, test } from 'vitest';
-import { DAY, DRAWN_BY } from '../lib/testing/draw.ts';
+import { DAY, DRAWN_BY, partOf } from '../lib/testing/draw.ts';
 import { drawFrom, runScenario } from '../lib/testing/faults/run.ts';
 import { SCENARIOS } from '../lib/testing/faults/scenarios.ts';
 
-/** Declares a test for each scenario whose place among all leaves `part` when divided by `parts`. */
+/**
+ * Declares a test for each scenario whose place among all leaves `part` when divided by `parts`. A round tries every
+ * other one of them.
+ */
 export function testFaults(part: number, parts: number): void {
   process.stdout.write(`faults: ${DRAWN_BY}\n`);
-  for (const [at, scenario] of SCENARIOS.entries()) {
-    if (at % parts !== part) continue;
+  const all = SCENARIOS.filter((_, at) => at % parts === part);
+  for (const scenario of partOf(all, 2)) {
     test(`${scenario.name}: a kill beside any effect, a failure of one or a power cut loses nothing`, {
       timeout: 300_000,
     }, async () => {

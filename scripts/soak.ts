@@ -1,7 +1,8 @@
 /**
  * `npm run soak -- --minutes N --seed S`: runs random operations and faults on a real server with a small disk. Every
  * step is logged as a line of JSON; `--replay FILE` repeats such a log, `--without fill,jump` leaves kinds of faults
- * out. When something is wrong it exits with 1 and keeps the data folder.
+ * out. When something is wrong it exits with 1 and keeps the data folder. `npm run soak -- --tests` runs every test
+ * instead, whatever day it is.
  */
 import { spawnSync } from 'node:child_process';
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Day } from '../lib/testing/soak/commands.ts';
 import { live } from '../lib/testing/soak/life.ts';
+import { ROOT } from './build.ts';
 
 const { values } = parseArgs({
   options: {
@@ -17,8 +19,18 @@ const { values } = parseArgs({
     replay: { type: 'string' },
     log: { type: 'string' },
     without: { type: 'string', default: '' },
+    tests: { type: 'boolean', default: false },
   },
 });
+
+if (values.tests) {
+  const args = [join(ROOT, 'bin', 'run.cjs'), join(ROOT, 'scripts', 'test.ts')];
+  const { status } = spawnSync(process.execPath, args, {
+    stdio: 'inherit',
+    env: { ...process.env, WB_TEST_DRAW: 'all' },
+  });
+  process.exit(status ?? 1);
+}
 
 interface LogLine {
   seed?: number;

@@ -7,14 +7,19 @@
  * The build runs beside the tests that need none; tests that need it wait for it. The browser tests run beside Vitest;
  * what they print is kept until Vitest is done, so that one list is read after the other. Files that failed are run
  * again alone at the end (scripts/test-outcome.ts).
+ *
+ * Files of the second level run on one day of three (scripts/test-days.ts); `WB_TEST_DRAW=all npm test` runs
+ * everything.
  */
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { DAY, DRAWN_BY, DRAWS_ALL } from '../lib/testing/draw.ts';
 import { BUILD_ENDED, BUILD_PASSED, ensureBuilt, ensureWorkerBundle, isBuilt, ROOT } from './build.ts';
 import { ensurePeers, FRAMEWORKS } from './peers.ts';
 import { runTool, type StartedTool, startTool } from './run.ts';
 import { ensureTestBundle } from './test-bundle.ts';
+import { filesLeftOut, OF_THE_DAY, TABLES, TEST_FILES } from './test-days.ts';
 import {
   conclude,
   type FileOutcome,
@@ -45,6 +50,9 @@ function end(passed: boolean): never {
 }
 
 const chosen = process.argv.slice(2);
+// What is named runs whole. A run that goes on at midnight is of the day on which it began.
+if (chosen.length > 0) process.env.WB_TEST_DRAW ??= 'all';
+else if (!DRAWS_ALL) process.env.WB_TEST_DRAW = String(DAY);
 useMemoryForTmp();
 ensurePeers();
 ensurePeers(FRAMEWORKS);
@@ -120,11 +128,16 @@ async function startBrowserTests(): Promise<StartedRun | null> {
     build?.show();
     return null;
   }
-  return startRun(PLAYWRIGHT, []);
+  return startRun(PLAYWRIGHT, [], { [TEST_FILES]: OF_THE_DAY });
 }
 
+const leftOut = filesLeftOut({ [TEST_FILES]: OF_THE_DAY }).length;
+const ofToday = DRAWS_ALL
+  ? 'Everything runs.'
+  : `${DRAWN_BY}: ${TABLES.flat().length - leftOut} files of the second level run, ${leftOut} run on other days.`;
+process.stdout.write(`${ofToday}\n`);
 const starting = startBrowserTests();
-const vitest = startRun(VITEST, [], { [BUILD_ENDED]: buildEnded });
+const vitest = startRun(VITEST, [], { [TEST_FILES]: OF_THE_DAY, [BUILD_ENDED]: buildEnded });
 vitest.shown.show();
 const runs = [await vitest.outcome];
 const browserTests = await starting;
@@ -171,5 +184,6 @@ if (again.length > 0) {
   process.stdout.write(`      Tests  ${counted(passed, failed)}\n`);
 }
 if (flaky.length > 0) process.stdout.write(`\n${flaky.join('\n')}\n`);
+process.stdout.write(`\n${ofToday}\n`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exit(failed === 0 ? 0 : 1);

@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { partOf } from '../../testing/draw.ts';
 import { type FallenWorkers, fallenWorkers } from '../../testing/fallen.ts';
 import { type ServerProcess, spawnServer } from '../../testing/process.ts';
 import { programOf } from '../../testing/program.ts';
@@ -185,7 +186,8 @@ const AMOUNTS = {
   // Together with its file it is kept, and neither is opened.
   [LOG]: `const at = fs.openSync('vfs.sqlite-journal', 'w'); for (let n = 0; n < 540; n += 1) fs.writeSync(at, Buffer.alloc(2 ** 20, 1))`,
 };
-const USERS = IS_ROOT ? ['as root', 'not as root'] : ['not as root'];
+/** A round is played as one of them. */
+const USERS = IS_ROOT ? partOf(['as root', 'not as root'], 2) : ['not as root'];
 
 describe.each(USERS)('%s', (user) => {
   beforeAll(() => start(IS_ROOT && user !== 'as root'), MINUTE);
