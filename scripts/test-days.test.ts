@@ -16,6 +16,7 @@ const known = new Set([...Object.values(sortTests(ROOT)).flat(), ...specs]);
 
 test('each file of the second level is a test, on one day of three', () => {
   expect(TABLES).toHaveLength(FILE_DAYS);
+  expect(all.length).toBeGreaterThan(60);
   expect(new Set(all.map(({ file }) => file)).size).toBe(all.length);
   expect(all.filter(({ file }) => !known.has(file))).toEqual([]);
 });

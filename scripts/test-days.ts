@@ -19,282 +19,157 @@ interface SecondLevel {
   title: string;
 }
 
-/** By the day: the first is for days whose number can be divided by `FILE_DAYS`. */
-export const TABLES: readonly (readonly SecondLevel[])[] = [
-  [
-    {
-      file: 'e2e/looks.spec.ts',
-      seconds: 73,
-      daily: 'e2e/links.spec.ts',
-      title: 'pixels, and axe finds nothing on it in',
-    },
-    {
-      file: 'e2e/settings.spec.ts',
-      seconds: 35,
-      daily: 'lib/http/tests/people.test.ts',
-      title: 'an invitation lets one person in, once, with the role and the tenants that it says',
-    },
-    {
-      file: 'e2e/access.spec.ts',
-      seconds: 31,
-      daily: 'lib/http/tests/people.test.ts',
-      title: 'a changed role applies at once: to the next request, and an open stream is reopened',
-    },
-    {
-      file: 'e2e/palette.spec.ts',
-      seconds: 23,
-      daily: 'e2e/list.spec.ts',
-      title: 'a filter is typed and followed, says what is wrong, is saved as a link, and rows are chosen by ranges',
-    },
-    {
-      file: 'e2e/alone-api.test.ts',
-      seconds: 49,
-      daily: 'e2e/alone.test.ts',
-      title: 'requests that Next itself decides get the answers of the list, and touch no data',
-    },
-    {
-      file: 'e2e/faults-odd.test.ts',
-      seconds: 35,
-      daily: 'e2e/random-life.test.ts',
-      title: 'a minute of kills, full disks and clock jumps among concurrent requests loses nothing that was answered',
-    },
-    {
-      file: 'lib/sandboxes/slow-registry.test.ts',
-      seconds: 33,
-      daily: 'lib/sandboxes/sandboxes.test.ts',
-      title: 'twenty concurrent requests wake a sleeping sandbox once',
-    },
-    {
-      file: 'e2e/doctor.test.ts',
-      seconds: 29,
-      daily: 'lib/doctor/repair.test.ts',
-      title: 'without a registry and a head every file gets a row by its key, in the state of its drawer',
-    },
-    {
-      file: 'lib/sandboxes/recovery/kill.test.ts',
-      seconds: 27,
-      daily: 'lib/sandboxes/recovery/settle.test.ts',
-      title:
-        'an interrupted freeze is rolled back whether or not it had moved the file, and the ledger names the actor',
-    },
-    {
-      file: 'scripts/client/python.test.ts',
-      seconds: 24,
-      daily: 'lib/client/client.test.ts',
-      title: 'a sandbox lives its whole life through the client',
-    },
-    {
-      file: 'testing/frameworks/tests/ai-sdk.test.ts',
-      seconds: 13,
-      daily: 'lib/client/sandbox.test.ts',
-      title: 'a sandbox is made by the key of the environment, lives, sleeps, wakes, and is deleted from any state',
-    },
-    {
-      file: 'testing/frameworks/tests/deepagents.test.ts',
-      seconds: 12,
-      daily: 'lib/client/sandbox.test.ts',
-      title: 'output is told as it comes, with no character cut, and is whole at the end',
-    },
-    {
-      file: 'testing/frameworks/tests/openai-agents.test.ts',
-      seconds: 9,
-      daily: 'lib/client/sandbox.test.ts',
-      title: 'making a sandbox of an id twice makes one, and never takes another for it',
-    },
-    {
-      file: 'lib/schedules/kill.test.ts',
-      seconds: 9,
-      daily: 'lib/schedules/scheduler.test.ts',
-      title: 'what was missed is skipped, made up for once, or for each time',
-    },
-  ],
-  [
-    {
-      file: 'e2e/away.spec.ts',
-      seconds: 45,
-      daily: 'components/live/server-reach.test.ts',
-      title: 'a server that is away is asked at growing, uneven pauses of at most five seconds, until it answers',
-    },
-    {
-      file: 'e2e/desk.spec.ts',
-      seconds: 36,
-      daily: 'e2e/life.spec.ts',
-      title: 'a revival at the desk takes its reason from the keyboard at once, and its form moves nothing',
-    },
-    {
-      file: 'e2e/copies.spec.ts',
-      seconds: 33,
-      daily: 'lib/http/tests/snapshots.test.ts',
-      title: 'a snapshot is taken in every state without waking anything, and equal content is one read-only file',
-    },
-    {
-      file: 'e2e/workbooks.spec.ts',
-      seconds: 25,
-      daily: 'lib/http/tests/workbooks.test.ts',
-      title: 'a sandbox is docked to the newest version and stays there; an upgrade tells first what breaks',
-    },
-    {
-      file: 'e2e/thresholds.spec.ts',
-      seconds: 14,
-      daily: 'lib/http/tests/thresholds.test.ts',
-      title: 'what other thresholds would do within a minute is counted, and setting them does that',
-    },
-    {
-      file: 'e2e/environment.spec.ts',
-      seconds: 10,
-      daily: 'e2e/secrets.spec.ts',
-      title: 'no secret is in a page, an answer, the log or the code that browsers get',
-    },
-    {
-      file: 'e2e/power-cut.test.ts',
-      seconds: 41,
-      daily: 'e2e/durability.test.ts',
-      title:
-        'kill -9 with ten sandboxes being written to loses no answered write, leaves nothing stuck and no process behind',
-    },
-    {
-      file: 'scripts/package.test.ts',
-      seconds: 36,
-      daily: 'e2e/readme.test.ts',
-      title: 'its JavaScript is built, signed in for, and prints what it says, from a folder like this one',
-    },
-    {
-      file: 'e2e/cheap-requests.test.ts',
-      seconds: 34,
-      daily: 'lib/copies/seeding.test.ts',
-      title: 'a thousand sandboxes do not hold the thread for more than fifty milliseconds',
-    },
-    {
-      file: 'scripts/bench/smoke.test.ts',
-      seconds: 31,
-      daily: 'scripts/bench/check.test.ts',
-      title: 'a ratio above its bar and a rate below its own fail, each by name',
-    },
-    {
-      file: 'e2e/hostile-requests.test.ts',
-      seconds: 27,
-      daily: 'lib/http/tests/hostile.test.ts',
-      title: 'a request that is not HTTP gets an answer that tells nothing, and the server lives',
-    },
-    {
-      file: 'lib/guest/shell/bash-truncation.test.ts',
-      seconds: 26,
-      daily: 'lib/guest/testing/conformance/conformance.test.ts',
-      title:
-        'a part of the table and of the trials is answered as bash answers it, the rest is listed, and nothing is empty success',
-    },
-    {
-      file: 'e2e/failing-disk.test.ts',
-      seconds: 15,
-      daily: 'lib/http/tests/faulted.test.ts',
-      title: 'a refusal for being %s names all ways out, in every verb and call',
-    },
-    {
-      file: 'lib/http/tests/mcp-hostile.test.ts',
-      seconds: 10,
-      daily: 'lib/http/tests/mcp.test.ts',
-      title: 'an error says what to do, in words and as a problem',
-    },
-    {
-      file: 'e2e/bench-pages.test.ts',
-      seconds: 10,
-      daily: 'scripts/bench/check.test.ts',
-      title: 'every bar belongs to a part, and no goal is easier than its limit',
-    },
-    {
-      file: 'lib/runs/kill.test.ts',
-      seconds: 6,
-      daily: 'lib/http/tests/sandbox-runs.test.ts',
-      title: 'a run outlives its request, is listed, and keeps its output and its end',
-    },
-  ],
-  [
-    {
-      file: 'e2e/files.spec.ts',
-      seconds: 38,
-      daily: 'lib/http/tests/files.test.ts',
-      title: 'a file is new, then replaced, then deleted, and each write has another ETag',
-    },
-    {
-      file: 'e2e/terminal.spec.ts',
-      seconds: 38,
-      daily: 'lib/http/tests/terminals.test.ts',
-      title: 'scrollback, directory and a running line stay when a browser leaves, and another one shows the same',
-    },
-    {
-      file: 'e2e/bulk.spec.ts',
-      seconds: 34,
-      daily: 'lib/http/tests/jobs.test.ts',
-      title: 'a dry run says how many, by which hops, at what cost, and why others are passed over',
-    },
-    {
-      file: 'e2e/live.spec.ts',
-      seconds: 30,
-      daily: 'lib/http/tests/changes.test.ts',
-      title: 'a client that follows with changes gets the present rows and counts',
-    },
-    {
-      file: 'e2e/explorer.spec.ts',
-      seconds: 13,
-      daily: 'e2e/life.spec.ts',
-      title: 'an empty server makes an example in one press, and shows the same in curl',
-    },
-    {
-      file: 'lib/http/tests/fallen-worker.test.ts',
-      seconds: 63,
-      daily: 'lib/workers/walls/walls.test.ts',
-      title: 'each sandbox has a user of its own, always the same, in all threads and processes',
-    },
-    {
-      file: 'lib/http/tests/extremes.test.ts',
-      seconds: 34,
-      daily: 'lib/http/tests/hostile.test.ts',
-      title: 'long and odd strings are refused, not cut',
-    },
-    {
-      file: 'e2e/faults-even.test.ts',
-      seconds: 31,
-      daily: 'e2e/random-life.test.ts',
-      title: 'a minute of kills, full disks and clock jumps among concurrent requests loses nothing that was answered',
-    },
-    {
-      file: 'lib/copies/copies.test.ts',
-      seconds: 28,
-      daily: 'lib/http/tests/snapshots.test.ts',
-      title: 'a restored sandbox costs its row, is read from its snapshot, and is on its own from its first resume',
-    },
-    {
-      file: 'lib/guest/shell/commands/sqlite.test.ts',
-      seconds: 26,
-      daily: 'lib/guest/shell/commands/own-commands.test.ts',
-      title: 'what wants more than that of an output without an end is told on stderr',
-    },
-    {
-      file: 'lib/http/tests/hostile-runs.test.ts',
-      seconds: 22,
-      daily: 'lib/http/tests/sandbox-runs.test.ts',
-      title: 'endless output is bounded in memory, holds nobody up, and ends with a stop',
-    },
-    {
-      file: 'e2e/registry-lost.test.ts',
-      seconds: 17,
-      daily: 'lib/doctor/repair.test.ts',
-      title: 'taking back that fails at any effect may be run again, and until it is done a start is refused',
-    },
-    {
-      file: 'e2e/drawers-elsewhere.test.ts',
-      seconds: 10,
-      daily: 'lib/storage/disk.test.ts',
-      title: 'freezing and thawing on one filesystem keep the inode',
-    },
-    {
-      file: 'lib/bundles/kill.test.ts',
-      seconds: 9,
-      daily: 'lib/http/tests/import.test.ts',
-      title: '29. an upload that breaks off leaves no file',
-    },
-  ],
+/**
+ * By the day: the first is for days whose number can be divided by `FILE_DAYS`. Seconds and file, and below them the
+ * test of the first level.
+ */
+const LISTED: readonly string[] = [
+  `
+ 73  e2e/looks.spec.ts
+     e2e/links.spec.ts > pixels, and axe finds nothing on it in
+ 35  e2e/settings.spec.ts
+     lib/http/tests/people.test.ts > an invitation lets one person in, once, with the role and the tenants that it says
+ 31  e2e/access.spec.ts
+     lib/http/tests/people.test.ts > a changed role applies at once: to the next request, and an open stream is reopened
+ 23  e2e/palette.spec.ts
+     e2e/list.spec.ts > a filter is typed and followed, says what is wrong, is saved as a link, and rows are chosen by ranges
+ 53  lib/http/tests/fallen-worker.test.ts
+     lib/workers/walls/walls.test.ts > each sandbox has a user of its own, always the same, in all threads and processes
+ 34  lib/http/tests/extremes.test.ts
+     lib/http/tests/hostile.test.ts > long and odd strings are refused, not cut
+ 31  e2e/faults-even.test.ts
+     e2e/random-life.test.ts > a minute of kills, full disks and clock jumps among concurrent requests loses nothing that was answered
+ 29  e2e/doctor.test.ts
+     lib/doctor/repair.test.ts > without a registry and a head every file gets a row by its key, in the state of its drawer
+ 26  lib/guest/shell/commands/sqlite.test.ts
+     lib/guest/shell/commands/own-commands.test.ts > what wants more than that of an output without an end is told on stderr
+ 24  scripts/client/python.test.ts
+     lib/client/client.test.ts > a sandbox lives its whole life through the client
+ 20  lib/backup/restore.test.ts
+     lib/backup/backup.test.ts > a backup made beside a running server is restored to an empty folder with every sandbox in its state
+ 14  lib/sandboxes/moves/restore.test.ts
+     lib/http/tests/snapshots.test.ts > a snapshot outlives its source, and its file outlives the snapshot while a clone needs it
+ 12  testing/frameworks/tests/deepagents.test.ts
+     lib/client/sandbox.test.ts > output is told as it comes, with no character cut, and is whole at the end
+ 11  lib/network/pip.test.ts
+     lib/network/broker.test.ts > gets what an allowed host answers, with its status, headers and bytes
+ 10  e2e/bench-pages.test.ts
+     scripts/bench/check.test.ts > every bar belongs to a part, and no goal is easier than its limit
+  9  lib/bundles/kill.test.ts
+     lib/http/tests/import.test.ts > 29. an upload that breaks off leaves no file
+  8  lib/bundles/hostile-zip.test.ts
+     lib/http/tests/import.test.ts > 29. a refused import leaves no file and no row, whatever is wrong with it
+  8  lib/sandboxes/recovery/lost-files.test.ts
+     lib/sandboxes/moves/rest.test.ts > a missing file is a fault, never an empty sandbox; restoring the file and a forced wake clear it
+  6  lib/runs/kill.test.ts
+     lib/http/tests/sandbox-runs.test.ts > a run outlives its request, is listed, and keeps its output and its end
+  6  lib/network/python.test.ts
+     lib/network/broker.test.ts > follows redirects, each of which is asked about again
+  `,
+  `
+ 45  e2e/away.spec.ts
+     components/live/server-reach.test.ts > a server that is away is asked at growing, uneven pauses of at most five seconds, until it answers
+ 36  e2e/desk.spec.ts
+     e2e/life.spec.ts > a revival at the desk takes its reason from the keyboard at once, and its form moves nothing
+ 33  e2e/copies.spec.ts
+     lib/http/tests/snapshots.test.ts > a snapshot is taken in every state without waking anything, and equal content is one read-only file
+ 25  e2e/workbooks.spec.ts
+     lib/http/tests/workbooks.test.ts > a sandbox is docked to the newest version and stays there; an upgrade tells first what breaks
+ 14  e2e/thresholds.spec.ts
+     lib/http/tests/thresholds.test.ts > what other thresholds would do within a minute is counted, and setting them does that
+ 10  e2e/environment.spec.ts
+     e2e/secrets.spec.ts > no secret is in a page, an answer, the log or the code that browsers get
+ 49  e2e/alone-api.test.ts
+     e2e/alone.test.ts > requests that Next itself decides get the answers of the list, and touch no data
+ 35  e2e/faults-odd.test.ts
+     e2e/random-life.test.ts > a minute of kills, full disks and clock jumps among concurrent requests loses nothing that was answered
+ 33  lib/sandboxes/slow-registry.test.ts
+     lib/sandboxes/sandboxes.test.ts > twenty concurrent requests wake a sleeping sandbox once
+ 28  lib/copies/copies.test.ts
+     lib/http/tests/snapshots.test.ts > a restored sandbox costs its row, is read from its snapshot, and is on its own from its first resume
+ 27  lib/sandboxes/recovery/kill.test.ts
+     lib/sandboxes/recovery/settle.test.ts > an interrupted freeze is rolled back whether or not it had moved the file, and the ledger names the actor
+ 22  lib/http/tests/hostile-runs.test.ts
+     lib/http/tests/sandbox-runs.test.ts > endless output is bounded in memory, holds nobody up, and ends with a stop
+ 21  lib/guest/python/python-files.test.ts
+     lib/guest/python/python-modules.test.ts > functions that name a path by its root reach the sandbox
+ 15  lib/guest/javascript/javascript-bridge.test.ts
+     lib/guest/javascript/javascript.test.ts > a script that awaits runs once, and what it throws before and after is its error
+ 12  lib/sandboxes/admission/make-room.test.ts
+     lib/sandboxes/sandboxes.test.ts > when all places are taken, a wake suspends the sandbox used longest ago; there are never more
+ 11  lib/guest/shell/pipes.test.ts
+     lib/guest/shell/shell.test.ts > a stream is cut at 4 MiB, says so, and an endless one takes no more memory and stops at its time
+ 10  lib/guest/shell/tees.test.ts
+     lib/guest/shell/shell.test.ts > output arrives command by command, in order, and is the same as the whole
+  9  lib/schedules/kill.test.ts
+     lib/schedules/scheduler.test.ts > what was missed is skipped, made up for once, or for each time
+  8  lib/guest/javascript/hostile-programs.test.ts
+     lib/guest/javascript/javascript.test.ts > the clock ends a script that awaits, before its first await and after
+  8  lib/sandboxes/recovery/stray-files.test.ts
+     lib/sandboxes/moves/rest.test.ts > a file that was replaced by another is refused as corrupt and kept
+  6  lib/network/npm.test.ts
+     lib/network/broker.test.ts > gets what an allowed host answers, with its status, headers and bytes
+  6  lib/registry/sqlite/scale.test.ts
+     lib/http/tests/list.test.ts > pages follow each other by their Link until the last, at the requested address
+  `,
+  `
+ 38  e2e/files.spec.ts
+     lib/http/tests/files.test.ts > a file is new, then replaced, then deleted, and each write has another ETag
+ 38  e2e/terminal.spec.ts
+     lib/http/tests/terminals.test.ts > scrollback, directory and a running line stay when a browser leaves, and another one shows the same
+ 34  e2e/bulk.spec.ts
+     lib/http/tests/jobs.test.ts > a dry run says how many, by which hops, at what cost, and why others are passed over
+ 30  e2e/live.spec.ts
+     lib/http/tests/changes.test.ts > a client that follows with changes gets the present rows and counts
+ 13  e2e/explorer.spec.ts
+     e2e/life.spec.ts > an empty server makes an example in one press, and shows the same in curl
+  6  e2e/forget.spec.ts
+     lib/http/tests/forget.test.ts > a tenant is forgotten: no file holds its word, others have what they had, and the ledger is proved
+  6  e2e/network.spec.ts
+     lib/http/tests/network.test.ts > each change is a line of the ledger, and a deleted sandbox takes its list along
+ 41  e2e/power-cut.test.ts
+     e2e/durability.test.ts > kill -9 with ten sandboxes being written to loses no answered write, leaves nothing stuck and no process behind
+ 36  scripts/package.test.ts
+     e2e/readme.test.ts > its JavaScript is built, signed in for, and prints what it says, from a folder like this one
+ 34  e2e/cheap-requests.test.ts
+     lib/copies/seeding.test.ts > a thousand sandboxes do not hold the thread for more than fifty milliseconds
+ 31  scripts/bench/smoke.test.ts
+     scripts/bench/check.test.ts > a ratio above its bar and a rate below its own fail, each by name
+ 27  e2e/hostile-requests.test.ts
+     lib/http/tests/hostile.test.ts > a request that is not HTTP gets an answer that tells nothing, and the server lives
+ 26  lib/guest/shell/bash-truncation.test.ts
+     lib/guest/testing/conformance/conformance.test.ts > a part of the table and of the trials is answered as bash answers it, the rest is listed, and nothing is empty success
+ 17  e2e/registry-lost.test.ts
+     lib/doctor/repair.test.ts > taking back that fails at any effect may be run again, and until it is done a start is refused
+ 15  e2e/failing-disk.test.ts
+     lib/http/tests/faulted.test.ts > a refusal for being %s names all ways out, in every verb and call
+ 13  testing/frameworks/tests/ai-sdk.test.ts
+     lib/client/sandbox.test.ts > a sandbox is made by the key of the environment, lives, sleeps, wakes, and is deleted from any state
+ 10  lib/http/tests/mcp-hostile.test.ts
+     lib/http/tests/mcp.test.ts > an error says what to do, in words and as a problem
+ 10  e2e/drawers-elsewhere.test.ts
+     lib/storage/disk.test.ts > freezing and thawing on one filesystem keep the inode
+  9  testing/frameworks/tests/openai-agents.test.ts
+     lib/client/sandbox.test.ts > making a sandbox of an id twice makes one, and never takes another for it
+  9  lib/host/object-drawers.test.ts
+     lib/storage/object-drawer.test.ts > a drawer of objects
+  7  lib/bundles/hostile-database.test.ts
+     lib/http/tests/import.test.ts > 29. a refused import leaves no file and no row, whatever is wrong with it
+  7  lib/guest/worker/heap-trim.test.ts
+     lib/workers/pause.test.ts > an interpreter that holds no state is dropped before the pause, and works again after it
+  `,
 ];
+
+const ENTRY = /^ *(\d+) {2}(\S+)\n {5}(\S+) > (.+)$/gm;
+
+export const TABLES: readonly (readonly SecondLevel[])[] = LISTED.map((listed) =>
+  [...listed.matchAll(ENTRY)].map(([, seconds, file = '', daily = '', title = '']) => ({
+    file,
+    seconds: Number(seconds),
+    daily,
+    title,
+  })),
+);
 
 /** The files that a run leaves out, relative to the root of the repository. */
 export function filesLeftOut(environment: Readonly<Record<string, string | undefined>>): string[] {

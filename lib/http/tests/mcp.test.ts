@@ -1,6 +1,7 @@
 /** The MCP endpoint over HTTP, with the official clients and a real server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Event, Instance } from '../../contract/schema.ts';
+import { DAY, partOf } from '../../testing/draw.ts';
 import { type Agent, connectAgent, REVISIONS } from '../../testing/mcp.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 import { SHOWN_TEXT } from '../mcp/tool.ts';
@@ -21,7 +22,8 @@ export default ({ n }) => { console.log('doubling', n); return { twice: 2 * n };
 
 const show = async (id: unknown) => (await server.call<Instance>('GET', `/api/instances/${id}`)).json;
 
-describe.each(REVISIONS)('with a client of %s', (revision) => {
+// Each day another one.
+describe.each(partOf(REVISIONS, REVISIONS.length, DAY))('with a client of %s', (revision) => {
   let agent: Agent;
   beforeAll(async () => {
     agent = await connectAgent(server.url, { revision });
