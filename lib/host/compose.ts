@@ -226,8 +226,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     {
       instance: (id) => registry.instances.tenantOf(id),
       snapshot: (id) => registry.copies.snapshotTenant(id),
-      job: async (id) => (await registry.jobs.get(id))?.tenants ?? null,
-      webhook: async (id) => (await registry.webhooks.get(id))?.tenant ?? null,
+      job: (id) => registry.jobs.tenantsOf(id),
+      webhook: (id) => registry.webhooks.tenantOf(id),
     },
     createRefusalRecorder({ registry, clock }),
   );

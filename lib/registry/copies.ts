@@ -84,7 +84,7 @@ export type Ancestor = { snapshot: string } | { blueprint: string };
 export interface CopyStore {
   /** Inserts a snapshot and unmarks its file. Throws `quota_exceeded`. */
   addSnapshot(snapshot: SnapshotRow, ledger: LedgerEntry): Promise<void>;
-  /** The tenant of a snapshot, deleted ones included, or null. */
+  /** The tenant of a snapshot, deleted ones included, or null; takes as long for either. */
   snapshotTenant(id: string): Promise<string | null>;
   /** The row, deleted ones included, or null. */
   snapshot(id: string): Promise<SnapshotRow | null>;

@@ -105,8 +105,8 @@ export interface InstanceStore {
    */
   create(instance: NewInstance, now: number, ledger: LedgerEntry): Promise<InstanceRow>;
   /**
-   * The tenant of a row, tombstones included, or null. Read from an index alone, so that timing does not reveal whether
-   * an id exists.
+   * The tenant of a row, tombstones included, or null. Read from an index alone, and as an aggregate: an unknown id
+   * gives a row too, so that timing does not reveal whether an id exists.
    */
   tenantOf(id: InstanceId): Promise<string | null>;
   /** The row, tombstones included, or null. */

@@ -82,6 +82,8 @@ export interface WebhookStore {
   /** Throws `quota_exceeded` when there are `most`, and `conflict` while its tenant is being forgotten. */
   add(webhook: NewWebhook, most: number, ledger: LedgerEntry): Promise<WebhookRow>;
   get(id: string): Promise<WebhookRow | null>;
+  /** The tenant of a webhook; null for one of all tenants, and for an unknown one, which takes as long. */
+  tenantOf(id: string): Promise<string | null>;
   /** Oldest first. */
   list(): Promise<WebhookRow[]>;
   /** Null when there is none. Enabling clears its failures and lets what is pending be tried at `nowMs`. */

@@ -1,5 +1,17 @@
 /** The statements of the store of copies, each built on first use. Decides nothing. */
-import { and, asc, count, desc, eq, getTableColumns, gt, isNotNull, isNull, placeholder } from '../../../db/drizzle.ts';
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  isNotNull,
+  isNull,
+  max,
+  placeholder,
+} from '../../../db/drizzle.ts';
 import { blueprints, instances, snapshots, starts, unclaimedFiles } from '../../../db/schema.ts';
 import type { CopyKind } from '../copies.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
@@ -36,7 +48,7 @@ export function copyStatements(database: RegistryDatabase) {
     ),
     snapshotTenant: statement((queries) =>
       queries
-        .select({ tenant: snapshots.tenant })
+        .select({ tenant: max(snapshots.tenant) })
         .from(snapshots)
         .where(eq(snapshots.id, placeholder('id')))
         .prepare(),

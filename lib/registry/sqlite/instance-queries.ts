@@ -1,5 +1,5 @@
 /** Rows that the engine looks up for its own work: due, unsettled, with a file; and the tenant of an id. */
-import { and, asc, eq, gt, isNotNull, isNull, lte, ne, placeholder } from '../../../db/drizzle.ts';
+import { and, asc, eq, gt, isNotNull, isNull, lte, max, ne, placeholder } from '../../../db/drizzle.ts';
 import { instances, settings } from '../../../db/schema.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import type { InstanceRow } from '../types.ts';
@@ -43,7 +43,7 @@ export function eachOrAll(tenants?: readonly string[]): { tenant?: string }[] {
 /** Read from an index alone, so that a known id takes as long as an unknown one. */
 export function readTenantOf(database: RegistryDatabase, id: InstanceId): string | null {
   const statement = database.shape('due: tenant of', (queries) =>
-    selectBy(queries, { tenant: instances.tenant }, instances, 'instances_whose')
+    selectBy(queries, { tenant: max(instances.tenant) }, instances, 'instances_whose')
       .where(eq(instances.id, placeholder('id')))
       .prepare(),
   );

@@ -10,6 +10,7 @@ import {
   inArray,
   isNotNull,
   lt,
+  max,
   ne,
   placeholder,
 } from '../../../db/drizzle.ts';
@@ -88,6 +89,13 @@ export function jobStatements(database: RegistryDatabase) {
     find: statement((queries) =>
       queries
         .select()
+        .from(jobs)
+        .where(eq(jobs.id, placeholder('id')))
+        .prepare(),
+    ),
+    tenantsOf: statement((queries) =>
+      queries
+        .select({ tenants: max(jobs.tenants) })
         .from(jobs)
         .where(eq(jobs.id, placeholder('id')))
         .prepare(),

@@ -136,6 +136,8 @@ export function openJobs(
       return jobOf(existing(job.id));
     },
 
+    tenantsOf: (id) => statements.tenantsOf().get({ id })?.tenants ?? [],
+
     get(id) {
       const found = statements.find().get({ id });
       return found === undefined ? null : jobOf(found);

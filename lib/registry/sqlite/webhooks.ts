@@ -13,6 +13,7 @@ import {
   isNotNull,
   lt,
   lte,
+  max,
   ne,
   or,
   placeholder,
@@ -66,6 +67,7 @@ export function openWebhooks(database: RegistryDatabase, ledger: LedgerTable): S
       return row;
     },
     get,
+    tenantOf: (id) => statements.tenantOf().get({ id })?.tenant ?? null,
     list: () => statements.list().all(),
     change: (id, patch, nowMs, entry) =>
       logged(entry, () => {
@@ -184,6 +186,13 @@ function webhookStatements(database: RegistryDatabase) {
     update: database.statement((queries) => queries.update(webhooks).set(boundColumns(MUTABLE)).where(isIt).prepare()),
     remove: database.statement((queries) => queries.delete(webhooks).where(isIt).prepare()),
     get: database.statement((queries) => queries.select(WEBHOOK).from(webhooks).where(isIt).prepare()),
+    tenantOf: database.statement((queries) =>
+      queries
+        .select({ tenant: max(webhooks.tenant) })
+        .from(webhooks)
+        .where(isIt)
+        .prepare(),
+    ),
     list: database.statement((queries) => queries.select(WEBHOOK).from(webhooks).orderBy(asc(webhooks.seq)).prepare()),
     count: database.statement((queries) => queries.select({ n: count() }).from(webhooks).prepare()),
     move: database.statement((queries) =>
