@@ -75,7 +75,7 @@ export interface JobStore {
    */
   add(job: NewJob, chosen: Uint32Array, results: JobResultRow[], ledger: LedgerEntry): Promise<JobRow>;
   get(id: string): Promise<JobRow | null>;
-  /** The tenants that a job may affect; none for one that may affect all, and for an unknown one, which takes as long. */
+  /** The tenants that a job may affect; none for a job of all tenants, and for an unknown id, which takes as long. */
   tenantsOf(id: string): Promise<readonly string[]>;
   /** Newest first. `tenants`: only jobs that affect no other tenant. */
   list(

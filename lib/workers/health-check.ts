@@ -10,6 +10,13 @@
 const FRESH_MS = 20;
 /** How often it is looked whether a process that owes an answer can still give one, in milliseconds. */
 const LOOK_MS = 100;
+/** A look that comes so long after the one before shows that this server was held up, in milliseconds. */
+const LATE_MS = 500;
+/**
+ * How long a process is waited for that the kernel keeps from answering, at the disk or without a processor, in
+ * milliseconds: as long as one whose write is pending.
+ */
+const HELD_UP_MS = 120_000;
 /** The shortest wait for a pong, in milliseconds, however long the process has been silent. */
 const MIN_WAIT_MS = 1000;
 /**
@@ -43,10 +50,16 @@ export const HEALTH_CHECK_TIMES: HealthCheckTimes = {
   termMs: 3000,
 };
 
+/** Looks at a process that owes an answer. */
+interface Watch {
+  isStuck(): boolean;
+  isHeldUp(): boolean;
+}
+
 export class HealthCheck {
   readonly #sendPing: () => void;
   readonly #giveUpAfterMs: number;
-  readonly #watchAnswer: () => { isStuck(): boolean };
+  readonly #watchAnswer: () => Watch;
   /** When the unanswered ping was sent, in milliseconds of `performance.now()`; null when none is open. */
   #pingSentAt: number | null = null;
   #lastMessageAt = Number.NEGATIVE_INFINITY;
@@ -59,7 +72,7 @@ export class HealthCheck {
    * `sendPing` sends a ping. The owner reports the answer through `pongReceived`. `watchAnswer` begins to look at a
    * process that owes one for some time: one that is stuck is not waited for.
    */
-  constructor(sendPing: () => void, giveUpAfterMs: number, watchAnswer: () => { isStuck(): boolean }) {
+  constructor(sendPing: () => void, giveUpAfterMs: number, watchAnswer: () => Watch) {
     this.#sendPing = sendPing;
     this.#watchAnswer = watchAnswer;
     this.#giveUpAfterMs = giveUpAfterMs;
@@ -110,8 +123,9 @@ export class HealthCheck {
 
   /**
    * Sends a ping unless one is open. Resolves true on the pong, false when the wait is over, or when the process is
-   * stuck. `hurried`: wait one second only. `asked`: a message that the process answers as quickly as a ping was just
-   * sent instead.
+   * stuck. One that is held up is waited for two minutes, and so is an answer that came while this server was.
+   * `hurried`: wait one second only. `asked`: a message that the process answers as quickly as a ping was just sent
+   * instead.
    */
   isAlive({ hurried = false, asked = false } = {}): Promise<boolean> {
     if (asked) this.#pingSentAt ??= performance.now();
@@ -119,16 +133,22 @@ export class HealthCheck {
     const silentMs = performance.now() - (this.#pingSentAt ?? 0);
     const waitMs = hurried ? MIN_WAIT_MS : Math.max(MIN_WAIT_MS, this.#patienceMs - silentMs);
     return new Promise((resolve) => {
-      let watch: { isStuck(): boolean } | null = null;
+      let watch: Watch | null = null;
+      const until = performance.now() + waitMs;
+      let lookedAt = performance.now();
       const over = (alive: boolean) => {
-        clearTimeout(timer);
         clearInterval(looks);
         resolve(alive);
       };
-      const timer = setTimeout(() => over(false), waitMs);
       const looks = setInterval(() => {
+        const now = performance.now();
+        // This server was held up itself: the answer may lie in the channel, which is read before the next look.
+        const wasLate = now - lookedAt > LATE_MS;
+        lookedAt = now;
         if (watch === null) watch = this.#watchAnswer();
-        else if (watch.isStuck()) over(false);
+        else if (watch.isStuck()) return over(false);
+        if (now < until || wasLate) return;
+        if (!watch.isHeldUp() || now - until >= HELD_UP_MS) over(false);
       }, LOOK_MS);
       this.#waiters.push(over);
     });
