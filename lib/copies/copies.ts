@@ -176,7 +176,7 @@ export class Copies {
    */
   async start(): Promise<void> {
     if (this.#unsubscribe !== null) return;
-    this.#unsubscribe = this.#parts.registry.commitEvents.onLedgerAppend((lines) => this.#watch(lines));
+    this.#unsubscribe = this.#parts.registry.commitEvents.onLedgerAppend(({ lines }) => this.#watch(lines));
     await this.sweep();
     void this.#setAsideOthers().catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'orphan search'));
   }

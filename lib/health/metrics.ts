@@ -350,7 +350,7 @@ export function createMetrics(options: {
     resumeSeconds.observe({ path: 'cold', source }, seconds);
     times.observe('cold', source, seconds * 1000);
   };
-  const stopListening = registry.commitEvents.onLedgerAppend((lines) => {
+  const stopListening = registry.commitEvents.onOwnAppend((lines) => {
     for (const { type, from, to, trigger, source, tookMs } of lines) {
       if (type.startsWith(THERMAL)) {
         thermalMoves.inc({ move: type.slice(THERMAL.length) });

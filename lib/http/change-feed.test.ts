@@ -92,9 +92,13 @@ function feedOf(dropped = 0, last = 100) {
     countWarm: async () => 0,
     everyMs: 20,
   });
+  let seq = 0;
   const append = (...ids: string[]) =>
     ledgerFeed.emitLedgerAppend(
-      ids.map((id) => ({ type: 'instance.changed', instance: id, tenant: id.split('-')[0] }) as LedgerLine),
+      ids.map((id) => {
+        seq += 1;
+        return { seq, type: 'instance.changed', instance: id, tenant: id.split('-')[0] } as LedgerLine;
+      }),
     );
   const isListening = () => listening > 0 || [started, operated, ran].some((listener) => listener !== undefined);
   return {

@@ -157,11 +157,11 @@ export function createChangeFeed(parts: {
     if (waits()) plan();
   };
   const listen = () => [
-    registry.commitEvents.onLedgerAppend((lines) =>
+    registry.commitEvents.onLedgerAppend(({ lines }) =>
       collect(lines.map((line) => ({ ...line, request_id: line.requestId }))),
     ),
-    registry.commitEvents.onJobChange((id) => {
-      jobs.add(id);
+    registry.commitEvents.onJobChange(({ job }) => {
+      jobs.add(job);
       plan();
     }),
     // A verb that is refused or fails may leave no line, and one that a line is about may end after it.

@@ -105,7 +105,7 @@ export function createEventHub(options: {
     const batch = batchOf(lines.map((line) => ({ line, text: serialise(line) })));
     each((listener) => listener.publish(batch));
   };
-  const stopListening = registry.commitEvents.onLedgerAppend((lines) => {
+  const stopListening = registry.commitEvents.onLedgerAppend(({ lines }) => {
     newest = lines.at(-1)?.seq ?? newest;
     if (listeners.size === 0) return;
     for (const line of lines) gathered.push(line);

@@ -107,7 +107,7 @@ export class NetworkBroker {
   start(): void {
     this.#traffic.start();
     // A sandbox that was filed is not asked any more: its counts are on disk with it, whatever ends the server.
-    this.#stopListening = this.#parts.registry.commitEvents.onLedgerAppend((lines) => {
+    this.#stopListening = this.#parts.registry.commitEvents.onLedgerAppend(({ lines }) => {
       const filed = lines.flatMap(({ type, from, instance }) => {
         return type === 'transition' && from === 'active' && instance !== null ? [instance] : [];
       });

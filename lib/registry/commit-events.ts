@@ -1,44 +1,108 @@
 /**
- * Notifies listeners in this process of what was committed. Drivers emit and know no listener. Knows nothing of tables.
+ * Notifies listeners in this process of what was committed to the registry, by this process or by another one. An event
+ * has no reference into the process that committed it: it says where it comes from and at which position it is, so that
+ * a driver can fill it from what it reads. Drivers emit and know no listener. Knows nothing of tables.
  */
+import { randomUUID } from 'node:crypto';
 import type { LedgerLine } from './types.ts';
 
-type Listener<T> = (what: T) => void;
+interface CommitEvent {
+  /** Identifies the opened registry that committed it; null: another process, and it is not known which. */
+  readonly origin: string | null;
+  /** Grows from event to event of one kind: of lines the number of the last one, of jobs a count of changes. */
+  readonly position: number;
+}
+
+/** Lines of the ledger, in order, without a gap after those of the event before. */
+export interface CommittedLines extends CommitEvent {
+  readonly lines: readonly LedgerLine[];
+}
+
+/** A job that was made, got results or ended. */
+export interface ChangedJob extends CommitEvent {
+  readonly job: string;
+}
+
+type Listener<T> = (event: T) => void;
 
 export class CommitEvents {
-  readonly #lines = new Set<Listener<LedgerLine[]>>();
-  readonly #jobs = new Set<Listener<string>>();
+  /** The origin of what this process commits through this registry. */
+  readonly origin: string = randomUUID();
+  readonly #lines = new Set<Listener<CommittedLines>>();
+  readonly #jobs = new Set<Listener<ChangedJob>>();
+  #position: number;
+  #jobChanges = 0;
+  /** What is to be told. A listener that commits adds to it: the others hear of that after what it answered to. */
+  readonly #waiting: (() => void)[] = [];
+  #isTelling = false;
+
+  /** `position`: number of the last line that was committed before. */
+  constructor(position = 0) {
+    this.#position = position;
+  }
+
+  /** Number of the last line that was emitted, or that was there before. */
+  get position(): number {
+    return this.#position;
+  }
 
   /** Calls back after each durable append, with the new lines in order. Returns the unsubscriber. */
-  onLedgerAppend(listener: Listener<LedgerLine[]>): () => void {
+  onLedgerAppend(listener: Listener<CommittedLines>): () => void {
     this.#lines.add(listener);
     return () => this.#lines.delete(listener);
   }
 
-  /** Calls back with the id of a job after it was made, got results or ended. Returns the unsubscriber. */
-  onJobChange(listener: Listener<string>): () => void {
+  /**
+   * Calls back with the lines that were committed through this registry alone: what each process counts, so that
+   * whoever reads all of them adds up. Returns the unsubscriber.
+   */
+  onOwnAppend(listener: (lines: readonly LedgerLine[]) => void): () => void {
+    return this.onLedgerAppend(({ origin, lines }) => {
+      if (origin === this.origin) listener(lines);
+    });
+  }
+
+  /** Calls back after a job was made, got results or ended. Returns the unsubscriber. */
+  onJobChange(listener: Listener<ChangedJob>): () => void {
     this.#jobs.add(listener);
     return () => this.#jobs.delete(listener);
   }
 
-  emitLedgerAppend(lines: LedgerLine[]): void {
-    if (lines.length > 0) tell(this.#lines, lines);
+  /**
+   * Lines that were committed, in order. Those up to the position were emitted before and are left out. The driver
+   * emits the lines of other processes that come before them first.
+   */
+  emitLedgerAppend(lines: readonly LedgerLine[], origin: string | null = this.origin): void {
+    const fresh = lines.filter(({ seq }) => seq > this.#position);
+    const last = fresh.at(-1);
+    if (last === undefined) return;
+    this.#position = last.seq;
+    this.#tell(this.#lines, { origin, position: last.seq, lines: fresh });
   }
 
-  emitJobChange(id: string): void {
-    tell(this.#jobs, id);
+  emitJobChange(job: string, origin: string | null = this.origin): void {
+    this.#jobChanges += 1;
+    this.#tell(this.#jobs, { origin, position: this.#jobChanges, job });
+  }
+
+  #tell<T>(listeners: ReadonlySet<Listener<T>>, event: T): void {
+    this.#waiting.push(() => {
+      for (const listener of listeners) call(listener, event);
+    });
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) next();
+    this.#isTelling = false;
   }
 }
 
 /** A listener's error must neither make a committed write look failed nor be swallowed: it is thrown in a microtask. */
-function tell<T>(listeners: ReadonlySet<Listener<T>>, what: T): void {
-  for (const listener of listeners) {
-    try {
-      listener(what);
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
+function call<T>(listener: Listener<T>, event: T): void {
+  try {
+    listener(event);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }

@@ -80,7 +80,7 @@ export interface Registry {
   readonly maintenance: MaintenanceStore;
   /** How it is stored. */
   readonly storage: RegistryStorage;
-  /** Notifies listeners in this process of this registry's commits. */
+  /** Notifies listeners in this process of the registry's commits, those of other processes too. */
   readonly commitEvents: CommitEvents;
   /** Closes it. Idempotent. */
   close(): Promise<void>;

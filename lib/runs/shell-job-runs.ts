@@ -64,7 +64,7 @@ export class ShellJobRuns {
     this.#runs = runs;
     this.#log = log;
     this.#firstJob = LOWEST_JOB + (Math.floor(startedAt) % JOB_NUMBERS);
-    commitEvents.onLedgerAppend((lines) => {
+    commitEvents.onLedgerAppend(({ lines }) => {
       for (const { type, instance, to } of lines)
         if (type === 'transition' && instance !== null && to === 'deleted') this.#sandboxes.delete(instance);
     });

@@ -70,7 +70,7 @@ export class Scheduler {
     for (const { schedule, run } of await this.#parts.registry.schedules.interrupted()) {
       await new Firing(this.#parts, this.#stop.signal).settle(schedule, run);
     }
-    this.#stopListening = this.#parts.registry.commitEvents.onLedgerAppend((lines) => {
+    this.#stopListening = this.#parts.registry.commitEvents.onLedgerAppend(({ lines }) => {
       if (lines.some(({ type, from }) => DOCKING.has(type) || from === 'archived')) this.#plan(0);
     });
     this.#plan(0);

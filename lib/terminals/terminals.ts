@@ -69,7 +69,7 @@ export class Terminals {
   }
 
   start(): void {
-    this.#stopListening = this.#registry.commitEvents.onLedgerAppend((lines) => {
+    this.#stopListening = this.#registry.commitEvents.onLedgerAppend(({ lines }) => {
       for (const { instance, type, to } of lines)
         if (type === 'transition' && instance !== null && to !== null) this.#moved(instance, to);
     });

@@ -6,7 +6,7 @@ import { and, asc, count, desc, eq, getTableColumns, gt, gte, lte, placeholder }
 import { events, ledgerSegments } from '../../../db/schema.ts';
 import { boundedText } from '../../base/errors.ts';
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../chain.ts';
-import type { CommitEvents } from '../commit-events.ts';
+import { CommitEvents } from '../commit-events.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { LedgerFilter } from '../ledger.ts';
 import { RepeatThrottle } from '../repeat-throttle.ts';
@@ -19,6 +19,8 @@ const { seq, hash, blanked, ...columns } = getTableColumns(events);
 const LINE = { seq, ...columns };
 const CHAINED = { ...LINE, hash, blanked };
 const PROPERTIES = Object.keys(columns) as (keyof LedgerEntry)[];
+/** Lines of other processes that are announced at once. */
+const OTHERS = 500;
 /** A filter's lines are counted up to this number; beyond it, any index is good enough. */
 const COUNTED = 5000;
 
@@ -30,7 +32,8 @@ const indexOf = (lead: Lead | 'time') => `events_by_${lead === 'requestId' ? 're
 
 export class LedgerTable {
   readonly #database: RegistryDatabase;
-  readonly #feed: CommitEvents;
+  /** The lines that this table announces. */
+  readonly commitEvents: CommitEvents;
   readonly #repeats = new RepeatThrottle();
   /** Callbacks for when a line is committed. */
   readonly #once = new WeakMap<LedgerLine, () => void>();
@@ -42,9 +45,8 @@ export class LedgerTable {
   readonly #after;
   readonly #among;
 
-  constructor(database: RegistryDatabase, feed: CommitEvents) {
+  constructor(database: RegistryDatabase) {
     this.#database = database;
-    this.#feed = feed;
     this.#insert = database.statement((queries) =>
       queries
         .insert(events)
@@ -87,6 +89,7 @@ export class LedgerTable {
         .limit(placeholder('limit'))
         .prepare(),
     );
+    this.commitEvents = new CommitEvents(this.lastSeq());
   }
 
   /**
@@ -131,7 +134,21 @@ export class LedgerTable {
 
   announce(lines: LedgerLine[]): void {
     for (const line of lines) this.#once.get(line)?.();
-    this.#feed.emitLedgerAppend(lines);
+    const [first] = lines;
+    if (first === undefined) return;
+    this.announceOthers(first.seq - 1);
+    this.commitEvents.emitLedgerAppend(lines);
+  }
+
+  /** Announces the lines up to a number that other processes have committed since the last ones that were announced. */
+  announceOthers(until = this.lastSeq()): void {
+    while (this.commitEvents.position < until) {
+      const lines = this.after(this.commitEvents.position, Math.min(OTHERS, until - this.commitEvents.position));
+      const theirs = lines.filter((line) => line.seq <= until);
+      // The rest was dropped with its month.
+      if (theirs.length === 0) return;
+      this.commitEvents.emitLedgerAppend(theirs, null);
+    }
   }
 
   /** Newest first: by time, and by number within a millisecond. */

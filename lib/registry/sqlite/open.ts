@@ -1,7 +1,6 @@
 /** The registry on one SQLite file. Wires the parts together; each has its own file. */
 import { epochSeconds, systemClock } from '../../base/clock.ts';
 import type { AgentStore } from '../agents.ts';
-import { CommitEvents } from '../commit-events.ts';
 import type { CopyStore } from '../copies.ts';
 import type { CpuUseStore } from '../cpu-use.ts';
 import type { RegistryOptions } from '../driver.ts';
@@ -93,8 +92,8 @@ export function openSqliteRegistry(
 ): Registry {
   const clock = options.clock ?? systemClock;
   const database = new RegistryDatabase(options.path, options);
-  const feed = new CommitEvents();
-  const ledger = new LedgerTable(database, feed);
+  const ledger = new LedgerTable(database);
+  const { commitEvents } = ledger;
   const lists = new InstanceLists(database);
   const thresholds = new ThresholdTable(database, options.thresholds, clock);
   const quotas = new QuotaTable(database, ledger);
@@ -157,6 +156,7 @@ export function openSqliteRegistry(
     },
     appendRepeatCounts(nowMs, { all = false } = {}) {
       ledger.announce(database.write(() => ledger.appendRepeatCounts(nowMs, all)));
+      ledger.announceOthers();
     },
     page: (filter, limit, cursor) => ledger.page(filter, limit, cursor),
     after: (seq, limit) => ledger.after(seq, limit),
@@ -204,7 +204,9 @@ export function openSqliteRegistry(
     instances: toAsync<InstanceStore>(instances),
     ledger: toAsync<LedgerStore>(book),
     segments: toAsync<SegmentStore>(segments),
-    jobs: toAsync<JobStore>(openJobs(database, ledger, feed, (filter, fields) => lists.everything(filter, fields))),
+    jobs: toAsync<JobStore>(
+      openJobs(database, ledger, commitEvents, (filter, fields) => lists.everything(filter, fields)),
+    ),
     schedules: toAsync<ScheduleStore>(
       openSchedules(database, ledger, room, options.runsPerSchedule ?? RUNS_PER_SCHEDULE),
     ),
@@ -231,7 +233,7 @@ export function openSqliteRegistry(
     workbooks: toAsync<WorkbookStore>(openWorkbooks(database, ledger)),
     maintenance: toAsync<MaintenanceStore>(maintenance),
     storage: toAsync<RegistryStorage>(storage),
-    commitEvents: feed,
+    commitEvents,
     async close() {
       database.close();
     },

@@ -148,7 +148,7 @@ export function ledgerSuite(driver: RegistryDriver): void {
       const other = await driver.again();
       const received: LedgerLine[] = [];
       const visible: Promise<boolean>[] = [];
-      const leave = registry.commitEvents.onLedgerAppend((lines) => {
+      const leave = registry.commitEvents.onLedgerAppend(({ lines }) => {
         received.push(...lines);
         visible.push(other.ledger.lastSeq().then((last) => last >= (lines.at(-1)?.seq ?? 0)));
       });
@@ -162,6 +162,47 @@ export function ledgerSuite(driver: RegistryDriver): void {
       expect(await Promise.all(visible)).toEqual([true, true, true, true]);
       expect(received.slice(2, 4)).toEqual(await registry.ledger.after(2, 2));
       await other.close();
+    });
+
+    test('lines of another process are heard once, in order, before the next own ones, and say that they are not', async () => {
+      await registry.ledger.append([entry({ type: 'before' })]);
+      const other = await driver.again();
+      const heard: { own: boolean; position: number; types: string[] }[] = [];
+      const listen = (to: typeof registry, into: typeof heard) =>
+        to.commitEvents.onLedgerAppend(({ origin, position, lines }) =>
+          into.push({ own: origin === to.commitEvents.origin, position, types: lines.map(({ type }) => type) }),
+        );
+      const theirs: typeof heard = [];
+      listen(registry, heard);
+      listen(other, theirs);
+      await other.ledger.append([entry({ type: 'theirs' }), entry({ type: 'theirs too' })]);
+      await registry.ledger.append([entry({ type: 'own' })]);
+      expect(heard).toEqual([
+        { own: false, position: 3, types: ['theirs', 'theirs too'] },
+        { own: true, position: 4, types: ['own'] },
+      ]);
+      // Where nothing is appended the sums of refusals, which are due now and then, look for them.
+      await other.ledger.appendRepeatCounts(START * 1000);
+      await other.ledger.appendRepeatCounts(START * 1000);
+      expect(theirs).toEqual([
+        { own: true, position: 3, types: ['theirs', 'theirs too'] },
+        { own: false, position: 4, types: ['own'] },
+      ]);
+      expect(registry.commitEvents.origin).not.toBe(other.commitEvents.origin);
+      await other.close();
+    });
+
+    test('what a listener appends is heard by all after what it answers to', async () => {
+      const heard: string[] = [];
+      let answers: Promise<void> | null = null;
+      registry.commitEvents.onLedgerAppend(({ lines }) => {
+        if (lines.some(({ type }) => type === 'question'))
+          answers = registry.ledger.append([entry({ type: 'answer' })]);
+      });
+      registry.commitEvents.onLedgerAppend(({ lines }) => heard.push(...lines.map(({ type }) => type)));
+      await registry.ledger.append([entry({ type: 'question' })]);
+      await answers;
+      expect(heard).toEqual(['question', 'answer']);
     });
   });
 

@@ -185,7 +185,7 @@ export function transitionSuite(driver: RegistryDriver): void {
     test('a write whose ledger line fails did not happen, and no listener is called', async () => {
       const row = await makeInstance(registry, 'a', 'active', { name: 'one', labels: { a: '1' } });
       const received: LedgerLine[] = [];
-      registry.commitEvents.onLedgerAppend((lines) => received.push(...lines));
+      registry.commitEvents.onLedgerAppend(({ lines }) => received.push(...lines));
       const broken = { ...entry(), type: null as unknown as string };
       const before = await registry.ledger.lastSeq();
       const attempts = [

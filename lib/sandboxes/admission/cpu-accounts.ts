@@ -64,7 +64,7 @@ export class CpuAccounts implements CpuBudget {
 
   constructor(engine: Pick<Engine, 'registry' | 'clock' | 'config' | 'pool' | 'runtimes'>) {
     this.#engine = engine;
-    this.#unsubscribe = engine.registry.commitEvents.onLedgerAppend((lines) => {
+    this.#unsubscribe = engine.registry.commitEvents.onLedgerAppend(({ lines }) => {
       for (const { type, tenant } of lines) {
         if (type === 'tenant.changed' || type === 'tenant.forgotten') this.#forgetLimits();
         if (type === 'tenant.forgotten' && tenant !== null) this.#totals.delete(tenant);

@@ -25,7 +25,7 @@ async function hotToWarmOf(engine: Engine, row: InstanceRow): Promise<number | n
 
 /** Forgets what is known of the settings of sandboxes whenever the ledger says that they may have changed. */
 export function forgetChangedThresholds({ registry, runtimes }: Pick<Engine, 'registry' | 'runtimes'>): () => void {
-  return registry.commitEvents.onLedgerAppend((lines) => {
+  return registry.commitEvents.onLedgerAppend(({ lines }) => {
     for (const { instance } of lines) {
       const changed = instance === null ? runtimes.values() : [runtimes.peek(instance)];
       for (const runtime of changed) if (runtime !== undefined) runtime.hotToWarm = null;

@@ -133,7 +133,7 @@ test('a client that hears of a move and looks at once finds no operation under w
     const row = await dock.registry.instances.get(id);
     return row === null ? 'no row' : dock.sessions.live(row).pending;
   };
-  const leave = dock.registry.commitEvents.onLedgerAppend((lines) => {
+  const leave = dock.registry.commitEvents.onLedgerAppend(({ lines }) => {
     for (const { type, instance } of lines) if (type === 'transition' && instance !== null) seen.push(look(instance));
   });
   await dock.sessions.resume('a', REQUEST);

@@ -9,7 +9,6 @@ import {
 } from '../../../lifecycle/ladder.ts';
 import type { State } from '../../../lifecycle/states.ts';
 import { instanceId } from '../../../testing/plain-ids.ts';
-import { CommitEvents } from '../../commit-events.ts';
 import { searchText } from '../../search-words.ts';
 import { dueAt } from '../../thresholds.ts';
 import type { LedgerEntry } from '../../types.ts';
@@ -164,7 +163,7 @@ export function fillLedger(path: string, lines: number): void {
       )
       .all();
     const rows = client.prepare('SELECT id, tenant FROM instances LIMIT ?').raw().all(lines) as [string, string][];
-    const ledger = new LedgerTable(database, new CommitEvents());
+    const ledger = new LedgerTable(database);
     client.transaction(() => {
       for (const { name } of indexes) client.exec(`DROP INDEX ${name}`);
       for (let n = 0; n < lines; n += LINES_AT_ONCE) {
