@@ -15,6 +15,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openSigner } from '../lib/base/signing.ts';
+import type { LedgerHead } from '../lib/ledger/documents.ts';
+import { parseHead } from '../lib/ledger/head-file.ts';
+import { signed } from '../lib/ledger/sign.ts';
 import { orphansIn } from '../lib/testing/orphans.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { programOf } from '../lib/testing/program.ts';
@@ -48,6 +52,17 @@ function everything(): string[] {
     .filter((path) => !path.startsWith(join(folder, 'cache')))
     .map((path) => `${path.slice(folder.length + 1)} ${statSync(path).size}`)
     .sort();
+}
+
+/** The same head as somebody signs it who has not the key of the folder. */
+function signedByAnother(head: string): string {
+  const other = mkdtempSync(join(tmpdir(), 'winterdock-signer-'));
+  try {
+    const { issuer: _issuer, signature: _signature, ...document } = parseHead(head);
+    return `${JSON.stringify(signed<LedgerHead>(openSigner(other), document))}\n`;
+  } finally {
+    rmSync(other, { recursive: true });
+  }
 }
 
 /** Starts a server that is to be refused, and returns its output. */
@@ -174,20 +189,20 @@ test('a server whose head is signed by another key sets no file aside, until a p
   cpSync(join(folder, 'live/a/vfs.sqlite'), join(folder, 'cold/newer.sqlite'));
   writeFileSync(registry('.head'), 'scribble');
   expect(refused()).toMatch(/signed head registry\.sqlite\.head is missing or none/);
-  writeFileSync(registry('.head'), head);
-  rmSync(join(folder, 'signing.key'));
+  const foreign = signedByAnother(head);
+  writeFileSync(registry('.head'), foreign);
   const left = () => [existsSync(join(folder, 'cold/newer.sqlite')), orphansIn(folder).length];
   server = await spawnServer({ folder });
   expect(await read('a')).toBe('of a');
   expect((await server.call<unknown[]>('GET', '/api/events?type=ledger.broken')).json).toHaveLength(1);
   await server.end();
   expect(left()).toEqual([true, 0]);
-  expect(readFileSync(registry('.head'), 'utf8')).toBe(head);
+  expect(readFileSync(registry('.head'), 'utf8')).toBe(foreign);
 
   const doctor = (...args: string[]) =>
     spawnSync(process.execPath, [DOCTOR, ...args], { env: { ...process.env, WB_DATA: folder }, encoding: 'utf8' });
   expect(doctor().stdout).toMatch(/the head is not signed with the signing\.key of this data folder; .* \[--accept\]/);
-  expect(doctor('--accept', 'the key was lost').stdout).toMatch(/done: epoch 2 of the ledger was begun/);
+  expect(doctor('--accept', 'the head was lost').stdout).toMatch(/done: epoch 2 of the ledger was begun/);
   server = await spawnServer({ folder });
   await vi.waitFor(() => expect(left()).toEqual([false, 1]), 60_000);
   expect(await read('a')).toBe('of a');
@@ -230,8 +245,7 @@ test('a wrong head is named at the start, with the command that goes on: no head
   expect(started.stderr).toContain(`The signed head ${registry('.head')} cannot be read (EISDIR at read)`);
   rmdirSync(registry('.head'));
 
-  rmSync(join(folder, 'signing.key'));
-  writeFileSync(registry('.head'), head);
+  writeFileSync(registry('.head'), signedByAnother(head));
   server = await spawnServer({ folder });
   expect(server.output()).toMatch(/^ledger: the signed head registry\.sqlite\.head is signed with another key than /m);
   expect(await read('a')).toBe('of a');

@@ -24,6 +24,7 @@ const LAYERS = [
   [
     'lib/auth/',
     'lib/ledger/',
+    'lib/keys/',
     'lib/jobs/',
     'lib/runs/',
     'lib/terminals/',

@@ -47,7 +47,7 @@ async function verify(path: string): Promise<number> {
     keys: keys.object !== null,
   }));
   report({ backups, objects, bytes, damaged });
-  const own = issuerOf(readConfig(process.env).dataFolder);
+  const own = issuerOf(readConfig(process.env).keysFolder);
   for (const { id, begun_ms, rows, issuer, keys } of manifests) {
     const withKeys = keys.object === null ? 'without keys' : 'with keys';
     tell(`${id}: ${rows.length} sandboxes as of ${time(begun_ms)}, ${withKeys}, signed by ${issuer}.`);
@@ -88,7 +88,7 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
       drawers: createDrawers(config),
       target,
       readers: alone.readers,
-      signer: openSigner(config.dataFolder),
+      signer: openSigner(config.keysFolder),
       clock: systemClock,
       passphrase,
       progress(done, all) {

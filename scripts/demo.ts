@@ -17,7 +17,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 function keyOf(env: NodeJS.ProcessEnv): string {
   if (env.WINTERDOCK_KEY) return env.WINTERDOCK_KEY;
   const config = readConfig(env);
-  const path = join(config.dataFolder, 'admin.key');
+  const path = join(config.keysFolder, 'admin.key');
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();
   throw new Error(`There is no key at ${path}: start the server first, or set WINTERDOCK_KEY.`);
 }

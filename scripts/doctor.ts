@@ -70,7 +70,7 @@ async function look(config: Config, driver: RegistryDriver, beside: boolean): Pr
 const keyOf = ({ kind, about, path }: Finding) => `${kind} ${about} ${path}`;
 
 async function repair(config: Config, driver: RegistryDriver, examined: ExaminationResult): Promise<RepairResult> {
-  const { dataFolder } = config;
+  const { dataFolder, keysFolder } = config;
   const blocked = examined.findings.find(({ kind }) => /^registry\.(log_only|unreadable|damaged)$/.test(kind));
   if (blocked !== undefined) {
     throw new Error(`Nothing was changed: ${blocked.says}. Move that file away and keep it, then run this again.`);
@@ -85,7 +85,7 @@ async function repair(config: Config, driver: RegistryDriver, examined: Examinat
   const { readers, missing, stop } = await createReadersAlone(config, { writable });
   if (missing !== null) warn(missing);
   const drawers = createDrawers(config);
-  const parts = { dataFolder, driver, drawers, registry, readers, clock: systemClock };
+  const parts = { dataFolder, keysFolder, driver, drawers, registry, readers, clock: systemClock };
   const all: RepairResult = { done: [], refused: [] };
   try {
     const take = ({ done, refused }: RepairResult) => {

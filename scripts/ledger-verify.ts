@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../lib/base/config.ts';
 import { messageOf } from '../lib/base/errors.ts';
-import { issuerOf } from '../lib/base/signing.ts';
+import { trustedIssuersOf } from '../lib/base/signing.ts';
 import type { LedgerHead } from '../lib/ledger/documents.ts';
 import { parseHead, readHead } from '../lib/ledger/head-file.ts';
 import { verifyLedger } from '../lib/ledger/verify.ts';
@@ -39,12 +39,16 @@ async function verifyFile(path: string, issuers: string[]): Promise<number> {
   return 0;
 }
 
-async function verifyFolder(issuers: string[], others: LedgerHead[]): Promise<number> {
+async function verifyFolder(issuers: string[], replaced: readonly string[], others: LedgerHead[]): Promise<number> {
   const driver = registryDriver(readConfig(process.env).registry);
   const { headPath } = driver;
   if (headPath === null) return refuse('A registry in memory has no file to prove.');
   if (issuers.length === 0) return refuse('There is no signing.key in the data folder: nothing here was ever signed.');
   const kept = readHead(headPath);
+  // What was replaced may seal what is before the head, and no end of the ledger.
+  if (kept !== null && replaced.includes(kept.issuer)) {
+    return refuse(`NOT PROVED: the signed head is of ${kept.issuer}, a key that was replaced.`);
+  }
   say(`Proving ${driver.name}`);
   const view = await driver.readLedger();
   const started = performance.now();
@@ -86,11 +90,13 @@ async function main(): Promise<number> {
       issuer: { type: 'string', multiple: true, default: [] },
     },
   });
-  const own = issuerOf(readConfig(process.env).dataFolder);
-  const issuers = [...values.issuer, ...(own === null ? [] : [own])];
+  const own = trustedIssuersOf(readConfig(process.env).keysFolder);
+  const issuers = [...values.issuer, ...own];
   if (values.file !== undefined) return verifyFile(values.file, issuers);
+  const replaced = own.slice(1).filter((issuer) => !values.issuer.includes(issuer));
   return verifyFolder(
     issuers,
+    replaced,
     values.head.map((path) => parseHead(readFileSync(path, 'utf8'))),
   );
 }

@@ -5,7 +5,9 @@
  * Existing files are refused, or set aside with `--force`. `--with-keys` restores the key files, with
  * WB_BACKUP_PASSPHRASE or a typed passphrase. Exits with 0 when it is done.
  */
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { lossesWithout } from '../lib/backup/key-files.ts';
@@ -27,6 +29,9 @@ import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
 const USAGE =
   'Usage: npm run restore -- --from DIR|FILE.tar [--at TIME] [--dry-run] [--force] [--with-keys] [--instance ID [--as NEWID | --to FILE]]';
+
+/** Names of secrets that are shown. */
+const MOST_CLOSED = 50;
 
 interface RestoreOptions {
   from: string;
@@ -90,6 +95,11 @@ function tell(plan: RestorePlan, { manifest }: OpenedBackup): void {
     say(`Key files that ${why}; new ones are made:`);
     for (const one of lossesWithout(plan.keys.lost)) say(`  ${one}`);
   }
+  if (plan.closed.length > 0) {
+    const shown = plan.closed.slice(0, MOST_CLOSED).join(', ');
+    const more = plan.closed.length > MOST_CLOSED ? ` and ${plan.closed.length - MOST_CLOSED} more` : '';
+    say(`Secrets that do not open with the keys that are there, to be set again or rotated: ${shown}${more}.`);
+  }
 }
 
 async function all(
@@ -99,7 +109,7 @@ async function all(
   driver: RegistryDriver,
 ): Promise<number> {
   const { keys, issuer } = backup.manifest;
-  const own = existsSync(config.dataFolder) ? issuerOf(config.dataFolder) : null;
+  const own = existsSync(config.keysFolder) ? issuerOf(config.keysFolder) : null;
   if (own !== null && own !== issuer) {
     say(`The backup is signed by ${issuer}, and that is not the key of ${config.dataFolder}, which is ${own}.`);
   }
@@ -213,8 +223,9 @@ async function main(): Promise<number> {
   const config = readConfig(process.env);
   const driver = registryDriver(config.registry);
   if (!driver.isKept) return refuse('A registry in memory cannot be restored to.');
-  const tmpFolder =
-    want.to === null
+  const tmpFolder = want.dryRun
+    ? join(tmpdir(), `winterdock-restore-${randomUUID()}`)
+    : want.to === null
       ? join(config.dataFolder, 'staging', 'restore')
       : join(dirname(want.to), `.restore-${process.pid}`);
   if (want.to === null && !want.dryRun) await makeFolder(config.dataFolder);

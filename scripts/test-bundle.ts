@@ -23,6 +23,7 @@ const PROGRAMS = [
   'lib/webhooks/testing/victim.ts',
   'scripts/backup.ts',
   'scripts/doctor.ts',
+  'scripts/keys.ts',
   'scripts/ledger-verify.ts',
   'scripts/restore.ts',
 ];

@@ -7,6 +7,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type Clock, isOver } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
+import { KEY_FILES, oldKeyFile } from '../base/key-files.ts';
 import type { Logger } from '../base/log.ts';
 import type { Via } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -20,7 +21,7 @@ import type { AuthLibrary, PersonRecord } from './library.ts';
 import { createPeople, type People } from './people.ts';
 import { createRateLimits, type RateLimits } from './rate-limits.ts';
 import { ROLES } from './roles.ts';
-import { readOrMakeSecret, secretComparison } from './secrets.ts';
+import { readOrMakeSecret, requireSecret, secretComparison } from './secrets.ts';
 import { createSessionCache } from './session-cache.ts';
 import { createSignIns, type SignIns } from './sign-ins.ts';
 
@@ -81,21 +82,25 @@ const ADMIN_KEY: Identity = { actor: 'key:admin', role: 'admin', tenants: null, 
 
 /**
  * Makes it. The auth library is loaded at the first use of a session: a server that only sees keys never loads it. The
- * first start writes `admin.key` (unless `WB_ADMIN_KEY` is set) and `auth.secret` into the data folder, both readable
- * by their owner only.
+ * first start writes `admin.key` (unless `WB_ADMIN_KEY` is set) and `auth.secret` into the folder of keys, both
+ * readable by their owner only.
  */
 export function createAuth(options: {
   config: Config;
   log: Logger;
   clock: Clock;
   registry: Pick<Registry, 'invitations' | 'keys' | 'ledger' | 'people'>;
+  /** Texts of the keys that are being replaced and are accepted still. */
+  before?: { auth?: string; admin?: string };
   /** Told of everybody who signed in; it must not wait. */
   entered?: (person: PersonRecord) => void;
 }): Auth {
-  const { config, log, clock, registry, entered } = options;
-  const adminKey = config.adminKey ?? readOrMakeSecret(join(config.dataFolder, 'admin.key'));
-  const isAdminKey = secretComparison(adminKey);
-  const secret = readOrMakeSecret(join(config.dataFolder, 'auth.secret'));
+  const { config, log, clock, registry, before = {}, entered } = options;
+  const adminKey = config.adminKey ?? readOrMakeSecret(join(config.keysFolder, KEY_FILES.admin));
+  const formerAdminKeys = before.admin === undefined ? [] : [requireSecret(before.admin, oldKeyFile('admin'))];
+  const isAdminKey = secretComparison(adminKey, ...formerAdminKeys);
+  const secret = readOrMakeSecret(join(config.keysFolder, KEY_FILES.auth));
+  const formerSecret = before.auth === undefined ? undefined : requireSecret(before.auth, oldKeyFile('auth'));
   const cookies = cookieRules(config);
   // The cookie's value is signed, so it can be the key of the session cache.
   const sessionCookie = new RegExp(`(?:^|; *)(${cookies.session.replace('.', '\\.')}=[^;]+)`);
@@ -108,16 +113,21 @@ export function createAuth(options: {
   const expiries = new WeakMap<Caller, number>();
 
   let loading: Promise<AuthLibrary> | null = null;
-  const keyFingerprint = createHmac('sha256', secret).update(adminKey).digest('hex').slice(0, FINGERPRINT_LENGTH);
+  const fingerprint = (by: string, key: string) =>
+    createHmac('sha256', by).update(key).digest('hex').slice(0, FINGERPRINT_LENGTH);
+  const keyFingerprints = (formerSecret === undefined ? [secret] : [secret, formerSecret]).flatMap((by) =>
+    [adminKey, ...formerAdminKeys].map((key) => fingerprint(by, key)),
+  );
   const library = (): Promise<AuthLibrary> => {
     loading ??= import('./library.ts').then((module) =>
       module.openAuthLibrary({
         secret,
+        before: formerSecret,
         publicUrl: config.publicUrl,
         cookies,
         people: registry.people,
         log,
-        keyFingerprint,
+        keyFingerprints,
       }),
     );
     return loading;

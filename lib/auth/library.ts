@@ -13,6 +13,7 @@ import type { PeopleStore } from '../registry/people.ts';
 import { PEER_HEADER } from './address.ts';
 import type { CookieRules } from './cookies.ts';
 import { recordAdapter } from './records.ts';
+import { resignedCookies } from './resigned-cookies.ts';
 import { PERSON_ROLES, type PersonRole } from './roles.ts';
 
 /** A person as stored. Times are epoch milliseconds. */
@@ -100,12 +101,17 @@ export async function openAuthLibrary(options: {
   /** Stores its records. */
   people: PeopleStore;
   log: Logger;
+  /** While the secret is being rotated: the one before, whose cookies are accepted. */
+  before?: string | undefined;
   /**
-   * A fingerprint of the admin key. Another key gets another account, which ends the sessions of the old key.
+   * Fingerprints of the admin key: that of new sessions first, then those that are accepted. Another key gets another
+   * account, which ends the sessions of the old key.
    */
-  keyFingerprint: string;
+  keyFingerprints: readonly string[];
 }): Promise<AuthLibrary> {
-  const keyHolderEmail = `key-${options.keyFingerprint}${INTERNAL_DOMAIN}`;
+  const [keyHolderEmail = '', ...formerEmails] = options.keyFingerprints.map((one) => `key-${one}${INTERNAL_DOMAIN}`);
+  const { secret, before } = options;
+  const accepted = (cookie: string) => (before === undefined ? cookie : resignedCookies(cookie, { secret, before }));
   const minted = new Map<string, string>();
   const auth = betterAuth({
     appName: 'Winterdock',
@@ -186,16 +192,16 @@ export async function openAuthLibrary(options: {
     },
 
     async sessionOf(cookie) {
-      const found = await auth.api.getSession({ headers: new Headers({ cookie }) });
+      const found = await auth.api.getSession({ headers: new Headers({ cookie: accepted(cookie) }) });
       const person = found === null ? null : personOf(found.user);
       if (found === null || person === null || person.disabled) return null;
-      const isKeyHolder = person.email === keyHolderEmail;
+      const isKeyHolder = person.email === keyHolderEmail || formerEmails.includes(person.email);
       if (!isKeyHolder && person.email.endsWith(INTERNAL_DOMAIN)) return null;
       return { person, session: sessionRecordOf(found.session), isKeyHolder };
     },
 
     async signOut(cookie) {
-      const answer = await auth.api.signOut({ headers: new Headers({ cookie }), asResponse: true });
+      const answer = await auth.api.signOut({ headers: new Headers({ cookie: accepted(cookie) }), asResponse: true });
       return { setCookie: answer.headers.getSetCookie() };
     },
 
@@ -292,7 +298,11 @@ export async function openAuthLibrary(options: {
     handler(request) {
       const path = new URL(request.url).pathname.replace(/^\/api\/auth/, '');
       if (!OPEN_PATHS.has(path)) return Promise.resolve(Response.json({ code: 'not_found' }, { status: 404 }));
-      return auth.handler(request);
+      const cookie = request.headers.get('cookie');
+      if (before === undefined || cookie === null) return auth.handler(request);
+      const headers = new Headers(request.headers);
+      headers.set('cookie', accepted(cookie));
+      return auth.handler(new Request(request, { headers }));
     },
   };
   return library;

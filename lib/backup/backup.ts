@@ -33,7 +33,7 @@ import {
 import type { BackupTarget } from './store.ts';
 
 export interface BackupOptions {
-  config: Pick<Config, 'dataFolder' | 'maxSandboxBytes'>;
+  config: Pick<Config, 'dataFolder' | 'keysFolder' | 'maxSandboxBytes'>;
   driver: RegistryDriver;
   drawers: Drawers;
   target: BackupTarget;
@@ -105,7 +105,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
     await moment.close();
     moment = null;
     await keep({ target, added: count }, draft, registry);
-    const files = keyFilesOf(config.dataFolder);
+    const files = keyFilesOf(config);
     const document: Omit<BackupManifest, 'issuer'> = {
       kind: MANIFEST_KIND,
       id: backupId(begun, randomBytes(4).toString('hex')),
@@ -210,7 +210,7 @@ async function keptKeys(
 ): Promise<ObjectRef> {
   const draft = target.draft();
   try {
-    await writeFile(draft, await encryptKeys(readKeys(config.dataFolder, files), passphrase));
+    await writeFile(draft, await encryptKeys(readKeys(config, files), passphrase));
     const object = await objectAt(draft);
     await keep({ target, added: count }, draft, object);
     return object;

@@ -1,15 +1,16 @@
 /**
- * The key files of a data folder, and their encryption with a passphrase (age, scrypt) for a backup. Describes what
+ * The key files of a server, and their encryption with a passphrase (age, scrypt) for a backup. Describes what
  * each key is for in words only.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Decrypter, Encrypter } from 'age-encryption';
 import { z } from 'zod';
+import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { readSecretFile } from '../base/secret-file.ts';
 
-/** As servers name them at the top of a data folder. */
+/** As servers name them. */
 const KEY_FILE = /^(?:auth\.secret|[a-z][a-z-]*\.key)$/;
 const LEAST_PASSPHRASE = 12;
 
@@ -25,11 +26,21 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'users.key': 'sandboxes of a server that is root get other users of the system, and lose nothing by it',
 };
 
-/** Names of the key files in a data folder, in order. */
-export function keyFilesOf(dataFolder: string): string[] {
-  return readdirSync(dataFolder)
-    .filter((name) => KEY_FILE.test(name))
-    .sort();
+/** The machine's own key, which stays in the data folder. */
+const OF_MACHINE = 'users.key';
+
+type KeyFolders = Pick<Config, 'dataFolder' | 'keysFolder'>;
+
+/** Where a server has the key file of this name: an absolute path. */
+export function keyPath({ dataFolder, keysFolder }: KeyFolders, name: string): string {
+  return join(name === OF_MACHINE ? dataFolder : keysFolder, name);
+}
+
+/** Names of the key files of a server, in order. */
+export function keyFilesOf({ dataFolder, keysFolder }: KeyFolders): string[] {
+  const names = (folder: string) => readdirSync(folder).filter((name) => KEY_FILE.test(name));
+  const machine = names(dataFolder).filter((name) => name === OF_MACHINE);
+  return [...names(keysFolder).filter((name) => name !== OF_MACHINE), ...machine].sort();
 }
 
 /** What is lost without the key files of these names, a sentence each. */
@@ -38,10 +49,10 @@ export function lossesWithout(files: readonly string[]): string[] {
 }
 
 /** Their texts, by name. */
-export function readKeys(dataFolder: string, files: readonly string[]): Record<string, string> {
+export function readKeys(folders: KeyFolders, files: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     files.flatMap((name) => {
-      const text = readSecretFile(join(dataFolder, name));
+      const text = readSecretFile(keyPath(folders, name));
       return text === null ? [] : [[name, text]];
     }),
   );

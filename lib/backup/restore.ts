@@ -12,18 +12,23 @@ import { chmodFile, copyFile, renameFile, syncFile, syncFolder, writeFile } from
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import { isThere } from '../base/is-there.ts';
+import { KEY_FILES, oldKeyFile } from '../base/key-files.ts';
+import { readSecretFile } from '../base/secret-file.ts';
 import { issuerOf } from '../base/signing.ts';
+import { closedSecrets, recordRestoredKeys } from '../keys/restored-keys.ts';
+import { unusableKeys } from '../keys/start-keys.ts';
 import { beginEpoch } from '../ledger/epoch.ts';
 import type { State } from '../lifecycle/states.ts';
 import { type CopyKind, parseCopyPath } from '../registry/copies.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
+import { registryDriver } from '../registry/drivers.ts';
 import type { Registry } from '../registry/registry.ts';
 import { ledgerEntry } from '../sandboxes/engine.ts';
 import { fileRecord } from '../sandboxes/files/file-verification.ts';
 import { fileOnDisk } from '../storage/disk.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { FileStamp } from '../storage/stamp.ts';
-import { decryptKeys, lossesWithout } from './key-files.ts';
+import { decryptKeys, keyPath, lossesWithout } from './key-files.ts';
 import { keepLastBackup, lastBackupOf } from './last-backup.ts';
 import { type BackupRow, objectsOf, unreadableIn } from './manifest.ts';
 import { type OpenedBackup, requireRestorable } from './open-backup.ts';
@@ -60,6 +65,8 @@ export interface RestorePlan {
   /** An interrupted restore is started again. */
   again: boolean;
   keys: { kept: string[]; restored: string[]; lost: string[] };
+  /** Secrets in the backup that the keys do not open which are there afterwards. */
+  closed: string[];
 }
 
 /** The plan of `restoreAll`. Changes nothing. */
@@ -76,9 +83,14 @@ export async function planRestore({
   const hasRegistry = !again && (await driver.presence()).kind !== 'missing';
   const states: RestorePlan['states'] = {};
   for (const { state, how } of rows) if (how !== 'memory') states[state] = (states[state] ?? 0) + 1;
-  const kept = keys.files.filter((name) => isThere(join(config.dataFolder, name)));
+  const kept = keys.files.filter((name) => isThere(keyPath(config, name)));
   const absent = keys.files.filter((name) => !kept.includes(name));
   const opens = keys.object !== null && passphrase !== null;
+  const restored = await openKeys({ config, backup, passphrase });
+  const texts = secretsTexts(config, restored);
+  await backup.prepare([backup.manifest.registry]);
+  await requireRestorable(backup);
+  const path = await backup.path(backup.manifest.registry, 'the registry');
   return {
     states,
     memory: rows.filter(({ how }) => how === 'memory').map(({ id }) => id),
@@ -88,6 +100,7 @@ export async function planRestore({
     aside: present > 0 || hasRegistry ? { files: present, registry: hasRegistry } : null,
     again,
     keys: { kept, restored: opens ? absent : [], lost: opens ? [] : absent },
+    closed: await closedSecrets(registryDriver({ driver: 'sqlite', path }), texts),
   };
 }
 
@@ -101,6 +114,10 @@ export async function restoreAll(options: RestoreOptions): Promise<RestorePlan &
   const { dataFolder } = config;
   const places = { dataFolder, driver };
   const { manifest } = backup;
+  const unusable = unusableKeys({ ...config, driver });
+  if (unusable.length > 0) {
+    throw new WinterdockError('conflict', `Nothing was restored: its keys cannot be used. ${unusable.join(' ')}`);
+  }
   const planned = await planRestore(options);
   if (planned.aside !== null && !force) {
     throw new WinterdockError('conflict', `There are sandboxes in ${dataFolder} already.`, {
@@ -122,12 +139,12 @@ export async function restoreAll(options: RestoreOptions): Promise<RestorePlan &
   }
   await markRestore(dataFolder, { backup: manifest.id, aside, phase: 'laying' });
 
-  for (const [name, text] of Object.entries(keys)) await layKey(join(dataFolder, name), text);
+  for (const [name, text] of Object.entries(keys)) await layKey(keyPath(config, name), text);
   const stamps = await layFiles(options);
   await layRegistry(options, stamps, planned);
   await beginEpoch({
     driver,
-    dataFolder,
+    keysFolder: config.keysFolder,
     clock,
     reason: `the backup ${manifest.id} was restored`,
     actor: 'restore',
@@ -137,11 +154,23 @@ export async function restoreAll(options: RestoreOptions): Promise<RestorePlan &
 }
 
 /** Texts of the key files that are to be laid: those that the folder has not. */
-async function openKeys({ config, backup, passphrase }: RestoreOptions): Promise<Record<string, string>> {
+async function openKeys({
+  config,
+  backup,
+  passphrase,
+}: Pick<RestoreOptions, 'config' | 'backup' | 'passphrase'>): Promise<Record<string, string>> {
   const { object } = backup.manifest.keys;
   if (object === null || passphrase === null) return {};
+  await backup.prepare([object]);
   const keys = await decryptKeys(await readFile(await backup.path(object, 'the key files')), passphrase);
-  return Object.fromEntries(Object.entries(keys).filter(([name]) => !isThere(join(config.dataFolder, name))));
+  return Object.fromEntries(Object.entries(keys).filter(([name]) => !isThere(keyPath(config, name))));
+}
+
+/** What will lie there of keys that open secrets: that of now, and that before a rotation. */
+function secretsTexts(config: Config, restored: Readonly<Record<string, string>>): string[] {
+  return [KEY_FILES.secrets, oldKeyFile('secrets')].flatMap(
+    (name) => readSecretFile(keyPath(config, name)) ?? restored[name] ?? [],
+  );
 }
 
 async function layKey(path: string, text: string): Promise<void> {
@@ -193,7 +222,6 @@ async function layFiles({ config, drawers, backup, progress }: RestoreOptions): 
 /** Restores the registry, with rows that match the restored files, and moves it to its path atomically. */
 async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: RestorePlan): Promise<void> {
   const { config, driver, backup, clock, from } = options;
-  const { dataFolder } = config;
   const { manifest } = backup;
   const copy = await backup.path(manifest.registry, 'the registry');
   const draft = await driver.draft(copy, { clock, thresholds: config });
@@ -206,12 +234,13 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
         reason: `${manifest.id}, made ${new Date(manifest.begun_ms).toISOString()}`,
       }),
     ];
-    const lost = [...keys.lost, ...(issuerOf(dataFolder) === null ? ['signing.key'] : [])];
-    const made = [...new Set(lost)].filter((name) => !isThere(join(dataFolder, name)));
+    const lost = [...keys.lost, ...(issuerOf(config.keysFolder) === null ? [KEY_FILES.signing] : [])];
+    const made = [...new Set(lost)].filter((name) => !isThere(keyPath(config, name)));
     if (made.length > 0) {
       lines.push(ledgerEntry({ clock }, null, RESTORING, 'keys.made', { reason: lossesWithout(made).join(' ') }));
     }
     await registry.ledger.append(lines);
+    await recordRestoredKeys(registry.facts, { ...config, driver }, clock);
     const { headPath } = driver;
     if (headPath !== null && manifest.head !== null && !isThere(headPath)) {
       await copyFile(await backup.path(manifest.head, 'the head of the ledger'), headPath);

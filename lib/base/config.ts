@@ -69,6 +69,7 @@ const environmentSchema = z.object({
   WB_DATA: text.default('./data'),
   WB_REGISTRY: registryUrl.optional(),
   WB_CACHE: text.optional(),
+  WB_KEYS: text.optional(),
   WB_TICK_MS: integer(50, 3_600_000, 5000),
   WB_HOT_TO_WARM: integer(0, 31_536_000, DEFAULT_HOT_TO_WARM_SECONDS),
   WB_IDLE_TO_SUSPEND: integer(1, 31_536_000, DEFAULT_IDLE_TO_SUSPEND_SECONDS),
@@ -131,6 +132,8 @@ export interface Config {
   dataFolder: string;
   /** Where the registry is. */
   registry: RegistryAddress;
+  /** Absolute path of the folder with the key files, but for `users.key`, which is the data folder's. */
+  keysFolder: string;
   /** Absolute path of the workers' compile cache; servers of one user may share it. */
   cacheFolder: string;
   tickMs: number;
@@ -241,6 +244,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     publicUrl: env.WB_PUBLIC_URL ? env.WB_PUBLIC_URL.replace(/\/+$/, '') : null,
     dataFolder,
     registry: env.WB_REGISTRY ?? { driver: 'sqlite', path: join(dataFolder, 'registry.sqlite') },
+    keysFolder: resolve(env.WB_KEYS ?? dataFolder),
     cacheFolder: resolve(env.WB_CACHE ?? join(dataFolder, 'cache')),
     tickMs: env.WB_TICK_MS,
     hotToWarmSeconds: env.WB_HOT_TO_WARM,

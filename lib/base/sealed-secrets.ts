@@ -4,6 +4,7 @@
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { KEY_FILES, oldKeyFile } from './key-files.ts';
 import { readOrMakeSecretFile } from './secret-file.ts';
 
 export interface SecretSealer {
@@ -13,8 +14,6 @@ export interface SecretSealer {
   open(sealed: string, owner: string): string | null;
 }
 
-/** 256 random bits in base64url, mode 0600; in a backup with the other key files. */
-const KEY_FILE = 'secrets.key';
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -22,15 +21,36 @@ const TAG_BYTES = 16;
 /** Says how the rest was made, should it ever be made otherwise. */
 const FORM = 'v1.';
 
+/** The text of a new key's file: 256 random bits in base64url. */
+export function newSecretsKey(): string {
+  return `${randomBytes(KEY_BYTES).toString('base64url')}\n`;
+}
+
+/** The key in the text of the file `path`. Throws when it holds none. */
+export function secretsKeyOf(text: string, path: string): Buffer {
+  const key = Buffer.from(text.trim(), 'base64url');
+  if (key.length !== KEY_BYTES) throw new Error(`${path} holds no key of ${KEY_BYTES} bytes.`);
+  return key;
+}
+
 /**
- * The sealer of a data folder (absolute). The first call makes its key. With a `purpose` it has a key of its own,
- * derived from that one (HKDF with SHA-256). Throws when the file holds none.
+ * The sealer of a folder of key files (absolute). The first call makes its key. With a `purpose` it has a key of its
+ * own, derived from that one (HKDF with SHA-256). `before` is the text of the key that is being replaced: what it
+ * sealed opens too. Throws when the file holds none.
  */
-export function openSecretSealer(dataFolder: string, purpose?: string): SecretSealer {
-  const path = join(dataFolder, KEY_FILE);
-  const text = readOrMakeSecretFile(path, () => `${randomBytes(KEY_BYTES).toString('base64url')}\n`);
-  const root = Buffer.from(text.trim(), 'base64url');
-  if (root.length !== KEY_BYTES) throw new Error(`${path} holds no key of ${KEY_BYTES} bytes.`);
+export function openSecretSealer(keysFolder: string, purpose?: string, before?: string): SecretSealer {
+  const path = join(keysFolder, KEY_FILES.secrets);
+  const sealer = sealerOf(secretsKeyOf(readOrMakeSecretFile(path, newSecretsKey), path), purpose);
+  if (before === undefined) return sealer;
+  const former = sealerOf(secretsKeyOf(before, oldKeyFile('secrets')), purpose);
+  return {
+    seal: sealer.seal,
+    open: (sealed, owner) => sealer.open(sealed, owner) ?? former.open(sealed, owner),
+  };
+}
+
+/** The sealer of a key of 32 bytes, for a `purpose` or, without one, for what has none. */
+export function sealerOf(root: Buffer, purpose?: string): SecretSealer {
   const key = purpose === undefined ? root : Buffer.from(hkdfSync('sha256', root, '', purpose, KEY_BYTES));
   return {
     seal(secret, owner) {

@@ -271,7 +271,7 @@ export class Bundles {
         ? null
         : await registry.shares.find({ sha256: whole.sha256, id: manifest.id, diskSha256: null }, {});
     return verifyBundle(unpacked, {
-      own: signer.issuer,
+      own: signer.trusted,
       shipped: found,
       mustBeSigned: requireSigned || config.requireSigned,
     });

@@ -29,7 +29,7 @@ export interface ShareMatch {
 /** What is known of a bundle beside its bytes. */
 export interface BundleExpectations {
   /** The `did:key` of this dock. */
-  own: string;
+  own: readonly string[];
   /** The share of this dock that has the id in the manifest, whoever ships or imports; null when there is none. */
   shipped: Pick<ShareRow, 'id' | 'issuer'> | null;
   /** Only what is signed is taken. */
@@ -68,7 +68,9 @@ export function verifyBundle(
     );
   if (mustBeSigned && issuer === null && kind !== 'unknown')
     faults.push(fault('UNSIGNED: only what is signed is taken here.'));
-  if (issuer !== null && issuer !== own) notes.push(`It was signed by ${issuer}, which is not this dock (${own}).`);
+  if (issuer !== null && !own.includes(issuer)) {
+    notes.push(`It was signed by ${issuer}, which is not this dock (${own[0]}).`);
+  }
   return { verified: issuer !== null && faults.length === 0, issuer, faults, notes };
 }
 

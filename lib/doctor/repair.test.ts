@@ -56,6 +56,7 @@ async function lostFolder(): Promise<string> {
 const locationOf = (folder: string) => ({
   dataFolder: folder,
   driver: fileDriver(join(folder, 'registry.sqlite')),
+  keysFolder: folder,
   drawers: createDiskDrawers(folder),
 });
 

@@ -21,6 +21,8 @@ import type { ExaminationResult } from './findings.ts';
 
 export interface Repair extends RepairParts {
   driver: RegistryDriver;
+  /** Absolute. */
+  keysFolder: string;
 }
 
 export interface RepairResult {
@@ -125,8 +127,8 @@ export async function adopt(
 }
 
 /** Begins an epoch: the registry as it is now is the one that servers start on. */
-export function accept({ registry, driver, dataFolder, clock }: Repair, reason: string): Promise<Epoch> {
-  return beginEpochOf(registry, { driver, dataFolder, clock, reason, actor: 'doctor' });
+export function accept({ registry, driver, keysFolder, clock }: Repair, reason: string): Promise<Epoch> {
+  return beginEpochOf(registry, { driver, keysFolder, clock, reason, actor: 'doctor' });
 }
 
 function candidatesOf(adoptable: ExaminationResult['adoptable']): AdoptableFile[] {

@@ -9,7 +9,7 @@ import type { Finding } from './findings.ts';
 
 /** Finds a head that is missing, cannot be read, or is of another key. */
 export async function examineHead(
-  { driver, dataFolder }: Pick<RegistryLocation, 'driver' | 'dataFolder'>,
+  { driver, keysFolder }: Pick<RegistryLocation, 'driver' | 'keysFolder'>,
   registry: RegistryMoment,
   find: (finding: Finding) => void,
 ): Promise<void> {
@@ -29,7 +29,7 @@ export async function examineHead(
       });
       return;
     }
-    const issuer = issuerOf(dataFolder);
+    const issuer = issuerOf(keysFolder);
     if (issuer === null || isSigned(head, [issuer])) return;
     find({
       ...about,

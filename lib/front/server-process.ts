@@ -7,6 +7,7 @@ import { cookieRules } from '../auth/cookies.ts';
 import { refuseUnfinishedRestore } from '../backup/unfinished-restore.ts';
 import { type Config, readConfig, unknownSettings } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
+import { KEY_FILES } from '../base/key-files.ts';
 import { createLogger, ignoreOutputErrors } from '../base/log.ts';
 import { createHost, type Host, setHost } from '../host/host.ts';
 import { registryDriver } from '../registry/drivers.ts';
@@ -144,7 +145,7 @@ async function announce(host: Host, port: number, hasConsole: boolean): Promise<
   const origin = config.publicUrl ?? `http://${name}:${port}`;
   const lines = [`Winterdock serves ${origin}`];
   if (hasConsole) lines.push(...(await signInLines(host.auth, origin, process.stdout.isTTY ?? false)));
-  if (config.adminKey === null) lines.push(`Key:     ${config.dataFolder}/admin.key`);
+  if (config.adminKey === null) lines.push(`Key:     ${config.keysFolder}/${KEY_FILES.admin}`);
   const { text, isWhole } = wallsAtStart(host.walls);
   if (isWhole) lines.push(`Walls:   ${text}`);
   else process.stderr.write(`Walls around sandboxes: ${text}. docs/threat-model.md says what each holds.\n`);

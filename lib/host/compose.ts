@@ -6,7 +6,6 @@ import { systemClock } from '../base/clock.ts';
 import { makeFolderNow } from '../base/effects.ts';
 import { publicMessage, WinterdockError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
-import { openSecretSealer } from '../base/sealed-secrets.ts';
 import { openSigner } from '../base/signing.ts';
 import { Bundles } from '../bundles/bundles.ts';
 import { CarriedWorkbooks } from '../bundles/carried-workbooks.ts';
@@ -29,6 +28,7 @@ import { ROUTES } from '../http/routes.ts';
 import { SESSION_ROUTES } from '../http/session-api/routes.ts';
 import { JobRunner } from '../jobs/runner.ts';
 import { TenantForgetter } from '../jobs/tenant-forgetter.ts';
+import { requireOwnKeys, requireUsableKeys } from '../keys/start-keys.ts';
 import { createEventHub } from '../ledger/event-hub.ts';
 import { createLedgerMaintenance } from '../ledger/ledger-maintenance.ts';
 import { requireOwnRegistry, tellFlaw } from '../ledger/start-check.ts';
@@ -81,7 +81,10 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   makeFolderNow(config.dataFolder);
   const drawers = options.drawers ?? createDrawers(config);
   const driver = options.driver ?? registryDriver(config.registry);
-  await requireOwnRegistry({ ...config, driver, drawers });
+  const places = { ...config, driver };
+  await requireUsableKeys(places);
+  await requireOwnRegistry({ ...places, drawers });
+  const keys = await requireOwnKeys(places);
 
   const sourceParser = new SourceParser();
   const opened = await openRegistry(driver, config);
@@ -91,7 +94,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
-  const secrets = new Secrets({ registry, sealer: openSecretSealer(config.dataFolder, SECRET_PURPOSE), clock });
+  const secrets = new Secrets({ registry, sealer: keys.sealer(SECRET_PURPOSE), clock });
   const network = new NetworkBroker({ config, clock, log, registry, secrets, resolve: options.resolve });
   const walls = await buildWalls({ ...config, maxStartMs: config.readyMs });
   const { helperWalls, readers, stopHelpers } = await createHelpers(config, walls, { log, readers: options.readers });
@@ -124,7 +127,14 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     registryIsWhole,
   });
   const prefetch = new SignInPrefetch({ most: config.prefetchAtSignIn, log, registry, sessions });
-  const auth = createAuth({ config, log, clock, registry, entered: (person) => void prefetch.begin(person) });
+  const auth = createAuth({
+    config,
+    log,
+    clock,
+    registry,
+    before: keys.before,
+    entered: (person) => void prefetch.begin(person),
+  });
   const events = createEventHub({
     registry,
     log,
@@ -154,9 +164,10 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     observe: (result, lateMs) => metrics.scheduleRan(result, lateMs === null ? null : lateMs / 1000),
     ...(options.failpoint === undefined ? {} : { failpoint: options.failpoint }),
   });
-  const signer = openSigner(config.dataFolder);
+  const signer = openSigner(config.keysFolder);
+  await keys.record(registry.facts, clock);
   const guard = createOutgoingGuard(config.outgoingAllowed);
-  const sealer = openSecretSealer(config.dataFolder);
+  const sealer = keys.sealer();
   const courier = new WebhookCourier({
     config,
     clock,

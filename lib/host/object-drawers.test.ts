@@ -51,6 +51,7 @@ interface Site {
   config: Config;
   dataFolder: string;
   driver: RegistryDriver;
+  keysFolder: string;
   drawers: Drawers;
 }
 
@@ -59,7 +60,7 @@ function site(name: string): Site {
   mkdirSync(dataFolder);
   const config = readConfig({ WB_DATA: dataFolder, WB_LOG: 'silent' });
   const drawers = createObjectDrawers({ url: store.url, dataFolder, bucket: `${basename(root)}-${name}` });
-  return { config, dataFolder, driver: registryDriver(config.registry), drawers };
+  return { config, dataFolder, keysFolder: dataFolder, driver: registryDriver(config.registry), drawers };
 }
 
 async function serve({ dataFolder, drawers }: Site): Promise<TestServer> {
@@ -104,11 +105,11 @@ async function look(at: Site, full = true) {
 
 /** Runs one of the repairs of `doctor`, as its command does. */
 async function repair<T>(at: Site, work: (parts: Parameters<typeof fix>[0]) => Promise<T>): Promise<T> {
-  const { dataFolder, driver, drawers } = at;
+  const { dataFolder, keysFolder, driver, drawers } = at;
   const registry = await driver.open({ thresholds: THRESHOLDS, clock: systemClock });
   const readers = sharedReaders(at.config);
   try {
-    return await work({ dataFolder, driver, drawers, registry, readers, clock: systemClock });
+    return await work({ dataFolder, keysFolder, driver, drawers, registry, readers, clock: systemClock });
   } finally {
     await readers.stop();
     await registry.close();

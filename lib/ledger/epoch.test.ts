@@ -31,7 +31,7 @@ async function goBack(): Promise<void> {
 const begin = () =>
   beginEpoch({
     driver: book.driver,
-    dataFolder: book.folder,
+    keysFolder: book.folder,
     clock: book.clock,
     reason: 'restored from Monday',
     actor: 'restore',
@@ -121,7 +121,12 @@ test('an epoch that fails at any of its effects leaves the old head valid, and i
   const kept = readHead(headPath);
   const before = readFileSync(book.path);
   const headText = readFileSync(headPath, 'utf8');
-  const location = { dataFolder: book.folder, driver: book.driver, drawers: createDiskDrawers(book.folder) };
+  const location = {
+    dataFolder: book.folder,
+    keysFolder: book.folder,
+    driver: book.driver,
+    drawers: createDiskDrawers(book.folder),
+  };
   for (let at = 0; ; at += 1) {
     let seen = 0;
     observeEffects({

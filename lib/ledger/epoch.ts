@@ -24,7 +24,7 @@ export interface EpochOptions {
   /** Of the registry, whose server is stopped. */
   driver: RegistryDriver;
   /** Absolute; its `signing.key` signs, and is created when there is none. */
-  dataFolder: string;
+  keysFolder: string;
   clock: Clock;
   /** Why the ledger continues from here; recorded in the ledger. */
   reason: string;
@@ -67,11 +67,11 @@ export async function beginEpoch(options: EpochOptions): Promise<Epoch> {
 /** The same on a registry that the caller has opened and nobody else uses. */
 export async function beginEpochOf(
   registry: Pick<Registry, 'ledger'>,
-  { driver, dataFolder, clock, reason, actor }: EpochOptions,
+  { driver, keysFolder, clock, reason, actor }: EpochOptions,
 ): Promise<Epoch> {
   const { headPath } = driver;
   if (headPath === null) throw new Error('A registry in memory has no head, and no epochs.');
-  const signer = openSigner(dataFolder);
+  const signer = openSigner(keysFolder);
   const before = readHeadOrNull(headPath);
   const keptAs = await keepHead(headPath);
   const last = await lastEpoch(registry);

@@ -150,7 +150,7 @@ export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMa
 
   const prove = async (): Promise<LedgerProofResult & { tookMs: number; head: LedgerHead | null }> => {
     const started = performance.now();
-    const options = { heads: kept === null ? [] : [kept], issuers: [signer.issuer], pause };
+    const options = { heads: kept === null ? [] : [kept], issuers: signer.trusted, pause };
     const view = await registry.ledger.view();
     try {
       const proof = await verifyLedger(view, options);

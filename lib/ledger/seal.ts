@@ -42,7 +42,7 @@ export async function sealMonths({ registry, signer, clock, pause }: Parts): Pro
     if (id >= monthOf(clock.now())) return sealed;
 
     const next = await registry.segments.firstSince(start.seq, endOfMonth(id));
-    const { last, firstHash } = await followTo(registry, start, next, { pause, issuers: [signer.issuer] });
+    const { last, firstHash } = await followTo(registry, start, next, { pause, issuers: signer.trusted });
     const head = signed<SegmentHead>(signer, {
       kind: SEGMENT_KIND,
       id,
@@ -110,7 +110,7 @@ export async function dropSegments(parts: Parts & { keepDays: number | null }): 
       if (segment.droppedMs !== null) continue;
       const until = segment.sealedMs + keepDays * 86_400_000;
       // In order, so that the ledger has no gap in its middle.
-      if (segment.exportedMs === null || until > clock.now() || segment.issuer !== signer.issuer) break;
+      if (segment.exportedMs === null || until > clock.now() || !signer.trusted.includes(segment.issuer)) break;
       const { signature, dropped_ms: timeMs } = signed<SegmentDrop>(signer, dropOf(segment, clock.now()));
       await registry.segments.markDropped(
         segment.id,

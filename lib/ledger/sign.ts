@@ -53,7 +53,8 @@ export function isSealed(segment: Segment, trusted: readonly string[]): boolean 
 
 /** True when the server itself dropped a segment that is marked as dropped. */
 export function isDropped(segment: Segment, trusted: readonly string[]): boolean {
-  const { issuer, droppedMs, dropSignature } = segment;
-  if (droppedMs === null || dropSignature === null) return false;
-  return isSigned({ ...dropOf(segment, droppedMs), issuer, signature: dropSignature }, trusted);
+  const { droppedMs, dropSignature: signature } = segment;
+  if (droppedMs === null || signature === null) return false;
+  // A month may be sealed with one key, and dropped after that was replaced.
+  return trusted.some((issuer) => isSigned({ ...dropOf(segment, droppedMs), issuer, signature }, trusted));
 }

@@ -42,7 +42,7 @@ export interface StartRefusal extends UnnamedFiles {
 }
 
 /** A registry, and the drawers whose files its rows name. */
-export interface RegistryLocation extends Pick<Config, 'dataFolder'> {
+export interface RegistryLocation extends Pick<Config, 'dataFolder' | 'keysFolder'> {
   driver: RegistryDriver;
   drawers: Drawers;
 }
@@ -62,7 +62,7 @@ export async function findStartRefusal(location: RegistryLocation): Promise<Star
   try {
     const { headPath } = driver;
     const head = headPath === null ? null : headOrNull(headPath);
-    const issuer = issuerOf(location.dataFolder);
+    const issuer = issuerOf(location.keysFolder);
     const foreignHead = head !== null && issuer !== null && !isSigned(head, [issuer]);
     const ledger = (await registry?.chainHead()) ?? CHAIN_START;
     if (head !== null && head.seq > 0) {

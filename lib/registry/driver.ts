@@ -10,6 +10,7 @@ import type { CopyKind } from './copies.ts';
 import type { LedgerView } from './ledger.ts';
 import type { Registry } from './registry.ts';
 import type { ScheduleLimits } from './schedules.ts';
+import type { SecretTerms } from './secrets.ts';
 import type { Segment } from './segments.ts';
 import type { FileRecord, InstanceRow, Thresholds } from './types.ts';
 
@@ -35,6 +36,12 @@ export type RegistryPresence =
   | { kind: 'log_only'; logBytes: number }
   /** `logBytes`: of a log that the next one that opens it reads; 0 when there is none. */
   | { kind: 'there'; logBytes: number };
+
+/** What is sealed, and for whom. */
+export interface SealedRows {
+  secrets: (SecretTerms & { sealed: string })[];
+  webhooks: { id: string; name: string; secret: string }[];
+}
 
 /** One moment of a registry that a server may be using, of this version or an older one. Nothing is changed. */
 export interface RegistryMoment {
@@ -67,6 +74,10 @@ export interface RegistryMoment {
   miscounted(): Promise<string[]>;
   /** Marked paths: a file there is removed, unless a row claims it. */
   marks(): Promise<Set<string>>;
+  /** The stored value of a fact, or null. The reader parses it. */
+  fact(name: string): Promise<unknown>;
+  /** Everything that is encrypted. */
+  sealed(): Promise<SealedRows>;
   close(): Promise<void>;
 }
 

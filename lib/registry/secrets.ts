@@ -29,6 +29,9 @@ export interface SecretRow extends SecretTerms {
   lastUsed: number | null;
 }
 
+/** A secret that is sealed again. */
+export type Resealed = SecretKey & { from: string; sealed: string };
+
 /** Each method that changes something is one durable transaction, its ledger line included. */
 export interface SecretStore {
   /** Inserts or replaces one. Throws `quota_exceeded` when its tenant or sandbox has `most`. */
@@ -46,6 +49,11 @@ export interface SecretStore {
   all(): Promise<SecretRow[]>;
   /** False when there is none. */
   remove(key: SecretKey, ledger: LedgerEntry): Promise<boolean>;
+  /**
+   * Puts other sealed texts in the place of those that were read, which seal the same. Leaves out what was changed
+   * since. Returns how many were replaced.
+   */
+  reseal(changes: readonly Resealed[]): Promise<number>;
   /** Notes when it was used. Not synced: a power cut may lose it. */
   used(key: SecretKey, now: number): Promise<void>;
 }

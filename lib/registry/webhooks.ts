@@ -36,6 +36,9 @@ export interface WebhookRow extends NewWebhook {
   lastSuccessMs: number | null;
 }
 
+/** What is encrypted of a webhook. */
+export type WebhookSecrets = Pick<WebhookRow, 'secret' | 'oldSecret'>;
+
 export type WebhookPatch = Partial<
   WebhookSettings & Pick<WebhookRow, 'secret' | 'oldSecret' | 'oldSecretUntil' | 'enabled' | 'offReason' | 'cursor'>
 >;
@@ -88,6 +91,11 @@ export interface WebhookStore {
   list(): Promise<WebhookRow[]>;
   /** Null when there is none. Enabling clears its failures and lets what is pending be tried at `nowMs`. */
   change(id: string, patch: WebhookPatch, nowMs: number, ledger: LedgerEntry): Promise<WebhookRow | null>;
+  /**
+   * Puts other sealed texts in the place of those of `from`, which seal the same. Leaves out what was changed since.
+   * Returns how many were replaced.
+   */
+  reseal(changes: readonly { from: WebhookSecrets & { id: string }; to: WebhookSecrets }[]): Promise<number>;
   /** Removes it with its deliveries. False when there is none. */
   remove(id: string, ledger: LedgerEntry): Promise<boolean>;
 

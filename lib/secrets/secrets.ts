@@ -71,7 +71,7 @@ export class Secrets {
     actor: string,
     ledger: LedgerEntry,
   ): Promise<{ row: SecretRow; created: boolean }> {
-    const sealed = this.#sealer.seal(value, ownerOf(terms));
+    const sealed = this.#sealer.seal(value, secretOwner(terms));
     return this.#store.put({ ...terms, sealed }, { now: epochSeconds(this.#clock), actor }, MOST_PER_OWNER, ledger);
   }
 
@@ -97,7 +97,7 @@ export class Secrets {
   }
 
   #open(row: SecretRow): string | null {
-    return this.#sealer.open(row.sealed, ownerOf(row));
+    return this.#sealer.open(row.sealed, secretOwner(row));
   }
 
   async #noteUse(row: SecretRow): Promise<void> {
@@ -107,7 +107,7 @@ export class Secrets {
 }
 
 /** What a secret is sealed for: a row that is moved, or whose address is changed in the file, does not open. */
-function ownerOf({ tenant, instance, name, url, header, format }: SecretTerms): string {
+export function secretOwner({ tenant, instance, name, url, header, format }: SecretTerms): string {
   return JSON.stringify([tenant, instance, name, url, header, format]);
 }
 

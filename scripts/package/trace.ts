@@ -36,6 +36,7 @@ const ENTRIES = [
   'lib/cli/main.ts',
   'scripts/backup.ts',
   'scripts/doctor.ts',
+  'scripts/keys.ts',
   'scripts/ledger-verify.ts',
   'scripts/restore.ts',
 ];

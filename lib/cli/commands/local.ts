@@ -98,6 +98,18 @@ const COMMANDS: readonly LocalCommand[] = [
     ],
   },
   {
+    usage: 'server-keys <verb> [name]',
+    script: 'keys',
+    summary: 'list, rotate or accept the key files of the server on this machine',
+    description:
+      'Works on the key files of this machine (WB_DATA, WB_REGISTRY, WB_KEYS): `list`, or `rotate`, `finish` or `accept` with one of auth, secrets, signing and admin. All but `list` need the server stopped. No key is ever shown. Exits with 0 when it is done, with 1 when not, with 3 when a start of the server would be refused. See docs/secrets.md.',
+    options: [],
+    examples: [
+      ['server-keys list', 'says which key is which; the server may run'],
+      ['server-keys rotate secrets', 'makes a new key and accepts the one before'],
+    ],
+  },
+  {
     usage: 'ledger-verify',
     script: 'ledger-verify',
     summary: 'prove the ledger of this machine line by line',

@@ -158,6 +158,7 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
     location: {
       dataFolder: folder,
       driver: fileDriver(join(folder, 'registry.sqlite')),
+      keysFolder: folder,
       drawers: createDiskDrawers(folder),
     },
     readers: null,

@@ -4,12 +4,13 @@ import { settings } from '../../../db/schema.ts';
 import type { FactStore } from '../facts.ts';
 import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
+import type { LedgerTable } from './ledger.ts';
 import type { SyncMethods } from './to-async.ts';
 
 /** Prefix that separates facts from the registry's own settings in the same table. */
-const PREFIX = 'fact.';
+export const FACT_PREFIX = 'fact.';
 
-export function openFacts(database: RegistryDatabase): SyncMethods<FactStore> {
+export function openFacts(database: RegistryDatabase, ledger: LedgerTable): SyncMethods<FactStore> {
   const read = database.statement((queries) =>
     queries
       .select({ value: settings.value })
@@ -26,9 +27,13 @@ export function openFacts(database: RegistryDatabase): SyncMethods<FactStore> {
       .prepare(),
   );
   return {
-    read: (name) => read().get({ key: PREFIX + name })?.value ?? null,
-    write(name, value, now) {
-      database.write(() => keep().run({ key: PREFIX + name, value, updated: now }));
+    read: (name) => read().get({ key: FACT_PREFIX + name })?.value ?? null,
+    write(name, value, now, entry) {
+      const lines = database.write(() => {
+        keep().run({ key: FACT_PREFIX + name, value, updated: now });
+        return entry === undefined ? [] : ledger.append([entry]);
+      });
+      ledger.announce(lines);
     },
   };
 }

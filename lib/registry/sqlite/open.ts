@@ -226,7 +226,7 @@ export function openSqliteRegistry(
       openTenantForgettings(database, ledger, () => lists.textsChanged('removed')),
     ),
     thresholds: toAsync<ThresholdStore>(settings),
-    facts: toAsync<FactStore>(openFacts(database)),
+    facts: toAsync<FactStore>(openFacts(database, ledger)),
     wakeTimes: toAsync<WakeTimeStore>(openWakeTimes(database)),
     cpuUse: toAsync<CpuUseStore>(openCpuUse(database)),
     usage: toAsync<UsageStore>(openUsage(database, cpuDays(database), () => ledger.lastSeq())),

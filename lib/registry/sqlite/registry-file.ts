@@ -12,6 +12,7 @@ import { columnsIn, rowsAfter } from './instance-rows.ts';
 import { ledgerReader } from './ledger-reader.ts';
 import { selectBy } from './raw.ts';
 import { wrongCounts } from './recount.ts';
+import { sealedRows } from './sealed-rows.ts';
 import { type SyncMethods, toAsync } from './to-async.ts';
 
 type Table = typeof instances | typeof snapshots | typeof blueprints;
@@ -112,6 +113,7 @@ export function openRegistryFile(path: string): RegistryMoment {
             : [],
         );
       },
+      ...sealedRows(file),
       close: () => file.close(),
     };
     return { chained: ledger.chained, segments: { list: async () => ledger.segments() }, ...toAsync(methods) };

@@ -41,6 +41,13 @@ export function openSecrets(database: RegistryDatabase, ledger: LedgerTable): Sy
       .prepare();
   });
   const remove = database.statement((queries) => queries.delete(secrets).where(isIt).prepare());
+  const reseal = database.statement((queries) =>
+    queries
+      .update(secrets)
+      .set({ sealed: boundValue('sealed') })
+      .where(and(isIt, eq(secrets.sealed, placeholder('from'))))
+      .prepare(),
+  );
   const used = database.statement((queries) =>
     queries
       .update(secrets)
@@ -90,6 +97,13 @@ export function openSecrets(database: RegistryDatabase, ledger: LedgerTable): Sy
       ledger.announce(lines);
       return removed;
     },
+    reseal: (changes) =>
+      database.write(() =>
+        changes.reduce(
+          (sum, { from, sealed, ...key }) => sum + reseal().run({ ...keyOf(key), from, sealed }).changes,
+          0,
+        ),
+      ),
     used: (key, now) => database.writeWithoutSync(() => void used().run({ ...keyOf(key), now })),
   };
 }

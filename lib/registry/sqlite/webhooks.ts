@@ -82,6 +82,16 @@ export function openWebhooks(database: RegistryDatabase, ledger: LedgerTable): S
         statements.update().run({ ...after });
         return after;
       }),
+    reseal: (changes) =>
+      database.write(
+        () =>
+          changes.filter(({ from: { id, ...from }, to }) => {
+            const row = get(id);
+            if (row === null || row.secret !== from.secret || row.oldSecret !== from.oldSecret) return false;
+            statements.update().run({ ...row, ...to });
+            return true;
+          }).length,
+      ),
     remove: (id, entry) => logged(entry, () => (statements.remove().run({ id }).changes === 1 ? true : null)) ?? false,
 
     plan(steps) {
