@@ -1,11 +1,18 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of the shell.
 /**
  * Patches of just-bash's numbers: integers have 64 bits and go round, as in bash, where the original has 32 bits for
- * some operators and rounds beyond 2^53. bash-patches.ts applies them; `$exact` is exact-integers.ts.
+ * some operators and rounds beyond 2^53. bash-patches.ts applies them; `$exact` is exact-integers.ts, `$arithmetics`
+ * arithmetic-errors.ts.
  */
 import { type BashPatch, INTERPRETER_FILE, PRINTF_FILE } from './bash-patch.ts';
 
 const EXPRESSION_PATCHES: readonly BashPatch[] = [
+  // `1++`, `1?2` and `x=` were numbers, `1$` was read for ever, and what is refused has bash's words.
+  {
+    file: INTERPRETER_FILE,
+    from: 'function re(e,t){let n=md(t)',
+    to: 'function re(e,t){let $problem=$arithmetics.arithmeticProblem(t);if($problem!==null)return{type:"ArithmeticExpression",originalText:t,expression:{type:"ArithSyntaxError",errorToken:$problem.token,message:$problem.message}};let n=md(t)',
+  },
   {
     file: INTERPRETER_FILE,
     from: 'function Yp(e,t,n){switch(n){',
@@ -36,12 +43,12 @@ const EXPRESSION_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'let r=Number.parseInt(t,10);if(!Number.isNaN(r)&&/^-?\\d+$/.test(t.trim()))return r;let s=t.trim();',
-    to: 'if($exact.isPlain(t))return $exact.integer(t);let s=t.trim();',
+    to: 'if($exact.isPlain(t))return $exact.integer(t);let $problem=$arithmetics.arithmeticProblem(t);if($problem!==null)throw new ce($problem.message);let s=t.trim();',
   },
   {
     file: INTERPRETER_FILE,
     from: 'let s=Number.parseInt(r,10);if(!Number.isNaN(s)&&/^-?\\d+$/.test(r.trim()))return s;let i=r.trim();',
-    to: 'if($exact.isPlain(r))return $exact.integer(r);let i=r.trim();',
+    to: 'if($exact.isPlain(r))return $exact.integer(r);let $problem=$arithmetics.arithmeticProblem(r);if($problem!==null)throw new ce($problem.message);let i=r.trim();',
   },
   {
     file: INTERPRETER_FILE,
@@ -78,6 +85,31 @@ const EXPRESSION_PATCHES: readonly BashPatch[] = [
     file: INTERPRETER_FILE,
     from: 'if(t[s]==="."&&/[0-9]/.test(t[s+1]))throw new ce(`${c}.${t[s+1]}...: syntax error: invalid arithmetic operator`);',
     to: 'if(t[s]==="."){let $rest=t.slice(s).trim();return{expr:{type:"ArithSyntaxError",errorToken:$rest,message:`${t.trim()}: syntax error: invalid arithmetic operator (error token is "${$rest}")`},pos:t.length}}',
+  },
+];
+
+/** An expression that bash refuses was 0 where its value is a number's: in `[[ … -eq … ]]`, `declare -i` and `n=…`. */
+const REFUSED_PATCHES: readonly BashPatch[] = [
+  {
+    file: INTERPRETER_FILE,
+    from: 'async function ou(e,t){if(t=t.trim(),t==="")return 0;',
+    to: 'async function ou(e,t){if(t=t.trim(),t==="")return 0;let $problem=$arithmetics.arithmeticProblem(t);if($problem!==null)throw new ce($problem.message);',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 's=await Y(e,r.expression);return String(s)}catch{return"0"}}',
+    to: 's=await Y(e,r.expression);return String(s)}catch($error){if($error instanceof ce)throw $error;return"0"}}',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: 'c=String(await Y(e,d.expression))}}catch{c="0"}',
+    to: 'c=String(await Y(e,d.expression))}}catch($error){if($error instanceof ce)throw $error;c="0"}',
+  },
+  // What is found only when it is computed, as a division by 0, was said without the expression.
+  {
+    file: INTERPRETER_FILE,
+    from: 'l=re(a,o);return String(await Y(e,l.expression,!0))}return String(await Y(e,t.expression.expression,!0))}',
+    to: 'l=re(a,o);return String(await Y(e,l.expression,!0).catch($error=>{throw $arithmetics.withSource($error,o)}))}return String(await Y(e,t.expression.expression,!0).catch($error=>{throw $arithmetics.withSource($error,s)}))}',
   },
 ];
 
@@ -123,6 +155,12 @@ const VARIABLE_PATCHES: readonly BashPatch[] = [
 ];
 
 const PRINTF_PATCHES: readonly BashPatch[] = [
+  // `printf %d 08` was 8.
+  {
+    file: PRINTF_FILE,
+    from: 'if(e.startsWith("0")&&e.length>1&&/^-?0[0-7]+$/.test(e))',
+    to: 'if(/^0[0-7]*[89]/.test(e))return h=!0,parseInt(e,8)||0;if(e.startsWith("0")&&e.length>1&&/^-?0[0-7]+$/.test(e))',
+  },
   {
     file: PRINTF_FILE,
     from: 'let r=parseInt(e,16);return Number.isNaN(r)?(h=!0,0):(n&&(h=!0),r)}',
@@ -168,6 +206,7 @@ const PRINTF_PATCHES: readonly BashPatch[] = [
 
 export const ARITHMETIC_PATCHES: readonly BashPatch[] = [
   ...EXPRESSION_PATCHES,
+  ...REFUSED_PATCHES,
   ...TEST_PATCHES,
   ...VARIABLE_PATCHES,
   ...PRINTF_PATCHES,

@@ -32,7 +32,7 @@ const LINE_PATCHES: readonly BashPatch[] = [
   ),
   change(
     'D(`bash: arithmetic expression: ${n.message}\n`)',
-    'D($lines.placed(this.ctx.state,`bash: ((: ${n.message}\n`,"",!1,t.line))',
+    'D($lines.placed(this.ctx.state,`bash: ((: ${$arithmetics.withSource(n,t.expression.originalText).message}\n`,"",!1,t.line))',
   ),
   change(
     'D(`bash: conditional expression: ${n.message}\n`,r)',

@@ -4,9 +4,12 @@
  * bash-trace-patches.ts), only where there is an error or a trace.
  */
 
+import { POSIX_REASONS } from './posix-error.ts';
+
 /** What it takes of the interpreter's state. */
 interface ShellPlace {
   currentLine: number;
+  cwd?: string;
   currentSource?: string;
   env: ReadonlyMap<string, string>;
   /** How many `$(…)`, `eval` and `.` are around a command. */
@@ -25,11 +28,12 @@ const ALREADY = /^bash: (?!line \d+: )/gm;
  */
 export function placed(
   state: ShellPlace,
-  errors: string,
+  said: string,
   command: string,
   isProgram: boolean,
   line = state.currentLine,
 ): string {
+  const errors = / E[A-Z]{2,}: /.test(said) ? inGnuWords(state, said, command) : said;
   const before = `${state.currentSource ?? state.env.get('0') ?? 'bash'}: line ${line}: `;
   if (BUILTIN_PROGRAMS.has(command))
     return errors.replace(
@@ -39,6 +43,22 @@ export function placed(
   if (isProgram) return errors;
   if (RUNNERS.has(command)) return errors.replace(/^bash: (?=[^\n]*: No such file or directory\n$)/, before);
   return errors.replace(ALREADY, before);
+}
+
+/**
+ * Errors that one of just-bash's programs says as its file system does: `awk: EISDIR: illegal operation on a directory,
+ * '/workspace/d'` becomes `awk: d: Is a directory`. Whatever does not begin with the program's own name stays.
+ */
+function inGnuWords({ cwd = '/' }: ShellPlace, errors: string, command: string): string {
+  return errors.replace(
+    /^([^\s:]+): (.*?)(E[A-Z]{2,}): [^\n']*'(.*)'$/gm,
+    (whole, name, before, code, path: string) => {
+      const reason = POSIX_REASONS[code];
+      if (name !== command || reason === undefined) return whole;
+      const shown = path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
+      return `${name}: ${before === '' ? `${shown}: ` : before}${reason}`;
+    },
+  );
 }
 
 /** What stands in front of a traced command: its first character once more for each level. */

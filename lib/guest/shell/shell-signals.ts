@@ -33,9 +33,17 @@ export function enterShell(shell: TrappingShell): () => void {
   };
 }
 
-/** Takes a signal. False when no shell has an action for it or for its end. */
-export function takeSignal(name: StopSignal, resume: () => void): boolean {
-  const all = [current?.state.traps, ...enclosing];
+/** How many shells are around what runs. */
+export function shellDepth(): number {
+  return enclosing.length;
+}
+
+/**
+ * Takes a signal for the shells that have begun since `depth` was how many there are. False when none of them has an
+ * action for it or for its end.
+ */
+export function takeSignal(name: StopSignal, resume: () => void, depth = 0): boolean {
+  const all = enclosing.length > depth ? [current?.state.traps, ...enclosing.slice(depth + 1)] : [];
   if (!all.some((traps) => traps?.has(name) || traps?.has('EXIT'))) return false;
   pending = { name, resume };
   return true;

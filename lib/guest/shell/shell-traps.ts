@@ -120,7 +120,7 @@ export async function withTraps<Result extends ShellResult>(
     const result = await ended(interpreter, async () => {
       const done = await run();
       // It came during the last command.
-      if (isSignalled()) await actOnSignal(context, interpreter);
+      if (isSignalled()) await withOutputOf(done, interpreter, () => actOnSignal(context, interpreter));
       return done;
     });
     hasExited = result.hasExited && state.exits === true;
@@ -157,6 +157,19 @@ export async function actOnSignal(context: ShellContext, interpreter: Interprete
   sinks.send(pipe?.live ? pipe.output : SINKS.stdout, Buffer.from(shown.stdout, 'latin1'));
   sinks.send((pipe?.live ? pipe.errors : null) ?? SINKS.stderr, bytesOfText(shown.stderr));
   if (shown.exited) throw interpreter.exit(shown.exitCode);
+}
+
+/** An `exit` in what follows a command takes the output of that with it. */
+async function withOutputOf(done: ShellResult, { isExit, bytesOf }: Interpreter, next: () => Promise<void>) {
+  try {
+    await next();
+  } catch (error) {
+    if (isExit(error)) {
+      error.stdout = bytesOf(done) + error.stdout;
+      error.stderr = done.stderr + error.stderr;
+    }
+    throw error;
+  }
 }
 
 interface Ended<Result> {

@@ -22,6 +22,7 @@ import { sqliteCommand } from './commands/sqlite-command.ts';
 import { trCommand } from './commands/tr-command.ts';
 import { GuestFiles } from './guest-files.ts';
 import { KeptShell, type KeptState } from './kept-shells.ts';
+import { withoutSentence } from './outlets.ts';
 import { OutputSinks } from './output-sinks.ts';
 import { withStatementHook, withStreamedOutput } from './script-transform.ts';
 import { takeSignal } from './shell-signals.ts';
@@ -152,10 +153,10 @@ export class Shell {
   }
 
   async #outcome(result: BashExecResult, run: Run): Promise<ShellOutcome> {
+    const stopped = run.hasActedOnEnd || ((run.signal.aborted || run.expired) && result.exitCode === TIMED_OUT_EXIT);
     run.output.add('stdout', Buffer.from(latin1FromBytes(stdoutAsBytes(result)), 'latin1'));
-    run.output.add('stderr', bytesOfText(result.stderr));
-    const stopped = (run.signal.aborted || run.expired) && result.exitCode === TIMED_OUT_EXIT;
-    const exitCode = !stopped || run.expired ? result.exitCode : INTERRUPTED_EXIT;
+    run.output.add('stderr', bytesOfText(stopped ? withoutSentence(result.stderr) : result.stderr));
+    const exitCode = run.hasActedOnEnd ? TIMED_OUT_EXIT : !stopped || run.expired ? result.exitCode : INTERRUPTED_EXIT;
     return { exitCode, cwd: await this.#lastDirectory(result), timedOut: stopped && run.expired };
   }
 

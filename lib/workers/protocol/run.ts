@@ -9,7 +9,7 @@ import type { OutputChunk } from './instance.ts';
 import { monotonicMs } from './monotonic.ts';
 import { Output } from './output.ts';
 import { NO_JOBS, type ShellJobAnswer, type ShellJobRequest } from './shell-jobs.ts';
-import { ACTION_MS, type StopSignal } from './stop-signals.ts';
+import { ACTION_MS, CALL_STOP_MS, type StopSignal } from './stop-signals.ts';
 
 /** Maximum delay of a long command's output, so that the server has it when the process must be killed. */
 const MAX_OUTPUT_DELAY_MS = 200;
@@ -24,6 +24,8 @@ const LOOK_EVERY_MS = 250;
 const COMMIT_SHARE = 0.1;
 /** Of a command whose time is over, as of `timeout`. */
 export const TIMED_OUT_EXIT = 124;
+/** How long a script has for its action at the end of its time: its process is ended soon after, whatever it does. */
+const LAST_ACTION_MS = 0.6 * CALL_STOP_MS;
 const NO_NETWORK_HERE = 'components reach no network';
 
 export class Run {
@@ -61,6 +63,8 @@ export class Run {
   #restUntil = 0;
   #sentAt: number;
   #expired = false;
+  /** When a script that acts on the end of its time is ended, in milliseconds of `monotonicMs`. */
+  #lastEnd = Number.POSITIVE_INFINITY;
   #failed: unknown = null;
 
   /** Starts the clock. `send` sends output. */
@@ -87,7 +91,7 @@ export class Run {
     this.#streaming = options.streaming;
     this.#sentAt = monotonicMs();
     this.deadline = this.#sentAt + options.timeoutMs;
-    this.#timer = setTimeout(() => this.#expire(), options.timeoutMs);
+    this.#timer = setTimeout(() => this.#expireInTurn(), options.timeoutMs);
     this.#flushTimer = options.streaming ? setInterval(() => this.#flush(), MAX_OUTPUT_DELAY_MS) : null;
     this.#commitTimer = options.commitsMeanwhile ? this.#commitMeanwhile() : null;
   }
@@ -120,14 +124,30 @@ export class Run {
 
   /** Sends the script a signal. False: it has no action for it, and is as it was. */
   interrupt(name: StopSignal): boolean {
+    if (!this.#signalled(name)) return false;
+    this.#actionTimer ??= setTimeout(() => this.stop(), ACTION_MS);
+    return true;
+  }
+
+  #signalled(name: StopSignal): boolean {
+    if (!this.interruptPart((resume) => this.onSignal?.(name, resume) === true)) return false;
+    if (this.#commitTimer !== null) this.#commit(true);
+    return true;
+  }
+
+  /** Ends what waits, when `take` finds a shell that acts on a signal. `take` is told what lets it wait again. */
+  interruptPart(take: (resume: () => void) => boolean): boolean {
     const resume = () => {
       this.#interruption = new AbortController();
     };
-    if (this.onSignal?.(name, resume) !== true) return false;
-    if (this.#commitTimer !== null) this.#commit(true);
-    this.#actionTimer ??= setTimeout(() => this.stop(), ACTION_MS);
+    if (!take(resume)) return false;
     this.#interruption.abort();
     return true;
+  }
+
+  /** Whether its time is over and its script acted on that. */
+  get hasActedOnEnd(): boolean {
+    return this.#lastEnd !== Number.POSITIVE_INFINITY;
   }
 
   /** Aborts when the script is sent a signal: what waits ends, and the script goes on with its action. */
@@ -175,7 +195,7 @@ export class Run {
   /** Whether a command has to end: the call is over, or the part of it that has this signal. */
   isOver(signal?: AbortSignal): boolean {
     this.checkLimits();
-    return this.signal.aborted || signal?.aborted === true;
+    return this.signal.aborted || signal?.aborted === true || this.interrupted.aborted;
   }
 
   /** When the first part of the call has had its time, in milliseconds of `monotonicMs`. */
@@ -270,8 +290,16 @@ export class Run {
     this.#send(chunks);
   }
 
+  /** A script may have no timers, and this one is made between its commands. */
+  #expireInTurn(): void {
+    this.#expire();
+    if (this.hasActedOnEnd) this.#actionTimer ??= setTimeout(() => this.stop(), LAST_ACTION_MS);
+  }
+
   #expire(): void {
+    const isFirst = !this.#expired;
     this.#expired = true;
-    this.stop();
+    if (isFirst && this.#signalled('TERM')) this.#lastEnd = monotonicMs() + LAST_ACTION_MS;
+    else if (!this.hasActedOnEnd || monotonicMs() > this.#lastEnd) this.stop();
   }
 }

@@ -16,6 +16,7 @@ import type { OutputSinks } from '../output-sinks.ts';
 import { reasonFor } from '../posix-error.ts';
 import { CommandFiles, type CommandSystem } from './command-files.ts';
 import { type GivenOption, OptionError, type OptionNames, parseOptions } from './options.ts';
+import { TimeLimit, type TimeLimitOptions } from './time-limit.ts';
 
 /** How long a command runs before pending requests are served, in milliseconds. */
 const TURN_MS = 20;
@@ -270,26 +271,25 @@ export class CommandCall {
     return result.exitCode;
   }
 
-  /** Runs another command for at most this long, in milliseconds. */
-  async runFor(command: readonly string[], ms: number): Promise<{ timedOut: boolean; exitCode: number }> {
-    const stop = new AbortController();
-    const release = this.#run.limit(ms, () => stop.abort());
+  /** Runs another command for at most this long, in milliseconds. `endedItself`: after it had acted on a signal. */
+  async runFor(command: readonly string[], ms: number, how: TimeLimitOptions) {
+    const limit = new TimeLimit(this.#run, ms, how);
     try {
       this.requireTime();
-      const signal = AbortSignal.any([...this.#ends(), stop.signal]);
-      const result = await this.execute(command, { inheritsStdin: true, signal });
+      const signal = AbortSignal.any([...this.#ends(), limit.signal]);
+      const { stderr, ...result } = await this.execute(command, { inheritsStdin: true, signal });
       // A command that never waits lets no timer fire.
       this.#run.checkLimits();
-      this.#parts.push(bytesOfResult(result));
+      this.#parts.push(bytesOfResult({ stderr, ...result }));
       // The interpreter's own sentence on what it broke off; a program that is ended says nothing.
-      this.#stderr += stop.signal.aborted ? withoutSentence(result.stderr) : result.stderr;
-      return { timedOut: stop.signal.aborted, exitCode: result.exitCode };
+      this.#stderr += limit.signal.aborted ? withoutSentence(stderr) : stderr;
+      return { timedOut: limit.isOver, endedItself: !limit.signal.aborted, exitCode: result.exitCode };
     } catch (error) {
       this.requireTime();
-      if (stop.signal.aborted) return { timedOut: true, exitCode: TIMED_OUT_EXIT };
+      if (limit.signal.aborted) return { timedOut: true, endedItself: false, exitCode: TIMED_OUT_EXIT };
       throw error;
     } finally {
-      release();
+      limit.release();
     }
   }
 

@@ -1,6 +1,7 @@
 /** `sleep` and `timeout`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { TIMED_OUT_EXIT } from '../../../workers/protocol/run.ts';
+import { ACTION_MS, isStopSignal } from '../../../workers/protocol/stop-signals.ts';
 import { type CommandCall, marked, type OwnCommand } from './own-command.ts';
 
 const SECONDS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
@@ -84,12 +85,16 @@ export const timeout: OwnCommand = {
     if (typeof killAfter === 'string' && durationMs(killAfter) === null)
       call.usage(`invalid time interval ${marked(killAfter)}`);
     if (call.requireProgram(command[0] ?? '', 'failed to run command')) return call.exitCode;
-    const ended = await call.runFor(command, time === 0 ? LONGEST_MS : time);
+    const name = SIGNALS[(number ?? 0) - 1] ?? '0';
+    const ended = await call.runFor(command, time === 0 ? LONGEST_MS : time, {
+      signal: isStopSignal(name) ? name : null,
+      actionMs: Math.min(typeof killAfter === 'string' ? (durationMs(killAfter) ?? ACTION_MS) : ACTION_MS, ACTION_MS),
+    });
     if (!ended.timedOut) return ended.exitCode;
     if (has('v')) {
-      const name = SIGNALS[(number ?? 0) - 1] ?? '0';
       call.warn(`timeout: sending signal ${name} to command ${marked(command[0] ?? '')}\n`);
     }
+    if (has('preserve') && ended.endedItself) return ended.exitCode;
     return number === KILL || has('preserve') ? SIGNALLED_EXIT + (number ?? 0) : TIMED_OUT_EXIT;
   },
 };
