@@ -12,7 +12,11 @@ const at = stage();
 const BURN = 'while true; do :; done';
 const changed = entry({ type: 'tenant.changed', tenant: 'acme' });
 
-const burn = (id: string, timeoutMs: number) => at.dock.sessions.exec(id, { command: BURN, timeoutMs }, REQUEST);
+/** Awake before: a call waits for its wake no longer than it may take. */
+async function burn(id: string, timeoutMs: number) {
+  await at.dock.sessions.resume(id, REQUEST);
+  return at.dock.sessions.exec(id, { command: BURN, timeoutMs }, REQUEST);
+}
 const used = (tenant: string) => at.dock.registry.cpuUse.of(tenant, utcDay(at.dock.clock));
 
 /** Burns until so much has been counted: on a busy machine a loop gets little of the processors. */

@@ -15,6 +15,9 @@ function untilTold(id: string) {
   return at.dock.run(id, 'echo begun > begun; until [ -f go ]; do sleep 0.05; done; echo ended > ended; cat ended');
 }
 
+/** Runs a command, and waits no longer than a second for its wake. */
+const runSoon = (id: string, command: string) => at.dock.sessions.exec(id, { command, timeoutMs: 1000 }, REQUEST);
+
 /** Runs a command as soon as there is room: a process that has just begun takes more memory for some seconds. */
 const served = (id: string, command: string): Promise<string> =>
   at.dock.run(id, command).catch((error) => {
@@ -45,7 +48,7 @@ test('to make room for one more, the least recently used sandbox is suspended, a
 });
 
 test('a sandbox that is busy, kept hot, held or has a terminal open is never suspended; one more is refused then, and nothing is lost', async () => {
-  await at.restart({ environment: { ...THREE.environment, WB_WAKE_WAIT_MS: '1000' } });
+  await at.restart({ environment: { ...THREE.environment, WB_WAKE_WAIT_MS: '240000' } });
   await at.dock.create('busy');
   await at.dock.create('kept', { keepHot: true });
   await at.dock.create('open');
@@ -61,7 +64,7 @@ test('a sandbox that is busy, kept hot, held or has a terminal open is never sus
   for (const id of ['kept', 'open']) await served(id, 'echo left > /tmp/left');
   await at.dock.sessions.attach('open', 'terminal-1');
   await begun('busy');
-  const refused = at.dock.run('more', 'echo served');
+  const refused = runSoon('more', 'echo served');
   await expect(refused).rejects.toMatchObject({ code: 'capacity', retryAfterSeconds: 5 });
   await expect(refused).rejects.toThrow(/use \d+ MiB of the 63 MiB .*\(WB_MEMORY\)/);
   expect(await statesOf('busy', 'kept', 'open', 'more')).toEqual(['active', 'active', 'active', 'created']);
@@ -76,7 +79,7 @@ test('a sandbox that is busy, kept hot, held or has a terminal open is never sus
   expect(await statesOf('busy', 'kept', 'open', 'more')).toEqual(['suspended', 'active', 'active', 'active']);
   for (const id of ['kept', 'open']) expect(await at.dock.run(id, 'cat /tmp/left')).toBe('left\n');
   // Held until later: the others cannot be suspended either.
-  await expect(at.dock.run('busy', 'cat ended')).rejects.toMatchObject({ code: 'capacity' });
+  await expect(runSoon('busy', 'cat ended')).rejects.toMatchObject({ code: 'capacity' });
   at.dock.sessions.detach('open', 'terminal-1');
   expect(await served('busy', 'cat ended')).toBe('ended\n');
   expect(await statesOf('busy', 'kept', 'open', 'more')).toEqual(['active', 'active', 'suspended', 'active']);
