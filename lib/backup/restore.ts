@@ -227,6 +227,7 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
   const draft = await driver.draft(copy, { clock, thresholds: config });
   const { registry } = draft;
   try {
+    await registry.hosts.endTerms(clock.now());
     await settleRows(registry, options, laid);
     await keepLastBackup(registry.facts, lastBackupOf(manifest, from, unreadableIn(manifest).length), clock);
     const lines = [

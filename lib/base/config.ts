@@ -1,4 +1,5 @@
 /** Every setting, read from the environment and checked at start. */
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import {
@@ -48,6 +49,9 @@ const registryUrl = z.string().transform((given, context) => {
     return z.NEVER;
   }
 });
+/** The name of this server among those of one registry. */
+const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/;
+const HOST_NAME_RULE = 'must be 1 to 100 letters, digits, dots and dashes, starting with a letter or digit';
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
 /**
@@ -66,6 +70,7 @@ const environmentSchema = z.object({
   PORT: integer(0, 65_535, 3000),
   HOST: text.default('127.0.0.1'),
   WB_PUBLIC_URL: httpUrl.optional(),
+  WB_HOST_NAME: z.string().regex(HOST_NAME, HOST_NAME_RULE).optional(),
   WB_DATA: text.default('./data'),
   WB_REGISTRY: registryUrl.optional(),
   WB_CACHE: text.optional(),
@@ -128,6 +133,8 @@ export interface Config {
   host: string;
   /** The origin that people use, without a trailing slash; null: `http://HOST:PORT`. */
   publicUrl: string | null;
+  /** The name of this server among those of one registry. */
+  hostName: string;
   /** Absolute path of the data folder. */
   dataFolder: string;
   /** Where the registry is. */
@@ -241,6 +248,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   return {
     port: env.PORT,
     host: env.HOST,
+    hostName: env.WB_HOST_NAME ?? machineName(),
     publicUrl: env.WB_PUBLIC_URL ? env.WB_PUBLIC_URL.replace(/\/+$/, '') : null,
     dataFolder,
     registry: env.WB_REGISTRY ?? { driver: 'sqlite', path: join(dataFolder, 'registry.sqlite') },
@@ -297,6 +305,14 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     adminKey: env.WB_ADMIN_KEY ?? null,
     logLevel: env.WB_LOG,
   };
+}
+
+/** The name of the machine, without what a host's name may not have. */
+function machineName(): string {
+  const name = hostname()
+    .replaceAll(/[^A-Za-z0-9.-]/g, '-')
+    .slice(0, 100);
+  return HOST_NAME.test(name) ? name : 'host';
 }
 
 /** The Levenshtein distance of two names. */

@@ -41,6 +41,8 @@ import { warmCount } from '../operations/warm-count.ts';
 import { createOutgoingGuard } from '../outgoing/guard.ts';
 import { registryDriver } from '../registry/drivers.ts';
 import type { Registry } from '../registry/registry.ts';
+import { registryOfHost } from '../registry/registry-of-host.ts';
+import type { HostIdentity } from '../registry/types.ts';
 import { Runs } from '../runs/runs.ts';
 import { createSessions } from '../sandboxes/factory.ts';
 import { SignInPrefetch } from '../sandboxes/files/sign-in-prefetch.ts';
@@ -89,7 +91,10 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const sourceParser = new SourceParser();
   const opened = await openRegistry(driver, config);
   const workbookStore = withCurrentPlans(opened.workbooks, { sources: sourceParser, log });
-  const registry: Registry = { ...opened, workbooks: workbookStore };
+  // The registry is locked: no other host uses it.
+  const term = await opened.hosts.begin(config.hostName, clock.now(), { alone: true });
+  const host: HostIdentity = { name: config.hostName, term, isAlone: true };
+  const registry: Registry = registryOfHost({ ...opened, workbooks: workbookStore }, host);
   const upgraded = await registry.storage.upgrade();
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
@@ -120,6 +125,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     clock,
     log,
     registry,
+    host,
     pool,
     readers,
     drawers,

@@ -14,6 +14,7 @@ import type {
   LedgerEntry,
   NewInstance,
   RowCount,
+  RowOwner,
   RowPage,
   Thresholds,
 } from './types.ts';
@@ -50,6 +51,10 @@ export interface Transition {
   policy?: string;
   /** Appended in the same transaction. */
   ledger: LedgerEntry[];
+  /** Who writes it; its token must be the row's. Without one: a tool, which no row with a token is left to. */
+  owner?: RowOwner;
+  /** A random id, stored with the row: whether this write happened can be asked after its answer was lost. */
+  writeId?: string | null;
 }
 
 export const LIST_SORTS = ['updated', 'created', 'name', 'bytes'] as const;
@@ -139,22 +144,34 @@ export interface InstanceStore {
    * Writes the intent of an operation before its first effect: compare-and-set on (state, generation) of a row without
    * another intent. False when the row has changed or has an intent. Throws `quota_exceeded` when the operation leads
    * to `active` and the tenant has no active or waking instance left. Survives a kill of the process at once; survives
-   * power loss with the next committed transaction, or at once when it is `durable`.
+   * power loss with the next committed transaction, or at once when it is `durable`. The row is `owner`'s from then on;
+   * false also for a row that another acquisition has, or another host's.
    */
-  begin(id: InstanceId, intent: Intent, options?: { durable?: boolean }): Promise<boolean>;
+  begin(
+    id: InstanceId,
+    intent: Intent,
+    options?: { durable?: boolean; owner?: RowOwner; writeId?: string | null },
+  ): Promise<boolean>;
   /**
    * Clears the intent, keeps the state and appends the lines: the operation did not happen. `file`: the new facts of a
-   * file that was moved and put back; the generation then grows by one.
+   * file that was moved and put back; the generation then grows by one. Returns the new row. Throws `conflict` when the
+   * row has another token than `owner`.
    */
   abandon(
     id: InstanceId,
-    patch: { fault?: { fault: Fault; reason: string } | null; failures?: number; file?: FileRecord | null },
+    patch: {
+      fault?: { fault: Fault; reason: string } | null;
+      failures?: number;
+      file?: FileRecord | null;
+      writeId?: string;
+    },
     ledger: LedgerEntry[],
-  ): Promise<void>;
+    owner?: RowOwner,
+  ): Promise<InstanceRow>;
   /**
-   * The only writer of `state`: compare-and-set on (state, generation), generation + 1 for every hop, intent cleared,
-   * failures reset to 0, ledger lines appended, all in one durable transaction. The hops must be in the state map, or
-   * lead back to the same state (a refiling). Returns the new row. Throws `conflict` when the row has changed,
+   * The only writer of `state`: compare-and-set on (state, generation, token), generation + 1 for every hop, intent
+   * cleared, failures reset to 0, ledger lines appended, all in one durable transaction. The hops must be in the state
+   * map, or lead back to the same state (a refiling). Returns the new row. Throws `conflict` when the row has changed,
    * `invalid_transition` for a hop that is not in the map, and `quota_exceeded` when its tenant may have no further
    * active instance.
    */
@@ -175,9 +192,10 @@ export interface InstanceStore {
   touch(touches: { id: InstanceId; updated: number; bytes?: number | null }[]): Promise<void>;
   /**
    * Sets `updated` back to `now` in at most `limit` rows that are not deleted, where it is more than `slack` seconds
-   * later, and their due time with it. Returns the number of rows. Happens only when the clock was set back.
+   * later, and their due time with it. Returns the number of rows. Happens only when the clock was set back. `host`:
+   * only rows of that one or of nobody.
    */
-  clampUpdated(now: number, slack: number, limit: number): Promise<number>;
+  clampUpdated(now: number, slack: number, limit: number, host?: string): Promise<number>;
 
   list(request: ListRequest): Promise<RowPage<InstanceRow>>;
   /** Number of matching rows, exact up to `cap`; above it `cap + 1`. Uses maintained counts where possible. */
@@ -200,8 +218,9 @@ export interface InstanceStore {
   /**
    * Rows that may move by themselves at `now` (down the ladder, or to the end of an ephemeral sandbox), soonest first,
    * at most `limit`. The cost depends on the due rows only: kept hot, held, blocked and pending rows are not read.
+   * `host`: only rows of that one or of nobody.
    */
-  due(now: number, limit: number): Promise<DueRow[]>;
+  due(now: number, limit: number, host?: string): Promise<DueRow[]>;
   /** Rows that fall due up to `until` (epoch seconds), soonest first, for the overview. */
   dueUntil(until: number, limit: number, tenants?: readonly string[]): Promise<DueRow[]>;
   /**
@@ -213,8 +232,11 @@ export interface InstanceStore {
     spans: { from: number; seconds: number; slots: number; most: number },
     tenants?: readonly string[],
   ): Promise<Record<DueTarget, number>[]>;
-  /** Rows with an intent, and rows in state `active`: what a start has to check. */
-  unsettled(): Promise<InstanceRow[]>;
+  /**
+   * Rows with an intent, and rows in state `active`: what a start has to check. `host`: only rows of that one or of
+   * nobody.
+   */
+  unsettled(host?: string): Promise<InstanceRow[]>;
   /** Every row that has a file, in id order after `after`, for the scrubber and orphan search. */
   withFile(after: string, limit: number): Promise<InstanceRow[]>;
 

@@ -41,6 +41,13 @@ export function stateChanged(row: InstanceRow, hop: Transition): WinterdockError
   );
 }
 
+/** Another acquisition has the row than the one that writes. */
+export function ownerChanged({ id, ownerHost }: Pick<InstanceRow, 'id' | 'ownerHost'>): WinterdockError {
+  return new WinterdockError('conflict', `The sandbox "${id}" is no longer held by who writes it: by ${ownerHost}.`, {
+    hint: 'Look at it again, then decide.',
+  });
+}
+
 /** The state map has no such hop, or no hops that lead a sandbox of this kind there. */
 export function invalidTransition(
   { id, from, to }: { id: string; from: State; to: State },

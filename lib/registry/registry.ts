@@ -9,6 +9,7 @@ import type { CopyStore } from './copies.ts';
 import type { CpuUseStore } from './cpu-use.ts';
 import type { EnvironmentStore } from './environments.ts';
 import type { FactStore } from './facts.ts';
+import type { HostStore } from './hosts.ts';
 import type { InstanceStore } from './instances.ts';
 import type { InvitationStore } from './invitations.ts';
 import type { JobStore } from './jobs.ts';
@@ -77,6 +78,8 @@ export interface Registry {
   readonly usage: UsageStore;
   /** Workbooks: sources with their versions and plans. */
   readonly workbooks: WorkbookStore;
+  /** The servers that use it, and their terms. */
+  readonly hosts: HostStore;
   readonly maintenance: MaintenanceStore;
   /** How it is stored. */
   readonly storage: RegistryStorage;

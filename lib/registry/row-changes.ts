@@ -1,12 +1,13 @@
 /** How a change derives the next row from the current one, alike in every driver. Pure. */
-import type { InstancePatch, Transition } from './instances.ts';
-import type { InstanceRow, NewInstance } from './types.ts';
+import type { InstancePatch, InstanceStore, Transition } from './instances.ts';
+import { ownershipAfter, UNOWNED } from './owner.ts';
+import type { InstanceRow, NewInstance, RowOwner } from './types.ts';
 
 type Raised = NonNullable<Transition['fault']>;
 
 /** The row of a new instance; `now` in epoch seconds. */
-export function newRow(instance: NewInstance, now: number): InstanceRow {
-  return {
+export function newRow({ host, ...instance }: NewInstance, now: number): InstanceRow {
+  const row: InstanceRow = {
     ...instance,
     name: instance.name?.toWellFormed() ?? null,
     labels: wellFormed(instance.labels),
@@ -23,6 +24,11 @@ export function newRow(instance: NewInstance, now: number): InstanceRow {
     bytes: instance.bytes ?? null,
     file: instance.file ?? null,
     failures: 0,
+    ...UNOWNED,
+  };
+  return {
+    ...row,
+    ...ownershipAfter(row, host === undefined ? null : { host: host.name, term: host.term, token: null }),
   };
 }
 
@@ -33,6 +39,46 @@ export function faultOf(
 ): Pick<InstanceRow, 'fault' | 'faultReason'> {
   if (fault === undefined) return { fault: before.fault, faultReason: before.faultReason };
   return { fault: fault?.fault ?? null, faultReason: fault?.reason ?? null };
+}
+
+/** The row after a transition that makes `hops` of them. */
+export function movedRow(before: InstanceRow, hop: Transition, hops: number): InstanceRow {
+  const moves = hop.from !== hop.to;
+  const after: InstanceRow = {
+    ...before,
+    ...faultOf(hop.fault, before),
+    state: hop.to,
+    generation: before.generation + hops,
+    vfsPath: hop.vfsPath,
+    file: hop.file,
+    bytes: hop.bytes === undefined ? before.bytes : hop.bytes,
+    policy: hop.policy ?? before.policy,
+    updated: moves ? hop.now : before.updated,
+    stateSince: moves ? hop.now : before.stateSince,
+    pending: null,
+    failures: 0,
+    writeId: hop.writeId ?? null,
+  };
+  return { ...after, ...ownershipAfter(after, hop.owner ?? null) };
+}
+
+/** The row after an operation that did not happen. */
+export function abandonedRow(
+  before: InstanceRow,
+  patch: Parameters<InstanceStore['abandon']>[1],
+  owner: RowOwner | null,
+): InstanceRow {
+  // The file is another one than before, so results about the old one do not apply to it.
+  const refiled = patch.file === undefined ? {} : { file: patch.file, generation: before.generation + 1 };
+  const after: InstanceRow = {
+    ...before,
+    ...faultOf(patch.fault, before),
+    ...refiled,
+    failures: patch.failures ?? before.failures,
+    pending: null,
+    writeId: patch.writeId ?? null,
+  };
+  return { ...after, ...ownershipAfter(after, owner) };
 }
 
 /** Text that SQLite returns unchanged: lone surrogates are replaced. */

@@ -97,6 +97,30 @@ export interface InstanceRow {
   /** Consecutive failures of filing; the third raises `unknown`. */
   failures: number;
   labels: Record<string, string>;
+  /** The host that has it awake, carries out an operation on it, or has its newest bytes; null: anybody's. */
+  ownerHost: string | null;
+  ownerTerm: number | null;
+  /** Of one acquisition; null at rest. */
+  ownerToken: string | null;
+  /** Of the last intent or transition that was written with an id. */
+  writeId: string | null;
+}
+
+/** A server of this registry. */
+export interface HostIdentity {
+  readonly name: string;
+  /** Grows with each new name and each restored registry. Not the ledger's epoch. */
+  readonly term: number;
+  /** Whether no other host uses the registry meanwhile: it is locked. */
+  readonly isAlone: boolean;
+}
+
+/** Who writes a row. */
+export interface RowOwner {
+  host: string;
+  term: number;
+  /** Of its acquisition; null: it has none, because the sandbox rests. */
+  token: string | null;
 }
 
 /** A row to insert. `file` and `bytes` describe a file that is already at `vfsPath`. */
@@ -119,6 +143,8 @@ export interface NewInstance {
   lineageParent: InstanceId | null;
   file?: FileRecord | null;
   bytes?: number | null;
+  /** Whose disk has the file, where that is one host's alone. */
+  host?: HostIdentity;
 }
 
 /** What applies to a sandbox as it idles: the ladder’s thresholds, and when its process is paused. */

@@ -21,7 +21,7 @@ import type {
 } from '../workers/protocol/instance.ts';
 import { type Capability, profileOf } from '../workers/protocol/policies.ts';
 import type { ShellJobHost } from '../workers/protocol/shell-jobs.ts';
-import { absolutePath, type Engine, ledgerEntry, livePath, now, requireInstance } from './engine.ts';
+import { absolutePath, type Engine, ledgerEntry, livePath, now, requireOwnInstance } from './engine.ts';
 import { refuseFaulted } from './moves/transition-check.ts';
 import { archivedForCalls, type WakeOptions, wake } from './moves/wake.ts';
 import type { SandboxRuntime } from './runtimes.ts';
@@ -133,7 +133,7 @@ function markUsed(engine: Engine, runtime: SandboxRuntime): void {
 
 /** A call that ran out of time may have ended the process: the row is settled before the answer. */
 export async function afterTimeout(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<void> {
-  const row = await requireInstance(engine, runtime.id);
+  const row = await requireOwnInstance(engine, runtime.id);
   await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'exec.timed_out')]);
   await runtime.settling;
 }
@@ -154,7 +154,7 @@ export function patienceOf(
 export async function requireCpuTime(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<void> {
   // No lookup before a call unless some tenant is refused.
   if (!engine.cpuBudget.mayRefuse) return;
-  const row = await requireInstance(engine, runtime.id);
+  const row = await requireOwnInstance(engine, runtime.id);
   try {
     await engine.cpuBudget.require(row.tenant);
   } catch (error) {
@@ -174,7 +174,7 @@ export async function requireCallable(
   capability: Capability,
   audit: AuditContext,
 ): Promise<InstanceRow> {
-  const row = await requireInstance(engine, runtime.id);
+  const row = await requireOwnInstance(engine, runtime.id);
   if (row.state === 'archived') throw archivedForCalls(row.id);
   refuseFaulted(row);
   requireCapability(profileOf(row.policy), capability, row);

@@ -10,7 +10,7 @@ import type { PlanComponent, PlanWorld, WorkbookPlan } from '../workbooks/types.
 import { stepsOfWorld, type WorkflowSteps } from '../workbooks/workflow-steps.ts';
 import type { ComponentSpec, ComponentStep, ComponentsRequest } from '../workers/protocol/component-call.ts';
 import type { InstanceProcess } from '../workers/protocol/instance.ts';
-import { type Engine, requireInstance } from './engine.ts';
+import { type Engine, requireOwnInstance } from './engine.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { WorkbookCall } from './workbook-call.ts';
 
@@ -27,12 +27,12 @@ interface PinnedPlan extends DockedPlan {
 }
 
 export class ComponentRequests {
-  readonly #engine: Pick<Engine, 'registry'>;
+  readonly #engine: Pick<Engine, 'registry' | 'host'>;
   readonly #plans: DockedPlans;
   readonly #pinned = new WeakMap<InstanceProcess, PinnedPlan>();
   readonly #specs = new WeakMap<PlanComponent, ComponentSpec>();
 
-  constructor(engine: Pick<Engine, 'registry'>) {
+  constructor(engine: Pick<Engine, 'registry' | 'host'>) {
     this.#engine = engine;
     this.#plans = new DockedPlans(engine.registry.workbooks);
   }
@@ -63,7 +63,7 @@ export class ComponentRequests {
   async #planFor({ id, process }: SandboxRuntime): Promise<PinnedPlan> {
     const pinned = process === null ? undefined : this.#pinned.get(process);
     if (pinned !== undefined) return pinned;
-    const row = await requireInstance(this.#engine, id);
+    const row = await requireOwnInstance(this.#engine, id);
     return { ...(await this.#plans.requiredPlan(row)), id: row.workbook ?? '' };
   }
 

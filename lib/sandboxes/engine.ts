@@ -9,7 +9,7 @@ import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
+import type { HostIdentity, InstanceRow, LedgerEntry } from '../registry/types.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { Readers } from '../vfs/types.ts';
 import type { CpuGroups } from '../workers/cpu-groups.ts';
@@ -71,6 +71,8 @@ export interface CpuBudget {
 }
 
 export interface Engine {
+  /** This server, as the owner of sandboxes. */
+  readonly host: HostIdentity;
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
@@ -173,6 +175,23 @@ export async function requireInstance(engine: Pick<Engine, 'registry'>, id: Inst
     throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`, { hint: 'Its id is never used again.' });
   }
   return row;
+}
+
+/** Whether a row is this host's, or nobody's: that of another host has its process, or its newest bytes, there. */
+export function isOwn(engine: Pick<Engine, 'host'>, { ownerHost }: Pick<InstanceRow, 'ownerHost'>): boolean {
+  return ownerHost === null || ownerHost === engine.host.name;
+}
+
+/** `requireInstance` of a sandbox that this host may move, call and read. Throws `conflict` for one of another host. */
+export async function requireOwnInstance(
+  engine: Pick<Engine, 'registry' | 'host'>,
+  id: InstanceId,
+): Promise<InstanceRow> {
+  const row = await requireInstance(engine, id);
+  if (isOwn(engine, row)) return row;
+  throw new WinterdockError('conflict', `The sandbox "${id}" is on the host "${row.ownerHost}".`, {
+    hint: 'Ask that host, or wait until it has let the sandbox go.',
+  });
 }
 
 /**

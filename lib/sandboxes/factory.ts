@@ -8,7 +8,7 @@ import { messageOf, WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { InstanceRow } from '../registry/types.ts';
+import type { HostIdentity, InstanceRow } from '../registry/types.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { endRemovals } from '../storage/landing.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
@@ -25,7 +25,7 @@ import { correctFutureActivity } from './clock-jumps.ts';
 import { callWorkbook } from './component-calls.ts';
 import { ComponentRecords } from './component-records.ts';
 import { ComponentRequests } from './component-requests.ts';
-import { type Engine, livePath, now, requireInstance } from './engine.ts';
+import { type Engine, livePath, now, requireOwnInstance } from './engine.ts';
 import { CopyQueue } from './files/copy-queue.ts';
 import { PREFETCH_SECONDS, type PrefetchDeadlines, prefetch } from './files/prefetch.ts';
 import { copyRaw } from './files/raw-copy.ts';
@@ -55,7 +55,9 @@ export interface SessionsOptions {
   config: Config;
   clock: Clock;
   log: Logger;
+  /** As this host uses it: lib/registry/registry-of-host.ts. */
   registry: Registry;
+  host: HostIdentity;
   pool: InstancePool;
   readers: Readers;
   drawers: Drawers;
@@ -175,7 +177,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       runtimes.use(id, async (runtime) => {
         if (runtime.verbs.isLocked()) throw operationUnderWay(id);
         return runtime.verbs.runExclusive(async () => {
-          const row = await requireInstance(engine, id);
+          const row = await requireOwnInstance(engine, id);
           if (row.pending === null) return row;
           await settleInterrupted(engine, runtime, row, audit);
           return (await registry.instances.get(id)) ?? row;
@@ -196,7 +198,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     restore: (id, snapshot, audit) => locked(id, (runtime) => restore(engine, prefetched, runtime, snapshot, audit)),
     copyRaw: (id, folder) => runtimes.use(id, (runtime) => copyRaw(engine, runtime, folder)),
     async attach(id, attachment) {
-      const { state } = await requireInstance(engine, id);
+      const { state } = await requireOwnInstance(engine, id);
       if (state === 'archived') {
         throw new WinterdockError('archived', `The sandbox "${id}" is archived; a terminal does not revive it.`, {
           hint: 'Revive it first.',

@@ -1,22 +1,30 @@
 /** Rows that the engine looks up for its own work: due, unsettled, with a file; and the tenant of an id. */
-import { and, asc, eq, gt, isNotNull, isNull, lte, max, ne, placeholder } from '../../../db/drizzle.ts';
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, max, ne, or, placeholder } from '../../../db/drizzle.ts';
 import { instances, settings } from '../../../db/schema.ts';
 import type { InstanceId } from '../../base/ids.ts';
+import { STATES } from '../../lifecycle/states.ts';
 import type { InstanceRow } from '../types.ts';
 import { boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
 import { INSTANCE_COLUMNS } from './instance-rows.ts';
 import { selectBy } from './raw.ts';
 
-/** Rows due up to `until` (epoch seconds), of all or some tenants, soonest first. */
+const LIVING = STATES.filter((state) => state !== 'deleted');
+
+/** Rows that are the host's that is bound as `host`, or nobody's. */
+function isOwnOrFree() {
+  return or(isNull(instances.ownerHost), eq(instances.ownerHost, placeholder('host')));
+}
+
+/** Rows due up to `until` (epoch seconds), of all or some tenants and hosts, soonest first. */
 export function readDueRows(
   database: RegistryDatabase,
   until: number,
   limit: number,
-  tenants?: readonly string[],
+  { tenants, host }: { tenants?: readonly string[]; host?: string },
 ): InstanceRow[] {
   const index = tenants === undefined ? 'instances_due' : 'instances_by_tenant_due';
-  const statement = database.shape(`due: ${index}`, (queries) =>
+  const statement = database.shape(`due: ${index} ${host === undefined}`, (queries) =>
     selectBy(queries, { ...INSTANCE_COLUMNS, dueAt: instances.dueAt }, instances, index)
       .where(
         and(
@@ -24,13 +32,14 @@ export function readDueRows(
           isNotNull(instances.dueAt),
           isNull(instances.pending),
           tenants === undefined ? undefined : eq(instances.tenant, placeholder('tenant')),
+          host === undefined ? undefined : isOwnOrFree(),
         ),
       )
       .orderBy(asc(instances.dueAt))
       .limit(placeholder('limit'))
       .prepare(),
   );
-  const found = eachOrAll(tenants).flatMap((bound) => statement.all({ until, limit, ...bound }));
+  const found = eachOrAll(tenants).flatMap((bound) => statement.all({ until, limit, host, ...bound }));
   if (tenants !== undefined) found.sort((one, other) => Number(one.dueAt) - Number(other.dueAt));
   return found.slice(0, limit).map(({ dueAt: _, ...row }) => row);
 }
@@ -50,17 +59,42 @@ export function readTenantOf(database: RegistryDatabase, id: InstanceId): string
   return statement.get({ id })?.tenant ?? null;
 }
 
-/** Rows with an intent, and active rows. */
-export function readUnsettledRows(database: RegistryDatabase): InstanceRow[] {
-  const intended = database.shape('due: intended', (queries) =>
-    selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_pending').where(isNotNull(instances.pending)).prepare(),
-  );
-  const active = database.shape('due: active', (queries) =>
-    selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_by_state_updated')
-      .where(and(eq(instances.state, 'active'), isNull(instances.pending)))
+/** Rows with an intent, and active rows, of all hosts or of one and of nobody. */
+export function readUnsettledRows(database: RegistryDatabase, host?: string): InstanceRow[] {
+  const whose = host === undefined ? undefined : isOwnOrFree();
+  const intended = database.shape(`due: intended ${host === undefined}`, (queries) =>
+    selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_pending')
+      .where(and(isNotNull(instances.pending), whose))
       .prepare(),
   );
-  return [...intended.all(), ...active.all()];
+  const active = database.shape(`due: active ${host === undefined}`, (queries) =>
+    selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_by_state_updated')
+      .where(and(eq(instances.state, 'active'), isNull(instances.pending), whose))
+      .prepare(),
+  );
+  return [...intended.all({ host }), ...active.all({ host })];
+}
+
+/** Rows that are not deleted and were last used after `time` (epoch seconds), of all hosts or of one and of nobody. */
+export function readRowsLaterThan(
+  database: RegistryDatabase,
+  time: number,
+  limit: number,
+  host?: string,
+): InstanceRow[] {
+  const statement = database.shape(`due: later ${host === undefined}`, (queries) =>
+    selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_by_state_updated')
+      .where(
+        and(
+          inArray(instances.state, LIVING),
+          gt(instances.updated, placeholder('time')),
+          host === undefined ? undefined : isOwnOrFree(),
+        ),
+      )
+      .limit(placeholder('limit'))
+      .prepare(),
+  );
+  return statement.all({ time, limit, host });
 }
 
 /** Rows with a file, in the order of their ids. */

@@ -10,18 +10,7 @@ import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { RegistryFileReader } from './file-reader.ts';
 import { NULL } from './raw.ts';
 
-const {
-  tombstone: _,
-  words,
-  dueAt,
-  nameKey: __,
-  bytesKey: ___,
-  ownerHost,
-  ownerTerm,
-  ownerToken,
-  writeId,
-  ...columns
-} = getTableColumns(instances);
+const { tombstone: _, words, dueAt, nameKey: __, bytesKey: ___, ...columns } = getTableColumns(instances);
 
 /** The columns of a row in the contract's form. */
 export const INSTANCE_COLUMNS = columns;

@@ -6,6 +6,7 @@ import type { CpuUseStore } from '../cpu-use.ts';
 import type { RegistryOptions } from '../driver.ts';
 import type { EnvironmentStore } from '../environments.ts';
 import type { FactStore } from '../facts.ts';
+import type { HostStore } from '../hosts.ts';
 import type { DueRow, InstanceStore } from '../instances.ts';
 import type { InvitationStore } from '../invitations.ts';
 import type { JobStore } from '../jobs.ts';
@@ -44,6 +45,7 @@ import { RegistryDatabase } from './database.ts';
 import { dueCounts } from './due-counts.ts';
 import { openEnvironments } from './environments.ts';
 import { openFacts } from './facts.ts';
+import { openHosts } from './hosts.ts';
 import { ping, readDueRows, readRowsWithFile, readTenantOf, readUnsettledRows } from './instance-queries.ts';
 import { findRow } from './instance-rows.ts';
 import { InvitationTable } from './invitations.ts';
@@ -105,9 +107,9 @@ export function openSqliteRegistry(
       room.requireDockable(rows, scheduleLimits, later),
   };
   const writes = new InstanceWriter({ database, ledger, lists, thresholds, quotas, chunks, docking });
-  const due = (until: number, limit: number, tenants?: readonly string[]): DueRow[] => {
+  const due = (until: number, limit: number, whose: { tenants?: readonly string[]; host?: string } = {}): DueRow[] => {
     const byTenant = new Map<string, Thresholds>();
-    return readDueRows(database, until, limit, tenants).map((row) => {
+    return readDueRows(database, until, limit, whose).map((row) => {
       const ofTenant = byTenant.get(row.tenant) ?? thresholds.ofTenant(row.tenant);
       byTenant.set(row.tenant, ofTenant);
       return { row, thresholds: effectiveThresholds(row, ofTenant) };
@@ -135,10 +137,10 @@ export function openSqliteRegistry(
     countsByFault: (tenants) =>
       tenants === undefined ? readCountsByFault(database) : readCountsByFaultOf(database, tenants),
     tenants: () => tenantsWithCounts(database),
-    due: (now, limit) => due(now, limit),
-    dueUntil: due,
+    due: (now, limit, host) => due(now, limit, host === undefined ? {} : { host }),
+    dueUntil: (until, limit, tenants) => due(until, limit, tenants === undefined ? {} : { tenants }),
     dueCounts: (spans, tenants) => dueCounts(database, spans, tenants),
-    unsettled: () => readUnsettledRows(database),
+    unsettled: (host) => readUnsettledRows(database, host),
     withFile: (after, limit) => readRowsWithFile(database, after, limit),
     adopt: (...args) => writes.adopt(...args),
   };
@@ -231,6 +233,7 @@ export function openSqliteRegistry(
     cpuUse: toAsync<CpuUseStore>(openCpuUse(database)),
     usage: toAsync<UsageStore>(openUsage(database, cpuDays(database), () => ledger.lastSeq())),
     workbooks: toAsync<WorkbookStore>(openWorkbooks(database, ledger)),
+    hosts: toAsync<HostStore>(openHosts(database)),
     maintenance: toAsync<MaintenanceStore>(maintenance),
     storage: toAsync<RegistryStorage>(storage),
     commitEvents,

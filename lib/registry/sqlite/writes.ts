@@ -3,34 +3,40 @@
  * its ledger lines. Knows nothing of files; the hops come from the state map, the due times from the ladder.
  */
 
-import { and, eq, getTableColumns, gt, inArray, isNull, placeholder } from '../../../db/drizzle.ts';
+import { and, eq, getTableColumns, isNull, or, placeholder } from '../../../db/drizzle.ts';
 import { instances, instanceVolumes, tenantForgettings } from '../../../db/schema.ts';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { plan } from '../../lifecycle/plan.ts';
-import { STATES, type State, transition } from '../../lifecycle/states.ts';
+import { type State, transition } from '../../lifecycle/states.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import type { InstancePatch, InstanceStore, Transition } from '../instances.ts';
-import { invalidTransition, settingsChanged, stateChanged, tenantBeingForgotten } from '../registry-errors.ts';
-import { faultOf, hasSettingsOf, newRow, wellFormed } from '../row-changes.ts';
+import { UNOWNED } from '../owner.ts';
+import {
+  invalidTransition,
+  ownerChanged,
+  settingsChanged,
+  stateChanged,
+  tenantBeingForgotten,
+} from '../registry-errors.ts';
+import { abandonedRow, faultOf, hasSettingsOf, movedRow, newRow, wellFormed } from '../row-changes.ts';
 import { searchText } from '../search-words.ts';
 import { dueAt } from '../thresholds.ts';
-import type { FileRecord, InstanceRow, Intent, LedgerEntry, LedgerLine, NewInstance } from '../types.ts';
+import type { InstanceRow, Intent, LedgerEntry, LedgerLine, NewInstance, RowOwner } from '../types.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { findRow, INSTANCE_COLUMNS, insertRow, taken, updateRow } from './instance-rows.ts';
+import { readRowsLaterThan } from './instance-queries.ts';
+import { findRow, insertRow, taken, updateRow } from './instance-rows.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { InstanceLists } from './lists.ts';
 import type { QuotaTable } from './quotas.ts';
-import { rowid, selectBy } from './raw.ts';
+import { rowid } from './raw.ts';
 import { type DockingCheck, isDockedAnew } from './schedule-room.ts';
 import type { SeedingChunk, SeedingChunks } from './seeding-chunks.ts';
 import type { ThresholdTable } from './threshold-table.ts';
 
 type Fault = NonNullable<Transition['fault']>;
 type Touch = Parameters<InstanceStore['touch']>[0][number];
-
-const LIVING = STATES.filter((state) => state !== 'deleted');
 
 export class InstanceWriter {
   readonly #database: RegistryDatabase;
@@ -43,7 +49,6 @@ export class InstanceWriter {
 
   readonly #begin;
   readonly #beingForgotten;
-  readonly #laterThan;
   readonly #numberOf;
   readonly #recordVolumes;
 
@@ -63,16 +68,22 @@ export class InstanceWriter {
     this.#quotas = parts.quotas;
     this.#chunks = parts.chunks;
     this.#docking = parts.docking;
+    const { ownerHost, ownerTerm, ownerToken } = instances;
     this.#begin = parts.database.statement((queries) =>
       queries
         .update(instances)
-        .set({ pending: boundValue('intent') })
+        .set({
+          pending: boundValue('intent'),
+          ...boundColumns({ ownerHost, ownerTerm, ownerToken, writeId: instances.writeId }),
+        })
         .where(
           and(
             eq(instances.id, placeholder('id')),
             eq(instances.state, placeholder('from')),
             eq(instances.generation, placeholder('generation')),
             isNull(instances.pending),
+            or(isNull(ownerToken), eq(ownerToken, placeholder('ownerToken'))),
+            or(isNull(ownerHost), eq(ownerHost, placeholder('ownerHost'))),
           ),
         )
         .prepare(),
@@ -82,12 +93,6 @@ export class InstanceWriter {
         .select({ job: tenantForgettings.job })
         .from(tenantForgettings)
         .where(and(eq(tenantForgettings.tenant, placeholder('tenant')), isNull(tenantForgettings.finished)))
-        .prepare(),
-    );
-    this.#laterThan = parts.database.statement((queries) =>
-      selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_by_state_updated')
-        .where(and(inArray(instances.state, LIVING), gt(instances.updated, placeholder('time'))))
-        .limit(placeholder('limit'))
         .prepare(),
     );
     this.#numberOf = parts.database.statement((queries) =>
@@ -200,7 +205,8 @@ export class InstanceWriter {
 
   #insert(row: InstanceRow): void {
     try {
-      insertRow(this.#database, row, { dueAt: this.#dueAt(row), words: searchText(row) });
+      // A chunk of an earlier version says nothing of owners.
+      insertRow(this.#database, { ...UNOWNED, ...row }, { dueAt: this.#dueAt(row), words: searchText(row) });
       this.#lists.textsChanged('added');
     } catch (error) {
       throw taken(error, row) ?? error;
@@ -247,7 +253,11 @@ export class InstanceWriter {
     });
   }
 
-  begin(id: InstanceId, intent: Intent, { durable = false }: { durable?: boolean } = {}): boolean {
+  begin(
+    id: InstanceId,
+    intent: Intent,
+    { durable = false, owner, writeId = null }: NonNullable<Parameters<InstanceStore['begin']>[2]> = {},
+  ): boolean {
     if (intent.to === 'active' && intent.from !== 'active') {
       const row = findRow(this.#database, id);
       if (row !== null) {
@@ -256,21 +266,24 @@ export class InstanceWriter {
       }
     }
     const { from, generation } = intent;
-    const begin = () => this.#begin().run({ intent, id, from, generation }).changes === 1;
+    const { host: ownerHost = null, term: ownerTerm = null, token: ownerToken = null } = owner ?? {};
+    const bound = { intent, id, from, generation, ownerHost, ownerTerm, ownerToken, writeId };
+    const begin = () => this.#begin().run(bound).changes === 1;
     return durable ? this.#database.write(begin) : this.#database.writeWithoutSync(begin);
   }
 
   abandon(
     id: InstanceId,
-    patch: { fault?: Fault | null; failures?: number; file?: FileRecord | null },
+    patch: Parameters<InstanceStore['abandon']>[1],
     entries: LedgerEntry[],
-  ): void {
-    this.#logged(entries, () => {
+    owner: RowOwner | null = null,
+  ): InstanceRow {
+    return this.#logged(entries, () => {
       const before = this.#existing(id);
-      const failures = patch.failures ?? before.failures;
-      // The file is another one than before, so results about the old one do not apply to it.
-      const refiled = patch.file === undefined ? {} : { file: patch.file, generation: before.generation + 1 };
-      this.#update(before, { ...before, ...faultOf(patch.fault, before), ...refiled, failures, pending: null });
+      if (before.ownerToken !== (owner?.token ?? null)) throw ownerChanged(before);
+      const after = abandonedRow(before, patch, owner);
+      this.#update(before, after);
+      return after;
     });
   }
 
@@ -285,21 +298,9 @@ export class InstanceWriter {
     return this.#logged(hop.ledger, () => {
       const before = this.#existing(hop.id);
       if (before.state !== hop.from || before.generation !== hop.generation) throw stateChanged(before, hop);
+      if (before.ownerToken !== (hop.owner?.token ?? null)) throw ownerChanged(before);
       if (moves && hop.to === 'active') this.#quotas.needActive(before.tenant, { waking: false });
-      const after: InstanceRow = {
-        ...before,
-        ...faultOf(hop.fault, before),
-        state: hop.to,
-        generation: before.generation + Math.max(1, way.length - 1),
-        vfsPath: hop.vfsPath,
-        file: hop.file,
-        bytes: hop.bytes === undefined ? before.bytes : hop.bytes,
-        policy: hop.policy ?? before.policy,
-        updated: moves ? hop.now : before.updated,
-        stateSince: moves ? hop.now : before.stateSince,
-        pending: null,
-        failures: 0,
-      };
+      const after = movedRow(before, hop, Math.max(1, way.length - 1));
       this.#update(before, after);
       return after;
     });
@@ -341,8 +342,8 @@ export class InstanceWriter {
     });
   }
 
-  clampUpdated(now: number, slack: number, limit: number): number {
-    const later = () => this.#laterThan().all({ time: now + slack, limit });
+  clampUpdated(now: number, slack: number, limit: number, host?: string): number {
+    const later = () => readRowsLaterThan(this.#database, now + slack, limit, host);
     if (later().length === 0) return 0;
     return this.#database.write(() => {
       const rows = later();

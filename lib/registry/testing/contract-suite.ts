@@ -11,6 +11,7 @@ import { jobSuite } from './job-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { listSuite } from './list-suite.ts';
 import { networkSuite } from './network-suite.ts';
+import { ownerSuite } from './owner-suite.ts';
 import { peopleSuite } from './people-suite.ts';
 import { quotaSuite } from './quota-suite.ts';
 import { recordSuite } from './record-suite.ts';
@@ -29,6 +30,7 @@ export function registryContract(name: string, driver: RegistryDriver): void {
   describe(name, () => {
     describe('rows', () => createSuite(driver));
     describe('transitions', () => transitionSuite(driver));
+    describe('owners', () => ownerSuite(driver));
     describe('records', () => recordSuite(driver));
     describe('lists', () => listSuite(driver));
     describe('text', () => textSuite(driver));

@@ -1,6 +1,7 @@
 /** What every registry guarantees of new rows and of settings. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PlainIds } from '../../testing/plain-ids.ts';
+import { UNOWNED } from '../owner.ts';
 import type { Registry } from '../registry.ts';
 import {
   entry,
@@ -63,6 +64,7 @@ export function createSuite(driver: RegistryDriver): void {
         bytes: null,
         file: null,
         failures: 0,
+        ...UNOWNED,
       });
       expect(await registry.instances.get('a')).toEqual(row);
       expect(await types()).toEqual(['workbook.put', 'instance.created']);

@@ -13,7 +13,7 @@ import {
   ledgerEntry,
   livePath,
   now,
-  requireInstance,
+  requireOwnInstance,
   runRollback,
   systemAudit,
 } from '../engine.ts';
@@ -51,7 +51,7 @@ export async function prefetch(
   runtime: SandboxRuntime,
   audit: AuditContext,
 ): Promise<{ source: Source; vfsPath: string | null }> {
-  const row = await settleIfInterrupted(engine, runtime, await requireInstance(engine, runtime.id));
+  const row = await settleIfInterrupted(engine, runtime, await requireOwnInstance(engine, runtime.id));
   const location = locationOf(engine, row);
   if (isBlocking(row.fault)) refuseFaulted(row);
   if (location !== 'cold' && location !== 'archive') return { source: SOURCE_OF[location], vfsPath: row.vfsPath };
@@ -129,7 +129,7 @@ async function recordLocation(engine: Engine, row: InstanceRow, vfsPath: string,
  * was.
  */
 export async function returnPrefetched(engine: Engine, runtime: SandboxRuntime): Promise<void> {
-  const row = await settleIfInterrupted(engine, runtime, await requireInstance(engine, runtime.id));
+  const row = await settleIfInterrupted(engine, runtime, await requireOwnInstance(engine, runtime.id));
   if ((row.state !== 'frozen' && row.state !== 'archived') || locationOf(engine, row) !== 'live') return;
   const drawer = engine.drawers[row.state === 'frozen' ? 'cold' : 'archive'];
   const { address } = drawer.at(row.id);

@@ -9,7 +9,7 @@ import { copyRegular } from '../../base/strangers-file.ts';
 import { waysOut } from '../../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { stampOf } from '../../storage/files.ts';
-import { type Engine, MEMORY, requireInstance } from '../engine.ts';
+import { type Engine, MEMORY, requireOwnInstance } from '../engine.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { RawCopy } from '../sandboxes.ts';
 import { fileOf } from './file-locations.ts';
@@ -25,7 +25,7 @@ const LOGS = ['-wal', '-journal'] as const;
  */
 export function copyRaw(engine: Engine, runtime: SandboxRuntime, folder: string): Promise<RawCopy> {
   return runtime.lease(async () => {
-    const row = await requireInstance(engine, runtime.id);
+    const row = await requireOwnInstance(engine, runtime.id);
     refuse(row);
     // Of a sandbox with a fault it is what a repair begins with, whatever its bytes are.
     if (row.fault === null) await requireHash(engine, row);

@@ -11,7 +11,7 @@ import { waysOut } from '../../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { emptyFolder } from '../../storage/files.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from '../../vfs/types.ts';
-import { absolutePath, type Engine, MEMORY, requireInstance } from '../engine.ts';
+import { absolutePath, type Engine, MEMORY, requireOwnInstance } from '../engine.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { CopyOutOptions } from '../sandboxes.ts';
 import type { CopyQueue } from './copy-queue.ts';
@@ -100,7 +100,7 @@ export function read<R extends ReadRequest>(
     // A process that no verb works on has the file open: its row is active.
     const seen = runtime.pending === null ? await runtime.process?.peek(request) : null;
     if (seen) return seen as Wanted;
-    const row = await requireInstance(engine, runtime.id);
+    const row = await requireOwnInstance(engine, runtime.id);
     const location = locationOf(engine, row);
     if (location === 'memory' && runtime.process !== null) return (await runtime.process.read(request)) as Wanted;
     if (location === 'archive') {
@@ -126,7 +126,7 @@ export async function copyOut(
   { volumes, durable = true }: CopyOutOptions,
 ): Promise<VfsCopy> {
   const copy = async () => {
-    const row = await requireInstance(engine, runtime.id);
+    const row = await requireOwnInstance(engine, runtime.id);
     if (locationOf(engine, row) === 'memory') {
       throw new WinterdockError(
         'conflict',
@@ -138,7 +138,7 @@ export async function copyOut(
       engine.readers.copy(target, path, { volumes, durable, sha256 }),
     );
   };
-  const { tenant } = await requireInstance(engine, runtime.id);
+  const { tenant } = await requireOwnInstance(engine, runtime.id);
   return reading.copyQueue.run(tenant, () => leased(runtime, copy));
 }
 

@@ -6,7 +6,7 @@ import { isMachineFailure, isWinterdockError, publicMessage, WinterdockError } f
 import type { State, Verb } from '../../lifecycle/states.ts';
 import { waysOut } from '../../lifecycle/ways-out.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../../registry/types.ts';
-import { type Engine, elapsedMs, ledgerEntry, MEMORY, now, requireInstance, runRollback } from '../engine.ts';
+import { type Engine, elapsedMs, ledgerEntry, MEMORY, now, requireOwnInstance, runRollback } from '../engine.ts';
 import { beginOperation } from '../recovery/intent.ts';
 import { settleDeadProcess } from '../recovery/process-death.ts';
 import { settleIfInterrupted } from '../recovery/reconcile.ts';
@@ -54,7 +54,7 @@ export async function runFiling(
   force: boolean,
 ): Promise<InstanceRow> {
   const started = performance.now();
-  const row = await settleIfInterrupted(engine, runtime, await requireInstance(engine, runtime.id));
+  const row = await settleIfInterrupted(engine, runtime, await requireOwnInstance(engine, runtime.id));
   if (row.state === filing.to) return row;
   let through: State[];
   try {
@@ -216,7 +216,7 @@ async function rollBackFiling(
     );
   });
   if (!endsActive) return;
-  const current = await requireInstance(engine, row.id);
+  const current = await requireOwnInstance(engine, row.id);
   await settleDeadProcess(engine, runtime, current, {
     trigger: audit.trigger,
     fault: null,

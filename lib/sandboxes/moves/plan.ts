@@ -6,7 +6,7 @@ import { publicMessage, WinterdockError } from '../../base/errors.ts';
 import { plan } from '../../lifecycle/plan.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { InstanceRow } from '../../registry/types.ts';
-import { type Engine, ledgerEntry, MEMORY, requireInstance } from '../engine.ts';
+import { type Engine, ledgerEntry, MEMORY, requireOwnInstance } from '../engine.ts';
 import { fileAt } from '../files/file-locations.ts';
 import { fileRecord, stampAt } from '../files/file-verification.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
@@ -31,7 +31,7 @@ export async function executePlan(
   audit: AuditContext,
   { force = false, from }: { force?: boolean; from?: State },
 ): Promise<InstanceRow> {
-  let row = await requireInstance(engine, runtime.id);
+  let row = await requireOwnInstance(engine, runtime.id);
   if (from !== undefined && row.state !== from) {
     throw new WinterdockError('conflict', `The sandbox "${row.id}" has moved on: it is ${row.state}, not ${from}.`, {
       hint: 'Look at it again, then decide.',

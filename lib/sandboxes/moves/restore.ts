@@ -19,7 +19,7 @@ import {
   ledgerEntry,
   livePath,
   now,
-  requireInstance,
+  requireOwnInstance,
   runRollback,
 } from '../engine.ts';
 import { locationOf } from '../files/file-locations.ts';
@@ -52,7 +52,7 @@ export async function restore(
   audit: AuditContext,
 ): Promise<InstanceRow> {
   const started = performance.now();
-  const row = await settleIfInterrupted(engine, runtime, await requireInstance(engine, runtime.id));
+  const row = await settleIfInterrupted(engine, runtime, await requireOwnInstance(engine, runtime.id));
   try {
     await admit(engine, runtime, row, snapshot);
   } catch (error) {
@@ -66,7 +66,7 @@ export async function restore(
   runtime.startOperation('restore', row);
   try {
     const after = await runtime.exclusive(async () => {
-      const { pending } = await requireInstance(engine, row.id);
+      const { pending } = await requireOwnInstance(engine, row.id);
       if (pending === null) throw new WinterdockError('conflict', `The sandbox "${row.id}" has moved on.`);
       await replace(engine, row, pending, snapshot, audit);
       return commit(engine, row, pending, snapshot, audit, elapsedMs(started));
@@ -77,7 +77,7 @@ export async function restore(
     const failed = ledgerEntry(engine, row, audit, 'restore.failed', { error: publicMessage(error) });
     await runRollback(engine, row.id, () =>
       runtime.exclusive(async () => {
-        const current = await requireInstance(engine, row.id);
+        const current = await requireOwnInstance(engine, row.id);
         if (current.generation !== row.generation || current.pending?.verb !== 'restore') return;
         await returnReplacedFile(engine, row.id, current.pending);
         await engine.registry.instances.commit({

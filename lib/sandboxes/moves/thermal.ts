@@ -6,7 +6,7 @@ import { messageOf, WinterdockError } from '../../base/errors.ts';
 import { effectiveThresholds } from '../../registry/thresholds.ts';
 import type { InstanceRow, LedgerEntry } from '../../registry/types.ts';
 import type { PauseReport } from '../../workers/protocol/instance.ts';
-import { type Engine, ledgerEntry, now, requireInstance, systemAudit } from '../engine.ts';
+import { type Engine, ledgerEntry, now, requireOwnInstance, systemAudit } from '../engine.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
 import type { AuditContext } from '../sandboxes.ts';
 
@@ -55,7 +55,7 @@ export async function pauseIdleProcesses(engine: Engine): Promise<void> {
  * `conflict` for a sandbox that is not active.
  */
 export async function pauseNow(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<InstanceRow> {
-  const row = await requireInstance(engine, runtime.id);
+  const row = await requireOwnInstance(engine, runtime.id);
   if (row.state !== 'active') {
     throw new WinterdockError('conflict', `Only an active sandbox is paused: "${row.id}" is ${row.state}.`);
   }

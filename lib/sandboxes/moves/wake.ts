@@ -19,7 +19,7 @@ import {
   livePath,
   MEMORY,
   now,
-  requireInstance,
+  requireOwnInstance,
   runRollback,
   serverStopping,
 } from '../engine.ts';
@@ -85,7 +85,7 @@ export async function wake(
   options: WakeOptions,
 ): Promise<WakeOutcome> {
   const started = performance.now();
-  let row = await requireInstance(engine, runtime.id);
+  let row = await requireOwnInstance(engine, runtime.id);
   if (runtime.process !== null) {
     const { process } = runtime;
     const wasWarm = process.thermal === 'warm';
@@ -102,7 +102,7 @@ export async function wake(
   row = await settleIfInterrupted(engine, runtime, row);
   if (row.state === 'active') {
     await settleDeadProcess(engine, runtime, row, { trigger: 'reconcile', fault: null, detail: 'its process is gone' });
-    row = await requireInstance(engine, runtime.id);
+    row = await requireOwnInstance(engine, runtime.id);
   }
   const location = locationOf(engine, row);
   try {

@@ -3,7 +3,7 @@
  * sandbox.
  */
 import { isWinterdockError, messageOf } from '../../base/errors.ts';
-import { type Engine, MEMORY, requireInstance, systemAudit } from '../engine.ts';
+import { type Engine, MEMORY, requireOwnInstance, systemAudit } from '../engine.ts';
 import { suspend } from '../moves/suspend.ts';
 import { wake } from '../moves/wake.ts';
 import type { SandboxRuntime } from '../runtimes.ts';
@@ -37,7 +37,7 @@ export class LostFileCheck {
 /** Suspends the sandbox, which saves its file, and wakes it again. Running calls get the drain time. */
 async function rescueAndWake(engine: Engine, runtime: SandboxRuntime): Promise<void> {
   if (runtime.process === null || !isLost(engine, runtime.id, runtime.process)) return;
-  const row = await requireInstance(engine, runtime.id);
+  const row = await requireOwnInstance(engine, runtime.id);
   if (row.vfsPath === MEMORY) return;
   const audit = { ...systemAudit('reconcile'), reason: 'its file was removed or replaced under its process' };
   try {

@@ -11,7 +11,7 @@ import type { InstanceRow } from '../../registry/types.ts';
 import type { Drawer, RestingFile } from '../../storage/drawer.ts';
 import { isStaging, sha256Of } from '../../storage/files.ts';
 import { sameInode, sameStamp } from '../../storage/stamp.ts';
-import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, systemAudit } from '../engine.ts';
+import { absolutePath, type Engine, isOwn, ledgerEntry, livePath, MEMORY, systemAudit } from '../engine.ts';
 import {
   fileAt,
   fileOf,
@@ -94,13 +94,15 @@ export async function searchLiveDrawer(engine: Engine): Promise<OrphanSearchResu
     // A file that was landing from a bundle has a mark until it has a row.
     if (row === null && landing.has(livePath(id))) {
       await removeLiveFolder(engine, id);
+      await engine.registry.copies.clearUnclaimed(livePath(id));
       continue;
     }
     const outcome = await resolveLiveFile(engine, id, row);
     if (outcome === 'its own' && (row?.state === 'frozen' || row?.state === 'archived')) prefetched.push(id);
     if (outcome === 'orphaned') orphans += 1;
   }
-  for (const path of landing) await engine.registry.copies.clearUnclaimed(path);
+  // One whose file is not here may be landing on another host.
+  if (engine.host.isAlone) for (const path of landing) await engine.registry.copies.clearUnclaimed(path);
   return { orphans, prefetched };
 }
 
@@ -140,6 +142,8 @@ export async function cleanUpAfterOperation(engine: Engine, row: InstanceRow): P
 
 async function resolveLiveFile(engine: Engine, id: InstanceId, row: InstanceRow | null): Promise<Outcome> {
   const path = livePath(id);
+  // Its file has the same name on the disk of its owner: what lies here is of an earlier time.
+  if (row !== null && !isOwn(engine, row)) return 'left';
   if (row?.vfsPath === path) return 'its own';
   if (isThereNow(absolutePath(engine, path)) && row !== null && (await reclaimFile(engine, row))) return 'settled';
   const file = fileAt(engine, id, path);
@@ -158,6 +162,7 @@ async function resolveLiveFile(engine: Engine, id: InstanceId, row: InstanceRow 
 async function resolveDrawerFile(engine: Engine, drawer: Drawer, id: InstanceId): Promise<Outcome> {
   const row = await engine.registry.instances.get(id);
   const file = drawer.at(id);
+  if (row !== null && !isOwn(engine, row)) return 'left';
   // The archived file stays packed after a prefetch.
   const expanded = drawer === engine.drawers.archive && row?.state === 'archived' && row.vfsPath === livePath(id);
   if (row?.vfsPath === file.address || expanded || (await file.stat()) === null) return 'its own';
@@ -237,6 +242,7 @@ async function removeStaleListings(engine: Engine): Promise<void> {
     await engine.runtimes.use(id, (runtime) =>
       runtime.verbs.runExclusive(async () => {
         const row = await engine.registry.instances.get(id);
+        if (row !== null && !isOwn(engine, row)) return;
         if (row?.state !== 'archived' && (await archived.stat()) === null) await removeListing(engine, id);
       }),
     );

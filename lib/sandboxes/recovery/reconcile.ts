@@ -55,8 +55,10 @@ async function giveUp(engine: Engine, row: InstanceRow, error: unknown): Promise
     reason: 'unknown',
     error: publicMessage(error),
   });
-  if (row.state !== 'active' || row.vfsPath === MEMORY)
-    return engine.registry.instances.abandon(row.id, { fault }, [raised]);
+  if (row.state !== 'active' || row.vfsPath === MEMORY) {
+    await engine.registry.instances.abandon(row.id, { fault }, [raised]);
+    return;
+  }
   const stamp = stampOf(absolutePath(engine, livePath(row.id)));
   await engine.registry.instances.commit({
     id: row.id,

@@ -7,7 +7,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import type { RestingFile } from '../../storage/drawer.ts';
 import { sameStamp } from '../../storage/stamp.ts';
-import { type Engine, ledgerEntry, MEMORY, now, systemAudit } from '../engine.ts';
+import { type Engine, isOwn, ledgerEntry, MEMORY, now, systemAudit } from '../engine.ts';
 import { fileOf, isPacked } from '../files/file-locations.ts';
 import { stampAt } from '../files/file-verification.ts';
 import { checkFiledFile } from './background-checks.ts';
@@ -128,7 +128,7 @@ export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Sc
       const rows: InstanceRow[] = await engine.registry.instances.withFile(after, PAGE);
       for (const row of rows) {
         if (signal.aborted) return;
-        const looks = isAtRest(row) && wanted(row);
+        const looks = isAtRest(row) && isOwn(engine, row) && wanted(row);
         const begun = performance.now();
         const rotten = looks ? await Promise.race([scrub(engine, row), aborted]) : null;
         if (signal.aborted) return;

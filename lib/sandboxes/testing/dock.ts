@@ -11,6 +11,7 @@ import { createLogger } from '../../base/log.ts';
 import { registryName } from '../../base/registry-url.ts';
 import { registryDriver } from '../../registry/drivers.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { registryOfHost } from '../../registry/registry-of-host.ts';
 import { registryOfTestRun } from '../../registry/testing/delayed-registry.ts';
 import { instance } from '../../registry/testing/fixtures.ts';
 import { placeNewRegistry } from '../../registry/testing/new-registry.ts';
@@ -70,6 +71,8 @@ export interface DockOptions {
   cpuGroups?: CpuGroups | null;
   /** What stands around workers. Default: nothing. */
   walls?: WorkerWalls;
+  /** Whether no other host uses the registry. Default: yes. */
+  isAlone?: boolean;
 }
 
 /** Starts an engine on a data folder and reconciles it. */
@@ -83,6 +86,7 @@ export async function startDock({
   drawers = createDiskDrawers(dataFolder),
   cpuGroups = null,
   walls,
+  isAlone = true,
 }: DockOptions): Promise<Dock> {
   mkdirSync(dataFolder, { recursive: true });
   const config = readConfig({
@@ -95,7 +99,7 @@ export async function startDock({
   });
   const log = createLogger('silent');
   await placeNewRegistry(registryName(config.registry));
-  const registry = registryOfTestRun(
+  const opened = registryOfTestRun(
     await registryDriver(config.registry).open({
       thresholds: {
         hotToWarmSeconds: config.hotToWarmSeconds,
@@ -105,6 +109,9 @@ export async function startDock({
       scheduleLimits: { perSandbox: config.schedulesPerSandbox, perTenant: config.schedulesPerTenant },
     }),
   );
+  const term = await opened.hosts.begin(config.hostName, clock.now(), { alone: isAlone });
+  const host = { name: config.hostName, term, isAlone };
+  const registry = registryOfHost(opened, host);
   const readers = sharedReaders(config);
   const pool = createPool({
     size: config.poolSize,
@@ -120,6 +127,7 @@ export async function startDock({
     clock: clock satisfies Clock,
     log,
     registry,
+    host,
     pool,
     readers,
     drawers,

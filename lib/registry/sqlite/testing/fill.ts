@@ -9,6 +9,7 @@ import {
 } from '../../../lifecycle/ladder.ts';
 import type { State } from '../../../lifecycle/states.ts';
 import { instanceId } from '../../../testing/plain-ids.ts';
+import { UNOWNED } from '../../owner.ts';
 import { searchText } from '../../search-words.ts';
 import { dueAt } from '../../thresholds.ts';
 import type { LedgerEntry } from '../../types.ts';
@@ -125,6 +126,7 @@ function addRow(database: RegistryDatabase, n: number, rows: number): void {
     lineageParent: null,
     file: null,
     failures: 0,
+    ...UNOWNED,
     labels: {
       env: chance() < 0.5 ? 'prod' : 'staging',
       team: `team-${Math.floor(chance() * 8)}`,

@@ -1,0 +1,127 @@
+/** What every registry guarantees of owners: tokens in every compare-and-set, hosts and their terms. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { PlainIds } from '../../testing/plain-ids.ts';
+import type { Registry } from '../registry.ts';
+import type { RowOwner } from '../types.ts';
+import { FILE, intent, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+
+const ONE: RowOwner = { host: 'one', term: 1, token: 'of one' };
+const AGAIN: RowOwner = { ...ONE, token: 'of one, later' };
+const TWO: RowOwner = { host: 'two', term: 2, token: 'of two' };
+
+export function ownerSuite(driver: RegistryDriver): void {
+  let registry: PlainIds<Registry>;
+  beforeEach(async () => {
+    registry = await driver.open();
+  });
+  afterEach(() => driver.discard());
+
+  const ownerOf = async (id: string) => {
+    const row = await registry.instances.get(id);
+    return [row?.ownerHost, row?.ownerTerm, row?.ownerToken];
+  };
+
+  test('an intent gives a row its owner, and nobody else’s transition, return or intent is taken then', async () => {
+    const row = await makeInstance(registry, 'a', 'suspended');
+    expect(await ownerOf('a')).toEqual([null, null, null]);
+    expect(await registry.instances.begin('a', intent(row), { owner: ONE, writeId: 'w1' })).toBe(true);
+    expect(await ownerOf('a')).toEqual(['one', 1, 'of one']);
+    expect((await registry.instances.get('a'))?.writeId).toBe('w1');
+    const before = await registry.instances.get('a');
+    for (const owner of [AGAIN, TWO, undefined]) {
+      const by = owner === undefined ? {} : { owner };
+      expect(await registry.instances.begin('a', intent(row), by)).toBe(false);
+      await expect(registry.instances.commit(transitionTo(row, 'active', by))).rejects.toMatchObject({
+        code: 'conflict',
+      });
+      await expect(registry.instances.abandon('a', {}, [], owner)).rejects.toMatchObject({ code: 'conflict' });
+    }
+    expect(await registry.instances.get('a')).toEqual(before);
+    const active = await registry.instances.commit(transitionTo(row, 'active', { owner: ONE, writeId: 'w2' }));
+    expect(active).toMatchObject({ ownerHost: 'one', ownerTerm: 1, ownerToken: 'of one', writeId: 'w2' });
+    expect(await registry.instances.begin('a', intent(active, { verb: 'suspend' }), { owner: TWO })).toBe(false);
+    expect(await registry.instances.begin('a', intent(active, { verb: 'suspend' }), { owner: AGAIN })).toBe(false);
+    expect(await registry.instances.begin('a', intent(active, { verb: 'suspend' }), { owner: ONE })).toBe(true);
+    expect(await registry.instances.abandon('a', {}, [], ONE)).toMatchObject({ ownerToken: 'of one', pending: null });
+  });
+
+  test('at rest no row has a token, and its host only while that one alone has the file', async () => {
+    const tagged = { ...FILE, tag: 'in a store' };
+    const copy = `snapshots/${'ab'.repeat(32)}.sqlite`;
+    for (const [id, to, over, host] of [
+      ['local', 'suspended', { vfsPath: 'live/local/vfs.sqlite', file: FILE }, 'one'],
+      ['stored', 'suspended', { vfsPath: 'cold/stored', file: tagged }, null],
+      ['shared', 'suspended', { vfsPath: copy, file: FILE }, null],
+      ['empty', 'suspended', { vfsPath: null }, null],
+      ['gone', 'archived', { vfsPath: null }, null],
+    ] as const) {
+      const row = await makeInstance(registry, id, 'suspended');
+      await registry.instances.begin(id, intent(row), { owner: ONE });
+      const active = await registry.instances.commit(transitionTo(row, 'active', { owner: ONE }));
+      await registry.instances.commit(transitionTo(active, to, { ...over, owner: ONE }));
+      expect([id, await ownerOf(id)]).toEqual([id, [host, host && 1, null]]);
+    }
+    const local = await registry.instances.get('local');
+    if (local === null) throw new Error('no row');
+    expect(await registry.instances.begin('local', intent(local), { owner: TWO })).toBe(false);
+    expect(await registry.instances.begin('local', intent(local), { owner: AGAIN })).toBe(true);
+    expect(await registry.instances.abandon('local', {}, [], AGAIN)).toMatchObject({
+      ownerHost: 'one',
+      ownerToken: null,
+    });
+  });
+
+  test('a host asks for its own rows and nobody’s', async () => {
+    const ids = ['of-one', 'of-two', 'of-nobody'] as const;
+    for (const [at, id] of ids.entries()) {
+      const row = await makeInstance(registry, id, 'suspended');
+      const owner = [ONE, TWO][at];
+      if (owner === undefined) await registry.instances.commit(transitionTo(row, 'active'));
+      else {
+        await registry.instances.begin(id, intent(row), { owner });
+        await registry.instances.commit(transitionTo(row, 'active', { owner }));
+      }
+    }
+    const unsettled = async (host?: string) => (await registry.instances.unsettled(host)).map(({ id }) => id).sort();
+    expect(await unsettled()).toEqual([...ids].sort());
+    expect(await unsettled('one')).toEqual(['of-nobody', 'of-one']);
+    expect(await unsettled('three')).toEqual(['of-nobody']);
+    const due = async (host?: string) =>
+      (await registry.instances.due(START + 900, 10, host)).map(({ row }) => row.id).sort();
+    expect(await due()).toEqual([...ids].sort());
+    expect(await due('two')).toEqual(['of-nobody', 'of-two']);
+    expect(await registry.instances.clampUpdated(START - 100, 60, 10, 'one')).toBe(2);
+    expect((await registry.instances.get('of-two'))?.updated).toBe(START);
+    expect(await registry.instances.clampUpdated(START - 100, 60, 10)).toBe(1);
+  });
+
+  test('the first host has term 1 for ever, a new name and a restored registry begin a new one', async () => {
+    const alone = (name: string) => registry.hosts.begin(name, START * 1000, { alone: true });
+    expect([await alone('one'), await alone('one')]).toEqual([1, 1]);
+    const row = await makeInstance(registry, 'a', 'suspended');
+    await registry.instances.begin('a', intent(row), { owner: ONE });
+    expect(await alone('renamed')).toBe(2);
+    // What was the former name's is this one's, with its token.
+    expect(await ownerOf('a')).toEqual(['renamed', 1, 'of one']);
+    expect(await alone('one')).toBe(3);
+    await registry.hosts.endTerms(START * 1000);
+    expect(await ownerOf('a')).toEqual([null, null, null]);
+    expect([await alone('one'), await alone('one')]).toEqual([4, 4]);
+  });
+
+  test('hosts beside each other have terms of their own and take nothing of each other', async () => {
+    const beside = (name: string) => registry.hosts.begin(name, START * 1000, { alone: false });
+    expect([await beside('one'), await beside('two'), await beside('one'), await beside('two')]).toEqual([1, 2, 1, 2]);
+    const row = await makeInstance(registry, 'a', 'suspended');
+    await registry.instances.begin('a', intent(row), { owner: ONE });
+    expect(await beside('three')).toBe(3);
+    expect(await ownerOf('a')).toEqual(['one', 1, 'of one']);
+    await registry.hosts.endTerms(START * 1000);
+    expect([await beside('two'), await beside('one')]).toEqual([4, 5]);
+  });
+
+  test('a registry whose host was not known before its restore begins with term 2', async () => {
+    await registry.hosts.endTerms(START * 1000);
+    expect(await registry.hosts.begin('one', START * 1000, { alone: true })).toBe(2);
+  });
+}

@@ -1,0 +1,185 @@
+import { hash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Dock, REQUEST, startDock } from './testing/dock.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let root: string;
+let docks: Dock[];
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'winterdock-hosts-'));
+  mkdirSync(join(root, 'registry'));
+  docks = [];
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const dock of docks) await dock.stop().catch(() => undefined);
+  rmSync(root, { recursive: true, force: true });
+});
+
+const registryPath = () => join(root, 'registry', 'registry.sqlite');
+
+/** A host with a data folder of its own, beside the others on one registry. */
+async function startHost(name: string): Promise<Dock> {
+  const dock = await startDock({
+    dataFolder: join(root, name),
+    environment: { WB_HOST_NAME: name, WB_REGISTRY: registryPath() },
+    isAlone: false,
+    scrub: { startMs: 0, pageMs: 0, passMs: 0, keepMs: 0, share: 1 },
+  });
+  docks.push(dock);
+  return dock;
+}
+
+/** The rows of sandboxes with these ids, and every line of the ledger about one. */
+function rowsOf(ids: readonly string[]): unknown {
+  const client = new Database(registryPath(), { readonly: true });
+  try {
+    const list = ids.map((id) => `'${id}'`).join();
+    return {
+      rows: client.prepare(`SELECT * FROM instances WHERE id IN (${list}) ORDER BY id`).all(),
+      lines: client.prepare(`SELECT * FROM events WHERE instance IN (${list}) ORDER BY seq`).all(),
+    };
+  } finally {
+    client.close();
+  }
+}
+
+/** Every file of a host's folder with a hash, without the index of logs, which readers write. */
+function filesOf(name: string): Record<string, string> {
+  const entries = readdirSync(join(root, name), { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((one) => one.isFile() && !one.name.endsWith('-shm'))
+    .map((one) => join(one.parentPath, one.name));
+  return Object.fromEntries(paths.sort().map((path) => [path, hash('sha256', readFileSync(path))]));
+}
+
+const ONES = ['awake', 'suspended', 'frozen', 'archived', 'moving', 'deleted'];
+
+/** Sandboxes of the first host in every state, one of them in the middle of a move. */
+async function fill(dock: Dock): Promise<void> {
+  for (const id of ONES) {
+    await dock.create(id);
+    await dock.put(id, '/kept', id);
+  }
+  for (const [id, to] of [
+    ['suspended', 'suspended'],
+    ['frozen', 'frozen'],
+    ['archived', 'archived'],
+    ['moving', 'suspended'],
+    ['deleted', 'deleted'],
+  ] as const) {
+    await dock.sessions.runPlan(id, to, REQUEST);
+  }
+  const row = await dock.registry.instances.get('moving');
+  if (row === null) throw new Error('no row');
+  await dock.registry.instances.begin('moving', {
+    verb: 'freeze',
+    from: 'suspended',
+    to: 'frozen',
+    generation: row.generation,
+    fromPath: row.vfsPath,
+    toPath: 'cold/moving.sqlite',
+    startedMs: dock.clock.now(),
+    trigger: 'request',
+    actor: 'key:test',
+    via: 'api',
+    reason: null,
+    requestId: null,
+  });
+}
+
+/** All that a host does by itself, with a clock that is years ahead and then behind. */
+async function live(dock: Dock): Promise<void> {
+  dock.sessions.start();
+  dock.clock.advance(400 * 86_400_000);
+  await dock.sessions.tick();
+  dock.clock.advance(-800 * 86_400_000);
+  await dock.sessions.tick();
+  dock.clock.advance(400 * 86_400_000);
+  await dock.sessions.tick();
+}
+
+describe.each(['at once', 'late'])('two hosts on a registry that answers %s', (answers) => {
+  beforeEach(() => vi.stubEnv('WB_TEST_REGISTRY', answers));
+
+  test('the start, work, crash and stop of the second change no row and no file of the first', async () => {
+    const one = await startHost('one');
+    await fill(one);
+    const [rows, files] = [rowsOf(ONES), filesOf('one')];
+    const expectKept = (when: string) => expect([when, rowsOf(ONES), filesOf('one')]).toEqual([when, rows, files]);
+
+    const two = await startHost('two');
+    expectKept('after its start');
+    await two.create('own');
+    await two.put('own', '/kept', 'own');
+    await live(two);
+    expectKept('after its work');
+    for (const id of ONES.slice(0, 5)) {
+      for (const ask of [
+        () => two.run(id, 'true'),
+        () => two.get(id, '/kept'),
+        () => two.sessions.runPlan(id, 'deleted', REQUEST, { force: true }),
+        () => two.sessions.resume(id, REQUEST),
+        () => two.sessions.settle(id, REQUEST),
+      ]) {
+        await expect(ask()).rejects.toMatchObject({
+          code: 'conflict',
+          message: `The sandbox "${id}" is on the host "one".`,
+        });
+      }
+    }
+    expectKept('after it was asked for the sandboxes of the first');
+    await two.run('own', 'echo more > more');
+    await two.abandon();
+    expectKept('after its crash');
+    const again = await startHost('two');
+    expectKept('after its next start');
+    expect(await again.registry.instances.get('own')).toMatchObject({
+      state: 'suspended',
+      ownerHost: 'two',
+      ownerToken: null,
+    });
+    expect(await again.get('own', '/more')).toBe('more\n');
+    await again.run('own', 'true');
+    await again.stop();
+    expectKept('after its stop');
+
+    expect(await one.run('awake', 'cat kept')).toBe('awake');
+    for (const id of ['suspended', 'frozen']) expect(await one.run(id, 'cat kept')).toBe(id);
+    await one.stop();
+    const next = await startHost('one');
+    expect(await next.registry.instances.get('moving')).toMatchObject({
+      state: 'suspended',
+      pending: null,
+      ownerToken: null,
+    });
+    expect(await next.get('moving', '/kept')).toBe('moving');
+  });
+});
+
+test('a start takes the sandboxes of its own crash, and those of its former name when it is alone', async () => {
+  const at = { dataFolder: join(root, 'one'), environment: { WB_HOST_NAME: 'one' } };
+  const one = await startDock(at);
+  docks.push(one);
+  await one.create('a');
+  await one.put('a', '/kept', 'a');
+  expect(await one.registry.instances.get('a')).toMatchObject({ ownerHost: 'one', ownerTerm: 1 });
+  await one.abandon();
+  const renamed = await startDock({ ...at, environment: { WB_HOST_NAME: 'other-name' } });
+  docks.push(renamed);
+  expect(await renamed.registry.instances.get('a')).toMatchObject({
+    state: 'suspended',
+    ownerHost: 'other-name',
+    ownerTerm: 2,
+    ownerToken: null,
+  });
+  expect(await renamed.run('a', 'cat kept')).toBe('a');
+  const { ownerToken } = (await renamed.registry.instances.get('a')) ?? {};
+  expect(ownerToken).toMatch(/^[\w-]{22}$/);
+});
