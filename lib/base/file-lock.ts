@@ -32,28 +32,35 @@ export interface HeldLock {
   release(): void;
 }
 
-/** Whether this machine locks inodes; otherwise lock files alone protect their targets. */
-export function locksInodes(): boolean {
-  return existsSync(FLOCK);
+interface LockNames {
+  /** Of the lock file, which is made. */
+  path: string;
+  /** Of the error when another holds the lock. */
+  message: string;
+  /** Another lock protects the target's name: the lock file is needed only where inodes cannot be locked. */
+  nameIsHeld?: boolean;
 }
 
-/**
- * Locks a folder or a file, which need not be there yet, by the lock file at `path`, which is made, and by its inode.
- * `path` is null where another lock protects the name. `message`: of the error when another holds either.
- */
-export function holdLock(target: string, path: string | null, message: string): HeldLock {
-  const releases: (() => unknown)[] = path === null ? [] : [holdLockFile(path, message)];
+/** Locks a folder or a file, which need not be there yet, by a lock file and by its inode. */
+export function holdLock(target: string, { path, message, nameIsHeld = false }: LockNames): HeldLock {
+  const releases: (() => unknown)[] = [];
   let covered: string | null = null;
+  let hasFile = false;
+  const holdName = () => {
+    if (!hasFile) releases.push(holdLockFile(path, message));
+    hasFile = true;
+  };
   const lock: HeldLock = {
     cover() {
       const inode = inodeOf(target);
       if (inode === null || inode === covered) return;
-      if (!locksInodes()) return;
       if (held.has(inode)) throw new Error(message);
       const descriptor = openSync(target, constants.O_RDONLY | constants.O_NONBLOCK);
       // Also where it is another's: it is closed at the release, when nobody in this process has the target open.
       releases.push(() => closeSync(descriptor));
-      if (!isLocked(descriptor)) throw new Error(message);
+      const outcome = lockInode(descriptor);
+      if (outcome === 'taken') throw new Error(message);
+      if (outcome === 'impossible') holdName();
       held.add(inode);
       releases.push(() => held.delete(inode));
       covered = inode;
@@ -63,6 +70,7 @@ export function holdLock(target: string, path: string | null, message: string): 
     },
   };
   try {
+    if (!nameIsHeld) holdName();
     lock.cover();
   } catch (error) {
     lock.release();
@@ -96,12 +104,14 @@ function inodeOf(path: string): string | null {
   return found === undefined ? null : `${found.dev}:${found.ino}`;
 }
 
-/** Locks what a descriptor is of, unless another process has. */
-function isLocked(descriptor: number): boolean {
+/** Locks what a descriptor is of. Impossible: the machine has no `flock`, or the file system does not lock. */
+function lockInode(descriptor: number): 'held' | 'taken' | 'impossible' {
+  if (!existsSync(FLOCK)) return 'impossible';
   const { status } = spawnSync(FLOCK, ['--exclusive', '--nonblock', '--conflict-exit-code', `${CONFLICT_EXIT}`, '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
   });
-  return status !== CONFLICT_EXIT;
+  if (status === CONFLICT_EXIT) return 'taken';
+  return status === 0 ? 'held' : 'impossible';
 }
 
 function holdLockFile(path: string, message: string): () => void {

@@ -29,11 +29,10 @@ export function lockDataFolder(folder: string): () => void {
   const release = holdInOrder([
     () => keepFromNowOn,
     () =>
-      holdLock(
-        folder,
-        join(folder, LOCK_FILE),
-        `Another Winterdock uses the data folder ${folder}. Stop it, or set WB_DATA to another folder.`,
-      ).release,
+      holdLock(folder, {
+        path: join(folder, LOCK_FILE),
+        message: `Another Winterdock uses the data folder ${folder}. Stop it, or set WB_DATA to another folder.`,
+      }).release,
   ]);
   takeRights(folder, OTHERS_MAY_WRITE);
   for (const name of readdirSync(folder)) {

@@ -18,7 +18,7 @@ import {
   writeNewFileNow,
 } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import { type HeldLock, holdLock, locksInodes } from '../../base/file-lock.ts';
+import { type HeldLock, holdLock } from '../../base/file-lock.ts';
 import { isThere } from '../../base/is-there.ts';
 import type { RegistryDraft, RegistryDriver, RegistryOptions, RegistryPresence } from '../driver.ts';
 import type { LedgerView } from '../ledger.ts';
@@ -74,7 +74,7 @@ class SqliteFileDriver implements RegistryDriver {
     this.#path = realPathOf(path);
   }
 
-  /** An earlier version kept the head beside the link, and `open` moves it. */
+  /** An earlier version kept the head beside the link, and `open` moves it when the registry is locked. */
   get headPath(): string {
     const [own, beside] = [`${this.#path}.head`, `${this.name}.head`];
     return existsSync(own) || !existsSync(beside) ? own : beside;
@@ -93,8 +93,8 @@ class SqliteFileDriver implements RegistryDriver {
 
   lock(dataFolder: string): () => void {
     const message = `Another Winterdock uses the registry ${this.name}. Stop it, or set WB_REGISTRY to another one.`;
-    const isInside = dirname(this.#path) === realPathOf(dataFolder) && locksInodes();
-    const held = holdLock(this.#path, isInside ? null : `${this.#path}.lock`, message);
+    const nameIsHeld = dirname(this.#path) === realPathOf(dataFolder);
+    const held = holdLock(this.#path, { path: `${this.#path}.lock`, message, nameIsHeld });
     this.#held = held;
     return () => {
       if (this.#held === held) this.#held = null;
@@ -105,9 +105,11 @@ class SqliteFileDriver implements RegistryDriver {
   async open(options: RegistryOptions): Promise<Registry> {
     const registry = openSqliteRegistry({ path: this.#path, link: this.name, ...options });
     try {
-      // It may just have been made: then only its name was locked.
-      this.#held?.cover();
-      this.#takeHeadOver();
+      if (this.#held !== null) {
+        // It may just have been made: then only its name was locked.
+        this.#held.cover();
+        this.#takeHeadOver();
+      }
       return registry;
     } catch (error) {
       await registry.close();
@@ -149,6 +151,7 @@ class SqliteFileDriver implements RegistryDriver {
 
   async draft(from: string, options: RegistryOptions): Promise<RegistryDraft> {
     const [path, draft] = [this.#path, `${this.#path}.restoring`];
+    const cover = () => this.#held?.cover();
     const removeDraft = async () => {
       for (const part of [...PARTS, INDEX]) await unlinkFile(draft + part);
     };
@@ -169,6 +172,7 @@ class SqliteFileDriver implements RegistryDriver {
         await syncFile(draft);
         await renameFile(draft, path);
         isPlaced = true;
+        cover();
         await syncFolder(dirname(path));
       },
       async discard() {
