@@ -2,7 +2,7 @@
 /**
  * Patches of just-bash's redirections: what fails is a status and a sentence, where the original throws; `/dev/stdin`
  * is the input that there is; and a device without an end is not taken for a file of 4 MiB. bash-patches.ts applies
- * them; `$posix` is posix-error.ts.
+ * them; `$posix` is posix-error.ts, `$inputs` endless-inputs.ts.
  */
 import { type BashPatch, INTERPRETER_FILE, SHELLS_FILE } from './bash-patch.ts';
 
@@ -80,7 +80,7 @@ const INPUT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'let d=r||i.state.groupStdin||"",p=!1,h=o();',
-    to: 'let d=r||i.state.groupStdin||"",p=!1,h=o(),$device=i.state.endlessInput,$isFile=i.state.readsFile;i.state.readsFile=!1;i.state.input=()=>(p=!0,d);i.state.endlessInput=i.state.endless=void 0;',
+    to: 'let d=r||i.state.groupStdin||"",p=!1,h=o(),$device=i.state.endlessInput??(r?void 0:$inputs.deviceAround(i.state)),$isFile=i.state.readsFile;i.state.readsFile=!1;i.state.input=()=>(p=!0,d);i.state.endlessInput=i.state.endless=void 0;',
   },
   ...(['bash', 'sh'] as const).map((name) => ({
     file: SHELLS_FILE,
@@ -89,12 +89,26 @@ const INPUT_PATCHES: readonly BashPatch[] = [
   })),
 ];
 
+/** A device behind a group, a function, a shell or a descriptor was cut at 4 MiB, and everything succeeded. */
+const AROUND_PATCHES: readonly BashPatch[] = [
+  {
+    file: INTERPRETER_FILE,
+    from: 'try{if(i=await s.prepare(n),i.error)return zn(i);let o=e.state.groupStdin,',
+    to: 'let $around=e.state.groupDevice;try{e.state.endless=void 0;if(i=await s.prepare(n),i.error)return zn(i);$inputs.takeDevice(e.state,t,i.stdin);e.state.endlessInput=void 0;let o=e.state.groupStdin,',
+  },
+  {
+    file: INTERPRETER_FILE,
+    from: '||await go(e,o,t,i),o}finally{s.finish()}}async function rn(',
+    to: '||await go(e,o,t,i),o}finally{e.state.groupDevice=$around;s.finish()}}async function rn(',
+  },
+];
+
 /** `tr a b < /dev/zero` was cut at 4 MiB and succeeded: without a reader that has enough it fails with a sentence. */
 const DEVICE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'r(w);let b=await w.prepare(n);',
-    to: 'r(w);this.ctx.state.endless=void 0;let b=await w.prepare(n);this.ctx.state.readsFile=t.redirections.length>0&&t.redirections.some(({operator:$operator,fd:$fd})=>$operator==="<"&&!$fd);this.ctx.state.endlessInput=this.ctx.state.endless;this.ctx.state.endless=void 0;',
+    to: 'r(w);this.ctx.state.endless=void 0;let b=await w.prepare(n);this.ctx.state.readsFile=t.redirections.length>0&&t.redirections.some(({operator:$operator,fd:$fd})=>$operator==="<"&&!$fd);$inputs.takeDevice(this.ctx.state,t.redirections,b.stdin);',
   },
   {
     file: INTERPRETER_FILE,
@@ -108,4 +122,9 @@ const DEVICE_PATCHES: readonly BashPatch[] = [
   },
 ];
 
-export const REDIRECTION_PATCHES: readonly BashPatch[] = [...FAILURE_PATCHES, ...INPUT_PATCHES, ...DEVICE_PATCHES];
+export const REDIRECTION_PATCHES: readonly BashPatch[] = [
+  ...FAILURE_PATCHES,
+  ...INPUT_PATCHES,
+  ...AROUND_PATCHES,
+  ...DEVICE_PATCHES,
+];

@@ -185,7 +185,7 @@ export const SCRIPT_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'h.set("PWD",d);let m={...this.state,env:h,',
-    to: 'h.set("PWD",d);let m={...this.state,exportedVars:new Set([...u.replaceEnv?[]:this.state.exportedVars??[],...Object.keys(u.env??{})]),env:h,',
+    to: 'h.set("PWD",d);let m={...this.state,exportedVars:new Set([...u.replaceEnv?[]:this.state.exportedVars??[],...Object.keys(u.env??{})]),endlessInput:void 0,groupDevice:$inputs.partOf(u.endlessInput,u.stdin),env:h,',
   },
   // `*/` matched files too, and `*` no name with a newline and nothing behind a link to a directory.
   {

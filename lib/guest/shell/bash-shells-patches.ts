@@ -37,7 +37,7 @@ export const SHELLS_PATCHES: readonly BashPatch[] = [
   {
     file: SHELLS_FILE,
     from: 'r(n,{env:s,cwd:i.cwd,signal:i.signal}',
-    to: 'r(n,{exactEnv:!0,source:$given?.source,pipe:i.pipe,env:s,cwd:i.cwd,signal:i.signal}',
+    to: 'r(n,{exactEnv:!0,source:$given?.source,endlessInput:i.endlessInput,pipe:i.pipe,env:s,cwd:i.cwd,signal:i.signal}',
   },
   {
     file: SHELLS_FILE,

@@ -7,6 +7,10 @@ import { MAX_STREAM_BYTES } from '../../workers/protocol/output.ts';
 export type Content = Parameters<IFileSystem['writeFile']>[1];
 export type Encoding = Parameters<IFileSystem['readFile']>[1];
 
+export function isEndlessDevice(path: string): boolean {
+  return /^\/dev\/(?:zero|full|urandom|random)$/.test(path);
+}
+
 /** The bytes of a device without an end: as many as a call may print. Null for any other path. */
 export function endlessDevice(path: string): Uint8Array | null {
   if (path === '/dev/zero' || path === '/dev/full') return new Uint8Array(MAX_STREAM_BYTES);
