@@ -147,7 +147,7 @@ test.runIf(whyNot === null)(
 /** Files that open SQLite files, and are not loaded by processes behind walls alone: what they open. */
 const OPENED_BY_THE_SERVER: Readonly<Record<string, string>> = {
   'lib/backup/store.ts': 'the lock of a backup folder',
-  'lib/front/lock.ts': 'the lock of the data folder',
+  'lib/base/file-lock.ts': 'lock files',
   'lib/sandboxes/factory.ts': 'the empty file that it makes at the start',
 };
 const ROOT = join(import.meta.dirname, '..', '..');
