@@ -101,12 +101,12 @@ test.runIf(whyNot === null)(
     await server.host.sessions.tick();
     // A day later the scrubber goes through what rests. It counts the day from when it began.
     const scrubOf = async () => (await server.call('GET', '/api/settings/storage')).json.scrub;
-    await expect.poll(scrubOf, { timeout: 60_000 }).toMatchObject({ next: expect.any(Number) });
+    await expect.poll(scrubOf, { timeout: 180_000 }).toMatchObject({ next: expect.any(Number) });
     await server.stop();
     const before = opened.seen().length;
     const clock = new FakeClock(Date.now() + 2 * 86_400_000);
     server = await startServer({ folder: join(disk, 'data'), ownReaders: true, clock });
-    await expect.poll(scrubOf, { timeout: 60_000 }).toMatchObject({ last: { rotten: 0 } });
+    await expect.poll(scrubOf, { timeout: 180_000 }).toMatchObject({ last: { rotten: 0 } });
     const ofScrubber = opened.seen().slice(before);
     for (const path of ['cold/gamma.sqlite', 'archive/alpha.sqlite.zst', `live/${beta}/vfs.sqlite`])
       expect(ofScrubber.filter((one) => whoOf(one) === 'reader' && one.path.endsWith(path)).length).toBeGreaterThan(0);
