@@ -15,13 +15,15 @@ import {
   type ShellJobRequest,
   type ShellJobStatus,
 } from '../workers/protocol/shell-jobs.ts';
-import type { StopSignal } from '../workers/protocol/stop-signals.ts';
+import { exitCodeOf, type StopSignal } from '../workers/protocol/stop-signals.ts';
 import type { RunReader, RunRequest, RunStatus } from './run-types.ts';
 
 interface Job {
   run: string;
   /** The offset up to which its output was shown. */
   shown: number;
+  /** What it was last sent; TERM before that, null: KILL. */
+  signal: StopSignal | null;
 }
 
 interface SandboxJobs {
@@ -43,9 +45,8 @@ const LOWEST_JOB = 1001;
 /** Linux has so many numbers of processes. */
 const JOB_NUMBERS = 4_000_000;
 const SHOWN_BYTES = 1024 * 1024;
-/** The shell's exit codes for a process that was ended, and one whose end nobody knows. */
-const STOPPED = 143;
-const LOST = 137;
+/** The shell's exit code for a process that KILL ended, and for one whose end nobody knows. */
+const KILLED = 137;
 
 export class ShellJobRuns {
   readonly #runs: RunsOfJobs;
@@ -95,9 +96,9 @@ export class ShellJobRuns {
         return answerOf(await this.#list(id));
       case 'stop': {
         const job = this.#find(id, request.job);
-        return job === null
-          ? answerOf([])
-          : answerOf([statusOf(request.job, await this.#runs.stop(id, job.run, audit, request.signal))]);
+        if (job === null) return answerOf([]);
+        if (job.signal !== null && this.#runs.isUnderWay(job.run)) job.signal = request.signal;
+        return answerOf([statusOf(request.job, await this.#runs.stop(id, job.run, audit, request.signal), job)]);
       }
       case 'wait':
         return this.#wait(id, request.jobs, signal);
@@ -117,20 +118,20 @@ export class ShellJobRuns {
     this.#sandboxes.set(id, sandbox);
     const job = sandbox.next;
     sandbox.next += 1;
-    sandbox.jobs.set(job, { run: run.id, shown: 0 });
+    sandbox.jobs.set(job, { run: run.id, shown: 0, signal: 'TERM' });
     if (sandbox.jobs.size > MOST_JOBS) {
       const [oldest] = [...sandbox.jobs].find(([, { run: of }]) => !this.#runs.isUnderWay(of)) ?? [];
       if (oldest !== undefined) sandbox.jobs.delete(oldest);
     }
-    return answerOf([statusOf(job, run)]);
+    return answerOf([statusOf(job, run, null)]);
   }
 
   async #list(id: InstanceId): Promise<ShellJobStatus[]> {
     const known = [...(this.#sandboxes.get(id)?.jobs ?? [])];
     const found = await Promise.all(
-      known.map(async ([job, { run }]) => {
+      known.map(async ([number, job]) => {
         try {
-          return [statusOf(job, await this.#runs.get(id, run))];
+          return [statusOf(number, await this.#runs.get(id, job.run), job)];
         } catch {
           // The sandbox keeps only so many that have ended.
           return [];
@@ -172,13 +173,14 @@ function endOf({ number, job, reader }: { number: number; job: Job; reader: RunR
   const { pieces, next } = reader.read(job.shown, SHOWN_BYTES);
   job.shown = Math.max(job.shown, next);
   const output = pieces.map(({ stream, bytes }) => ({ stream, text: textOfBytes(bytes) }));
-  return { ...answerOf([statusOf(number, reader.status())]), output };
+  return { ...answerOf([statusOf(number, reader.status(), job)]), output };
 }
 
-function statusOf(job: number, { command, ending, exitCode }: RunStatus): ShellJobStatus {
-  if (ending === null) return { job, command, exitCode: null };
-  const codes = { done: exitCode ?? 1, stopped: STOPPED, failed: exitCode ?? 1, lost: LOST };
-  return { job, command, exitCode: codes[ending] };
+function statusOf(number: number, { command, ending, exitCode }: RunStatus, job: Job | null): ShellJobStatus {
+  if (ending === null) return { job: number, command, exitCode: null };
+  const stopped = job?.signal ? exitCodeOf(job.signal) : KILLED;
+  const codes = { done: exitCode ?? 1, stopped, failed: exitCode ?? 1, lost: KILLED };
+  return { job: number, command, exitCode: codes[ending] };
 }
 
 function answerOf(jobs: ShellJobStatus[]): ShellJobAnswer {

@@ -169,3 +169,8 @@ test.each([
 ])('%s ends with %i as GNU’s', async (command, exitCode, stderr) => {
   expect(await shared().exec({ command })).toMatchObject({ exitCode, stderr });
 });
+
+test('seq counts as far as it is told', async () => {
+  const a = at.open('counts');
+  expect(await at.say(a, 'seq 3000000 | tail -n 1; x=$(seq 2200000); echo ${#x}')).toBe('3000000\n16488895\n');
+});

@@ -53,7 +53,7 @@ describe('`&` at the top level of a script', () => {
     await vi.waitFor(async () => expect((await run('wc -l < grown')).stdout.trim()).toMatch(/^[1-9]/), 60_000);
     expect((await run(`kill ${job}; wait ${job}; echo $?; tail -n 1 grown`)).stdout).toBe('7\nclosed\n');
     const ended = (await run('trap "echo never" TERM; while :; do sleep 0.1; done & echo $!')).stdout.trim();
-    expect((await run(`kill -9 ${ended}; wait ${ended}; echo $?`)).stdout).toBe('143\n');
+    expect((await run(`kill -9 ${ended}; wait ${ended}; echo $?`)).stdout).toBe('137\n');
   });
 
   test('`wait` waits for those of the script, prints what they wrote, and knows how each ended', async () => {
@@ -69,6 +69,8 @@ describe('`&` at the top level of a script', () => {
   });
 
   test('`%n` is the number that `jobs` shows, which one that was waited for gives back, and arrays are there', async () => {
+    const signals = ['-9', '-INT', '-s HUP', ''].map((signal) => `sleep 30 & kill ${signal} $!; wait $!; echo $?`);
+    expect((await run(signals.join('\n'))).stdout).toBe('137\n130\n129\n143\n');
     const numbers = await run('true & wait; sleep 30 & jobs | cut -c1-3; kill %1; echo $?; wait %1; echo $?');
     expect(numbers.stdout).toBe('[1]\n0\n143\n');
     const two = await run('(exit 4) & sleep 30 & wait %1; echo $?; jobs | cut -c1-3; kill %2; wait %2; echo $?');

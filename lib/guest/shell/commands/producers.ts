@@ -90,17 +90,16 @@ async function printFormatted(call: CommandCall): Promise<number> {
   return 0;
 }
 
-/** Whole numbers for a reader that may have enough, and formats. All else is printed by just-bash's `seq`. */
+/** Whole numbers, and formats. All else is printed by just-bash's `seq`, which counts to two millions at most. */
 export const seq: OwnCommand = {
   async main(call: CommandCall) {
-    const { args, outlet } = call;
+    const { args } = call;
     if (args.some((arg) => /^(?:-[sw]*f|--f)/.test(arg))) return printFormatted(call);
     const isPlain = args.length >= 1 && args.length <= 3 && args.every((arg) => INTEGER.test(arg));
     const numbers = args.map(Number);
     const [first = 1, last = 1] = numbers.length === 1 ? [1, numbers[0]] : [numbers[0], numbers.at(-1)];
     const step = numbers.length === 3 ? (numbers[1] ?? 1) : 1;
-    if (outlet?.live !== false || !isPlain || step === 0 || !numbers.every(Number.isSafeInteger))
-      return call.runOriginal();
+    if (!isPlain || step === 0 || !numbers.every(Number.isSafeInteger)) return call.runOriginal();
     let lines: string[] = [];
     let [waiting, next] = [0, FIRST_BYTES];
     for (let number = first; step > 0 ? number <= last : number >= last; number += step) {
