@@ -1,0 +1,135 @@
+/**
+ * Work of one kind that any host may do: claims each piece that is open, carries it out until it is done, and gives it
+ * back. Takes up what another host left. Knows nothing of what the work is.
+ */
+import { setTimeout } from 'node:timers/promises';
+import type { Logger } from '../base/log.ts';
+import type { ClaimKind } from '../registry/claims.ts';
+import type { Claims, HeldClaim } from './claims.ts';
+
+const POLL_MS = 25;
+
+export interface ClaimedWorkParts<T> {
+  claims: Claims;
+  log: Logger;
+  kind: ClaimKind;
+  /** For the log: what broke off. */
+  what: string;
+  keyOf(item: T): string;
+  /** What is there to do, whoever has it. */
+  open(): Promise<T[]>;
+  /** Does a piece of it. When this rejects it is tried again. Once `turn.isOver` nothing more is written. */
+  carryOut(item: T, turn: WorkTurn): Promise<void>;
+  /** Milliseconds before the attempt after `round` of them. */
+  pauseMs(round: number): number;
+}
+
+/** One piece under way. */
+export interface WorkTurn {
+  readonly claim: HeldClaim;
+  /** Somebody may have done some of it before: another server, or an attempt that failed. */
+  readonly isAgain: boolean;
+  /** The server stops, the claim is lost, or it was called off. */
+  readonly isOver: boolean;
+}
+
+interface UnderWay {
+  isCalledOff: boolean;
+  ended: Promise<void>;
+}
+
+export class ClaimedWork<T> {
+  readonly #parts: ClaimedWorkParts<T>;
+  readonly #underWay = new Map<string, UnderWay>();
+  #leave = () => {};
+  #looking: Promise<void> | null = null;
+  #isStopped = false;
+
+  constructor(parts: ClaimedWorkParts<T>) {
+    this.#parts = parts;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Takes up what earlier servers left. Rejects when the registry cannot be read. */
+  async start(): Promise<void> {
+    this.#leave = this.#parts.claims.onFree(this.#parts.kind, () => {
+      this.look().catch((error) => this.#parts.log.warn({ err: error }, `${this.#parts.what}: not looked for`));
+    });
+    await this.look();
+  }
+
+  /** Begins nothing more, waits for what is under way, and hands it back. Idempotent. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#leave();
+    await this.#looking?.catch(() => undefined);
+    await this.idle();
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all([...this.#underWay.values()].map(({ ended }) => ended));
+  }
+
+  /** Takes up what is open and nobody's. Looks never overlap. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isStopped) return;
+    for (const item of await this.#parts.open()) await this.take(item, { isAgain: true });
+  }
+
+  /** Begins a piece of work, unless another has it. `claim`: it was claimed already. */
+  async take(item: T, { claim, isAgain = false }: { claim?: HeldClaim | null; isAgain?: boolean } = {}): Promise<void> {
+    const { claims, kind, keyOf } = this.#parts;
+    const key = keyOf(item);
+    if (this.#underWay.has(key)) return;
+    const held = claim ?? (this.#isStopped ? null : await claims.acquire(kind, key));
+    if (held === null) return;
+    const piece: UnderWay = { isCalledOff: false, ended: Promise.resolve() };
+    this.#underWay.set(key, piece);
+    piece.ended = this.#toItsEnd(item, held, piece, isAgain).finally(() => this.#underWay.delete(key));
+  }
+
+  /** Ends a piece of work where it is, whoever has it: here what is under way of it ends first. */
+  async callOff(key: string): Promise<void> {
+    const piece = this.#underWay.get(key);
+    if (piece === undefined) return this.#parts.claims.revoke(this.#parts.kind, key);
+    piece.isCalledOff = true;
+    await piece.ended;
+  }
+
+  /** Never rejects. */
+  async #toItsEnd(item: T, claim: HeldClaim, piece: UnderWay, wasBegun: boolean): Promise<void> {
+    const { log, what, keyOf, carryOut, pauseMs } = this.#parts;
+    const isOver = () => this.#isStopped || piece.isCalledOff || claim.isOver;
+    try {
+      for (let round = 1; !isOver(); round += 1) {
+        const turn: WorkTurn = {
+          claim,
+          isAgain: wasBegun || round > 1,
+          get isOver() {
+            return isOver();
+          },
+        };
+        try {
+          return await carryOut(item, turn);
+        } catch (error) {
+          if (!isOver()) log.error({ work: keyOf(item), err: error }, `${what} broke off; it is taken up again`);
+        }
+        const until = performance.now() + pauseMs(round);
+        while (performance.now() < until && !isOver()) await setTimeout(POLL_MS);
+      }
+    } finally {
+      await claim.release();
+    }
+  }
+}
