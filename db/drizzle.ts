@@ -19,6 +19,7 @@ export const {
   desc,
   eq,
   exists,
+  notExists,
   fillPlaceholders,
   getTableColumns,
   gt,

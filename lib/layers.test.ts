@@ -13,6 +13,7 @@ const LAYERS = [
   ['lib/vfs/'],
   ['lib/client/'],
   ['db/', 'lib/registry/'],
+  ['lib/claims/'],
   ['lib/secrets/'],
   ['lib/storage/'],
   ['lib/workers/protocol/'],

@@ -27,10 +27,24 @@ export interface ClaimedWorkParts<T> {
 /** One piece under way. */
 export interface WorkTurn {
   readonly claim: HeldClaim;
-  /** Somebody may have done some of it before: another server, or an attempt that failed. */
+  /** Another server, or an earlier one, began it. */
+  readonly isTakenUp: boolean;
+  /** Some of it may be done: it was begun by another, or an attempt failed. */
   readonly isAgain: boolean;
   /** The server stops, the claim is lost, or it was called off. */
   readonly isOver: boolean;
+}
+
+interface TakeOptions {
+  /** Of this very piece, when it was claimed before. */
+  claim?: HeldClaim | null;
+  isTakenUp?: boolean;
+  /** An attempt has failed: the next one comes after a pause. */
+  isLater?: boolean;
+}
+
+interface Turn extends WorkTurn {
+  isAgain: boolean;
 }
 
 interface UnderWay {
@@ -84,11 +98,11 @@ export class ClaimedWork<T> {
 
   async #look(): Promise<void> {
     if (this.#isStopped) return;
-    for (const item of await this.#parts.open()) await this.take(item, { isAgain: true });
+    for (const item of await this.#parts.open()) await this.take(item, { isTakenUp: true });
   }
 
-  /** Begins a piece of work, unless another has it. `claim`: it was claimed already. */
-  async take(item: T, { claim, isAgain = false }: { claim?: HeldClaim | null; isAgain?: boolean } = {}): Promise<void> {
+  /** Begins a piece of work, unless another has it. */
+  async take(item: T, { claim, isTakenUp = false, isLater = false }: TakeOptions = {}): Promise<void> {
     const { claims, kind, keyOf } = this.#parts;
     const key = keyOf(item);
     if (this.#underWay.has(key)) return;
@@ -96,7 +110,8 @@ export class ClaimedWork<T> {
     if (held === null) return;
     const piece: UnderWay = { isCalledOff: false, ended: Promise.resolve() };
     this.#underWay.set(key, piece);
-    piece.ended = this.#toItsEnd(item, held, piece, isAgain).finally(() => this.#underWay.delete(key));
+    const turn = this.#turn(held, piece, isTakenUp);
+    piece.ended = this.#toItsEnd(item, turn, isLater).finally(() => this.#underWay.delete(key));
   }
 
   /** Ends a piece of work where it is, whoever has it: here what is under way of it ends first. */
@@ -107,29 +122,36 @@ export class ClaimedWork<T> {
     await piece.ended;
   }
 
-  /** Never rejects. */
-  async #toItsEnd(item: T, claim: HeldClaim, piece: UnderWay, wasBegun: boolean): Promise<void> {
-    const { log, what, keyOf, carryOut, pauseMs } = this.#parts;
+  #turn(claim: HeldClaim, piece: UnderWay, isTakenUp: boolean): Turn {
     const isOver = () => this.#isStopped || piece.isCalledOff || claim.isOver;
+    return {
+      claim,
+      isTakenUp,
+      isAgain: isTakenUp,
+      get isOver() {
+        return isOver();
+      },
+    };
+  }
+
+  /** Never rejects. */
+  async #toItsEnd(item: T, turn: Turn, isLater: boolean): Promise<void> {
+    const { log, what, keyOf, carryOut, pauseMs } = this.#parts;
     try {
-      for (let round = 1; !isOver(); round += 1) {
-        const turn: WorkTurn = {
-          claim,
-          isAgain: wasBegun || round > 1,
-          get isOver() {
-            return isOver();
-          },
-        };
-        try {
-          return await carryOut(item, turn);
-        } catch (error) {
-          if (!isOver()) log.error({ work: keyOf(item), err: error }, `${what} broke off; it is taken up again`);
+      for (let round = isLater ? 0 : 1; !turn.isOver; round += 1) {
+        if (round > 0) {
+          try {
+            return await carryOut(item, turn);
+          } catch (error) {
+            if (!turn.isOver) log.error({ work: keyOf(item), err: error }, `${what} broke off; it is taken up again`);
+          }
         }
-        const until = performance.now() + pauseMs(round);
-        while (performance.now() < until && !isOver()) await setTimeout(POLL_MS);
+        turn.isAgain = true;
+        const until = performance.now() + pauseMs(Math.max(1, round));
+        while (performance.now() < until && !turn.isOver) await setTimeout(POLL_MS);
       }
     } finally {
-      await claim.release();
+      await turn.claim.release();
     }
   }
 }

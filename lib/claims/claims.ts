@@ -6,8 +6,9 @@
  */
 import type { Logger } from '../base/log.ts';
 import type { ClaimedPiece, ClaimKind, ClaimRow, ClaimTicket } from '../registry/claims.ts';
-import { type HostIdentity, newToken } from '../registry/owner.ts';
+import { newToken } from '../registry/owner.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { HostIdentity } from '../registry/types.ts';
 
 /** A claim that was not renewed for so long is over. */
 const LASTS_MS = 30_000;
@@ -94,31 +95,34 @@ export class Claims {
     return () => listeners.delete(listener);
   }
 
-  /** A ticket for a claim that another store takes in a transaction of its own; then `hold` follows. */
-  ticket(kind: ClaimKind, work: string): ClaimTicket {
-    const { name: host, term } = this.#parts.host;
-    return { kind, work, host, term, token: newToken(), lastsMs: LASTS_MS };
+  /** Claims a piece of work. Null when another has it, or something else in this process. */
+  acquire(kind: ClaimKind, work: string): Promise<HeldClaim | null> {
+    const other = this.#others.get(keyOf({ kind, work }));
+    if (other !== undefined && !this.#isEnded(other)) return Promise.resolve(null);
+    return this.acquireWith(kind, work, (ticket) => this.#parts.registry.claims.acquire(ticket, other));
   }
 
-  /** Claims a piece of work. Null when another has it, or something else in this process. */
-  async acquire(kind: ClaimKind, work: string): Promise<HeldClaim | null> {
-    const ticket = this.ticket(kind, work);
+  /** The same where `take` claims it, in a transaction with what else it writes; it says whether that was done. */
+  async acquireWith(
+    kind: ClaimKind,
+    work: string,
+    take: (ticket: ClaimTicket) => Promise<boolean>,
+  ): Promise<HeldClaim | null> {
+    const { name: host, term } = this.#parts.host;
+    const ticket = { kind, work, host, term, token: newToken(), lastsMs: LASTS_MS };
     const key = keyOf(ticket);
-    const other = this.#others.get(key);
     if (this.#isStopped || this.#held.has(key) || this.#asked.has(key)) return null;
-    if (other !== undefined && !this.#isEnded(other)) return null;
     const askedMs = this.#monotonicMs();
     this.#asked.add(key);
     try {
-      if (!(await this.#parts.registry.claims.acquire(ticket, other))) return null;
-      return this.hold(ticket, askedMs);
+      return (await take(ticket)) ? this.#hold(ticket, askedMs) : null;
     } finally {
       this.#asked.delete(key);
     }
   }
 
-  /** Keeps what was claimed with a ticket. `askedMs`: monotonic time before that was asked for. */
-  hold(ticket: ClaimTicket, askedMs: number = this.#monotonicMs()): HeldClaim {
+  /** `askedMs`: monotonic time before the claim was asked for. */
+  #hold(ticket: ClaimTicket, askedMs: number): HeldClaim {
     const { host } = this.#parts;
     const lost = new AbortController();
     const now = this.#monotonicMs;
@@ -140,7 +144,7 @@ export class Claims {
     return held;
   }
 
-  /** What was claimed with a ticket is given back by whoever did the work, in a transaction of its own. */
+  /** Forgets a claim that is not in the registry any more: a transaction of the work itself gave it back. */
   drop({ ticket }: HeldClaim): void {
     if (this.#held.get(keyOf(ticket))?.ticket === ticket) this.#held.delete(keyOf(ticket));
   }

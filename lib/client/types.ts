@@ -1325,7 +1325,7 @@ export type Schedule = {
   source: 'api' | 'workbook';
   next_at: number | null;
   last_at: number | null;
-  last_result: 'done' | 'failed' | 'skipped' | null;
+  last_result: 'done' | 'failed' | 'skipped' | 'lost' | null;
   last_took_ms: number | null;
   failures: number;
   fault: string | null;
@@ -1340,7 +1340,7 @@ export type ScheduleRun = {
   missed: boolean;
   started_ms: number;
   took_ms: number | null;
-  result: 'done' | 'failed' | 'skipped' | null;
+  result: 'done' | 'failed' | 'skipped' | 'lost' | null;
   error: string | null;
   exit_code: number | null;
   woke: 'hot' | 'warm' | 'cold' | null;

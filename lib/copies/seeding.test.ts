@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
+import { claimsOf } from '../claims/testing/claims-of.ts';
 import type { CopyStore } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import { entry } from '../registry/testing/fixtures.ts';
@@ -58,6 +59,7 @@ afterEach(async () => {
 
 const seedingOn = (copies: CopyStore = registry.copies) =>
   new Seeding({
+    claims: claimsOf(registry, { alone: true }),
     clock: systemClock,
     log: createLogger('silent'),
     registry: { ...registry, copies },

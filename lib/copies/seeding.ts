@@ -3,13 +3,15 @@
  * Until its first resume a sandbox is only a row. Knows nothing of how the copy was made.
  *
  * The first transaction admits all of a call and inserts some; the others follow in transactions of their own, between
- * which the server's thread does other work. A restart continues where they were left.
+ * which the server's thread does other work. A restart, or another host, continues where they were left.
  */
 import { setImmediate } from 'node:timers/promises';
 import { type Clock, epochSeconds } from '../base/clock.ts';
-import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '../base/errors.ts';
+import { isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
+import { ClaimedWork, type WorkTurn } from '../claims/claimed-work.ts';
+import type { Claims, HeldClaim } from '../claims/claims.ts';
 import type { Ancestor, PendingStart } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, NewInstance } from '../registry/types.ts';
@@ -68,6 +70,7 @@ export interface StartProgress {
 }
 
 export interface SeedingParts {
+  claims: Claims;
   clock: Clock;
   log: Logger;
   registry: Registry;
@@ -76,13 +79,26 @@ export interface SeedingParts {
 
 export class Seeding {
   readonly #parts: SeedingParts;
-  readonly #running = new Set<Promise<void>>();
+  readonly #inserting = new Set<Promise<void>>();
   readonly #listeners = new Set<(started: StartProgress) => void>();
-  readonly #again = new Set<NodeJS.Timeout>();
-  #stopped = false;
+  /** Calls that have sandboxes to insert or to resume, by the id of the first one. */
+  readonly #work: ClaimedWork<InstanceId>;
 
   constructor(parts: SeedingParts) {
     this.#parts = parts;
+    const { copies } = parts.registry;
+    this.#work = new ClaimedWork({
+      ...parts,
+      kind: 'seeding',
+      what: 'making sandboxes of a copy',
+      keyOf: (first) => first,
+      open: async () => {
+        const starts = (await copies.pendingStarts()).flatMap(({ ids: [first] }) => first ?? []);
+        return [...new Set([...(await copies.unfinishedSeedings()), ...starts])];
+      },
+      carryOut: (first, turn) => this.#goOn(first, turn),
+      pauseMs: () => AGAIN_MS,
+    });
   }
 
   /**
@@ -119,7 +135,11 @@ export class Seeding {
       lineageParent: lineage.parent,
     }));
     const batch = { tenant, cause: { ...cause, reason: `started after ${kind} ${copy}` } };
-    const rows = await registry.copies.seed(
+    const [{ id: first }] = instances as [NewInstance];
+    // Before the first transaction: nobody else goes on with it meanwhile.
+    const isLong = count > AT_ONCE || request.start;
+    const claim = isLong ? await this.#parts.claims.acquire('seeding', first) : null;
+    const seeding = registry.copies.seed(
       from,
       instances,
       epochSeconds(clock),
@@ -141,20 +161,28 @@ export class Seeding {
       ],
       { atOnce: AT_ONCE, ...(request.start ? { start: batch } : {}) },
     );
-    const [first] = rows;
-    if (first !== undefined && rows.length < count) rows.push(...(await this.#finishFor(first.id, count)));
-    if (request.start) this.#begin({ ids: rows.map(({ id }) => id), from, ...batch });
+    let rows: InstanceRow[];
+    try {
+      rows = await seeding;
+    } catch (error) {
+      await claim?.release();
+      throw error;
+    }
+    if (rows.length < count) rows.push(...(await this.#finishFor(first, count, claim)));
+    if (request.start) await this.#work.take(first, { claim });
+    else await claim?.release();
     return rows;
   }
 
   /** Inserts those that are left of a call of `count`. The caller is told when the disk refuses them for now. */
-  async #finishFor(first: InstanceId, count: number): Promise<InstanceRow[]> {
+  async #finishFor(first: InstanceId, count: number, claim: HeldClaim | null): Promise<InstanceRow[]> {
     const finishing = this.#finish(first);
     this.#track(finishing);
     try {
       return await finishing;
     } catch (error) {
-      this.#finishLater(first, error);
+      this.#parts.log.warn({ err: error }, 'not all sandboxes of a call are made yet');
+      await this.#work.take(first, { claim, isLater: true });
       if (!isWinterdockError(error) || error.code !== 'storage_unavailable') throw error;
       throw new WinterdockError('storage_unavailable', `Not all of the ${count} sandboxes could be made yet.`, {
         hint: 'Do not repeat the request: the missing ones are made as soon as the disk allows it.',
@@ -164,48 +192,42 @@ export class Seeding {
   }
 
   /** Inserts those that are left of a call. Other work runs between two transactions. */
-  async #finish(first: InstanceId): Promise<InstanceRow[]> {
+  async #finish(first: InstanceId, isOver = () => false): Promise<InstanceRow[]> {
     const rows: InstanceRow[] = [];
-    for (;;) {
+    while (!isOver()) {
       await setImmediate();
       const more = await this.#parts.registry.copies.continueSeeding(first);
-      if (more === null) return rows;
+      if (more === null) break;
       rows.push(...more);
     }
+    return rows;
   }
 
-  /** Tries again until they are inserted or their tenant is forgotten, then resumes them if that was asked. */
-  #finishLater(first: InstanceId, error: unknown): void {
-    this.#parts.log.warn({ err: error }, 'not all sandboxes of a call are made yet');
-    if (this.#stopped) return;
-    const timer = setTimeout(() => {
-      this.#again.delete(timer);
-      const finishing = this.#finish(first)
-        .then(async () => {
-          for (const start of await this.#parts.registry.copies.pendingStarts())
-            if (start.ids[0] === first) this.#begin(start);
-        })
-        .catch((left: unknown) => this.#finishLater(first, left));
-      this.#track(finishing);
-    }, AGAIN_MS).unref();
-    this.#again.add(timer);
-  }
-
+  /** Insertions under way. */
   #track(work: Promise<unknown>): void {
-    const running = work.then(
+    const inserting = work.then(
       () => undefined,
       () => undefined,
     );
-    this.#running.add(running);
-    void running.then(() => this.#running.delete(running));
+    this.#inserting.add(inserting);
+    void inserting.then(() => this.#inserting.delete(inserting));
   }
 
-  /** Finishes the insertions and continues the resumes that an earlier server left. */
+  /** Inserts what is left of a call, until that is done or its tenant is forgotten, then resumes if that was asked. */
+  async #goOn(first: InstanceId, turn: WorkTurn): Promise<void> {
+    const finishing = this.#finish(first, () => turn.isOver);
+    this.#track(finishing);
+    await finishing;
+    if (turn.isOver) return;
+    const starts = await this.#parts.registry.copies.pendingStarts();
+    const start = starts.find(({ ids }) => ids[0] === first);
+    if (start !== undefined) await this.#resumeAll(start, turn);
+  }
+
+  /** Finishes the insertions and continues the resumes that a server left. */
   async start(): Promise<void> {
-    for (const first of await this.#parts.registry.copies.unfinishedSeedings()) {
-      await this.#finish(first).catch((error: unknown) => this.#finishLater(first, error));
-    }
-    for (const starting of await this.#parts.registry.copies.pendingStarts()) this.#begin(starting, { again: true });
+    await this.#work.start();
+    await Promise.all(this.#inserting);
   }
 
   /** Calls `listener` after each resume. Returns the unsubscriber. */
@@ -216,9 +238,8 @@ export class Seeding {
 
   /** Waits for resumes under way and begins no more. The next start continues; the ledger shows the pause. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    for (const timer of this.#again) clearTimeout(timer);
-    await Promise.all(this.#running);
+    await this.#work.stop();
+    await Promise.all(this.#inserting);
   }
 
   #line(from: Ancestor, tenant: string, cause: AuditContext, type: string, what: string, more = '') {
@@ -226,18 +247,11 @@ export class Seeding {
     return ledgerEntry(this.#parts, null, cause, type, { tenant, reason: `${what} from the ${kind} ${copy}${more}` });
   }
 
-  #begin(starting: PendingStart, { again = false } = {}): void {
-    const resuming = this.#resumeAll(starting, again).catch((error) =>
-      this.#parts.log.error({ error: messageOf(error) }, 'starting what was seeded'),
-    );
-    this.#track(resuming);
-  }
-
   /**
    * Resumes every sandbox that is still `created`. Failures and progress are in the ledger. A sandbox that left
-   * `created` counts as started, unless it was deleted. `again`: an earlier server began this.
+   * `created` counts as started, unless it was deleted.
    */
-  async #resumeAll({ ids, from, tenant, cause: kept }: PendingStart, again: boolean): Promise<void> {
+  async #resumeAll({ ids, from, tenant, cause: kept }: PendingStart, turn: WorkTurn): Promise<void> {
     const { registry, sessions } = this.#parts;
     const cause = kept as AuditContext;
     const waiting = [...ids];
@@ -260,7 +274,7 @@ export class Seeding {
       if (requestId === null) return;
       for (const listener of this.#listeners) listener({ requestId, tenant, started, failed, total });
     };
-    if (again) {
+    if (turn.isTakenUp) {
       const boot: AuditContext = { ...cause, trigger: 'boot', reason: null };
       const went = `going on with ${total}`;
       await registry.ledger.append([
@@ -269,14 +283,14 @@ export class Seeding {
     }
     const work = async () => {
       for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-        if (this.#stopped) return;
+        if (turn.isOver) return;
         try {
           const state = (await registry.instances.get(id))?.state ?? 'deleted';
           if (state === 'created') await sessions.resume(id, cause, { makesRoom: false });
           if (state === 'deleted') deleted += 1;
           else started += 1;
         } catch (error) {
-          if (this.#stopped) return;
+          if (turn.isOver) return;
           failed += 1;
           broken = publicMessage(error);
           // No room for one means no room for the rest: they stay `created`, and their first request starts them.
@@ -290,6 +304,7 @@ export class Seeding {
       }
     };
     await Promise.all(Array.from({ length: PARALLEL_STARTS }, work));
+    if (turn.claim.isOver) return;
     if (settled() < total)
       await registry.ledger.append([
         progressLine('start.paused', '; the server stops, and goes on with it when it is back'),

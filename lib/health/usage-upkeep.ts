@@ -6,6 +6,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { Logger } from '../base/log.ts';
+import type { Claims } from '../claims/claims.ts';
 import type { Registry } from '../registry/registry.ts';
 
 const EVERY_MS = 15_000;
@@ -22,6 +23,8 @@ const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 86_400;
 
 interface UpkeepParts {
+  /** One host counts and deletes in the background. */
+  claims: Pick<Claims, 'keep'>;
   config: Pick<Config, 'usageKeepDays' | 'usageRows'>;
   clock: Clock;
   log: Logger;
@@ -50,7 +53,7 @@ export class UsageUpkeep {
   /** Counts all lines that are new: years of them after an upgrade. */
   #countAll(): Promise<void> {
     this.#counting ??= (async () => {
-      while (!this.#stopping && (await this.#step()) > 0) await setTimeout(REST_MS);
+      while ((await this.#isMine()) && (await this.#step()) > 0) await setTimeout(REST_MS);
     })().finally(() => {
       this.#counting = null;
     });
@@ -65,7 +68,11 @@ export class UsageUpkeep {
     }
   }
 
-  /** Returns how many lines are left. */
+  async #isMine(): Promise<boolean> {
+    return !this.#stopping && (await this.#parts.claims.keep('usage', [''])).has('');
+  }
+
+  /** Returns how many lines are left. Anybody may: each step is a transaction that counts what no other has counted. */
   #step(): Promise<number> {
     const { registry, clock, config } = this.#parts;
     return registry.usage.countLedger(LINES, clock.now() - config.usageKeepDays * DAY_SECONDS * 1000);
@@ -75,7 +82,8 @@ export class UsageUpkeep {
   async prune(): Promise<void> {
     const { registry, clock, config } = this.#parts;
     const before = Math.floor(epochSeconds(clock) / HOUR_SECONDS) - config.usageKeepDays * 24;
-    while (!this.#stopping && (await registry.usage.prune(before, config.usageRows, ROWS)) > 0) await setImmediate();
+    while ((await this.#isMine()) && (await registry.usage.prune(before, config.usageRows, ROWS)) > 0)
+      await setImmediate();
   }
 
   /** Idempotent. */

@@ -10,6 +10,7 @@ import { openSigner } from '../base/signing.ts';
 import { Bundles } from '../bundles/bundles.ts';
 import { CarriedWorkbooks } from '../bundles/carried-workbooks.ts';
 import { Transfers } from '../bundles/transfers.ts';
+import { Claims } from '../claims/claims.ts';
 import { createAgents } from '../copies/agents.ts';
 import { createBlueprints } from '../copies/blueprints.ts';
 import { Copies } from '../copies/copies.ts';
@@ -156,11 +157,13 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     keepDays: config.usageKeepDays,
     ashNames: config.sessionApi,
   });
-  const usage = new UsageUpkeep({ config, clock, log, registry });
-  const runner = new JobRunner({ config, clock, log, registry, sessions, pool });
+  const claims = new Claims({ registry, host, log });
+  const usage = new UsageUpkeep({ claims, config, clock, log, registry });
+  const runner = new JobRunner({ claims, config, clock, log, registry, sessions, pool });
   const runs = new Runs({ config, clock, log, registry, sessions });
   const terminals = new Terminals({ config, clock, log, registry, runs, sessions });
   const scheduler = new Scheduler({
+    claims,
     config,
     clock,
     log,
@@ -175,6 +178,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const guard = createOutgoingGuard(config.outgoingAllowed);
   const sealer = keys.sealer();
   const courier = new WebhookCourier({
+    claims,
     config,
     clock,
     log,
@@ -187,10 +191,10 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   });
   const { tickMs, ledgerKeepDays: keepDays } = config;
   const { headPath } = driver;
-  const ledger = createLedgerMaintenance({ registry, headPath, signer, clock, log, keepDays, tickMs });
+  const ledger = createLedgerMaintenance({ claims, registry, headPath, signer, clock, log, keepDays, tickMs });
   const health = new StorageHealth({ config, registry, drawers, pool, cpuGroups, walls, clock, log });
   const copies = new Copies({ config, clock, log, registry, readers, drawers, failpoint, registryIsWhole });
-  const seeding = new Seeding({ clock, log, registry, sessions });
+  const seeding = new Seeding({ claims, clock, log, registry, sessions });
   const changes = createChangeFeed({
     actors: auth.actors,
     events,
@@ -209,7 +213,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, transfers: transfers });
   const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
   const store = { config, clock, log, registry, drawers };
-  const forgetter = new TenantForgetter({ ...store, sessions, copies, auth, runner, signer, failpoint });
+  const forgetter = new TenantForgetter({ ...store, claims, sessions, copies, auth, runner, signer, failpoint });
   const { operations, admit } = createGuard(
     createOperations({
       pool,
@@ -308,6 +312,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const start = async (): Promise<void> => {
     await endLeftoverWorkers(config.dataFolder);
     await readers.start();
+    await claims.start();
     await ledger.start();
     tellFlaw(ledger.flaw(), options.notify);
     await transfers.start();
@@ -365,6 +370,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await metrics.close();
     await sumUp(true);
     await ledger.stop();
+    await claims.stop();
     await registry.close();
   };
 

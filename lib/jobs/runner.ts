@@ -1,6 +1,6 @@
 /**
- * Runs jobs: one verb on each of many sandboxes, chosen when the job is created. A job survives a restart: the next
- * start continues with the sandboxes that have no result yet. Does not check permissions; lib/lifecycle/verb-plan.ts
+ * Runs jobs: one verb on each of many sandboxes, chosen when the job is created. A job is one host's at a time and
+ * survives it: the next start, or another host, continues with the sandboxes that have no result yet. Does not check permissions; lib/lifecycle/verb-plan.ts
  * plans the verb for one sandbox.
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
@@ -10,6 +10,8 @@ import type { Config } from '../base/config.ts';
 import { isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
+import { ClaimedWork, type WorkTurn } from '../claims/claimed-work.ts';
+import type { Claims } from '../claims/claims.ts';
 import { VERB_TARGET, WAKE_VERBS } from '../lifecycle/states.ts';
 import { HOLD_WORDS, holdOn, planVerb } from '../lifecycle/verb-plan.ts';
 import type { JobOutcome, JobResultRow, JobRow } from '../registry/jobs.ts';
@@ -39,6 +41,7 @@ const LOOKS = 3;
 const LABEL_COUNT = 32;
 
 export interface JobRunnerParts {
+  claims: Claims;
   config: Pick<Config, 'jobsKeepDays' | 'maxActive' | 'poolSize'>;
   clock: Clock;
   log: Logger;
@@ -48,55 +51,44 @@ export interface JobRunnerParts {
 }
 
 type ItemResult = Pick<JobResultRow, 'outcome' | 'reason'>;
-type Running = { stopped: boolean; ended: Promise<void> };
 
 export class JobRunner {
   readonly #parts: JobRunnerParts;
   readonly #places = new Semaphore(PLACES);
   readonly #waking = new Mutex();
-  readonly #running = new Map<string, Running>();
+  readonly #work: ClaimedWork<JobRow>;
   #forgetting: Promise<void> = Promise.resolve();
-  #stopping = false;
 
   constructor(parts: JobRunnerParts) {
     this.#parts = parts;
+    this.#work = new ClaimedWork({
+      ...parts,
+      kind: 'job',
+      what: 'a job',
+      keyOf: ({ id }) => id,
+      // lib/jobs/tenant-forgetter.ts runs the others.
+      open: async () => (await parts.registry.jobs.running()).filter(({ verb }) => verb !== 'forget'),
+      carryOut: (job, turn) => this.#run(job, turn),
+      pauseMs: () => AGAIN_MS,
+    });
   }
 
-  /** Continues the jobs of an earlier server, and deletes old ones in the background. */
+  /** Continues the jobs that a server left, and deletes old ones in the background. */
   async start(): Promise<void> {
-    for (const job of await this.#parts.registry.jobs.running()) if (job.verb !== 'forget') this.take(job, true);
+    await this.#work.start();
     this.#forgetting = this.#forget().catch((error) => this.#parts.log.error({ err: error }, 'forgetting old jobs'));
   }
 
   async #forget(): Promise<void> {
     const { registry, clock, config } = this.#parts;
     const before = epochSeconds(clock) - config.jobsKeepDays * DAY_SECONDS;
-    while (!this.#stopping && (await registry.jobs.deleteEndedBefore(before, FORGET_RESULTS)))
+    while (!this.#work.isStopped && (await registry.jobs.deleteEndedBefore(before, FORGET_RESULTS)))
       await setTimeout(POLL_MS);
   }
 
-  /** Starts a job. `again`: some of its moves may be done without a saved result. */
-  take(job: JobRow, again = false): void {
-    const running: Running = { stopped: this.#stopping, ended: Promise.resolve() };
-    running.ended = this.#toItsEnd(job, running, again).finally(() => this.#running.delete(job.id));
-    this.#running.set(job.id, running);
-  }
-
-  /**
-   * Runs a job to its end. Retries after a failure of the registry, so that a full disk does not end a job. Never
-   * rejects.
-   */
-  async #toItsEnd(job: JobRow, running: Running, again: boolean): Promise<void> {
-    for (let round = 1; ; round += 1) {
-      try {
-        return await this.#run(job, running, again || round > 1);
-      } catch (error) {
-        this.#parts.log.error({ job: job.id, err: error }, 'a job broke off; it is taken up again');
-      }
-      const until = performance.now() + AGAIN_MS;
-      while (performance.now() < until && !running.stopped) await setTimeout(POLL_MS);
-      if (running.stopped) return;
-    }
+  /** Starts a job. */
+  take(job: JobRow): Promise<void> {
+    return this.#work.take(job);
   }
 
   /** Ends a job: sandboxes under way finish, no other begins. False when the job did not run. */
@@ -110,43 +102,39 @@ export class JobRunner {
       epochSeconds(clock),
       this.#line(job, audit, 'job.cancelled'),
     );
-    const running = this.#running.get(id);
-    if (running !== undefined) {
-      running.stopped = true;
-      await running.ended;
-    }
+    await this.#work.callOff(id);
     return ended;
   }
 
   /** Waits for the sandboxes under way and begins no other. Jobs go on at the next start. Idempotent. */
   async stop(): Promise<void> {
-    this.#stopping = true;
-    for (const running of this.#running.values()) running.stopped = true;
-    await Promise.all([this.#forgetting, ...[...this.#running.values()].map(({ ended }) => ended)]);
+    await Promise.all([this.#work.stop(), this.#forgetting]);
   }
 
-  async #run(job: JobRow, running: Running, again: boolean): Promise<void> {
+  async #run(job: JobRow, turn: WorkTurn): Promise<void> {
     const { clock, registry } = this.#parts;
     const audit: AuditContext = { trigger: 'operator', ...job, requestId: job.id };
     const results: JobResultRow[] = [];
     let flushed = performance.now();
     const flush = async () => {
       flushed = performance.now();
+      // Whoever has the job now sees by the ledger what was done.
+      if (turn.claim.isOver) return;
       await registry.jobs.record(job.id, results.splice(0));
     };
     const underWay = new Set<Promise<void>>();
     try {
-      for (let position: number | null = 0; position !== null && !running.stopped; ) {
+      for (let position: number | null = 0; position !== null && !turn.isOver; ) {
         const open = await registry.jobs.open(job.id, position);
         for (const { position: at, id } of open.items) {
           const release = await this.#place(job);
           // Labels and skipped sandboxes never wait: without this pause they would block the event loop until the last.
           await setImmediate();
-          if (running.stopped) {
+          if (turn.isOver) {
             release();
             break;
           }
-          const one = this.#one(job, id, audit, again)
+          const one = this.#one(job, id, audit, turn.isAgain)
             .then((result) => void results.push({ position: at, timeMs: clock.now(), ...result }))
             .finally(() => {
               release();
@@ -166,7 +154,7 @@ export class JobRunner {
       // Moves under way end first: what they did must not run on beside the next server.
       await Promise.allSettled(underWay);
     }
-    if (this.#stopping) return;
+    if (turn.isOver) return;
     await registry.jobs.end(
       job.id,
       'done',
@@ -256,7 +244,7 @@ export class JobRunner {
     }
     const enough = Math.min(2, config.poolSize);
     const until = performance.now() + WORKER_WAIT_MS;
-    while (pool.ready < enough && performance.now() < until && !this.#stopping) await setTimeout(POLL_MS);
+    while (pool.ready < enough && performance.now() < until && !this.#work.isStopped) await setTimeout(POLL_MS);
     return wake();
   }
 

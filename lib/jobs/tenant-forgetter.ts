@@ -13,6 +13,8 @@ import { isWinterdockError } from '../base/errors.ts';
 import { type InstanceId, newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
+import { ClaimedWork, type WorkTurn } from '../claims/claimed-work.ts';
+import type { Claims } from '../claims/claims.ts';
 import type { Copies } from '../copies/copies.ts';
 import { BlankNoteDigest, blankNote, TENANT_FORGOTTEN } from '../ledger/blanked-lines.ts';
 import { parseCopyPath } from '../registry/copies.ts';
@@ -33,6 +35,7 @@ type Step = (typeof STEPS)[number];
 export type ForgetStep = `forget:${Step | 'sandboxes' | 'finished'}`;
 
 export interface TenantForgetterParts {
+  claims: Claims;
   config: Pick<Config, 'dataFolder'>;
   clock: Clock;
   log: Logger;
@@ -59,18 +62,27 @@ const ROWS = 500;
 
 export class TenantForgetter {
   readonly #parts: TenantForgetterParts;
-  readonly #running = new Set<Promise<void>>();
-  #stopping = false;
+  readonly #work: ClaimedWork<TenantForgetting>;
 
   constructor(parts: TenantForgetterParts) {
     this.#parts = parts;
+    this.#work = new ClaimedWork({
+      ...parts,
+      kind: 'forgetting',
+      what: 'forgetting a tenant',
+      keyOf: ({ job }) => job,
+      open: () => parts.registry.tenantForgettings.open(),
+      // What fails is tried again after a while, for nothing of it may be left.
+      carryOut: (forgetting, turn) => this.#run(forgetting, turn),
+      pauseMs: (round) => Math.min(AGAIN_MS * 2 ** (round - 1), AGAIN_MOST_MS),
+    });
   }
 
-  /** Goes on with what an earlier server left. */
+  /** Goes on with what a server left. */
   async start(): Promise<void> {
     const { registry, clock } = this.#parts;
     const open = await registry.tenantForgettings.open();
-    for (const forgetting of open) this.#take(forgetting);
+    await this.#work.start();
     for (const job of await registry.jobs.running()) {
       // Killed after the last step.
       if (job.verb !== 'forget' || open.some((one) => one.job === job.id)) continue;
@@ -80,8 +92,7 @@ export class TenantForgetter {
 
   /** Lets what is under way end and begins no more; it goes on at the next start. Idempotent. */
   async stop(): Promise<void> {
-    this.#stopping = true;
-    await Promise.all(this.#running);
+    await this.#work.stop();
   }
 
   /**
@@ -99,30 +110,8 @@ export class TenantForgetter {
     await registry.tenantForgettings.begin(forgetting, line);
     const open = { ...forgetting, finished: null };
     await this.#jobOf(open);
-    this.#take(open);
+    await this.#work.take(open);
     return forgetting.job;
-  }
-
-  #take(forgetting: TenantForgetting): void {
-    const running = this.#toItsEnd(forgetting).finally(() => this.#running.delete(running));
-    this.#running.add(running);
-  }
-
-  /** Never rejects: what fails is tried again after a while, for nothing of it may be left. */
-  async #toItsEnd(forgetting: TenantForgetting): Promise<void> {
-    for (let again = AGAIN_MS; !this.#stopping; again = Math.min(2 * again, AGAIN_MOST_MS)) {
-      try {
-        return await this.#run(forgetting);
-      } catch (error) {
-        if (this.#stopping) return;
-        this.#parts.log.error(
-          { job: forgetting.job, err: error },
-          'forgetting a tenant broke off; it is taken up again',
-        );
-      }
-      const until = performance.now() + again;
-      while (performance.now() < until && !this.#stopping) await setTimeout(POLL_MS);
-    }
   }
 
   /** The job's row, made when a kill came before it was. */
@@ -158,31 +147,31 @@ export class TenantForgetter {
     return jobLine(this.#parts, job, this.#cause(job), type, `${job.done} done`);
   }
 
-  async #run(forgetting: TenantForgetting): Promise<void> {
+  async #run(forgetting: TenantForgetting, turn: WorkTurn): Promise<void> {
     const { registry, clock, failpoint } = this.#parts;
     const job = await this.#jobOf(forgetting);
     const { tenant } = forgetting;
     const cause = this.#cause(job);
     const steps: Record<Step, () => Promise<RemovedCounts>> = {
       access: () => this.#access(job, tenant, cause),
-      jobs: () => this.#jobs(job, tenant, cause),
-      copies: () => this.#copies(tenant, cause),
-      files: () => this.#files(tenant),
-      records: () => this.#records(tenant),
-      ledger: () => this.#ledger(job, tenant),
-      compact: () => this.#compact(),
+      jobs: () => this.#jobs(job, tenant, cause, turn),
+      copies: () => this.#copies(tenant, cause, turn),
+      files: () => this.#files(tenant, turn),
+      records: () => this.#records(tenant, turn),
+      ledger: () => this.#ledger(job, tenant, turn),
+      compact: () => this.#compact(turn),
     };
     const summary: string[] = [];
     for (const [at, step] of STEPS.entries()) {
       if (step === 'copies') {
         failpoint?.('forget:sandboxes');
-        await this.#sandboxes(job, tenant, cause);
+        await this.#sandboxes(job, tenant, cause, turn);
         summary.push(`sandboxes ${job.chosen - STEPS.length}`);
       }
-      if (this.#stopping) return;
+      if (turn.isOver) return;
       failpoint?.(`forget:${step}`);
       const gone = wordsOf(await steps[step]());
-      if (this.#stopping) return;
+      if (turn.isOver) return;
       // The digest says how many lines there are.
       if (gone !== '' && step !== 'ledger') summary.push(gone);
       const position = job.chosen - STEPS.length + at;
@@ -192,6 +181,7 @@ export class TenantForgetter {
     const digest = new BlankNoteDigest();
     for await (const note of eachOf(await registry.tenantForgettings.notes(job.id))) digest.add(note);
     const reason = `${summary.join(', ')}; ${digest.words()}`;
+    if (turn.isOver) return;
     const line = ledgerEntry({ clock }, null, cause, TENANT_FORGOTTEN, { tenant, reason });
     await registry.tenantForgettings.finish(job.id, epochSeconds(clock), line);
     failpoint?.('forget:finished');
@@ -215,16 +205,16 @@ export class TenantForgetter {
   }
 
   /** A job that concerned others too ends by itself. */
-  async #jobs(job: JobRow, tenant: string, cause: AuditContext): Promise<RemovedCounts> {
+  async #jobs(job: JobRow, tenant: string, cause: AuditContext, turn: WorkTurn): Promise<RemovedCounts> {
     const { registry, runner } = this.#parts;
     const running = () => registry.tenantForgettings.runningJobs(job.id, tenant);
     for (const { id, only } of await running()) if (only) await runner.cancel(id, cause);
-    while (!this.#stopping && (await running()).length > 0) await setTimeout(POLL_MS);
-    return this.#stopping ? {} : registry.tenantForgettings.removeJobs(job.id, tenant);
+    while (!turn.isOver && (await running()).length > 0) await setTimeout(POLL_MS);
+    return turn.isOver ? {} : registry.tenantForgettings.removeJobs(job.id, tenant);
   }
 
   /** Runs the plan to `deleted` for every sandbox of the tenant. None is left when this resolves. */
-  async #sandboxes(job: JobRow, tenant: string, cause: AuditContext): Promise<void> {
+  async #sandboxes(job: JobRow, tenant: string, cause: AuditContext, turn: WorkTurn): Promise<void> {
     const { registry, sessions, clock } = this.#parts;
     const remove = async (id: InstanceId, position: number | null): Promise<void> => {
       try {
@@ -238,14 +228,14 @@ export class TenantForgetter {
     const failed: unknown[] = [];
     const few = async (work: (() => Promise<void>)[]): Promise<void> => {
       const next = async (): Promise<void> => {
-        for (let one = work.shift(); one !== undefined && !this.#stopping; one = work.shift()) {
+        for (let one = work.shift(); one !== undefined && !turn.isOver; one = work.shift()) {
           await setImmediate();
           await one().catch((error: unknown) => void failed.push(error));
         }
       };
       await Promise.all(Array.from({ length: PLACES }, next));
     };
-    for (let position: number | null = 0; position !== null && !this.#stopping; ) {
+    for (let position: number | null = 0; position !== null && !turn.isOver; ) {
       const { items, next } = await registry.jobs.open(job.id, position);
       await few(items.map((item) => () => remove(item.id, item.position)));
       position = next;
@@ -253,14 +243,14 @@ export class TenantForgetter {
     const rest = await registry.tenantForgettings.living(tenant, ROWS);
     if (failed.length === 0) await few(rest.map((id) => () => remove(id, null)));
     if (failed.length > 0) throw failed[0];
-    if (!this.#stopping && rest.length === ROWS) await this.#sandboxes(job, tenant, cause);
+    if (!turn.isOver && rest.length === ROWS) await this.#sandboxes(job, tenant, cause, turn);
   }
 
   /**
    * Files of copies go with the last row that needs them: one that another tenant has too stays, for it is that
    * tenant's.
    */
-  async #copies(tenant: string, cause: AuditContext): Promise<RemovedCounts> {
+  async #copies(tenant: string, cause: AuditContext, turn: WorkTurn): Promise<RemovedCounts> {
     const { registry, copies, clock } = this.#parts;
     const { tenantForgettings } = registry;
     const lineOf = (type: string) => ({ ...ledgerEntry({ clock }, null, cause, type), tenant });
@@ -271,7 +261,7 @@ export class TenantForgetter {
     const blueprints = await tenantForgettings.blueprints(tenant);
     for (const name of blueprints) await registry.copies.deleteBlueprint(name, lineOf('blueprint.deleted'));
     // A file that the disk does not let go keeps this step from its end.
-    while (!this.#stopping) {
+    while (!turn.isOver) {
       await copies.sweep();
       const left: string[] = [];
       for (const path of await registry.copies.unclaimedFiles())
@@ -283,28 +273,28 @@ export class TenantForgetter {
   }
 
   /** What was on its way out when the sandboxes went is sent, or given up, first: its folder goes with it. */
-  async #files(tenant: string): Promise<RemovedCounts> {
+  async #files(tenant: string, turn: WorkTurn): Promise<RemovedCounts> {
     const { config, drawers, registry } = this.#parts;
     const leaving = join(config.dataFolder, 'bundles');
     const begun = [...namesIn(leaving)];
-    while (!this.#stopping && [...namesIn(leaving)].some((name) => begun.includes(name))) await setTimeout(POLL_MS);
-    return this.#stopping ? {} : removeFiles(config, drawers, registry, tenant);
+    while (!turn.isOver && [...namesIn(leaving)].some((name) => begun.includes(name))) await setTimeout(POLL_MS);
+    return turn.isOver ? {} : removeFiles(config, drawers, registry, tenant);
   }
 
-  async #records(tenant: string): Promise<RemovedCounts> {
+  async #records(tenant: string, turn: WorkTurn): Promise<RemovedCounts> {
     const { tenantForgettings } = this.#parts.registry;
-    while (!this.#stopping && (await tenantForgettings.emptyTombstones(tenant, ROWS))) await setImmediate();
+    while (!turn.isOver && (await tenantForgettings.emptyTombstones(tenant, ROWS))) await setImmediate();
     const { shares = 0, workbooks = 0 } = await tenantForgettings.removeRecords(tenant);
     return { shares, workbooks };
   }
 
-  async #ledger(job: JobRow, tenant: string): Promise<RemovedCounts> {
+  async #ledger(job: JobRow, tenant: string, turn: WorkTurn): Promise<RemovedCounts> {
     const { registry, signer, clock } = this.#parts;
     const { tenantForgettings } = registry;
     // What is counted of refusals and not written yet would be written after it was forgotten.
     await registry.ledger.appendRepeatCounts(clock.now(), { all: true });
     let blanked = 0;
-    for (let seq: number | null = 0; seq !== null && !this.#stopping; ) {
+    for (let seq: number | null = 0; seq !== null && !turn.isOver; ) {
       const { lines, next } = await tenantForgettings.toBlank(job.id, tenant, seq, LINES);
       await tenantForgettings.blank(
         lines.map((one) => ({ seq: one.line.seq, note: blankNote(signer, one.line, one.previous, job.id) })),
@@ -316,10 +306,10 @@ export class TenantForgetter {
     return { 'lines of the ledger': blanked };
   }
 
-  async #compact(): Promise<RemovedCounts> {
+  async #compact(turn: WorkTurn): Promise<RemovedCounts> {
     const { storage } = this.#parts.registry;
     await storage.compact();
-    while (!this.#stopping && !(await storage.emptyLog())) await setTimeout(POLL_MS);
+    while (!turn.isOver && !(await storage.emptyLog())) await setTimeout(POLL_MS);
     return {};
   }
 }

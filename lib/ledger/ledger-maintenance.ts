@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import { isMachineFailure, messageOf, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
+import type { Claims } from '../claims/claims.ts';
 import type { Registry } from '../registry/registry.ts';
 import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
 import { chainIncludes } from './chain-includes.ts';
@@ -34,6 +35,8 @@ export interface LedgerMaintenance {
 }
 
 export interface LedgerMaintenanceParts {
+  /** One host seals. */
+  claims: Pick<Claims, 'keep'>;
   registry: Pick<Registry, 'commitEvents' | 'ledger' | 'segments'>;
   /** Absolute path of the signed head; null for a registry that is not kept. */
   headPath: string | null;
@@ -50,7 +53,7 @@ const HEAD_DELAY_MS = 1000;
 
 /** Makes the keeper. Nothing runs before `start`. */
 export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMaintenance {
-  const { registry, headPath, signer, clock, log } = parts;
+  const { claims, registry, headPath, signer, clock, log } = parts;
   const pause = () => setImmediate();
   let kept: LedgerHead | null = null;
   /** Number of the ledger's epoch; the first has none. */
@@ -130,7 +133,7 @@ export function createLedgerMaintenance(parts: LedgerMaintenanceParts): LedgerMa
   };
 
   const round = async (): Promise<{ sealed: string[]; dropped: string[] }> => {
-    if (broken !== null) return { sealed: [], dropped: [] };
+    if (broken !== null || !(await claims.keep('sealing', [''])).has('')) return { sealed: [], dropped: [] };
     try {
       const work = { registry, signer, clock, pause };
       return { sealed: await sealMonths(work), dropped: await dropSegments({ ...work, keepDays: parts.keepDays }) };

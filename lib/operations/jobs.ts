@@ -88,7 +88,7 @@ export function jobOperations(parts: {
       const withHeld = job.includeHeld ? ', kept hot, held and attached ones too' : '';
       // The one line of a job under its request's id; all others are under the job's, which this one names.
       const line = jobLine({ clock }, job, cause, 'job.started', `${rows.length} chosen${withHeld}, job ${job.id}`);
-      runner.take(await registry.jobs.add(job, Uint32Array.from(rows), unknown, line));
+      await runner.take(await registry.jobs.add(job, Uint32Array.from(rows), unknown, line));
       return { id: job.id };
     },
 

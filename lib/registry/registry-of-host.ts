@@ -7,6 +7,8 @@ import type { InstanceId } from '../base/ids.ts';
 import type { InstanceStore } from './instances.ts';
 import { newToken } from './owner.ts';
 import type { Registry } from './registry.ts';
+import type { RunStore } from './runs.ts';
+import type { ScheduleStore } from './schedules.ts';
 import type { HostIdentity, InstanceRow, RowOwner } from './types.ts';
 
 /** The registry for `host`. One of each host in a process: it alone knows what that one has acquired. */
@@ -34,5 +36,21 @@ export function registryOfHost<R extends Registry>(registry: R, host: HostIdenti
     due: (now, limit) => instances.due(now, limit, host.name),
     clampUpdated: (now, slack, limit) => instances.clampUpdated(now, slack, limit, host.name),
   };
-  return { ...registry, instances: { ...instances, ...own } };
+  const { runs, schedules } = registry;
+  // Where nobody else uses the registry, what another name had left is this host's.
+  const only = host.isAlone ? undefined : host.name;
+  const ownRuns: Partial<RunStore> = {
+    add: (run, limits) => runs.add(run, limits, host.name),
+    underWay: (limit) => runs.underWay(limit, only),
+  };
+  const ownSchedules: Partial<ScheduleStore> = {
+    due: (now, limit) => schedules.due(now, limit, only),
+    earliest: () => schedules.earliest(only),
+  };
+  return {
+    ...registry,
+    instances: { ...instances, ...own },
+    runs: { ...runs, ...ownRuns },
+    schedules: { ...schedules, ...ownSchedules },
+  };
 }

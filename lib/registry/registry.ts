@@ -4,6 +4,7 @@
  * files or processes.
  */
 import type { AgentStore } from './agents.ts';
+import type { ClaimStore } from './claims.ts';
 import type { CommitEvents } from './commit-events.ts';
 import type { CopyStore } from './copies.ts';
 import type { CpuUseStore } from './cpu-use.ts';
@@ -78,6 +79,8 @@ export interface Registry {
   readonly usage: UsageStore;
   /** Workbooks: sources with their versions and plans. */
   readonly workbooks: WorkbookStore;
+  /** Work that any host may do, and that one does at a time. */
+  readonly claims: ClaimStore;
   /** The servers that use it, and their terms. */
   readonly hosts: HostStore;
   readonly maintenance: MaintenanceStore;

@@ -58,10 +58,10 @@ interface RunLimits {
 
 export interface RunStore {
   /**
-   * Stores a run before anything of it is done, and drops the oldest ended ones of the sandbox. Throws
-   * `quota_exceeded`, `gone`, and `conflict` while its tenant is being forgotten.
+   * Stores a run before anything of it is done, and drops the oldest ended ones of the sandbox. `host`: whose it is.
+   * Throws `quota_exceeded`, `gone`, and `conflict` while its tenant is being forgotten.
    */
-  add(run: NewRunRow, limits: RunLimits): Promise<RunRow>;
+  add(run: NewRunRow, limits: RunLimits, host?: string): Promise<RunRow>;
   /** Writes down that a run has begun. Nothing when it has ended. */
   begun(id: string, startedMs: number): Promise<void>;
   /** Ends a run, with its ledger lines. Nothing when it is gone or has ended. */
@@ -69,6 +69,9 @@ export interface RunStore {
   get(id: string): Promise<RunRow | null>;
   /** Newest first. A malformed cursor throws `validation`. */
   list(instance: InstanceId, limit: number, cursor?: string): Promise<RowPage<RunRow>>;
-  /** Those that have not ended, oldest first: before a start, an earlier server's. */
-  underWay(limit: number): Promise<RunRow[]>;
+  /**
+   * Those that have not ended, oldest first: before a start, an earlier server's. `host`: those of that host and
+   * nobody's; without it, of every host.
+   */
+  underWay(limit: number, host?: string): Promise<RunRow[]>;
 }

@@ -1,5 +1,6 @@
 import type { InstanceId } from '../base/ids.ts';
 import type { Thermal } from '../lifecycle/words.ts';
+import type { ClaimTicket } from './claims.ts';
 import type { InstanceRow, LedgerEntry, RowPage } from './types.ts';
 
 /** What happens to firings that were due while the server did not run. */
@@ -7,7 +8,8 @@ export type MissedPolicy = 'skip' | 'once' | 'all';
 export type ScheduleSource = 'api' | 'workbook';
 /** What a schedule runs; a `world` is a whole workflow. */
 export type ScheduleTarget = 'command' | 'component' | 'world';
-export type RunResult = 'done' | 'failed' | 'skipped';
+/** `lost`: the server that carried it out is gone, and nobody knows how far it came. */
+export type RunResult = 'done' | 'failed' | 'skipped' | 'lost';
 
 /** Either a cron expression or a time, which may repeat as org says (`+1d`). Times are epoch seconds. */
 export interface ScheduleTiming {
@@ -107,6 +109,14 @@ export interface ScheduleLimits {
   perTenant: number;
 }
 
+/** What a firing is claimed by: its schedule and the second that it was due at; the run's id when somebody asked for it. */
+export function firingKey({ id, schedule, planned }: Pick<ScheduleRunRow, 'id' | 'schedule' | 'planned'>): string {
+  return `${schedule}/${planned ?? id}`;
+}
+
+/** The claim that a firing is carried out under. */
+export type FiringClaim = Pick<ClaimTicket, 'kind' | 'work' | 'token'>;
+
 /** A compare-and-set: the schedule as the caller has read it. */
 type AsRead = Pick<ScheduleRow, 'id' | 'revision'>;
 
@@ -148,22 +158,23 @@ export interface ScheduleStore {
   /** The schedules are in line with this version of the workbook; nothing when the instance has another one by now. */
   markSynchronised(docked: Pick<InstanceRow, 'id' | 'workbook' | 'workbookVersion'>): Promise<void>;
 
-  /** Those to be taken up by `now`, earliest first. */
-  due(now: number, limit: number): Promise<DueSchedule[]>;
-  /** When the next one is to be taken up; null when none is. */
-  earliest(): Promise<number | null>;
+  /** Those to be taken up by `now`, earliest first. `host`: without those whose sandbox is another's. */
+  due(now: number, limit: number, host?: string): Promise<DueSchedule[]>;
+  /** When the next one is to be taken up; null when none is. `host` as for `due`. */
+  earliest(host?: string): Promise<number | null>;
   /** Every schedule that is armed, in the order of their numbers, from the one after `seq`. */
   armed(seq: number, limit: number): Promise<(ScheduleRow & { seq: number })[]>;
   /** Sets its times anew. False when it changed meanwhile. */
   arm(read: AsRead, arming: ScheduleArming): Promise<boolean>;
   /**
-   * Begins a run: it is on disk before this resolves, and no other begins until it has ended. False when the schedule
-   * changed meanwhile, or runs.
+   * Begins a run and claims it: both are on disk before this resolves, and no other begins until it has ended. False
+   * when the schedule changed meanwhile, runs, or somebody has that claim.
    */
-  beginRun(read: AsRead, run: NewRun): Promise<boolean>;
+  beginRun(read: AsRead, run: NewRun, claim: ClaimTicket): Promise<boolean>;
   /**
-   * Ends the run with its ledger line, sets the next times and removes the oldest runs. False when the schedule changed
-   * meanwhile; when it was removed, its run is gone and this is true. `passedOver`: times that are left out because of
+   * Ends the run with its ledger line, gives its claim back, sets the next times and removes the oldest runs.
+   * `changed`: nothing is written, as the schedule changed meanwhile; when it was removed, its run is gone and this is
+   * `ended`. `lost`: nothing is written, as the claim is another's. `passedOver`: times that are left out because of
    * it, as one line of the history.
    */
   endRun(
@@ -172,11 +183,12 @@ export interface ScheduleStore {
     outcome: ScheduledOutcome & { at: number; failures: number; fault: string | null },
     arming: ScheduleArming,
     ledger: LedgerEntry,
+    claim: FiringClaim,
     passedOver?: PassedOver,
-  ): Promise<boolean>;
+  ): Promise<'ended' | 'changed' | 'lost'>;
   /** Records times that were passed over, and sets the next one. False when the schedule changed meanwhile. */
   passOver(read: AsRead, run: PassedOver, arming: ScheduleArming, ledger: LedgerEntry): Promise<boolean>;
-  /** Those whose run never ended: an earlier server's. */
+  /** Those whose run has not ended: under way somewhere, or left by a server that is gone. */
   interrupted(): Promise<{ schedule: ScheduleRow; run: ScheduleRunRow | null }[]>;
   getRun(id: string): Promise<ScheduleRunRow | null>;
   /** Newest first. */

@@ -78,7 +78,7 @@ export class Runs {
     return this.#active.has(run);
   }
 
-  /** Ends the runs that an earlier server left: each is `lost`, with a ledger line. */
+  /** Ends the runs that an earlier server of this host left: each is `lost`, with a ledger line. */
   async start(): Promise<void> {
     const audit = { ...systemAudit('boot'), reason: null };
     for (;;) {

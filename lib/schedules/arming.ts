@@ -20,6 +20,11 @@ export function armingFrom(id: string, timing: ScheduleTiming, now: number, wind
   return armingAt(id, timing, nextTime(timing, now), windowSeconds);
 }
 
+/** Whether a result keeps a schedule back. */
+export function isFailure(result: RunResult): boolean {
+  return result === 'failed' || result === 'lost';
+}
+
 /** How a run ended. */
 export interface EndedRun {
   /** The time that it was due at; null when somebody asked for it. */
@@ -45,7 +50,7 @@ export function armingAfter(
 ): ScheduleArming {
   // Somebody asked for it in between: what was planned stays planned.
   if (planned === null) return { ...armingAt(row.id, row, row.nextAt, windowSeconds), backlogUntil: row.backlogUntil };
-  const again = result === 'failed' ? now + backOffSeconds(failures) : now;
+  const again = isFailure(result) ? now + backOffSeconds(failures) : now;
   const following = nextTime(row, Math.max(planned, now));
   if (isRepeated || (isUnbegun && (following === null || following > again))) {
     return { nextAt: planned, notBefore: again, spread: 0, backlogUntil: row.backlogUntil };
@@ -56,6 +61,6 @@ export function armingAfter(
       return { nextAt: missed, notBefore: again, spread: 0, backlogUntil: row.backlogUntil };
     }
   }
-  const next = result === 'failed' ? nextTime(row, Math.max(planned, again - 1)) : following;
+  const next = isFailure(result) ? nextTime(row, Math.max(planned, again - 1)) : following;
   return armingAt(row.id, row, next, windowSeconds);
 }

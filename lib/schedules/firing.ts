@@ -1,7 +1,8 @@
 /**
- * One firing, from its intent to its record. The run is written before anything is done and its end afterwards, so a
- * server that is killed in between finds it at the next start: with `missed: skip` it is then over (at most once), with
- * `once` and `all` it is repeated (at least once).
+ * One firing, from its intent to its record. The run is written and claimed, in one transaction, before anything is
+ * done, and its end afterwards, so a server that is killed in between finds it at the next start, or another one does
+ * when its claim is over. It is `lost` then: with `missed: skip` that is all (at most once), with `once` and `all` it
+ * is repeated (at least once).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Semaphore } from 'async-mutex';
@@ -10,20 +11,22 @@ import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
+import type { Claims, HeldClaim } from '../claims/claims.ts';
 import type { Registry } from '../registry/registry.ts';
-import type {
-  NewRun,
-  PassedOver,
-  RunResult,
-  ScheduleArming,
-  ScheduledOutcome,
-  ScheduleRow,
-  ScheduleRunRow,
+import {
+  firingKey,
+  type NewRun,
+  type PassedOver,
+  type RunResult,
+  type ScheduleArming,
+  type ScheduledOutcome,
+  type ScheduleRow,
+  type ScheduleRunRow,
 } from '../registry/schedules.ts';
 import { longestCallMs } from '../sandboxes/admission/longest-call.ts';
 import { ledgerEntry } from '../sandboxes/engine.ts';
 import type { AuditContext } from '../sandboxes/sandboxes.ts';
-import { armingAfter, type EndedRun } from './arming.ts';
+import { armingAfter, type EndedRun, isFailure } from './arming.ts';
 import { type Executed, execute, logFiring, type SandboxCalls } from './execution.ts';
 import type { ScheduleRoom } from './room.ts';
 import { nextTime, timesInWords } from './timing.ts';
@@ -40,6 +43,7 @@ export interface FiringParts {
   log: Logger;
   registry: Pick<Registry, 'facts' | 'instances' | 'quotas' | 'schedules'>;
   sessions: SandboxCalls;
+  claims: Claims;
   room: Pick<ScheduleRoom, 'noteUse' | 'wait'>;
   /** Places for wakes that nobody waits for. */
   wakes: Semaphore;
@@ -51,6 +55,12 @@ export interface FiringParts {
 /** Who the ledger names: the schedule itself. */
 export function scheduleAudit({ id }: Pick<ScheduleRow, 'id'>, run: string | null): AuditContext {
   return { trigger: 'schedule', actor: `schedule:${id}`, via: 'schedule', requestId: run, address: null, reason: null };
+}
+
+/** A run under way, and its claim. */
+export interface ClaimedRun {
+  run: ScheduleRunRow;
+  claim: HeldClaim;
 }
 
 export class Firing {
@@ -76,19 +86,25 @@ export class Firing {
     return null;
   }
 
-  /** Writes the run. Null when the schedule changed meanwhile, or runs. */
-  async begin(row: ScheduleRow, { planned, missed, actor }: Pick<NewRun, 'planned' | 'missed' | 'actor'>) {
-    const { clock, registry } = this.#parts;
+  /** Writes and claims the run. Null when the schedule changed meanwhile, or runs, here or elsewhere. */
+  async begin(
+    row: ScheduleRow,
+    { planned, missed, actor }: Pick<NewRun, 'planned' | 'missed' | 'actor'>,
+  ): Promise<ClaimedRun | null> {
+    const { claims, clock, registry } = this.#parts;
     const run: NewRun = { id: newId('run'), schedule: row.id, planned, missed, startedMs: clock.now(), actor };
-    if (!(await registry.schedules.beginRun(row, run))) return null;
+    const claim = await claims.acquireWith('firing', firingKey(run), (ticket) =>
+      registry.schedules.beginRun(row, run, ticket),
+    );
+    if (claim === null) return null;
     this.#parts.failpoint?.('schedule:begun');
-    return { ...run, tookMs: null, result: null, error: null, exitCode: null, woke: null } satisfies ScheduleRunRow;
+    return { run: { ...run, ...NOT_ENDED }, claim };
   }
 
   /** Does what the schedule is for, and records it. Gives the place back once the sandbox is awake. */
   async finish(
     row: ScheduleRow,
-    run: ScheduleRunRow,
+    { run, claim }: ClaimedRun,
     audit: AuditContext,
     release: (() => void) | null,
   ): Promise<void> {
@@ -110,69 +126,86 @@ export class Firing {
     const isInterrupted = this.#stop.aborted && executed.result === 'failed';
     const lateMs = run.planned === null || run.missed ? null : run.startedMs - run.planned * 1000;
     if (isInterrupted) {
-      return this.#settle(row, run, 'The server stopped while it ran.', executed, executed.isUnbegun);
+      const outcome = { ...executed, result: 'failed', error: 'The server stopped while it ran.' } as const;
+      return this.#settle(row, { run, claim }, outcome, executed.isUnbegun);
     }
-    await this.#record(row.id, run, executed, { ...executed, planned: run.planned, isRepeated: false }, audit);
-    observe(executed.result, lateMs);
+    const ended: EndedRun = { ...executed, planned: run.planned, isRepeated: false };
+    if (await this.#record(row.id, { run, claim }, executed, ended, audit)) observe(executed.result, lateMs);
   }
 
-  /** Settles a run whose server was killed. */
-  settle(row: ScheduleRow, run: ScheduleRunRow | null): Promise<void> {
-    const { clock } = this.#parts;
-    const gone = { id: row.run ?? '', schedule: row.id, planned: row.nextAt, missed: false, startedMs: clock.now() };
-    const left = run ?? { ...gone, tookMs: null, result: null, error: null, exitCode: null, woke: null, actor: '' };
-    return this.#settle(row, left, 'The server was killed while it ran.', null, false);
+  /** Settles a run whose server was killed, or did not renew its claim. `claim`: the one that replaces that. */
+  settle({ schedule, run }: LeftRun, claim: HeldClaim): Promise<void> {
+    return this.#settle(schedule, { run, claim }, LOST, false);
   }
 
-  async #settle(
-    row: ScheduleRow,
-    run: ScheduleRunRow,
-    error: string,
-    executed: ScheduledOutcome | null,
-    isUnbegun: boolean,
-  ): Promise<void> {
-    const nothing = { tookMs: null, exitCode: null, woke: null };
-    const outcome: ScheduledOutcome = { ...nothing, ...executed, result: 'failed', error };
-    const ended: EndedRun = {
-      planned: run.planned,
-      result: 'failed',
-      isUnbegun,
-      isRepeated: run.planned !== null && row.missed !== 'skip',
-    };
-    await this.#record(row.id, run, outcome, ended, scheduleAudit(row, run.id));
-    this.#parts.observe('failed', null);
+  async #settle(row: ScheduleRow, one: ClaimedRun, outcome: ScheduledOutcome, isUnbegun: boolean): Promise<void> {
+    const { planned, id } = one.run;
+    const { result } = outcome;
+    const ended: EndedRun = { planned, result, isUnbegun, isRepeated: planned !== null && row.missed !== 'skip' };
+    if (await this.#record(row.id, one, outcome, ended, scheduleAudit(row, id))) this.#parts.observe(result, null);
   }
 
-  /** Writes the end of a run with the next times, as often as it takes: what was done must not be done again. */
+  /**
+   * Writes the end of a run with the next times, as often as it takes: what was done must not be done again. False when
+   * its end is not this server's to write.
+   */
   async #record(
     id: string,
-    run: ScheduleRunRow,
+    { run, claim }: ClaimedRun,
     { result, tookMs, error, exitCode, woke }: ScheduledOutcome,
     ended: EndedRun,
     audit: AuditContext,
-  ): Promise<void> {
-    const { clock, config, log, registry } = this.#parts;
-    for (;;) {
+  ): Promise<boolean> {
+    const { claims, clock, config, log, registry } = this.#parts;
+    while (!claim.isOver) {
       try {
         const row = await registry.schedules.get(id);
-        if (row === null || row.run !== run.id) return;
+        if (row === null || row.run !== run.id) {
+          await claim.release();
+          return false;
+        }
         const now = epochSeconds(clock);
-        const failures = result === 'failed' ? row.failures + 1 : 0;
+        const failures = isFailure(result) ? row.failures + 1 : 0;
         const next = armingAfter(row, ended, failures, now, config.scheduleSpreadSeconds);
-        const type = result === 'failed' ? 'schedule.failed' : 'schedule.fired';
+        const type = isFailure(result) ? 'schedule.failed' : 'schedule.fired';
         const line = ledgerEntry({ clock }, { id: row.instance, tenant: row.tenant }, audit, type, { tookMs, error });
         const outcome = { result, tookMs, error, exitCode, woke, at: now, failures, fault: error };
         const passedOver = passedOverBy(row, run, result, next, now);
-        if (await registry.schedules.endRun(row, run.id, outcome, next, line, passedOver)) break;
+        const end = await registry.schedules.endRun(row, run.id, outcome, next, line, claim.ticket, passedOver);
+        if (end === 'changed') continue;
+        claims.drop(claim);
+        if (end === 'lost') break;
+        this.#parts.failpoint?.('schedule:recorded');
+        return true;
       } catch (failure) {
         log.error({ schedule: id, error: messageOf(failure) }, 'the end of a run was not recorded yet');
         // The next start settles it.
-        if (this.#stop.aborted) return;
+        if (this.#stop.aborted) return false;
         await pause(AGAIN_MS);
       }
     }
-    this.#parts.failpoint?.('schedule:recorded');
+    log.warn({ schedule: id, run: run.id }, 'the claim of a run was lost: whoever has it records its end');
+    return false;
   }
+}
+
+const NOT_ENDED = { tookMs: null, result: null, error: null, exitCode: null, woke: null } as const;
+const LOST: ScheduledOutcome = {
+  ...NOT_ENDED,
+  result: 'lost',
+  error: 'The server was killed while it ran, or could not be reached: nobody knows how far it came.',
+};
+
+/** A run that no server carries out any more. */
+export interface LeftRun {
+  schedule: ScheduleRow;
+  run: ScheduleRunRow;
+}
+
+/** What the registry knows of a run that a schedule is left with. Its record may have gone with the oldest. */
+export function leftRun({ schedule, run }: { schedule: ScheduleRow; run: ScheduleRunRow | null }): LeftRun {
+  const gone = { id: schedule.run ?? '', schedule: schedule.id, planned: schedule.nextAt, missed: false, startedMs: 0 };
+  return { schedule, run: run ?? { ...gone, ...NOT_ENDED, actor: '' } };
 }
 
 /** The times that are left out because of a run: they came while it ran, or while a failure keeps the schedule back. */
@@ -188,7 +221,7 @@ function passedOverBy(
   const first = nextTime(row, planned);
   const times = first === null ? null : timesInWords(row, first, (next.nextAt ?? now + 1) - 1);
   if (times === null) return undefined;
-  const why = result === 'failed' ? 'the run before failed, and the next one waits' : 'the run before took as long';
+  const why = isFailure(result) ? 'the run before failed, and the next one waits' : 'the run before took as long';
   const startedMs = now * 1000;
   return {
     id: newId('run'),

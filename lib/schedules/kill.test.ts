@@ -64,7 +64,7 @@ test.each((Object.keys(RAN) as ScheduleStep[]).flatMap((step) => POLICIES.map((m
       const results = runs.json.map(({ result }) => result);
       if (step === 'schedule:recorded') expect(results).toEqual(['done']);
       else {
-        expect(results).toEqual(missed === 'skip' ? ['failed'] : ['done', 'failed']);
+        expect(results).toEqual(missed === 'skip' ? ['lost'] : ['done', 'lost']);
         expect(runs.json.at(-1)?.error).toContain('killed');
         const told = await server.call<unknown[]>('GET', '/api/events?type=schedule.failed');
         expect(told.json).toHaveLength(1);

@@ -9,15 +9,16 @@ import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
 import { FairQueue } from '../base/fair-queue.ts';
 import { newId } from '../base/ids.ts';
+import { ClaimedWork } from '../claims/claimed-work.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { DueSchedule, ScheduleRow, ScheduleRunRow } from '../registry/schedules.ts';
+import { type DueSchedule, firingKey, type ScheduleRow, type ScheduleRunRow } from '../registry/schedules.ts';
 import { ledgerEntry } from '../sandboxes/engine.ts';
 import type { AuditContext } from '../sandboxes/sandboxes.ts';
 import { DockedPlans } from '../workbooks/docked.ts';
 import { armingFrom } from './arming.ts';
 import { ScheduleClock } from './clock.ts';
 import { syncDocked } from './declarations.ts';
-import { Firing, type FiringParts, scheduleAudit } from './firing.ts';
+import { Firing, type FiringParts, type LeftRun, leftRun, scheduleAudit } from './firing.ts';
 import { timesBetween, timesInWords } from './timing.ts';
 
 /** Wakes at the same time: more would share the same processors. */
@@ -46,6 +47,8 @@ export class Scheduler {
   readonly #parts: FiringParts & SchedulerParts;
   readonly #clock: ScheduleClock;
   readonly #plans: DockedPlans;
+  /** Runs that no server carries out any more. */
+  readonly #left: ClaimedWork<LeftRun>;
   readonly #queue = new FairQueue<DueSchedule>();
   /** Ids of those in the queue and of those under way. */
   readonly #taken = new Set<string>();
@@ -62,14 +65,28 @@ export class Scheduler {
     this.#parts = { ...parts, wakes: new Semaphore(WAKES) };
     this.#clock = new ScheduleClock(parts);
     this.#plans = new DockedPlans(parts.registry.workbooks);
+    const { claims, log, registry } = parts;
+    this.#left = new ClaimedWork({
+      claims,
+      log,
+      kind: 'firing',
+      what: 'the run of a schedule',
+      keyOf: ({ run }) => firingKey(run),
+      open: async () => (await registry.schedules.interrupted()).map(leftRun),
+      carryOut: async (one, { claim }) => {
+        // It may have ended, and another begun, since it was read: what is recorded is the end of this very run.
+        await new Firing(this.#parts, this.#stop.signal).settle(one, claim);
+        this.#plan(0);
+      },
+      pauseMs: () => parts.config.tickMs,
+    });
   }
 
-  /** Settles the runs that an earlier server left, and begins. */
+  /** Settles the runs that an earlier server left, and begins. Later on it settles those of other hosts. */
   async start(): Promise<void> {
     await this.#clock.start();
-    for (const { schedule, run } of await this.#parts.registry.schedules.interrupted()) {
-      await new Firing(this.#parts, this.#stop.signal).settle(schedule, run);
-    }
+    await this.#left.start();
+    await this.#left.idle();
     this.#stopListening = this.#parts.registry.commitEvents.onLedgerAppend(({ lines }) => {
       if (lines.some(({ type, from }) => DOCKING.has(type) || from === 'archived')) this.#plan(0);
     });
@@ -88,6 +105,7 @@ export class Scheduler {
   async end(): Promise<void> {
     this.stop();
     await this.idle();
+    await this.#left.stop();
     await this.#clock.stop();
   }
 
@@ -116,11 +134,11 @@ export class Scheduler {
    */
   async run(row: ScheduleRow, audit: AuditContext): Promise<ScheduleRunRow | null> {
     const firing = new Firing(this.#parts, this.#stop.signal);
-    const run = await firing.begin(row, { planned: null, missed: false, actor: audit.actor });
-    if (run === null) return null;
+    const begun = await firing.begin(row, { planned: null, missed: false, actor: audit.actor });
+    if (begun === null) return null;
     // Somebody asked for it: it takes its turn among people's requests.
-    this.#follow(firing.finish(row, run, audit, null));
-    return run;
+    this.#follow(firing.finish(row, begun, audit, null));
+    return begun.run;
   }
 
   #plan(milliseconds: number): void {
@@ -223,8 +241,8 @@ export class Scheduler {
     }
     try {
       const missed = wasMissed || row.backlogUntil !== null;
-      const run = await firing.begin(row, { planned, missed, actor: scheduleAudit(row, null).actor });
-      if (run !== null) await firing.finish(row, run, scheduleAudit(row, run.id), release);
+      const begun = await firing.begin(row, { planned, missed, actor: scheduleAudit(row, null).actor });
+      if (begun !== null) await firing.finish(row, begun, scheduleAudit(row, begun.run.id), release);
     } finally {
       release();
     }

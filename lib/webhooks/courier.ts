@@ -1,12 +1,13 @@
 /**
  * Tells webhooks of ledger lines. Each webhook has a cursor in the ledger: the lines after it become deliveries, in the
  * same transaction that moves it, so a restart or a kill loses none. A delivery keeps its id at every attempt: at least
- * once, and a receiver can tell. Each webhook has attempts of its own, so a slow receiver delays only
+ * once, and a receiver can tell. One host delivers to a webhook at a time. Each webhook has attempts of its own, so a slow receiver delays only
  * itself. Knows nothing of HTTP's details, or of who made a webhook.
  */
 import { messageOf } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
+import type { Claims, HeldClaim } from '../claims/claims.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry, LedgerLine } from '../registry/types.ts';
 import type { DeliveryRow, NewDelivery, WebhookRow } from '../registry/webhooks.ts';
@@ -33,6 +34,8 @@ const UNRECORDED_PAUSE_MS = 5000;
 export type AttemptOutcome = 'delivered' | 'retried' | 'failed';
 
 export interface CourierParts extends AttemptParts {
+  /** One host delivers to a webhook. */
+  claims: Pick<Claims, 'keep' | 'onFree'>;
   config: { tickMs: number; webhookHistory: number };
   log: Logger;
   registry: Pick<Registry, 'commitEvents' | 'ledger' | 'webhooks'>;
@@ -71,8 +74,11 @@ export class WebhookCourier {
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   #stopListening: () => void = () => {};
+  #leave: () => void = () => {};
   #round: Promise<void> | null = null;
   #hasWebhooks = false;
+  /** Of the webhooks that this host delivers to. */
+  #claims: ReadonlyMap<string, HeldClaim> = new Map();
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
@@ -82,6 +88,7 @@ export class WebhookCourier {
     this.#stopListening = this.#parts.registry.commitEvents.onLedgerAppend(() => {
       if (this.#hasWebhooks) this.#plan(GATHER_MS);
     });
+    this.#leave = this.#parts.claims.onFree('deliveries', () => this.#plan(0));
     this.#plan(0);
   }
 
@@ -89,6 +96,7 @@ export class WebhookCourier {
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#stopListening();
+    this.#leave();
     clearTimeout(this.#timer);
     await this.idle();
   }
@@ -159,8 +167,13 @@ export class WebhookCourier {
   async #runRound(): Promise<void> {
     if (this.#stop.signal.aborted) return;
     const { webhooks } = this.#parts.registry;
-    const enabled = (await webhooks.list()).filter((webhook) => webhook.enabled);
-    this.#hasWebhooks = enabled.length > 0;
+    const all = (await webhooks.list()).filter((webhook) => webhook.enabled);
+    this.#hasWebhooks = all.length > 0;
+    this.#claims = await this.#parts.claims.keep(
+      'deliveries',
+      all.map(({ id }) => id),
+    );
+    const enabled = all.filter(({ id }) => this.#claims.has(id));
     for (const id of this.#progress.keys()) {
       const isGone = !enabled.some((webhook) => webhook.id === id);
       if (isGone && this.#progressOf(id).underWay.size === 0) this.#progress.delete(id);
@@ -176,7 +189,7 @@ export class WebhookCourier {
 
   /** Plans the next round for when the next delivery is due, but no later than the next tick: the clock may jump. */
   async #planNext(enabled: readonly WebhookRow[]): Promise<void> {
-    if (enabled.length === 0) return;
+    if (!this.#hasWebhooks) return;
     const { clock, config, registry } = this.#parts;
     const now = clock.now();
     let left = config.tickMs;
@@ -225,6 +238,10 @@ export class WebhookCourier {
     return progress;
   }
 
+  #isMine(id: string): boolean {
+    return this.#claims.get(id)?.isOver === false;
+  }
+
   /** Begins attempts of one webhook up to the number that may run at a time. */
   async #serve(id: string): Promise<void> {
     const { clock, registry } = this.#parts;
@@ -234,7 +251,7 @@ export class WebhookCourier {
     const webhook = await registry.webhooks.get(id);
     const due = await registry.webhooks.due(id, now, 2 * AT_ONCE);
     if (progress.ended !== ended) return this.#serve(id);
-    if (webhook === null || !webhook.enabled || isHeld(progress, now)) return;
+    if (webhook === null || !webhook.enabled || !this.#isMine(id) || isHeld(progress, now)) return;
     const most = isDown(webhook) ? 1 : AT_ONCE;
     for (const delivery of due) {
       if (this.#stop.signal.aborted || progress.underWay.size >= most) return;
@@ -269,9 +286,12 @@ export class WebhookCourier {
     const { webhooks } = this.#parts.registry;
     const attemptedMs = clock.now();
     const began = performance.now();
-    const result = await attemptDelivery(this.#parts, webhook, delivery, this.#stop.signal);
-    // Broken off by the stop: it stays due.
-    if (this.#stop.signal.aborted && result.error !== null) return;
+    const claim = this.#claims.get(webhook.id);
+    if (claim === undefined) return;
+    const either = AbortSignal.any([this.#stop.signal, claim.signal]);
+    const result = await attemptDelivery(this.#parts, webhook, delivery, either);
+    // Broken off by the stop: it stays due. Another host delivers it, under the same id, when the claim is lost.
+    if (claim.isOver || (this.#stop.signal.aborted && result.error !== null)) return;
     const tookMs = performance.now() - began;
     const now = clock.now();
     const before = await webhooks.get(webhook.id);

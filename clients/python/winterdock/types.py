@@ -1530,7 +1530,7 @@ class _ScheduleRequired(TypedDict):
     source: Literal["api", "workbook"]
     next_at: Optional[int]
     last_at: Optional[int]
-    last_result: Optional[Literal["done", "failed", "skipped"]]
+    last_result: Optional[Literal["done", "failed", "skipped", "lost"]]
     last_took_ms: Optional[float]
     failures: int
     fault: Optional[str]
@@ -1549,7 +1549,7 @@ class ScheduleRun(TypedDict):
     missed: bool
     started_ms: int
     took_ms: Optional[float]
-    result: Optional[Literal["done", "failed", "skipped"]]
+    result: Optional[Literal["done", "failed", "skipped", "lost"]]
     error: Optional[str]
     exit_code: Optional[int]
     woke: Optional[Literal["hot", "warm", "cold"]]

@@ -35,7 +35,7 @@ export const scheduleSchema = z
     /** Null while it is paused or rests, and when there is no next time. */
     next_at: epoch.nullable(),
     last_at: epoch.nullable(),
-    last_result: z.enum(['done', 'failed', 'skipped']).nullable(),
+    last_result: z.enum(['done', 'failed', 'skipped', 'lost']).nullable(),
     last_took_ms: z.number().nullable(),
     failures: z.int().min(0),
     fault: z.string().nullable(),
@@ -87,7 +87,7 @@ export const scheduleRunSchema = z
     started_ms: z.int(),
     took_ms: z.number().nullable(),
     /** Null while it runs. */
-    result: z.enum(['done', 'failed', 'skipped']).nullable(),
+    result: z.enum(['done', 'failed', 'skipped', 'lost']).nullable(),
     error: z.string().nullable(),
     exit_code: z.int().nullable(),
     woke: z.enum(THERMALS).nullable(),

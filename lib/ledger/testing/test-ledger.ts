@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import { FakeClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { openSigner, type Signer } from '../../base/signing.ts';
+import { claimsOf } from '../../claims/testing/claims-of.ts';
 import type { RegistryDriver } from '../../registry/driver.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { entry, THRESHOLDS } from '../../registry/testing/fixtures.ts';
@@ -76,6 +77,7 @@ export async function openTestLedger(options: { keepDays?: number } = {}): Promi
       await book.close();
       book.registry = await driver.open({ thresholds: THRESHOLDS, clock });
       book.keeper = createLedgerMaintenance({
+        claims: claimsOf(book.registry, { alone: true }),
         registry: book.registry,
         headPath: driver.headPath,
         signer,

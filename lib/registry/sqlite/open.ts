@@ -1,6 +1,7 @@
 /** The registry on one SQLite file. Wires the parts together; each has its own file. */
 import { epochSeconds, systemClock } from '../../base/clock.ts';
 import type { AgentStore } from '../agents.ts';
+import type { ClaimStore } from '../claims.ts';
 import type { CopyStore } from '../copies.ts';
 import type { CpuUseStore } from '../cpu-use.ts';
 import type { RegistryOptions } from '../driver.ts';
@@ -31,6 +32,7 @@ import type { WakeTimeStore } from '../wake-times.ts';
 import type { WebhookStore } from '../webhooks.ts';
 import type { WorkbookStore } from '../workbooks.ts';
 import { openAgents } from './agents.ts';
+import { ClaimTable } from './claims.ts';
 import { openCopies } from './copies.ts';
 import {
   readBytesByState,
@@ -101,6 +103,7 @@ export function openSqliteRegistry(
   const quotas = new QuotaTable(database, ledger);
   const chunks = new SeedingChunks(database);
   const room = new ScheduleRoomCheck(database);
+  const claims = new ClaimTable(database, clock);
   const { scheduleLimits = { perSandbox: Number.MAX_SAFE_INTEGER, perTenant: Number.MAX_SAFE_INTEGER } } = options;
   const docking = {
     requireDockable: (rows: readonly InstanceRow[], later?: number) =>
@@ -210,7 +213,7 @@ export function openSqliteRegistry(
       openJobs(database, ledger, commitEvents, (filter, fields) => lists.everything(filter, fields)),
     ),
     schedules: toAsync<ScheduleStore>(
-      openSchedules(database, ledger, room, options.runsPerSchedule ?? RUNS_PER_SCHEDULE),
+      openSchedules(database, ledger, claims, room, options.runsPerSchedule ?? RUNS_PER_SCHEDULE),
     ),
     webhooks: toAsync<WebhookStore>(openWebhooks(database, ledger)),
     network: toAsync<NetworkStore>(openNetwork(database, ledger)),
@@ -233,6 +236,7 @@ export function openSqliteRegistry(
     cpuUse: toAsync<CpuUseStore>(openCpuUse(database)),
     usage: toAsync<UsageStore>(openUsage(database, cpuDays(database), () => ledger.lastSeq())),
     workbooks: toAsync<WorkbookStore>(openWorkbooks(database, ledger)),
+    claims: toAsync<ClaimStore>(claims.store()),
     hosts: toAsync<HostStore>(openHosts(database)),
     maintenance: toAsync<MaintenanceStore>(maintenance),
     storage: toAsync<RegistryStorage>(storage),

@@ -2,7 +2,19 @@
  * Runs in the registry's file: a row is written before anything of the run is done, and once more at its end. A trigger
  * removes those of a deleted instance. Knows nothing of processes or output.
  */
-import { and, asc, count, desc, eq, getTableColumns, isNotNull, isNull, lt, placeholder } from '../../../db/drizzle.ts';
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  isNotNull,
+  isNull,
+  lt,
+  or,
+  placeholder,
+} from '../../../db/drizzle.ts';
 import { instances, runs } from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
@@ -33,7 +45,12 @@ export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncM
   const byId = eq(runs.id, placeholder('id'));
   const isUnderWay = isNull(runs.endedMs);
   const ofInstance = eq(runs.instance, placeholder('instance'));
-  const insert = database.statement((queries) => queries.insert(runs).values(boundColumns(RUN)).prepare());
+  const insert = database.statement((queries) =>
+    queries
+      .insert(runs)
+      .values(boundColumns({ ...RUN, ownerHost }))
+      .prepare(),
+  );
   const update = database.statement((queries) =>
     queries.update(runs).set(boundColumns(ENDED)).where(and(byId, isUnderWay)).prepare(),
   );
@@ -56,6 +73,15 @@ export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncM
   );
   const underWay = database.statement((queries) =>
     queries.select(RUN).from(runs).where(isUnderWay).orderBy(asc(seq)).limit(placeholder('limit')).prepare(),
+  );
+  const underWayOf = database.statement((queries) =>
+    queries
+      .select(RUN)
+      .from(runs)
+      .where(and(isUnderWay, or(isNull(ownerHost), eq(ownerHost, placeholder('host')))))
+      .orderBy(asc(seq))
+      .limit(placeholder('limit'))
+      .prepare(),
   );
   const countOf = database.statement((queries) =>
     queries.select({ n: count() }).from(runs).where(and(ofInstance, isUnderWay)).prepare(),
@@ -93,7 +119,7 @@ export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncM
   );
 
   return {
-    add: (run, { perSandbox, perTenant, keptPerSandbox }) =>
+    add: (run, { perSandbox, perTenant, keptPerSandbox }, host) =>
       database.write(() => {
         const { instance, tenant } = run;
         const state = stateOf().get({ instance })?.state;
@@ -105,7 +131,7 @@ export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncM
         const usedByTenant = countOfTenant().get({ tenant })?.n ?? 0;
         if (usedByTenant >= perTenant) throw tooManyRuns(`The tenant "${tenant}"`, perTenant, usedByTenant, 'TENANT');
         const row: RunRow = { ...run, ...UNDER_WAY };
-        insert().run({ ...row });
+        insert().run({ ...row, ownerHost: host ?? null });
         const oldest = surplus().get({ instance, keep: keptPerSandbox });
         if (oldest !== undefined) removeOlder().run({ instance, seq: oldest.seq + 1 });
         return row;
@@ -129,7 +155,7 @@ export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncM
         next: last === undefined ? null : writeCursor([last.seq]),
       };
     },
-    underWay: (limit) => underWay().all({ limit }),
+    underWay: (limit, host) => (host === undefined ? underWay().all({ limit }) : underWayOf().all({ limit, host })),
   };
 }
 

@@ -10,7 +10,10 @@ import {
   isNotNull,
   lt,
   lte,
+  ne,
+  notExists,
   placeholder,
+  type Queries,
 } from '../../../db/drizzle.ts';
 import { instances, scheduleRuns, scheduleSyncs, schedules } from '../../../db/schema.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
@@ -19,6 +22,14 @@ import type { RegistryDatabase } from './database.ts';
 const { seq, ...SCHEDULE } = getTableColumns(schedules);
 const { id: _, instance: _2, tenant: _3, source: _4, declaration: _5, created: _6, actor: _7, ...MUTABLE } = SCHEDULE;
 const { seq: runSeq, ownerHost, ownerToken, ...RUN } = getTableColumns(scheduleRuns);
+
+/** The sandbox of a schedule, when it is another host's. */
+function elsewhere(queries: Queries) {
+  return queries
+    .select({ id: instances.id })
+    .from(instances)
+    .where(and(eq(instances.id, schedules.instance), ne(instances.ownerHost, placeholder('host'))));
+}
 
 export function scheduleStatements(database: RegistryDatabase) {
   const byId = eq(schedules.id, placeholder('id'));
@@ -61,6 +72,24 @@ export function scheduleStatements(database: RegistryDatabase) {
         .select({ fireAt: schedules.fireAt })
         .from(schedules)
         .where(isArmed)
+        .orderBy(asc(schedules.fireAt))
+        .limit(1)
+        .prepare(),
+    ),
+    dueOf: database.statement((queries) =>
+      queries
+        .select({ id: schedules.id, tenant: schedules.tenant })
+        .from(schedules)
+        .where(and(isArmed, lte(schedules.fireAt, placeholder('now')), notExists(elsewhere(queries))))
+        .orderBy(asc(schedules.fireAt))
+        .limit(placeholder('limit'))
+        .prepare(),
+    ),
+    earliestOf: database.statement((queries) =>
+      queries
+        .select({ fireAt: schedules.fireAt })
+        .from(schedules)
+        .where(and(isArmed, notExists(elsewhere(queries))))
         .orderBy(asc(schedules.fireAt))
         .limit(1)
         .prepare(),
@@ -116,7 +145,12 @@ export function scheduleStatements(database: RegistryDatabase) {
     countFailing: counted(gt(schedules.failures, 0).inlineParams()),
     countResting: counted(eq(schedules.resting, true).inlineParams()),
 
-    insertRun: database.statement((queries) => queries.insert(scheduleRuns).values(boundColumns(RUN)).prepare()),
+    insertRun: database.statement((queries) =>
+      queries
+        .insert(scheduleRuns)
+        .values(boundColumns({ ...RUN, ownerHost, ownerToken }))
+        .prepare(),
+    ),
     endRun: database.statement((queries) =>
       queries
         .update(scheduleRuns)

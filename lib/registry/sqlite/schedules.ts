@@ -4,6 +4,7 @@
  * deleted one. Knows nothing of cron or of clocks.
  */
 import { WinterdockError } from '../../base/errors.ts';
+import type { ClaimTicket } from '../claims.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { requireScheduleRoom } from '../registry-errors.ts';
 import {
@@ -19,6 +20,7 @@ import {
   SPREAD_ABOVE,
 } from '../schedules.ts';
 import type { LedgerEntry } from '../types.ts';
+import type { ClaimTable } from './claims.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import type { ScheduleRoomCheck } from './schedule-room.ts';
@@ -29,6 +31,7 @@ import type { SyncMethods } from './to-async.ts';
 export function openSchedules(
   database: RegistryDatabase,
   ledger: LedgerTable,
+  claims: ClaimTable,
   room: ScheduleRoomCheck,
   runsKept: number,
 ): SyncMethods<ScheduleStore> {
@@ -100,7 +103,11 @@ export function openSchedules(
     const changed: ScheduleRow = { ...row, ...given };
     return update(arming === null ? changed : armed({ ...changed, failures: 0, fault: null }, arming));
   };
-  const insertRun = (run: NewRun, ended: Partial<ScheduleRunRow> = {}) => {
+  const insertRun = (
+    run: NewRun,
+    ended: Partial<ScheduleRunRow> = {},
+    by: Pick<ClaimTicket, 'host' | 'token'> | null = null,
+  ) => {
     const row: ScheduleRunRow = {
       ...run,
       tookMs: null,
@@ -110,7 +117,7 @@ export function openSchedules(
       woke: null,
       ...ended,
     };
-    statements.insertRun().run({ ...row });
+    statements.insertRun().run({ ...row, ownerHost: by?.host ?? null, ownerToken: by?.token ?? null });
     const surplus = statements.surplusRun().get({ schedule: run.schedule, keep: runsKept });
     if (surplus !== undefined) statements.removeRuns().run({ schedule: run.schedule, seq: surplus.seq });
   };
@@ -161,8 +168,10 @@ export function openSchedules(
         if (isSame || now === undefined) statements.removeSync().run({ id });
       }),
 
-    due: (now, limit) => statements.due().all({ now, limit }),
-    earliest: () => statements.earliest().get()?.fireAt ?? null,
+    due: (now, limit, host) =>
+      host === undefined ? statements.due().all({ now, limit }) : statements.dueOf().all({ now, limit, host }),
+    earliest: (host) =>
+      (host === undefined ? statements.earliest().get() : statements.earliestOf().get({ host }))?.fireAt ?? null,
     armed: (seq, limit) => statements.armed().all({ seq, limit }),
     arm: (read, arming) =>
       database.write(() => {
@@ -171,26 +180,31 @@ export function openSchedules(
         update(armed(row, arming));
         return true;
       }),
-    beginRun: (read, run) =>
+    beginRun: (read, run, claim) =>
       database.write(() => {
         const row = asRead(read);
-        if (row === null || row.run !== null) return false;
+        if (row === null || row.run !== null || !claims.take(claim)) return false;
         update({ ...row, run: run.id, fireAt: null });
-        insertRun(run);
+        insertRun(run, {}, claim);
         return true;
       }),
-    endRun: (read, run, { at, failures, fault, ...outcome }, arming, entry, passedOver) =>
-      logged(entry, () => {
+    endRun(read, run, { at, failures, fault, ...outcome }, arming, entry, claim, passedOver) {
+      let isLost = false;
+      const done = logged(entry, () => {
         const row = get(read.id);
+        if (row !== null && row.run === run && row.revision !== read.revision) return null;
+        isLost = !claims.give(claim);
+        if (isLost) return null;
         if (row === null || row.run !== run) return true;
-        if (row.revision !== read.revision) return null;
         const { result, tookMs } = outcome;
         const ended = { ...row, run: null, lastAt: at, lastResult: result, lastTookMs: tookMs, failures, fault };
         update(armed(ended, arming));
         statements.endRun().run({ ...outcome, id: run });
         if (passedOver !== undefined) insertPassedOver(passedOver);
         return true;
-      }) ?? false,
+      });
+      return done !== null ? 'ended' : isLost ? 'lost' : 'changed';
+    },
     passOver: (read, passed, arming, entry) =>
       logged(entry, () => {
         const row = asRead(read);

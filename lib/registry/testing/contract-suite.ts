@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 import { accessSuite } from './access-suite.ts';
 import { agentSuite } from './agent-suite.ts';
+import { claimSuite } from './claim-suite.ts';
 import { copySuite } from './copy-suite.ts';
 import { countSuite } from './count-suite.ts';
 import { createSuite } from './create-suite.ts';
@@ -43,6 +44,7 @@ export function registryContract(name: string, driver: RegistryDriver): void {
     describe('shares', () => shareSuite(driver));
     describe('quotas and wake times', () => quotaSuite(driver));
     describe('usage by the hour', () => usageSuite(driver));
+    describe('claims', () => claimSuite(driver));
     describe('jobs', () => jobSuite(driver));
     describe('runs', () => runSuite(driver));
     describe('schedules', () => scheduleSuite(driver));

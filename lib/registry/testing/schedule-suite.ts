@@ -1,9 +1,10 @@
 /** What every registry guarantees of schedules and their runs. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
+import type { ClaimTicket } from '../claims.ts';
 import type { Registry } from '../registry.ts';
 import type { NewRun, NewSchedule, ScheduleArming, ScheduledOutcome, ScheduleRow } from '../schedules.ts';
-import { entry, instance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
+import { entry, instance, intent, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
 
 const LIMITS = { perSandbox: 3, perTenant: 5 };
 const NOON: ScheduleArming = { nextAt: START + 100, notBefore: null, spread: 7, backlogUntil: null };
@@ -43,6 +44,15 @@ function run(id: string, of: string, over: Partial<NewRun> = {}): NewRun {
     ...over,
   };
 }
+
+const CLAIM: ClaimTicket = {
+  kind: 'firing',
+  work: `a/${START + 100}`,
+  host: 'one',
+  term: 1,
+  token: 'mine',
+  lastsMs: 30_000,
+};
 
 export function scheduleSuite(driver: RegistryDriver): void {
   let registry: PlainIds<Registry>;
@@ -108,11 +118,14 @@ export function scheduleSuite(driver: RegistryDriver): void {
 
   test('a run begins once, keeps others out until it has ended, and its end is in the history and the ledger', async () => {
     const row = await add('a');
-    expect(await registry.schedules.beginRun(row, run('r-1', 'a'))).toBe(true);
-    expect(await registry.schedules.beginRun(row, run('r-2', 'a'))).toBe(false);
+    expect(await registry.schedules.beginRun(row, run('r-1', 'a'), CLAIM)).toBe(true);
+    expect(await registry.schedules.beginRun(row, run('r-2', 'a'), CLAIM)).toBe(false);
     const running = await get('a');
-    expect(await registry.schedules.beginRun(running, run('r-2', 'a'))).toBe(false);
+    expect(await registry.schedules.beginRun(running, run('r-2', 'a'), CLAIM)).toBe(false);
     expect(running).toMatchObject({ run: 'r-1', fireAt: null });
+    expect(await registry.claims.list()).toEqual([
+      { kind: 'firing', work: CLAIM.work, host: 'one', token: 'mine', renewals: 0 },
+    ]);
     expect(await due(START + 999)).toEqual([]);
     const interrupted = await (await driver.again()).schedules.interrupted();
     expect(interrupted).toMatchObject([{ schedule: { id: 'a' }, run: { id: 'r-1', result: null } }]);
@@ -120,18 +133,47 @@ export function scheduleSuite(driver: RegistryDriver): void {
     const outcome = { ...DONE, at: START + 101, failures: 0, fault: null };
     const next = { ...NOON, nextAt: START + 200 };
     const line = entry({ type: 'schedule.fired' });
-    expect(await registry.schedules.endRun(row, 'r-1', outcome, next, line)).toBe(false);
-    expect(await registry.schedules.endRun(running, 'r-1', outcome, next, line)).toBe(true);
+    expect(await registry.schedules.endRun(row, 'r-1', outcome, next, line, CLAIM)).toBe('changed');
+    expect(await registry.schedules.endRun(running, 'r-1', outcome, next, line, { ...CLAIM, token: 'another' })).toBe(
+      'lost',
+    );
+    expect(await get('a')).toEqual(running);
+    expect(await registry.schedules.endRun(running, 'r-1', outcome, next, line, CLAIM)).toBe('ended');
+    expect(await registry.claims.list()).toEqual([]);
     expect(await get('a')).toMatchObject({ run: null, nextAt: START + 200, lastAt: START + 101, lastResult: 'done' });
     expect((await registry.schedules.runs('a', 10)).rows).toEqual([{ ...run('r-1', 'a'), ...DONE }]);
     expect((await registry.ledger.page({ type: 'schedule.fired' }, 10)).rows).toHaveLength(1);
+  });
+
+  test('a firing that somebody has claimed does not begin, and nothing of it is written', async () => {
+    const row = await add('a');
+    expect(await registry.claims.acquire({ ...CLAIM, host: 'two', token: 'another' })).toBe(true);
+    expect(await registry.schedules.beginRun(row, run('r-1', 'a'), CLAIM)).toBe(false);
+    expect(await get('a')).toEqual(row);
+    expect((await registry.schedules.runs('a', 10)).rows).toEqual([]);
+    await registry.claims.release(['another']);
+    expect(await registry.schedules.beginRun(row, run('r-1', 'a'), CLAIM)).toBe(true);
+  });
+
+  test('a host is not asked to fire what is due in a sandbox that is another host’s', async () => {
+    await makeInstance(registry, 'here', 'suspended');
+    const there = await makeInstance(registry, 'there', 'suspended');
+    await registry.instances.begin('there', intent(there), { owner: { host: 'two', term: 1, token: 'of two' } });
+    await add('a', { instance: instanceId('here') }, { ...NOON, nextAt: START + 90 });
+    await add('b', { instance: instanceId('there') }, { ...NOON, nextAt: START + 80 });
+    const dueOn = async (host?: string) => (await registry.schedules.due(START + 100, 10, host)).map(({ id }) => id);
+    expect([await dueOn(), await dueOn('one'), await dueOn('two')]).toEqual([['b', 'a'], ['a'], ['b', 'a']]);
+    expect([await registry.schedules.earliest('one'), await registry.schedules.earliest()]).toEqual([
+      START + 90,
+      START + 80,
+    ]);
   });
 
   test('an edit and a firing never overwrite each other', async () => {
     const row = await add('a');
     const line = entry({ type: 'schedule.changed' });
     expect(await registry.schedules.change(row, { action: 'true' }, null, line)).toMatchObject({ action: 'true' });
-    expect(await registry.schedules.beginRun(row, run('r-1', 'a'))).toBe(false);
+    expect(await registry.schedules.beginRun(row, run('r-1', 'a'), CLAIM)).toBe(false);
     expect(await registry.schedules.arm(row, NOON)).toBe(false);
     expect(await registry.schedules.change(row, { action: 'false' }, null, line)).toBeNull();
     expect(await registry.schedules.passOver(row, { ...run('r-1', 'a'), error: 'x' }, NOON, line)).toBe(false);
