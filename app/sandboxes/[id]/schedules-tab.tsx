@@ -42,7 +42,7 @@ function LastRun({ schedule, rendered }: { schedule: Schedule; rendered: number 
   if (last_at === null) return <span className="text-ink-3">has not run yet</span>;
   return (
     <>
-      <span className={last_result === 'failed' ? 'text-fault-ink' : undefined}>{last_result ?? 'runs'}</span>{' '}
+      <span className={last_result === 'failed' || last_result === 'lost' ? 'text-fault-ink' : undefined}>{last_result ?? 'runs'}</span>{' '}
       <RelativeTime at={last_at} rendered={rendered} />
       {last_took_ms !== null && `, ${tookInWords(last_took_ms)}`}
       {fault !== null && <span className="block text-fault-ink [overflow-wrap:anywhere]">{fault}</span>}
@@ -131,7 +131,7 @@ function RunRow({ run }: { run: ScheduleRun }) {
         )}
       </td>
       <td
-        className={`max-md:col-span-full text-small [overflow-wrap:anywhere] ${result === 'failed' ? 'text-fault-ink' : 'text-ink-2'}`}
+        className={`max-md:col-span-full text-small [overflow-wrap:anywhere] ${result === 'failed' || result === 'lost' ? 'text-fault-ink' : 'text-ink-2'}`}
       >
         {result ?? 'runs now'}
         {error !== null ? `: ${error}` : exit_code !== null && exit_code !== 0 && `, exit code ${exit_code}`}

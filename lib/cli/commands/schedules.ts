@@ -200,14 +200,14 @@ export function addScheduleCommands(program: Command): void {
 
   addCommand<{ wait: boolean }>(schedules, 'run <sandbox> <schedule>', {
     summary: 'run a schedule now',
-    description: 'Its times stay. Waits for the end; exits with 5 when it failed.',
+    description: 'Its times stay. Waits for the end; exits with 5 when it failed or was lost.',
     options: (command) => command.option('--no-wait', 'do not wait for its end'),
     examples: [['schedule run sess-841 sched-7', 'try it without waiting for the night']],
     async run(context, { wait }, sandbox: string, schedule: string) {
       const begun = await context.client.runSchedule(sandbox, schedule, { signal: context.signal });
       const run = wait ? await waitForRun(context, sandbox, schedule, begun) : begun;
       context.print(run, () => runFacts(run));
-      if (run.result === 'failed') context.exitWith(exitCode('conflict'));
+      if (run.result === 'failed' || run.result === 'lost') context.exitWith(exitCode('conflict'));
     },
   });
 

@@ -76,8 +76,10 @@ export async function openTestLedger(options: { keepDays?: number } = {}): Promi
     async reopen({ keepDays } = {}) {
       await book.close();
       book.registry = await driver.open({ thresholds: THRESHOLDS, clock });
+      const claims = claimsOf(book.registry, { alone: true });
+      await claims.start();
       book.keeper = createLedgerMaintenance({
-        claims: claimsOf(book.registry, { alone: true }),
+        claims,
         registry: book.registry,
         headPath: driver.headPath,
         signer,
