@@ -9,7 +9,7 @@ import type { Claims, HeldClaim } from './claims.ts';
 
 const POLL_MS = 25;
 
-export interface ClaimedWorkParts<T> {
+interface ClaimedWorkParts<T> {
   claims: Claims;
   log: Logger;
   kind: ClaimKind;

@@ -32,11 +32,7 @@ function counted(): Pick<Registry, 'claims'> {
 }
 
 beforeEach(async () => {
-  registry = registryOfTestRun(
-    await openTestRegistry(':memory:', {
-      thresholds: { hotToWarmSeconds: 0, idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 },
-    }),
-  );
+  registry = registryOfTestRun(await openTestRegistry(null));
   nowMs = 5;
   counts = {};
   isAway = false;
@@ -66,6 +62,7 @@ test('work that is claimed is nobody else’s for as long as it is renewed, and 
   expect(await two.acquire('job', 'a')).toBeNull();
   expect(held?.isOver).toBe(false);
   await held?.release();
+  expect(held?.isOver).toBe(true);
   await two.tick();
   expect((await two.acquire('job', 'a'))?.isOver).toBe(false);
   expect(await registry.claims.list()).toMatchObject([{ host: 'two' }]);

@@ -19,7 +19,7 @@ const FORGOTTEN_AFTER = 10;
 /** Every so many looks everything is looked at again, for work that was left without any claim. */
 const WHOLE_LOOK = 6;
 
-export interface ClaimsParts {
+interface ClaimsParts {
   registry: Pick<Registry, 'claims'>;
   host: HostIdentity;
   log: Logger;
@@ -40,6 +40,7 @@ export interface HeldClaim {
 
 interface Held extends HeldClaim {
   lose(): void;
+  isGiven: boolean;
   renewedMs: number;
 }
 
@@ -131,8 +132,9 @@ export class Claims {
       ticket,
       signal: lost.signal,
       renewedMs: askedMs,
+      isGiven: false,
       get isOver() {
-        return lost.signal.aborted || (!host.isAlone && now() - this.renewedMs >= LASTS_MS);
+        return this.isGiven || lost.signal.aborted || (!host.isAlone && now() - this.renewedMs >= LASTS_MS);
       },
       lose: () => lost.abort(),
       release() {
@@ -246,7 +248,10 @@ export class Claims {
   async #give(several: readonly Held[]): Promise<void> {
     const mine = several.filter((one) => this.#held.get(keyOf(one.ticket)) === one);
     if (mine.length === 0) return;
-    for (const { ticket } of mine) this.#held.delete(keyOf(ticket));
+    for (const held of mine) {
+      held.isGiven = true;
+      this.#held.delete(keyOf(held.ticket));
+    }
     await this.#parts.registry.claims.release(mine.map(({ ticket }) => ticket.token)).catch((error) => {
       // It is over by itself, as nothing renews it.
       this.#parts.log.warn({ err: error }, 'claims were not handed back');

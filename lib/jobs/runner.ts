@@ -1,7 +1,7 @@
 /**
  * Runs jobs: one verb on each of many sandboxes, chosen when the job is created. A job is one host's at a time and
- * survives it: the next start, or another host, continues with the sandboxes that have no result yet. Does not check permissions; lib/lifecycle/verb-plan.ts
- * plans the verb for one sandbox.
+ * survives it: the next start, or another host, continues with the sandboxes that have no result yet. Does not check
+ * permissions; lib/lifecycle/verb-plan.ts plans the verb for one sandbox.
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { Mutex, Semaphore } from 'async-mutex';

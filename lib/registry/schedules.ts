@@ -109,13 +109,13 @@ export interface ScheduleLimits {
   perTenant: number;
 }
 
-/** What a firing is claimed by: its schedule and the second that it was due at; the run's id when somebody asked for it. */
+/** What a firing is claimed by: its schedule, and the second that it was due at or else the id of its run. */
 export function firingKey({ id, schedule, planned }: Pick<ScheduleRunRow, 'id' | 'schedule' | 'planned'>): string {
   return `${schedule}/${planned ?? id}`;
 }
 
 /** The claim that a firing is carried out under. */
-export type FiringClaim = Pick<ClaimTicket, 'kind' | 'work' | 'token'>;
+type FiringClaim = Pick<ClaimTicket, 'kind' | 'work' | 'token'>;
 
 /** A compare-and-set: the schedule as the caller has read it. */
 type AsRead = Pick<ScheduleRow, 'id' | 'revision'>;

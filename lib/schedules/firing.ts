@@ -58,7 +58,7 @@ export function scheduleAudit({ id }: Pick<ScheduleRow, 'id'>, run: string | nul
 }
 
 /** A run under way, and its claim. */
-export interface ClaimedRun {
+interface ClaimedRun {
   run: ScheduleRunRow;
   claim: HeldClaim;
 }
@@ -111,6 +111,8 @@ export class Firing {
     const { log, registry, room, sessions, observe, clock } = this.#parts;
     const instance = row.timeoutMs === null ? null : await registry.instances.get(row.instance);
     const longestMs = instance === null ? undefined : await longestCallMs(this.#parts, instance);
+    // Paused in between: another host has called it lost.
+    if (claim.isOver) return this.#tellLost(row.id, run);
     const executed = await execute(sessions, { ...row, longestMs }, audit, {
       makesRoom: release === null,
       onWoken: release ?? (() => {}),
@@ -119,7 +121,7 @@ export class Firing {
     this.#parts.failpoint?.('schedule:ran');
     room.noteUse(row.instance, executed.woke === 'cold');
     // Components write their own entry, in the transaction of what they did.
-    if (row.target === 'command' && !executed.isUnbegun && !this.#stop.aborted) {
+    if (row.target === 'command' && !executed.isUnbegun && !this.#stop.aborted && !claim.isOver) {
       await logFiring({ sessions, log }, row.instance, entryOf(row, run, executed, epochSeconds(clock)), audit);
     }
     // A stop ends the calls of all sandboxes: what did not end well by itself was interrupted.
@@ -184,8 +186,12 @@ export class Firing {
         await pause(AGAIN_MS);
       }
     }
-    log.warn({ schedule: id, run: run.id }, 'the claim of a run was lost: whoever has it records its end');
+    this.#tellLost(id, run);
     return false;
+  }
+
+  #tellLost(schedule: string, { id }: ScheduleRunRow): void {
+    this.#parts.log.warn({ schedule, run: id }, 'the claim of a run was lost: whoever has it records its end');
   }
 }
 

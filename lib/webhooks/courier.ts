@@ -1,8 +1,8 @@
 /**
  * Tells webhooks of ledger lines. Each webhook has a cursor in the ledger: the lines after it become deliveries, in the
  * same transaction that moves it, so a restart or a kill loses none. A delivery keeps its id at every attempt: at least
- * once, and a receiver can tell. One host delivers to a webhook at a time. Each webhook has attempts of its own, so a slow receiver delays only
- * itself. Knows nothing of HTTP's details, or of who made a webhook.
+ * once, and a receiver can tell. One host delivers to a webhook at a time. Each webhook has attempts of its own, so a
+ * slow receiver delays only itself. Knows nothing of HTTP's details, or of who made a webhook.
  */
 import { messageOf } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -169,10 +169,10 @@ export class WebhookCourier {
     const { webhooks } = this.#parts.registry;
     const all = (await webhooks.list()).filter((webhook) => webhook.enabled);
     this.#hasWebhooks = all.length > 0;
-    this.#claims = await this.#parts.claims.keep(
-      'deliveries',
-      all.map(({ id }) => id),
-    );
+    // One that was turned off keeps its claim until its attempts have ended: nobody else sends them meanwhile.
+    const busy = [...this.#progress].filter(([, { underWay }]) => underWay.size > 0);
+    const wanted = [...all.map(({ id }) => id), ...busy.map(([id]) => id)];
+    this.#claims = await this.#parts.claims.keep('deliveries', wanted);
     const enabled = all.filter(({ id }) => this.#claims.has(id));
     for (const id of this.#progress.keys()) {
       const isGone = !enabled.some((webhook) => webhook.id === id);

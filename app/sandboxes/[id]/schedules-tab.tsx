@@ -42,7 +42,9 @@ function LastRun({ schedule, rendered }: { schedule: Schedule; rendered: number 
   if (last_at === null) return <span className="text-ink-3">has not run yet</span>;
   return (
     <>
-      <span className={last_result === 'failed' || last_result === 'lost' ? 'text-fault-ink' : undefined}>{last_result ?? 'runs'}</span>{' '}
+      <span className={last_result === 'failed' || last_result === 'lost' ? 'text-fault-ink' : undefined}>
+        {last_result ?? 'runs'}
+      </span>{' '}
       <RelativeTime at={last_at} rendered={rendered} />
       {last_took_ms !== null && `, ${tookInWords(last_took_ms)}`}
       {fault !== null && <span className="block text-fault-ink [overflow-wrap:anywhere]">{fault}</span>}

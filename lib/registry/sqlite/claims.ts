@@ -97,7 +97,8 @@ export class ClaimTable {
         ),
       release: (tokens) => soon(() => void release().run({ tokens: JSON.stringify(tokens) })),
       revoke: (piece) => soon(() => void revoke().run({ ...piece })),
-      removeFormer: (former) => soon(() => void (former === null ? removeAll().run() : removeOf().run({ host: former }))),
+      removeFormer: (former) =>
+        soon(() => void (former === null ? removeAll().run() : removeOf().run({ host: former }))),
       list: () => list().all(),
     };
   }
