@@ -13,7 +13,6 @@ import { JobRunner } from '../jobs/runner.ts';
 import { createOutgoingGuard } from '../outgoing/guard.ts';
 import { type HttpsReceiver, startHttpsReceiver } from '../outgoing/testing/https-receiver.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { MissedPolicy } from '../registry/schedules.ts';
 import { registryOfTestRun } from '../registry/testing/delayed-registry.ts';
 import { entry, instance, START } from '../registry/testing/fixtures.ts';
 import { placeNewRegistry } from '../registry/testing/new-registry.ts';
@@ -22,44 +21,12 @@ import type { SandboxCalls } from '../schedules/execution.ts';
 import { Scheduler } from '../schedules/scheduler.ts';
 import { instanceId } from '../testing/plain-ids.ts';
 import { WebhookCourier } from '../webhooks/courier.ts';
-import { newWebhookSecret } from '../webhooks/signature.ts';
 import type { Claims } from './claims.ts';
 import { claimsOf } from './testing/claims-of.ts';
+import { type Death, type Life, mortal } from './testing/mortal.ts';
+import { addSchedule, addWebhook } from './testing/open-work.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
-
-/** When a host dies: at which of its calls, and whether that call takes effect. */
-interface Death {
-  at: number;
-  isAfter: boolean;
-}
-
-interface Life {
-  calls: number;
-  isDead: boolean;
-}
-
-const never = () => new Promise<never>(() => {});
-
-/** The registry for a host that dies: from then on none of its calls does anything, or comes back. */
-function mortal(registry: Registry, death: Death | null, life: Life): Registry {
-  const subjects = Object.entries(registry).map(([name, subject]) => {
-    if (name === 'commitEvents' || name === 'close') return [name, subject];
-    const methods = Object.entries(subject as object).map(([method, call]) => [
-      method,
-      async (...given: unknown[]) => {
-        if (life.isDead) return never();
-        life.calls += 1;
-        if (life.calls !== death?.at) return (call as (...all: unknown[]) => unknown)(...given);
-        life.isDead = true;
-        if (death.isAfter) await (call as (...all: unknown[]) => unknown)(...given);
-        return never();
-      },
-    ]);
-    return [name, Object.fromEntries(methods)];
-  });
-  return Object.fromEntries(subjects) as Registry;
-}
 
 let folder: string;
 let receiver: HttpsReceiver;
@@ -201,34 +168,6 @@ async function atEachCall(attempt: (death: Death) => Promise<TestHost>): Promise
     }
     expect(at).toBeLessThan(500);
   }
-}
-
-async function addSchedule(registry: Registry, missed: MissedPolicy): Promise<void> {
-  await registry.instances.create(instance('sb-1'), START, entry());
-  await registry.schedules.add(
-    {
-      id: 's',
-      instance: instanceId('sb-1'),
-      tenant: 'acme',
-      source: 'api',
-      declaration: null,
-      cron: '0 0 1 1 *',
-      at: null,
-      repeat: null,
-      timezone: 'UTC',
-      target: 'command',
-      action: 'true',
-      input: null,
-      timeoutMs: null,
-      missed,
-      paused: false,
-      created: START,
-      actor: 'key:test',
-    },
-    { nextAt: START + 5, notBefore: null, spread: 0, backlogUntil: null },
-    { perSandbox: 9, perTenant: 9 },
-    entry(),
-  );
 }
 
 async function fire({ claims, scheduler }: TestHost): Promise<void> {
@@ -376,25 +315,6 @@ test('a job whose host dies at any call is carried on by the other, and each san
   expect(deaths).toBeGreaterThan(15);
 });
 
-async function addWebhook(registry: Registry): Promise<void> {
-  await registry.webhooks.add(
-    {
-      id: 'wh-1',
-      name: 'pager',
-      url: `https://localhost:${receiver.port}/hook`,
-      types: ['note.*'],
-      tenant: null,
-      secret: openSecretSealer(folder).seal(newWebhookSecret(), 'wh-1'),
-      cursor: await registry.ledger.lastSeq(),
-      created: START,
-      createdBy: 'key:test',
-    },
-    9,
-    entry({ type: 'webhook.created' }),
-  );
-  for (const reason of ['a', 'b', 'c']) await registry.ledger.append([entry({ type: 'note.made', reason })]);
-}
-
 async function deliver({ claims, courier }: TestHost): Promise<void> {
   await claims.start();
   await courier.tick();
@@ -408,7 +328,7 @@ test('a delivery whose host dies at any call comes at least once, always with th
     const one = await hostOf('one', death);
     const two = await hostOf('two');
     const [, registry] = opened as [Registry, Registry];
-    await addWebhook(registry);
+    await addWebhook(registry, { port: receiver.port, folder });
     await two.claims.start();
     await doneOrDead(one, deliver(one));
     for (let round = 0; round < 6; round += 1) {
@@ -435,7 +355,7 @@ test('what a host was sending when it was paused is sent again by the other, and
   const one = await hostOf('one');
   const two = await hostOf('two');
   const registry = opened[1] as Registry;
-  await addWebhook(registry);
+  await addWebhook(registry, { port: receiver.port, folder });
   await two.claims.start();
   const held: (() => void)[] = [];
   receiver.answer = (_request, response) => void held.push(() => response.writeHead(500).end());

@@ -158,16 +158,13 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     ashNames: config.sessionApi,
   });
   const claims = new Claims({ registry, host, log });
-  const usage = new UsageUpkeep({ claims, config, clock, log, registry });
-  const runner = new JobRunner({ claims, config, clock, log, registry, sessions, pool });
+  const claiming = { claims, config, clock, log, registry };
+  const usage = new UsageUpkeep(claiming);
+  const runner = new JobRunner({ ...claiming, sessions, pool });
   const runs = new Runs({ config, clock, log, registry, sessions });
   const terminals = new Terminals({ config, clock, log, registry, runs, sessions });
   const scheduler = new Scheduler({
-    claims,
-    config,
-    clock,
-    log,
-    registry,
+    ...claiming,
     sessions,
     room: new ScheduleRoom({ config, clock, log, registry, sessions, pool }),
     observe: (result, lateMs) => metrics.scheduleRan(result, lateMs === null ? null : lateMs / 1000),
@@ -178,11 +175,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const guard = createOutgoingGuard(config.outgoingAllowed);
   const sealer = keys.sealer();
   const courier = new WebhookCourier({
-    claims,
-    config,
-    clock,
-    log,
-    registry,
+    ...claiming,
     guard,
     sealer,
     dataOf: webhookDataOf,
