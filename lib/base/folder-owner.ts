@@ -21,10 +21,11 @@ let owned: Owned | null = null;
 export function leaveToOwner(folder: string): () => void {
   const { uid, gid } = statSync(folder);
   if (process.getuid?.() !== 0 || uid === 0) return () => {};
+  const before = owned;
   const mine: Owned = { folders: [folder, realpathSync(folder)], uid, gid };
   owned = mine;
   return () => {
-    if (owned === mine) owned = null;
+    if (owned === mine) owned = before;
   };
 }
 

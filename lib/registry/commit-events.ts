@@ -14,12 +14,12 @@ interface CommitEvent {
 }
 
 /** Lines of the ledger, in order, without a gap after those of the event before. */
-export interface CommittedLines extends CommitEvent {
+interface CommittedLines extends CommitEvent {
   readonly lines: readonly LedgerLine[];
 }
 
 /** A job that was made, got results or ended. */
-export interface ChangedJob extends CommitEvent {
+interface ChangedJob extends CommitEvent {
   readonly job: string;
 }
 

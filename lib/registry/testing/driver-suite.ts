@@ -9,7 +9,7 @@ import { entry, makeInstance, THRESHOLDS } from './fixtures.ts';
 import { fileDriver } from './open-test-registry.ts';
 
 /** One kind of registry: `place` prepares a place without a registry and says how to reach it, each time anew. */
-export interface DriverSite {
+interface DriverSite {
   place(): Promise<() => RegistryDriver>;
   discard(): Promise<void>;
 }
