@@ -44,6 +44,7 @@ import { registryDriver } from '../registry/drivers.ts';
 import type { Registry } from '../registry/registry.ts';
 import { registryOfHost } from '../registry/registry-of-host.ts';
 import type { HostIdentity } from '../registry/types.ts';
+import { withAnswers } from '../registry/with-answers.ts';
 import { Runs } from '../runs/runs.ts';
 import { createSessions } from '../sandboxes/factory.ts';
 import { SignInPrefetch } from '../sandboxes/files/sign-in-prefetch.ts';
@@ -95,7 +96,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   // The registry is locked: no other host uses it.
   const term = await opened.hosts.begin(config.hostName, clock.now(), { alone: true });
   const host: HostIdentity = { name: config.hostName, term, isAlone: true };
-  const registry: Registry = registryOfHost({ ...opened, workbooks: workbookStore }, host);
+  const registry: Registry = registryOfHost(withAnswers({ ...opened, workbooks: workbookStore }), host);
   const upgraded = await registry.storage.upgrade();
   if (upgraded !== null) {
     options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);

@@ -34,9 +34,10 @@ export interface LedgerView {
 export interface LedgerStore {
   /**
    * Appends the lines. Here and wherever lines are appended, refusals and failures that repeat are counted: the first
-   * is a line, the next ones are one line a window (lib/registry/repeat-throttle.ts).
+   * is a line, the next ones are one line a window (lib/registry/repeat-throttle.ts). `writeId`: a random id; one that
+   * was used before changes nothing.
    */
-  append(entries: LedgerEntry[]): Promise<void>;
+  append(entries: LedgerEntry[], writeId?: string): Promise<void>;
   /** Writes one line for each refusal that repeated: those whose window has ended at `nowMs`, or all of them. */
   appendRepeatCounts(nowMs: number, options?: { all?: boolean }): Promise<void>;
   page(filter: LedgerFilter, limit: number, cursor?: string): Promise<RowPage<LedgerLine>>;

@@ -48,8 +48,11 @@ export interface NetworkStore {
     policy: NetworkPolicyRow,
     ledger: LedgerEntry,
   ): Promise<void>;
-  /** Adds to an hour, in one transaction. Ignores deleted sandboxes and tenants that are being forgotten. */
-  addTraffic(hour: number, traffic: readonly SandboxTraffic[]): Promise<void>;
+  /**
+   * Adds to an hour, in one transaction. Ignores deleted sandboxes and tenants that are being forgotten. `writeId`: a
+   * random id; one that was used before adds nothing.
+   */
+  addTraffic(hour: number, traffic: readonly SandboxTraffic[], writeId?: string): Promise<void>;
   /** What a sandbox reached since an hour, by host, the busiest first, `limit` at most. */
   traffic(instance: InstanceId, sinceHour: number, limit: number): Promise<HostTraffic[]>;
   /** Bytes both ways since an hour. */

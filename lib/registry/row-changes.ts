@@ -25,6 +25,7 @@ export function newRow({ host, ...instance }: NewInstance, now: number): Instanc
     file: instance.file ?? null,
     failures: 0,
     ...UNOWNED,
+    writeId: instance.writeId ?? null,
   };
   return {
     ...row,

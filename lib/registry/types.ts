@@ -145,6 +145,8 @@ export interface NewInstance {
   bytes?: number | null;
   /** Whose disk has the file, where that is one host's alone. */
   host?: HostIdentity;
+  /** A random id, stored with the row. */
+  writeId?: string;
 }
 
 /** What applies to a sandbox as it idles: the ladder’s thresholds, and when its process is paused. */

@@ -57,9 +57,13 @@ export interface SeriesSize {
 export interface UsageStore {
   /**
    * Adds to an hour, and to the processor time of its day, in one transaction: a use is added whole or not at all.
-   * Ignores tenants that are being forgotten.
+   * Ignores tenants that are being forgotten. `writeId`: a random id; one that was used before adds nothing.
    */
-  add(hour: number, uses: { sandboxes: readonly SandboxUse[]; tenants: readonly TenantUse[] }): Promise<void>;
+  add(
+    hour: number,
+    uses: { sandboxes: readonly SandboxUse[]; tenants: readonly TenantUse[] },
+    writeId?: string,
+  ): Promise<void>;
   /**
    * Counts up to `limit` lines of the ledger that are not counted yet, each exactly once. The first time it begins at
    * the first line since `sinceMs`. Returns how many lines remain.

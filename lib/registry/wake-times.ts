@@ -18,8 +18,8 @@ export interface WakeBucket {
 }
 
 export interface WakeTimeStore {
-  /** Adds to the stored counts, in one transaction. */
-  add(buckets: readonly WakeBucket[]): Promise<void>;
+  /** Adds to the stored counts, in one transaction. `writeId`: a random id; one that was used before adds nothing. */
+  add(buckets: readonly WakeBucket[], writeId?: string): Promise<void>;
   /** All buckets from a day on. */
   since(day: number): Promise<WakeBucket[]>;
   /** Deletes buckets of days before `before`. */

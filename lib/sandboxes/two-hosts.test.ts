@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Dock, REQUEST, startDock } from './testing/dock.ts';
@@ -92,6 +92,12 @@ async function fill(dock: Dock): Promise<void> {
     reason: null,
     requestId: null,
   });
+  // Its own background checks are recorded.
+  for (const id of ['suspended', 'frozen', 'moving']) {
+    await vi.waitFor(async () => expect((await dock.registry.instances.get(id))?.file?.quickCheck).toBe('ok'), {
+      timeout: 60_000,
+    });
+  }
 }
 
 /** All that a host does by itself, with a clock that is years ahead and then behind. */
@@ -114,12 +120,27 @@ describe.each(['at once', 'late'])('two hosts on a registry that answers %s', (a
     const [rows, files] = [rowsOf(ONES), filesOf('one')];
     const expectKept = (when: string) => expect([when, rowsOf(ONES), filesOf('one')]).toEqual([when, rows, files]);
 
+    // Files of an earlier time, under the names of what is on the first host now.
+    const stale = [
+      'live/frozen/vfs.sqlite',
+      'live/suspended/vfs.sqlite',
+      'live/awake/vfs.sqlite',
+      'cold/frozen.sqlite',
+    ].map((name) => join(root, 'two', name));
+    for (const path of stale) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, 'stale');
+    }
+    const expectLeft = () => expect(stale.map((path) => readFileSync(path, 'utf8'))).toEqual(stale.map(() => 'stale'));
+
     const two = await startHost('two');
     expectKept('after its start');
+    expectLeft();
     await two.create('own');
     await two.put('own', '/kept', 'own');
     await live(two);
     expectKept('after its work');
+    expectLeft();
     for (const id of ONES.slice(0, 5)) {
       for (const ask of [
         () => two.run(id, 'true'),

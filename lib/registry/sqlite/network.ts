@@ -8,8 +8,13 @@ import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
 import { plusBound, sumOrZero } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
+import type { NoteWrite } from './write-ids.ts';
 
-export function openNetwork(database: RegistryDatabase, ledger: LedgerTable): SyncMethods<NetworkStore> {
+export function openNetwork(
+  database: RegistryDatabase,
+  ledger: LedgerTable,
+  isNew: NoteWrite,
+): SyncMethods<NetworkStore> {
   const statements = networkStatements(database);
   return {
     policy: (kind, id) => statements.policy().get({ kind, id }) ?? null,
@@ -22,9 +27,10 @@ export function openNetwork(database: RegistryDatabase, ledger: LedgerTable): Sy
       });
       ledger.announce(lines);
     },
-    addTraffic(hour, traffic) {
+    addTraffic(hour, traffic, writeId) {
       if (traffic.length === 0) return;
       database.writeWithoutSync(() => {
+        if (!isNew(writeId)) return;
         for (const use of traffic) {
           if (statements.living().get({ id: use.instance }) === undefined) continue;
           if (statements.forgotten().get({ tenant: use.tenant }) !== undefined) continue;

@@ -79,6 +79,7 @@ import { openUsage } from './usage.ts';
 import { openWakeTimes } from './wake-times.ts';
 import { openWebhooks } from './webhooks.ts';
 import { openWorkbooks } from './workbooks.ts';
+import { openWriteIds } from './write-ids.ts';
 import { InstanceWriter } from './writes.ts';
 
 const RUNS_PER_SCHEDULE = 100;
@@ -147,6 +148,7 @@ export function openSqliteRegistry(
     withFile: (after, limit) => readRowsWithFile(database, after, limit),
     adopt: (...args) => writes.adopt(...args),
   };
+  const isNew = openWriteIds(database, clock);
   const segments = new SegmentTable(database, ledger);
   // A registry in memory has one connection, so it is read through that one.
   const isFile = !database.client.memory;
@@ -156,8 +158,8 @@ export function openSqliteRegistry(
     close: () => undefined,
   };
   const book: SyncMethods<LedgerStore> = {
-    append(entries) {
-      ledger.announce(database.write(() => ledger.append(entries)));
+    append(entries, writeId) {
+      ledger.announce(database.write(() => (isNew(writeId) ? ledger.append(entries) : [])));
     },
     appendRepeatCounts(nowMs, { all = false } = {}) {
       ledger.announce(database.write(() => ledger.appendRepeatCounts(nowMs, all)));
@@ -216,7 +218,7 @@ export function openSqliteRegistry(
       openSchedules(database, ledger, claims, room, options.runsPerSchedule ?? RUNS_PER_SCHEDULE),
     ),
     webhooks: toAsync<WebhookStore>(openWebhooks(database, ledger)),
-    network: toAsync<NetworkStore>(openNetwork(database, ledger)),
+    network: toAsync<NetworkStore>(openNetwork(database, ledger, isNew)),
     runs: toAsync<RunStore>(openRuns(database, ledger)),
     environments: toAsync<EnvironmentStore>(openEnvironments(database, ledger)),
     agents: toAsync<AgentStore>(openAgents(database, ledger)),
@@ -232,9 +234,9 @@ export function openSqliteRegistry(
     ),
     thresholds: toAsync<ThresholdStore>(settings),
     facts: toAsync<FactStore>(openFacts(database, ledger)),
-    wakeTimes: toAsync<WakeTimeStore>(openWakeTimes(database)),
+    wakeTimes: toAsync<WakeTimeStore>(openWakeTimes(database, isNew)),
     cpuUse: toAsync<CpuUseStore>(openCpuUse(database)),
-    usage: toAsync<UsageStore>(openUsage(database, cpuDays(database), () => ledger.lastSeq())),
+    usage: toAsync<UsageStore>(openUsage(database, cpuDays(database), () => ledger.lastSeq(), isNew)),
     workbooks: toAsync<WorkbookStore>(openWorkbooks(database, ledger)),
     claims: toAsync<ClaimStore>(claims.store()),
     hosts: toAsync<HostStore>(openHosts(database)),

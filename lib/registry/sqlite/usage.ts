@@ -39,6 +39,7 @@ import {
   sumToEndOfStep,
 } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
+import type { NoteWrite } from './write-ids.ts';
 
 /** The name of the whole server among the tenants, none of which is empty. */
 const SERVER = '';
@@ -53,6 +54,7 @@ export function openUsage(
   database: RegistryDatabase,
   addCpu: ReturnType<typeof cpuDays>,
   lastSeq: () => number,
+  isNew: NoteWrite,
 ): SyncMethods<UsageStore> {
   const { seq: _sandboxSeq, ...ofSandbox } = getTableColumns(sandboxHours);
   const { seq: _tenantSeq, ...ofTenant } = getTableColumns(tenantHours);
@@ -253,9 +255,10 @@ export function openUsage(
     });
 
   return {
-    add(hour, uses) {
+    add(hour, uses, writeId) {
       if (uses.sandboxes.length === 0 && uses.tenants.length === 0) return;
       database.write(() => {
+        if (!isNew(writeId)) return;
         for (const { id, ...use } of uses.sandboxes) {
           const found = row().get({ id });
           if (found !== undefined)

@@ -9,9 +9,10 @@ import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
 import { plusBound } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
+import type { NoteWrite } from './write-ids.ts';
 
 /** The wake times in the registry's file. */
-export function openWakeTimes(database: RegistryDatabase): SyncMethods<WakeTimeStore> {
+export function openWakeTimes(database: RegistryDatabase, isNew: NoteWrite): SyncMethods<WakeTimeStore> {
   const { day, path, source, boundMs, n, sumMs } = getTableColumns(wakeTimes);
   const columns = { day, path, source, boundMs, count: n, sumMs };
   const add = database.statement((queries) =>
@@ -38,9 +39,10 @@ export function openWakeTimes(database: RegistryDatabase): SyncMethods<WakeTimeS
       .prepare(),
   );
   return {
-    add(buckets) {
+    add(buckets, writeId) {
       if (buckets.length === 0) return;
       database.write(() => {
+        if (!isNew(writeId)) return;
         for (const { source, boundMs, count, ...bucket } of buckets) {
           add().run({ ...bucket, source: source ?? '', boundMs: boundMs ?? 0, n: count });
         }

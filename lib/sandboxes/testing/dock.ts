@@ -16,6 +16,7 @@ import { registryOfTestRun } from '../../registry/testing/delayed-registry.ts';
 import { instance } from '../../registry/testing/fixtures.ts';
 import { placeNewRegistry } from '../../registry/testing/new-registry.ts';
 import type { NewInstance } from '../../registry/types.ts';
+import { withAnswers } from '../../registry/with-answers.ts';
 import { createDiskDrawers } from '../../storage/disk.ts';
 import type { Drawers } from '../../storage/drawer.ts';
 import { instanceId, type Plain, type PlainIds, type PlainSessions, withPlainIds } from '../../testing/plain-ids.ts';
@@ -73,6 +74,8 @@ export interface DockOptions {
   walls?: WorkerWalls;
   /** Whether no other host uses the registry. Default: yes. */
   isAlone?: boolean;
+  /** What stands between the engine and the registry. Default: nothing. */
+  between?: (registry: Registry) => Registry;
 }
 
 /** Starts an engine on a data folder and reconciles it. */
@@ -87,6 +90,7 @@ export async function startDock({
   cpuGroups = null,
   walls,
   isAlone = true,
+  between = (registry) => registry,
 }: DockOptions): Promise<Dock> {
   mkdirSync(dataFolder, { recursive: true });
   const config = readConfig({
@@ -111,7 +115,7 @@ export async function startDock({
   );
   const term = await opened.hosts.begin(config.hostName, clock.now(), { alone: isAlone });
   const host = { name: config.hostName, term, isAlone };
-  const registry = registryOfHost(opened, host);
+  const registry = registryOfHost(withAnswers(between(opened)), host);
   const readers = sharedReaders(config);
   const pool = createPool({
     size: config.poolSize,
