@@ -23,7 +23,7 @@ import { programOf } from '../testing/program.ts';
 import { WORKER_USER } from '../workers/walls/user.ts';
 
 const HOLDER = join(import.meta.dirname, 'testing/lock-holder.ts');
-const REFUSED = /^Another Winterdock uses the registry .*\n$/;
+const REFUSED = /^Another Winterdock uses the registry .*$/m;
 
 let root: string;
 const servers: ServerProcess[] = [];
@@ -36,8 +36,8 @@ const removeRoot = async () => {
   rmSync(root, { recursive: true, force: true });
 };
 
-async function start(folder: string, registry?: string): Promise<ServerProcess> {
-  const settings: Record<string, string> = registry === undefined ? {} : { WB_REGISTRY: registry };
+async function start(folder: string, registry?: string, keys = folder): Promise<ServerProcess> {
+  const settings = { WB_KEYS: join(root, keys), ...(registry === undefined ? {} : { WB_REGISTRY: registry }) };
   const server = await spawnServer({ folder: join(root, folder), settings });
   servers.push(server);
   return server;
@@ -124,7 +124,7 @@ describe('locks', () => {
 
   test('a server is refused while another has the registry in its folder, and not afterwards', async () => {
     await (await start('one')).end();
-    const other = await start('two', join(root, 'one/registry.sqlite'));
+    const other = await start('two', join(root, 'one/registry.sqlite'), 'one');
     expect(startAndEnd('one')).toEqual([1, '', expect.stringMatching(REFUSED)]);
     await other.end('SIGKILL');
     expect((await (await start('one')).call('GET', '/readyz')).status).toBe(200);
