@@ -54,8 +54,8 @@ export function scheduleOperations(parts: {
   /** The schedule of a sandbox. Throws `not_found`, also for that of another one. */
   const rowOf = async (id: InstanceId, schedule: string): Promise<Rows.ScheduleRow> => {
     await requireInstance({ registry }, id);
-    const row = await registry.schedules.get(schedule);
-    if (row !== null && row.instance === id) return row;
+    const row = await registry.schedules.getOf(id, schedule);
+    if (row !== null) return row;
     throw new WinterdockError('not_found', `The sandbox "${id}" has no schedule "${schedule}".`);
   };
   const lineOf = (caller: Caller, row: Pick<Rows.ScheduleRow, 'instance' | 'tenant'>, type: string, reason: string) =>

@@ -66,7 +66,8 @@ export interface RunStore {
   begun(id: string, startedMs: number): Promise<void>;
   /** Ends a run, with its ledger lines. Nothing when it is gone or has ended. */
   end(id: string, ended: RunConclusion, ledger: LedgerEntry[]): Promise<void>;
-  get(id: string): Promise<RunRow | null>;
+  /** The run of an instance; null also for that of another one. */
+  get(instance: InstanceId, id: string): Promise<RunRow | null>;
   /** Newest first. A malformed cursor throws `validation`. */
   list(instance: InstanceId, limit: number, cursor?: string): Promise<RowPage<RunRow>>;
   /**

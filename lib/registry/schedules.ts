@@ -127,6 +127,8 @@ export interface ScheduleStore {
    */
   add(schedule: NewSchedule, arming: ScheduleArming, limits: ScheduleLimits, ledger: LedgerEntry): Promise<ScheduleRow>;
   get(id: string): Promise<ScheduleRow | null>;
+  /** The schedule of an instance; null also for that of another one. */
+  getOf(instance: InstanceId, id: string): Promise<ScheduleRow | null>;
   /** Oldest first. */
   list(instance: InstanceId, limit: number, cursor?: string): Promise<RowPage<ScheduleRow>>;
   /** How many a tenant has, with those that dockings will bring soon. */

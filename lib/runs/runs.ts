@@ -360,8 +360,8 @@ export class Runs {
   async #rowOf(id: InstanceId, run: string): Promise<RunRow> {
     await requireInstance({ registry: this.#registry }, id);
     const active = this.#active.get(run);
-    const row = active?.row ?? (await this.#registry.runs.get(run));
-    if (row !== null && row.instance === id) return row;
+    const row = active?.row.instance === id ? active.row : await this.#registry.runs.get(id, run);
+    if (row !== null) return row;
     throw new WinterdockError('not_found', `The sandbox "${id}" has no run "${run}".`);
   }
 

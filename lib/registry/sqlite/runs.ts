@@ -61,7 +61,7 @@ export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncM
       .where(and(byId, isUnderWay))
       .prepare(),
   );
-  const get = database.statement((queries) => queries.select(RUN).from(runs).where(byId).prepare());
+  const get = database.statement((queries) => queries.select(RUN).from(runs).where(and(byId, ofInstance)).prepare());
   const list = database.statement((queries) =>
     queries
       .select({ ...RUN, seq })
@@ -145,7 +145,7 @@ export function openRuns(database: RegistryDatabase, ledger: LedgerTable): SyncM
       );
       ledger.announce(lines);
     },
-    get: (id) => get().get({ id }) ?? null,
+    get: (instance, id) => get().get({ instance, id }) ?? null,
     list(instance, limit, cursor) {
       const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isPosition);
       const found = list().all({ instance, seq: before, limit: limit + 1 });

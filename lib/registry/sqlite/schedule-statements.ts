@@ -33,6 +33,7 @@ function elsewhere(queries: Queries) {
 
 export function scheduleStatements(database: RegistryDatabase) {
   const byId = eq(schedules.id, placeholder('id'));
+  const ofInstance = eq(schedules.instance, placeholder('instance'));
   const isArmed = isNotNull(schedules.fireAt);
   const counted = (where: ReturnType<typeof and>) =>
     database.statement((queries) => queries.select({ n: count() }).from(schedules).where(where).prepare());
@@ -41,11 +42,14 @@ export function scheduleStatements(database: RegistryDatabase) {
     update: database.statement((queries) => queries.update(schedules).set(boundColumns(MUTABLE)).where(byId).prepare()),
     remove: database.statement((queries) => queries.delete(schedules).where(byId).prepare()),
     get: database.statement((queries) => queries.select(SCHEDULE).from(schedules).where(byId).prepare()),
+    getOf: database.statement((queries) =>
+      queries.select(SCHEDULE).from(schedules).where(and(byId, ofInstance)).prepare(),
+    ),
     list: database.statement((queries) =>
       queries
         .select({ ...SCHEDULE, seq })
         .from(schedules)
-        .where(and(eq(schedules.instance, placeholder('instance')), gt(seq, placeholder('seq'))))
+        .where(and(ofInstance, gt(seq, placeholder('seq'))))
         .orderBy(asc(seq))
         .limit(placeholder('limit'))
         .prepare(),
@@ -138,7 +142,7 @@ export function scheduleStatements(database: RegistryDatabase) {
         .where(eq(scheduleSyncs.instance, placeholder('id')))
         .prepare(),
     ),
-    ofInstance: counted(eq(schedules.instance, placeholder('instance'))),
+    ofInstance: counted(ofInstance),
     countArmed: counted(isArmed),
     countDue: counted(and(isArmed, lte(schedules.fireAt, placeholder('now')))),
     countRunning: counted(isNotNull(schedules.run)),

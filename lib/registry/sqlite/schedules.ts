@@ -131,6 +131,7 @@ export function openSchedules(
       return row;
     },
     get,
+    getOf: (instance, id) => statements.getOf().get({ instance, id }) ?? null,
     list(instance, limit, cursor) {
       const [after] = cursor === undefined ? [0] : readCursor(cursor, isPosition);
       const found = statements.list().all({ instance, seq: after, limit: limit + 1 });

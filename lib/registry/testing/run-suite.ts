@@ -51,9 +51,10 @@ export function runSuite(driver: RegistryDriver): void {
     await registry.runs.end('a', DONE, [entry({ type: 'run.stopped' })]);
     await end('a', { ending: 'lost', exitCode: null });
     const again = await driver.again();
-    expect(await again.runs.get('a')).toEqual({ ...newRun('a'), ...DONE });
+    expect(await again.runs.get('sb-1', 'a')).toEqual({ ...newRun('a'), ...DONE });
     expect((await again.ledger.page({ type: 'run.stopped' }, 10)).rows).toHaveLength(1);
-    expect(await again.runs.get('b')).toBeNull();
+    expect(await again.runs.get('sb-1', 'b')).toBeNull();
+    expect(await again.runs.get('sb-2', 'a')).toBeNull();
   });
 
   test('when a run began is there after a restart, and is not changed once it has ended', async () => {
@@ -64,7 +65,7 @@ export function runSuite(driver: RegistryDriver): void {
     expect(left).toMatchObject({ id: 'a', startedMs: START * 1000 + 5, ending: null });
     await again.runs.end('a', { ...DONE, startedMs: 7 }, []);
     await again.runs.begun('a', START * 1000 + 90);
-    expect((await again.runs.get('a'))?.startedMs).toBe(7);
+    expect((await again.runs.get('sb-1', 'a'))?.startedMs).toBe(7);
   });
 
   test('those under way are limited by sandbox and by tenant, and of the ended ones the newest are kept', async () => {
@@ -103,7 +104,7 @@ export function runSuite(driver: RegistryDriver): void {
       if (row === null) throw new Error('There is no sb-1.');
       await registry.instances.commit(transitionTo(row, to));
     }
-    expect(await registry.runs.get('a')).toBeNull();
+    expect(await registry.runs.get('sb-1', 'a')).toBeNull();
     await expect(add('b')).rejects.toMatchObject({ code: 'gone' });
   });
 }

@@ -84,6 +84,8 @@ export function scheduleSuite(driver: RegistryDriver): void {
     expect(await again.schedules.get('a')).toEqual(row);
     expect((await again.ledger.page({ type: 'schedule.created' }, 10)).rows).toHaveLength(1);
     expect(await again.schedules.get('b')).toBeNull();
+    expect(await again.schedules.getOf(row.instance, 'a')).toEqual(row);
+    expect(await again.schedules.getOf('sb-9', 'a')).toBeNull();
   });
 
   test('lists are of one sandbox, oldest first, a page at a time', async () => {
