@@ -20,6 +20,7 @@ import {
   MAX_OUTPUTS,
   type StepResult,
 } from '../../workers/protocol/component-call.ts';
+import type { GuestNetwork } from '../../workers/protocol/guest-network.ts';
 import { elapsedSince, monotonicMs } from '../../workers/protocol/monotonic.ts';
 import type { PolicyProfile } from '../../workers/protocol/policies.ts';
 import { maxGrowthBytes } from '../../workers/protocol/process-memory.ts';
@@ -37,6 +38,8 @@ import { ShellComponents } from './shell-components.ts';
 const MAX_MODULE_BYTES = 16 * 1024 * 1024;
 /** How long an entry of the event log may wait for a commit, in milliseconds. */
 const LOG_WITHIN_MS = 1000;
+/** Languages with a way to the network. */
+const FETCHING: readonly ComponentSpec['lang'][] = ['js', 'ts', 'sh'];
 /** Sources kept by their hash, in characters. */
 const MAX_SOURCES = 8 * 1024 * 1024;
 
@@ -44,6 +47,7 @@ type Profile = PolicyProfile & { name: string };
 
 interface Hooks {
   signal: AbortSignal;
+  network: GuestNetwork;
   onProgress: ((progress: ComponentProgress) => void) | null;
 }
 
@@ -195,6 +199,7 @@ export class ComponentRunner {
               files,
               deadline: Math.min(started + call.stepMs, deadline),
               signal: hooks.signal,
+              network: hooks.network,
               log: (stream, text) => logs.add(index, stream, text),
               savedState: () => this.#savedState(component, files),
             })
@@ -256,11 +261,16 @@ export class ComponentRunner {
         kind: 'capability',
         message: `The policy "${name}" has no ${needed}, which the ${lang} component "${path}" needs.`,
       };
-    const lacking = uses.find((use) => use === 'fetch' || (use === 'vfs' && !capabilities.includes('vfs')));
+    const lacking = uses.find((use) => (use === 'vfs' || use === 'fetch') && !capabilities.includes(use));
     if (lacking !== undefined)
       return {
         kind: 'capability',
         message: `The policy "${name}" has no ${lacking}, which "${path}" declares to use.`,
+      };
+    if (uses.includes('fetch') && !FETCHING.includes(lang))
+      return {
+        kind: 'capability',
+        message: `"${path}" declares to use fetch, which ${lang} components do not have: ${FETCHING.join(', ')} have it.`,
       };
     const problem = portProblem(component.in, input, { strict: true });
     return problem === null ? null : { kind: 'input', message: problem };

@@ -170,7 +170,7 @@ export class ComponentThread implements ComponentInterpreter {
       return { type: 'reply', value: this.#answer(running, name, args) };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      if (error instanceof UndeclaredUse) running.undeclared = error;
+      if (error instanceof UndeclaredUse) running.undeclared ??= error;
       else if (name === 'savedState') running.stateError = message;
       return { type: 'reply', error: message };
     }

@@ -1,6 +1,7 @@
 /** What the interpreters of components have in common: one call, and what it comes to. Types only. */
 import type { Overlay } from '../../vfs/overlay.ts';
 import type { ComponentFailure, ComponentSpec } from '../../workers/protocol/component-call.ts';
+import type { GuestNetwork } from '../../workers/protocol/guest-network.ts';
 
 /** One call of one component. */
 export interface ComponentRun {
@@ -15,6 +16,8 @@ export interface ComponentRun {
   /** In milliseconds of `monotonicMs`. */
   deadline: number;
   signal: AbortSignal;
+  /** For a component that declares `fetch`. */
+  network: GuestNetwork;
   log: (stream: 'stdout' | 'stderr' | 'log', text: string) => void;
   /** The state that was kept last; null when there is none. Asked for when the component starts. */
   savedState: () => Uint8Array | null;
@@ -41,6 +44,10 @@ export function lossSentence(paths: readonly string[], ended: string): string {
   if (others.length === 0) return '';
   return ` With it the memory of these components of this start is lost: ${others.join(', ')}.`;
 }
+
+/** What `:uses` grants beside files. Printing is none of them: it is in the answer of the call alone. */
+export const GUARDED_USES = ['clock', 'random', 'fetch'] as const;
+export type GuardedUse = (typeof GUARDED_USES)[number];
 
 /** A component used a capability that it did not declare. */
 export class UndeclaredUse extends Error {

@@ -8,15 +8,19 @@ import { monotonicMs } from '../../workers/protocol/monotonic.ts';
 import type { GuestMemory } from '../../workers/protocol/transfer-limit.ts';
 import { installGlobals, newQuickJs, STACK_BYTES } from '../javascript/javascript.ts';
 import { escapeLoneSurrogates, type HostFunction, JavaScriptBridge } from '../javascript/javascript-bridge.ts';
+import { JavaScriptFetch } from '../javascript/javascript-fetch.ts';
 import { failedResult, type JavaScriptResult, settleValue } from '../javascript/javascript-values.ts';
 import { vfsFunctions } from '../vfs-functions.ts';
 import {
   type ComponentInterpreter,
   type ComponentRun,
   type ComponentRunResult,
+  GUARDED_USES,
   lossSentence,
   UndeclaredUse,
 } from './interpreter.ts';
+import { GUARD } from './javascript-guard.ts';
+import { settleRequests } from './javascript-requests.ts';
 import { stripTypes } from './strip-types.ts';
 
 /** Runtimes kept for a start; the one that was used longest ago goes. Each takes a third of a megabyte. */
@@ -77,6 +81,8 @@ interface Realm {
   /** The function that it exports, and its state object if it has one. */
   main: QuickJSHandle;
   state: QuickJSHandle | null;
+  /** Of a component that declares `fetch`. */
+  network: JavaScriptFetch | null;
 }
 
 export class JavaScriptComponents implements ComponentInterpreter {
@@ -102,8 +108,8 @@ export class JavaScriptComponents implements ComponentInterpreter {
     this.#current = run;
     this.#takeUndeclared();
     try {
-      const realm = this.#realmOf(component) ?? this.#start(module, run);
-      const result = 'ok' in realm ? realm : this.#call(realm, run);
+      const realm = this.#realmOf(component) ?? (await this.#start(module, run));
+      const result = 'ok' in realm ? realm : await this.#call(realm, run);
       const undeclared = this.#takeUndeclared();
       if (undeclared !== null) return { ok: false, kind: 'capability', message: undeclared.message };
       if (!result.ok && (result.kind === 'timeout' || result.kind === 'memory')) this.forget(component.path);
@@ -111,6 +117,7 @@ export class JavaScriptComponents implements ComponentInterpreter {
     } catch (error) {
       return this.#abandon(component.path, run.deadline, error);
     } finally {
+      this.#realms.get(component.path)?.network?.abandon();
       this.#current = null;
     }
   }
@@ -155,7 +162,7 @@ export class JavaScriptComponents implements ComponentInterpreter {
     return { ok: false, kind: 'memory', message: `Its interpreter had to be ended: ${reason}.${lost}` };
   }
 
-  #start(module: QuickJSWASMModule, run: ComponentRun): Realm | Failed {
+  async #start(module: QuickJSWASMModule, run: ComponentRun): Promise<Realm | Failed> {
     const { component, source, deadline } = run;
     const plain = component.lang === 'ts' ? stripTypes(String(source())) : { code: String(source()) };
     if ('problem' in plain) return { ok: false, kind: 'component', message: plain.problem };
@@ -165,8 +172,10 @@ export class JavaScriptComponents implements ComponentInterpreter {
     runtime.setInterruptHandler(() => monotonicMs() > (this.#current?.deadline ?? 0));
     const context = runtime.newContext();
     const bridge = new JavaScriptBridge(context, this.#memory);
-    const begun = { component, runtime, context, bridge, state: null };
     const toJson = installGlobals(context, bridge, this.#globals(component));
+    this.#guard(context, bridge, component);
+    const network = component.uses.includes('fetch') ? new JavaScriptFetch(context, bridge, this.#port()) : null;
+    const begun = { component, runtime, context, bridge, state: null, network };
     const caller = context.unwrapResult(context.evalCode(CALLER, 'caller'));
     const setEnv = context.unwrapResult(context.evalCode(ENV_SETTER, 'env'));
     giveEnv({ context, bridge, setEnv }, run);
@@ -175,20 +184,21 @@ export class JavaScriptComponents implements ComponentInterpreter {
       .consume((make) => context.unwrapResult(context.callFunction(make, context.undefined, toJson)));
     const file = `${component.path}.${component.lang}`;
     const evaluated = context.evalCode(plain.code, file, { type: 'module', backtraceBarrier: true });
+    if (!evaluated.error) await settleRequests(begun, run);
     const exported = evaluated.error
       ? failedResult(context, bridge, evaluated.error, { deadline })
       : settleValue(context, runtime, bridge, evaluated.value, { deadline });
     const main = 'ok' in exported ? context.undefined : context.getProp(exported.value, 'default');
     const realm: Realm = { ...begun, toJson, keeper, caller, setEnv, main };
     this.#realms.set(component.path, realm);
-    const failure = 'ok' in exported ? failureOf(exported) : this.#connect(realm, exported.value, run);
+    const failure = 'ok' in exported ? failureOf(exported) : await this.#connect(realm, exported.value, run);
     if (failure === null) return realm;
     if (failure.kind !== 'timeout' && failure.kind !== 'memory') this.forget(component.path);
     return failure;
   }
 
   /** Takes what the module exports, and gives it the state that it kept. */
-  #connect(realm: Realm, exported: QuickJSHandle, run: ComponentRun): Failed | null {
+  async #connect(realm: Realm, exported: QuickJSHandle, run: ComponentRun): Promise<Failed | null> {
     const { context, main, component } = realm;
     const state = exported.consume((namespace) => context.getProp(namespace, 'state'));
     if (context.typeof(main) !== 'function') {
@@ -211,17 +221,17 @@ export class JavaScriptComponents implements ComponentInterpreter {
     const saved = savedStateOf(run);
     if (saved === null || 'ok' in saved) return saved;
     const json = Buffer.from(saved.buffer, saved.byteOffset, saved.byteLength).toString();
-    const restored = this.#invoke(realm, run, 'set', argumentOf(json));
+    const restored = await this.#invoke(realm, run, 'set', argumentOf(json));
     if (restored.ok) return null;
     const kind = restored.kind === 'component' ? 'state' : restored.kind;
     return { ...restored, kind, message: `state.set refused what was kept: ${restored.message}` };
   }
 
-  #call(realm: Realm, run: ComponentRun): ComponentRunResult {
+  async #call(realm: Realm, run: ComponentRun): Promise<ComponentRunResult> {
     giveEnv(realm, run);
-    const answer = this.#invoke(realm, run, null, { text: run.input, isJson: true });
+    const answer = await this.#invoke(realm, run, null, { text: run.input, isJson: true });
     if (!answer.ok || realm.state === null) return answer;
-    const state = this.#invoke(realm, run, 'get', null);
+    const state = await this.#invoke(realm, run, 'get', null);
     if (!state.ok) return { ...state, kind: state.kind === 'component' ? 'state' : state.kind };
     if (state.isUnchanged) return answer;
     if (state.json === undefined) return { ok: false, kind: 'state', message: 'state.get gave nothing that JSON has.' };
@@ -229,12 +239,13 @@ export class JavaScriptComponents implements ComponentInterpreter {
   }
 
   /** Calls the component, or a function of its state, and awaits what it gives. */
-  #invoke(
+  async #invoke(
     realm: Realm,
-    { deadline }: ComponentRun,
+    run: ComponentRun,
     method: 'get' | 'set' | null,
     argument: GuestArgument | null,
-  ): ComponentRunResult & { isUnchanged?: boolean } {
+  ): Promise<ComponentRunResult & { isUnchanged?: boolean }> {
+    const { deadline } = run;
     const { context, runtime, bridge, caller, toJson, keeper } = realm;
     const self = method === null ? context.undefined : (realm.state ?? context.undefined);
     const callee = method === null ? realm.main.dup() : context.getProp(self, method);
@@ -245,6 +256,7 @@ export class JavaScriptComponents implements ComponentInterpreter {
     callee.dispose();
     text.dispose();
     if (called.error) return failureOf(failedResult(context, bridge, called.error, { deadline }));
+    await settleRequests(realm, run);
     const settled = settleValue(context, runtime, bridge, called.value, { deadline });
     if ('ok' in settled) return failureOf(settled);
     if (method === 'set') {
@@ -269,10 +281,7 @@ export class JavaScriptComponents implements ComponentInterpreter {
       return this.#current;
     };
     const reach = vfsFunctions(() => current().files, this.#memory);
-    const refuse: HostFunction = () => {
-      this.#undeclared = new UndeclaredUse(component.path, 'vfs');
-      throw this.#undeclared;
-    };
+    const refuse: HostFunction = () => this.#refuse(component, 'vfs');
     const vfs = component.uses.includes('vfs')
       ? reach
       : Object.fromEntries(Object.keys(reach).map((name) => [name, refuse]));
@@ -280,6 +289,29 @@ export class JavaScriptComponents implements ComponentInterpreter {
       print: ({ stream, text }) => this.#current?.log(stream, escapeLoneSurrogates(text)),
       write: (stream, bytes) => this.#current?.log(stream, Buffer.from(bytes).toString()),
       vfs,
+    };
+  }
+
+  /** Takes from the guest what its component did not declare. */
+  #guard(context: QuickJSContext, bridge: JavaScriptBridge, component: ComponentSpec): void {
+    const undeclared = GUARDED_USES.filter((use) => !component.uses.includes(use));
+    if (undeclared.length === 0) return;
+    const guard = context.unwrapResult(context.evalCode(GUARD, 'guard'));
+    const refuse = bridge.function('refuse', (use) => this.#refuse(component, String(use)));
+    const names = context.newString(undeclared.join(' '));
+    context.unwrapResult(context.callFunction(guard, context.undefined, refuse, names)).dispose();
+    for (const handle of [guard, refuse, names]) handle.dispose();
+  }
+
+  #refuse(component: ComponentSpec, use: string): never {
+    this.#undeclared ??= new UndeclaredUse(component.path, use);
+    throw this.#undeclared;
+  }
+
+  #port(): ConstructorParameters<typeof JavaScriptFetch>[2] {
+    return {
+      fetch: async (request, cancel) =>
+        (await this.#current?.network.fetch(request, cancel)) ?? { failure: 'aborted', message: 'the call has ended' },
     };
   }
 
@@ -338,7 +370,8 @@ function giveEnv(
   (given.error ?? given.value).dispose();
 }
 
-function disposeRealm({ main, state, caller, setEnv, toJson, keeper, bridge, context, runtime }: Realm): void {
+function disposeRealm({ main, state, caller, setEnv, toJson, keeper, bridge, context, runtime, network }: Realm): void {
+  network?.dispose();
   for (const handle of [main, state, caller, setEnv, toJson, keeper]) handle?.dispose();
   bridge.dispose();
   context.dispose();

@@ -27,6 +27,7 @@ function startWith(saved: string | null) {
       files: null as never,
       deadline: monotonicMs() + 60_000,
       signal: new AbortController().signal,
+      network: null as never,
       log: () => {},
       savedState: () => (saved === null ? null : Buffer.from(saved)),
     };

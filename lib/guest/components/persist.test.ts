@@ -127,9 +127,12 @@ test('independent steps run at once in different interpreters; a failed one stop
   const python = componentOf(
     'python',
     'import time\ndef run(input):\n    time.sleep(0.3)\n    return {"at": time.time()}\n',
-    { path: 'w/py' },
+    { path: 'w/py', uses: ['clock'] },
   );
-  const js = componentOf('js', `export default () => { ${spin} return { at: Date.now() / 1000 }; };`, { path: 'w/js' });
+  const js = componentOf('js', `export default () => { ${spin} return { at: Date.now() / 1000 }; };`, {
+    path: 'w/js',
+    uses: ['clock'],
+  });
   const bad = componentOf('js', 'export default () => { throw new Error("no"); };', { path: 'w/bad' });
   const last = componentOf('js', 'export default () => 1;', { path: 'w/last' });
   await callOne(process, python);

@@ -8,7 +8,7 @@ export const DEVICE = '/dev/winterdock';
 
 /**
  * A frame is four bytes of length, then JSON. Python sends one and reads the answer: `["result", …]` is answered with
- * the next call, `["ask", name, args]` with `[value, error]`, `["log", stream, text]` with `null`.
+ * the next call, `["ask", name, args]` with `[value, error]`, `["log", stream, text]` and `["quiet", yes]` with `null`.
  */
 export const BOOTSTRAP = `
 def _winterdock():
@@ -88,6 +88,59 @@ def _winterdock():
 
         def query(self, sql, params=None):
             return self._ask("vfs.query", sql, None if params is None else dumps(params))
+
+    # A module of the library may look at the clock and seed itself while it loads, and to wait is to use neither.
+    import builtins, time
+    modules, find, wait, sleeping = sys.modules, builtins.__import__, time.sleep, [0]
+    RANDOM = ("random", "uniform", "triangular", "randint", "choice", "randrange", "sample", "shuffle", "choices",
+              "normalvariate", "lognormvariate", "expovariate", "vonmisesvariate", "gammavariate", "gauss",
+              "betavariate", "binomialvariate", "paretovariate", "weibullvariate", "getrandbits", "randbytes")
+
+    def quietly(work, *args, **named):
+        if sleeping[0] == 0:
+            exchange(["quiet", True])
+        sleeping[0] += 1
+        try:
+            return work(*args, **named)
+        finally:
+            sleeping[0] -= 1
+            if sleeping[0] == 0:
+                exchange(["quiet", False])
+
+    def asking(work):
+        def guarded(*args, **named):
+            _, error = exchange(["ask", "use", ["random"]])
+            if error is not None:
+                raise PermissionError(error)
+            return work(*args, **named)
+        guarded.__name__ = guarded.__qualname__ = work.__name__
+        guarded.__doc__ = work.__doc__
+        return guarded
+
+    def guard_random():
+        module = modules.get("random")
+        if module is None or hasattr(module, "_guarded"):
+            return
+        module._guarded = True
+        for name in RANDOM:
+            setattr(module, name, asking(getattr(module, name)))
+
+    def load_module(name, *args, **named):
+        module, wanted = modules.get(name), args[2] if len(args) > 2 else named.get("fromlist")
+        if module is not None and all(hasattr(module, one) for one in wanted or ()):
+            return find(name, *args, **named)
+        return quietly(find, name, *args, **named)
+
+    def imported(name, globals=None, locals=None, fromlist=(), level=0):
+        module = load_module(name, globals, locals, fromlist, level)
+        if sleeping[0] == 0:
+            guard_random()
+        return module
+
+    def sleep(seconds):
+        return quietly(wait, seconds)
+
+    builtins.__import__, time.sleep = imported, sleep
 
     class Refusal(Exception):
         def __init__(self, kind, message):

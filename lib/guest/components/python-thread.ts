@@ -24,6 +24,7 @@ interface PythonModule {
   FS: {
     init(read: () => null): void;
     mkdirTree(path: string): void;
+    unlink(path: string): void;
     writeFile(path: string, content: Uint8Array | string): void;
     makedev(major: number, minor: number): number;
     registerDevice(device: number, operations: DeviceOperations): void;
@@ -40,10 +41,28 @@ interface DeviceOperations {
   write(stream: unknown, heap: Int8Array, offset: number, length: number): number;
 }
 
-type Frame = ['next'] | ['result', PythonResult] | ['ask', string, unknown[]] | ['log', string, string];
+type Frame =
+  | ['next']
+  | ['quiet', boolean]
+  | ['result', PythonResult]
+  | ['ask', string, unknown[]]
+  | ['log', string, string];
 type PythonResult = Omit<Extract<ThreadResult, { ok: true }>, 'state'> & { state?: string };
 
+/** WASI's `io`: for what is not permitted CPython would take another way to random numbers from then on. */
+const REFUSED = 29;
+/** What CPython asks the machine for, the use that it is, and the answer to a component that did not declare it. */
+const GUARDED: Readonly<Record<string, readonly ['clock' | 'random', number]>> = {
+  clock_time_get: ['clock', REFUSED],
+  emscripten_date_now: ['clock', 0],
+  emscripten_get_now: ['clock', 0],
+  random_get: ['random', REFUSED],
+};
+
 const channel = new ThreadChannel();
+/** What the running component declares; null while none runs, and while the library loads a module or waits. */
+let uses: readonly string[] | null = null;
+let isQuiet = false;
 /** Bytes from Python that are no whole frame yet, and those that it has not read yet. */
 let written = Buffer.alloc(0);
 let unread = Buffer.alloc(0);
@@ -60,10 +79,14 @@ async function start(): Promise<void> {
     noInitialRun: true,
     // Otherwise the path of this file, which the guest reads in its environment.
     thisProgram: 'python3',
-    wasmBinary: limitModule(readFileSync(join(folder, 'python.wasm')), { maxPages }).bytes,
+    instantiateWasm: (imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance) => void) => {
+      const { bytes } = limitModule(readFileSync(join(folder, 'python.wasm')), { maxPages });
+      void WebAssembly.instantiate(bytes, guarded(imports)).then(({ instance }) => receive(instance));
+    },
     preRun: [
       ({ FS, ENV }: PythonModule) => {
         FS.init(() => null);
+        for (const name of ['random', 'urandom']) FS.unlink(`/dev/${name}`);
         FS.mkdirTree('/lib');
         FS.writeFile(LIBRARY, new Uint8Array(readFileSync(join(folder, 'python313.zip'))));
         Object.assign(ENV, { PYTHONHOME: '/', PYTHONPATH: LIBRARY, PYTHONDONTWRITEBYTECODE: '1' });
@@ -82,6 +105,29 @@ async function start(): Promise<void> {
   FS.mkdirTree('/tmp');
   FS.writeFile(PROGRAM, BOOTSTRAP);
   python.callMain([PROGRAM]);
+}
+
+/** The imports of CPython, with those refused that the running component did not declare. */
+function guarded(imports: WebAssembly.Imports): WebAssembly.Imports {
+  return Object.fromEntries(
+    Object.entries(imports).map(([space, members]) => [
+      space,
+      Object.fromEntries(
+        Object.entries(members).map(([name, member]) => {
+          const [use, refused] = GUARDED[name] ?? [];
+          if (use === undefined || typeof member !== 'function') return [name, member];
+          return [name, (...args: unknown[]) => (isRefused(use) ? refused : member(...args))];
+        }),
+      ),
+    ]),
+  );
+}
+
+/** Tells the worker of an undeclared use, which fails the call. */
+function isRefused(use: string): boolean {
+  if (uses === null || isQuiet || uses.includes(use)) return false;
+  asked('use', [use]);
+  return true;
 }
 
 function write(_stream: unknown, heap: Int8Array, offset: number, length: number): number {
@@ -112,7 +158,11 @@ function answer(frame: Frame): unknown {
       return channel.log(frame[1] === 'stderr' ? 'stderr' : 'stdout', frame[2]);
     case 'ask':
       return asked(frame[1], frame[2]);
+    case 'quiet':
+      isQuiet = frame[1];
+      return null;
     case 'result': {
+      uses = null;
       channel.send({ type: 'result', result: resultOf(frame[1]) });
       return nextCall();
     }
@@ -123,7 +173,11 @@ function answer(frame: Frame): unknown {
 
 function nextCall(): unknown {
   const message = channel.next();
-  if (message.type === 'call') channel.begin();
+  isQuiet = false;
+  if (message.type === 'call') {
+    channel.begin();
+    uses = message.call.uses;
+  }
   return message;
 }
 

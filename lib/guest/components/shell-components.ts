@@ -9,7 +9,7 @@ import { monotonicMs } from '../../workers/protocol/monotonic.ts';
 import { joinStream } from '../../workers/protocol/output.ts';
 import { Run } from '../../workers/protocol/run.ts';
 import type { Shell } from '../shell/shell.ts';
-import type { ComponentInterpreter, ComponentRun, ComponentRunResult } from './interpreter.ts';
+import { type ComponentInterpreter, type ComponentRun, type ComponentRunResult, UndeclaredUse } from './interpreter.ts';
 
 const TMP_LIMITS = { maxBytes: 16 * 1024 * 1024, maxFileBytes: 4 * 1024 * 1024, mustExist: false };
 
@@ -31,6 +31,7 @@ export class ShellComponents implements ComponentInterpreter {
     files,
     deadline,
     signal,
+    network,
     log,
   }: ComponentRun): Promise<ComponentRunResult> {
     if (component.persist !== 'no')
@@ -41,7 +42,9 @@ export class ShellComponents implements ComponentInterpreter {
     // A long command's output is sent before its end.
     const sent: OutputChunk[] = [];
     const send = (chunks: OutputChunk[]) => void sent.push(...chunks);
-    const run = new Run(tree, { timeoutMs, streaming: false, send, atomic: true });
+    const { uses } = component;
+    const reach = uses.includes('fetch') ? { network } : {};
+    const run = new Run(tree, { timeoutMs, streaming: false, send, atomic: true, uses, ...reach });
     const stop = () => run.stop();
     signal.addEventListener('abort', stop, { once: true });
     try {
@@ -51,6 +54,8 @@ export class ShellComponents implements ComponentInterpreter {
       );
       const chunks = [...sent, ...run.output.end()];
       log('stderr', joinStream(chunks, 'stderr'));
+      if (run.undeclared !== null)
+        return { ok: false, kind: 'capability', message: new UndeclaredUse(component.path, run.undeclared).message };
       if (timedOut) return { ok: false, kind: 'timeout', message: 'It ran out of time and was stopped.' };
       if (signal.aborted) return { ok: false, kind: 'timeout', message: 'It was stopped.' };
       if (exitCode !== 0) return { ok: false, kind: 'component', message: `It ended with exit code ${exitCode}.` };

@@ -108,12 +108,17 @@ export class JavaScriptFetch {
     for (const answer of this.#answers.splice(0)) this.#hand(answer);
   }
 
-  dispose(): void {
+  /** Gives up what is under way: its answers are not waited for, and not delivered. */
+  abandon(): void {
     for (const cancel of this.#pending.values()) {
       cancel.cancelled = true;
       cancel.onCancel?.();
     }
     this.#pending.clear();
+  }
+
+  dispose(): void {
+    this.abandon();
     this.#deliver?.dispose();
   }
 

@@ -6,6 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { monotonicMs } from '../../workers/protocol/monotonic.ts';
 import { textOfMoment } from './commands/date/date-format.ts';
+import { refuses } from './declared-uses.ts';
 
 /** How long awk runs before timers do, in milliseconds. */
 const TURN_MS = 20;
@@ -41,9 +42,21 @@ export function recordsOf(text: string, separator: string | number | undefined):
   return records;
 }
 
+/** Seconds since the epoch. Throws `Stopped` for a component that does not declare a clock. */
+export function systime(): number {
+  if (refuses('clock')) throw new Stopped('stopped');
+  return Math.floor(Date.now() / 1000);
+}
+
+/** From 0 to below 1. Throws `Stopped` for a component that does not declare random numbers. */
+export function random(): number {
+  if (refuses('random')) throw new Stopped('stopped');
+  return Math.random();
+}
+
 /** gawk's strftime: a format and seconds since the epoch. */
 export function strftime([format, seconds]: readonly (string | number | undefined)[]): string {
-  const moment = seconds === undefined ? Date.now() : Number(seconds) * 1000;
+  const moment = (seconds === undefined ? systime() : Number(seconds)) * 1000;
   return textOfMoment(format === undefined ? DEFAULT_TIME : String(format), moment, 'UTC');
 }
 

@@ -137,7 +137,18 @@ const VARIABLE_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'case"RANDOM":return String(Math.floor(Math.random()*32768));',
-    to: 'case"EPOCHSECONDS":return String(Math.floor(Date.now()/1e3));case"EPOCHREALTIME":return(Date.now()/1e3).toFixed(6);case"SHELL":case"BASH":return e.state.env.get(t)??"/bin/bash";case"SHLVL":return e.state.env.get(t)??"1";case"RANDOM":return String(Math.floor(Math.random()*32768));',
+    to: 'case"EPOCHSECONDS":return $uses.refuses("clock")?"":String(Math.floor(Date.now()/1e3));case"EPOCHREALTIME":return $uses.refuses("clock")?"":(Date.now()/1e3).toFixed(6);case"SHELL":case"BASH":return e.state.env.get(t)??"/bin/bash";case"SHLVL":return e.state.env.get(t)??"1";case"RANDOM":return $uses.refuses("random")?"":String(Math.floor(Math.random()*32768));',
+  },
+  // Components use no clock that they do not declare.
+  {
+    file: INTERPRETER_FILE,
+    from: 'case"SECONDS":return String(Math.floor(',
+    to: 'case"SECONDS":return $uses.refuses("clock")?"":String(Math.floor(',
+  },
+  {
+    file: PRINTF_FILE,
+    from: 'A==="-2"?M=Math.floor(Date.now()/1e3):',
+    to: 'A==="-2"?M=$uses.refuses("clock")?0:Math.floor(Date.now()/1e3):',
   },
   {
     file: INTERPRETER_FILE,

@@ -40,6 +40,7 @@ const TEES = new URL('./tees.ts', import.meta.url).href;
 const TRAPS = new URL('./shell-traps.ts', import.meta.url).href;
 const SHELL_ARGUMENTS = new URL('./shell-arguments.ts', import.meta.url).href;
 const UMASK = new URL('./shell-umask.ts', import.meta.url).href;
+const USES = new URL('./declared-uses.ts', import.meta.url).href;
 const TAR_MEMBERS = new URL('./commands/tar-members.ts', import.meta.url).href;
 const ERROR_LINES = new URL('./error-lines.ts', import.meta.url).href;
 const ARITHMETIC_ERRORS = new URL('./arithmetic-errors.ts', import.meta.url).href;
@@ -250,7 +251,8 @@ export function patchedSource(file: string, read: () => string): string | null {
     return before + to + after;
   }, read());
   const modules: Readonly<Record<string, string>> = {
-    [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $live from${JSON.stringify(LIVE_FILES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $inputs from${JSON.stringify(ENDLESS_INPUTS)};import*as $arithmetics from${JSON.stringify(ARITHMETIC_ERRORS)};import*as $lines from${JSON.stringify(ERROR_LINES)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
+    [INTERPRETER_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};import*as $traps from${JSON.stringify(TRAPS)};import*as $umask from${JSON.stringify(UMASK)};import*as $uses from${JSON.stringify(USES)};import*as $pipes from${JSON.stringify(PIPES)};import*as $outlets from${JSON.stringify(OUTLETS)};import*as $tees from${JSON.stringify(TEES)};import*as $live from${JSON.stringify(LIVE_FILES)};import*as $turns from${JSON.stringify(TURNS)};import*as $globs from${JSON.stringify(GLOBS)};import*as $inputs from${JSON.stringify(ENDLESS_INPUTS)};import*as $arithmetics from${JSON.stringify(ARITHMETIC_ERRORS)};import*as $lines from${JSON.stringify(ERROR_LINES)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,
+    [PRINTF_FILE]: `import*as $uses from${JSON.stringify(USES)};`,
     [SHELLS_FILE]: `import*as $shell from${JSON.stringify(SHELL_ARGUMENTS)};`,
     [AWK_FILE]: `import*as $awk from${JSON.stringify(AWK_TEXT)};import*as $commands from${JSON.stringify(AWK_COMMANDS)};import*as $loose from${JSON.stringify(AWK_VALUES)};`,
     [TAR_FILE]: `import*as $tar from${JSON.stringify(TAR_MEMBERS)};import*as $posix from${JSON.stringify(POSIX_ERRORS)};`,

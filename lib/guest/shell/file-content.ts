@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { IFileSystem } from 'just-bash';
 import { bytesOfText } from '../../workers/protocol/byte-text.ts';
 import { MAX_STREAM_BYTES } from '../../workers/protocol/output.ts';
+import { refuses } from './declared-uses.ts';
 
 export type Content = Parameters<IFileSystem['writeFile']>[1];
 export type Encoding = Parameters<IFileSystem['readFile']>[1];
@@ -14,7 +15,8 @@ export function isEndlessDevice(path: string): boolean {
 /** The bytes of a device without an end: as many as a call may print. Null for any other path. */
 export function endlessDevice(path: string): Uint8Array | null {
   if (path === '/dev/zero' || path === '/dev/full') return new Uint8Array(MAX_STREAM_BYTES);
-  return path === '/dev/urandom' || path === '/dev/random' ? randomBytes(MAX_STREAM_BYTES) : null;
+  if (path !== '/dev/urandom' && path !== '/dev/random') return null;
+  return refuses('random') ? new Uint8Array(0) : randomBytes(MAX_STREAM_BYTES);
 }
 
 /** The same bytes as a buffer. */

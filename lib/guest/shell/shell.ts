@@ -20,6 +20,7 @@ import { jsCommand } from './commands/js-command.ts';
 import { ownCommands } from './commands/own-commands.ts';
 import { sqliteCommand } from './commands/sqlite-command.ts';
 import { trCommand } from './commands/tr-command.ts';
+import { setScript } from './declared-uses.ts';
 import { GuestFiles } from './guest-files.ts';
 import { KeptShell, type KeptState } from './kept-shells.ts';
 import { withoutSentence } from './outlets.ts';
@@ -125,6 +126,7 @@ export class Shell {
     this.#files.sinks.isFollowed = run.isFollowed;
     this.#files.sinks.written = run.isFollowed && run.commitsMeanwhile ? run.files : null;
     run.onSignal = takeSignal;
+    setScript(run);
     this.#run = run;
     this.#own = true;
     this.#mayHaveJobs = mayHaveJobs(request.command);
@@ -149,6 +151,7 @@ export class Shell {
     } finally {
       this.#run = null;
       this.#own = false;
+      setScript(null);
     }
   }
 

@@ -144,15 +144,27 @@ export class OpenSandbox {
 
   async #callComponents(id: number, call: ComponentsCall): Promise<void> {
     const stop = new AbortController();
-    this.#running = { id, stop: () => stop.abort() };
+    const network = new GuestNetwork(this.#profile, id, this.#send);
+    this.#network = network;
+    const end = () => {
+      network.end();
+      stop.abort();
+    };
+    this.#running = { id, stop: end };
     try {
       this.#components ??= this.#loadComponents();
       const runner = await this.#components;
       const onProgress = (progress: ComponentProgress) => this.#send({ type: 'progress', id, progress });
-      const result = await runner.run(call, { signal: stop.signal, onProgress: call.streaming ? onProgress : null });
+      const result = await runner.run(call, {
+        signal: stop.signal,
+        network,
+        onProgress: call.streaming ? onProgress : null,
+      });
       this.#send({ type: 'called', id, result });
     } finally {
       this.#running = null;
+      this.#network = null;
+      network.end();
     }
   }
 

@@ -1,4 +1,6 @@
 /** Components and workflows over HTTP: calls, streams, wakes, the ledger, refusals. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ComponentCallAnswer, Event, Instance, Problem, WorkflowCallAnswer } from '../../contract/schema.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
@@ -231,6 +233,40 @@ test('compute runs components and nothing else', async () => {
   expect([exec.status, exec.json.code]).toEqual([403, 'capability']);
   const evaluated = await server.call<Problem>('POST', '/api/instances/compute/eval', { language: 'js', code: '1' });
   expect([evaluated.status, evaluated.json.code]).toEqual([403, 'capability']);
+});
+
+test('components with fetch reach what the policy and the lists allow, and no more', async () => {
+  const upstream = createServer((request, response) => void response.end(`got ${request.url}`));
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+  const source = `#+TITLE: Fetching
+* main :workflow:
+** js :component:
+#+begin_src js :uses fetch :in path:string :out got:string
+export default async ({ path }) => ({ got: await (await fetch('${origin}' + path)).text() });
+#+end_src
+** sh :component:
+#+begin_src sh :uses fetch :in path:string :out said:string
+curl -sS "${origin}$(jq -r .path)" | jq -R '{said: .}'
+#+end_src
+`;
+  await server.call('PUT', '/api/workbooks/fetching?tenant=acme', source);
+  const made = { tenant: 'acme', workbook: 'fetching', policy: 'network' };
+  expect((await server.call('POST', '/api/instances', { ...made, id: 'fetching' })).status).toBe(201);
+  const url = `${origin}/open/`;
+  const ofTenant = await server.call('PUT', '/api/tenants/acme/network', { rules: [{ url, private: true }] });
+  const own = await server.call('PUT', '/api/instances/fetching/network', { rules: [{ url }] });
+  expect([ofTenant.status, own.status]).toEqual([200, 200]);
+  for (const [name, output] of [
+    ['js', 'got'],
+    ['sh', 'said'],
+  ] as const) {
+    const open = (await call('fetching', name, { path: '/open/a' })).json;
+    expect([name, open.error, open.output]).toEqual([name, undefined, { [output]: 'got /open/a' }]);
+    const closed = (await call('fetching', name, { path: '/closed' })).json;
+    expect([name, closed.error?.kind]).toMatchObject([name, expect.stringMatching(/^(?:component|output)$/)]);
+  }
+  upstream.close();
 });
 
 test('a running start keeps the version that it began with; the next one has the new one', async () => {

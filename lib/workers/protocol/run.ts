@@ -26,7 +26,10 @@ const COMMIT_SHARE = 0.1;
 export const TIMED_OUT_EXIT = 124;
 /** How long a script has for its action at the end of its time: its process is ended soon after, whatever it does. */
 const LAST_ACTION_MS = 0.6 * CALL_STOP_MS;
-const NO_NETWORK_HERE = 'components reach no network';
+const NO_NETWORK_HERE = 'this component does not declare it: add ":uses fetch" to its header';
+
+/** What a script of a component may only use when the component declares it. */
+export type ScriptUse = 'clock' | 'random' | 'fetch';
 
 export class Run {
   readonly output: Output;
@@ -46,6 +49,8 @@ export class Run {
   readonly #atomic: boolean;
   readonly #ask: ((request: ShellJobRequest) => Promise<ShellJobAnswer>) | null;
   readonly #network: GuestNetwork | null;
+  readonly #uses: readonly string[] | null;
+  #undeclared: ScriptUse | null = null;
   readonly #stop = new AbortController();
   /** Takes a signal for the script, and is told what lets it wait again. False: it has no action for it. */
   onSignal: ((name: StopSignal, resume: () => void) => boolean) | null = null;
@@ -80,12 +85,15 @@ export class Run {
       commitsMeanwhile?: boolean;
       ask?: (request: ShellJobRequest) => Promise<ShellJobAnswer>;
       network?: GuestNetwork;
+      /** What a component declares. Absent: everything is allowed. */
+      uses?: readonly string[];
     },
   ) {
     this.files = files;
     this.output = new Output(options.endless ?? false);
     this.#ask = options.ask ?? null;
     this.#network = options.network ?? null;
+    this.#uses = options.uses ?? null;
     this.#atomic = options.atomic ?? false;
     this.#send = options.send;
     this.#streaming = options.streaming;
@@ -170,14 +178,29 @@ export class Run {
     }
   }
 
+  /** Whether this was not declared. Then the call ends before its next command. */
+  refuses(use: ScriptUse): boolean {
+    if (this.#uses === null || this.#uses.includes(use)) return false;
+    this.#undeclared ??= use;
+    this.stop();
+    return true;
+  }
+
+  /** What it used without having declared it; null when nothing. */
+  get undeclared(): ScriptUse | null {
+    return this.#undeclared;
+  }
+
   /** Sends a request to the network. Never throws: the answer says why there is none. */
   fetch(request: FetchRequest, cancel?: Cancel): Promise<FetchAnswer> {
     const none = { failure: 'profile', message: NO_NETWORK_HERE } as const;
+    if (this.refuses('fetch')) return Promise.resolve(none);
     return this.#network?.fetch(request, cancel) ?? Promise.resolve(none);
   }
 
   /** Why nothing here reaches the network; null when something may. */
   get networkRefusal(): string | null {
+    if (this.refuses('fetch')) return NO_NETWORK_HERE;
     return this.#network === null ? NO_NETWORK_HERE : this.#network.refusal;
   }
 

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { CommandContext } from 'just-bash';
 import { MAX_STREAM_BYTES } from '../../../workers/protocol/output.ts';
+import { refuses } from '../declared-uses.ts';
 import { BROKEN_PIPE_EXIT } from '../pipes.ts';
 import { type CommandCall, marked, type OwnCommand } from './own-command.ts';
 
@@ -18,7 +19,8 @@ const INTEGER = /^[+-]?\d+$/;
 /** What a device without an end gives; null for any other path. */
 export function endlessBytes(path: string): ((bytes: number) => Buffer) | null {
   if (path === '/dev/zero' || path === '/dev/full') return (bytes) => Buffer.alloc(bytes);
-  return path === '/dev/urandom' || path === '/dev/random' ? randomBytes : null;
+  const isRandom = path === '/dev/urandom' || path === '/dev/random';
+  return isRandom && !refuses('random') ? randomBytes : null;
 }
 
 /** The same of an operand, whose standard input may be such a device. */

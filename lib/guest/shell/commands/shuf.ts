@@ -1,5 +1,7 @@
 /** `shuf`: lines, words or numbers in a random order. */
+
 import { randomInt } from 'node:crypto';
+import { requireUse } from '../declared-uses.ts';
 import { type OwnCommand, reasonOf } from './own-command.ts';
 import { byteLines, countOf, printBytes } from './text-inputs.ts';
 
@@ -32,6 +34,7 @@ export const shuf: OwnCommand = {
     const wanted = value('n') === null ? Number.POSITIVE_INFINITY : countOf(value('n') ?? '')?.count;
     if (wanted === undefined) return call.end(`invalid line count: ‘${value('n')}’`);
     const shown: string[] = [];
+    requireUse(call, 'random');
     if (has('r')) {
       if (wanted === Number.POSITIVE_INFINITY) return call.end('-r without -n has no end and is not supported');
       while (shown.length < wanted && items.length > 0) shown.push(items[randomInt(items.length)] ?? '');

@@ -1,5 +1,7 @@
 /** `clear`, `tput`, `less`, `more`, `pager` and `uuidgen`: what programs ask of a terminal that is none. */
+
 import { randomUUID } from 'node:crypto';
+import { requireUse } from '../declared-uses.ts';
 import type { CommandCall, OwnCommand } from './own-command.ts';
 import { textInputs } from './text-inputs.ts';
 
@@ -154,6 +156,7 @@ export const uuidgen: OwnCommand = {
   like: 'util-linux 2.38.1',
   main(call: CommandCall) {
     call.options({ letters: 'r', long: { random: 'r' } });
+    requireUse(call, 'random');
     call.print(`${randomUUID()}\n`);
     return 0;
   },

@@ -1,5 +1,6 @@
 /** `date`: a moment in the words of a format, at UTC or in the zone of TZ. */
 
+import { requireUse } from '../../declared-uses.ts';
 import { type CommandCall, type OwnCommand, reasonOf } from '../own-command.ts';
 import { textOfMoment } from './date-format.ts';
 import { readDate } from './date-words.ts';
@@ -59,7 +60,10 @@ export const date: OwnCommand = {
     const words = value('d');
     if (reference !== null) print(mtimeOf(call, reference));
     else if (words !== null) printWords(call, words, zone, print);
-    else print(Date.now());
+    else {
+      requireUse(call, 'clock');
+      print(Date.now());
+    }
     return undefined;
   },
 };
@@ -76,6 +80,8 @@ function named(call: CommandCall, formats: Readonly<Record<string, string>>, wor
 }
 
 function printWords(call: CommandCall, words: string, zone: TimeZone, print: (moment: number) => void): void {
+  // What begins with a whole date or a number of seconds says nothing of today.
+  if (!/^\s*(?:@\d|\d{4}-\d\d-\d\d)/.test(words)) requireUse(call, 'clock');
   const moment = readDate(words, Date.now(), zone);
   if (moment === null) call.fail(`invalid date ‘${words}’`);
   else print(moment);
