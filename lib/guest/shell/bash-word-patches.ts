@@ -144,7 +144,7 @@ const FUNCTION_PATCHES: readonly BashPatch[] = [
   {
     file: INTERPRETER_FILE,
     from: 'function sf(e,t){let n;return t.body.type===',
-    to: 'function $function(e,t){return`${e} () \n{ \n    ${(t.body.type==="Group"?t.body.body.map(wl):[El(t.body)]).join(";\\n    ")}\n}\n`}function sf(e,t){return`${e} is a function\n`+$function(e,t);let n;return t.body.type===',
+    to: 'function $function(e,t){return`${e} () \n{ \n    ${(t.body.type==="Group"?t.body.body.map(wl):[El(t.body)]).map(($one,$at,$all)=>$at===$all.length-1?$one:$one+(/<<[^]*\\n/.test($one)?"\\n\\n    ":";\\n    ")).join("")}\n}\n`}function sf(e,t){return`${e} is a function\n`+$function(e,t);let n;return t.body.type===',
   },
   {
     file: INTERPRETER_FILE,

@@ -50,6 +50,13 @@ test('functions hold, with here-documents, numbers of 64 bits and patterns, and 
   ]);
 });
 
+test('what declare -f prints of a here-document is the function again', async () => {
+  const a = at.open('printed');
+  const f = 'f() { cat <<X\n$1\nX\necho "$(( 1 << 2 ))"; return 3; }';
+  const done = await a.exec({ command: `${f}\ng=$(declare -f f); unset -f f; eval "$g"; f one; echo $?` });
+  expect(done).toMatchObject({ stdout: 'one\n4\n3\n', stderr: '' });
+});
+
 test('aliases are words of the next line', async () => {
   const type = terminal(at.open('aliases'));
   await type("alias say='echo said'");
