@@ -191,8 +191,8 @@ describe('the file', () => {
   });
 
   test('in memory it is the same registry', async () => {
-    path = ':memory:';
-    const registry = await open();
+    const registry = await openTestRegistry(null);
+    opened.push(registry);
     const row = await makeInstance(registry, 'a', 'suspended', { labels: { a: 'b' } });
     expect(await registry.instances.begin(instanceId('a'), intent(row))).toBe(true);
     expect(await registry.instances.commit(transitionTo(row, 'frozen'))).toMatchObject({
