@@ -14,6 +14,7 @@ import { ROOT } from './build.ts';
 const PROGRAMS = [
   'lib/cli/main.ts',
   'lib/front/server.ts',
+  'lib/keys/testing/victim.ts',
   'lib/runs/testing/victim.ts',
   'lib/schedules/testing/victim.ts',
   'lib/sandboxes/testing/restore-victim.ts',

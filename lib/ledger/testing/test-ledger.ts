@@ -43,14 +43,13 @@ export async function openTestLedger(options: { keepDays?: number } = {}): Promi
   const path = join(folder, 'registry.sqlite');
   const driver = fileDriver(path);
   const clock = new FakeClock(JUNE);
-  const signer = openSigner(folder);
   let open = false;
   const book: TestLedger = {
     folder,
     path,
     driver,
     clock,
-    signer,
+    signer: openSigner(folder),
     registry: undefined as unknown as Registry,
     keeper: undefined as unknown as LedgerMaintenance,
     async write(count) {
@@ -75,6 +74,7 @@ export async function openTestLedger(options: { keepDays?: number } = {}): Promi
     },
     async reopen({ keepDays } = {}) {
       await book.close();
+      book.signer = openSigner(folder);
       book.registry = await driver.open({ thresholds: THRESHOLDS, clock });
       const claims = claimsOf(book.registry, { alone: true });
       await claims.start();
@@ -82,7 +82,7 @@ export async function openTestLedger(options: { keepDays?: number } = {}): Promi
         claims,
         registry: book.registry,
         headPath: driver.headPath,
-        signer,
+        signer: book.signer,
         clock,
         log: createLogger('silent'),
         keepDays: keepDays ?? null,

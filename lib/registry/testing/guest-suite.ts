@@ -134,4 +134,27 @@ export function guestSuite(driver: RegistryDriver): void {
     expect((await registry.secrets.all()).map(({ tenant }) => tenant)).toEqual(['globex']);
     expect(await registry.environments.get('tenant', 'acme')).toBeNull();
   });
+
+  test('sealed texts are replaced where they are still those that were read, and nothing else of a row changes', async () => {
+    await makeInstance(registry, 'a');
+    await put('', 'ONE');
+    await put('a', 'TWO');
+    const [one, two] = await registry.secrets.all();
+    const changes = [
+      { tenant: 'acme', instance: '', name: 'ONE', from: 'v1.x', sealed: 'v1.y' },
+      { tenant: 'acme', instance: 'a', name: 'TWO', from: 'v1.other', sealed: 'v1.y' },
+      { tenant: 'acme', instance: '', name: 'NONE', from: 'v1.x', sealed: 'v1.y' },
+    ];
+    expect(await registry.secrets.reseal(changes)).toBe(1);
+    expect(await registry.secrets.all()).toEqual([{ ...one, sealed: 'v1.y' }, two]);
+  });
+
+  test('a fact is stored together with its ledger line, if it has one', async () => {
+    const before = await registry.ledger.lastSeq();
+    await registry.facts.write('small', { n: 1 }, START);
+    expect(await registry.ledger.lastSeq()).toBe(before);
+    await registry.facts.write('small', { n: 2 }, START, entry({ type: 'test.fact' }));
+    expect(await registry.facts.read('small')).toEqual({ n: 2 });
+    expect((await registry.ledger.page({ type: 'test.fact' }, 10)).rows).toHaveLength(1);
+  });
 }

@@ -51,6 +51,18 @@ export function webhookSuite(driver: RegistryDriver): void {
     expect(rows.map(({ type }) => type).sort()).toEqual(['webhook.changed', 'webhook.created', 'webhook.removed']);
   });
 
+  test('sealed texts of a webhook are replaced where both are still those that were read', async () => {
+    const made = await add('hook-1');
+    const to = { secret: 'anew', oldSecret: null };
+    const wrong = { from: { id: 'hook-1', secret: 'sealed', oldSecret: 'other' }, to };
+    const gone = { from: { id: 'hook-9', secret: 'sealed', oldSecret: null }, to };
+    expect(await registry.webhooks.reseal([wrong, gone])).toBe(0);
+    expect(await registry.webhooks.get('hook-1')).toEqual(made);
+    const right = { from: { id: 'hook-1', secret: 'sealed', oldSecret: null }, to };
+    expect(await registry.webhooks.reseal([right, right])).toBe(1);
+    expect(await registry.webhooks.get('hook-1')).toEqual({ ...made, ...to });
+  });
+
   test('a cursor moves together with its deliveries, and only from where it is', async () => {
     await add('hook-1');
     const step = { webhook: 'hook-1', from: 5, to: 9, deliveries: [delivery(7), delivery(9, NOW + 1)] };
