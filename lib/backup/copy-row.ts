@@ -6,9 +6,9 @@
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Config } from '../base/config.ts';
+import { parseCopyPath } from '../base/copy-paths.ts';
 import { copyFile, unlinkFile } from '../base/effects.ts';
 import type { InstanceId } from '../base/ids.ts';
-import { parseCopyPath } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sandboxes/engine.ts';
 import { type DrawerAccess, findFileAt } from '../sandboxes/files/file-locations.ts';

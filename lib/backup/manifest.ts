@@ -3,11 +3,11 @@
  * store owns where manifests and objects are kept.
  */
 import { z } from 'zod';
+import { COPY_KINDS } from '../base/copy-paths.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { type InstanceId, isInstanceId } from '../base/ids.ts';
 import { type Signer, verify } from '../base/signing.ts';
 import { STATES } from '../lifecycle/states.ts';
-import { COPY_KINDS } from '../registry/copies.ts';
 
 export const MANIFEST_KIND = 'winterdock-backup/1';
 

@@ -3,9 +3,10 @@
  * registry. A row moves to the state in which its file was copied, by transitions of the state map with their ledger
  * lines. Does no I/O but in the registry.
  */
+
+import type { CopyKind } from '../base/copy-paths.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
-import type { CopyKind } from '../registry/copies.ts';
 import type { Transition } from '../registry/instances.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';

@@ -3,9 +3,10 @@
  * its own name is lost.
  */
 import { epochSeconds } from '../base/clock.ts';
+import type { CopyKind } from '../base/copy-paths.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { newId, parseInstanceId } from '../base/ids.ts';
-import type { CopyContent, CopyKind } from '../registry/copies.ts';
+import type { CopyContent } from '../registry/copies.ts';
 import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
 import { fileRecord, stampAt } from '../sandboxes/files/file-verification.ts';
 import type { KeptFile } from '../storage/inventory.ts';

@@ -2,10 +2,11 @@
  * The lineage tree of a sandbox, snapshot or blueprint: up to the first ancestor, down to all descendants. A caller
  * sees only what belongs to its tenants.
  */
+
+import { parseCopyPath } from '../base/copy-paths.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Lineage, LineageNode } from '../contract/schema/copies.ts';
-import { parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { MEMORY } from '../sandboxes/engine.ts';

@@ -1,32 +1,10 @@
 /**
  * Rows of snapshots and blueprints, the instances made from them, and marks on files that no row uses yet or any more,
- * so that unused files get removed. Knows nothing of files but their names.
+ * so that unused files get removed. Knows nothing of files but their names (lib/base/copy-paths.ts).
  */
+import type { CopyKind } from '../base/copy-paths.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, RowPage } from './types.ts';
-
-export const COPY_KINDS = ['snapshot', 'blueprint'] as const;
-export type CopyKind = (typeof COPY_KINDS)[number];
-
-const DRAWERS: Readonly<Record<CopyKind, string>> = { snapshot: 'snapshots', blueprint: 'blueprints' };
-const COPY_PATH = /^(snapshots|blueprints)\/([0-9a-f]{64})\.sqlite$/;
-
-/** The drawer of a kind of copy. */
-export function copyDrawer(kind: CopyKind): string {
-  return DRAWERS[kind];
-}
-
-/** The path of a copy's file, relative to the data folder. `hash` is the lower-case hex SHA-256 of its bytes. */
-export function copyPath(kind: CopyKind, hash: string): string {
-  return `${DRAWERS[kind]}/${hash}.sqlite`;
-}
-
-/** Parses the path of a copy's file; null for any other path. */
-export function parseCopyPath(path: string): { kind: CopyKind; hash: string } | null {
-  const [, drawer, hash] = COPY_PATH.exec(path) ?? [];
-  if (hash === undefined) return null;
-  return { kind: drawer === DRAWERS.snapshot ? 'snapshot' : 'blueprint', hash };
-}
 
 /** The contents of a copy. */
 export interface CopyContent {

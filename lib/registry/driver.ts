@@ -4,9 +4,9 @@
  * file. Knows nothing of what the rows mean.
  */
 import type { Clock } from '../base/clock.ts';
+import type { CopyKind } from '../base/copy-paths.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
-import type { CopyKind } from './copies.ts';
 import type { LedgerView } from './ledger.ts';
 import type { Registry } from './registry.ts';
 import type { ScheduleLimits } from './schedules.ts';

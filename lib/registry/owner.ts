@@ -4,7 +4,7 @@
  * even the same host after a restart. Pure.
  */
 import { randomBytes } from 'node:crypto';
-import { parseCopyPath } from './copies.ts';
+import { parseCopyPath } from '../base/copy-paths.ts';
 import type { InstanceRow, RowOwner } from './types.ts';
 
 /** What a row says of its owner. */

@@ -9,7 +9,7 @@ import { WinterdockError } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { HostIdentity, InstanceRow, LedgerEntry } from '../registry/types.ts';
+import type { HostIdentity, InstanceRow } from '../registry/types.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { Readers } from '../vfs/types.ts';
 import type { CpuGroups } from '../workers/cpu-groups.ts';
@@ -139,33 +139,8 @@ export function elapsedMs(started: number): number {
   return Math.round((performance.now() - started) * 100) / 100;
 }
 
-/** A ledger entry, about a sandbox or about none. Every entry of the engine and of the API is made here. */
-export function ledgerEntry(
-  engine: Pick<Engine, 'clock'>,
-  row: Pick<InstanceRow, 'id' | 'tenant'> | null,
-  audit: AuditContext,
-  type: string,
-  extra: Partial<LedgerEntry> = {},
-): LedgerEntry {
-  return {
-    timeMs: engine.clock.now(),
-    instance: row?.id ?? null,
-    tenant: row?.tenant ?? null,
-    type,
-    from: null,
-    to: null,
-    trigger: audit.trigger,
-    actor: audit.actor,
-    via: audit.via,
-    source: null,
-    tookMs: null,
-    reason: audit.reason,
-    error: null,
-    requestId: audit.requestId,
-    address: audit.address,
-    ...extra,
-  };
-}
+/** With it the rooms of sandboxes, and those above, write down what they do. */
+export { ledgerEntry } from '../registry/ledger-entry.ts';
 
 /** The row of a sandbox that is not deleted. Throws `not_found` or `gone`. */
 export async function requireInstance(engine: Pick<Engine, 'registry'>, id: InstanceId): Promise<InstanceRow> {

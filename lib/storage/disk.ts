@@ -6,10 +6,10 @@
 import { constants as fsConstants } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { copyDrawer } from '../base/copy-paths.ts';
 import { chmodFile, copyFile, giveToNow, makeFolder, removeTree, syncFolder } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { isStrangers, isThereNow, lookAtNow } from '../base/strangers-file.ts';
-import { copyDrawer } from '../registry/copies.ts';
 import type { Drawer, Drawers, DrawerUsage, LogSuffix, RestingFile } from './drawer.ts';
 import { intoPlace, moveFile, removeFile, stagingFor, stampOf, statOf } from './files.ts';
 import { folderStatus, ifThere, namePages, probeFolder } from './folder.ts';

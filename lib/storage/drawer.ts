@@ -6,7 +6,7 @@
  *
  * Each method either happens whole or not at all, also when the process is killed in the middle, and may be repeated.
  */
-import { COPY_KINDS } from '../registry/copies.ts';
+import { COPY_KINDS } from '../base/copy-paths.ts';
 import type { DrawerStat } from './stamp.ts';
 
 /**

@@ -1,15 +1,8 @@
 /** The store of copies on the registry's SQLite file. Knows nothing of files but their names. */
+
+import { type CopyKind, copyPath, parseCopyPath } from '../../base/copy-paths.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import {
-  type Ancestor,
-  type BlueprintRow,
-  type CopyKind,
-  type CopyStore,
-  copyPath,
-  type PendingStart,
-  parseCopyPath,
-  type SnapshotRow,
-} from '../copies.ts';
+import type { Ancestor, BlueprintRow, CopyStore, PendingStart, SnapshotRow } from '../copies.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { InstanceRow, LedgerEntry, LedgerLine, RowPage } from '../types.ts';
 import { copyStatements } from './copy-statements.ts';

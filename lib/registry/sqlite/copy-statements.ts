@@ -13,7 +13,7 @@ import {
   placeholder,
 } from '../../../db/drizzle.ts';
 import { blueprints, instances, snapshots, starts, unclaimedFiles } from '../../../db/schema.ts';
-import type { CopyKind } from '../copies.ts';
+import type { CopyKind } from '../../base/copy-paths.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
 import { INSTANCE_COLUMNS } from './instance-rows.ts';

@@ -4,7 +4,7 @@
  */
 import { and, count, eq, integer, isNotNull, isNull, placeholder, sqliteTable } from '../../../db/drizzle.ts';
 import { blueprints, instances, snapshots } from '../../../db/schema.ts';
-import { parseCopyPath } from '../copies.ts';
+import { parseCopyPath } from '../../base/copy-paths.ts';
 import type { LiveRegistryReader, NeededCopy } from '../driver.ts';
 import { RegistryFileReader } from './file-reader.ts';
 import { columnsIn, rowsAfter } from './instance-rows.ts';

@@ -1,7 +1,8 @@
 /** What every registry guarantees of copies and of instances made from them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { copyPath, parseCopyPath } from '../../base/copy-paths.ts';
 import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
-import { type BlueprintRow, copyPath, parseCopyPath, type SnapshotRow } from '../copies.ts';
+import type { BlueprintRow, SnapshotRow } from '../copies.ts';
 import type { Registry } from '../registry.ts';
 import { entry, HOSTILE, instance, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
 

@@ -3,12 +3,12 @@
  * `orphans/`.
  */
 import { basename, dirname, join } from 'node:path';
+import { type CopyKind, parseCopyPath } from '../../base/copy-paths.ts';
 import { makeFolderNow, removeFolder, removeTree, syncFolder } from '../../base/effects.ts';
 import { isWinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import { isThereNow } from '../../base/strangers-file.ts';
 import type { Source } from '../../lifecycle/words.ts';
-import { type CopyKind, parseCopyPath } from '../../registry/copies.ts';
 import type { InstanceRow } from '../../registry/types.ts';
 import { fileOnDisk } from '../../storage/disk.ts';
 import type { Drawer, FilePart, Placed, RestingFile } from '../../storage/drawer.ts';

@@ -1,0 +1,34 @@
+/** How an entry of the ledger is made. Knows nothing of what happened. */
+import type { Clock } from '../base/clock.ts';
+import type { InstanceRow, LedgerEntry } from './types.ts';
+
+/** Who did it, by what way and why. */
+type Cause = Pick<LedgerEntry, 'trigger' | 'actor' | 'via' | 'reason' | 'requestId' | 'address'>;
+
+/** A ledger entry, about a sandbox or about none. Every entry of the engine and of the API is made here. */
+export function ledgerEntry(
+  { clock }: { clock: Clock },
+  row: Pick<InstanceRow, 'id' | 'tenant'> | null,
+  cause: Cause,
+  type: string,
+  extra: Partial<LedgerEntry> = {},
+): LedgerEntry {
+  return {
+    timeMs: clock.now(),
+    instance: row?.id ?? null,
+    tenant: row?.tenant ?? null,
+    type,
+    from: null,
+    to: null,
+    trigger: cause.trigger,
+    actor: cause.actor,
+    via: cause.via,
+    source: null,
+    tookMs: null,
+    reason: cause.reason,
+    error: null,
+    requestId: cause.requestId,
+    address: cause.address,
+    ...extra,
+  };
+}
