@@ -9,7 +9,7 @@ import { type Config, readConfig, unknownSettings } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
 import { KEY_FILES } from '../base/key-files.ts';
 import { createLogger, ignoreOutputErrors } from '../base/log.ts';
-import { createHost, type Host, setHost } from '../host/host.ts';
+import { type Host, setHost } from '../host/host.ts';
 import { registryDriver } from '../registry/drivers.ts';
 import { foreignFolders } from '../storage/foreign-folders.ts';
 import { serverCompileCacheFolder } from '../workers/compile-cache.ts';
@@ -111,6 +111,8 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
     // third of the time and half the memory.
     process.env.NODE_COMPILE_CACHE ??= serverCompileCacheFolder(config.cacheFolder);
     enableCompileCache(process.env.NODE_COMPILE_CACHE);
+    // Loaded by then: the cache is for the engine most of all.
+    const { createHost } = await import('../host/compose.ts');
     host = await createHost({ config, driver, log, notify: (line) => void process.stderr.write(`${line}\n`) });
   } catch (error) {
     log.debug({ err: error }, 'the start failed');

@@ -78,7 +78,7 @@ const SUMS_MS = 15_000;
  * Builds the engine. Nothing runs before `start`. Throws when a store cannot be opened, and `conflict` when the
  * registry is not the one of this data folder.
  */
-export async function composeHost(options: HostOptions): Promise<Host> {
+export async function createHost(options: HostOptions): Promise<Host> {
   const { config } = options;
   const clock = options.clock ?? systemClock;
   const log = options.log ?? createLogger(config.logLevel);

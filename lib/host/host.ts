@@ -80,13 +80,6 @@ export interface HostOptions {
 
 const KEY = Symbol.for('winterdock.host');
 
-/** Builds the engine; `start` begins its work. Throws when a store cannot be opened. */
-export async function createHost(options: HostOptions): Promise<Host> {
-  // Pages import this file for getHost: the engine behind createHost must not be bundled with them.
-  const { composeHost } = await import(/* turbopackIgnore: true */ /* webpackIgnore: true */ './compose.ts');
-  return composeHost(options);
-}
-
 /**
  * The running host, for pages, actions and route files. Throws when none was started in this process, and
  * `storage_unavailable` for a request that bypassed the front, because no check of the front was made on it.

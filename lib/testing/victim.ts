@@ -7,7 +7,7 @@ import type { Caller } from '../auth/caller.ts';
 import { FakeClock } from '../base/clock.ts';
 import { readConfig } from '../base/config.ts';
 import { createLogger } from '../base/log.ts';
-import { createHost } from '../host/host.ts';
+import { createHost } from '../host/compose.ts';
 import { type PlainHost, plainHost } from './plain-ids.ts';
 import { sharedReaders } from './shared-readers.ts';
 

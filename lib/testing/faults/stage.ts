@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { FakeClock } from '../../base/clock.ts';
 import { readConfig } from '../../base/config.ts';
 import { createLogger } from '../../base/log.ts';
-import { createHost } from '../../host/host.ts';
+import { createHost } from '../../host/compose.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { AuditContext } from '../../sandboxes/sandboxes.ts';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';
