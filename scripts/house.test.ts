@@ -131,6 +131,28 @@ test('comments keep to 120 characters', () => {
   expect(wide).toEqual([]);
 });
 
+/** Documents whose lines are compared or printed as they stand, with what does so. */
+const WIDE: Readonly<Record<string, string>> = {
+  'docs/cli.md': 'npm run docs:cli',
+  'docs/client-calls.md': 'npm run client:calls',
+  'docs/performance.md': 'its figures are compared with docs/bench.json sentence by sentence',
+  'docs/threat-model.md': 'each of its lines is a claim with a test',
+};
+
+test('lines of documents keep to 160 characters, but for tables, headings, pictures and code', () => {
+  const wide = FILES.filter((path) => path.endsWith('.md') && !(path in WIDE)).flatMap((path) => {
+    let isCode = false;
+    return read(path)
+      .split('\n')
+      .flatMap((line, at) => {
+        if (/^\s*```/.test(line)) isCode = !isCode;
+        const isProse = !isCode && !/^(?: {4}|\s*(?:\||\[\^|#|<|!\[))/.test(line);
+        return isProse && [...line].length > 160 ? [`${path}:${at + 1}`] : [];
+      });
+  });
+  expect(wide).toEqual([]);
+});
+
 test('no file of code is longer than 400 lines, but for those with a reason', () => {
   const lines = (path: string) => read(path).trimEnd().split('\n').length;
   const long = FILES.filter((path) => /\.(tsx?|css|c?js|py)$/.test(path) && lines(path) > MAX_LINES);
