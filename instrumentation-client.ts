@@ -3,9 +3,10 @@
  * keep a page whose server goes away. Scripts come only from the build's own files. No string becomes markup, except
  * the empty script from which React makes its script elements.
  */
-import { guardedFetch } from '#components/live/guarded-fetch.ts';
-import { guardLeaving } from '#components/live/leave-guard.ts';
+
+import { keepPage } from '#components/live/keep-page.ts';
 import { askWhenWoken } from '#components/live/server-reach.ts';
+import { steadyFetch } from '#components/live/steady-fetch.ts';
 
 interface TrustedTypesFactory {
   createPolicy(
@@ -27,6 +28,6 @@ function isOurCode(address: string): boolean {
   createScriptURL: (address) => (isOurCode(address) ? address : null),
 });
 
-window.fetch = guardedFetch(window.fetch.bind(window));
-guardLeaving();
+window.fetch = steadyFetch(window.fetch.bind(window));
+keepPage();
 askWhenWoken();

@@ -3,11 +3,11 @@
 import type { Metadata, Viewport } from 'next';
 import { cookies, headers } from 'next/headers';
 import type { ReactNode } from 'react';
-import { ActGuard } from '#components/live/act-guard.tsx';
+import { HeldActNotice } from '#components/live/held-act-notice.tsx';
 import { JobNotifier } from '#components/live/job-notifier.tsx';
 import { LiveProvider } from '#components/live/live-provider.tsx';
 import { ServerBar } from '#components/live/server-bar.tsx';
-import { DropGuard } from '#components/ui/drop-guard.tsx';
+import { StrayDrops } from '#components/ui/stray-drops.tsx';
 import { Toasts } from '#components/ui/toasts.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { cookieRules } from '#lib/auth/cookies.ts';
@@ -64,7 +64,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
           Skip to the content
         </a>
         <ServerBar />
-        <ActGuard />
+        <HeldActNotice />
         {caller === null ? (
           <main id="main" className="flex-1">
             {children}
@@ -80,7 +80,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
         )}
         <Footer theme={theme} shortcuts={caller !== null} />
         <Toasts />
-        <DropGuard />
+        <StrayDrops />
       </body>
     </html>
   );

@@ -3,7 +3,7 @@ import { WakePlot } from '#app/overview/wake-plot.tsx';
 import { StateDiagram } from '#components/figures/state-diagram.tsx';
 import { Week } from '#components/figures/week.tsx';
 import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
-import { LiveDiagram, LiveDockWords } from '#components/live/counts.tsx';
+import { LiveCountWords, LiveDiagram } from '#components/live/counts.tsx';
 import { AsOf } from '#components/live/live-data.tsx';
 import { LiveLedger } from '#components/live/live-ledger.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
@@ -103,7 +103,7 @@ export default async function Overview() {
   return (
     <AsOf asOf={asOf} rendered={rendered}>
       <h1 className="headline pt-8 pb-8 sm:pt-12">
-        <LiveDockWords states={states} />
+        <LiveCountWords states={states} />
       </h1>
       <div className="pb-12">
         <LiveDiagram states={states} warm={warm} rendered={rendered}>

@@ -60,10 +60,10 @@ const BROWSER_CALLS: Readonly<Record<string, readonly string[]>> = {
   'components/palette/run-step.tsx': [],
   // What is read while somebody types or waits.
   'components/live/cache.ts': [],
-  'components/live/guarded-fetch.ts': [],
+  'components/live/steady-fetch.ts': [],
   'components/live/held-act.ts': [],
   'components/live/job-notifier.tsx': [],
-  'components/live/leave-guard.ts': [],
+  'components/live/keep-page.ts': [],
   'components/live/server-reach.ts': [],
   'components/live/stream.ts': [],
   'components/terminal/completion.ts': [],

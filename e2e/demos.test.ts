@@ -40,13 +40,13 @@ test('auto transitions: sixteen idle minutes suspend, fresh ones stay, two suspe
   await verb('idle', 'resume');
   server.clock.advance(16 * 60);
   await verb('fresh', 'resume');
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   expect([await stateOf('idle'), await stateOf('fresh')]).toEqual(['suspended', 'active']);
   server.clock.advance(2 * 86_400);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   expect(await stateOf('idle')).toBe('frozen');
   server.clock.advance(400 * 86_400);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   expect(await stateOf('idle')).toBe('frozen');
 });
 

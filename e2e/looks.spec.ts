@@ -3,7 +3,7 @@ import type { BrowserContext, Page, Request } from '#peers/playwright.ts';
 import { partOf } from '../lib/testing/draw.ts';
 import { flaws } from './axe.ts';
 import { trouble } from './crowd.ts';
-import { environmentOf, HARBOUR, harm, moor, stock } from './seed.ts';
+import { environmentOf, HARBOUR, harm, moor, stock } from './sample-data.ts';
 import { openTerminal, runCommand } from './typing.ts';
 import { expect, openSession, test, visited } from './visited.ts';
 

@@ -101,7 +101,7 @@ test('sleeping sandboxes are listed like awake ones, whatever suspended them', a
   await verb('archived', 'archive');
   await exec('by-ladder', 'true');
   server.clock.advance(15 * 60);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   await exec('active', 'true');
   const { json } = await server.call<{ id: string; state: string }[]>('GET', '/api/instances?sort=name');
   expect(Object.fromEntries(json.map(({ id, state }) => [id, state]))).toEqual({
@@ -121,7 +121,7 @@ test('a sandbox that the ladder filed is as complete as one that a person filed,
   }
   await verb('by-hand', 'suspend');
   server.clock.advance(15 * 60);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   const look = 'cat deep/er/*; cat /memory/m';
   const [first, second] = [await exec('by-hand', look), await exec('by-ladder', look)];
   expect(first.json.stdout).toBe(second.json.stdout);

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from '#peers/playwright.ts';
 import { crowd, trouble } from '../e2e/crowd.ts';
-import { type Berth, environmentOf, HARBOUR, harm, moor, stock } from '../e2e/seed.ts';
+import { type Berth, environmentOf, HARBOUR, harm, moor, stock } from '../e2e/sample-data.ts';
 import { commandLine, runCommand, seeRow } from '../e2e/typing.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';

@@ -92,12 +92,12 @@ const LISTED: readonly string[] = [
  26  lib/guest/shell/bash-truncation.test.ts
      lib/guest/testing/conformance/conformance.test.ts > a part of the table and of the trials is answered as bash answers it, the rest is listed, and nothing is empty success
  22  lib/http/tests/hostile-runs.test.ts
-     lib/http/tests/sandbox-runs.test.ts > endless output is bounded in memory, holds nobody up, and ends with a stop
+     lib/http/tests/runs.test.ts > endless output is bounded in memory, holds nobody up, and ends with a stop
  17  e2e/registry-lost.test.ts
      lib/doctor/repair.test.ts > taking back that fails at any effect may be run again, and until it is done a start is refused
  14  lib/sandboxes/moves/restore.test.ts
      lib/http/tests/snapshots.test.ts > a snapshot outlives its source, and its file outlives the snapshot while a clone needs it
- 12  lib/sandboxes/admission/make-room.test.ts
+ 12  lib/sandboxes/admission/make-space.test.ts
      lib/sandboxes/sandboxes.test.ts > when all places are taken, a wake suspends the sandbox used longest ago; there are never more
  10  lib/http/tests/mcp-hostile.test.ts
      lib/http/tests/mcp.test.ts > an error says what to do, in words and as a problem
@@ -154,7 +154,7 @@ const LISTED: readonly string[] = [
   8  lib/sandboxes/recovery/lost-files.test.ts
      lib/sandboxes/moves/rest.test.ts > a missing file is a fault, never an empty sandbox; restoring the file and a forced wake clear it
   6  lib/runs/kill.test.ts
-     lib/http/tests/sandbox-runs.test.ts > a run outlives its request, is listed, and keeps its output and its end
+     lib/http/tests/runs.test.ts > a run outlives its request, is listed, and keeps its output and its end
   6  lib/network/python.test.ts
      lib/network/broker.test.ts > follows redirects, each of which is asked about again
   `,

@@ -27,8 +27,8 @@ const ENTRIES = {
   worker: 'lib/guest/worker/worker.ts',
   reader: 'lib/vfs/reader.ts',
   bundle: 'lib/bundles/worker.ts',
-  'python-thread': 'lib/guest/components/python-thread.ts',
-  'wasm-thread': 'lib/guest/components/wasm-thread.ts',
+  'python-thread': 'lib/guest/component-runner/python-thread.ts',
+  'wasm-thread': 'lib/guest/component-runner/wasm-thread.ts',
   'sqlite-thread': 'lib/guest/sqlite/sqlite-thread.ts',
   'interpreter-thread': 'lib/guest/python/interpreter-thread.ts',
 };

@@ -1,7 +1,7 @@
 'use client';
 import type { ReactNode } from 'react';
 import { STATES } from '#lib/lifecycle/states.ts';
-import { dockInWords } from '../sandbox/count-words.ts';
+import { countsInWords } from '../sandbox/count-words.ts';
 /** Live counts of the whole server. */
 import type { States } from './cache.ts';
 import { useStateCounts, useWarmCount } from './live-data.tsx';
@@ -10,8 +10,8 @@ import { useLoaded } from './use-loaded.ts';
 const loadDiagram = async () => (await import('../figures/state-diagram.tsx')).StateDiagram;
 
 /** The headline of the overview: how many are awake, asleep and archived. */
-export function LiveDockWords({ states }: { states: States }) {
-  return dockInWords(useStateCounts(states));
+export function LiveCountWords({ states }: { states: States }) {
+  return countsInWords(useStateCounts(states));
 }
 
 /** The state diagram with live counts. `children`: as the server rendered it, which stands until a count changes. */

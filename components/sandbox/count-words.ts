@@ -27,7 +27,7 @@ function figures(count: number): string {
 }
 
 /** The headline of the overview: how many are awake, asleep and archived, in words. */
-export function dockInWords(states: Readonly<Record<State, number>>): string {
+export function countsInWords(states: Readonly<Record<State, number>>): string {
   const asleep = states.suspended + states.frozen;
   if (states.created + states.active + asleep + states.archived === 0) return 'The dock is empty.';
   const counts = [states.active, asleep, states.archived];

@@ -5,7 +5,7 @@ import { expect, expectTypeOf, test } from 'vitest';
 import type { Operations } from '../operations/operations.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { type InstanceId, isInstanceId, newId, parseInstanceId } from './ids.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -90,7 +90,7 @@ test('a text that nobody parsed does not compile where an id is asked for', () =
   const id: InstanceId = text;
   expect(id).toBe('a');
   expectTypeOf<string>().not.toExtend<Parameters<Operations['getInstance']>[1]>();
-  expectTypeOf<string>().not.toExtend<Parameters<Sessions['resume']>[0]>();
+  expectTypeOf<string>().not.toExtend<Parameters<Sandboxes['resume']>[0]>();
   expectTypeOf<string>().not.toExtend<Parameters<Registry['instances']['get']>[0]>();
   expectTypeOf<InstanceRow['id']>().toEqualTypeOf<InstanceId>();
 });

@@ -16,7 +16,7 @@ let limit: number | undefined;
 let counted = { atMs: Number.NEGATIVE_INFINITY, open: 0 };
 
 /** Whether so many can still be opened. `opened`: how many were opened by who asks since they asked last. */
-export function hasRoomFor(files: number, opened = 0): boolean {
+export function hasDescriptorsFor(files: number, opened = 0): boolean {
   limit ??= openFilesLimit();
   if (limit > COUNTED_LIMIT) return true;
   counted.open += opened;
@@ -26,8 +26,8 @@ export function hasRoomFor(files: number, opened = 0): boolean {
 }
 
 /** Throws `capacity` when there is no room for so many more files. */
-export function requireRoomFor(files: number): void {
-  if (hasRoomFor(files)) return;
+export function requireDescriptorsFor(files: number): void {
+  if (hasDescriptorsFor(files)) return;
   throw new WinterdockError('capacity', 'The server may open no more files.', {
     hint: 'Suspend a sandbox, or raise the limit of open files (ulimit -n).',
     retryAfterSeconds: 5,

@@ -19,7 +19,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { ShareRow } from '../registry/shares.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { ledgerEntry } from '../sandboxes/engine.ts';
-import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import { moveFile } from '../storage/files.ts';
 import type { VfsCopy } from '../vfs/types.ts';
 import { DEFAULT_POLICY } from '../workers/protocol/policies.ts';
@@ -42,7 +42,7 @@ export interface BundlesOptions {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sessions: Pick<Sessions, 'copyOut'>;
+  sandboxes: Pick<Sandboxes, 'copyOut'>;
   signer: Signer;
   transfers: Transfers;
   workbooks: CarriedWorkbooks;
@@ -91,14 +91,14 @@ export class Bundles {
   ): Promise<{ share: ShareRow; outgoing: OutgoingStream }> {
     return this.#transfers
       .outbound(audit.actor, async (folder) => {
-        const { signer, clock, config, sessions } = this.#options;
+        const { signer, clock, config, sandboxes } = this.#options;
         const share = await this.#recordingFailure(row, audit, 'bundle.failed', () =>
           this.#transfers.withProcess(folder, signal, async (startProcess) => {
             const volumes = shippedVolumes(includePrivate);
             const starting = startProcess();
             // Its failure is thrown below: the copy must have ended before the folder is removed.
             starting.catch(() => undefined);
-            const { sha256, bytes } = await sessions.copyOut(row.id, join(folder, DISK), { volumes, durable: false });
+            const { sha256, bytes } = await sandboxes.copyOut(row.id, join(folder, DISK), { volumes, durable: false });
             const { actor, requestId } = audit;
             const workbook = await this.#options.workbooks.carried(row);
             const env = carriedNames(await this.#options.registry.environments.of(row.id));
@@ -142,7 +142,7 @@ export class Bundles {
         const disk = join(folder, DISK);
         const { output: stream, leftOut } = await this.#recordingFailure(row, audit, 'checkout.failed', async () => {
           await this.#transfers.withSlot(() =>
-            this.#options.sessions.copyOut(row.id, disk, { volumes: shippedVolumes(false), durable: false }),
+            this.#options.sandboxes.copyOut(row.id, disk, { volumes: shippedVolumes(false), durable: false }),
           );
           const process = await this.#transfers.startProcess(folder, signal);
           try {

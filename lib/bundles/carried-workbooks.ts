@@ -7,7 +7,7 @@ import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts
 import { newId, SLUG } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../registry/registry.ts';
-import { requireScheduleRoom } from '../registry/registry-errors.ts';
+import { requireScheduleLimit } from '../registry/registry-errors.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { WorkbookRow } from '../registry/workbooks.ts';
 import { ledgerEntry } from '../sandboxes/engine.ts';
@@ -95,8 +95,8 @@ export class CarriedWorkbooks {
     if (schedules === 0) return;
     const { config, registry } = this.#parts;
     const limits = { perSandbox: config.schedulesPerSandbox, perTenant: config.schedulesPerTenant };
-    requireScheduleRoom({ instance: 'new' }, limits, 0, schedules);
-    requireScheduleRoom({ tenant }, limits, await registry.schedules.usedBy(tenant), schedules);
+    requireScheduleLimit({ instance: 'new' }, limits, 0, schedules);
+    requireScheduleLimit({ tenant }, limits, await registry.schedules.usedBy(tenant), schedules);
   }
 
   async #store(

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect, test } from 'vitest';
 import { openAtRest } from '../vfs/open.ts';
-import { bytes, seedFile, tmpFile, tmpFolder, vfsPath } from '../vfs/testing/tmp-files.ts';
+import { bytes, tmpFile, tmpFolder, vfsPath, writeRows } from '../vfs/testing/tmp-files.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { checkoutTar, safeLinkTarget } from './checkout-tar.ts';
 import { ignoreFile } from './gitignore.ts';
@@ -100,7 +100,7 @@ test('23. many small files and large ones between them come out, and a time beyo
 
 test('23. a file of the seed is a tree too', async () => {
   const file = tmpFile();
-  seedFile(file, [
+  writeRows(file, [
     ['workspace', '/a/b', 'text', 1_700_000_000],
     ['memory', '/m', 'private', 1],
   ]);

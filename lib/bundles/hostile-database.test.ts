@@ -2,7 +2,7 @@ import { existsSync, readFileSync, truncateSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { openAtRest } from '../vfs/open.ts';
-import { bytes, seedFile, tmpFile, vfsPath } from '../vfs/testing/tmp-files.ts';
+import { bytes, tmpFile, vfsPath, writeRows } from '../vfs/testing/tmp-files.ts';
 import { fileOf, MIB, makeBundle, unpackFile, vfsFile } from './testing/bundle.ts';
 
 const VFS =
@@ -101,7 +101,7 @@ test.each([
 
 test('17. a content over the limit is told apart, so that it is answered as too large', async () => {
   const file = tmpFile();
-  seedFile(file, [['workspace', '/a', Buffer.alloc(9 * MIB), 1]]);
+  writeRows(file, [['workspace', '/a', Buffer.alloc(9 * MIB), 1]]);
   expect((await unpackFile(file)).problems).toEqual([{ message: expect.stringContaining('at most'), tooLarge: true }]);
 });
 
@@ -169,7 +169,7 @@ test('18. damaged pages, a cut-off file and an index that tells otherwise are re
 
 test('19. a database in WAL mode is refused in a bundle and adopted alone', async () => {
   const { bundled, bare } = await bothWays((file) => {
-    seedFile(file, [['workspace', '/a', 'a', 1]]);
+    writeRows(file, [['workspace', '/a', 'a', 1]]);
     const db = new DatabaseSync(file);
     db.exec('PRAGMA journal_mode = WAL');
     db.close();
@@ -202,7 +202,7 @@ test('21. tmp is not imported; memory is when it is declared, and from a bare fi
 
 test('22. a seed file is imported with its rows and none of its other bytes', async () => {
   const file = tmpFile();
-  seedFile(file, [
+  writeRows(file, [
     ['workspace', '/a.txt', 'text', 1_700_000_000],
     ['workspace', '/b', Uint8Array.of(1, 2, 3), null],
     ['memory', '/m', null, 5],

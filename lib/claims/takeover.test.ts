@@ -10,7 +10,7 @@ import { FakeClock } from '../base/clock.ts';
 import { createLogger } from '../base/log.ts';
 import { openSecretSealer } from '../base/sealed-secrets.ts';
 import { JobRunner } from '../jobs/runner.ts';
-import { createOutgoingGuard } from '../outgoing/guard.ts';
+import { createAddressPolicy } from '../outgoing/address-policy.ts';
 import { type HttpsReceiver, startHttpsReceiver } from '../outgoing/testing/https-receiver.ts';
 import type { Registry } from '../registry/registry.ts';
 import { registryOfTestRun } from '../registry/testing/delayed-registry.ts';
@@ -111,19 +111,19 @@ async function hostOf(name: string, death: Death | null = null): Promise<TestHos
     poolSize: 0,
   };
   const base = { claims, clock, log, registry, config };
-  const guard = createOutgoingGuard([`https://localhost:${receiver.port}`]);
+  const guard = createAddressPolicy([`https://localhost:${receiver.port}`]);
   return {
     registry,
     life,
     claims,
     runner: new JobRunner({
       ...base,
-      sessions: sessions as never,
+      sandboxes: sessions as never,
       pool: { active: 0, ready: 0, shortage: null },
     }),
     scheduler: new Scheduler({
       ...base,
-      sessions: sessions as unknown as SandboxCalls,
+      sandboxes: sessions as unknown as SandboxCalls,
       room: { noteUse: () => {}, wait: async () => true },
       observe: () => {},
     }),

@@ -5,6 +5,7 @@
 import { Command } from 'commander';
 import { addBackgroundCommands } from './commands/background.ts';
 import { addBundleCommands } from './commands/bundles.ts';
+import { addCallCommands } from './commands/calls.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addCopyCommands } from './commands/copies.ts';
 import { addCopyFilesCommand } from './commands/copy.ts';
@@ -24,7 +25,6 @@ import { addNetworkCommands } from './commands/network.ts';
 import { addOperationCommands } from './commands/operations.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addRepairCommands } from './commands/repairs.ts';
-import { addRunCommands } from './commands/run.ts';
 import { addScheduleCommands } from './commands/schedules.ts';
 import { addServerCommands } from './commands/server.ts';
 import { addShellCommand } from './commands/shell.ts';
@@ -64,7 +64,7 @@ ${exitCodeTable()}`,
   addLoginCommands(program);
   addServerCommands(program);
   addInstanceCommands(program);
-  addRunCommands(program);
+  addCallCommands(program);
   addShellCommand(program);
   addBackgroundCommands(program);
   addWaitCommand(program);

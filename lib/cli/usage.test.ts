@@ -12,7 +12,7 @@ beforeAll(async () => {
   await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
   await server.call('POST', '/api/instances/a/exec', { command: 'echo one > note' });
   await server.call('POST', '/api/instances/a/exec', { command: 'cat note' });
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
 });
 afterAll(async () => {
   cli.remove();

@@ -257,8 +257,8 @@ export type ResumeAnswer = z.infer<typeof resumeAnswerSchema>;
 export const prefetchAnswerSchema = z.object({ source: sourceSchema, vfs_path: z.string().nullable() });
 export type PrefetchAnswer = z.infer<typeof prefetchAnswerSchema>;
 
+export * from './schema/calls.ts';
 export * from './schema/runs.ts';
-export * from './schema/sandbox-runs.ts';
 export * from './schema/terminals.ts';
 
 export const attachmentSchema = z.object({

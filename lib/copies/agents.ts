@@ -16,7 +16,7 @@ import type { AgentKey, AgentRow } from '../registry/agents.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, RowPage } from '../registry/types.ts';
 import { ledgerEntry, systemAudit } from '../sandboxes/engine.ts';
-import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { VfsPath } from '../vfs/paths.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
 import { DEFAULT_POLICY } from '../workers/protocol/policies.ts';
@@ -65,12 +65,12 @@ export function createAgents(parts: {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sessions: Pick<Sessions, 'write' | 'runPlan'>;
+  sandboxes: Pick<Sandboxes, 'write' | 'runPlan'>;
   snapshots: Snapshots;
   seeding: Seeding;
   failpoint?: ((step: AgentStep) => void) | undefined;
 }): Agents {
-  const { clock, registry, sessions, snapshots, seeding } = parts;
+  const { clock, registry, sandboxes, snapshots, seeding } = parts;
   const store = registry.agents;
   const failpoint = parts.failpoint ?? (() => undefined);
   const turns = new Map<string, { mutex: Mutex; users: number }>();
@@ -114,7 +114,7 @@ export function createAgents(parts: {
       const { rows } = await snapshots.list({ tenant: row.tenant, source: making }, 10);
       for (const { id } of rows) if (id !== snapshot) await forget(id, cause);
       const left = await registry.instances.get(making);
-      if (left !== null && left.state !== 'deleted') await sessions.runPlan(making, 'deleted', cause, { force: true });
+      if (left !== null && left.state !== 'deleted') await sandboxes.runPlan(making, 'deleted', cause, { force: true });
     }
     if (replaced !== null && replaced !== snapshot) await forget(replaced, cause);
     if (snapshot !== null) return store.change(row, { making: null, replaced: null });
@@ -168,10 +168,10 @@ export function createAgents(parts: {
     if (making === null) throw new WinterdockError('internal', 'A deployment has no sandbox.');
     await moulded(making, row, row.snapshot, cause);
     for (const [path, content] of change.files ?? []) {
-      await sessions.write(making, { op: 'put', volume: 'workspace', path, content }, cause);
+      await sandboxes.write(making, { op: 'put', volume: 'workspace', path, content }, cause);
     }
     const { remove } = change;
-    if (remove !== undefined) await sessions.write(making, { op: 'delete', volume: 'workspace', path: remove }, cause);
+    if (remove !== undefined) await sandboxes.write(making, { op: 'delete', volume: 'workspace', path: remove }, cause);
     failpoint('deploy.filled');
     const { id: snapshot } = await snapshots.take(making, `agent ${row.name.slice(0, 150)}`, cause);
     failpoint('deploy.kept');

@@ -10,7 +10,7 @@ import { carriedNames } from '../registry/environments.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, RowPage } from '../registry/types.ts';
 import { elapsedMs, ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
-import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
 import { DEFAULT_POLICY } from '../workers/protocol/policies.ts';
@@ -55,11 +55,11 @@ export function createBlueprints(parts: {
   clock: Clock;
   registry: Registry;
   bundles: Pick<Bundles, 'importFile'>;
-  sessions: Pick<Sessions, 'copyOut'>;
+  sandboxes: Pick<Sandboxes, 'copyOut'>;
   copies: Copies;
   seeding: Seeding;
 }): Blueprints {
-  const { clock, registry, bundles, sessions, copies, seeding } = parts;
+  const { clock, registry, bundles, sandboxes, copies, seeding } = parts;
 
   const get = async (name: string): Promise<BlueprintRow> => {
     const row = await registry.copies.blueprint(name);
@@ -112,7 +112,7 @@ export function createBlueprints(parts: {
   return {
     async fromInstance(name, instance, cause) {
       const source = await requireInstance(parts, instance);
-      const copyTo = (path: string) => sessions.copyOut(instance, path, { volumes: SHARED_VOLUMES });
+      const copyTo = (path: string) => sandboxes.copyOut(instance, path, { volumes: SHARED_VOLUMES });
       return keep(name, source, copyTo, cause, async () => carriedNames(await registry.environments.of(instance)));
     },
     fromUpload(name, save, cause) {

@@ -210,7 +210,7 @@ test('a clone that is deleted without ever having been resumed lets go of its fi
     reason: null,
     address: null,
   } as const;
-  await server.host.sessions.runPlan('clone', 'deleted', cause);
+  await server.host.sandboxes.runPlan('clone', 'deleted', cause);
   await expect.poll(copiesIn).toEqual([]);
   expect(existsSync(join(folder, 'live', 'clone'))).toBe(false);
   await server.stop();
@@ -222,7 +222,7 @@ test('a copy that was filed without a process is known again in a copied folder,
   await prepare();
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });
   const cause = { trigger: 'request', actor: 'key:test', via: 'api', requestId: null, reason: null, address: null };
-  await server.host.sessions.runPlan('clone', 'frozen', cause as AuditContext);
+  await server.host.sandboxes.runPlan('clone', 'frozen', cause as AuditContext);
   const filed = async () => (await server.host.registry.instances.get('clone'))?.file;
   await expect.poll(async () => (await filed())?.sha256).toMatch(/^[0-9a-f]{64}$/);
   expect((await filed())?.identity).toMatch(/^[0-9a-f]{32}$/);

@@ -14,7 +14,7 @@ import type { OutgoingStream, Transfers } from '../bundles/transfers.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
-import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { SalvageResult } from '../vfs/salvage.ts';
 import type { Snapshots } from './snapshots.ts';
 
@@ -36,7 +36,7 @@ export interface RepairsOptions {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sessions: Pick<Sessions, 'copyRaw' | 'restore'>;
+  sandboxes: Pick<Sandboxes, 'copyRaw' | 'restore'>;
   snapshots: Pick<Snapshots, 'getIntact'>;
   transfers: Transfers;
 }
@@ -59,12 +59,12 @@ export class Repairs {
     cause: AuditContext,
     signal?: AbortSignal,
   ): Promise<{ facts: RawFacts; outgoing: OutgoingStream }> {
-    const { transfers, sessions, registry } = this.#options;
+    const { transfers, sandboxes, registry } = this.#options;
     const row = await requireInstance(this.#options, id);
     const { result, outgoing } = await this.#recordingFailure(row, cause, 'raw.failed', () =>
       transfers.outbound(cause.actor, (folder) =>
         transfers.withProcess(folder, signal, async (start) => {
-          const copied = await sessions.copyRaw(id, folder);
+          const copied = await sandboxes.copyRaw(id, folder);
           const wanted = part === 'file' ? copied : copied.log;
           if (wanted === null) throw new WinterdockError('not_found', `There is no log beside the file of "${id}".`);
           const { hashed } = await (await start()).run({ kind: 'hash', file: wanted.file });
@@ -106,7 +106,7 @@ export class Repairs {
       transfers.withFolder(cause.actor, async (folder) => {
         const target = join(folder, 'rebuilt.sqlite');
         const salvaged = await transfers.withProcess(folder, signal, async (start) => {
-          const { row, file, packed, log } = await this.#options.sessions.copyRaw(id, folder);
+          const { row, file, packed, log } = await this.#options.sandboxes.copyRaw(id, folder);
           // A log beside a cleanly filed file does not belong to it.
           const withLog = log !== null && row.file?.unsettled === true;
           const identity = row.file?.identity ?? null;
@@ -174,7 +174,7 @@ export class Repairs {
         hint: 'Make a new sandbox from it instead.',
       });
     }
-    return this.#options.sessions.restore(id, { name: snapshot, hash, bytes }, cause);
+    return this.#options.sandboxes.restore(id, { name: snapshot, hash, bytes }, cause);
   }
 
   /** Runs `work`; a failure gets a ledger line of `type`. */

@@ -63,7 +63,7 @@ const seedingOn = (copies: CopyStore = registry.copies) =>
     clock: systemClock,
     log: createLogger('silent'),
     registry: { ...registry, copies },
-    sessions: { resume: () => Promise.reject(new Error('nothing is resumed here')) },
+    sandboxes: { resume: () => Promise.reject(new Error('nothing is resumed here')) },
   });
 const request = (count: number) => ({
   tenant: 'acme',

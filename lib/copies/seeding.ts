@@ -16,7 +16,7 @@ import type { Ancestor, PendingStart } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, NewInstance } from '../registry/types.ts';
 import { ledgerEntry } from '../sandboxes/engine.ts';
-import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 
 /** The most sandboxes of one call. */
 const MAX_COUNT = 1000;
@@ -74,7 +74,7 @@ export interface SeedingParts {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sessions: Pick<Sessions, 'resume'>;
+  sandboxes: Pick<Sandboxes, 'resume'>;
 }
 
 export class Seeding {
@@ -252,7 +252,7 @@ export class Seeding {
    * `created` counts as started, unless it was deleted.
    */
   async #resumeAll({ ids, from, tenant, cause: kept }: PendingStart, turn: WorkTurn): Promise<void> {
-    const { registry, sessions } = this.#parts;
+    const { registry, sandboxes } = this.#parts;
     const cause = kept as AuditContext;
     const waiting = [...ids];
     const total = ids.length;
@@ -286,7 +286,7 @@ export class Seeding {
         if (turn.isOver) return;
         try {
           const state = (await registry.instances.get(id))?.state ?? 'deleted';
-          if (state === 'created') await sessions.resume(id, cause, { makesRoom: false });
+          if (state === 'created') await sandboxes.resume(id, cause, { makesRoom: false });
           if (state === 'deleted') deleted += 1;
           else started += 1;
         } catch (error) {

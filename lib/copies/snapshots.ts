@@ -10,7 +10,7 @@ import { carriedNames } from '../registry/environments.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, RowPage } from '../registry/types.ts';
 import { elapsedMs, ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
-import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
 import { DEFAULT_POLICY } from '../workers/protocol/policies.ts';
@@ -54,11 +54,11 @@ const SNAPSHOT_VOLUMES = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].sur
 export function createSnapshots(parts: {
   clock: Clock;
   registry: Registry;
-  sessions: Pick<Sessions, 'copyOut'>;
+  sandboxes: Pick<Sandboxes, 'copyOut'>;
   copies: Copies;
   seeding: Seeding;
 }): Snapshots {
-  const { clock, registry, sessions, copies, seeding } = parts;
+  const { clock, registry, sandboxes, copies, seeding } = parts;
 
   const get = async (id: string): Promise<SnapshotRow> => {
     const row = await registry.copies.snapshot(id);
@@ -80,7 +80,7 @@ export function createSnapshots(parts: {
       try {
         taken = await copies.keep(
           'snapshot',
-          (path) => sessions.copyOut(instance, path, { volumes: SNAPSHOT_VOLUMES }),
+          (path) => sandboxes.copyOut(instance, path, { volumes: SNAPSHOT_VOLUMES }),
           async (content) => {
             const row: SnapshotRow = {
               ...content,

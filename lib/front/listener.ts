@@ -1,7 +1,7 @@
 /** Our own HTTP server, used by `npm start`: requests reach the front exactly as they were sent. Knows no route. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { hasRoomFor } from '../base/open-files.ts';
+import { hasDescriptorsFor } from '../base/open-files.ts';
 import type { Host } from '../host/host.ts';
 import { createFront, type FrontOptions, HEADERS_MS } from './front.ts';
 
@@ -33,7 +33,7 @@ const REFUSAL_HEAD = `HTTP/1.1 503 Service Unavailable\r\ncontent-type: applicat
 
 /** Answers a connection that leaves no files for its request, instead of cutting it at the limit. */
 function refuseWithoutRoom(socket: Socket): void {
-  if (hasRoomFor(FILES_OF_REQUEST, 1)) return;
+  if (hasDescriptorsFor(FILES_OF_REQUEST, 1)) return;
   // The system takes these few bytes at once; closing it then makes room for the next.
   socket.write(REFUSAL_HEAD + REFUSAL);
   socket.destroy();

@@ -17,7 +17,7 @@ import { pagePolicy } from './headers.ts';
 import { dropForeignCookies, pageSizeProblem, readForPage } from './page-bounds.ts';
 import type { PageTurns } from './page-turns.ts';
 import type { RequestWork } from './request-work.ts';
-import { replaceServerErrors } from './server-error-guard.ts';
+import { replaceServerErrors } from './server-error-answers.ts';
 
 /** Answers requests for the console. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void> | void;

@@ -16,7 +16,7 @@ import { ANSWER_HEADERS } from './headers.ts';
 import type { PageHandler } from './page-adapter.ts';
 import { dropForeignCookies, pageSizeProblem } from './page-bounds.ts';
 import { targetProblem } from './request-target.ts';
-import { replaceServerErrors } from './server-error-guard.ts';
+import { replaceServerErrors } from './server-error-answers.ts';
 
 /** The methods that the route files export. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

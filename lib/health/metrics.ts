@@ -9,7 +9,7 @@ import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, type Source } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunResult } from '../registry/schedules.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { AttemptOutcome } from '../webhooks/courier.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 import { type WakeSummary, WakeTimeBook } from './wake-times.ts';
@@ -89,8 +89,8 @@ function ashCounters(registers: PromRegistry[]) {
 export function createMetrics(options: {
   registry: Pick<Registry, 'commitEvents' | 'instances' | 'quotas' | 'schedules' | 'wakeTimes'>;
   pool: Pick<InstancePool, 'ready' | 'memory'>;
-  sessions: Pick<
-    Sessions,
+  sandboxes: Pick<
+    Sandboxes,
     'callsRunning' | 'memoryByTenant' | 'onWakeWaited' | 'totalsByTenant' | 'wakesWaiting' | 'warmIds'
   >;
   clock: Clock;
@@ -102,7 +102,7 @@ export function createMetrics(options: {
   /** Counts wakes under the names of Ash too. */
   ashNames: boolean;
 }): Metrics {
-  const { registry, pool, sessions, clock, log, streams, keepDays } = options;
+  const { registry, pool, sandboxes, clock, log, streams, keepDays } = options;
   const times = new WakeTimeBook({
     kept: registry.wakeTimes,
     clock,
@@ -131,7 +131,7 @@ export function createMetrics(options: {
     registers,
     async collect() {
       const { active, deleted, ...counts } = await registry.instances.countsByState();
-      const warm = Math.min(active, sessions.warmIds.length);
+      const warm = Math.min(active, sandboxes.warmIds.length);
       this.set({ thermal: 'hot' }, active - warm);
       this.set({ thermal: 'warm' }, warm);
       this.set(
@@ -182,7 +182,7 @@ export function createMetrics(options: {
     help: 'Calls that run in sandboxes now.',
     registers,
     collect() {
-      this.set(sessions.callsRunning);
+      this.set(sandboxes.callsRunning);
     },
   });
   new Gauge({
@@ -190,7 +190,7 @@ export function createMetrics(options: {
     help: 'Wakes that wait for a place or for a started worker.',
     registers,
     collect() {
-      this.set(sessions.wakesWaiting);
+      this.set(sandboxes.wakesWaiting);
     },
   });
   const wakeWaits = new Histogram({
@@ -200,7 +200,7 @@ export function createMetrics(options: {
     buckets: WAIT_BUCKETS,
     registers,
   });
-  sessions.onWakeWaited((waitMs, isAdmitted) =>
+  sandboxes.onWakeWaited((waitMs, isAdmitted) =>
     wakeWaits.observe({ outcome: isAdmitted ? 'admitted' : 'refused' }, waitMs / 1000),
   );
   new Counter({
@@ -210,7 +210,7 @@ export function createMetrics(options: {
     registers,
     collect() {
       this.reset();
-      for (const [tenant, { cpuSeconds }] of sessions.totalsByTenant) this.inc({ tenant }, cpuSeconds);
+      for (const [tenant, { cpuSeconds }] of sandboxes.totalsByTenant) this.inc({ tenant }, cpuSeconds);
     },
   });
   new Counter({
@@ -220,7 +220,7 @@ export function createMetrics(options: {
     registers,
     collect() {
       this.reset();
-      for (const [tenant, { calls }] of sessions.totalsByTenant) this.inc({ tenant }, calls);
+      for (const [tenant, { calls }] of sandboxes.totalsByTenant) this.inc({ tenant }, calls);
     },
   });
   new Gauge({
@@ -230,7 +230,7 @@ export function createMetrics(options: {
     registers,
     collect() {
       this.reset();
-      for (const [tenant, bytes] of sessions.memoryByTenant) this.set({ tenant }, bytes);
+      for (const [tenant, bytes] of sandboxes.memoryByTenant) this.set({ tenant }, bytes);
     },
   });
   new Gauge({
@@ -240,7 +240,7 @@ export function createMetrics(options: {
     registers,
     async collect() {
       this.reset();
-      for (const tenant of sessions.totalsByTenant.keys()) {
+      for (const tenant of sandboxes.totalsByTenant.keys()) {
         const bytes = Object.values((await registry.quotas.tenant(tenant))?.bytes ?? {});
         this.set(
           { tenant },

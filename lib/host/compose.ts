@@ -39,16 +39,16 @@ import { createOperations } from '../operations/operations.ts';
 import { createRefusalRecorder } from '../operations/refusals.ts';
 import { createInstanceSerializer, eventOf, webhookDataOf } from '../operations/serializer.ts';
 import { warmCount } from '../operations/warm-count.ts';
-import { createOutgoingGuard } from '../outgoing/guard.ts';
+import { createAddressPolicy } from '../outgoing/address-policy.ts';
 import { registryDriver } from '../registry/drivers.ts';
 import type { Registry } from '../registry/registry.ts';
 import { registryOfHost } from '../registry/registry-of-host.ts';
 import type { HostIdentity } from '../registry/types.ts';
 import { withAnswers } from '../registry/with-answers.ts';
 import { Runs } from '../runs/runs.ts';
-import { createSessions } from '../sandboxes/factory.ts';
+import { createSandboxes } from '../sandboxes/factory.ts';
 import { SignInPrefetch } from '../sandboxes/files/sign-in-prefetch.ts';
-import { ScheduleRoom } from '../schedules/room.ts';
+import { ScheduleAllowance } from '../schedules/allowance.ts';
 import { Scheduler } from '../schedules/scheduler.ts';
 import { SECRET_PURPOSE, Secrets } from '../secrets/secrets.ts';
 import { Terminals } from '../terminals/terminals.ts';
@@ -121,7 +121,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const cpuGroups = config.cpuGroups ? CpuGroups.open() : null;
   const { failpoint } = options;
   const registryIsWhole = () => ledger.flaw() === null;
-  const sessions = createSessions({
+  const sandboxes = createSandboxes({
     cpuGroups,
     config,
     clock,
@@ -134,7 +134,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     failpoint,
     registryIsWhole,
   });
-  const prefetch = new SignInPrefetch({ most: config.prefetchAtSignIn, log, registry, sessions });
+  const prefetch = new SignInPrefetch({ most: config.prefetchAtSignIn, log, registry, sandboxes });
   const auth = createAuth({
     config,
     log,
@@ -151,7 +151,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const metrics = createMetrics({
     registry,
     pool,
-    sessions,
+    sandboxes,
     clock,
     log,
     streams: () => events.listeners,
@@ -161,19 +161,19 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const claims = new Claims({ registry, host, log });
   const claiming = { claims, config, clock, log, registry };
   const usage = new UsageUpkeep(claiming);
-  const runner = new JobRunner({ ...claiming, sessions, pool });
-  const runs = new Runs({ config, clock, log, registry, sessions });
-  const terminals = new Terminals({ config, clock, log, registry, runs, sessions });
+  const runner = new JobRunner({ ...claiming, sandboxes, pool });
+  const runs = new Runs({ config, clock, log, registry, sandboxes });
+  const terminals = new Terminals({ config, clock, log, registry, runs, sandboxes });
   const scheduler = new Scheduler({
     ...claiming,
-    sessions,
-    room: new ScheduleRoom({ config, clock, log, registry, sessions, pool }),
+    sandboxes,
+    room: new ScheduleAllowance({ config, clock, log, registry, sandboxes, pool }),
     observe: (result, lateMs) => metrics.scheduleRan(result, lateMs === null ? null : lateMs / 1000),
     ...(options.failpoint === undefined ? {} : { failpoint: options.failpoint }),
   });
   const signer = openSigner(config.keysFolder);
   await keys.record(registry.facts, clock);
-  const guard = createOutgoingGuard(config.outgoingAllowed);
+  const guard = createAddressPolicy(config.outgoingAllowed);
   const sealer = keys.sealer();
   const courier = new WebhookCourier({
     ...claiming,
@@ -188,26 +188,26 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const ledger = createLedgerMaintenance({ claims, registry, headPath, signer, clock, log, keepDays, tickMs });
   const health = new StorageHealth({ config, registry, drawers, pool, cpuGroups, walls, clock, log });
   const copies = new Copies({ config, clock, log, registry, readers, drawers, failpoint, registryIsWhole });
-  const seeding = new Seeding({ claims, clock, log, registry, sessions });
+  const seeding = new Seeding({ claims, clock, log, registry, sandboxes });
   const changes = createChangeFeed({
     actors: auth.actors,
     events,
     registry,
     runs,
     seeding,
-    sessions,
-    serializer: createInstanceSerializer({ registry, sessions, clock }),
-    countWarm: (tenants) => warmCount({ registry, sessions }, tenants),
+    sandboxes,
+    serializer: createInstanceSerializer({ registry, sandboxes, clock }),
+    countWarm: (tenants) => warmCount({ registry, sandboxes }, tenants),
   });
-  const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
-  const agents = createAgents({ clock, log, registry, sessions, snapshots, seeding, failpoint });
+  const snapshots = createSnapshots({ clock, registry, sandboxes, copies, seeding });
+  const agents = createAgents({ clock, log, registry, sandboxes, snapshots, seeding, failpoint });
   const transfers = new Transfers(config, helperWalls);
   const workbooks = new CarriedWorkbooks({ clock, config, log, registry, sourceParser });
-  const bundles = new Bundles({ config, clock, log, registry, sessions, signer, transfers, workbooks });
-  const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, transfers: transfers });
-  const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
+  const bundles = new Bundles({ config, clock, log, registry, sandboxes, signer, transfers, workbooks });
+  const repairs = new Repairs({ config, clock, log, registry, sandboxes, snapshots, transfers: transfers });
+  const blueprints = createBlueprints({ clock, registry, bundles, sandboxes, copies, seeding });
   const store = { config, clock, log, registry, drawers };
-  const forgetter = new TenantForgetter({ ...store, claims, sessions, copies, auth, runner, signer, failpoint });
+  const forgetter = new TenantForgetter({ ...store, claims, sandboxes, copies, auth, runner, signer, failpoint });
   const { operations, admit } = createGuard(
     createOperations({
       pool,
@@ -232,7 +232,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
       scheduler,
       sealer,
       secrets,
-      sessions,
+      sandboxes,
       snapshots,
       terminals,
       sourceParser,
@@ -310,12 +310,12 @@ export async function createHost(options: HostOptions): Promise<Host> {
     await ledger.start();
     tellFlaw(ledger.flaw(), options.notify);
     await transfers.start();
-    await sessions.reconcile();
+    await sandboxes.reconcile();
     await copies.start();
     await pool.start();
     await runs.start();
     terminals.start();
-    sessions.start();
+    sandboxes.start();
     await runner.start();
     await scheduler.start();
     await seeding.start();
@@ -350,7 +350,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     await usage.stop();
     await runner.stop();
     await prefetch.stop();
-    await sessions.stop();
+    await sandboxes.stop();
     await runs.settled();
     await scheduler.end();
     await seeded;
@@ -375,7 +375,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     registry,
     pool,
     walls,
-    sessions,
+    sandboxes,
     scheduler,
     terminals,
     courier,

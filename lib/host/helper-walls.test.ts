@@ -98,7 +98,7 @@ test.runIf(whyNot === null)(
       .toBe(200);
     await ok('POST', '/api/instances/gamma/suspend', {});
     await ok('POST', '/api/instances/gamma/freeze', {});
-    await server.host.sessions.tick();
+    await server.host.sandboxes.tick();
     // A day later the scrubber goes through what rests. It counts the day from when it began.
     const scrubOf = async () => (await server.call('GET', '/api/settings/storage')).json.scrub;
     await expect.poll(scrubOf, { timeout: 180_000 }).toMatchObject({ next: expect.any(Number) });

@@ -77,7 +77,7 @@ function feedOf(dropped = 0, last = 100) {
         };
       },
     },
-    sessions: {
+    sandboxes: {
       onOperationChange(listener) {
         operated = listener;
         return () => {

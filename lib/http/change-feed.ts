@@ -14,7 +14,7 @@ import type { CommitEvents } from '../registry/commit-events.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { eventText } from './answer.ts';
 
 /** Batches are sent at most this often: under a flood of lines, a row is then read once for many of them. */
@@ -65,13 +65,13 @@ export function createChangeFeed(parts: {
   actors: Pick<ActorDirectory, 'load' | 'nameOf'>;
   seeding: Pick<Seeding, 'onProgress'>;
   runs: Pick<Runs, 'onChange'>;
-  sessions: Pick<Sessions, 'onOperationChange'>;
+  sandboxes: Pick<Sandboxes, 'onOperationChange'>;
   serializer: InstanceSerializer;
   /** How many sandboxes of these tenants (null: all) are warm. */
   countWarm: (tenants: Scope) => Promise<number>;
   everyMs?: number;
 }): ChangeFeed {
-  const { actors, events, registry, runs, seeding, sessions, serializer, countWarm, everyMs = EVERY_MS } = parts;
+  const { actors, events, registry, runs, seeding, sandboxes, serializer, countWarm, everyMs = EVERY_MS } = parts;
   const groups = new Map<string, Group>();
   let leaves: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -165,7 +165,7 @@ export function createChangeFeed(parts: {
       plan();
     }),
     // A verb that is refused or fails may leave no line, and one that a line is about may end after it.
-    sessions.onOperationChange((id) => {
+    sandboxes.onOperationChange((id) => {
       rows.add(id);
       plan();
     }),

@@ -6,6 +6,7 @@
 import type { Route } from './route.ts';
 import { accessRoutes } from './routes/access.ts';
 import { bundleRoutes } from './routes/bundles.ts';
+import { callRoutes } from './routes/calls.ts';
 import { componentCallRoutes } from './routes/component-calls.ts';
 import { copyRoutes } from './routes/copies.ts';
 import { eventRoutes } from './routes/events.ts';
@@ -17,7 +18,6 @@ import { mcpRoutes } from './routes/mcp.ts';
 import { networkRoutes } from './routes/network.ts';
 import { repairRoutes } from './routes/repairs.ts';
 import { runRoutes } from './routes/runs.ts';
-import { sandboxRunRoutes } from './routes/sandbox-runs.ts';
 import { scheduleRoutes } from './routes/schedules.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { systemRoutes } from './routes/system.ts';
@@ -30,8 +30,8 @@ import { workbookRoutes } from './routes/workbooks.ts';
 
 export const ROUTES: readonly Route[] = [
   ...instanceRoutes,
+  ...callRoutes,
   ...runRoutes,
-  ...sandboxRunRoutes,
   ...terminalRoutes,
   ...volumeRoutes,
   ...copyRoutes,

@@ -1,6 +1,6 @@
 /** Follows the output of one run: read from memory as fast as the client takes it, resumed at an exact byte. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RunOutputReader } from '../operations/sandbox-runs.ts';
+import type { RunOutputReader } from '../operations/runs.ts';
 import { eventText, type StreamSink } from './answer.ts';
 import { toProblem } from './problem.ts';
 

@@ -18,7 +18,7 @@ import type { JobOutcome, JobResultRow, JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { ledgerEntry, MEMORY } from '../sandboxes/engine.ts';
-import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 
 /** Sandboxes that all jobs together move at the same time. */
@@ -46,7 +46,7 @@ export interface JobRunnerParts {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sessions: Pick<Sessions, 'live' | 'runPlan'>;
+  sandboxes: Pick<Sandboxes, 'live' | 'runPlan'>;
   pool: Pick<InstancePool, 'active' | 'ready' | 'shortage'>;
 }
 
@@ -188,12 +188,12 @@ export class JobRunner {
         if (row === null) return skipped('There is no such sandbox.');
         const planned = planVerb(verb, { ...row, inMemory: row.vfsPath === MEMORY });
         if ('skip' in planned) return again && (await this.#moved(job, row)) ? DONE : skipped(planned.skip);
-        const isAttached = this.#parts.sessions.live(row).attached > 0;
+        const isAttached = this.#parts.sandboxes.live(row).attached > 0;
         const hold = job.includeHeld ? null : holdOn(verb, { ...row, isAttached }, epochSeconds(this.#parts.clock));
         if (hold !== null) return skipped(HOLD_WORDS[hold]);
         if (verb === 'label') return await this.#label(job, row, audit);
         const to = VERB_TARGET[verb];
-        const move = () => this.#parts.sessions.runPlan(id, to, audit, { from: row.state });
+        const move = () => this.#parts.sandboxes.runPlan(id, to, audit, { from: row.state });
         try {
           await (to === 'active' ? this.#leavingRoom(move) : move());
           return DONE;

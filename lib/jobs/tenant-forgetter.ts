@@ -23,7 +23,7 @@ import type { JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RemovedCounts, TenantForgetting } from '../registry/tenant-forgettings.ts';
 import { ledgerEntry } from '../sandboxes/engine.ts';
-import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import { namesIn } from '../storage/inventory.ts';
 import { type JobRunner, jobLine } from './runner.ts';
@@ -40,7 +40,7 @@ export interface TenantForgetterParts {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sessions: Pick<Sessions, 'runPlan'>;
+  sandboxes: Pick<Sandboxes, 'runPlan'>;
   copies: Pick<Copies, 'sweep'>;
   drawers: Drawers;
   auth: Pick<Auth, 'keys' | 'people'>;
@@ -215,10 +215,10 @@ export class TenantForgetter {
 
   /** Runs the plan to `deleted` for every sandbox of the tenant. None is left when this resolves. */
   async #sandboxes(job: JobRow, tenant: string, cause: AuditContext, turn: WorkTurn): Promise<void> {
-    const { registry, sessions, clock } = this.#parts;
+    const { registry, sandboxes, clock } = this.#parts;
     const remove = async (id: InstanceId, position: number | null): Promise<void> => {
       try {
-        await sessions.runPlan(id, 'deleted', cause, { force: true });
+        await sandboxes.runPlan(id, 'deleted', cause, { force: true });
       } catch (error) {
         if (!isWinterdockError(error) || (error.code !== 'gone' && error.code !== 'not_found')) throw error;
       }

@@ -9,7 +9,7 @@ import { isWinterdockError } from '../base/errors.ts';
 import { FairQueue } from '../base/fair-queue.ts';
 import { type InstanceId, parseInstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
-import { createOutgoingGuard, type Resolve } from '../outgoing/guard.ts';
+import { createAddressPolicy, type Resolve } from '../outgoing/address-policy.ts';
 import {
   allowedByBoth,
   MOST_ANSWER_BYTES,
@@ -241,7 +241,7 @@ export class NetworkBroker {
     const { method, body, timeoutMs } = request;
     const allowed = options.isPrivate ? [url.origin] : [];
     const resolve: Resolve = (name) => this.#lookups.of(row.tenant, name);
-    const guard = createOutgoingGuard(allowed, resolve, { isPlainAllowed: true, longest: LONGEST_URL });
+    const guard = createAddressPolicy(allowed, resolve, { isPlainAllowed: true, longest: LONGEST_URL });
     const count = (bytesIn: number) => {
       const bytesOut = sizeOfRequest(url, request);
       this.#traffic.add(row, url.origin, { calls: 1, bytesOut, bytesIn });

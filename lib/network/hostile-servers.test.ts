@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { parseInstanceId } from '../base/ids.ts';
 import { createLogger } from '../base/log.ts';
-import type { Resolve } from '../outgoing/guard.ts';
+import type { Resolve } from '../outgoing/address-policy.ts';
 import { MOST_HELD_OF_TENANT } from '../outgoing/network-limits.ts';
 import type { FetchAnswer, FetchRequest } from '../workers/protocol/fetch-messages.ts';
 import { NetworkBroker } from './broker.ts';

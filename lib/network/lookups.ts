@@ -3,7 +3,7 @@
  * server does not answer holds one of them for long. Remembers no answer.
  */
 import type { LookupAddress } from 'node:dns';
-import { type Resolve, resolveBySystem } from '../outgoing/guard.ts';
+import { type Resolve, resolveBySystem } from '../outgoing/address-policy.ts';
 import { PARALLEL } from '../outgoing/network-limits.ts';
 
 /** Names of a tenant that wait: those of all requests that may be under way, and of as many that were given up. */

@@ -7,7 +7,7 @@ import type { AgentChange, Agents } from '../copies/agents.ts';
 import type { SeededAs } from '../copies/seeding.ts';
 import type { AgentRow } from '../registry/agents.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { VfsPath } from '../vfs/paths.ts';
 import { auditContextOf } from './audit-context.ts';
 import type { ListPage } from './list-page.ts';
@@ -41,7 +41,7 @@ export interface AgentOperations {
 export function agentOperations(parts: {
   agents: Agents;
   registry: Registry;
-  sessions: Pick<Sessions, 'live'>;
+  sandboxes: Pick<Sandboxes, 'live'>;
   clock: Clock;
 }): AgentOperations {
   const { agents } = parts;

@@ -18,7 +18,7 @@ import type { ImportedInstance } from '../contract/schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ShareRow } from '../registry/shares.ts';
 import { requireInstance } from '../sandboxes/engine.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { parseVolume } from '../vfs/volumes.ts';
 import { withActorName, withActorNames } from './actor-names.ts';
 import { auditContextOf } from './audit-context.ts';
@@ -61,7 +61,7 @@ export interface BundleOperations {
 export function bundleOperations(parts: {
   auth: { actors: ActorDirectory };
   registry: Registry;
-  sessions: Pick<Sessions, 'live'>;
+  sandboxes: Pick<Sandboxes, 'live'>;
   clock: Clock;
   bundles: Bundles;
 }): BundleOperations {

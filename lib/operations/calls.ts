@@ -5,7 +5,7 @@ import type { AttachmentAnswer, EvalAnswer, EvalInput, ExecAnswer, ExecInput } f
 import type { State } from '../lifecycle/states.ts';
 import type { Runs } from '../runs/runs.ts';
 import { LEASE_SECONDS } from '../sandboxes/attachments.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { auditContextOf } from './audit-context.ts';
 import { type OutputPiece, outputsOf, pieceOf } from './call-output.ts';
 import { allowedTime, type CallTimeParts, longestFor } from './call-time.ts';
@@ -30,8 +30,8 @@ export interface CallOperations {
   detach(caller: Caller, id: InstanceId, attachment: string): Promise<void>;
 }
 
-export function callOperations(parts: CallTimeParts & { sessions: Sessions; runs: Runs }): CallOperations {
-  const { sessions, runs } = parts;
+export function callOperations(parts: CallTimeParts & { sandboxes: Sandboxes; runs: Runs }): CallOperations {
+  const { sandboxes, runs } = parts;
 
   return {
     async exec(
@@ -45,7 +45,7 @@ export function callOperations(parts: CallTimeParts & { sessions: Sessions; runs
         longestMs === null ? await allowedTime(parts, caller, id, timeoutMs) : { timeoutMs: longestMs, longestMs };
       const request = { command, cwd, env, stdin: stdinOf(input), ...time };
       const audit = auditContextOf(caller);
-      const done = await sessions.exec(id, request, audit, {
+      const done = await sandboxes.exec(id, request, audit, {
         ...options,
         onJob: runs.jobs.hostFor(id, audit),
         ...(onOutput && { onOutput: ({ stream, text }) => onOutput({ stream, ...pieceOf(text, encoding) }) }),
@@ -62,7 +62,7 @@ export function callOperations(parts: CallTimeParts & { sessions: Sessions; runs
     },
 
     async eval(caller, id, { language, code, encoding, timeout_ms: timeoutMs }, signal) {
-      const done = await sessions.eval(
+      const done = await sandboxes.eval(
         id,
         { language, code, ...(await allowedTime(parts, caller, id, timeoutMs)) },
         auditContextOf(caller),
@@ -80,12 +80,12 @@ export function callOperations(parts: CallTimeParts & { sessions: Sessions; runs
     },
 
     async attach(_caller, id, attachment) {
-      await sessions.attach(id, attachment);
+      await sandboxes.attach(id, attachment);
       return { attachment, lease_s: LEASE_SECONDS };
     },
 
     async detach(_caller, id, attachment) {
-      sessions.detach(id, attachment);
+      sandboxes.detach(id, attachment);
     },
   };
 }

@@ -7,7 +7,7 @@ import type {
   WorkflowCallAnswer,
   WorkflowCallInput,
 } from '../contract/schema.ts';
-import type { Sessions, WakeReport } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes, WakeReport } from '../sandboxes/sandboxes.ts';
 import type {
   ComponentResult,
   NamedLog,
@@ -35,8 +35,8 @@ export interface ComponentCallOperations {
   ): Promise<WorkflowCallAnswer>;
 }
 
-export function componentCallOperations(parts: CallTimeParts & { sessions: Sessions }): ComponentCallOperations {
-  const { sessions, config } = parts;
+export function componentCallOperations(parts: CallTimeParts & { sandboxes: Sandboxes }): ComponentCallOperations {
+  const { sandboxes, config } = parts;
 
   /** The whole may take what the server allows; what one of them may take is looked up. */
   const timeOf = async (caller: Caller, id: InstanceId, timeoutMs: number | undefined) => {
@@ -48,7 +48,7 @@ export function componentCallOperations(parts: CallTimeParts & { sessions: Sessi
   return {
     async callComponent(caller, id, component, { input, timeout_ms: timeoutMs }, options = {}) {
       const call = { component, input, ...(await timeOf(caller, id, timeoutMs)) };
-      const outcome = await sessions.callWorkbook(id, call, auditContextOf(caller), options);
+      const outcome = await sandboxes.callWorkbook(id, call, auditContextOf(caller), options);
       const [result] = outcome.components;
       if (result === undefined) throw new Error('A call of a component has no result.');
       const { output, error } = componentAnswer(result);
@@ -57,7 +57,7 @@ export function componentCallOperations(parts: CallTimeParts & { sessions: Sessi
 
     async callWorkflow(caller, id, { input, timeout_ms: timeoutMs, world }, options = {}) {
       const call = { component: null, world, input, ...(await timeOf(caller, id, timeoutMs)) };
-      const outcome = await sessions.callWorkbook(id, call, auditContextOf(caller), options);
+      const outcome = await sandboxes.callWorkbook(id, call, auditContextOf(caller), options);
       return { outputs: outcome.outputs, components: outcome.components.map(componentAnswer), ...answerOf(outcome) };
     },
   };

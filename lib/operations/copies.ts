@@ -23,7 +23,7 @@ import type { SeededAs } from '../copies/seeding.ts';
 import type { Snapshots } from '../copies/snapshots.ts';
 import type { BlueprintRow, CopyContent, SnapshotRow } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { Drawers } from '../storage/drawer.ts';
 import type { VfsPath } from '../vfs/paths.ts';
 import { parseVolume } from '../vfs/volumes.ts';
@@ -69,7 +69,7 @@ export interface CopyOperations {
 export function copyOperations(parts: {
   auth: { actors: ActorDirectory };
   registry: Registry;
-  sessions: Pick<Sessions, 'live'>;
+  sandboxes: Pick<Sandboxes, 'live'>;
   clock: Clock;
   snapshots: Snapshots;
   blueprints: Blueprints;

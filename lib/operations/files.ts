@@ -23,7 +23,7 @@ import type {
 import type { Snapshots } from '../copies/snapshots.ts';
 import type { Registry } from '../registry/registry.ts';
 import { MEMORY, requireInstance } from '../sandboxes/engine.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { VfsPath } from '../vfs/paths.ts';
 import type { VfsStat } from '../vfs/types.ts';
 import { VOLUME_CONTRACTS, type Volume } from '../vfs/volumes.ts';
@@ -119,20 +119,20 @@ const PRIVATE: Volume = 'memory';
 
 export function fileOperations(parts: {
   registry: Registry;
-  sessions: Sessions;
+  sandboxes: Sandboxes;
   snapshots: Pick<Snapshots, 'get' | 'read'>;
   clock: Clock;
 }): FileOperations {
-  const { sessions } = parts;
+  const { sandboxes } = parts;
   const privateRead = createPrivateReads({ ...parts, rowOf: (id) => requireInstance(parts, id) });
 
   const write = (caller: Caller, id: InstanceId, operation: WriteOperation): Promise<WriteOutcome> =>
-    sessions.write(id, operation, auditContextOf(caller));
+    sandboxes.write(id, operation, auditContextOf(caller));
 
   /** The error of a path without a file; its hint says when a folder is there. */
   const absent = async (id: InstanceId, volume: Volume, path: VfsPath): Promise<WinterdockError> => {
     const prefix = `${path}/`;
-    const { files } = await sessions.read(id, { op: 'list', volume, prefix, limit: 1 });
+    const { files } = await sandboxes.read(id, { op: 'list', volume, prefix, limit: 1 });
     const hint = `It is a folder. List what is in it: volumes/${volume}?prefix=${encodeURI(prefix)}`;
     return new WinterdockError(
       'not_found',
@@ -156,7 +156,7 @@ export function fileOperations(parts: {
 
   return {
     async volumes(_caller, id) {
-      const { volumes } = await sessions.read(id, { op: 'volumes' });
+      const { volumes } = await sandboxes.read(id, { op: 'volumes' });
       return volumes.map(({ volume, files, bytes }) => ({
         volume,
         files,
@@ -168,7 +168,7 @@ export function fileOperations(parts: {
 
     async files(caller, id, volume, { prefix, limit, cursor }) {
       if (volume === PRIVATE) await privateRead(caller, id, 'names of files');
-      const { files, next } = await sessions.read(id, {
+      const { files, next } = await sandboxes.read(id, {
         op: 'list',
         volume,
         limit,
@@ -181,7 +181,7 @@ export function fileOperations(parts: {
 
     async folder(caller, id, volume, { path, limit, cursor }) {
       if (volume === PRIVATE) await privateRead(caller, id, 'names of files');
-      const { items, next, total } = await sessions.read(id, {
+      const { items, next, total } = await sandboxes.read(id, {
         op: 'folder',
         volume,
         path,
@@ -193,7 +193,7 @@ export function fileOperations(parts: {
 
     async file(caller, id, volume, path, range) {
       if (volume === PRIVATE) await privateRead(caller, id, 'a file');
-      const { stat, content } = await sessions.read(id, {
+      const { stat, content } = await sandboxes.read(id, {
         op: 'get',
         volume,
         path,
@@ -205,7 +205,7 @@ export function fileOperations(parts: {
 
     async fileStat(caller, id, volume, path) {
       if (volume === PRIVATE) await privateRead(caller, id, 'a file');
-      const { stat } = await sessions.read(id, { op: 'stat', volume, path });
+      const { stat } = await sandboxes.read(id, { op: 'stat', volume, path });
       if (stat === null) throw await absent(id, volume, path);
       return withEtag(stat);
     },
@@ -218,13 +218,13 @@ export function fileOperations(parts: {
       return compareVolume(
         { snapshot, volume, limit },
         (request) => parts.snapshots.read(snapshot, request),
-        (request) => sessions.read(id, request),
+        (request) => sandboxes.read(id, request),
       );
     },
 
     async tables(caller, id, volume, { path, limit, cursor }) {
       await mayOpenDatabase(caller, id, volume);
-      const { tables: found } = await sessions.read(id, {
+      const { tables: found } = await sandboxes.read(id, {
         op: 'tables',
         volume,
         path,
@@ -237,7 +237,7 @@ export function fileOperations(parts: {
 
     async tableRows(caller, id, volume, { path, table, limit, cursor }) {
       await mayOpenDatabase(caller, id, volume);
-      const { rows: found } = await sessions.read(id, {
+      const { rows: found } = await sandboxes.read(id, {
         op: 'rows',
         volume,
         path,
@@ -293,7 +293,7 @@ export function fileOperations(parts: {
 
     async search(caller, id, { q, volume, in: where, limit }) {
       if (volume === undefined || volume === PRIVATE) await privateRead(caller, id, 'a search');
-      const { hits, truncated } = await sessions.read(id, {
+      const { hits, truncated } = await sandboxes.read(id, {
         op: 'search',
         text: q,
         in: where,
@@ -305,7 +305,7 @@ export function fileOperations(parts: {
 
     async query(caller, id, { sql, params }) {
       await privateRead(caller, id, 'a query over all volumes');
-      const { columns, rows, truncated } = await sessions.read(id, {
+      const { columns, rows, truncated } = await sandboxes.read(id, {
         op: 'query',
         sql,
         ...(params === undefined ? {} : { params }),

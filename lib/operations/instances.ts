@@ -12,7 +12,7 @@ import type { NextMove } from '../lifecycle/ladder.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { DEFAULT_POLICY } from '../workers/protocol/policies.ts';
 import { auditContextOf } from './audit-context.ts';
 import { dockingOf, dockingTo, dockingWords } from './docking.ts';
@@ -74,16 +74,16 @@ const DUE_CAP = 2000;
 
 export function instanceOperations(parts: {
   registry: Registry;
-  sessions: Pick<Sessions, 'live' | 'warmIds'>;
+  sandboxes: Pick<Sandboxes, 'live' | 'warmIds'>;
   clock: Clock;
 }): InstanceOperations {
-  const { registry, sessions, clock } = parts;
+  const { registry, sandboxes, clock } = parts;
   const { serialize, serializeAll } = createInstanceSerializer(parts);
   const now = () => epochSeconds(clock);
 
   return {
     async listInstances({ tenants }, query) {
-      const filter = listFilterOf(query, { tenants, now: now(), warmIds: sessions.warmIds });
+      const filter = listFilterOf(query, { tenants, now: now(), warmIds: sandboxes.warmIds });
       if (filter === null) return { items: [], next: null, total: 0, totalIsExact: true };
       const reverse = query.sort.startsWith('-');
       const page = await registry.instances.list({

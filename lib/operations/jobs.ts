@@ -9,7 +9,7 @@ import { type JobRunner, jobLine } from '../jobs/runner.ts';
 import { eachOf } from '../registry/each-of.ts';
 import type { InstanceSelection, JobResultRow, JobRow, NewJob, SelectedInstance } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { auditContextOf } from './audit-context.ts';
 import { DryRunTally, type UnnamedRow } from './dry-run.ts';
 import { listFilterOf } from './list-filter.ts';
@@ -30,10 +30,10 @@ export function jobOperations(parts: {
   auth: { actors: ActorDirectory };
   registry: Registry;
   runner: JobRunner;
-  sessions: Pick<Sessions, 'attachedIds' | 'warmIds'>;
+  sandboxes: Pick<Sandboxes, 'attachedIds' | 'warmIds'>;
   clock: Clock;
 }): JobOperations {
-  const { registry, runner, sessions, clock } = parts;
+  const { registry, runner, sandboxes, clock } = parts;
   const { actors } = parts.auth;
 
   const rowOfJob = async (id: string): Promise<JobRow> => {
@@ -67,12 +67,12 @@ export function jobOperations(parts: {
 
   return {
     async startJob(caller, input) {
-      const selection = selectionOf(caller, input, epochSeconds(clock), sessions.warmIds);
+      const selection = selectionOf(caller, input, epochSeconds(clock), sandboxes.warmIds);
       if (input.dry_run === true) {
         const tally = new DryRunTally(input.verb, {
           includeHeld: input.include_held === true,
           now: epochSeconds(clock),
-          attached: new Set(sessions.attachedIds),
+          attached: new Set(sandboxes.attachedIds),
         });
         for await (const one of selected(selection)) tally.add(one);
         return { dryRun: await tally.result(withNames) };

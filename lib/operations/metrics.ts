@@ -5,7 +5,7 @@ import type { WakeTime } from '../contract/schema/tenants.ts';
 import type { Metrics, ResumeCounts } from '../health/metrics.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 
 /** Numbers alone: nothing of any tenant. */
@@ -27,10 +27,10 @@ export function metricsOperations(parts: {
   metrics: Pick<Metrics, 'text' | 'resumes' | 'wakeTimes'>;
   registry: { instances: Pick<Registry['instances'], 'countsByState'> };
   pool: Pick<InstancePool, 'active' | 'claimed' | 'ready' | 'startedAhead'>;
-  sessions: Pick<Sessions, 'callsRunning'>;
+  sandboxes: Pick<Sandboxes, 'callsRunning'>;
   config: Pick<Config, 'maxActive'>;
 }): MetricsOperations {
-  const { metrics, registry, pool, sessions, config } = parts;
+  const { metrics, registry, pool, sandboxes, config } = parts;
   return {
     metricsText: () => metrics.text(),
 
@@ -39,7 +39,7 @@ export function metricsOperations(parts: {
       return {
         instances: await registry.instances.countsByState(),
         processes: { active, claimed, ready, startedAhead, most: config.maxActive },
-        callsRunning: sessions.callsRunning,
+        callsRunning: sandboxes.callsRunning,
         resumes: await metrics.resumes(),
       };
     },

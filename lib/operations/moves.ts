@@ -20,7 +20,7 @@ import { waysOut } from '../lifecycle/ways-out.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { MEMORY, requireInstance } from '../sandboxes/engine.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { auditContextOf } from './audit-context.ts';
 import { createInstanceSerializer } from './serializer.ts';
 
@@ -47,15 +47,15 @@ export interface MoveOperations {
 
 export function moveOperations(parts: {
   registry: Registry;
-  sessions: Sessions;
+  sandboxes: Sandboxes;
   clock: Clock;
   metrics: Pick<Metrics, 'resumedWarm'>;
 }): MoveOperations {
-  const { sessions, metrics } = parts;
+  const { sandboxes, metrics } = parts;
   const { serialize } = createInstanceSerializer(parts);
   return {
     async resume(caller, id, input) {
-      const resumed = await sessions.resume(id, auditContextOf(caller, input.reason), {
+      const resumed = await sandboxes.resume(id, auditContextOf(caller, input.reason), {
         ...(input.policy === undefined ? {} : { policy: input.policy }),
         ...(input.force === undefined ? {} : { force: input.force }),
       });
@@ -71,27 +71,27 @@ export function moveOperations(parts: {
     },
 
     async prefetch(caller, id) {
-      const { source, vfsPath } = await sessions.prefetch(id, auditContextOf(caller));
+      const { source, vfsPath } = await sandboxes.prefetch(id, auditContextOf(caller));
       return { source, vfs_path: vfsPath };
     },
 
-    pause: async (caller, id) => serialize(await sessions.pause(id, auditContextOf(caller))),
+    pause: async (caller, id) => serialize(await sandboxes.pause(id, auditContextOf(caller))),
     suspend: async (caller, id, { reason, force }) =>
-      serialize(await sessions.suspend(id, auditContextOf(caller, reason), { force })),
+      serialize(await sandboxes.suspend(id, auditContextOf(caller, reason), { force })),
     freeze: async (caller, id, { reason, force }) =>
-      serialize(await sessions.freeze(id, auditContextOf(caller, reason), { force })),
+      serialize(await sandboxes.freeze(id, auditContextOf(caller, reason), { force })),
     archive: async (caller, id, { reason, force }) =>
-      serialize(await sessions.archive(id, auditContextOf(caller, reason), { force })),
+      serialize(await sandboxes.archive(id, auditContextOf(caller, reason), { force })),
     revive: async (caller, id, { reason, force }) =>
-      serialize(await sessions.revive(id, auditContextOf(caller, reason), { force })),
-    settle: async (caller, id) => serialize(await sessions.settle(id, auditContextOf(caller))),
-    deleteInstance: (caller, id, input) => sessions.delete(id, auditContextOf(caller, input?.reason)),
+      serialize(await sandboxes.revive(id, auditContextOf(caller, reason), { force })),
+    settle: async (caller, id) => serialize(await sandboxes.settle(id, auditContextOf(caller))),
+    deleteInstance: (caller, id, input) => sandboxes.delete(id, auditContextOf(caller, input?.reason)),
 
     async plan(_caller, id, { to }) {
       const row = await requireInstance(parts, id);
       const hops = plan(row.state, to, row);
       const losses = lossesOf({ state: row.state, inMemory: row.vfsPath === MEMORY }, hops ?? []);
-      const { calls, attached } = sessions.live(row);
+      const { calls, attached } = sandboxes.live(row);
       return {
         id,
         from: row.state,
@@ -100,14 +100,14 @@ export function moveOperations(parts: {
         losses: losses.map((loss) => ({ loss, words: LOSSES[loss] })),
         calls,
         attached,
-        tmp: losses.includes('tmp') ? await tmpOf(sessions, id) : null,
+        tmp: losses.includes('tmp') ? await tmpOf(sandboxes, id) : null,
         refusal: refusalOf(row, to, hops),
       };
     },
 
     async runPlan(caller, id, { to, reason, force }) {
       return serialize(
-        await sessions.runPlan(id, to, auditContextOf(caller, reason), force === undefined ? {} : { force }),
+        await sandboxes.runPlan(id, to, auditContextOf(caller, reason), force === undefined ? {} : { force }),
       );
     },
   };
@@ -121,9 +121,9 @@ function hopsOf(from: State, hops: readonly State[]): Plan['hops'] {
   });
 }
 
-async function tmpOf(sessions: Sessions, id: InstanceId): Promise<Plan['tmp']> {
+async function tmpOf(sandboxes: Sandboxes, id: InstanceId): Promise<Plan['tmp']> {
   try {
-    const { volumes } = await sessions.read(id, { op: 'volumes' });
+    const { volumes } = await sandboxes.read(id, { op: 'volumes' });
     const tmp = volumes.find(({ volume }) => volume === 'tmp');
     return tmp === undefined ? null : { files: tmp.files, bytes: tmp.bytes };
   } catch {

@@ -6,7 +6,7 @@ import type { RawQuery, RestoreInstanceInput, SalvageInput } from '../contract/s
 import type { Instance, SalvageAnswer } from '../contract/schema.ts';
 import type { Repairs } from '../copies/repairs.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import { auditContextOf } from './audit-context.ts';
 import { createInstanceSerializer } from './serializer.ts';
 import type { SizedStream } from './streams.ts';
@@ -35,7 +35,7 @@ export interface RepairOperations {
 
 export function repairOperations(parts: {
   registry: Registry;
-  sessions: Pick<Sessions, 'live'>;
+  sandboxes: Pick<Sandboxes, 'live'>;
   clock: Clock;
   repairs: Repairs;
 }): RepairOperations {

@@ -10,7 +10,7 @@ import { isBlocking, STUCK_SECONDS } from '../lifecycle/words.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerLine, Thresholds } from '../registry/types.ts';
-import type { LiveStatus, Sessions } from '../sandboxes/sandboxes.ts';
+import type { LiveStatus, Sandboxes } from '../sandboxes/sandboxes.ts';
 
 export interface InstanceSerializer {
   /** `thresholds`: those of its tenant, when the caller has them already. */
@@ -22,14 +22,14 @@ export interface InstanceSerializer {
 /** Makes the serializer of sandboxes: a row needs the live facts and the thresholds that belong to it. */
 export function createInstanceSerializer(parts: {
   registry: Pick<Registry, 'thresholds'>;
-  sessions: Pick<Sessions, 'live'>;
+  sandboxes: Pick<Sandboxes, 'live'>;
   clock: Clock;
 }): InstanceSerializer {
-  const { registry, sessions, clock } = parts;
+  const { registry, sandboxes, clock } = parts;
   const serialize = async (row: InstanceRow, thresholds?: Thresholds): Promise<Instance> =>
     instanceOf(
       row,
-      sessions.live(row),
+      sandboxes.live(row),
       thresholds ?? (await registry.thresholds.ofTenant(row.tenant)),
       epochSeconds(clock),
     );

@@ -18,7 +18,7 @@ import type { TenantForgetting } from '../registry/tenant-forgettings.ts';
 import type { Thresholds } from '../registry/types.ts';
 import { ledgerEntry } from '../sandboxes/engine.ts';
 import { auditContextOf } from './audit-context.ts';
-import { forgetPlan } from './forget-plan.ts';
+import { forgetPlan } from './forget-preview.ts';
 import type { ListPage } from './list-page.ts';
 import { thresholdsPatch } from './settings.ts';
 import { unknownId } from './unknown-id.ts';

@@ -10,14 +10,14 @@ import type {
   TerminalLineInput,
 } from '../contract/schema.ts';
 import { SHELL_COMMANDS } from '../guest/guest.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { TerminalActor, TerminalReader, TerminalStatus } from '../terminals/terminal-types.ts';
 import type { Terminals } from '../terminals/terminals.ts';
 import { parseVfsPath } from '../vfs/paths.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 import { auditContextOf } from './audit-context.ts';
 import { wordBefore } from './completion-word.ts';
-import { sandboxRunOf } from './sandbox-runs.ts';
+import { sandboxRunOf } from './runs.ts';
 
 const MAX_NAMES = 500;
 
@@ -37,10 +37,10 @@ export interface TerminalOperations {
 
 export function terminalOperations(parts: {
   terminals: Terminals;
-  sessions: Sessions;
+  sandboxes: Sandboxes;
   auth: { actors: ActorDirectory };
 }): TerminalOperations {
-  const { terminals, sessions } = parts;
+  const { terminals, sandboxes } = parts;
   return {
     listTerminals: async (_caller, id) => (await terminals.list(id)).map(terminalOf),
     openTerminal: async (caller, id) => terminalOf(await terminals.create(id, auditContextOf(caller))),
@@ -85,7 +85,7 @@ export function terminalOperations(parts: {
   async function folderNames(id: InstanceId, volume: Volume, folder: string): Promise<string[]> {
     try {
       const path = parseVfsPath(folder);
-      const { items } = await sessions.read(id, { op: 'folder', volume, path, limit: MAX_NAMES });
+      const { items } = await sandboxes.read(id, { op: 'folder', volume, path, limit: MAX_NAMES });
       return items.map(({ name, kind }) => (kind === 'dir' ? `${name}/` : name));
     } catch {
       // A folder that is not there, or a sandbox that cannot be read, completes nothing.

@@ -14,7 +14,7 @@ import type {
   WebhooksQuery,
   WebhookWithSecret,
 } from '../contract/schema.ts';
-import type { OutgoingGuard } from '../outgoing/guard.ts';
+import type { AddressPolicy } from '../outgoing/address-policy.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
 import type { DeliveryRow, WebhookPatch, WebhookRow } from '../registry/webhooks.ts';
@@ -48,7 +48,7 @@ export interface WebhookOperations {
 export function webhookOperations(parts: {
   registry: Pick<Registry, 'ledger' | 'webhooks'>;
   courier: Pick<WebhookCourier, 'changed' | 'test'>;
-  guard: OutgoingGuard;
+  guard: AddressPolicy;
   sealer: SecretSealer;
   clock: Clock;
   auth: { actors: ActorDirectory };

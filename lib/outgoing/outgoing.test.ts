@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createAddressPolicy, type Resolve } from './address-policy.ts';
 import { specialRange } from './addresses.ts';
-import { createOutgoingGuard, type Resolve } from './guard.ts';
 import { type OutgoingRequest, sendOutgoing } from './send.ts';
 import { type HttpsReceiver, startHttpsReceiver } from './testing/https-receiver.ts';
 
@@ -25,7 +25,7 @@ test.each(SPECIAL)('%j is not public', (address) => {
 });
 
 describe('an address that somebody types', () => {
-  const guard = createOutgoingGuard(['https://hooks.lan:8443', 'http://127.0.0.1:9000']);
+  const guard = createAddressPolicy(['https://hooks.lan:8443', 'http://127.0.0.1:9000']);
 
   test.each([
     ['http://example.com/', 'https://'],
@@ -76,7 +76,7 @@ describe('a name', () => {
     ['a mapped address', ['::ffff:127.0.0.1']],
     ['no address', []],
   ])('with %s is refused', async (_what, addresses) => {
-    await expect(createOutgoingGuard([], answering(...addresses)).resolve(url)).rejects.toMatchObject({
+    await expect(createAddressPolicy([], answering(...addresses)).resolve(url)).rejects.toMatchObject({
       code: 'forbidden',
     });
   });
@@ -84,16 +84,16 @@ describe('a name', () => {
   test('with an address of this machine is refused, however public it is and however it is written', async () => {
     const own = () => ['8.8.8.8', '2606:4700::1'];
     for (const address of ['8.8.8.8', '::ffff:8.8.8.8', '2606:4700:0:0:0:0:0:1']) {
-      const guard = createOutgoingGuard([], answering('1.1.1.1', address), { own });
+      const guard = createAddressPolicy([], answering('1.1.1.1', address), { own });
       await expect(guard.resolve(url)).rejects.toMatchObject({ message: 'The name has an address of this machine.' });
     }
-    await expect(createOutgoingGuard([], undefined, { own }).resolve(new URL('https://8.8.8.8/'))).rejects.toThrow();
-    const allowed = createOutgoingGuard(['https://example.com'], answering('8.8.8.8'), { own });
+    await expect(createAddressPolicy([], undefined, { own }).resolve(new URL('https://8.8.8.8/'))).rejects.toThrow();
+    const allowed = createAddressPolicy(['https://example.com'], answering('8.8.8.8'), { own });
     expect(await allowed.resolve(url)).toHaveLength(1);
   });
 
   test('that is allowed may have any address, on its own port alone', async () => {
-    const guard = createOutgoingGuard(['https://example.com'], answering('10.0.0.1'));
+    const guard = createAddressPolicy(['https://example.com'], answering('10.0.0.1'));
     expect(await guard.resolve(url)).toEqual([{ address: '10.0.0.1', family: 4 }]);
     await expect(guard.resolve(new URL('https://example.com:444/'))).rejects.toMatchObject({ code: 'forbidden' });
   });
@@ -114,7 +114,7 @@ describe('a request', () => {
   const send = (over: Partial<OutgoingRequest> & { name?: string; resolve?: Resolve } = {}) => {
     const { name = 'hooks.test', resolve = here, ...request } = over;
     const url = new URL(`https://${name}:${receiver.port}/hook`);
-    const guard = createOutgoingGuard([url.origin], resolve);
+    const guard = createAddressPolicy([url.origin], resolve);
     return sendOutgoing(guard, {
       url,
       method: 'POST',
@@ -183,7 +183,7 @@ describe('a request', () => {
     const { port } = closing.address() as AddressInfo;
     const url = new URL(`https://hooks.test:${port}/`);
     const to = (target: URL, resolve: Resolve) =>
-      sendOutgoing(createOutgoingGuard([target.origin], resolve), {
+      sendOutgoing(createAddressPolicy([target.origin], resolve), {
         ...{ url: target, method: 'POST', headers: {}, body: '', timeoutMs: 5000, mostBytes: 0 },
       });
     await expect(to(url, here)).rejects.toThrow('The connection was closed before an answer.');

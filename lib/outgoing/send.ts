@@ -7,7 +7,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { readInTurns } from '../base/read-in-turns.ts';
-import type { OutgoingGuard } from './guard.ts';
+import type { AddressPolicy } from './address-policy.ts';
 
 export interface OutgoingRequest {
   url: URL;
@@ -49,7 +49,7 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
  * Throws `forbidden` for what the guard refuses, and `capacity` with a sentence without any detail of this machine when
  * there is no answer.
  */
-export async function sendOutgoing(guard: OutgoingGuard, request: OutgoingRequest): Promise<OutgoingAnswer> {
+export async function sendOutgoing(guard: AddressPolicy, request: OutgoingRequest): Promise<OutgoingAnswer> {
   const { url, timeoutMs, signal } = request;
   const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]);
   try {

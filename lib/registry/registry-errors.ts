@@ -69,7 +69,7 @@ export function tenantBeingForgotten(tenant: string | null, cause?: unknown): Wi
 }
 
 /** Throws `quota_exceeded` unless a sandbox or a tenant that has `used` schedules may have `more`. */
-export function requireScheduleRoom(
+export function requireScheduleLimit(
   whose: { instance: string } | { tenant: string },
   { perSandbox, perTenant }: ScheduleLimits,
   used: number,

@@ -39,7 +39,7 @@ test('a build of twenty minutes holds its sandbox awake, ends with its code and 
     await saysBy(run, `step ${n}\n`);
     // Each step is longer than the command time of the policy; both are longer than what an idle sandbox is given.
     clock.advance(10 * MINUTE);
-    await server.host.sessions.tick();
+    await server.host.sandboxes.tick();
     expect(await stateOf('build')).toBe('active');
     expect(await look(run)).toMatchObject({ state: 'running', ended: null });
     expect((await exec('build', 'echo beside')).json).toMatchObject({ stdout: 'beside\n' });
@@ -50,9 +50,9 @@ test('a build of twenty minutes holds its sandbox awake, ends with its code and 
   const { started, ended } = await look(run);
   expect((ended ?? 0) - (started ?? 0)).toBeGreaterThanOrEqual(20 * MINUTE);
   clock.advance(10 * MINUTE);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   clock.advance(10 * MINUTE);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   expect(await stateOf('build')).toBe('suspended');
   expect(await textOf(run)).toBe('step 1\nstep 2\nlinked\n');
   expect((await server.call('GET', '/api/instances/build/volumes/workspace/built')).text).toBe('object\n');
@@ -75,7 +75,7 @@ test.each(Object.keys(ENDLESS).flatMap((kind) => ENDS.map((at) => ({ kind: kind 
     if (kind === 'shell') await saysBy(run, 'begun\n');
     if (at !== 'its limit') {
       clock.advance(24 * 60 * MINUTE);
-      await server.host.sessions.tick();
+      await server.host.sandboxes.tick();
       expect([await stateOf('endless'), (await look(run)).state]).toEqual(['active', 'running']);
     }
     if (at === 'a stop') await server.call('POST', `/api/instances/endless/runs/${run.id}/stop`, {});

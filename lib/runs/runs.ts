@@ -13,7 +13,7 @@ import type { Registry } from '../registry/registry.ts';
 import { RUN_COMMAND_LENGTH, type RunConclusion, type RunRow } from '../registry/runs.ts';
 import type { LedgerEntry, RowPage } from '../registry/types.ts';
 import { ledgerEntry, requireInstance, serverStopping, systemAudit } from '../sandboxes/engine.ts';
-import type { AuditContext, Sessions, WakeReport } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes, WakeReport } from '../sandboxes/sandboxes.ts';
 import { bytesOfText } from '../workers/protocol/byte-text.ts';
 import type { CallAhead, CallCut, ExecRequest, OutputChunk } from '../workers/protocol/instance.ts';
 import { StopRequest, type StopSignal } from '../workers/protocol/stop-signals.ts';
@@ -48,7 +48,7 @@ export class Runs {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #registry: Registry;
-  readonly #sessions: Sessions;
+  readonly #sandboxes: Sandboxes;
   readonly #outputs: KeptOutputs;
   readonly #followers = new RunFollowers();
   /** The runs that scripts have begun with `&`. */
@@ -57,12 +57,12 @@ export class Runs {
   readonly #listeners = new Set<(run: RunRow) => void>();
   #stopping = false;
 
-  constructor(parts: { config: Config; clock: Clock; log: Logger; registry: Registry; sessions: Sessions }) {
+  constructor(parts: { config: Config; clock: Clock; log: Logger; registry: Registry; sandboxes: Sandboxes }) {
     this.#config = parts.config;
     this.#clock = parts.clock;
     this.#log = parts.log;
     this.#registry = parts.registry;
-    this.#sessions = parts.sessions;
+    this.#sandboxes = parts.sandboxes;
     this.#outputs = new KeptOutputs(parts.config);
     this.jobs = new ShellJobRuns(this, epochSeconds(parts.clock), parts.log, parts.registry.commitEvents);
   }
@@ -110,7 +110,7 @@ export class Runs {
     if (this.#stopping) throw serverStopping();
     const { runsPerSandbox, runsPerTenant, runsKept } = this.#config;
     const { language, code, cwd = '/workspace', terminal = null } = request;
-    const { tenant } = await this.#sessions.requireCallable(id, language, audit);
+    const { tenant } = await this.#sandboxes.requireCallable(id, language, audit);
     const longestMs = await this.#longestMs(tenant);
     const timeoutMs = request.timeoutMs === 'longest' ? longestMs : request.timeoutMs;
     if (timeoutMs !== undefined && timeoutMs > longestMs) {
@@ -205,7 +205,7 @@ export class Runs {
     this.#stopping = true;
   }
 
-  /** Waits until the end of every run is written down. Call it after the sessions have stopped. */
+  /** Waits until the end of every run is written down. Call it after the sandboxes have stopped. */
   async settled(): Promise<void> {
     await Promise.all([...this.#active.values()].map(({ ended }) => ended));
   }
@@ -287,14 +287,14 @@ export class Runs {
         ...limit,
         endless: true,
       };
-      return this.#sessions.exec(instance, exec, audit, {
+      return this.#sandboxes.exec(instance, exec, audit, {
         ...options,
         onOutput: push,
         hasWholeEnv: request.hasWholeEnv ?? false,
         onJob: this.jobs.hostFor(instance, audit, limit.background !== undefined),
       });
     }
-    return this.#sessions.eval(instance, { language, code, ...limit }, audit, options).then((evaluated) => {
+    return this.#sandboxes.eval(instance, { language, code, ...limit }, audit, options).then((evaluated) => {
       for (const stream of ['stdout', 'stderr'] as const)
         if (evaluated[stream] !== '') push({ stream, text: evaluated[stream] });
       return evaluated;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
-import { REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
+import { REQUEST } from './testing/test-engine.ts';
 
 const at = stage();
 const DAY = 86_400;
@@ -10,18 +10,18 @@ const linesOf = async () => (await at.dock.registry.ledger.page({ type: 'clock.s
 test('a clock that was far ahead and is set back stops no demotion, and a ledger line records the corrections', async () => {
   for (const id of ['awake', 'asleep', 'early', 'called']) await at.dock.create(id);
   await at.dock.put('early', '/x', 'kept');
-  await at.dock.sessions.suspend('early', REQUEST);
-  await at.dock.sessions.freeze('early', REQUEST);
+  await at.dock.sandboxes.suspend('early', REQUEST);
+  await at.dock.sandboxes.freeze('early', REQUEST);
   at.dock.clock.advance(40 * DAY);
   await at.dock.put('awake', '/x', 'kept');
   await at.dock.put('asleep', '/x', 'kept');
-  await at.dock.sessions.suspend('asleep', REQUEST);
-  await at.dock.sessions.prefetch('early', REQUEST);
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.suspend('asleep', REQUEST);
+  await at.dock.sandboxes.prefetch('early', REQUEST);
+  await at.dock.sandboxes.tick();
   // Activity that is still in memory when the clock goes back.
   await at.dock.run('called', 'true');
   at.dock.clock.advance(-40 * DAY);
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   expect((await linesOf()).map(({ reason }) => reason)).toEqual([
     expect.stringMatching(/^the clock was set back: [34] sandboxes were last used in the future/),
   ]);
@@ -31,10 +31,10 @@ test('a clock that was far ahead and is set back stops no demotion, and a ledger
     expect((await at.dock.registry.instances.get(id))?.updated, id).toBe(nowSeconds);
   }
   at.dock.clock.advance(901);
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   expect([await at.stateOf('awake'), await at.stateOf('called')]).toEqual(['suspended', 'suspended']);
   at.dock.clock.advance(DAY - 901);
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   expect(await at.stateOf('asleep')).toBe('frozen');
   expect(await linesOf()).toHaveLength(1);
 });
@@ -48,7 +48,7 @@ test('a start corrects future times too', async () => {
   await at.restart({ clock: new FakeClock(start) });
   expect(await linesOf()).toHaveLength(1);
   at.dock.clock.advance(DAY);
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   expect(await at.stateOf('a')).toBe('frozen');
 });
 
@@ -56,13 +56,13 @@ test('a terminal that is open when the clock is set back keeps its sandbox activ
   await at.dock.create('a');
   await at.dock.put('a', '/x', 'kept');
   at.dock.clock.advance(40 * DAY);
-  await at.dock.sessions.attach('a', 'terminal');
+  await at.dock.sandboxes.attach('a', 'terminal');
   at.dock.clock.advance(-40 * DAY);
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   at.dock.clock.advance(600);
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   at.dock.clock.advance(901);
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   expect(await at.stateOf('a')).toBe('suspended');
 });
 
@@ -70,6 +70,6 @@ test('a clock that is set back by seconds corrects nothing', async () => {
   await at.dock.create('a');
   await at.dock.put('a', '/x', 'kept');
   at.dock.clock.advance(-5);
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   expect(await linesOf()).toHaveLength(0);
 });

@@ -1,5 +1,5 @@
 /**
- * What every part of the sessions shares: the engine with its collaborators, ledger entries, paths. Holds no policy.
+ * What every part of the sandboxes shares: the engine with its collaborators, ledger entries, paths. Holds no policy.
  */
 import { join } from 'node:path';
 import type { Mutex } from 'async-mutex';

@@ -1,4 +1,4 @@
-/** Builds the sessions: one interface for every verb, call and read, each under the locks that it needs. */
+/** Builds the sandboxes: one interface for every verb, call and read, each under the locks that it needs. */
 import { join } from 'node:path';
 import { Mutex } from 'async-mutex';
 import type { Clock } from '../base/clock.ts';
@@ -49,9 +49,9 @@ import { watchProcess } from './recovery/process-watch.ts';
 import { reconcile, settleInterrupted } from './recovery/reconcile.ts';
 import { SCRUB_PACE, type ScrubPace, scrubForever } from './recovery/scrub.ts';
 import { Runtimes, type SandboxRuntime } from './runtimes.ts';
-import type { LiveStatus, ResumeResult, Sessions } from './sandboxes.ts';
+import type { LiveStatus, ResumeResult, Sandboxes } from './sandboxes.ts';
 
-export interface SessionsOptions {
+export interface SandboxesOptions {
   config: Config;
   clock: Clock;
   log: Logger;
@@ -74,8 +74,8 @@ export interface SessionsOptions {
 /** How long a stop hashes filed files, in milliseconds, at most what is left of the drain time. */
 const HASH_AT_STOP_MS = 2000;
 
-/** Makes the sessions and the folders that they need. `reconcile` has to run before anything else. */
-export function createSessions(options: SessionsOptions): Sessions {
+/** Makes the sandboxes and the folders that they need. `reconcile` has to run before anything else. */
+export function createSandboxes(options: SandboxesOptions): Sandboxes {
   const { config, log, readers, registry } = options;
   // The listings of archived sandboxes lie in `archive/`, wherever their files are.
   for (const folder of ['live', 'archive', 'expanded', 'orphans']) {
@@ -144,7 +144,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         .finally(schedule);
     }, config.tickMs);
   };
-  const resume: Sessions['resume'] = (id, audit, { policy, force, makesRoom = true } = {}) =>
+  const resume: Sandboxes['resume'] = (id, audit, { policy, force, makesRoom = true } = {}) =>
     locked(id, async (runtime): Promise<ResumeResult> => {
       const woke = await wake(engine, runtime, audit, {
         revives: true,

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { lossyRegistry, seededLoss } from '../registry/testing/lossy-registry.ts';
-import { type Dock, REQUEST, startDock } from './testing/dock.ts';
+import { REQUEST, startTestEngine, type TestEngine } from './testing/test-engine.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
 let folder: string;
-let dock: Dock | null = null;
+let dock: TestEngine | null = null;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-lost-answers-'));
 });
@@ -21,7 +21,7 @@ test.each([1, 2, 3])(
   'a sandbox goes through every state on a registry that loses answers, each move once (%i)',
   async (seed) => {
     let lost = { answers: 0, requests: 0 };
-    dock = await startDock({
+    dock = await startTestEngine({
       dataFolder: join(folder, 'data'),
       between(registry) {
         // Two in a row at most: the pauses between attempts are those of a server.
@@ -30,16 +30,16 @@ test.each([1, 2, 3])(
         return lossy.registry;
       },
     });
-    const { sessions } = dock;
+    const { sandboxes } = dock;
     await dock.create('a');
     await dock.put('a', '/kept', 'what was answered');
     for (const move of ['suspend', 'freeze', 'resume', 'archive', 'revive', 'suspend'] as const) {
-      await sessions[move]('a', REQUEST);
+      await sandboxes[move]('a', REQUEST);
       expect(await dock.get('a', '/kept')).toBe('what was answered');
     }
     expect(await dock.run('a', 'cat kept; echo more > more')).toBe('what was answered');
-    await dock.sessions.tick();
-    await sessions.runPlan('a', 'deleted', REQUEST);
+    await dock.sandboxes.tick();
+    await sandboxes.runPlan('a', 'deleted', REQUEST);
     expect(lost.answers).toBeGreaterThan(2);
     expect(lost.requests).toBeGreaterThan(2);
     const lines = (await dock.registry.ledger.after(0, 1000)).filter(({ instance }) => instance === 'a');

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { NO_PROCESS } from '../base/started-process-id.ts';
-import { observeOpens, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
+import { observeOpens, REQUEST } from './testing/test-engine.ts';
 
 const at = stage();
 
@@ -26,15 +26,15 @@ describe.each(['created', 'suspended', 'frozen', 'archived'])('a wake from %s', 
     await at.dock.create('a');
     if (state === 'created') return;
     await at.dock.put('a', '/x', 'kept');
-    await at.dock.sessions.suspend('a', REQUEST);
-    if (state === 'frozen') await at.dock.sessions.freeze('a', REQUEST);
-    if (state === 'archived') await at.dock.sessions.runPlan('a', 'archived', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
+    if (state === 'frozen') await at.dock.sandboxes.freeze('a', REQUEST);
+    if (state === 'archived') await at.dock.sandboxes.runPlan('a', 'archived', REQUEST);
   };
 
   test('whose process is killed while it opens gets another, unnoticed by the caller', async () => {
     await prepare();
     const seen = killOpening(1);
-    if (state === 'archived') await at.dock.sessions.revive('a', REQUEST);
+    if (state === 'archived') await at.dock.sandboxes.revive('a', REQUEST);
     expect(await at.dock.run('a', 'echo here; cat x 2>/dev/null')).toBe(state === 'created' ? 'here\n' : 'here\nkept');
     expect(seen.opened).toBe(2);
     expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null, pending: null });
@@ -46,13 +46,13 @@ describe.each(['created', 'suspended', 'frozen', 'archived'])('a wake from %s', 
     const seen = killOpening(2);
     const refused = { code: 'capacity', retryAfterSeconds: 5 };
     const wake =
-      state === 'archived' ? at.dock.sessions.revive('a', REQUEST) : at.dock.run('a', 'echo here > y; cat y');
+      state === 'archived' ? at.dock.sandboxes.revive('a', REQUEST) : at.dock.run('a', 'echo here > y; cat y');
     await expect(wake).rejects.toMatchObject(refused);
     expect(seen.opened).toBe(2);
     const after = await at.dock.registry.instances.get('a');
     expect(after).toMatchObject({ state, fault: null, pending: null, vfsPath: before?.vfsPath });
     expect(readdirSync(join(at.folder, 'orphans'))).toEqual([]);
-    if (state === 'archived') await at.dock.sessions.revive('a', REQUEST);
+    if (state === 'archived') await at.dock.sandboxes.revive('a', REQUEST);
     expect(await at.dock.run('a', 'echo here > y; cat y x 2>/dev/null')).toBe(
       state === 'created' ? 'here\n' : 'here\nkept',
     );

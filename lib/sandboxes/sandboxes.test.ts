@@ -2,8 +2,8 @@ import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { namesIn } from '../testing/files-in.ts';
-import { liveFile, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
+import { liveFile, REQUEST } from './testing/test-engine.ts';
 
 const at = stage();
 
@@ -11,9 +11,9 @@ describe('resume', () => {
   test('the first resume is cold and fresh, the second finds it active and touches nothing', async () => {
     await at.dock.create('sess-841');
     expect(await at.stateOf('sess-841')).toBe('created');
-    const first = await at.dock.sessions.resume('sess-841', REQUEST);
+    const first = await at.dock.sandboxes.resume('sess-841', REQUEST);
     expect(first).toMatchObject({ path: 'cold', source: 'fresh', vfsPath: 'live/sess-841/vfs.sqlite' });
-    const second = await at.dock.sessions.resume('sess-841', REQUEST);
+    const second = await at.dock.sandboxes.resume('sess-841', REQUEST);
     expect(second).toMatchObject({ path: 'warm', source: null });
     expect(await at.stateOf('sess-841')).toBe('active');
     expect(await at.transitionsOf('sess-841')).toEqual(['created active request']);
@@ -22,7 +22,7 @@ describe('resume', () => {
   test('twenty concurrent requests wake a sleeping sandbox once', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/n', '0');
-    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => at.dock.run('a', `echo ${n}`)));
     expect(answers).toEqual(Array.from({ length: 20 }, (_, n) => `${n}\n`));
     expect((await at.transitionsOf('a')).filter((entry) => entry.startsWith('suspended active'))).toHaveLength(1);
@@ -37,7 +37,7 @@ describe('resume', () => {
     });
     await at.dock.create('a');
     await at.dock.put('a', '/n', 'kept');
-    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
     expect(await answer).toBe('kept');
     expect(await at.transitionsOf('a')).toEqual([
       'created active request',
@@ -48,14 +48,14 @@ describe('resume', () => {
 
   test('every drawer is reported as the source of the wake', async () => {
     await at.dock.create('a');
-    const sources = [(await at.dock.sessions.resume('a', REQUEST)).source];
-    await at.dock.sessions.suspend('a', REQUEST);
-    sources.push((await at.dock.sessions.resume('a', REQUEST)).source);
-    await at.dock.sessions.suspend('a', REQUEST);
-    await at.dock.sessions.freeze('a', REQUEST);
-    sources.push((await at.dock.sessions.resume('a', REQUEST)).source);
-    await at.dock.sessions.archive('a', REQUEST);
-    sources.push((await at.dock.sessions.resume('a', REQUEST)).source);
+    const sources = [(await at.dock.sandboxes.resume('a', REQUEST)).source];
+    await at.dock.sandboxes.suspend('a', REQUEST);
+    sources.push((await at.dock.sandboxes.resume('a', REQUEST)).source);
+    await at.dock.sandboxes.suspend('a', REQUEST);
+    await at.dock.sandboxes.freeze('a', REQUEST);
+    sources.push((await at.dock.sandboxes.resume('a', REQUEST)).source);
+    await at.dock.sandboxes.archive('a', REQUEST);
+    sources.push((await at.dock.sandboxes.resume('a', REQUEST)).source);
     expect(sources).toEqual(['fresh', 'local', 'cold', 'archive']);
   });
 
@@ -67,7 +67,7 @@ describe('resume', () => {
     const looking = setInterval(() => {
       most = Math.max(most, at.dock.pool.active);
     }, 2);
-    await Promise.all(ids.map((id) => at.dock.sessions.resume(id, REQUEST)));
+    await Promise.all(ids.map((id) => at.dock.sandboxes.resume(id, REQUEST)));
     clearInterval(looking);
     expect(most).toBe(2);
     expect(await at.dock.registry.instances.countsByState()).toMatchObject({ active: 2, suspended: 2 });
@@ -80,10 +80,10 @@ describe('what survives', () => {
     await at.dock.put('a', '/note', 'the workbook files', 'workspace');
     await at.dock.put('a', '/note', 'what the agent learned', 'memory');
     await at.dock.put('a', '/note', 'scratch', 'tmp');
-    await at.dock.sessions.suspend('a', REQUEST);
-    await at.dock.sessions.freeze('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
+    await at.dock.sandboxes.freeze('a', REQUEST);
     expect(await at.dock.get('a', '/note', 'tmp')).toBe('scratch');
-    await at.dock.sessions.resume('a', REQUEST);
+    await at.dock.sandboxes.resume('a', REQUEST);
     expect(await at.dock.get('a', '/note', 'workspace')).toBe('the workbook files');
     expect(await at.dock.get('a', '/note', 'memory')).toBe('what the agent learned');
     expect(await at.dock.get('a', '/note', 'tmp')).toBeNull();
@@ -92,7 +92,7 @@ describe('what survives', () => {
   test('a warm resume keeps tmp', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/note', 'scratch', 'tmp');
-    await at.dock.sessions.resume('a', REQUEST);
+    await at.dock.sandboxes.resume('a', REQUEST);
     expect(await at.dock.get('a', '/note', 'tmp')).toBe('scratch');
   });
 
@@ -106,17 +106,17 @@ describe('what survives', () => {
       );
       expected.push(`cycle ${cycle}`);
       if (cycle % 2 === 0) {
-        await at.dock.sessions.suspend('a', REQUEST);
-        if (cycle % 4 === 0) await at.dock.sessions.freeze('a', REQUEST);
-        if (cycle % 8 === 0) await at.dock.sessions.archive('a', REQUEST);
-        if (cycle % 8 === 0) await at.dock.sessions.revive('a', REQUEST);
+        await at.dock.sandboxes.suspend('a', REQUEST);
+        if (cycle % 4 === 0) await at.dock.sandboxes.freeze('a', REQUEST);
+        if (cycle % 8 === 0) await at.dock.sandboxes.archive('a', REQUEST);
+        if (cycle % 8 === 0) await at.dock.sandboxes.revive('a', REQUEST);
       } else {
         at.dock.clock.advance(901);
-        await at.dock.sessions.tick();
+        await at.dock.sandboxes.tick();
         expect(await at.stateOf('a')).toBe('suspended');
         if (cycle % 4 === 1) {
           at.dock.clock.advance(86_400);
-          await at.dock.sessions.tick();
+          await at.dock.sandboxes.tick();
           expect(await at.stateOf('a')).toBe('frozen');
         }
       }
@@ -130,10 +130,10 @@ describe('what survives', () => {
   test('a suspended file is one clean file, and freezing moves that same inode', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'y'.repeat(100_000));
-    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
     expect(namesIn(join(at.folder, 'live', 'a'))).toEqual(['vfs.sqlite']);
     const { ino } = statSync(liveFile(at.dock, 'a'));
-    await at.dock.sessions.freeze('a', REQUEST);
+    await at.dock.sandboxes.freeze('a', REQUEST);
     expect(statSync(at.cold('a')).ino).toBe(ino);
     expect(existsSync(join(at.folder, 'live', 'a'))).toBe(false);
   });
@@ -143,10 +143,10 @@ describe('the ladder', () => {
   test('an active sandbox idle for 16 minutes is suspended, a fresh one is left alone', async () => {
     await at.dock.create('idle');
     await at.dock.create('fresh');
-    await at.dock.sessions.resume('idle', REQUEST);
+    await at.dock.sandboxes.resume('idle', REQUEST);
     at.dock.clock.advance(16 * 60);
-    await at.dock.sessions.resume('fresh', REQUEST);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.resume('fresh', REQUEST);
+    await at.dock.sandboxes.tick();
     expect(await at.stateOf('idle')).toBe('suspended');
     expect(await at.stateOf('fresh')).toBe('active');
     expect((await at.transitionsOf('idle')).at(-1)).toBe('active suspended idle');
@@ -154,26 +154,26 @@ describe('the ladder', () => {
 
   test('suspended for two days freezes, and frozen stays', async () => {
     await at.dock.create('a');
-    await at.dock.sessions.resume('a', REQUEST);
-    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sandboxes.resume('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
     at.dock.clock.advance(2 * 86_400);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.stateOf('a')).toBe('frozen');
     at.dock.clock.advance(3650 * 86_400);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.stateOf('a')).toBe('frozen');
   });
 
   test('the freezing clock starts at the suspension, not at the last activity', async () => {
     await at.dock.create('a');
-    await at.dock.sessions.resume('a', REQUEST);
+    await at.dock.sandboxes.resume('a', REQUEST);
     at.dock.clock.advance(900);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     at.dock.clock.advance(86_399);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.stateOf('a')).toBe('suspended');
     at.dock.clock.advance(1);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.stateOf('a')).toBe('frozen');
   });
 
@@ -183,12 +183,12 @@ describe('the ladder', () => {
     at.dock.clock.advance(800);
     await at.dock.run('a', 'true');
     at.dock.clock.advance(800);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.stateOf('a')).toBe('active');
     await at.dock.get('a', '/x');
     at.dock.clock.advance(100);
     await at.dock.get('a', '/x');
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.stateOf('a')).toBe('suspended');
   });
 
@@ -196,7 +196,7 @@ describe('the ladder', () => {
     await at.dock.create('kept', { keepHot: true });
     await at.dock.create('held');
     await at.dock.create('attached');
-    for (const id of ['kept', 'held', 'attached']) await at.dock.sessions.resume(id, REQUEST);
+    for (const id of ['kept', 'held', 'attached']) await at.dock.sandboxes.resume(id, REQUEST);
     const entry = {
       timeMs: at.dock.clock.now(),
       instance: 'held',
@@ -216,18 +216,18 @@ describe('the ladder', () => {
       entry,
     );
     for (let renewed = 0; renewed < 40; renewed += 1) {
-      await at.dock.sessions.attach('attached', 'tab');
+      await at.dock.sandboxes.attach('attached', 'tab');
       at.dock.clock.advance(100);
-      await at.dock.sessions.tick();
+      await at.dock.sandboxes.tick();
     }
     expect([await at.stateOf('kept'), await at.stateOf('held'), await at.stateOf('attached')]).toEqual([
       'active',
       'active',
       'active',
     ]);
-    at.dock.sessions.detach('attached', 'tab');
+    at.dock.sandboxes.detach('attached', 'tab');
     at.dock.clock.advance(1000);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect([await at.stateOf('kept'), await at.stateOf('held'), await at.stateOf('attached')]).toEqual([
       'active',
       'suspended',
@@ -237,16 +237,16 @@ describe('the ladder', () => {
 
   test('an attachment that is not renewed ends, and the idle clock starts then', async () => {
     await at.dock.create('a');
-    await at.dock.sessions.resume('a', REQUEST);
-    await at.dock.sessions.attach('a', 'lost');
+    await at.dock.sandboxes.resume('a', REQUEST);
+    await at.dock.sandboxes.attach('a', 'lost');
     at.dock.clock.advance(900);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.stateOf('a')).toBe('active');
     at.dock.clock.advance(899);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.stateOf('a')).toBe('active');
     at.dock.clock.advance(1);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.stateOf('a')).toBe('suspended');
   });
 
@@ -254,14 +254,14 @@ describe('the ladder', () => {
     await at.dock.create('bad');
     await at.dock.create('good');
     await at.dock.put('bad', '/x', 'kept');
-    await at.dock.sessions.resume('good', REQUEST);
-    await at.dock.sessions.suspend('bad', REQUEST);
+    await at.dock.sandboxes.resume('good', REQUEST);
+    await at.dock.sandboxes.suspend('bad', REQUEST);
     at.dock.clock.advance(86_400);
     renameSync(join(at.folder, 'cold'), join(at.folder, 'away'));
-    expect(await at.dock.sessions.tick()).toEqual({ moved: 1, failed: 1 });
+    expect(await at.dock.sandboxes.tick()).toEqual({ moved: 1, failed: 1 });
     expect(await at.stateOf('good')).toBe('suspended');
-    await at.dock.sessions.tick();
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.dock.registry.instances.get('bad')).toMatchObject({
       state: 'suspended',
       fault: 'unknown',
@@ -275,10 +275,10 @@ describe('the ladder', () => {
     expect((await at.dock.registry.instances.get('bad'))?.faultReason).toMatch(
       /^freeze failed 3 times: ENOENT at rename$/,
     );
-    expect(await at.dock.sessions.tick()).toEqual({ moved: 0, failed: 0 });
-    await expect(at.dock.sessions.resume('bad', REQUEST)).rejects.toMatchObject({ code: 'unknown_state' });
+    expect(await at.dock.sandboxes.tick()).toEqual({ moved: 0, failed: 0 });
+    await expect(at.dock.sandboxes.resume('bad', REQUEST)).rejects.toMatchObject({ code: 'unknown_state' });
     renameSync(join(at.folder, 'away'), join(at.folder, 'cold'));
-    await at.dock.sessions.resume('bad', REQUEST, { force: true });
+    await at.dock.sandboxes.resume('bad', REQUEST, { force: true });
     expect(await at.dock.registry.instances.get('bad')).toMatchObject({ state: 'active', fault: null });
     expect(await at.dock.get('bad', '/x')).toBe('kept');
   });
@@ -287,7 +287,7 @@ describe('the ladder', () => {
     await at.dock.create('a', { ephemeral: true, idleToSuspendSeconds: 60 });
     await at.dock.put('a', '/x', '1');
     at.dock.clock.advance(60);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.transitionsOf('a')).toEqual([
       'created active request',
       'active archived idle',
@@ -299,9 +299,9 @@ describe('the ladder', () => {
 
   test('rounds never overlap', async () => {
     await at.dock.create('a');
-    await at.dock.sessions.resume('a', REQUEST);
+    await at.dock.sandboxes.resume('a', REQUEST);
     at.dock.clock.advance(901);
-    const rounds = await Promise.all([at.dock.sessions.tick(), at.dock.sessions.tick(), at.dock.sessions.tick()]);
+    const rounds = await Promise.all([at.dock.sandboxes.tick(), at.dock.sandboxes.tick(), at.dock.sandboxes.tick()]);
     expect(rounds).toEqual([rounds[0], rounds[0], rounds[0]]);
     expect((await at.transitionsOf('a')).filter((entry) => entry.startsWith('active suspended'))).toHaveLength(1);
   });
@@ -309,9 +309,9 @@ describe('the ladder', () => {
 
 test('an unknown id is not found in every operation', async () => {
   const attempts = [
-    at.dock.sessions.resume('nobody', REQUEST),
-    at.dock.sessions.suspend('nobody', REQUEST),
-    at.dock.sessions.delete('nobody', REQUEST),
+    at.dock.sandboxes.resume('nobody', REQUEST),
+    at.dock.sandboxes.suspend('nobody', REQUEST),
+    at.dock.sandboxes.delete('nobody', REQUEST),
     at.dock.run('nobody', 'true'),
     at.dock.get('nobody', '/x'),
   ];

@@ -90,7 +90,7 @@ export interface SnapshotToRestore extends Pick<CopyContent, 'hash' | 'bytes'> {
   name: string;
 }
 
-export interface Sessions {
+export interface Sandboxes {
   /**
    * Wakes from any state but `deleted`. Throws `gone`, `capacity`, `corrupt`, `missing_file`, `unknown_state`,
    * `not_found`. `makesRoom`: false for what nobody waits for; no other sandbox is then suspended for it.

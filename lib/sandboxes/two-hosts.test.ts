@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Dock, REQUEST, startDock } from './testing/dock.ts';
+import { REQUEST, startTestEngine, type TestEngine } from './testing/test-engine.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let root: string;
-let docks: Dock[];
+let docks: TestEngine[];
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'winterdock-hosts-'));
@@ -25,8 +25,8 @@ afterEach(async () => {
 const registryPath = () => join(root, 'registry', 'registry.sqlite');
 
 /** A host with a data folder of its own, beside the others on one registry. */
-async function startHost(name: string): Promise<Dock> {
-  const dock = await startDock({
+async function startHost(name: string): Promise<TestEngine> {
+  const dock = await startTestEngine({
     dataFolder: join(root, name),
     environment: { WB_HOST_NAME: name, WB_REGISTRY: registryPath() },
     isAlone: false,
@@ -62,7 +62,7 @@ function filesOf(name: string): Record<string, string> {
 const ONES = ['awake', 'suspended', 'frozen', 'archived', 'moving', 'deleted'];
 
 /** Sandboxes of the first host in every state, one of them in the middle of a move. */
-async function fill(dock: Dock): Promise<void> {
+async function fill(dock: TestEngine): Promise<void> {
   for (const id of ONES) {
     await dock.create(id);
     await dock.put(id, '/kept', id);
@@ -74,7 +74,7 @@ async function fill(dock: Dock): Promise<void> {
     ['moving', 'suspended'],
     ['deleted', 'deleted'],
   ] as const) {
-    await dock.sessions.runPlan(id, to, REQUEST);
+    await dock.sandboxes.runPlan(id, to, REQUEST);
   }
   const row = await dock.registry.instances.get('moving');
   if (row === null) throw new Error('no row');
@@ -101,14 +101,14 @@ async function fill(dock: Dock): Promise<void> {
 }
 
 /** All that a host does by itself, with a clock that is years ahead and then behind. */
-async function live(dock: Dock): Promise<void> {
-  dock.sessions.start();
+async function live(dock: TestEngine): Promise<void> {
+  dock.sandboxes.start();
   dock.clock.advance(400 * 86_400_000);
-  await dock.sessions.tick();
+  await dock.sandboxes.tick();
   dock.clock.advance(-800 * 86_400_000);
-  await dock.sessions.tick();
+  await dock.sandboxes.tick();
   dock.clock.advance(400 * 86_400_000);
-  await dock.sessions.tick();
+  await dock.sandboxes.tick();
 }
 
 describe.each(['at once', 'late'])('two hosts on a registry that answers %s', (answers) => {
@@ -145,9 +145,9 @@ describe.each(['at once', 'late'])('two hosts on a registry that answers %s', (a
       for (const ask of [
         () => two.run(id, 'true'),
         () => two.get(id, '/kept'),
-        () => two.sessions.runPlan(id, 'deleted', REQUEST, { force: true }),
-        () => two.sessions.resume(id, REQUEST),
-        () => two.sessions.settle(id, REQUEST),
+        () => two.sandboxes.runPlan(id, 'deleted', REQUEST, { force: true }),
+        () => two.sandboxes.resume(id, REQUEST),
+        () => two.sandboxes.settle(id, REQUEST),
       ]) {
         await expect(ask()).rejects.toMatchObject({
           code: 'conflict',
@@ -186,13 +186,13 @@ describe.each(['at once', 'late'])('two hosts on a registry that answers %s', (a
 
 test('a start takes the sandboxes of its own crash, and those of its former name when it is alone', async () => {
   const at = { dataFolder: join(root, 'one'), environment: { WB_HOST_NAME: 'one' } };
-  const one = await startDock(at);
+  const one = await startTestEngine(at);
   docks.push(one);
   await one.create('a');
   await one.put('a', '/kept', 'a');
   expect(await one.registry.instances.get('a')).toMatchObject({ ownerHost: 'one', ownerTerm: 1 });
   await one.abandon();
-  const renamed = await startDock({ ...at, environment: { WB_HOST_NAME: 'other-name' } });
+  const renamed = await startTestEngine({ ...at, environment: { WB_HOST_NAME: 'other-name' } });
   docks.push(renamed);
   expect(await renamed.registry.instances.get('a')).toMatchObject({
     state: 'suspended',

@@ -6,7 +6,7 @@ import { isWinterdockError, messageOf, publicMessage } from '../base/errors.ts';
 import type { InstanceId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { ScheduledOutcome, ScheduleRow } from '../registry/schedules.ts';
-import type { AuditContext, Sessions, WakeReport } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes, WakeReport } from '../sandboxes/sandboxes.ts';
 import { EVENT_LOG_PATH, ROTATED_EVENT_LOG_PATH } from '../vfs/event-log-files.ts';
 import { eventEntry, MAX_EVENT_LOG_BYTES } from '../workbooks/event-log.ts';
 
@@ -25,7 +25,7 @@ export interface Executed extends ScheduledOutcome {
   output: string;
 }
 
-export type SandboxCalls = Pick<Sessions, 'callWorkbook' | 'exec' | 'read' | 'write'>;
+export type SandboxCalls = Pick<Sandboxes, 'callWorkbook' | 'exec' | 'read' | 'write'>;
 
 type Action = Pick<ScheduleRow, 'instance' | 'target' | 'action' | 'input' | 'timeoutMs'> & {
   /** What its `timeoutMs` may be now; undefined: what the policy allows. */
@@ -38,7 +38,7 @@ type Outcome = Pick<Executed, 'error' | 'exitCode' | 'output'>;
  * somebody waits for it.
  */
 export async function execute(
-  sessions: SandboxCalls,
+  sandboxes: SandboxCalls,
   row: Action,
   audit: AuditContext,
   { makesRoom, onWoken }: { makesRoom: boolean; onWoken: () => void },
@@ -51,7 +51,7 @@ export async function execute(
   };
   const run = row.target === 'command' ? runCommand : callComponents;
   try {
-    const outcome = await run(sessions, row, audit, { makesRoom, isPatient: true, onWoke });
+    const outcome = await run(sandboxes, row, audit, { makesRoom, isPatient: true, onWoke });
     const result = outcome.error === null ? 'done' : 'failed';
     return { ...outcome, result, tookMs: tookMs(started), woke, isUnbegun: false };
   } catch (thrown) {
@@ -61,15 +61,15 @@ export async function execute(
   }
 }
 
-type CallOptions = Parameters<Sessions['exec']>[3];
+type CallOptions = Parameters<Sandboxes['exec']>[3];
 
 async function runCommand(
-  sessions: SandboxCalls,
+  sandboxes: SandboxCalls,
   { instance, action, timeoutMs, longestMs }: Action,
   audit: AuditContext,
   options: CallOptions,
 ): Promise<Outcome> {
-  const done = await sessions.exec(instance, { command: action, ...timeOf(timeoutMs, longestMs) }, audit, options);
+  const done = await sandboxes.exec(instance, { command: action, ...timeOf(timeoutMs, longestMs) }, audit, options);
   const { exitCode } = done;
   const output = endOf(`${done.stdout}${done.stderr}`);
   if (done.timedOut) return { error: 'The command ran out of time.', exitCode, output };
@@ -78,13 +78,13 @@ async function runCommand(
 
 /** Calls a component, or runs a world. What a component said of its failure stays in the sandbox's own log. */
 async function callComponents(
-  sessions: SandboxCalls,
+  sandboxes: SandboxCalls,
   { instance, target, action, input, timeoutMs, longestMs }: Action,
   audit: AuditContext,
   options: CallOptions,
 ): Promise<Outcome> {
   const called = target === 'world' ? { component: null, world: action } : { component: action };
-  const done = await sessions.callWorkbook(
+  const done = await sandboxes.callWorkbook(
     instance,
     { ...called, input: input ?? {}, ...timeOf(timeoutMs, longestMs) },
     audit,
@@ -118,14 +118,14 @@ function endOf(output: string): string {
  * recorded elsewhere, so a sandbox without room only lacks the entry.
  */
 export async function logFiring(
-  { sessions, log }: { sessions: SandboxCalls; log: Logger },
+  { sandboxes, log }: { sandboxes: SandboxCalls; log: Logger },
   instance: InstanceId,
   entry: Parameters<typeof eventEntry>[0],
   audit: AuditContext,
 ): Promise<void> {
   const text = Buffer.from(eventEntry(entry));
   try {
-    for (let attempt = 1; !(await append(sessions, instance, text, audit)); attempt += 1) {
+    for (let attempt = 1; !(await append(sandboxes, instance, text, audit)); attempt += 1) {
       if (attempt === ATTEMPTS) throw new Error('somebody else kept writing it');
     }
   } catch (error) {
@@ -137,23 +137,23 @@ const VOLUME = 'workspace';
 
 /** False when somebody else has written it meanwhile. */
 async function append(
-  sessions: SandboxCalls,
+  sandboxes: SandboxCalls,
   instance: InstanceId,
   entry: Buffer,
   audit: AuditContext,
 ): Promise<boolean> {
-  const { stat, content } = await sessions.read(instance, { op: 'get', volume: VOLUME, path: EVENT_LOG_PATH });
+  const { stat, content } = await sandboxes.read(instance, { op: 'get', volume: VOLUME, path: EVENT_LOG_PATH });
   const before = content ?? new Uint8Array();
   const newline = before.byteLength === 0 || before.at(-1) === 10 ? '' : '\n';
   try {
     const isFull = before.byteLength + entry.byteLength > MAX_EVENT_LOG_BYTES;
     if (isFull)
-      await sessions.write(
+      await sandboxes.write(
         instance,
         { op: 'put', volume: VOLUME, path: ROTATED_EVENT_LOG_PATH, content: before },
         audit,
       );
-    await sessions.write(
+    await sandboxes.write(
       instance,
       {
         op: 'put',

@@ -26,9 +26,9 @@ import {
 import { longestCallMs } from '../sandboxes/admission/longest-call.ts';
 import { ledgerEntry } from '../sandboxes/engine.ts';
 import type { AuditContext } from '../sandboxes/sandboxes.ts';
+import type { ScheduleAllowance } from './allowance.ts';
 import { armingAfter, type EndedRun, isFailure } from './arming.ts';
 import { type Executed, execute, logFiring, type SandboxCalls } from './execution.ts';
-import type { ScheduleRoom } from './room.ts';
 import { nextTime, timesInWords } from './timing.ts';
 
 /** How soon an end that the registry could not take is written again. */
@@ -42,9 +42,9 @@ export interface FiringParts {
   clock: Clock;
   log: Logger;
   registry: Pick<Registry, 'facts' | 'instances' | 'quotas' | 'schedules'>;
-  sessions: SandboxCalls;
+  sandboxes: SandboxCalls;
   claims: Claims;
-  room: Pick<ScheduleRoom, 'noteUse' | 'wait'>;
+  room: Pick<ScheduleAllowance, 'noteUse' | 'wait'>;
   /** Places for wakes that nobody waits for. */
   wakes: Semaphore;
   /** Counts a run; `lateMs`: how late it began, null for one that was missed or that somebody asked for. */
@@ -108,12 +108,12 @@ export class Firing {
     audit: AuditContext,
     release: (() => void) | null,
   ): Promise<void> {
-    const { log, registry, room, sessions, observe, clock } = this.#parts;
+    const { log, registry, room, sandboxes, observe, clock } = this.#parts;
     const instance = row.timeoutMs === null ? null : await registry.instances.get(row.instance);
     const longestMs = instance === null ? undefined : await longestCallMs(this.#parts, instance);
     // Paused in between: another host has called it lost.
     if (claim.isOver) return this.#tellLost(row.id, run);
-    const executed = await execute(sessions, { ...row, longestMs }, audit, {
+    const executed = await execute(sandboxes, { ...row, longestMs }, audit, {
       makesRoom: release === null,
       onWoken: release ?? (() => {}),
     });
@@ -122,7 +122,7 @@ export class Firing {
     room.noteUse(row.instance, executed.woke === 'cold');
     // Components write their own entry, in the transaction of what they did.
     if (row.target === 'command' && !executed.isUnbegun && !this.#stop.aborted && !claim.isOver) {
-      await logFiring({ sessions, log }, row.instance, entryOf(row, run, executed, epochSeconds(clock)), audit);
+      await logFiring({ sandboxes, log }, row.instance, entryOf(row, run, executed, epochSeconds(clock)), audit);
     }
     // A stop ends the calls of all sandboxes: what did not end well by itself was interrupted.
     const isInterrupted = this.#stop.aborted && executed.result === 'failed';

@@ -15,7 +15,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { RunCallOutcome, RunStatus } from '../runs/run-types.ts';
 import type { Runs } from '../runs/runs.ts';
 import { ledgerEntry, requireInstance } from '../sandboxes/engine.ts';
-import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { CallAhead, OutputChunk } from '../workers/protocol/instance.ts';
 import { missingDirectory } from '../workers/protocol/missing-directory.ts';
 import { type OpenTerminal, shownEnd, statusOf } from './open-terminal.ts';
@@ -45,7 +45,7 @@ export class Terminals {
   readonly #log: Logger;
   readonly #registry: Registry;
   readonly #runs: Runs;
-  readonly #sessions: Sessions;
+  readonly #sandboxes: Sandboxes;
   readonly #open = new Map<string, Map<string, OpenTerminal>>();
   /** By sandbox, the sandbox whose terminal went last at the end. */
   readonly #gone = new Map<InstanceId, TerminalStatus[]>();
@@ -58,14 +58,14 @@ export class Terminals {
     log: Logger;
     registry: Registry;
     runs: Runs;
-    sessions: Sessions;
+    sandboxes: Sandboxes;
   }) {
     this.#config = parts.config;
     this.#clock = parts.clock;
     this.#log = parts.log;
     this.#registry = parts.registry;
     this.#runs = parts.runs;
-    this.#sessions = parts.sessions;
+    this.#sandboxes = parts.sandboxes;
   }
 
   start(): void {
@@ -94,7 +94,7 @@ export class Terminals {
 
   /** Opens one. Wakes nothing. Throws `archived`, a fault, `capability`, `quota_exceeded`. */
   async create(id: InstanceId, audit: AuditContext): Promise<TerminalStatus> {
-    const { tenant } = await this.#sessions.requireCallable(id, 'shell', audit);
+    const { tenant } = await this.#sandboxes.requireCallable(id, 'shell', audit);
     const ofSandbox = this.#open.get(id) ?? new Map<string, OpenTerminal>();
     const { terminalsPerSandbox, terminalsPerTenant, terminalBytes } = this.#config;
     const used = this.#all().filter((terminal) => terminal.tenant === tenant).length;
@@ -237,7 +237,7 @@ export class Terminals {
     const isActive = row?.state === 'active';
     if (!isActive && !isShown) this.#remove(terminal, `Its sandbox was ${row?.state ?? 'deleted'}.`);
     else if (isActive && isShown && now - terminal.usedAt < USED_MS) {
-      await this.#sessions.attach(terminal.instance, terminal.id);
+      await this.#sandboxes.attach(terminal.instance, terminal.id);
       terminal.isAttached = true;
     } else {
       if (terminal.isAttached && isActive && isShown) this.#note(terminal, UNUSED);
@@ -270,7 +270,7 @@ export class Terminals {
   #letGo(terminal: OpenTerminal): void {
     if (!terminal.isAttached) return;
     terminal.isAttached = false;
-    this.#sessions.detach(terminal.instance, terminal.id);
+    this.#sandboxes.detach(terminal.instance, terminal.id);
   }
 
   #moved(instance: string, to: State): void {

@@ -4,7 +4,7 @@
  */
 import { type InstanceId, parseInstanceId } from '../base/ids.ts';
 import type { Host } from '../host/host.ts';
-import type { Sessions } from '../sandboxes/sandboxes.ts';
+import type { Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
 
 /** A value whose ids may be plain texts. */
@@ -28,14 +28,14 @@ export type PlainIds<T> = {
 };
 
 /** `read` keeps its type: a mapped type would lose which answer belongs to which request. */
-export type PlainSessions = PlainIds<Omit<Sessions, 'read'>> & {
+export type PlainSandboxes = PlainIds<Omit<Sandboxes, 'read'>> & {
   read<R extends ReadRequest>(id: string, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
 };
 
-export type PlainHost = Omit<Host, 'operations' | 'registry' | 'sessions'> & {
+export type PlainHost = Omit<Host, 'operations' | 'registry' | 'sandboxes'> & {
   operations: PlainIds<Host['operations']>;
   registry: PlainIds<Host['registry']>;
-  sessions: PlainSessions;
+  sandboxes: PlainSandboxes;
 };
 
 /** The same value, which takes plain texts for ids. */

@@ -6,7 +6,17 @@ import { observeEffects } from '../base/effects.ts';
 import { copyVfs } from './copy.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
 import { createReaders } from './readers.ts';
-import { bytes, liveVfs, MIB, otherTool, SEED_TABLE, seedFile, text, tmpFolder, vfsPath } from './testing/tmp-files.ts';
+import {
+  bytes,
+  liveVfs,
+  MIB,
+  otherTool,
+  SEED_TABLE,
+  text,
+  tmpFolder,
+  vfsPath,
+  writeRows,
+} from './testing/tmp-files.ts';
 import type { Readers, VfsCopy } from './types.ts';
 import type { Vfs } from './vfs.ts';
 import { VOLUMES, type Volume } from './volumes.ts';
@@ -207,7 +217,7 @@ test('53. metadata is copied, and the copy of a seed file is a seed file', async
   expect(after.list('tmp', { limit: 10 }).files).toEqual([]);
 
   const seed = join(folder, 'seed.sqlite');
-  seedFile(seed, [
+  writeRows(seed, [
     ['workspace', '/a', 'text', 77],
     ['memory', '/b', new Uint8Array([1, 0]), null],
     ['tmp', '/c', 'gone', 1],

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { parseToReader } from './messages.ts';
 import { closeToRest, openAtRest } from './open.ts';
-import { bytes, codeOf, liveVfs, MIB, otherTool, seedFile, text, tmpFile, vfsPath } from './testing/tmp-files.ts';
+import { bytes, codeOf, liveVfs, MIB, otherTool, text, tmpFile, vfsPath, writeRows } from './testing/tmp-files.ts';
 import type { Vfs } from './vfs.ts';
 import { parseVolume, VOLUMES, type Volume } from './volumes.ts';
 
@@ -32,7 +32,7 @@ test('1. a tool that knows only the seed’s table reads every file', () => {
 
 test('2. a file of the seed opens, reads and writes', () => {
   const file = tmpFile();
-  seedFile(file, [
+  writeRows(file, [
     ['workspace', '/a/report.org', 'text of the seed', 1_700_000_000],
     ['workspace', '/nothing', null, null],
     ['memory', '/note', bytes('known'), 1_700_000_001],
@@ -53,7 +53,7 @@ test('2. a file of the seed opens, reads and writes', () => {
 
 test('2. at rest a file of the seed is read without a second table, and gains none', () => {
   const file = tmpFile();
-  seedFile(file, [
+  writeRows(file, [
     ['workspace', '/a/b', 'bb', 1_700_000_000],
     ['tmp', '/scratch', 's', 5],
   ]);

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { copyVfs } from './copy.ts';
 import { closeToRest, giveIdentity, identityAtRest, openAtRest, openLive, recoverToRest } from './open.ts';
 import { holdFile, kill } from './testing/processes.ts';
-import { bytes, liveVfs, MIB, otherTool, seedFile, tmpFile, tmpFolder, vfsPath } from './testing/tmp-files.ts';
+import { bytes, liveVfs, MIB, otherTool, tmpFile, tmpFolder, vfsPath, writeRows } from './testing/tmp-files.ts';
 import { VOLUMES } from './volumes.ts';
 
 const LIVE = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: true, walLater: true };
@@ -81,7 +81,7 @@ test('56. a file of an older version gets one with its first write and is not to
 
 test('56. a seed file gets one when it is first opened for writing, and has none to read before', () => {
   const file = tmpFile();
-  seedFile(file, [['workspace', '/a', 'a', 1]]);
+  writeRows(file, [['workspace', '/a', 'a', 1]]);
   expect(identityIn(file)).toBeNull();
   expect(closeToRest(openLive(file, LIVE))).toMatch(IDENTITY);
 });

@@ -6,7 +6,6 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../base/clock.ts';
-import { FileGuards } from './file-guards.ts';
 import { type FileInUse, FileTable } from './file-table.ts';
 import { OverlayReader } from './overlay-reader.ts';
 import { OverlayWriter } from './overlay-writer.ts';
@@ -22,6 +21,7 @@ import { Tree } from './tree.ts';
 import { conflict, requireSize } from './tree-errors.ts';
 import type { VfsAddress, VfsEntry } from './types.ts';
 import type { Volume } from './volumes.ts';
+import { WholeFileReads } from './whole-file-reads.ts';
 
 interface OverlayParts {
   db: DatabaseSync;
@@ -80,7 +80,7 @@ export class Overlay extends Tree {
   #since = 0;
   /** Called before each change that the call makes; it may commit. */
   onChange: (() => void) | null = null;
-  readonly #guards = new FileGuards({
+  readonly #guards = new WholeFileReads({
     committedVersion: ({ volume, path }) => this.read(() => this.#parts.rows.file(volume, path)?.version ?? 0),
     hasChanged: (address) => this.#hasChanged(address),
   });

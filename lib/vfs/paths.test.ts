@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parseToReader } from './messages.ts';
 import { openAtRest } from './open.ts';
 import { ancestorsOf, parentPath, parseVfsPath, subtreeOf } from './paths.ts';
-import { codeOf, liveVfs, seedFile, tmpFile, vfsPath } from './testing/tmp-files.ts';
+import { codeOf, liveVfs, tmpFile, vfsPath, writeRows } from './testing/tmp-files.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -27,8 +27,8 @@ const BORDERS = [
   'lib/http/session-api/talk.ts',
   'lib/http/session-api/workspace.ts',
   'lib/http/target.ts',
-  'lib/guest/components/component-runner.ts',
-  'lib/guest/components/saved-state.ts',
+  'lib/guest/component-runner/component-runner.ts',
+  'lib/guest/component-runner/saved-state.ts',
   'lib/guest/shell/guest-paths.ts',
   'lib/guest/vfs-functions.ts',
   'lib/operations/bundles.ts',
@@ -98,7 +98,7 @@ describe('5. a path', () => {
 
   test('5. of another tool, in another form, is listed, counted and searched, and nothing else', () => {
     const file = tmpFile();
-    seedFile(file, [
+    writeRows(file, [
       ['workspace', 'note', 'a', 1],
       ['workspace', '/a//b', 'bb', 1],
       ['workspace', '/a/../c', 'ccc', 1],

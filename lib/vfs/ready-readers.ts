@@ -5,7 +5,7 @@
  */
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { FILES_OF_WORKER, hasRoomFor } from '../base/open-files.ts';
+import { FILES_OF_WORKER, hasDescriptorsFor } from '../base/open-files.ts';
 import type { FileUser } from '../base/walls.ts';
 import type { ReaderProcess } from './reader-process.ts';
 
@@ -70,7 +70,7 @@ export class ReadyReaders {
     this.#idle.push(process);
     if (process.user === null) return;
     // A sandbox that wakes needs them more than a read that may come.
-    if (!hasRoomFor(2 * FILES_OF_WORKER)) this.#end(process);
+    if (!hasDescriptorsFor(2 * FILES_OF_WORKER)) this.#end(process);
     if (!this.#idle.includes(process)) return;
     const timer = setTimeout(() => this.#end(process), KEEP_MS).unref();
     this.#timers.set(process, timer);

@@ -2,7 +2,7 @@ import { copyFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
-import { bytes, codeOf, liveVfs, MIB, otherTool, seedFile, text, tmpFile, vfsPath } from './testing/tmp-files.ts';
+import { bytes, codeOf, liveVfs, MIB, otherTool, text, tmpFile, vfsPath, writeRows } from './testing/tmp-files.ts';
 import type { Vfs } from './vfs.ts';
 
 const LIMITS = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: false };
@@ -113,7 +113,7 @@ test('19. rows of the seed have versions that change with their time and size', 
     ['', null],
   ].map(([content, mtime]) => {
     const file = tmpFile();
-    seedFile(file, [['workspace', '/a', String(content), mtime === null ? null : Number(mtime)]]);
+    writeRows(file, [['workspace', '/a', String(content), mtime === null ? null : Number(mtime)]]);
     const vfs = openAtRest(file);
     try {
       return version(vfs);
@@ -126,7 +126,7 @@ test('19. rows of the seed have versions that change with their time and size', 
 
 test('19. impossible times do not break a version', () => {
   const file = tmpFile();
-  seedFile(file, [['workspace', '/a', 'x', 1]]);
+  writeRows(file, [['workspace', '/a', 'x', 1]]);
   const db = otherTool(file);
   for (const mtime of ['9223372036854775807', '-5', "'soon'", '1.5', "x'00'"]) {
     db.exec(`UPDATE vfs SET mtime = ${mtime}`);

@@ -2,7 +2,7 @@
 import { type Clock, epochSeconds, isOver } from '../base/clock.ts';
 import { publicMessage } from '../base/errors.ts';
 import type { SecretSealer } from '../base/sealed-secrets.ts';
-import type { OutgoingGuard } from '../outgoing/guard.ts';
+import type { AddressPolicy } from '../outgoing/address-policy.ts';
 import { sendOutgoing } from '../outgoing/send.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
@@ -20,7 +20,7 @@ export const PING = 'webhook.ping';
 export interface AttemptParts {
   clock: Clock;
   registry: Pick<Registry, 'ledger'>;
-  guard: OutgoingGuard;
+  guard: AddressPolicy;
   sealer: SecretSealer;
   /** What is told of a line: a JSON value without contents of files. */
   dataOf: (line: LedgerLine) => unknown;

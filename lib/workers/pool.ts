@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { makeFolderNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { FILES_OF_WORKER, requireRoomFor } from '../base/open-files.ts';
+import { FILES_OF_WORKER, requireDescriptorsFor } from '../base/open-files.ts';
 import { compileCacheFolder, isEmptyFolder } from './compile-cache.ts';
 import { setNiceness } from './cpu-use.ts';
 import { DiskWatch, mostOnDisk } from './disk-watch.ts';
@@ -174,7 +174,7 @@ class Pool implements InstancePool {
   #requireCapacity(): void {
     if (this.shortage === 'places') throw noPlace(this.#options.maxActive);
     if (this.shortage === 'memory') throw noMemory(this.memory);
-    if (this.#ready.length === 0) requireRoomFor(FILES_OF_WORKER);
+    if (this.#ready.length === 0) requireDescriptorsFor(FILES_OF_WORKER);
   }
 
   open(spec: OpenSpec): InstanceProcess {

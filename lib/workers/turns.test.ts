@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { callOne, componentOf } from '../guest/components/testing/component.ts';
+import { callOne, componentOf } from '../guest/component-runner/testing/component.ts';
 import { cpuMs } from '../testing/cpu-time.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { vfsPath } from '../vfs/testing/tmp-files.ts';

@@ -6,7 +6,7 @@ import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
 import { facts, millisecondsText, printable, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
-import { scriptOf } from './run.ts';
+import { scriptOf } from './calls.ts';
 
 /** Bytes that are asked for at once. */
 const READ_BYTES = 1024 * 1024;

@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { PERSON_ROLES, ROLES } from '../../auth/roles.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
 import { actorNameSchema } from './actors.ts';
+import { longestCallSchema } from './calls.ts';
 import { slugSchema } from './ids.ts';
-import { longestCallSchema } from './runs.ts';
 
 const roleSchema = z.enum(ROLES);
 const personRoleSchema = z.enum(PERSON_ROLES);

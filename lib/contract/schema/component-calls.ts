@@ -1,7 +1,7 @@
 /** Contract schemas of calls of components and workflows. Safe for the browser. */
 import { z } from 'zod';
 import { THERMALS } from '../../lifecycle/words.ts';
-import { MOST_CALL_MS } from './runs.ts';
+import { MOST_CALL_MS } from './calls.ts';
 
 const COMPONENT_ERRORS = [
   'input',

@@ -1,93 +1,109 @@
-/** Contract schemas of running something in a sandbox: commands and code. Safe for the browser. */
+/** Contract schemas of runs: commands that outlive the request that began them. Safe for the browser. */
+
 import { z } from 'zod';
-import { MAX_STDIN_BYTES } from '../../client/limits.ts';
 import { THERMALS } from '../../lifecycle/words.ts';
+import { actorNameSchema } from './actors.ts';
+import { slugSchema } from './ids.ts';
 
-const thermalSchema = z.enum(THERMALS);
-const COMMAND_LENGTH = 1024 * 1024;
-/** As much as `WB_MAX_CALL_MS` may be, in milliseconds. */
-export const MOST_CALL_MS = 3_600_000;
-const timeoutSchema = z.int().min(1).max(MOST_CALL_MS).optional().meta({
-  description:
-    'Milliseconds from its turn on. Default: 60 000, with the policies `compute` and `minimal` 5 000. More is refused than `WB_MAX_CALL_MS` and the policy (60 000 with those two) allow, in whose place `max_call_s` of the tenant or of the key may stand.',
-});
-/** What a tenant or a key may have in place of its policy. Everybody may ask for a minute. */
-export const longestCallSchema = z
-  .int()
-  .min(60)
-  .max(MOST_CALL_MS / 1000)
-  .meta({
-    description:
-      'Seconds that a call may ask for at most, in place of what the policy allows; `WB_MAX_CALL_MS` holds all the same.',
-  });
+/** Characters that a run may be given: command, variables and input together. They are in memory until its turn. */
+const MAX_RUN_INPUT = 1024 * 1024;
+const MAX_RUN_TIMEOUT_MS = 604_800_000;
+const MAX_READ_BYTES = 1024 * 1024;
+
+const epoch = z.int().min(0).max(253_402_300_799);
+const offset = z.coerce.number<number | string>().int().min(0).max(Number.MAX_SAFE_INTEGER);
 /** Half of a surrogate pair has no UTF-8: it would be sent as another character. */
-const unicode = z
+const whole = z
   .string()
+  .max(MAX_RUN_INPUT)
   .refine((text) => text.isWellFormed(), 'must be whole characters: half a surrogate pair is none');
-const base64 = z
-  .string()
-  .max(Math.ceil(MAX_STDIN_BYTES / 3) * 4, `must be at most ${MAX_STDIN_BYTES} bytes in base64`)
-  .refine((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text), {
-    message: 'must be base64 (RFC 4648, padded, without line breaks)',
-  });
-const encodingSchema = z.literal('base64').meta({
-  description: 'Asks for stdout and stderr in base64, whatever they hold.',
-});
 
-export const execSchema = z
+const RUN_STATES = ['queued', 'running', 'done', 'stopped', 'failed', 'lost'] as const;
+
+export const startRunSchema = z
   .strictObject({
-    command: unicode.max(COMMAND_LENGTH),
-    cwd: unicode.max(1100).optional(),
-    env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), unicode.max(65_536)).optional(),
-    stdin: unicode.max(MAX_STDIN_BYTES).optional().meta({ description: 'Text for its stdin, in UTF-8.' }),
-    stdin_base64: base64.optional().meta({
-      description: `Any bytes for its stdin, at most ${MAX_STDIN_BYTES}. Instead of \`stdin\`.`,
+    command: whole.min(1),
+    cwd: whole.max(1100).optional(),
+    env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), whole.max(65_536)).optional(),
+    stdin: whole.optional().meta({ description: 'Text for its stdin, in UTF-8.' }),
+    timeout_ms: z.int().min(1).max(MAX_RUN_TIMEOUT_MS).optional().meta({
+      description:
+        'Milliseconds from its turn on, at most `WB_MAX_RUN`, or `max_run_s` of the tenant. Without it, the time that the policy of the instance gives a call.',
     }),
-    encoding: encodingSchema.optional(),
-    timeout_ms: timeoutSchema,
   })
-  .refine(({ stdin, stdin_base64 }) => stdin === undefined || stdin_base64 === undefined, {
-    path: ['stdin_base64'],
-    message: 'cannot be given together with stdin: send the input as one of them',
-  });
-export type ExecInput = z.infer<typeof execSchema>;
+  .refine(
+    ({ command, cwd, env, stdin }) =>
+      [command, cwd ?? '', stdin ?? '', ...Object.entries(env ?? {}).flat()].reduce(
+        (sum, text) => sum + text.length,
+        0,
+      ) <= MAX_RUN_INPUT,
+    { path: ['command'], message: `must have, with env and stdin, at most ${MAX_RUN_INPUT} characters` },
+  );
+export type StartRunInput = z.infer<typeof startRunSchema>;
 
-/** Output: text, or base64 when it is asked for or the output is no UTF-8. */
-const outputs = {
-  stdout: z.string(),
-  stderr: z.string(),
-  stdout_encoding: z.literal('base64').optional().meta({
-    description: 'There when `stdout` is in base64: it was asked for, or it is no UTF-8. Without it `stdout` is text.',
+export const sandboxRunSchema = z
+  .object({
+    id: z.string(),
+    instance: slugSchema,
+    /** Its beginning, when it is long. */
+    command: z.string(),
+    language: z.enum(['shell', 'js', 'python']),
+    cwd: z.string(),
+    /** The terminal that it was typed into. */
+    terminal: z.string().nullable(),
+    /**
+     * `queued` until its turn comes. `done`: it ended by itself, or its time ran out. `stopped`: somebody stopped it,
+     * its instance was filed, or the server stopped. `failed`: it could not begin, or its process was lost. `lost`: the
+     * server was killed under it.
+     */
+    state: z.enum(RUN_STATES),
+    created: epoch,
+    started: epoch.nullable(),
+    ended: epoch.nullable(),
+    took_ms: z.number().nullable(),
+    exit_code: z.int().nullable(),
+    timed_out: z.boolean(),
+    /** Why it was stopped or failed. */
+    reason: z.string().nullable(),
+    woke: z.enum(THERMALS).nullable(),
+    /** Bytes of both outputs so far, and where what is still there of them begins. */
+    output_bytes: z.int().min(0),
+    output_start: z.int().min(0),
+    actor: z.string(),
+    actor_name: actorNameSchema,
+  })
+  .meta({ id: 'Run' });
+export type SandboxRun = z.infer<typeof sandboxRunSchema>;
+
+export const runsQuerySchema = z.strictObject({
+  limit: z.coerce.number<number | string>().int().min(1).max(500).default(100),
+  cursor: z.string().max(1200).optional(),
+});
+export type RunsQuery = z.infer<typeof runsQuerySchema>;
+
+export const runOutputQuerySchema = z.strictObject({
+  offset: offset.optional().meta({ description: 'The byte to begin with, of both outputs together. Default: 0.' }),
+  limit: z.coerce.number<number | string>().int().min(1).max(MAX_READ_BYTES).default(65_536).meta({
+    description: 'Bytes of an answer, about. Not of a stream.',
   }),
-  stderr_encoding: z.literal('base64').optional().meta({ description: 'As `stdout_encoding`, of `stderr`.' }),
-};
-
-export const execAnswerSchema = z.object({
-  exit_code: z.int(),
-  ...outputs,
-  cwd: z.string(),
-  timed_out: z.boolean(),
-  truncated: z.boolean(),
-  took_ms: z.number(),
-  woke: thermalSchema,
 });
-export type ExecAnswer = z.infer<typeof execAnswerSchema>;
+export type RunOutputQuery = z.infer<typeof runOutputQuerySchema>;
 
-export const evalSchema = z.strictObject({
-  language: z.enum(['js', 'python']),
-  code: unicode.max(COMMAND_LENGTH),
-  encoding: encodingSchema.optional(),
-  timeout_ms: timeoutSchema,
+export const runPieceSchema = z.object({
+  stream: z.enum(['stdout', 'stderr']),
+  offset: z.int().min(0),
+  text: z.string(),
+  encoding: z.literal('base64').optional().meta({ description: 'There when `text` is in base64, being no UTF-8.' }),
 });
-export type EvalInput = z.infer<typeof evalSchema>;
+export type RunPiece = z.infer<typeof runPieceSchema>;
 
-export const evalAnswerSchema = z.object({
-  ok: z.boolean(),
-  value: z.unknown().optional(),
-  ...outputs,
-  error: z.string().optional(),
-  timed_out: z.boolean(),
-  took_ms: z.number(),
-  woke: thermalSchema,
-});
-export type EvalAnswer = z.infer<typeof evalAnswerSchema>;
+/** `dropped`: bytes from the asked offset on that are no longer there. `next`: the offset to go on at. */
+export const runOutputSchema = z
+  .object({
+    run: sandboxRunSchema,
+    pieces: z.array(runPieceSchema),
+    dropped: z.int().min(0),
+    next: z.int().min(0),
+  })
+  .meta({ id: 'RunOutput' });
+export type RunOutput = z.infer<typeof runOutputSchema>;

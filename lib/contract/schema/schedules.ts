@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { THERMALS } from '../../lifecycle/words.ts';
 import { actorNameSchema } from './actors.ts';
+import { MOST_CALL_MS } from './calls.ts';
 import { slugSchema } from './ids.ts';
-import { MOST_CALL_MS } from './runs.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { STATES } from '../../lifecycle/states.ts';
 import { SOURCES } from '../../lifecycle/words.ts';
+import { longestCallSchema } from './calls.ts';
 import { PAUSE_WORDS } from './creation.ts';
 import { slugSchema } from './ids.ts';
-import { longestCallSchema } from './runs.ts';
 
 const epoch = z.int().min(0).max(253_402_300_799);
 const YEAR_SECONDS = 52 * 7 * 86_400;

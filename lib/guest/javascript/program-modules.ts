@@ -3,7 +3,7 @@
  * module that is imported. Knows nothing of what runs them when.
  */
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
-import { stripTypes } from '../components/strip-types.ts';
+import { stripTypes } from '../component-runner/strip-types.ts';
 import { ABSENT, BUILTINS } from './guest-sources.ts';
 import type { JavaScriptBridge } from './javascript-bridge.ts';
 import { declaredKind, type ModuleFiles, resolveModule } from './module-files.ts';

@@ -4,7 +4,7 @@
  */
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { textOfBytes } from '../../workers/protocol/byte-text.ts';
-import type { Run } from '../../workers/protocol/run.ts';
+import type { Run } from '../../workers/protocol/call.ts';
 import { decodeBytesToUtf8, defineCommand, latin1FromBytes } from '../shell/bash.ts';
 import type { GuestFiles } from '../shell/guest-files.ts';
 import type { Outlet } from '../shell/outlets.ts';

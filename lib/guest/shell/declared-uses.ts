@@ -2,7 +2,7 @@
  * Whether the script that runs may tell the time and give random numbers: one of a component may if it declares so.
  * Asked by commands, by devices and by just-bash's interpreter as it is patched. A process runs one script at a time.
  */
-import type { Run, ScriptUse } from '../../workers/protocol/run.ts';
+import type { Run, ScriptUse } from '../../workers/protocol/call.ts';
 
 let current: Pick<Run, 'refuses'> | null = null;
 

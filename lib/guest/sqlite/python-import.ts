@@ -1,7 +1,7 @@
 /** The file through which Python's `sqlite3` asks, for one run. What is behind it is loaded by its first use. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IFileSystem } from 'just-bash';
-import type { Run } from '../../workers/protocol/run.ts';
+import type { Run } from '../../workers/protocol/call.ts';
 import type { FilePort } from '../shell/guest-files.ts';
 import type { PythonPort } from './python-port.ts';
 

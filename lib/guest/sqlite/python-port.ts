@@ -4,7 +4,7 @@
  * connections committed.
  */
 import type { IFileSystem } from 'just-bash';
-import type { Run } from '../../workers/protocol/run.ts';
+import type { Run } from '../../workers/protocol/call.ts';
 import { SQLITE_MODULE } from './python-module.ts';
 import { giveBack, type SqliteThread, takeThread } from './sqlite-host.ts';
 

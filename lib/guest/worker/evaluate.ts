@@ -2,11 +2,11 @@
  * `eval`: runs one piece of JavaScript or Python, and returns its value and output.
  */
 
+import type { Run } from '../../workers/protocol/call.ts';
 import { MAX_STREAM_BYTES } from '../../workers/protocol/output.ts';
 import type { PolicyProfile } from '../../workers/protocol/policies.ts';
 import { maxGrowthBytes } from '../../workers/protocol/process-memory.ts';
 import type { EvalCall, EvalResult } from '../../workers/protocol/protocol.ts';
-import type { Run } from '../../workers/protocol/run.ts';
 import { runJavaScript } from '../javascript/javascript.ts';
 import { escapeLoneSurrogates } from '../javascript/javascript-bridge.ts';
 import { pythonSource } from '../python/python.ts';

@@ -5,6 +5,7 @@
 import { WinterdockError } from '../../base/errors.ts';
 import { answerPeek, answerRead } from '../../vfs/answer.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
+import { Run } from '../../workers/protocol/call.ts';
 import type { ComponentProgress, ComponentsCall } from '../../workers/protocol/component-call.ts';
 import { GuestNetwork } from '../../workers/protocol/guest-network.ts';
 import type { OutputChunk, WriteOperation, WriteOutcome } from '../../workers/protocol/instance.ts';
@@ -12,10 +13,9 @@ import { elapsedSince, monotonicMs } from '../../workers/protocol/monotonic.ts';
 import { inMessages } from '../../workers/protocol/output.ts';
 import { DEFAULT_POLICY, type PolicyProfile } from '../../workers/protocol/policies.ts';
 import type { Call, EvalCall, ExecCall, FromInstance, ToInstance } from '../../workers/protocol/protocol.ts';
-import { Run } from '../../workers/protocol/run.ts';
 import type { ShellJobAnswer, ShellJobRequest } from '../../workers/protocol/shell-jobs.ts';
 import type { StopSignal } from '../../workers/protocol/stop-signals.ts';
-import type { ComponentRunner } from '../components/component-runner.ts';
+import type { ComponentRunner } from '../component-runner/component-runner.ts';
 import { dropInterpreter } from '../javascript/javascript.ts';
 import { Shell } from '../shell/shell.ts';
 import { evaluate } from './evaluate.ts';
@@ -169,7 +169,7 @@ export class OpenSandbox {
   }
 
   async #loadComponents(): Promise<ComponentRunner> {
-    const { ComponentRunner: Runner } = await import('../components/component-runner.ts');
+    const { ComponentRunner: Runner } = await import('../component-runner/component-runner.ts');
     return new Runner(this.vfs, this.#profile, this.#shell);
   }
 

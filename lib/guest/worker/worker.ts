@@ -15,7 +15,7 @@ import { closeToRest, giveIdentity, openLive } from '../../vfs/open.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
 import { DEFAULT_POLICY, profileOf } from '../../workers/protocol/policies.ts';
 import type { FromInstance, ToInstance } from '../../workers/protocol/protocol.ts';
-import { isKeptThread } from '../components/kept-threads.ts';
+import { isKeptThread } from '../component-runner/kept-threads.ts';
 import { defendShells, Shell } from '../shell/shell.ts';
 import { HeapTrim } from './heap-trim.ts';
 import { OpenSandbox } from './open-sandbox.ts';

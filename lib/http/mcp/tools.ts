@@ -1,12 +1,12 @@
 /** Every tool of the MCP endpoint, and how hosts are told of them. */
 import { z } from 'zod';
 import type { Rights } from '../../contract/access.ts';
+import { callTools } from './call-tools.ts';
 import { fileTools } from './file-tools.ts';
-import { runTools } from './run-tools.ts';
 import { sandboxTools } from './sandbox-tools.ts';
 import { isOffered, type McpTool } from './tool.ts';
 
-export const MCP_TOOLS: readonly McpTool[] = [...sandboxTools, ...runTools, ...fileTools];
+export const MCP_TOOLS: readonly McpTool[] = [...sandboxTools, ...callTools, ...fileTools];
 
 const BY_NAME = new Map(MCP_TOOLS.map((tool) => [tool.name, tool]));
 

@@ -81,10 +81,10 @@ test('timeout_secs is the idle time by another name, at creation and later', asy
 test('at its time it goes from active to archived to deleted, and the ledger has no other hop', async () => {
   await make('d', { timeout_secs: 30 });
   server.clock.advance(29);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   expect((await see('d')).state).toBe('active');
   server.clock.advance(1);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   expect((await server.call('GET', '/api/instances/d')).status).toBe(410);
   const { json } = await server.call<{ from: string; to: string; trigger: string }[]>(
     'GET',

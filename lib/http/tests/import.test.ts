@@ -9,7 +9,7 @@ import { rawZip } from '../../bundles/testing/raw-zip.ts';
 import type { Instance, Variable } from '../../contract/schema.ts';
 import { type BundleServer, eventually, membersOf, startBundleServer, zipOf } from '../../testing/bundle-server.ts';
 import { startServer, TEST_KEY } from '../../testing/server.ts';
-import { seedFile, tmpFile, tmpFolder } from '../../vfs/testing/tmp-files.ts';
+import { tmpFile, tmpFolder, writeRows } from '../../vfs/testing/tmp-files.ts';
 
 let server: BundleServer;
 beforeAll(async () => {
@@ -122,7 +122,7 @@ describe('imports', () => {
 
   test('27. a bare VFS file of the seed is imported in the same way', async () => {
     const file = tmpFile();
-    seedFile(file, [
+    writeRows(file, [
       ['workspace', '/src/a.txt', 'of the seed', 1_700_000_000],
       ['memory', '/m', 'learned', 1],
       ['tmp', '/t', 'scratch', 1],

@@ -367,9 +367,9 @@ test('a job continues where the server stopped, and does nothing twice', { timeo
 test('what moved between its choice and its turn is looked at again, never dragged back', async () => {
   await make('a', 'active');
   const { host } = server;
-  const runPlan = host.sessions.runPlan;
+  const runPlan = host.sandboxes.runPlan;
   let raced = false;
-  host.sessions.runPlan = async (id, to, cause, options) => {
+  host.sandboxes.runPlan = async (id, to, cause, options) => {
     if (!raced) {
       raced = true;
       await runPlan(id, 'frozen', cause);

@@ -169,7 +169,7 @@ test('a pause does not wait for a call that runs, which ends as if nothing were'
   await server.call('PUT', `/api/instances/${id}/volumes/workspace/go`, 'x');
   expect((await call).json).toMatchObject({ exitCode: 0, stdout: 'went on\n' });
   // Once nothing runs in it, its process is paused too, in the ladder's next round.
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   expect((await sandbox()).thermal).toBe('warm');
   expect(await session('GET', at)).toMatchObject({ status: 'paused' });
 });
@@ -191,7 +191,7 @@ test('a paused session is suspended by the ladder, stays paused over a restart, 
     const [filed = '', active = ''] = ids;
     expect(await call(first, 'POST', `/api/sessions/${filed}/pause`)).toMatchObject({ status: 'paused' });
     first.clock.advance(901);
-    await first.host.sessions.tick();
+    await first.host.sandboxes.tick();
     expect((await first.call('GET', `/api/instances/${filed}`)).json).toMatchObject({ state: 'suspended' });
     await call(first, 'POST', `/api/sessions/${active}/resume`);
     expect(await call(first, 'POST', `/api/sessions/${active}/pause`)).toMatchObject({ status: 'paused' });

@@ -75,7 +75,7 @@ test('the settings are shown, changed, used at once, and the change is in the le
     at: now + 30,
   });
   server.clock.advance(30);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   expect((await server.call<Instance>('GET', '/api/instances/idler')).json.state).toBe('suspended');
   const events = await server.call<Event[]>('GET', '/api/events?type=settings.changed');
   expect(events.json[0]).toMatchObject({ actor: 'key:admin', instance: null });

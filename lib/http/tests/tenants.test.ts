@@ -106,7 +106,7 @@ test('writes take from what a tenant may have, at once and over all its sandboxe
     server.call('PUT', `/api/instances/${id}/volumes/workspace/${name}`, Buffer.alloc(bytes, 7));
   for (const id of ['a', 'b']) await create(id);
   for (const id of ['a', 'b']) expect((await put(id, 'first', 1000)).status).toBe(201);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   const { used } = (await tenant()).quotas.max_bytes;
   expect(used).toBeGreaterThan(2000);
   await patch({ max_bytes: used + 1_000_000 });
@@ -198,11 +198,11 @@ test('the simulator says what other thresholds would have made of the ledger', {
   const exec = () => server.call('POST', '/api/instances/a/exec', { command: 'true' });
   await exec();
   clock.advance(900);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   clock.advance(900);
   await exec();
   clock.advance(3600);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   const ask = async (body: object) => (await server.call<Simulation>('POST', '/api/settings/simulate', body)).json;
   const same = await ask({});
   expect(same).toMatchObject({ cut: false, was: { cold_wakes: 2, process_hours: 1.25 }, would: same.was });
@@ -231,7 +231,7 @@ test('processor time is a quota of the day, shown, refused with its end, and a m
   await vi.waitFor(
     async () => {
       await server.call('POST', '/api/instances/burns/exec', { command, timeout_ms: 500 });
-      await server.host.sessions.tick();
+      await server.host.sandboxes.tick();
       expect((await tenant()).quotas.max_daily_cpu_s.used).toBeGreaterThan(1);
     },
     { timeout: 60_000 },

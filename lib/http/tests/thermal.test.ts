@@ -20,7 +20,7 @@ beforeAll(async () => {
   }
   await server.call('POST', '/api/instances/asleep/suspend', {});
   server.clock.advance(30);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
 });
 afterAll(() => server.stop());
 
@@ -85,10 +85,10 @@ test('a request continues it, and the answer, the row and the list say so', asyn
 test('a changed time to pause counts from the next round: of a tenant, and of one sandbox', async () => {
   await server.call('PATCH', '/api/tenants/acme', { hot_to_warm_s: 100 });
   server.clock.advance(99);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   expect((await see('idle')).thermal).toBe('hot');
   await server.call('PATCH', '/api/instances/idle', { hot_to_warm_s: 60 });
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   expect((await see('idle')).thermal).toBe('warm');
   expect((await see('never')).thermal).toBe('hot');
 });

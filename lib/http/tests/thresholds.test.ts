@@ -51,7 +51,7 @@ test('what other thresholds would do within a minute is counted, and setting the
   await server.call('PATCH', '/api/settings', { idle_to_suspend_s: 460 });
   clock.advance(60);
   expect(await look({ idle_to_suspend_s: 900 })).toMatchObject({ more: none, fewer: { suspended: 1, ended: 1 } });
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   const list = await server.call<{ id: string; state: string }[]>('GET', '/api/instances?limit=50');
   const asleep = list.json.filter(({ state }) => state !== 'active').map(({ id }) => id);
   expect(asleep.toSorted()).toEqual(['asleep', 'plain']);

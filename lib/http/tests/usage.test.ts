@@ -21,7 +21,7 @@ beforeAll(async () => {
   await server.call('POST', '/api/instances/g/exec', { command: 'true' });
   clock.advance(600);
   await server.call('POST', '/api/instances/a/suspend', {});
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   // A tick that found another one under way has measured nothing: the next one has, within the same hour.
   await vi.waitFor(
     async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
   clock.advance(2 * HOUR - 600);
   await server.call('POST', '/api/instances/a/exec', { command: 'cat note' });
   clock.advance(60);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
 });
 afterAll(() => server.stop());
 

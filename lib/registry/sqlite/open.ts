@@ -63,7 +63,7 @@ import { PeopleTables } from './people.ts';
 import { QuotaTable } from './quotas.ts';
 import { recount } from './recount.ts';
 import { openRuns } from './runs.ts';
-import { ScheduleRoomCheck } from './schedule-room.ts';
+import { ScheduleAllowanceCheck } from './schedule-allowance.ts';
 import { openSchedules } from './schedules.ts';
 import { openSecrets } from './secrets.ts';
 import { SeedingChunks } from './seeding-chunks.ts';
@@ -103,7 +103,7 @@ export function openSqliteRegistry(
   const thresholds = new ThresholdTable(database, options.thresholds, clock);
   const quotas = new QuotaTable(database, ledger);
   const chunks = new SeedingChunks(database);
-  const room = new ScheduleRoomCheck(database);
+  const room = new ScheduleAllowanceCheck(database);
   const claims = new ClaimTable(database, clock);
   const { scheduleLimits = { perSandbox: Number.MAX_SAFE_INTEGER, perTenant: Number.MAX_SAFE_INTEGER } } = options;
   const docking = {

@@ -6,7 +6,7 @@
 import { WinterdockError } from '../../base/errors.ts';
 import type { ClaimTicket } from '../claims.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import { requireScheduleRoom } from '../registry-errors.ts';
+import { requireScheduleLimit } from '../registry-errors.ts';
 import {
   type NewRun,
   type NewSchedule,
@@ -23,7 +23,7 @@ import type { LedgerEntry } from '../types.ts';
 import type { ClaimTable } from './claims.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { LedgerTable } from './ledger.ts';
-import type { ScheduleRoomCheck } from './schedule-room.ts';
+import type { ScheduleAllowanceCheck } from './schedule-allowance.ts';
 import { scheduleStatements } from './schedule-statements.ts';
 import type { SyncMethods } from './to-async.ts';
 
@@ -32,7 +32,7 @@ export function openSchedules(
   database: RegistryDatabase,
   ledger: LedgerTable,
   claims: ClaimTable,
-  room: ScheduleRoomCheck,
+  room: ScheduleAllowanceCheck,
   runsKept: number,
 ): SyncMethods<ScheduleStore> {
   const statements = scheduleStatements(database);
@@ -75,9 +75,9 @@ export function openSchedules(
     }
     const { instance, tenant, source } = schedule;
     const ofInstance = statements.ofInstance().get({ instance })?.n ?? 0;
-    requireScheduleRoom({ instance }, limits, ofInstance, 1);
+    requireScheduleLimit({ instance }, limits, ofInstance, 1);
     const used = room.usedBy(tenant, source === 'workbook' ? instance : '');
-    requireScheduleRoom({ tenant }, limits, used, 1);
+    requireScheduleLimit({ tenant }, limits, used, 1);
     const row = armed(
       {
         ...schedule,

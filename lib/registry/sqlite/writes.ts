@@ -31,7 +31,7 @@ import type { LedgerTable } from './ledger.ts';
 import type { InstanceLists } from './lists.ts';
 import type { QuotaTable } from './quotas.ts';
 import { rowid } from './raw.ts';
-import { type DockingCheck, isDockedAnew } from './schedule-room.ts';
+import { type DockingCheck, isDockedAnew } from './schedule-allowance.ts';
 import type { SeedingChunk, SeedingChunks } from './seeding-chunks.ts';
 import type { ThresholdTable } from './threshold-table.ts';
 

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { expect, test, vi } from 'vitest';
 import { withTiming } from '../../base/timing.ts';
-import { REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { REQUEST } from '../testing/test-engine.ts';
 
 const at = stage();
 
@@ -34,7 +34,7 @@ test('tenants take turns: one sandbox of the second is woken before the twelve o
   const many = await create('many', 12);
   const [one = ''] = await create('one', 1);
   const served: string[] = [];
-  const wake = (id: string) => at.dock.sessions.resume(id, REQUEST).then(() => served.push(id));
+  const wake = (id: string) => at.dock.sandboxes.resume(id, REQUEST).then(() => served.push(id));
   await Promise.all([...many, one].map(wake));
   expect(served.indexOf(one)).toBeLessThan(6);
   // Within a tenant, in the order in which they came, one more at a time than there are processors.
@@ -45,9 +45,9 @@ test('a wake that would wait longer than its caller is refused, with when to try
   await at.restart({ environment: { WB_MAX_ACTIVE: '1' } });
   await create('acme', 2);
   const busy = new AbortController();
-  const call = at.dock.sessions.exec('acme-0', { command: 'sleep 60' }, REQUEST, { signal: busy.signal });
+  const call = at.dock.sandboxes.exec('acme-0', { command: 'sleep 60' }, REQUEST, { signal: busy.signal });
   await vi.waitFor(() => expect(at.dock.pool.active).toBe(1), { timeout: 60_000 });
-  const refused = at.dock.sessions.exec('acme-1', { command: 'true', timeoutMs: 200 }, REQUEST);
+  const refused = at.dock.sandboxes.exec('acme-1', { command: 'true', timeoutMs: 200 }, REQUEST);
   await expect(refused).rejects.toMatchObject({ code: 'capacity', retryAfterSeconds: expect.any(Number) });
   expect(await at.dock.registry.instances.get('acme-1')).toMatchObject({ state: 'created', pending: null });
   busy.abort();
@@ -58,10 +58,10 @@ test('a caller who goes away while it waits gives up its turn', async () => {
   await at.restart({ environment: { WB_MAX_ACTIVE: '1' } });
   await create('acme', 3);
   const busy = new AbortController();
-  const call = at.dock.sessions.exec('acme-0', { command: 'sleep 60' }, REQUEST, { signal: busy.signal });
+  const call = at.dock.sandboxes.exec('acme-0', { command: 'sleep 60' }, REQUEST, { signal: busy.signal });
   await vi.waitFor(() => expect(at.dock.pool.active).toBe(1), { timeout: 60_000 });
   const left = new AbortController();
-  const gone = at.dock.sessions.exec('acme-1', { command: 'echo ran > ran' }, REQUEST, { signal: left.signal });
+  const gone = at.dock.sandboxes.exec('acme-1', { command: 'echo ran > ran' }, REQUEST, { signal: left.signal });
   const next = at.dock.run('acme-2', 'echo served');
   left.abort();
   await expect(gone).rejects.toMatchObject({ code: 'conflict', extra: { cause: 'aborted' } });
@@ -86,7 +86,7 @@ test('the parts of a wake are noted for the answer, and a hot call has its run a
 
 test('a script that may take little time waits for its sandbox to wake all the same', async () => {
   await create('acme', 1);
-  const answer = await at.dock.sessions.exec('acme-0', { command: 'true', timeoutMs: 20 }, REQUEST);
+  const answer = await at.dock.sandboxes.exec('acme-0', { command: 'true', timeoutMs: 20 }, REQUEST);
   expect(answer.woke).toBe('cold');
 });
 
@@ -96,9 +96,9 @@ test('a call that nobody waits for is woken behind everybody who came after it',
   const [one = ''] = await create('one', 1);
   const served: string[] = [];
   const wakeBehind = (id: string) =>
-    at.dock.sessions.exec(id, { command: 'true' }, REQUEST, { makesRoom: false }).then(() => served.push(id));
+    at.dock.sandboxes.exec(id, { command: 'true' }, REQUEST, { makesRoom: false }).then(() => served.push(id));
   const all = behind.map(wakeBehind);
-  all.push(at.dock.sessions.exec(one, { command: 'true' }, REQUEST).then(() => served.push(one)));
+  all.push(at.dock.sandboxes.exec(one, { command: 'true' }, REQUEST).then(() => served.push(one)));
   await Promise.all(all);
   // It has a place at once. Its worker may start later than others' on a busy machine, but nowhere near the last.
   expect(served.indexOf(one)).toBeLessThan(3 * processors);
@@ -108,7 +108,7 @@ test('a call that nobody waits for suspends nobody: without room it is refused',
   await at.restart({ environment: { WB_MAX_ACTIVE: '1' } });
   await create('acme', 2);
   await at.dock.run('acme-0', 'true');
-  const refused = at.dock.sessions.exec('acme-1', { command: 'true' }, REQUEST, { makesRoom: false });
+  const refused = at.dock.sandboxes.exec('acme-1', { command: 'true' }, REQUEST, { makesRoom: false });
   await expect(refused).rejects.toMatchObject({ code: 'capacity' });
   expect(await at.stateOf('acme-0')).toBe('active');
 });
@@ -117,19 +117,19 @@ test('how many wakes wait is told, and of each how long it waited and whether in
   await at.restart({ environment: { WB_MAX_ACTIVE: '1', WB_WAKE_WAIT_MS: '2000' } });
   const [kept = '', refused = ''] = await create('acme', 2);
   const waits: [number, boolean][] = [];
-  at.dock.sessions.onWakeWaited((waitMs, isAdmitted) => waits.push([waitMs, isAdmitted]));
+  at.dock.sandboxes.onWakeWaited((waitMs, isAdmitted) => waits.push([waitMs, isAdmitted]));
   await at.dock.run(kept, 'true');
   expect(waits).toEqual([[expect.any(Number), true]]);
-  expect(at.dock.sessions.wakesWaiting).toBe(0);
-  const running = at.dock.sessions.exec(kept, { command: 'sleep 4' }, REQUEST);
-  const wake = at.dock.sessions.resume(refused, REQUEST);
+  expect(at.dock.sandboxes.wakesWaiting).toBe(0);
+  const running = at.dock.sandboxes.exec(kept, { command: 'sleep 4' }, REQUEST);
+  const wake = at.dock.sandboxes.resume(refused, REQUEST);
   wake.catch(() => {});
-  await vi.waitFor(() => expect(at.dock.sessions.wakesWaiting).toBe(1), { interval: 5, timeout: 60_000 });
+  await vi.waitFor(() => expect(at.dock.sandboxes.wakesWaiting).toBe(1), { interval: 5, timeout: 60_000 });
   await expect(wake).rejects.toMatchObject({ code: 'capacity' });
   expect(waits).toHaveLength(2);
   const [waitMs, isAdmitted] = waits[1] ?? [];
   expect(isAdmitted).toBe(false);
   expect(waitMs).toBeGreaterThan(1990);
   await running;
-  expect(at.dock.sessions.wakesWaiting).toBe(0);
+  expect(at.dock.sandboxes.wakesWaiting).toBe(0);
 });

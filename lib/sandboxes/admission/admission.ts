@@ -18,7 +18,7 @@ import {
   serverStopping,
   type WaitListener,
 } from '../engine.ts';
-import { suspendLeastRecentlyUsed } from './make-room.ts';
+import { suspendLeastRecentlyUsed } from './make-space.ts';
 import { WakeDemand } from './wake-demand.ts';
 
 /**

@@ -4,8 +4,8 @@ import { isWinterdockError } from '../../base/errors.ts';
 import { entry } from '../../registry/testing/fixtures.ts';
 import { instanceId } from '../../testing/plain-ids.ts';
 import type { InstanceProcess } from '../../workers/protocol/instance.ts';
-import { observeOpens, REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { observeOpens, REQUEST } from '../testing/test-engine.ts';
 
 const at = stage();
 /** A script that takes processor time until its limit. */
@@ -14,8 +14,8 @@ const changed = entry({ type: 'tenant.changed', tenant: 'acme' });
 
 /** Awake before: a call waits for its wake no longer than it may take. */
 async function burn(id: string, timeoutMs: number) {
-  await at.dock.sessions.resume(id, REQUEST);
-  return at.dock.sessions.exec(id, { command: BURN, timeoutMs }, REQUEST);
+  await at.dock.sandboxes.resume(id, REQUEST);
+  return at.dock.sandboxes.exec(id, { command: BURN, timeoutMs }, REQUEST);
 }
 const used = (tenant: string) => at.dock.registry.cpuUse.of(tenant, utcDay(at.dock.clock));
 
@@ -29,7 +29,7 @@ async function burnUntil(id: string, seconds: number): Promise<void> {
       if (isWinterdockError(error) && error.code === 'quota_exceeded') return;
       throw error;
     }
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
   }
 }
 const limit = (maxDailyCpuSeconds: number | null) =>
@@ -43,7 +43,7 @@ test('what processes take is counted for their tenant and day, over suspensions 
   for (const id of ['busy', 'idle']) await at.dock.run(id, 'true');
   /** What the idle one took itself: a process tidies up after its calls. */
   const ranIdle = () => processes.get('idle')?.cpuSeconds() ?? 0;
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   const before = await used('globex');
   const ranBefore = ranIdle();
   expect(ranBefore).toBeGreaterThan(0);
@@ -55,10 +55,10 @@ test('what processes take is counted for their tenant and day, over suspensions 
   // Not measured by a round: the suspension does it.
   do {
     await burn('busy', 700);
-    await at.dock.sessions.suspend('busy', REQUEST);
+    await at.dock.sandboxes.suspend('busy', REQUEST);
     await at.restart();
   } while ((await used('acme')) <= first + 0.1);
-  expect(at.dock.sessions.totalsByTenant.size).toBe(0);
+  expect(at.dock.sandboxes.totalsByTenant.size).toBe(0);
 });
 
 const hoursOf = (id: string) => at.dock.registry.usage.ofSandbox(instanceId(id), 0, 1e9);
@@ -72,19 +72,19 @@ test('calls, time and memory of each sandbox add up to those of its tenant and o
   // The memory of each process is measured every two seconds.
   await vi.waitFor(
     async () => {
-      await at.dock.sessions.tick();
-      expect(at.dock.sessions.memoryByTenant.get('acme') ?? 0).toBeGreaterThan(2e6);
+      await at.dock.sandboxes.tick();
+      expect(at.dock.sandboxes.memoryByTenant.get('acme') ?? 0).toBeGreaterThan(2e6);
       asked += 1;
       await at.dock.run('one', 'true');
       expect((await hoursOf('one'))[0]?.memoryBytes).toBeGreaterThan(1e6);
     },
     { timeout: 60_000, interval: 500 },
   );
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   at.dock.clock.advance(3600);
   await at.dock.run('two', 'true');
   await at.dock.put('two', '/a', 'written');
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   const [one] = await hoursOf('one');
   const two = await hoursOf('two');
   expect(two.map(({ calls }) => calls)).toEqual([1, 2]);
@@ -111,7 +111,7 @@ test('calls, time and memory of each sandbox add up to those of its tenant and o
   await at.restart();
   expect(await sums()).toEqual(saved);
   await at.dock.run('two', 'true');
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   const after = await sums();
   expect(after.server).toEqual(after.sandboxes);
   expect(after.acme.calls).toBe(saved.acme.calls + 1);
@@ -120,8 +120,8 @@ test('calls, time and memory of each sandbox add up to those of its tenant and o
 test('the start of a worker is not its tenant’s time', async () => {
   await at.dock.create('light', { tenant: 'light' });
   await at.dock.run('light', 'true');
-  await at.dock.sessions.tick();
-  await at.dock.sessions.suspend('light', REQUEST);
+  await at.dock.sandboxes.tick();
+  await at.dock.sandboxes.suspend('light', REQUEST);
   // A start takes ten times as much.
   expect(await used('light')).toBeLessThan(0.06);
 });
@@ -135,7 +135,7 @@ test('a tenant that has used up its day runs nothing more, wakes nothing, and ot
   await burnUntil('a', 1);
   const refused = { code: 'quota_exceeded', extra: { quota: 'max_daily_cpu_s', limit: 1 } };
   await expect(at.dock.run('a', 'true')).rejects.toMatchObject(refused);
-  await expect(at.dock.sessions.eval('a', { language: 'js', code: '1' }, REQUEST)).rejects.toMatchObject(refused);
+  await expect(at.dock.sandboxes.eval('a', { language: 'js', code: '1' }, REQUEST)).rejects.toMatchObject(refused);
   const opens: string[] = [];
   observeOpens(at.dock.pool, (_, { id }) => opens.push(id));
   await expect(at.dock.run('b', 'true')).rejects.toMatchObject(refused);

@@ -2,8 +2,8 @@ import { availableParallelism, getPriority } from 'node:os';
 import { expect, test } from 'vitest';
 import { cpuTimeOf } from '../../workers/cpu-use.ts';
 import { LOWEST_PRIORITY, workerNiceness } from '../../workers/process.ts';
-import { observeOpens, REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { observeOpens, REQUEST } from '../testing/test-engine.ts';
 
 const at = stage();
 const BURN = 'while true; do :; done';
@@ -19,7 +19,7 @@ async function usedUntil(seconds: number, pids: number[]): Promise<number[]> {
 
 test('the sandboxes of a tenant that wants most of the processors give way to those of another', async () => {
   await at.restart({ environment: { WB_MAX_ACTIVE: '100' } });
-  at.dock.sessions.start();
+  at.dock.sandboxes.start();
   const processes = new Map<string, { readonly pid: number }>();
   observeOpens(at.dock.pool, (process, { id }) => processes.set(id, process));
   const greedy = Array.from({ length: GREEDY }, (_, n) => `greedy-${n}`);
@@ -29,7 +29,7 @@ test('the sandboxes of a tenant that wants most of the processors give way to th
   const pidOf = (id: string) => processes.get(id)?.pid ?? 0;
   const enough = new AbortController();
   const burn = (id: string) =>
-    at.dock.sessions.exec(id, { command: BURN, timeoutMs: 60_000 }, REQUEST, { signal: enough.signal });
+    at.dock.sandboxes.exec(id, { command: BURN, timeoutMs: 60_000 }, REQUEST, { signal: enough.signal });
   const burning = greedy.map(burn);
   const nicenessOf = (id: string) => getPriority(pidOf(id));
   await expect.poll(() => greedy.map(nicenessOf)).toEqual(greedy.map(() => LOWEST_PRIORITY));
@@ -51,14 +51,14 @@ test('the sandboxes of a tenant that wants most of the processors give way to th
 
 test('a tenant with one busy process wants no more than half of two processors, however long it waits for one', async () => {
   await at.restart({ environment: { WB_MAX_ACTIVE: '100' } });
-  at.dock.sessions.start();
+  at.dock.sandboxes.start();
   let pidOf = () => 0;
   observeOpens(at.dock.pool, (process) => {
     pidOf = () => process.pid;
   });
   await at.dock.create('alone', { tenant: 'alone' });
   await at.dock.run('alone', 'true');
-  const burning = at.dock.sessions.exec('alone', { command: BURN, timeoutMs: 6000 }, REQUEST);
+  const burning = at.dock.sandboxes.exec('alone', { command: BURN, timeoutMs: 6000 }, REQUEST);
   const seen = new Set<number>();
   const looking = setInterval(() => seen.add(getPriority(pidOf())), 100);
   await burning;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CpuGroups } from '../../workers/cpu-groups.ts';
 import { cpuTimeOf } from '../../workers/cpu-use.ts';
 import { workerNiceness } from '../../workers/process.ts';
-import { observeOpens, REQUEST, startDock } from '../testing/dock.ts';
+import { observeOpens, REQUEST, startTestEngine } from '../testing/test-engine.ts';
 
 const BURN = 'while true; do :; done';
 const GREEDY = 6;
@@ -32,9 +32,9 @@ function groupsOf(pid: number): string {
 describe.runIf(groups !== null)('where control groups can be made', () => {
   test('a wake moves no process; those of a tenant that wants most of the processors give way, as long as it does', async () => {
     const cpuGroups = CpuGroups.open();
-    const dock = await startDock({ dataFolder: folder, cpuGroups, environment: { WB_MAX_ACTIVE: '50' } });
+    const dock = await startTestEngine({ dataFolder: folder, cpuGroups, environment: { WB_MAX_ACTIVE: '50' } });
     try {
-      dock.sessions.start();
+      dock.sandboxes.start();
       const processes = new Map<string, { readonly pid: number }>();
       observeOpens(dock.pool, (process, { id }) => processes.set(id, process));
       const pidOf = (id: string) => processes.get(id)?.pid ?? 0;
@@ -47,7 +47,7 @@ describe.runIf(groups !== null)('where control groups can be made', () => {
       expect(givingWay()).toEqual([]);
       const enough = new AbortController();
       const burn = (id: string) =>
-        dock.sessions.exec(id, { command: BURN, timeoutMs: 60_000 }, REQUEST, { signal: enough.signal });
+        dock.sandboxes.exec(id, { command: BURN, timeoutMs: 60_000 }, REQUEST, { signal: enough.signal });
       const burning = greedy.map(burn);
       await expect.poll(givingWay).toEqual(greedy);
       const modest = burn('modest');

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { REQUEST } from '../testing/test-engine.ts';
 import { busiestMoment, MAX_READY, WakeDemand } from './wake-demand.ts';
 
 const at = stage();
@@ -21,7 +21,7 @@ test('a burst is remembered for five minutes', async () => {
 test('what woke together a day ago is expected a little before that time today', async () => {
   const ids = ['a', 'b', 'c', 'd'];
   for (const id of ids) await at.dock.create(id);
-  for (const id of ids) await at.dock.sessions.resume(id, REQUEST);
+  for (const id of ids) await at.dock.sandboxes.resume(id, REQUEST);
   const woke = at.dock.clock.now();
   const countAt = (time: number) => new WakeDemand(at.dock.registry.ledger).readyCount(time, 1);
   const day = 86_400_000;
@@ -41,13 +41,13 @@ test('there are never more ahead of need than the maximum, unless more are asked
 
 test('the pool keeps more workers started after a burst, and fewer when it is long ago', async () => {
   await at.restart({ environment: { WB_POOL: '1' } });
-  const { clock, pool, sessions } = at.dock;
-  await sessions.tick();
+  const { clock, pool, sandboxes } = at.dock;
+  await sandboxes.tick();
   for (const id of ['a', 'b', 'c']) await at.dock.create(id);
-  for (const id of ['a', 'b', 'c']) await sessions.resume(id, REQUEST);
-  await sessions.tick();
+  for (const id of ['a', 'b', 'c']) await sandboxes.resume(id, REQUEST);
+  await sandboxes.tick();
   await vi.waitFor(() => expect(pool.ready).toBe(3), { timeout: 60_000 });
   clock.advance(600);
-  await sessions.tick();
+  await sandboxes.tick();
   expect(pool.ready).toBe(1);
 });

@@ -5,23 +5,23 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { closeToRest, openAtRest, openLive } from '../../vfs/open.ts';
 import { hasOpen, readersOf } from '../../vfs/testing/proc.ts';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';
-import { type Dock, liveFile, REQUEST, startDock } from '../testing/dock.ts';
+import { liveFile, REQUEST, startTestEngine, type TestEngine } from '../testing/test-engine.ts';
 
 const VOLUMES = ['workspace', 'memory'] as const;
 
 let folder: string;
-let dock: Dock;
+let dock: TestEngine;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-copy-'));
-  dock = await startDock({ dataFolder: join(folder, 'data') });
+  dock = await startTestEngine({ dataFolder: join(folder, 'data') });
 });
 afterEach(async () => {
   await dock.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
-const copy = (name: string) => dock.sessions.copyOut('a', join(folder, name), { volumes: VOLUMES });
+const copy = (name: string) => dock.sandboxes.copyOut('a', join(folder, name), { volumes: VOLUMES });
 
 function textIn(name: string, path: string, volume: 'workspace' | 'memory' | 'tmp' = 'workspace'): string | null {
   const vfs = openAtRest(join(folder, name));
@@ -42,14 +42,14 @@ test('a sandbox is copied in every state without being woken, with the same byte
   await dock.put('a', '/kept', 'the memory', 'memory');
   await dock.put('a', '/kept', 'the scratch', 'tmp');
   const active = await copy('active');
-  expect(dock.sessions.callsRunning).toBe(0);
+  expect(dock.sandboxes.callsRunning).toBe(0);
   const lines = (await dock.registry.ledger.page({ instance: 'a' }, 100)).rows.length;
 
-  await dock.sessions.suspend('a', REQUEST);
+  await dock.sandboxes.suspend('a', REQUEST);
   const hashes = [active.sha256, (await copy('suspended')).sha256];
-  await dock.sessions.freeze('a', REQUEST);
+  await dock.sandboxes.freeze('a', REQUEST);
   hashes.push((await copy('frozen')).sha256);
-  await dock.sessions.archive('a', REQUEST);
+  await dock.sandboxes.archive('a', REQUEST);
   hashes.push((await copy('archived')).sha256);
   expect(new Set(hashes).size).toBe(1);
   expect((await dock.registry.ledger.page({ instance: 'a' }, 100)).rows.length).toBe(lines + 3);
@@ -60,7 +60,7 @@ test('a sandbox is copied in every state without being woken, with the same byte
       null,
     ]);
   }
-  await dock.sessions.delete('a', REQUEST);
+  await dock.sandboxes.delete('a', REQUEST);
   await expect(copy('deleted')).rejects.toMatchObject({ code: 'gone' });
   expect(existsSync(join(folder, 'deleted'))).toBe(false);
 });
@@ -69,7 +69,7 @@ test('calls go on while a sandbox is copied, and filing it waits', { timeout: 60
   await dock.create('a');
   const content = Buffer.alloc(60_000_000);
   for (let index = 0; index < 4; index += 1) {
-    await dock.sessions.write(
+    await dock.sandboxes.write(
       'a',
       { op: 'put', volume: 'workspace', path: vfsPath(`/large-${index}`), content },
       REQUEST,
@@ -78,11 +78,11 @@ test('calls go on while a sandbox is copied, and filing it waits', { timeout: 60
   const order: string[] = [];
   const copying = copy('target').then(() => order.push('copied'));
   await expect.poll(() => existsSync(join(folder, 'target')), { interval: 1 }).toBe(true);
-  const suspended = dock.sessions.suspend('a', REQUEST).then(() => order.push('suspended'));
+  const suspended = dock.sandboxes.suspend('a', REQUEST).then(() => order.push('suspended'));
   await Promise.all([copying, suspended]);
   expect(order).toEqual(['copied', 'suspended']);
 
-  await dock.sessions.resume('a', REQUEST);
+  await dock.sandboxes.resume('a', REQUEST);
   let done = false;
   const again = copy('again').finally(() => {
     done = true;
@@ -97,10 +97,10 @@ async function large(id: string): Promise<void> {
   await dock.create(id);
   const content = Buffer.alloc(60_000_000);
   for (let index = 0; index < 4; index += 1) {
-    await dock.sessions.write(id, { op: 'put', volume: 'workspace', path: vfsPath(`/${index}`), content }, REQUEST);
+    await dock.sandboxes.write(id, { op: 'put', volume: 'workspace', path: vfsPath(`/${index}`), content }, REQUEST);
   }
-  await dock.sessions.suspend(id, REQUEST);
-  await expect(dock.sessions.copyOut(id, join(folder, 'early'), { volumes: VOLUMES })).rejects.toMatchObject({
+  await dock.sandboxes.suspend(id, REQUEST);
+  await expect(dock.sandboxes.copyOut(id, join(folder, 'early'), { volumes: VOLUMES })).rejects.toMatchObject({
     code: 'unverified',
   });
   const hash = async () => (await dock.registry.instances.get(id))?.file?.sha256;
@@ -114,7 +114,7 @@ test('a copy that waits in the queue delays no filing and no wake', { timeout: 1
   await dock.put('a', '/kept', 'first');
   const order: string[] = [];
   const copies = ['one', 'two', 'a'].map((id) =>
-    dock.sessions.copyOut(id, join(folder, id), { volumes: VOLUMES }).then(() => order.push(`copied ${id}`)),
+    dock.sandboxes.copyOut(id, join(folder, id), { volumes: VOLUMES }).then(() => order.push(`copied ${id}`)),
   );
   // The two running ones are stopped meanwhile, however fast this machine copies.
   let copying: number[] = [];
@@ -124,7 +124,7 @@ test('a copy that waits in the queue delays no filing and no wake', { timeout: 1
   };
   await expect.poll(look, { interval: 1 }).toBe(2);
   for (const pid of copying) process.kill(pid, 'SIGSTOP');
-  await dock.sessions.suspend('a', REQUEST);
+  await dock.sandboxes.suspend('a', REQUEST);
   await dock.put('a', '/kept', 'second');
   order.push('woken');
   for (const pid of copying) process.kill(pid, 'SIGCONT');
@@ -141,7 +141,7 @@ test('a stop aborts copies, the running one and the waiting ones, and leaves not
   const names = Array.from({ length: 12 }, (_, index) => String(index));
   const copies = Promise.allSettled(names.map((name) => copy(name)));
   await expect.poll(() => existsSync(join(folder, '0')), { interval: 1 }).toBe(true);
-  await dock.sessions.stop();
+  await dock.sandboxes.stop();
   const results = await copies;
   const broken = results.filter((result) => result.status === 'rejected');
   expect(broken.length).toBeGreaterThan(2);
@@ -156,7 +156,7 @@ test('copying a damaged sandbox, one without its file, or one in memory is refus
 }, async () => {
   await dock.create('a');
   await dock.put('a', '/kept', 'the work');
-  await dock.sessions.suspend('a', REQUEST);
+  await dock.sandboxes.suspend('a', REQUEST);
   const file = liveFile(dock, 'a');
   const vfs = openLive(file, { maxBytes: 1e9, maxFileBytes: 1e6, mustExist: true });
   vfs.db.enableDefensive(false);
@@ -167,7 +167,7 @@ test('copying a damaged sandbox, one without its file, or one in memory is refus
   await expect(copy('target')).rejects.toMatchObject({ code: 'missing_file' });
   await dock.create('m', { vfsPath: ':memory:', ephemeral: true });
   await dock.run('m', 'echo x > x');
-  await expect(dock.sessions.copyOut('m', join(folder, 'target'), { volumes: VOLUMES })).rejects.toMatchObject({
+  await expect(dock.sandboxes.copyOut('m', join(folder, 'target'), { volumes: VOLUMES })).rejects.toMatchObject({
     code: 'conflict',
   });
   expect(readdirSync(folder)).toEqual(['data']);

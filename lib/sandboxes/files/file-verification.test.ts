@@ -6,19 +6,19 @@ import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { registryName } from '../../base/registry-url.ts';
 import { openAtRest } from '../../vfs/open.ts';
-import { type Dock, liveFile, REQUEST, startDock } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { liveFile, REQUEST, startTestEngine, type TestEngine } from '../testing/test-engine.ts';
 
 const at = stage();
 
 /** A copy of the data folder with other inodes and times, and an engine on it. */
-async function dockOnCopy(change: (registry: Database.Database) => void = () => {}): Promise<Dock> {
+async function dockOnCopy(change: (registry: Database.Database) => void = () => {}): Promise<TestEngine> {
   const dataFolder = `${at.folder}-copy`;
   cpSync(at.folder, dataFolder, { recursive: true });
   const registry = new Database(join(dataFolder, 'registry.sqlite'));
   change(registry);
   registry.close();
-  const dock = await startDock({ dataFolder });
+  const dock = await startTestEngine({ dataFolder });
   onTestFinished(async () => {
     await dock.stop();
     rmSync(dataFolder, { recursive: true });
@@ -26,7 +26,7 @@ async function dockOnCopy(change: (registry: Database.Database) => void = () => 
   return dock;
 }
 
-const fileOf = async (dock: Dock, id: string) => (await dock.registry.instances.get(id))?.file;
+const fileOf = async (dock: TestEngine, id: string) => (await dock.registry.instances.get(id))?.file;
 
 /** Twelve sandboxes of several kinds in all drawers. Returns those that have files. */
 async function fill(): Promise<string[]> {
@@ -39,9 +39,9 @@ async function fill(): Promise<string[]> {
       await dock.put(id, '/x', `work of ${id}`);
       ids.push(id);
       if (state === 'active') continue;
-      await dock.sessions.suspend(id, REQUEST);
-      if (state !== 'suspended') await dock.sessions.freeze(id, REQUEST);
-      if (state === 'archived') await dock.sessions.archive(id, REQUEST);
+      await dock.sandboxes.suspend(id, REQUEST);
+      if (state !== 'suspended') await dock.sandboxes.freeze(id, REQUEST);
+      if (state === 'archived') await dock.sandboxes.archive(id, REQUEST);
     }
   }
   await dock.create('never');
@@ -66,7 +66,7 @@ test.each([
     const dock = await dockOnCopy(change);
     for (const id of ids) {
       expect(await dock.get(id, '/x'), id).toBe(`work of ${id}`);
-      await dock.sessions.resume(id, REQUEST);
+      await dock.sandboxes.resume(id, REQUEST);
       expect(await dock.run(id, 'cat x'), id).toBe(`work of ${id}`);
     }
     expect(await dock.run('never', 'ls')).toBe('');
@@ -79,7 +79,7 @@ test('a stop hashes the files that it files', async () => {
     await at.dock.create(id);
     await at.dock.put(id, '/x', `work of ${id}`);
   }
-  await at.dock.sessions.suspend('a', REQUEST);
+  await at.dock.sandboxes.suspend('a', REQUEST);
   await at.restart();
   for (const id of ['a', 'b']) {
     expect(await fileOf(at.dock, id)).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
@@ -92,8 +92,8 @@ test.each(['suspended', 'frozen'] as const)(
     const files = { a: '', b: '' };
     for (const id of ['a', 'b'] as const) {
       await at.dock.create(id, { tenant: id });
-      await at.dock.sessions.runPlan(id, 'suspended', REQUEST);
-      if (state === 'frozen') await at.dock.sessions.freeze(id, REQUEST);
+      await at.dock.sandboxes.runPlan(id, 'suspended', REQUEST);
+      if (state === 'frozen') await at.dock.sandboxes.freeze(id, REQUEST);
       files[id] = state === 'frozen' ? at.cold(id) : liveFile(at.dock, id);
     }
     expect(statSync(files.a).size).toBe(statSync(files.b).size);
@@ -112,16 +112,16 @@ test.each(['suspended', 'frozen'] as const)(
         sha256: null,
         identity: expect.stringMatching(/^[0-9a-f]{32}$/),
       });
-      await expect(at.dock.sessions.resume(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+      await expect(at.dock.sandboxes.resume(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
       expect(await at.dock.registry.instances.get(id)).toMatchObject({ state, fault: 'corrupt' });
       // Force is for a repaired file, not for another sandbox's.
-      await expect(at.dock.sessions.resume(id, REQUEST, { force: true })).rejects.toMatchObject({ code: 'corrupt' });
+      await expect(at.dock.sandboxes.resume(id, REQUEST, { force: true })).rejects.toMatchObject({ code: 'corrupt' });
     }
     renameSync(files.a, `${files.a}.other`);
     renameSync(files.b, files.a);
     renameSync(`${files.a}.other`, files.b);
     for (const id of ['a', 'b'] as const) {
-      await at.dock.sessions.resume(id, REQUEST, { force: true });
+      await at.dock.sandboxes.resume(id, REQUEST, { force: true });
       expect((await at.dock.registry.instances.get(id))?.fault).toBeNull();
     }
   },
@@ -131,7 +131,7 @@ test('archived files that were swapped right after they were packed are neither 
   for (const id of ['a', 'b']) {
     await at.dock.create(id, { tenant: id });
     await at.dock.put(id, '/x', `work of ${id}`);
-    await at.dock.sessions.archive(id, REQUEST);
+    await at.dock.sandboxes.archive(id, REQUEST);
     expect(await fileOf(at.dock, id)).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
   }
   const packed = (id: string) => join(at.folder, 'archive', `${id}.sqlite.zst`);
@@ -145,15 +145,15 @@ test('archived files that were swapped right after they were packed are neither 
   exchange();
   for (const id of ['a', 'b']) {
     await expect(at.dock.get(id, '/x')).rejects.toMatchObject({ code: 'corrupt' });
-    const listed = at.dock.sessions.read(id, { op: 'list', volume: 'workspace', limit: 10 });
+    const listed = at.dock.sandboxes.read(id, { op: 'list', volume: 'workspace', limit: 10 });
     await expect(listed).rejects.toMatchObject({ code: 'corrupt' });
-    await expect(at.dock.sessions.revive(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(at.dock.sandboxes.revive(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
     await expect(at.dock.get(id, '/x')).rejects.toMatchObject({ code: 'corrupt' });
   }
   exchange();
   for (const id of ['a', 'b']) {
     expect(await at.dock.get(id, '/x')).toBe(`work of ${id}`);
-    await at.dock.sessions.revive(id, REQUEST, { force: true });
+    await at.dock.sandboxes.revive(id, REQUEST, { force: true });
     expect(await at.dock.run(id, 'cat x')).toBe(`work of ${id}`);
   }
 });
@@ -161,13 +161,13 @@ test('archived files that were swapped right after they were packed are neither 
 test('clones of one file have their own identities once they have run, and a file of an older version gets one', async () => {
   await at.dock.create('origin');
   await at.dock.put('origin', '/x', 'kept');
-  await at.dock.sessions.suspend('origin', REQUEST);
+  await at.dock.sandboxes.suspend('origin', REQUEST);
   mkdirSync(join(at.folder, 'staging'), { recursive: true });
   const origin = (await fileOf(at.dock, 'origin'))?.identity;
   const seen = new Set([origin]);
   for (const id of ['one', 'two']) {
     const copy = join(at.folder, 'staging', `${id}.sqlite`);
-    await at.dock.sessions.copyOut('origin', copy, { volumes: ['workspace', 'memory'] });
+    await at.dock.sandboxes.copyOut('origin', copy, { volumes: ['workspace', 'memory'] });
     const vfs = openAtRest(copy);
     expect(vfs.db.prepare("SELECT target FROM vfs_node WHERE kind = 'counter'").get()).toEqual({ target: null });
     vfs.close();
@@ -175,8 +175,8 @@ test('clones of one file have their own identities once they have run, and a fil
     await at.dock.create(id, { vfsPath: `live/${id}/vfs.sqlite` });
     mkdirSync(join(at.folder, 'live', id));
     cpSync(copy, liveFile(at.dock, id));
-    await at.dock.sessions.resume(id, REQUEST);
-    await at.dock.sessions.suspend(id, REQUEST);
+    await at.dock.sandboxes.resume(id, REQUEST);
+    await at.dock.sandboxes.suspend(id, REQUEST);
     seen.add((await fileOf(at.dock, id))?.identity);
   }
   expect(seen.size).toBe(3);

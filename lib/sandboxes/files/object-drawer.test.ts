@@ -8,7 +8,7 @@ import { stampFrom } from '../../storage/stamp.ts';
 import { createObjectDrawers, type ObjectServer, startObjectServer } from '../../storage/testing/object-drawer.ts';
 import { filesIn } from '../../testing/files-in.ts';
 import type { Failpoint } from '../recovery/failpoints.ts';
-import { type Dock, REQUEST, startDock } from '../testing/dock.ts';
+import { REQUEST, startTestEngine, type TestEngine } from '../testing/test-engine.ts';
 import { fileRecord } from './file-verification.ts';
 import { PREFETCH_SECONDS } from './prefetch.ts';
 
@@ -20,11 +20,11 @@ afterAll(() => server.stop());
 
 let dataFolder: string;
 let drawers: Drawers;
-let dock: Dock;
+let dock: TestEngine;
 let breaksAt: Failpoint | null;
 
 async function start(): Promise<void> {
-  dock = await startDock({
+  dock = await startTestEngine({
     dataFolder,
     drawers,
     failpoint: (step) => {
@@ -65,9 +65,9 @@ async function filed(id: string, state: 'suspended' | 'frozen' | 'archived'): Pr
   await dock.put(id, '/x', `work of ${id}`);
   await dock.put(id, '/m', `memory of ${id}`, 'memory');
   await dock.put(id, '/t', 'scratch', 'tmp');
-  await dock.sessions.suspend(id, REQUEST);
-  if (state !== 'suspended') await dock.sessions.freeze(id, REQUEST);
-  if (state === 'archived') await dock.sessions.archive(id, REQUEST);
+  await dock.sandboxes.suspend(id, REQUEST);
+  if (state !== 'suspended') await dock.sandboxes.freeze(id, REQUEST);
+  if (state === 'archived') await dock.sandboxes.archive(id, REQUEST);
 }
 
 test('a frozen sandbox is only an object, is read from there, and comes back without its tmp', async () => {
@@ -83,7 +83,7 @@ test('a frozen sandbox is only an object, is read from there, and comes back wit
   expect(onDisk()).toEqual([]);
   expect(await dock.run('a', 'cat x /memory/m; cat /tmp/t')).toMatch(/^work of amemory of a.*No such file/s);
   expect(await objects()).toEqual([]);
-  await dock.sessions.suspend('a', REQUEST);
+  await dock.sandboxes.suspend('a', REQUEST);
   expect(onDisk()).toEqual([LIVE]);
   expect((await rowOf('a')).file).not.toHaveProperty('tag');
 });
@@ -92,21 +92,21 @@ test('an archived sandbox is a compressed object with a local listing, and is re
   await filed('a', 'archived');
   expect(await objects()).toEqual(['archive/a.sqlite.zst']);
   expect(onDisk()).toEqual(['archive/a.json']);
-  expect((await dock.sessions.read('a', { op: 'list', volume: 'workspace', limit: 5 })).files).toHaveLength(1);
+  expect((await dock.sandboxes.read('a', { op: 'list', volume: 'workspace', limit: 5 })).files).toHaveLength(1);
   expect(await dock.get('a', '/m', 'memory')).toBe('memory of a');
-  await dock.sessions.revive('a', REQUEST);
+  await dock.sandboxes.revive('a', REQUEST);
   expect(await objects()).toEqual([]);
   expect(await dock.run('a', 'cat x')).toBe('work of a');
 });
 
 test.each(['frozen', 'archived'] as const)('%s goes to suspended, and to deleted, without a process', async (state) => {
   await filed('a', state);
-  expect(await dock.sessions.runPlan('a', 'suspended', REQUEST)).toMatchObject({ state: 'suspended', vfsPath: LIVE });
+  expect(await dock.sandboxes.runPlan('a', 'suspended', REQUEST)).toMatchObject({ state: 'suspended', vfsPath: LIVE });
   expect(await objects()).toEqual([]);
   expect(onDisk()).toEqual([LIVE]);
   expect(await dock.get('a', '/x')).toBe('work of a');
   await filed('b', state);
-  await dock.sessions.runPlan('b', 'deleted', REQUEST);
+  await dock.sandboxes.runPlan('b', 'deleted', REQUEST);
   expect(await objects()).toEqual([]);
   expect(onDisk()).toEqual([LIVE]);
 });
@@ -114,11 +114,11 @@ test.each(['frozen', 'archived'] as const)('%s goes to suspended, and to deleted
 test.each(['frozen', 'archived'] as const)('%s is prefetched, and goes back when nothing uses it', async (state) => {
   await filed('a', state);
   const before = await objects();
-  await dock.sessions.prefetch('a', REQUEST);
+  await dock.sandboxes.prefetch('a', REQUEST);
   expect(await rowOf('a')).toMatchObject({ state, vfsPath: LIVE });
   expect(onDisk()).toContain(LIVE);
   dock.clock.advance(PREFETCH_SECONDS + 1);
-  await dock.sessions.tick();
+  await dock.sandboxes.tick();
   expect(await objects()).toEqual(before);
   expect(onDisk()).not.toContain(LIVE);
   expect((await rowOf('a')).vfsPath).toBe(before[0]);
@@ -128,20 +128,20 @@ test.each(['frozen', 'archived'] as const)('%s is prefetched, and goes back when
 test('an operation that fails between the object and the row is rolled back, and can be repeated', async () => {
   await filed('a', 'suspended');
   breaksAt = 'freeze.moved';
-  await expect(dock.sessions.freeze('a', REQUEST)).rejects.toThrow('broken');
+  await expect(dock.sandboxes.freeze('a', REQUEST)).rejects.toThrow('broken');
   expect([await objects(), onDisk()]).toEqual([[], [LIVE]]);
-  await dock.sessions.freeze('a', REQUEST);
+  await dock.sandboxes.freeze('a', REQUEST);
   breaksAt = 'resume.brought';
-  await expect(dock.sessions.resume('a', REQUEST)).rejects.toThrow('broken');
+  await expect(dock.sandboxes.resume('a', REQUEST)).rejects.toThrow('broken');
   expect([await objects(), onDisk()]).toEqual([['cold/a.sqlite'], []]);
   breaksAt = 'archive.packed';
-  await expect(dock.sessions.archive('a', REQUEST)).rejects.toThrow('broken');
+  await expect(dock.sandboxes.archive('a', REQUEST)).rejects.toThrow('broken');
   expect([await objects(), onDisk()]).toEqual([['cold/a.sqlite'], []]);
-  await dock.sessions.archive('a', REQUEST);
+  await dock.sandboxes.archive('a', REQUEST);
   breaksAt = 'resume.opened';
-  await expect(dock.sessions.revive('a', REQUEST)).rejects.toThrow('broken');
+  await expect(dock.sandboxes.revive('a', REQUEST)).rejects.toThrow('broken');
   expect(await objects()).toEqual(['archive/a.sqlite.zst']);
-  await dock.sessions.revive('a', REQUEST);
+  await dock.sandboxes.revive('a', REQUEST);
   expect(await dock.run('a', 'cat x')).toBe('work of a');
 });
 
@@ -149,10 +149,10 @@ test('a deletion that fails half-way leaves the object where it was, with what i
   await filed('a', 'frozen');
   const { file, bytes } = await rowOf('a');
   breaksAt = 'delete.intent';
-  await expect(dock.sessions.runPlan('a', 'deleted', REQUEST)).rejects.toThrow('broken');
+  await expect(dock.sandboxes.runPlan('a', 'deleted', REQUEST)).rejects.toThrow('broken');
   expect(await rowOf('a')).toMatchObject({ state: 'archived', vfsPath: 'cold/a.sqlite', file, bytes });
   expect(await dock.get('a', '/x')).toBe('work of a');
-  await dock.sessions.runPlan('a', 'deleted', REQUEST);
+  await dock.sandboxes.runPlan('a', 'deleted', REQUEST);
   expect(await objects()).toEqual([]);
 });
 
@@ -167,9 +167,9 @@ test('an object with another tag is hashed: the same bytes are accepted, others 
   expect(await dock.get('a', '/x')).toBe('work of a');
   expect(await dock.run('a', 'cat x')).toBe('work of a');
   await cold.at('b').remove();
-  await expect(dock.sessions.resume('b', REQUEST)).rejects.toMatchObject({ code: 'missing_file' });
+  await expect(dock.sandboxes.resume('b', REQUEST)).rejects.toMatchObject({ code: 'missing_file' });
   await cold.put(copy, 'b');
-  await expect(dock.sessions.resume('b', REQUEST, { force: false })).rejects.toMatchObject({
+  await expect(dock.sandboxes.resume('b', REQUEST, { force: false })).rejects.toMatchObject({
     code: expect.stringMatching(/corrupt|missing_file/),
   });
   expect((await cold.at('b').stat())?.size).toBe(readFileSync(copy).length);
@@ -178,7 +178,7 @@ test('an object with another tag is hashed: the same bytes are accepted, others 
 test('a sandbox is made from a snapshot that is an object, and has its own file once it has run', async () => {
   await filed('a', 'suspended');
   const staged = join(dataFolder, 'staged.sqlite');
-  const { sha256 } = await dock.sessions.copyOut('a', staged, { volumes: ['workspace'] });
+  const { sha256 } = await dock.sandboxes.copyOut('a', staged, { volumes: ['workspace'] });
   await drawers.snapshot.put(staged, sha256);
   rmSync(staged);
   const { address, stat } = drawers.snapshot.at(sha256);
@@ -188,7 +188,7 @@ test('a sandbox is made from a snapshot that is an object, and has its own file 
   expect(await dock.run('clone', 'cat x')).toBe('work of a');
 
   await filed('b', 'frozen');
-  const restored = await dock.sessions.restore('b', { name: 'snap', hash: sha256, bytes: 1 }, REQUEST);
+  const restored = await dock.sandboxes.restore('b', { name: 'snap', hash: sha256, bytes: 1 }, REQUEST);
   expect(restored).toMatchObject({ state: 'frozen', vfsPath: 'live/b/vfs.sqlite' });
   expect(await dock.get('b', '/x')).toBe('work of a');
   expect(onDisk().filter((path) => path.startsWith('orphans/'))).toEqual([expect.stringMatching(/b\.sqlite$/)]);
@@ -197,13 +197,13 @@ test('a sandbox is made from a snapshot that is an object, and has its own file 
 
 test('its raw file is copied as stored, and an object without a row is set aside at the next start', async () => {
   await filed('a', 'archived');
-  const copied = await dock.sessions.copyRaw('a', dataFolder);
+  const copied = await dock.sandboxes.copyRaw('a', dataFolder);
   expect(copied).toMatchObject({ packed: true, log: null, bytes: readFileSync(copied.file).length });
   await drawers.cold.put(copied.file, 'nobody');
   rmSync(copied.file, { force: true });
   await dock.stop();
   await start();
-  dock.sessions.start();
+  dock.sandboxes.start();
   await expect.poll(objects).toEqual(['archive/a.sqlite.zst']);
   expect(onDisk()).toContainEqual(expect.stringMatching(/^orphans\/\d+-nobody-nobody\.sqlite$/));
 });

@@ -54,7 +54,7 @@ test('a sign-in brings the last frozen files of the tenant near, wakes nothing, 
     ['a-3', 'user:', 'system', 'sign-in'],
   ]);
   server.clock.advance(301);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   expect(await near()).toEqual([]);
   // By a password too; what a person may not see stays where it is.
   const password = { email: 'support@example.com', password: PASSWORD };
@@ -65,10 +65,10 @@ test('a sign-in brings the last frozen files of the tenant near, wakes nothing, 
 
 test('after its time no further file is begun, and with 0 there is none', async () => {
   server.clock.advance(301);
-  await server.host.sessions.tick();
+  await server.host.sandboxes.tick();
   expect(await near()).toEqual([]);
-  const { registry, sessions } = server.host as never as ConstructorParameters<typeof SignInPrefetch>[0];
-  const parts = { log: createLogger('error'), registry, sessions };
+  const { registry, sandboxes } = server.host as never as ConstructorParameters<typeof SignInPrefetch>[0];
+  const parts = { log: createLogger('error'), registry, sandboxes };
   const who = { id: 'p-1', tenants: ['acme'] };
   await new SignInPrefetch({ ...parts, most: 5, longestMs: 0 }).begin(who);
   await new SignInPrefetch({ ...parts, most: 0 }).begin(who);
@@ -86,8 +86,8 @@ test('a store that does not answer delays no sign-in, and a crowd of them is not
   const slow = await startServer({ folder, drawers });
   try {
     await freeze(slow, 'acme', 'a-1');
-    const { registry, sessions } = slow.host as never as ConstructorParameters<typeof SignInPrefetch>[0];
-    const crowded = new SignInPrefetch({ most: 5, log: createLogger('error'), registry, sessions });
+    const { registry, sandboxes } = slow.host as never as ConstructorParameters<typeof SignInPrefetch>[0];
+    const crowded = new SignInPrefetch({ most: 5, log: createLogger('error'), registry, sandboxes });
     store.pause();
     await invited(slow.host.auth, 'support', { tenants: ['acme'] });
     expect(await near(slow)).toEqual([]);

@@ -6,7 +6,7 @@
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Registry } from '../../registry/registry.ts';
-import type { Sessions } from '../sandboxes.ts';
+import type { Sandboxes } from '../sandboxes.ts';
 
 /** The largest file that is fetched for somebody who may not want it: of a larger one the fetch is work of its own. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -28,7 +28,7 @@ interface SignInPrefetchParts {
   longestMs?: number;
   log: Logger;
   registry: Pick<Registry, 'instances'>;
-  sessions: Pick<Sessions, 'prefetch'>;
+  sandboxes: Pick<Sandboxes, 'prefetch'>;
 }
 
 export class SignInPrefetch {
@@ -63,7 +63,7 @@ export class SignInPrefetch {
   }
 
   async #bring(person: string, tenants: readonly string[]): Promise<void> {
-    const { most, longestMs = LONGEST_MS, log, registry, sessions } = this.#parts;
+    const { most, longestMs = LONGEST_MS, log, registry, sandboxes } = this.#parts;
     const end = performance.now() + longestMs;
     const request = { tenants, state: 'frozen', sort: 'updated', reverse: false, limit: most } as const;
     const { rows } = await registry.instances.list(request);
@@ -72,7 +72,7 @@ export class SignInPrefetch {
       if (fault !== null || pending !== null || (bytes ?? 0) > MOST_BYTES) continue;
       const audit = { trigger: 'request', actor: `user:${person}`, via: 'system', reason: 'sign-in' } as const;
       try {
-        await sessions.prefetch(id, { ...audit, requestId: null, address: null });
+        await sandboxes.prefetch(id, { ...audit, requestId: null, address: null });
       } catch (error) {
         // The ledger has it; whoever opens the sandbox is told then.
         log.debug({ id, error: messageOf(error) }, 'not brought near');

@@ -1,13 +1,13 @@
 /**
- * Errors of the disk, as callers of the sessions see them: `storage_unavailable`, whatever verb, call, read or copy hit
- * them.
+ * Errors of the disk, as callers of the sandboxes see them: `storage_unavailable`, whatever verb, call, read or copy
+ * hit them.
  */
 import { storageFailure } from '../../base/errors.ts';
-import type { Sessions } from '../sandboxes.ts';
+import type { Sandboxes } from '../sandboxes.ts';
 
-/** The same sessions, whose promises reject with `storage_unavailable` when a drawer could not be written or read. */
-export function withStorageErrors(sessions: Sessions): Sessions {
-  return new Proxy(sessions, {
+/** The same sandboxes, whose promises reject with `storage_unavailable` when a drawer could not be written or read. */
+export function withStorageErrors(sandboxes: Sandboxes): Sandboxes {
+  return new Proxy(sandboxes, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;

@@ -9,8 +9,8 @@ import { stampOf } from '../../storage/files.ts';
 import { instanceId } from '../../testing/plain-ids.ts';
 import { parseVfsPath } from '../../vfs/paths.ts';
 import type { InstanceProcess } from '../../workers/protocol/instance.ts';
-import { liveFile, observeOpens, REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { liveFile, observeOpens, REQUEST } from '../testing/test-engine.ts';
 import { HASHED_AT_FILING_BYTES } from './filed-hash.ts';
 
 const at = stage();
@@ -24,14 +24,14 @@ async function filed(id: string, state: 'suspended' | 'frozen', bytes = 0): Prom
   await dock.put(id, '/work', WORK);
   if (bytes > 0) {
     const content = Buffer.alloc(bytes, 'large ');
-    await dock.sessions.write(
+    await dock.sandboxes.write(
       instanceId(id),
       { op: 'put', volume: 'workspace', path: parseVfsPath('/large'), content },
       REQUEST,
     );
   }
-  await dock.sessions.suspend(id, REQUEST);
-  if (state === 'frozen') await dock.sessions.freeze(id, REQUEST);
+  await dock.sandboxes.suspend(id, REQUEST);
+  if (state === 'frozen') await dock.sandboxes.freeze(id, REQUEST);
   return state === 'frozen' ? at.cold(id) : liveFile(dock, id);
 }
 
@@ -61,7 +61,7 @@ function recordStat(id: string, file: string): void {
 
 const recordOf = async (id: string) => (await at.dock.registry.instances.get(id))?.file;
 const copyOut = (id: string, name: string) =>
-  at.dock.sessions.copyOut(id, join(at.folder, name), { volumes: VOLUMES, durable: false });
+  at.dock.sandboxes.copyOut(id, join(at.folder, name), { volumes: VOLUMES, durable: false });
 
 test.each(['suspended', 'frozen'] as const)(
   'a file up to 8 MiB has its hash when it is %s, so that a flip in the next moment is found by every use',
@@ -93,7 +93,7 @@ test('a larger file is unverified until its hash is there, which what is asked f
   expect(await recordOf('a')).toMatchObject({ sha256: null });
   const asked = performance.now();
   await expect(copyOut('a', 'copy')).rejects.toMatchObject({ code: 'unverified', retryAfterSeconds: 1 });
-  await expect(at.dock.sessions.copyRaw('a', at.folder)).rejects.toMatchObject({ code: 'unverified' });
+  await expect(at.dock.sandboxes.copyRaw('a', at.folder)).rejects.toMatchObject({ code: 'unverified' });
   // What is read of it is shown meanwhile.
   expect(await at.dock.get('a', '/work')).toBe(WORK);
   await vi.waitFor(async () => expect((await recordOf('a'))?.sha256).toMatch(/^[0-9a-f]{64}$/), {
@@ -103,7 +103,7 @@ test('a larger file is unverified until its hash is there, which what is asked f
   // Without the hurry it would have waited for five seconds before it began.
   expect(performance.now() - asked).toBeLessThan(5000);
   expect(await copyOut('a', 'copy')).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
-  expect(await at.dock.sessions.copyRaw('a', at.folder)).toMatchObject({ packed: false });
+  expect(await at.dock.sandboxes.copyRaw('a', at.folder)).toMatchObject({ packed: false });
 });
 
 test.each(['suspended', 'frozen'] as const)(
@@ -120,12 +120,12 @@ test.each(['suspended', 'frozen'] as const)(
     }
     // A stop hashes what waits, and so does the scrubber of the next start.
     await at.restart({ scrub: { startMs: 0, pageMs: 1, passMs: 1, share: 1 } });
-    at.dock.sessions.start();
+    at.dock.sandboxes.start();
     await expect(copyOut('a', 'copy')).rejects.toMatchObject({ code: 'unverified' });
     expect(await recordOf('a')).toMatchObject({ sha256: null });
     // Whoever looks at it and files it anew vouches for it.
-    await at.dock.sessions.resume('a', REQUEST);
-    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sandboxes.resume('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
     await expect(copyOut('a', 'copy')).rejects.toMatchObject({ code: 'unverified', retryAfterSeconds: 1 });
     await vi.waitFor(async () => expect(await copyOut('a', 'copy')).toMatchObject({ bytes: expect.any(Number) }), {
       timeout: 60_000,

@@ -19,8 +19,8 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { observeEffects } from '../../base/effects.ts';
 import { namesIn } from '../../testing/files-in.ts';
-import { liveFile, REQUEST, startDock } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { liveFile, REQUEST, startTestEngine } from '../testing/test-engine.ts';
 
 const at = stage();
 
@@ -75,12 +75,12 @@ test('a server that is killed at any effect of a landing finishes it at the next
       copies.push(copy);
     },
   });
-  const first = await startDock({ dataFolder: image });
+  const first = await startTestEngine({ dataFolder: image });
   observeEffects(null);
   await first.stop();
   expect(copies.length).toBeGreaterThan(8);
   for (const dataFolder of [image, ...copies]) {
-    const dock = await startDock({ dataFolder });
+    const dock = await startTestEngine({ dataFolder });
     try {
       expect(await dock.registry.instances.get('a')).toMatchObject({ state: 'suspended', fault: null, pending: null });
       expect(await dock.get('a', '/x')).toBe('answeredmore\n');
@@ -96,14 +96,14 @@ test('a server that is killed at any effect of a landing finishes it at the next
 
 test('a folder that was taken away and not brought back is brought back by the start', async () => {
   await awake('a');
-  await at.dock.sessions.suspend('a', REQUEST);
+  await at.dock.sandboxes.suspend('a', REQUEST);
   const image = cutOff();
   const landing = join(image, 'live', '.landing');
   mkdirSync(landing);
   execFileSync('mv', [join(image, 'live', 'a'), join(landing, 'a.0')]);
   mkdirSync(join(landing, '.removed-1'));
   writeFileSync(join(landing, '.removed-1', 'vfs.sqlite'), 'of nobody');
-  const dock = await startDock({ dataFolder: image });
+  const dock = await startTestEngine({ dataFolder: image });
   expect(await dock.get('a', '/x')).toBe('answered');
   await expect.poll(() => namesIn(landing)).toEqual([]);
   expect(namesIn(join(image, 'orphans'))).toEqual([]);
@@ -124,12 +124,12 @@ test.each(Object.entries(LEFT))(
     const file = join(image, 'live', 'a', 'vfs.sqlite');
     for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
     leave(file);
-    const dock = await startDock({ dataFolder: image });
+    const dock = await startTestEngine({ dataFolder: image });
     const row = await dock.registry.instances.get('a');
     expect(row).toMatchObject({ state: 'suspended', fault: 'missing', pending: null });
     expect(row?.faultReason).toMatch(/(link to another file|pipe|folder) was in the place of its file/);
     for (const force of [false, true])
-      await expect(dock.sessions.resume('a', REQUEST, { force })).rejects.toMatchObject({ code: 'missing_file' });
+      await expect(dock.sandboxes.resume('a', REQUEST, { force })).rejects.toMatchObject({ code: 'missing_file' });
     expect(namesIn(join(image, 'live', 'a'))).toEqual([]);
     await dock.stop();
   },
@@ -143,7 +143,7 @@ test('a file that is too large, or has a second name, is kept among the orphans 
     await awake(id);
     const image = cutOff();
     spoil(join(image, 'live', id, 'vfs.sqlite'));
-    const dock = await startDock({ dataFolder: image });
+    const dock = await startTestEngine({ dataFolder: image });
     expect(await dock.registry.instances.get(id)).toMatchObject({ state: 'suspended', fault: 'missing' });
     expect(namesIn(join(image, 'orphans')).filter((name) => name.includes(`-${id}-`)).length).toBeGreaterThan(0);
     await dock.stop();
@@ -156,7 +156,7 @@ test.runIf(isRoot)('a file of another user in a sandbox’s folder is not the sa
   const folder = join(image, 'live', 'a');
   takenOver(folder);
   chownSync(join(folder, 'vfs.sqlite'), 61_234, 61_234);
-  const dock = await startDock({ dataFolder: image });
+  const dock = await startTestEngine({ dataFolder: image });
   const row = await dock.registry.instances.get('a');
   expect(row).toMatchObject({ state: 'suspended', fault: 'missing' });
   expect(row?.faultReason).toContain('a file of another user was in the place of its file');

@@ -5,13 +5,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { plan } from '../../lifecycle/plan.ts';
 import { STATES, type State } from '../../lifecycle/states.ts';
 import { namesIn } from '../../testing/files-in.ts';
-import { type Dock, liveFile, REQUEST, startDock } from '../testing/dock.ts';
+import { liveFile, REQUEST, startTestEngine, type TestEngine } from '../testing/test-engine.ts';
 
 let folder: string;
-let dock: Dock;
+let dock: TestEngine;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-plan-'));
-  dock = await startDock({ dataFolder: folder });
+  dock = await startTestEngine({ dataFolder: folder });
 });
 afterEach(async () => {
   await dock.stop();
@@ -24,9 +24,9 @@ async function make(id: string, state: State): Promise<void> {
   await dock.put(id, '/kept', 'the work');
   await dock.put(id, '/kept', 'the memory', 'memory');
   await dock.put(id, '/lost', 'the rest', 'tmp');
-  if (state !== 'active') await dock.sessions.suspend(id, REQUEST);
-  if (state === 'frozen' || state === 'archived') await dock.sessions.freeze(id, REQUEST);
-  if (state === 'archived') await dock.sessions.archive(id, REQUEST);
+  if (state !== 'active') await dock.sandboxes.suspend(id, REQUEST);
+  if (state === 'frozen' || state === 'archived') await dock.sandboxes.freeze(id, REQUEST);
+  if (state === 'archived') await dock.sandboxes.archive(id, REQUEST);
 }
 
 const lines = async (id: string, after = 0) =>
@@ -50,7 +50,7 @@ test.each(PLANS)(
     await make('a', from);
     const before = await dock.registry.ledger.lastSeq();
     const running = processes();
-    const row = await dock.sessions.runPlan('a', to, REQUEST);
+    const row = await dock.sandboxes.runPlan('a', to, REQUEST);
     expect(row.state).toBe(to);
     const hops = plan(from, to) ?? [];
     const taken = await lines('a', before);
@@ -60,7 +60,7 @@ test.each(PLANS)(
     expect(processes()).toBe(from === 'active' ? running - 1 : running);
     if (to === 'deleted') {
       for (const drawer of ['live', 'cold', 'archive']) expect(namesIn(join(folder, drawer))).toEqual([]);
-      await expect(dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'gone' });
+      await expect(dock.sandboxes.resume('a', REQUEST)).rejects.toMatchObject({ code: 'gone' });
       return;
     }
     const drawers = { live: 'a', cold: 'a.sqlite', archive: 'a.sqlite.zst' };
@@ -72,7 +72,7 @@ test.each(PLANS)(
       expect(await dock.get('a', '/kept')).toBe('the work');
       expect(await dock.get('a', '/kept', 'memory')).toBe('the memory');
     }
-    await dock.sessions.resume('a', REQUEST);
+    await dock.sandboxes.resume('a', REQUEST);
     if (from !== 'created') expect(await dock.run('a', 'cat kept /memory/kept; ls /tmp')).toBe('the workthe memory');
     else expect(await dock.run('a', 'echo fresh')).toBe('fresh\n');
   },
@@ -81,38 +81,38 @@ test.each(PLANS)(
 test('a plan to its own state changes nothing, and a plan that the map does not have is refused with an entry', async () => {
   await make('a', 'suspended');
   const before = await dock.registry.ledger.lastSeq();
-  expect((await dock.sessions.runPlan('a', 'suspended', REQUEST)).state).toBe('suspended');
+  expect((await dock.sandboxes.runPlan('a', 'suspended', REQUEST)).state).toBe('suspended');
   expect(await dock.registry.ledger.lastSeq()).toBe(before);
-  await expect(dock.sessions.runPlan('a', 'created', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+  await expect(dock.sandboxes.runPlan('a', 'created', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
   expect((await dock.registry.ledger.page({ type: 'plan.refused' }, 5)).rows).toHaveLength(1);
 });
 
 test('only a plan passes through active: a verb off the map is refused as ever', async () => {
   await make('a', 'suspended');
   await make('b', 'frozen');
-  await expect(dock.sessions.archive('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
-  await expect(dock.sessions.suspend('b', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
-  await expect(dock.sessions.delete('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+  await expect(dock.sandboxes.archive('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+  await expect(dock.sandboxes.suspend('b', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+  await expect(dock.sandboxes.delete('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
 });
 
 test('another file than the filed one stops a plan where it is, and stops no deletion', async () => {
   await make('a', 'frozen');
   writeFileSync(join(folder, 'cold', 'a.sqlite'), 'rubbish');
-  await expect(dock.sessions.runPlan('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+  await expect(dock.sandboxes.runPlan('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
   const row = await dock.registry.instances.get('a');
   expect([row?.state, row?.fault, row?.pending]).toEqual(['frozen', 'corrupt', null]);
   expect(namesIn(join(folder, 'live'))).toEqual([]);
-  await expect(dock.sessions.runPlan('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
-  expect((await dock.sessions.runPlan('a', 'deleted', REQUEST)).state).toBe('deleted');
+  await expect(dock.sandboxes.runPlan('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+  expect((await dock.sandboxes.runPlan('a', 'deleted', REQUEST)).state).toBe('deleted');
 });
 
 test('a plan waits for a running call and then stops, unless forced', async () => {
   await make('a', 'active');
-  const slow = dock.sessions.exec('a', { command: 'sleep 20; echo late' }, REQUEST).catch(() => null);
-  await expect.poll(() => dock.sessions.callsRunning).toBe(1);
-  await expect(dock.sessions.runPlan('a', 'deleted', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+  const slow = dock.sandboxes.exec('a', { command: 'sleep 20; echo late' }, REQUEST).catch(() => null);
+  await expect.poll(() => dock.sandboxes.callsRunning).toBe(1);
+  await expect(dock.sandboxes.runPlan('a', 'deleted', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
   expect((await dock.registry.instances.get('a'))?.state).toBe('active');
-  expect((await dock.sessions.runPlan('a', 'frozen', REQUEST, { force: true })).state).toBe('frozen');
+  expect((await dock.sandboxes.runPlan('a', 'frozen', REQUEST, { force: true })).state).toBe('frozen');
   await slow;
   expect(namesIn(join(folder, 'live'))).toEqual([]);
   expect(liveFile(dock, 'a')).toContain('a');
@@ -120,8 +120,8 @@ test('a plan waits for a running call and then stops, unless forced', async () =
 
 test('a sandbox in memory is deleted without a trace, and not filed', async () => {
   await dock.create('m', { vfsPath: ':memory:', ephemeral: true });
-  await expect(dock.sessions.runPlan('m', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+  await expect(dock.sandboxes.runPlan('m', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
   await dock.run('m', 'echo x > y');
-  expect((await dock.sessions.runPlan('m', 'deleted', REQUEST)).state).toBe('deleted');
+  expect((await dock.sandboxes.runPlan('m', 'deleted', REQUEST)).state).toBe('deleted');
   expect(dock.pool.active).toBe(0);
 });

@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { observeEffects } from '../../base/effects.ts';
 import { namesIn } from '../../testing/files-in.ts';
 import { holdFile, kill } from '../../vfs/testing/processes.ts';
-import { liveFile, REQUEST, startDock } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { liveFile, REQUEST, startTestEngine } from '../testing/test-engine.ts';
 
 const at = stage();
 
@@ -22,7 +22,7 @@ async function cutOff(id: string): Promise<string> {
 
 test('a new sandbox has its tables and its folder on disk before it is active, and its log holds later writes only', async () => {
   await at.dock.create('a');
-  await at.dock.sessions.resume('a', REQUEST);
+  await at.dock.sandboxes.resume('a', REQUEST);
   const born = readFileSync(liveFile(at.dock, 'a'));
   expect(born.length).toBeGreaterThanOrEqual(4096);
   expect(born.subarray(0, 15).toString()).toBe('SQLite format 3');
@@ -36,16 +36,16 @@ test('an empty file beside a log is kept, and the row names this fault and no ot
   const log = readFileSync(`${file}-wal`);
   expect(log.length).toBeGreaterThan(0);
   for (const attempt of ['a start', 'another start']) {
-    const dock = await startDock({ dataFolder });
+    const dock = await startTestEngine({ dataFolder });
     try {
       const row = await dock.registry.instances.get('a');
       expect(row, attempt).toMatchObject({ state: 'suspended', fault: 'corrupt', pending: null });
       expect(row?.faultReason).toContain(`it has 0 bytes, and a log of ${log.length} bytes lies beside it`);
       expect(row?.faultReason).not.toMatch(/reader|nothing was lost/);
       for (const force of [false, true]) {
-        await expect(dock.sessions.resume('a', REQUEST, { force })).rejects.toMatchObject({ code: 'corrupt' });
+        await expect(dock.sandboxes.resume('a', REQUEST, { force })).rejects.toMatchObject({ code: 'corrupt' });
       }
-      await expect(dock.sessions.freeze('a', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+      await expect(dock.sandboxes.freeze('a', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
       await expect(dock.get('a', '/x')).rejects.toMatchObject({ code: expect.stringMatching(/corrupt|conflict/) });
       expect(statSync(file).size).toBe(0);
       expect(readFileSync(`${file}-wal`).equals(log)).toBe(true);
@@ -69,7 +69,7 @@ test('a file that a dying process holds for a moment longer is recovered by the 
     },
   });
   onTestFinished(() => observeEffects(null));
-  const dock = await startDock({ dataFolder });
+  const dock = await startTestEngine({ dataFolder });
   try {
     const row = await dock.registry.instances.get('a');
     expect(row).toMatchObject({ state: 'suspended', fault: null, pending: null });
@@ -85,7 +85,7 @@ test('a file that cannot be recovered now is filed with its log and no fault, an
   const dataFolder = await cutOff('a');
   const file = join(dataFolder, 'live', 'a', 'vfs.sqlite');
   const reader = await holdFile(file, 'reading');
-  const dock = await startDock({ dataFolder });
+  const dock = await startTestEngine({ dataFolder });
   try {
     expect(await dock.registry.instances.get('a')).toMatchObject({
       state: 'suspended',
@@ -95,10 +95,10 @@ test('a file that cannot be recovered now is filed with its log and no fault, an
     });
     const [failed] = (await dock.registry.ledger.page({ instance: 'a', type: 'recovery.failed' }, 10)).rows;
     expect(failed?.error).toMatch(/another reader or writer holds it|held by another/);
-    await expect(dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(dock.sandboxes.resume('a', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
     await kill(reader);
     expect(await dock.run('a', 'cat x')).toBe('answered');
-    await dock.sessions.suspend('a', REQUEST);
+    await dock.sandboxes.suspend('a', REQUEST);
     expect((await dock.registry.instances.get('a'))?.file).not.toHaveProperty('unsettled');
   } finally {
     await dock.stop();

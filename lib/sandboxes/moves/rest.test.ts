@@ -13,8 +13,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { namesIn } from '../../testing/files-in.ts';
 import { instanceId } from '../../testing/plain-ids.ts';
 import { livePath } from '../engine.ts';
-import { liveFile, REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { liveFile, REQUEST } from '../testing/test-engine.ts';
 
 const at = stage();
 
@@ -22,16 +22,16 @@ describe('the row decides where the file is', () => {
   test('a stale live file never beats the cold copy and is set aside, not deleted', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'old');
-    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
     const stale = readFileSync(liveFile(at.dock, 'a'));
     await at.dock.put('a', '/x', 'new');
-    await at.dock.sessions.suspend('a', REQUEST);
-    await at.dock.sessions.freeze('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
+    await at.dock.sandboxes.freeze('a', REQUEST);
     const { mkdirSync } = await import('node:fs');
     mkdirSync(join(at.folder, 'live', 'a'));
     writeFileSync(liveFile(at.dock, 'a'), stale);
     expect(await at.dock.get('a', '/x')).toBe('new');
-    expect((await at.dock.sessions.resume('a', REQUEST)).source).toBe('cold');
+    expect((await at.dock.sandboxes.resume('a', REQUEST)).source).toBe('cold');
     expect(await at.dock.get('a', '/x')).toBe('new');
     expect(namesIn(join(at.folder, 'orphans'))).toHaveLength(1);
     expect((await at.dock.registry.ledger.page({ instance: 'a', type: 'orphan.set_aside' }, 10)).rows).toHaveLength(1);
@@ -40,18 +40,18 @@ describe('the row decides where the file is', () => {
   test('a missing file is a fault, never an empty sandbox; restoring the file and a forced wake clear it', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'kept');
-    await at.dock.sessions.suspend('a', REQUEST);
-    await at.dock.sessions.freeze('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
+    await at.dock.sandboxes.freeze('a', REQUEST);
     renameSync(at.cold('a'), join(at.folder, 'elsewhere'));
     await expect(at.dock.run('a', 'ls')).rejects.toMatchObject({ code: 'missing_file' });
     expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'frozen', fault: 'missing' });
-    await expect(at.dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'missing_file' });
-    await expect(at.dock.sessions.resume('a', REQUEST, { force: true })).rejects.toMatchObject({
+    await expect(at.dock.sandboxes.resume('a', REQUEST)).rejects.toMatchObject({ code: 'missing_file' });
+    await expect(at.dock.sandboxes.resume('a', REQUEST, { force: true })).rejects.toMatchObject({
       code: 'missing_file',
     });
     expect(existsSync(liveFile(at.dock, 'a'))).toBe(false);
     renameSync(join(at.folder, 'elsewhere'), at.cold('a'));
-    await at.dock.sessions.resume('a', REQUEST, { force: true });
+    await at.dock.sandboxes.resume('a', REQUEST, { force: true });
     expect(await at.dock.get('a', '/x')).toBe('kept');
     expect((await at.dock.registry.instances.get('a'))?.fault).toBeNull();
   });
@@ -62,12 +62,12 @@ describe('the row decides where the file is', () => {
     await at.dock.put('a', '/x', 'mine');
     await at.dock.put('b', '/x', 'theirs');
     for (const id of ['a', 'b']) {
-      await at.dock.sessions.suspend(id, REQUEST);
-      await at.dock.sessions.freeze(id, REQUEST);
+      await at.dock.sandboxes.suspend(id, REQUEST);
+      await at.dock.sandboxes.freeze(id, REQUEST);
     }
     const theirs = readFileSync(at.cold('b'));
     writeFileSync(at.cold('a'), theirs);
-    await expect(at.dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(at.dock.sandboxes.resume('a', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
     expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'frozen', fault: 'corrupt' });
     expect(readFileSync(at.cold('a'))).toEqual(theirs);
   });
@@ -75,32 +75,32 @@ describe('the row decides where the file is', () => {
   test('a file that is no longer a database is refused, also with force, and is kept for repair', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'mine');
-    await at.dock.sessions.suspend('a', REQUEST);
-    await at.dock.sessions.freeze('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
+    await at.dock.sandboxes.freeze('a', REQUEST);
     const whole = readFileSync(at.cold('a'));
     const damaged = Buffer.from(whole);
     damaged.fill(0x55, 0, 8192);
     writeFileSync(at.cold('a'), damaged);
-    await expect(at.dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
-    await expect(at.dock.sessions.resume('a', REQUEST, { force: true })).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(at.dock.sandboxes.resume('a', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(at.dock.sandboxes.resume('a', REQUEST, { force: true })).rejects.toMatchObject({ code: 'corrupt' });
     expect(readFileSync(at.cold('a'))).toEqual(damaged);
     writeFileSync(at.cold('a'), whole);
-    await at.dock.sessions.resume('a', REQUEST, { force: true });
+    await at.dock.sandboxes.resume('a', REQUEST, { force: true });
     expect(await at.dock.get('a', '/x')).toBe('mine');
   });
 
   test('an unchanged copy of a filed file, as a backup restores it, is verified in full and trusted', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'mine');
-    await at.dock.sessions.suspend('a', REQUEST);
-    await at.dock.sessions.freeze('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
+    await at.dock.sandboxes.freeze('a', REQUEST);
     const { cpSync } = await import('node:fs');
     cpSync(at.cold('a'), join(at.folder, 'copy'), { preserveTimestamps: true });
     const row = await at.dock.registry.instances.get('a');
     rmSync(at.cold('a'));
     renameSync(join(at.folder, 'copy'), at.cold('a'));
     expect(row?.file?.inode).not.toBe(String(statSync(at.cold('a')).ino));
-    const outcome = await at.dock.sessions.resume('a', REQUEST, { force: true });
+    const outcome = await at.dock.sandboxes.resume('a', REQUEST, { force: true });
     expect(outcome.source).toBe('cold');
     expect(await at.dock.get('a', '/x')).toBe('mine');
   });
@@ -113,8 +113,8 @@ describe('power loss', () => {
   async function undoneThaw(id = 'a'): Promise<void> {
     await at.dock.create(id);
     await at.dock.put(id, '/x', 'kept');
-    await at.dock.sessions.suspend(id, REQUEST);
-    await at.dock.sessions.freeze(id, REQUEST);
+    await at.dock.sandboxes.suspend(id, REQUEST);
+    await at.dock.sandboxes.freeze(id, REQUEST);
     const row = await at.dock.registry.instances.get(id);
     if (row === null) throw new Error('no row');
     await at.dock.registry.instances.commit({
@@ -142,7 +142,7 @@ describe('power loss', () => {
     await at.restart();
     await at.dock.create('b');
     await at.dock.put('b', '/x', 'kept');
-    await at.dock.sessions.suspend('b', REQUEST);
+    await at.dock.sandboxes.suspend('b', REQUEST);
     copyFileSync(liveFile(at.dock, 'b'), others);
     await undoneThaw('c');
     renameSync(others, at.cold('c'));
@@ -156,7 +156,7 @@ describe('archived', () => {
     await at.dock.create('a');
     await at.dock.put('a', '/dir/x', 'kept');
     await at.dock.put('a', '/y', 'kept too', 'memory');
-    await at.dock.sessions.archive('a', REQUEST);
+    await at.dock.sandboxes.archive('a', REQUEST);
   });
 
   test('a stray command or write does not revive it', async () => {
@@ -166,7 +166,7 @@ describe('archived', () => {
   });
 
   test('it is listed from its listing and read from an expanded copy, and stays archived', async () => {
-    const listed = await at.dock.sessions.read('a', { op: 'list', volume: 'workspace', limit: 10 });
+    const listed = await at.dock.sandboxes.read('a', { op: 'list', volume: 'workspace', limit: 10 });
     expect(listed.files.map(({ path, size }) => [path, size])).toEqual([['/dir/x', 4]]);
     expect(namesIn(join(at.folder, 'expanded'))).toEqual(['empty.sqlite']);
     expect(await at.dock.get('a', '/dir/x')).toBe('kept');
@@ -176,7 +176,7 @@ describe('archived', () => {
   });
 
   test('revived, it has everything but tmp, and nothing is left in the archive', async () => {
-    const row = await at.dock.sessions.revive('a', { ...REQUEST, reason: 'the customer asked' });
+    const row = await at.dock.sandboxes.revive('a', { ...REQUEST, reason: 'the customer asked' });
     expect(row.state).toBe('active');
     expect(await at.dock.run('a', 'cat dir/x')).toBe('kept');
     expect(namesIn(join(at.folder, 'archive'))).toEqual([]);
@@ -185,10 +185,10 @@ describe('archived', () => {
   });
 
   test('deleted, its files are gone, its ledger stays and its id is never used again', async () => {
-    await at.dock.sessions.delete('a', REQUEST);
+    await at.dock.sandboxes.delete('a', REQUEST);
     expect(namesIn(join(at.folder, 'archive'))).toEqual([]);
     await expect(at.dock.get('a', '/dir/x')).rejects.toMatchObject({ code: 'gone' });
-    await expect(at.dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'gone' });
+    await expect(at.dock.sandboxes.resume('a', REQUEST)).rejects.toMatchObject({ code: 'gone' });
     expect(await at.transitionsOf('a')).toEqual([
       'created active request',
       'active archived request',
@@ -223,7 +223,7 @@ describe('crashes', () => {
   test('a runaway call that ends its process leaves the sandbox suspended, and the next request wakes it', async () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'kept');
-    const outcome = await at.dock.sessions.exec('a', { command: 'while true; do :; done', timeoutMs: 500 }, REQUEST);
+    const outcome = await at.dock.sandboxes.exec('a', { command: 'while true; do :; done', timeoutMs: 500 }, REQUEST);
     expect(outcome).toMatchObject({ timedOut: true, exitCode: 124 });
     const row = await at.dock.registry.instances.get('a');
     if (row?.state === 'suspended') expect((await at.transitionsOf('a')).at(-1)).toBe('active suspended timeout');
@@ -240,19 +240,19 @@ describe('a sandbox that lives only in memory', () => {
     await at.dock.put('m', '/x', 'here');
     expect(await at.dock.run('m', 'cat x')).toBe('here');
     expect(await at.dock.get('m', '/x')).toBe('here');
-    await expect(at.dock.sessions.suspend('m', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(at.dock.sessions.archive('m', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(at.dock.sandboxes.suspend('m', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(at.dock.sandboxes.archive('m', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
     expect(await at.dock.get('m', '/x')).toBe('here');
     expect(namesIn(join(at.folder, 'live'))).toEqual([]);
   });
 
   test('is deleted at its timeout and by a stop of the server', async () => {
-    await at.dock.sessions.resume('m', REQUEST);
+    await at.dock.sandboxes.resume('m', REQUEST);
     at.dock.clock.advance(901);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.stateOf('m')).toBe('deleted');
     await at.dock.create('m2', { vfsPath: ':memory:', ephemeral: true });
-    await at.dock.sessions.resume('m2', REQUEST);
+    await at.dock.sandboxes.resume('m2', REQUEST);
     await at.restart({ clock: at.dock.clock });
     expect(await at.stateOf('m2')).toBe('deleted');
   });
@@ -276,23 +276,23 @@ describe('prefetch', () => {
       await at.dock.create('a');
       await at.dock.put('a', '/x', 'kept');
       await at.dock.put('a', '/x', 'scratch', 'tmp');
-      if (drawer === 'archive') await at.dock.sessions.archive('a', REQUEST);
+      if (drawer === 'archive') await at.dock.sandboxes.archive('a', REQUEST);
       else {
-        await at.dock.sessions.suspend('a', REQUEST);
-        await at.dock.sessions.freeze('a', REQUEST);
+        await at.dock.sandboxes.suspend('a', REQUEST);
+        await at.dock.sandboxes.freeze('a', REQUEST);
       }
       const state = await at.stateOf('a');
-      expect(await at.dock.sessions.prefetch('a', REQUEST)).toEqual({ source: drawer, vfsPath: 'live/a/vfs.sqlite' });
+      expect(await at.dock.sandboxes.prefetch('a', REQUEST)).toEqual({ source: drawer, vfsPath: 'live/a/vfs.sqlite' });
       expect(await at.stateOf('a')).toBe(state);
       expect(at.dock.pool.active).toBe(0);
       expect(existsSync(liveFile(at.dock, 'a'))).toBe(true);
       expect(await at.dock.get('a', '/x', 'tmp')).toBe('scratch');
       at.dock.clock.advance(301);
-      await at.dock.sessions.tick();
+      await at.dock.sandboxes.tick();
       expect(existsSync(liveFile(at.dock, 'a'))).toBe(false);
       expect((await at.dock.registry.instances.get('a'))?.vfsPath).toMatch(new RegExp(`^${drawer}/`));
-      await at.dock.sessions.prefetch('a', REQUEST);
-      expect((await at.dock.sessions.resume('a', REQUEST)).source).toBe('local');
+      await at.dock.sandboxes.prefetch('a', REQUEST);
+      expect((await at.dock.sandboxes.resume('a', REQUEST)).source).toBe('local');
       expect(await at.dock.get('a', '/x')).toBe('kept');
       expect(await at.dock.get('a', '/x', 'tmp')).toBeNull();
     });
@@ -304,16 +304,16 @@ describe('reading at rest', () => {
     await at.dock.create('a');
     expect(await at.dock.get('a', '/x')).toBeNull();
     await at.dock.put('a', '/x', 'kept');
-    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
     const before = await at.dock.registry.instances.get('a');
     at.dock.clock.advance(10);
     expect(await at.dock.get('a', '/x')).toBe('kept');
     expect(
-      (await at.dock.sessions.read('a', { op: 'search', text: 'kep', in: 'content', limit: 5 })).hits,
+      (await at.dock.sandboxes.read('a', { op: 'search', text: 'kep', in: 'content', limit: 5 })).hits,
     ).toHaveLength(1);
     expect(namesIn(join(at.folder, 'live', 'a'))).toEqual(['vfs.sqlite']);
     expect(await at.dock.registry.instances.get('a')).toEqual(before);
-    await at.dock.sessions.freeze('a', REQUEST);
+    await at.dock.sandboxes.freeze('a', REQUEST);
     expect(await at.dock.get('a', '/x')).toBe('kept');
     expect(namesIn(join(at.folder, 'cold'))).toEqual(['a.sqlite']);
   });
@@ -341,11 +341,11 @@ describe('reading at rest', () => {
       writing = cycle;
       await at.dock.put('a', '/n', String(cycle));
       answered = cycle;
-      await at.dock.sessions.suspend('a', REQUEST);
-      if (cycle % 2 === 0) await at.dock.sessions.freeze('a', REQUEST);
+      await at.dock.sandboxes.suspend('a', REQUEST);
+      if (cycle % 2 === 0) await at.dock.sandboxes.freeze('a', REQUEST);
       if (cycle % 4 === 0) {
-        await at.dock.sessions.archive('a', REQUEST);
-        await at.dock.sessions.revive('a', REQUEST);
+        await at.dock.sandboxes.archive('a', REQUEST);
+        await at.dock.sandboxes.revive('a', REQUEST);
       }
     }
     going = false;
@@ -358,13 +358,13 @@ describe('reading at rest', () => {
 describe('refusals', () => {
   test('hops that the map lacks name the allowed ones and change nothing', async () => {
     await at.dock.create('a');
-    await expect(at.dock.sessions.suspend('a', REQUEST)).rejects.toMatchObject({
+    await expect(at.dock.sandboxes.suspend('a', REQUEST)).rejects.toMatchObject({
       code: 'invalid_transition',
       extra: { from: 'created', to: 'suspended', allowed: ['active'] },
     });
-    await at.dock.sessions.resume('a', REQUEST);
-    await expect(at.dock.sessions.freeze('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
-    await expect(at.dock.sessions.delete('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+    await at.dock.sandboxes.resume('a', REQUEST);
+    await expect(at.dock.sandboxes.freeze('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+    await expect(at.dock.sandboxes.delete('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
     expect(await at.stateOf('a')).toBe('active');
     const refused = (await at.dock.registry.ledger.page({ instance: 'a' }, 10)).rows.map(({ type }) => type);
     expect(refused).toEqual(expect.arrayContaining(['suspend.refused', 'freeze.refused', 'delete.refused']));
@@ -372,20 +372,20 @@ describe('refusals', () => {
 
   test('a verb for the state it is in already changes nothing', async () => {
     await at.dock.create('a');
-    await at.dock.sessions.resume('a', REQUEST);
-    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sandboxes.resume('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
     const before = await at.dock.registry.instances.get('a');
-    expect(await at.dock.sessions.suspend('a', REQUEST)).toEqual(before);
+    expect(await at.dock.sandboxes.suspend('a', REQUEST)).toEqual(before);
   });
 
   test('a running call delays filing, and force ends it', async () => {
     await at.dock.create('a');
-    await at.dock.sessions.resume('a', REQUEST);
-    const call = at.dock.sessions.exec('a', { command: 'sleep 20; echo done' }, REQUEST);
-    await expect.poll(() => at.dock.sessions.callsRunning).toBe(1);
-    await expect(at.dock.sessions.suspend('a', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+    await at.dock.sandboxes.resume('a', REQUEST);
+    const call = at.dock.sandboxes.exec('a', { command: 'sleep 20; echo done' }, REQUEST);
+    await expect.poll(() => at.dock.sandboxes.callsRunning).toBe(1);
+    await expect(at.dock.sandboxes.suspend('a', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
     expect(await at.stateOf('a')).toBe('active');
-    await at.dock.sessions.suspend('a', REQUEST, { force: true });
+    await at.dock.sandboxes.suspend('a', REQUEST, { force: true });
     expect(await at.stateOf('a')).toBe('suspended');
     expect(await call).toMatchObject({ timedOut: true, exitCode: 124 });
   });

@@ -8,7 +8,7 @@ import { sha256Of } from '../../storage/files.ts';
 import { type Planted, plant } from '../../testing/faulted.ts';
 import { filesIn } from '../../testing/files-in.ts';
 import { programOf } from '../../testing/program.ts';
-import { type Dock, REQUEST, startDock } from '../testing/dock.ts';
+import { REQUEST, startTestEngine, type TestEngine } from '../testing/test-engine.ts';
 
 const VICTIM = join(import.meta.dirname, '..', 'testing', 'restore-victim.ts');
 
@@ -20,13 +20,13 @@ let makings: string;
 /** Two files: the sandbox's own, and an earlier one in its snapshot. */
 beforeAll(async () => {
   makings = mkdtempSync(join(tmpdir(), 'winterdock-restore-'));
-  const dock = await startDock({ dataFolder: join(makings, 'dock') });
+  const dock = await startTestEngine({ dataFolder: join(makings, 'dock') });
   await dock.create('a');
   await dock.put('a', '/work', 'as it was kept');
   kept = join(makings, 'kept.sqlite');
-  await dock.sessions.copyOut('a', kept, { volumes: ['workspace', 'memory'] });
+  await dock.sandboxes.copyOut('a', kept, { volumes: ['workspace', 'memory'] });
   await dock.put('a', '/work', 'later work');
-  await dock.sessions.suspend('a', REQUEST);
+  await dock.sandboxes.suspend('a', REQUEST);
   whole = join(makings, 'whole.sqlite');
   copyFileSync(join(makings, 'dock/live/a/vfs.sqlite'), whole);
   hash = await sha256Of(kept);
@@ -43,8 +43,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function start(): Promise<Dock> {
-  const dock = await startDock({ dataFolder: folder });
+async function start(): Promise<TestEngine> {
+  const dock = await startTestEngine({ dataFolder: folder });
   mkdirSync(join(folder, 'snapshots'), { recursive: true });
   copyFileSync(kept, join(folder, `snapshots/${hash}.sqlite`));
   return dock;
@@ -64,7 +64,7 @@ describe.each(STATES)('a sandbox that is %s', (state) => {
       const one = await plant(dock, whole, { id: 'a', state, fault });
       const before = fault === 'missing' ? null : readFileSync(one.path);
       writeFileSync(`${one.path}-wal`, 'a log');
-      const row = await dock.sessions.restore('a', snapshot(), { ...REQUEST, reason: 'ticket 7' });
+      const row = await dock.sandboxes.restore('a', snapshot(), { ...REQUEST, reason: 'ticket 7' });
       expect(row).toMatchObject({ state, fault: null, vfsPath: 'live/a/vfs.sqlite', pending: null });
       expect(await dock.get('a', '/work')).toBe('as it was kept');
       const [log, main] = [
@@ -84,13 +84,13 @@ describe.each(STATES)('a sandbox that is %s', (state) => {
       );
       // It returns to its drawer like any prefetched file, and wakes.
       dock.clock.advance(301);
-      await dock.sessions.tick();
+      await dock.sandboxes.tick();
       const drawerPath = { suspended: 'live/a/vfs.sqlite', frozen: 'cold/a.sqlite', archived: 'archive/a.sqlite.zst' }[
         state
       ];
       expect((await dock.registry.instances.get('a'))?.vfsPath).toBe(drawerPath);
       expect(inDrawers()).toEqual([...(state === 'archived' ? ['archive/a.json'] : []), drawerPath]);
-      await dock.sessions.resume('a', REQUEST);
+      await dock.sandboxes.resume('a', REQUEST);
       expect(await dock.run('a', 'cat work')).toBe('as it was kept');
       await dock.stop();
     },
@@ -113,7 +113,7 @@ describe.each(STATES)('a sandbox that is %s', (state) => {
             if (seen === nth) throw Object.assign(new Error('no space'), { code: 'ENOSPC', syscall: 'write' });
           },
         });
-        const outcome = await dock.sessions.restore(id, snapshot(), REQUEST).then(
+        const outcome = await dock.sandboxes.restore(id, snapshot(), REQUEST).then(
           () => 'restored',
           () => 'refused',
         );
@@ -122,12 +122,12 @@ describe.each(STATES)('a sandbox that is %s', (state) => {
           effects = nth;
           break;
         }
-        await dock.sessions.tick();
+        await dock.sandboxes.tick();
         const row = await dock.registry.instances.get(id);
         expect([nth, row?.pending]).toEqual([nth, null]);
         if (outcome === 'refused') {
           expect([nth, row?.fault, lookAt(one)]).toEqual([nth, fault, before]);
-          await dock.sessions.restore(id, snapshot(), REQUEST);
+          await dock.sandboxes.restore(id, snapshot(), REQUEST);
         }
         expect((await dock.registry.instances.get(id))?.fault).toBeNull();
         expect(await dock.get(id, '/work')).toBe('as it was kept');
@@ -165,12 +165,12 @@ describe.each(['suspended', 'archived'] as const)('a sandbox that is %s', (state
         break;
       }
       kills += 1;
-      const dock = await startDock({ dataFolder: folder });
+      const dock = await startTestEngine({ dataFolder: folder });
       const row = await dock.registry.instances.get(id);
       expect([at, row?.pending, row?.state]).toEqual([at, null, state]);
       if (row?.fault === 'corrupt') {
         expect([at, lookAt(one)]).toEqual([at, before]);
-        await dock.sessions.restore(id, snapshot(), REQUEST);
+        await dock.sandboxes.restore(id, snapshot(), REQUEST);
       }
       expect(await dock.get(id, '/work')).toBe('as it was kept');
       expect(inOrphans().filter((name) => name.includes(`-${id}-`))).toHaveLength(1);
@@ -196,20 +196,20 @@ test('a sandbox that is awake, is only in memory, or would exceed a quota is ref
   const dock = await start();
   await dock.create('awake');
   await dock.put('awake', '/work', 'now');
-  await expect(dock.sessions.restore('awake', snapshot(), REQUEST)).rejects.toMatchObject({
+  await expect(dock.sandboxes.restore('awake', snapshot(), REQUEST)).rejects.toMatchObject({
     code: 'conflict',
     hint: 'Suspend it first.',
   });
   expect(await dock.get('awake', '/work')).toBe('now');
-  await dock.sessions.suspend('awake', REQUEST);
-  expect((await dock.sessions.restore('awake', snapshot(), REQUEST)).state).toBe('suspended');
+  await dock.sandboxes.suspend('awake', REQUEST);
+  expect((await dock.sandboxes.restore('awake', snapshot(), REQUEST)).state).toBe('suspended');
   await dock.create('m', { vfsPath: ':memory:', ephemeral: true });
-  await expect(dock.sessions.restore('m', snapshot(), REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+  await expect(dock.sandboxes.restore('m', snapshot(), REQUEST)).rejects.toMatchObject({ code: 'conflict' });
   await dock.create('new');
-  expect((await dock.sessions.restore('new', snapshot(), REQUEST)).state).toBe('created');
+  expect((await dock.sandboxes.restore('new', snapshot(), REQUEST)).state).toBe('created');
   expect(await dock.run('new', 'cat work')).toBe('as it was kept');
   await expect(
-    dock.sessions.restore('awake', { name: 'rotten', hash: '0'.repeat(64), bytes: 1 }, REQUEST),
+    dock.sandboxes.restore('awake', { name: 'rotten', hash: '0'.repeat(64), bytes: 1 }, REQUEST),
   ).rejects.toMatchObject({ code: 'missing_file' });
   expect(await dock.get('awake', '/work')).toBe('as it was kept');
   await dock.stop();

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { observeEffects } from '../../base/effects.ts';
 import type { Failpoint } from '../recovery/failpoints.ts';
-import { REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { REQUEST } from '../testing/test-engine.ts';
 
 const at = stage();
 
@@ -14,15 +14,15 @@ test.each<Failpoint>(['resume.intent', 'resume.brought', 'resume.opened'])(
     let armed = false;
     await at.restart({
       failpoint: (step) => {
-        if (armed && step === when) stopped ??= at.dock.sessions.stop();
+        if (armed && step === when) stopped ??= at.dock.sandboxes.stop();
       },
     });
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'kept');
-    await at.dock.sessions.suspend('a', REQUEST);
-    await at.dock.sessions.freeze('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
+    await at.dock.sandboxes.freeze('a', REQUEST);
     armed = true;
-    const answer = await at.dock.sessions.exec('a', { command: 'cat x' }, REQUEST).then(
+    const answer = await at.dock.sandboxes.exec('a', { command: 'cat x' }, REQUEST).then(
       ({ stdout }) => stdout,
       (error: { code: string }) => error.code,
     );
@@ -55,7 +55,7 @@ test.each([
       },
     });
     try {
-      await at.dock.sessions.stop();
+      await at.dock.sandboxes.stop();
     } finally {
       observeEffects(null);
     }

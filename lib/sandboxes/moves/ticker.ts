@@ -8,7 +8,7 @@ import { isBlocking } from '../../lifecycle/words.ts';
 import type { DueRow } from '../../registry/instances.ts';
 import { discardLeft, stampOf } from '../../storage/files.ts';
 import { removeLeft } from '../../storage/landing.ts';
-import { enforceMemoryLimit } from '../admission/make-room.ts';
+import { enforceMemoryLimit } from '../admission/make-space.ts';
 import type { RetryDelays } from '../admission/retry-delays.ts';
 import { correctFutureActivity } from '../clock-jumps.ts';
 import { absolutePath, type Engine, livePath, MEMORY, now, systemAudit } from '../engine.ts';

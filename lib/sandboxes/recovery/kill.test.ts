@@ -13,7 +13,7 @@ import { instanceId } from '../../testing/plain-ids.ts';
 import { programOf } from '../../testing/program.ts';
 import { livePath } from '../engine.ts';
 import { fileRecord } from '../files/file-verification.ts';
-import { liveFile, REQUEST, startDock } from '../testing/dock.ts';
+import { liveFile, REQUEST, startTestEngine } from '../testing/test-engine.ts';
 import { ALL_FAILPOINTS, FAILPOINTS } from './failpoints.ts';
 
 const VICTIM = join(dirname(fileURLToPath(import.meta.url)), '..', 'testing', 'victim.ts');
@@ -26,14 +26,14 @@ const MEMORY = 'the memory';
  * with copies of its file, as imports do.
  */
 async function prepare(dataFolder: string, state: State, ids: readonly string[]): Promise<void> {
-  const dock = await startDock({ dataFolder });
+  const dock = await startTestEngine({ dataFolder });
   if (state === 'created') {
     for (const id of ids) await dock.create(id);
   } else {
     await dock.create('first');
     await dock.put('first', '/kept', WORK);
     await dock.put('first', '/kept', MEMORY, 'memory');
-    await dock.sessions.suspend('first', REQUEST);
+    await dock.sandboxes.suspend('first', REQUEST);
     for (const id of ids) {
       const file = liveFile(dock, id);
       mkdirSync(dirname(file));
@@ -41,9 +41,9 @@ async function prepare(dataFolder: string, state: State, ids: readonly string[])
       const stamp = stampOf(file);
       if (stamp === null) throw new Error('The copy is not there.');
       await dock.create(id, { vfsPath: livePath(instanceId(id)), file: fileRecord(stamp), bytes: stamp.size });
-      await dock.sessions.runPlan(id, 'suspended', REQUEST);
-      if (state === 'frozen' || state === 'archived') await dock.sessions.freeze(id, REQUEST);
-      if (state === 'archived') await dock.sessions.archive(id, REQUEST);
+      await dock.sandboxes.runPlan(id, 'suspended', REQUEST);
+      if (state === 'frozen' || state === 'archived') await dock.sandboxes.freeze(id, REQUEST);
+      if (state === 'archived') await dock.sandboxes.archive(id, REQUEST);
     }
   }
   await dock.stop();
@@ -140,7 +140,7 @@ for (const { operation, from, target, ends, without = [] } of SCENARIOS) {
       expect(victim.signal, victim.stderr).toBe('SIGKILL');
       await expect.poll(() => processesOf(folder)).toEqual([]);
 
-      const dock = await startDock({ dataFolder: folder });
+      const dock = await startTestEngine({ dataFolder: folder });
       const row = await dock.registry.instances.get(step);
       expect(ends).toContain(row?.state);
       expect(row?.pending).toBeNull();
@@ -151,7 +151,7 @@ for (const { operation, from, target, ends, without = [] } of SCENARIOS) {
       if (step !== 'committed' && step !== 'removed') {
         expect(types.some((type) => /^reconcile\.|^transition (reconcile|boot)$/.test(type))).toBe(true);
       }
-      dock.sessions.start();
+      dock.sandboxes.start();
       const { rows } = await dock.registry.instances.list({ sort: 'name', reverse: false, limit: 100 });
       const wanted = rows.flatMap((one) => filesOf(one, one.id === step && target === 'deleted'));
       await expect.poll(() => inDrawers(folder)).toEqual([...new Set(wanted)].sort());
@@ -161,11 +161,11 @@ for (const { operation, from, target, ends, without = [] } of SCENARIOS) {
           expect(await dock.get(step, '/kept', 'memory')).toBe(MEMORY);
           if (from === 'active') expect(await dock.get(step, '/answered')).toBe('a moment before');
         }
-        await dock.sessions.resume(step, REQUEST);
+        await dock.sandboxes.resume(step, REQUEST);
         if (from !== 'created') expect(await dock.run(step, 'cat kept')).toBe(WORK);
-        await dock.sessions.suspend(step, REQUEST);
-        await dock.sessions.freeze(step, REQUEST);
-        await dock.sessions.archive(step, REQUEST);
+        await dock.sandboxes.suspend(step, REQUEST);
+        await dock.sandboxes.freeze(step, REQUEST);
+        await dock.sandboxes.archive(step, REQUEST);
         if (from !== 'created') expect(await dock.get(step, '/kept')).toBe(WORK);
       }
       expect(existsSync(join(folder, 'staging')) ? readdirSync(join(folder, 'staging')) : []).toEqual([]);

@@ -7,7 +7,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { observeOpens, REQUEST, startDock } from '../testing/dock.ts';
+import { observeOpens, REQUEST, startTestEngine } from '../testing/test-engine.ts';
 
 /** Below the folder of a sandbox, or in that of spill files; not what is being removed, nor unfinished work. */
 const STRANGERS = /\/(?:live\/[a-z0-9][^/]*|spill)\/[^/]+/;
@@ -62,16 +62,16 @@ test('what the server does in a live folder it does through the seam, in every v
   const dataFolder = mkdtempSync(join(tmpdir(), 'winterdock-seam-'));
   onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
   const seen = observeCalls(dataFolder);
-  const dock = await startDock({ dataFolder });
+  const dock = await startTestEngine({ dataFolder });
   const pids = new Map<string, number>();
   observeOpens(dock.pool, (opening, { id }) => pids.set(id, opening.pid));
-  const { sessions } = dock;
+  const { sandboxes } = dock;
   const look = async (id: string, awake: boolean) => {
     expect(await dock.get(id, '/x')).toBe('text');
-    await sessions.copyOut(id, join(dataFolder, `${id}-copy`), { volumes: ['workspace'] });
-    if (!awake) await sessions.copyRaw(id, mkdtempSync(join(dataFolder, 'raw-')));
+    await sandboxes.copyOut(id, join(dataFolder, `${id}-copy`), { volumes: ['workspace'] });
+    if (!awake) await sandboxes.copyRaw(id, mkdtempSync(join(dataFolder, 'raw-')));
     rmSync(join(dataFolder, `${id}-copy`));
-    await sessions.tick();
+    await sandboxes.tick();
   };
   try {
     for (const id of ['a', 'b', 'c']) {
@@ -87,17 +87,17 @@ test('what the server does in a live folder it does through the seam, in every v
           .map(({ name, path, from }) => `${name} ${path} ${from}`),
       ).toEqual([]);
     }
-    await sessions.suspend('a', REQUEST);
+    await sandboxes.suspend('a', REQUEST);
     await look('a', false);
-    await sessions.freeze('a', REQUEST);
-    await sessions.prefetch('a', REQUEST);
+    await sandboxes.freeze('a', REQUEST);
+    await sandboxes.prefetch('a', REQUEST);
     await look('a', false);
-    await sessions.resume('a', REQUEST);
-    await sessions.archive('a', REQUEST);
+    await sandboxes.resume('a', REQUEST);
+    await sandboxes.archive('a', REQUEST);
     await look('a', true);
-    await sessions.resume('a', REQUEST);
-    await sessions.archive('b', REQUEST, { force: true });
-    await sessions.delete('b', REQUEST);
+    await sandboxes.resume('a', REQUEST);
+    await sandboxes.archive('b', REQUEST, { force: true });
+    await sandboxes.delete('b', REQUEST);
     // A crash.
     process.kill(pids.get('c') ?? 0, 'SIGKILL');
     await expect.poll(async () => (await dock.registry.instances.get('c'))?.state).toBe('suspended');
@@ -105,8 +105,8 @@ test('what the server does in a live folder it does through the seam, in every v
   } finally {
     await dock.stop();
   }
-  const again = await startDock({ dataFolder });
-  await again.sessions.resume('a', REQUEST);
+  const again = await startTestEngine({ dataFolder });
+  await again.sandboxes.resume('a', REQUEST);
   await again.stop();
   const outside = seen.filter(({ name, stack }) => !LOOKS.has(name) && !SEAM.test(stack));
   expect([...new Set(outside.map(({ name, from }) => `${name} ${from.replace(/.*\/lib\//, 'lib/')}`))]).toEqual([]);

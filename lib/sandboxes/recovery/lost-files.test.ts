@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { observeEffects } from '../../base/effects.ts';
 import { NO_PROCESS } from '../../base/started-process-id.ts';
 import type { InstanceProcess } from '../../workers/protocol/instance.ts';
-import { liveFile, observeOpens, REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { liveFile, observeOpens, REQUEST } from '../testing/test-engine.ts';
 
 const at = stage();
 
@@ -28,7 +28,7 @@ const ways: [string, (file: string) => void][] = [
 async function awake(id: string): Promise<string> {
   await at.dock.create(id);
   await at.dock.put(id, '/first', 'first');
-  await at.dock.sessions.suspend(id, REQUEST);
+  await at.dock.sandboxes.suspend(id, REQUEST);
   const file = liveFile(at.dock, id);
   cpSync(file, `${file}.older`);
   await at.dock.put(id, '/large', 'l'.repeat(3_000_000));
@@ -49,13 +49,13 @@ test.each(ways)(
   async (_how, lose) => {
     const file = await awake('a');
     lose(file);
-    await at.dock.sessions.tick();
+    await at.dock.sandboxes.tick();
     expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null, pending: null });
     await expectAll('a');
     expect((await at.dock.registry.ledger.page({ instance: 'a', type: 'file.rescued' }, 10)).rows).toHaveLength(1);
     await at.dock.run('a', 'echo more > more');
-    await at.dock.sessions.suspend('a', REQUEST);
-    await at.dock.sessions.freeze('a', REQUEST);
+    await at.dock.sandboxes.suspend('a', REQUEST);
+    await at.dock.sandboxes.freeze('a', REQUEST);
     await expectAll('a');
     expect(await at.dock.get('a', '/more')).toBe('more\n');
   },
@@ -63,8 +63,8 @@ test.each(ways)(
 
 test('a suspension, a stop and an archiving before the check save the file too', async () => {
   for (const id of ['suspended', 'archived', 'stopped']) rmSync(await awake(id));
-  await at.dock.sessions.suspend('suspended', REQUEST);
-  await at.dock.sessions.archive('archived', REQUEST, { force: true });
+  await at.dock.sandboxes.suspend('suspended', REQUEST);
+  await at.dock.sandboxes.archive('archived', REQUEST, { force: true });
   await at.restart();
   for (const id of ['suspended', 'archived', 'stopped']) {
     expect((await at.dock.registry.instances.get(id))?.fault, id).toBeNull();
@@ -76,7 +76,7 @@ test('a foreign file in its place is kept as an orphan', async () => {
   const file = await awake('a');
   rmSync(file);
   writeFileSync(file, 'something else');
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   await expectAll('a');
   expect(readdirSync(join(at.folder, 'orphans')).some((name) => name.includes('vfs.sqlite'))).toBe(true);
   // It enters that mode once the call that came with the wake is done.
@@ -99,7 +99,7 @@ test('what is saved lies in the live drawer’s staging folder until it has its 
       throw Object.assign(new Error('EIO: i/o error, rename'), { code: 'EIO' });
     },
   });
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   expect(fails).toBe(false);
   expect(readdirSync(staging)).toEqual([]);
   expect(new Set(saved)).toEqual(new Set([staging]));
@@ -112,7 +112,7 @@ test('what is saved lies in the live drawer’s staging folder until it has its 
 test('the check changes nothing when no file is lost', async () => {
   await awake('a');
   await at.dock.run('a', 'echo t > /tmp/t');
-  await at.dock.sessions.tick();
+  await at.dock.sandboxes.tick();
   expect(await at.dock.run('a', 'cat /tmp/t')).toBe('t\n');
 });
 
@@ -130,11 +130,11 @@ test.runIf(process.platform === 'linux')(
     writeFileSync(slow, '');
     const first = at.dock.run('a', 'sleep 60');
     await expect.poll(() => opened.at(-1)?.members[0]?.busy).toBe(true);
-    const second = at.dock.sessions.eval('a', { language: 'js', code: '1' }, REQUEST);
+    const second = at.dock.sandboxes.eval('a', { language: 'js', code: '1' }, REQUEST);
     const calls = Promise.allSettled([first, second]);
     await expect.poll(() => opened.at(-1)?.members.map(({ pid }) => pid === NO_PROCESS)).toEqual([false, true]);
     rmSync(file);
-    await at.dock.sessions.archive('a', REQUEST, { force: true });
+    await at.dock.sandboxes.archive('a', REQUEST, { force: true });
     expect((await at.dock.registry.ledger.page({ instance: 'a', type: 'file.rescued' }, 10)).rows).toHaveLength(1);
     await calls;
     rmSync(slow);

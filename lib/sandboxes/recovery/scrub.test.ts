@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { registryName } from '../../base/registry-url.ts';
-import { liveFile, REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { liveFile, REQUEST } from '../testing/test-engine.ts';
 import { readProgress } from './scrub-progress.ts';
 
 const at = stage();
@@ -18,10 +18,10 @@ const faultOf = async (id: string) => (await at.dock.registry.instances.get(id))
 test('a file whose check was prevented by a stop is checked after the next start', async () => {
   await at.dock.create('a');
   await at.dock.put('a', '/x', 'kept');
-  await at.dock.sessions.suspend('a', REQUEST);
+  await at.dock.sandboxes.suspend('a', REQUEST);
   expect(await fileOf('a')).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/), quickCheck: null });
   await at.restart({ scrub: { startMs: 0 } });
-  at.dock.sessions.start();
+  at.dock.sandboxes.start();
   await expect
     .poll(() => fileOf('a'))
     .toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/), quickCheck: 'ok' });
@@ -32,11 +32,11 @@ test('damaged bytes under an unchanged stat are found, and sound, awake or fault
   for (const id of ['rotten', 'sound', 'awake']) {
     await at.dock.create(id);
     await at.dock.put(id, '/x', `the work of ${id}`);
-    if (id !== 'awake') await at.dock.sessions.suspend(id, REQUEST);
+    if (id !== 'awake') await at.dock.sandboxes.suspend(id, REQUEST);
   }
   await at.restart({ scrub: { ...AT_ONCE, passMs: 300 } });
   await at.dock.run('awake', 'true');
-  at.dock.sessions.start();
+  at.dock.sandboxes.start();
   await expect.poll(() => fileOf('rotten')).toMatchObject({ quickCheck: 'ok' });
   await expect.poll(() => fileOf('sound')).toMatchObject({ quickCheck: 'ok' });
 
@@ -64,20 +64,20 @@ test('a pass that a restart interrupts continues where it was, with its counts',
   for (const id of ['a', 'b', 'c']) {
     await at.dock.create(id);
     await at.dock.put(id, '/x', `the work of ${id}`);
-    await at.dock.sessions.suspend(id, REQUEST);
+    await at.dock.sandboxes.suspend(id, REQUEST);
   }
   await at.restart({ scrub: { ...AT_ONCE, passMs: 3_600_000 } });
-  at.dock.sessions.start();
+  at.dock.sandboxes.start();
   await expect.poll(() => fileOf('c')).toMatchObject({ quickCheck: 'ok' });
   // It checks the first file, and then it pauses for hours.
   await at.restart({ scrub: { ...AT_ONCE, share: 1e-6 } });
   await at.dock.registry.facts.write('scrub', { walk: { ...BEGUN, after: '' }, last: null, since: 7 }, 7);
-  at.dock.sessions.start();
+  at.dock.sandboxes.start();
   await expect.poll(async () => (await progress())?.walk).toMatchObject({ after: 'a', files: 1 });
 
   await at.restart({ scrub: { ...AT_ONCE, passMs: 3_600_000 } });
   expect((await progress())?.walk).toMatchObject({ after: 'a', begun: 7, files: 1 });
-  at.dock.sessions.start();
+  at.dock.sandboxes.start();
   await expect.poll(async () => (await progress())?.last).toMatchObject({ begun: 7, files: 3, rotten: 0 });
   expect(await progress()).toMatchObject({ walk: null });
 });
@@ -88,7 +88,7 @@ test('a day lies between two passes, however often the server restarts', async (
   for (const days of [0, 0.5, 1]) {
     clock.advance(since + days * 86_400 - clock.now() / 1000);
     await at.restart({ clock, scrub: { ...AT_ONCE, passMs: 86_400_000 } });
-    at.dock.sessions.start();
+    at.dock.sandboxes.start();
     await expect.poll(progress).toMatchObject({ walk: null, since: since + Math.floor(days) * 86_400 });
     expect((await progress())?.last === null).toBe(days < 1);
   }
@@ -98,12 +98,12 @@ test('an archived file with a flipped byte, or another in its place, is found an
   for (const id of ['flipped', 'replaced', 'sound']) {
     await at.dock.create(id);
     await at.dock.put(id, '/x', `the work of ${id}, which is as long as it takes`);
-    await at.dock.sessions.archive(id, REQUEST);
+    await at.dock.sandboxes.archive(id, REQUEST);
   }
   const archived = (id: string) => join(at.folder, 'archive', `${id}.sqlite.zst`);
   const before = readFileSync(archived('sound'));
   await at.restart({ scrub: { ...AT_ONCE, passMs: 3_600_000 } });
-  at.dock.sessions.start();
+  at.dock.sandboxes.start();
   for (const id of ['flipped', 'replaced', 'sound']) {
     await expect.poll(() => fileOf(id)).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
   }
@@ -113,17 +113,17 @@ test('an archived file with a flipped byte, or another in its place, is found an
   writeFileSync(archived('flipped'), bytes);
   copyFileSync(archived('sound'), archived('replaced'));
   // Before the scrubber finds it, a revive already sees that it is not the archived file.
-  await expect(at.dock.sessions.revive('replaced', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+  await expect(at.dock.sandboxes.revive('replaced', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
   await at.restart({ scrub: AT_ONCE });
-  at.dock.sessions.start();
+  at.dock.sandboxes.start();
   for (const id of ['flipped', 'replaced']) {
     await expect.poll(() => faultOf(id)).toBe('corrupt');
     expect((await at.dock.registry.ledger.page({ instance: id, type: 'fault.raised' }, 10)).rows).toHaveLength(1);
-    await expect(at.dock.sessions.revive(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(at.dock.sandboxes.revive(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
   }
   await expect.poll(async () => (await progress())?.last?.files).toBeGreaterThan(0);
   expect(await faultOf('sound')).toBeNull();
   expect(readFileSync(archived('sound')).equals(before)).toBe(true);
-  await at.dock.sessions.revive('sound', REQUEST);
+  await at.dock.sandboxes.revive('sound', REQUEST);
   expect(await at.dock.run('sound', 'cat x')).toBe('the work of sound, which is as long as it takes');
 });

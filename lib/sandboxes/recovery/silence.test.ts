@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ProcessGroup } from '../../workers/process-group.ts';
 import { hangingInstance, makeHang } from '../../workers/testing/hanging-instance.ts';
-import { observeOpens, REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { observeOpens, REQUEST } from '../testing/test-engine.ts';
 
 const at = stage();
 const stopped: number[] = [];
@@ -28,7 +28,7 @@ async function idle(id: string): Promise<number> {
   observeOpens(at.dock.pool, (opening, spec) => {
     if (spec.id === id) pidOf = () => opening.pid;
   });
-  await at.dock.sessions.suspend(id, REQUEST);
+  await at.dock.sandboxes.suspend(id, REQUEST);
   await at.dock.run(id, 'echo scratch > /tmp/t');
   return pidOf();
 }
@@ -133,7 +133,7 @@ test('a sandbox gets the fault error only when another process fails as well', a
   const faults = ['error', 'missing', 'corrupt'];
   expect(faults).toContain((await at.dock.registry.instances.get('a'))?.fault);
   at.dock.pool.claim = claim;
-  await at.dock.sessions.resume('a', REQUEST, { force: true });
+  await at.dock.sandboxes.resume('a', REQUEST, { force: true });
   expect(await at.dock.get('a', '/kept')).toBe('kept');
 });
 
@@ -154,7 +154,7 @@ test('a call and a write that reach a stuck process before the tenth check are d
 test('a process that runs a call is not checked, although it blocks', async () => {
   await idle('a');
   const command = 'printf %060dz 0 | grep -E "^(0+)+$"';
-  const call = at.dock.sessions.exec('a', { command, timeoutMs: 2000 }, REQUEST);
+  const call = at.dock.sandboxes.exec('a', { command, timeoutMs: 2000 }, REQUEST);
   await pause(1500);
   expect(await typesOf('a')).not.toContain('thermal.force_pause');
   expect(await call).toMatchObject({ timedOut: true });
@@ -165,7 +165,7 @@ test.each([false, true])(
   'a stuck process is suspended from its file (force: %s), and so is one at a stop',
   async (force) => {
     freeze(await idle('a'));
-    await at.dock.sessions.suspend('a', REQUEST, { force });
+    await at.dock.sandboxes.suspend('a', REQUEST, { force });
     expect(await at.stateOf('a')).toBe('suspended');
     expect(await at.dock.get('a', '/kept')).toBe('kept');
     await at.dock.run('a', 'true');

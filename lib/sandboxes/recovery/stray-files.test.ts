@@ -8,8 +8,8 @@ import { registryName } from '../../base/registry-url.ts';
 import { fileOnDisk } from '../../storage/disk.ts';
 import { createReaders } from '../../vfs/readers.ts';
 import { verifyForReading } from '../files/file-verification.ts';
-import { liveFile, REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { liveFile, REQUEST } from '../testing/test-engine.ts';
 
 const at = stage();
 
@@ -17,15 +17,15 @@ async function put(id: string, state: 'active' | 'suspended' | 'frozen'): Promis
   await at.dock.create(id, { tenant: id });
   await at.dock.put(id, '/x', `work of ${id}`);
   if (state === 'active') return liveFile(at.dock, id);
-  await at.dock.sessions.suspend(id, REQUEST);
+  await at.dock.sandboxes.suspend(id, REQUEST);
   if (state === 'suspended') return liveFile(at.dock, id);
-  await at.dock.sessions.freeze(id, REQUEST);
+  await at.dock.sandboxes.freeze(id, REQUEST);
   return at.cold(id);
 }
 
 const copyOut = (id: string) => {
   const path = join(at.folder, 'expanded', `${id}-copy.sqlite`);
-  return at.dock.sessions.copyOut(id, path, { volumes: ['workspace'] }).then(() => path);
+  return at.dock.sandboxes.copyOut(id, path, { volumes: ['workspace'] }).then(() => path);
 };
 const orphans = () => readdirSync(join(at.folder, 'orphans'));
 const setAside = async (id: string) =>
@@ -50,7 +50,7 @@ describe.each(['suspended', 'frozen'] as const)('another file in the place of a 
     const refused = async () => {
       await expect(at.dock.get('mine', '/x')).rejects.toMatchObject({ code: 'corrupt' });
       await expect(copyOut('mine')).rejects.toMatchObject({ code: 'corrupt' });
-      await expect(at.dock.sessions.resume('mine', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+      await expect(at.dock.sandboxes.resume('mine', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
     };
     await refused();
     expect((await at.dock.registry.instances.get('mine'))?.fault).toBe('corrupt');
@@ -140,14 +140,14 @@ describe.each(['-wal', '-journal'])('a stranger’s %s', (suffix) => {
   );
 
   test.each([
-    ['a wake', 'suspended', () => at.dock.sessions.resume('mine', REQUEST)],
-    ['a thaw', 'frozen', () => at.dock.sessions.resume('mine', REQUEST)],
-    ['a freeze', 'suspended', () => at.dock.sessions.freeze('mine', REQUEST)],
-    ['a forced freeze', 'suspended', () => at.dock.sessions.freeze('mine', REQUEST, { force: true })],
-    ['archiving', 'frozen', () => at.dock.sessions.archive('mine', REQUEST)],
+    ['a wake', 'suspended', () => at.dock.sandboxes.resume('mine', REQUEST)],
+    ['a thaw', 'frozen', () => at.dock.sandboxes.resume('mine', REQUEST)],
+    ['a freeze', 'suspended', () => at.dock.sandboxes.freeze('mine', REQUEST)],
+    ['a forced freeze', 'suspended', () => at.dock.sandboxes.freeze('mine', REQUEST, { force: true })],
+    ['archiving', 'frozen', () => at.dock.sandboxes.archive('mine', REQUEST)],
     ['a copy', 'suspended', () => copyOut('mine')],
-    ['a prefetch', 'frozen', () => at.dock.sessions.prefetch('mine', REQUEST)],
-    ['a plan', 'frozen', () => at.dock.sessions.runPlan('mine', 'suspended', REQUEST)],
+    ['a prefetch', 'frozen', () => at.dock.sandboxes.prefetch('mine', REQUEST)],
+    ['a plan', 'frozen', () => at.dock.sandboxes.runPlan('mine', 'suspended', REQUEST)],
   ] as const)('is not taken up by %s', async (_, state, verb) => {
     const file = await put('mine', state);
     writeFileSync(file + suffix, log);
@@ -169,7 +169,7 @@ describe.each(['-wal', '-journal'])('a stranger’s %s', (suffix) => {
   test('in the drawer where a file is to be stored is set aside first', async () => {
     await put('mine', 'suspended');
     writeFileSync(at.cold('mine') + suffix, log);
-    await at.dock.sessions.freeze('mine', REQUEST);
+    await at.dock.sandboxes.freeze('mine', REQUEST);
     expect(await at.dock.run('mine', 'cat x')).toBe('work of mine');
     expect(await setAside('mine')).toHaveLength(1);
   });
@@ -181,7 +181,7 @@ describe.each(['frozen', 'archived', 'created'] as const)('a stranger in the liv
   beforeEach(async () => {
     if (state === 'created') await at.dock.create('mine', { tenant: 'mine' });
     else await put('mine', 'frozen');
-    if (state === 'archived') await at.dock.sessions.archive('mine', REQUEST);
+    if (state === 'archived') await at.dock.sandboxes.archive('mine', REQUEST);
     live = liveFile(at.dock, 'mine');
     mkdirSync(dirname(live), { recursive: true });
     writeFileSync(live, stranger);
@@ -193,7 +193,7 @@ describe.each(['frozen', 'archived', 'created'] as const)('a stranger in the liv
   };
 
   test('is kept by a wake', async () => {
-    await at.dock.sessions.resume('mine', REQUEST);
+    await at.dock.sandboxes.resume('mine', REQUEST);
     keptOnce();
   });
 
@@ -201,19 +201,19 @@ describe.each(['frozen', 'archived', 'created'] as const)('a stranger in the liv
     const own = state === 'frozen' ? at.cold('mine') : join(at.folder, 'archive', 'mine.sqlite.zst');
     const bytes = readFileSync(own);
     writeFileSync(own, bytes.subarray(0, bytes.length / 2));
-    await expect(at.dock.sessions.prefetch('mine', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
-    await expect(at.dock.sessions.resume('mine', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(at.dock.sandboxes.prefetch('mine', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(at.dock.sandboxes.resume('mine', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
     keptOnce();
   });
 
   test('is kept by a deletion', async () => {
-    await at.dock.sessions.runPlan('mine', 'deleted', REQUEST);
+    await at.dock.sandboxes.runPlan('mine', 'deleted', REQUEST);
     keptOnce();
   });
 
   test('is kept by a start', async () => {
     await at.restart();
-    await at.dock.sessions.resume('mine', REQUEST);
+    await at.dock.sandboxes.resume('mine', REQUEST);
     keptOnce();
   });
 });

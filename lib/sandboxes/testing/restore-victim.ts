@@ -4,13 +4,13 @@
  */
 import { flushCompileCache } from 'node:module';
 import { observeEffects } from '../../base/effects.ts';
-import { REQUEST, startDock } from './dock.ts';
+import { REQUEST, startTestEngine } from './test-engine.ts';
 
 const [folder, id, hash, count] = process.argv.slice(2);
 if (folder === undefined || id === undefined || hash === undefined || count === undefined) {
   throw new Error('folder, sandbox, hash, count');
 }
-const dock = await startDock({ dataFolder: folder });
+const dock = await startTestEngine({ dataFolder: folder });
 // A killed process writes no compile cache: the next one would compile everything again.
 flushCompileCache();
 let left = Number(count);
@@ -20,6 +20,6 @@ observeEffects({
     if (left === 0) process.kill(process.pid, 'SIGKILL');
   },
 });
-await dock.sessions.restore(id, { name: 'snap', hash, bytes: 1 }, REQUEST);
+await dock.sandboxes.restore(id, { name: 'snap', hash, bytes: 1 }, REQUEST);
 observeEffects(null);
 await dock.abandon();

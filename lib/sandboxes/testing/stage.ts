@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import { type Dock, type DockOptions, startDock } from './dock.ts';
+import { startTestEngine, type TestEngine, type TestEngineOptions } from './test-engine.ts';
 
 export interface Stage {
   readonly folder: string;
-  readonly dock: Dock;
+  readonly dock: TestEngine;
   /** Stops the engine and starts another on the same folder. */
-  restart(options?: Omit<DockOptions, 'dataFolder'>): Promise<Dock>;
+  restart(options?: Omit<TestEngineOptions, 'dataFolder'>): Promise<TestEngine>;
   stateOf(id: string): Promise<string | undefined>;
   /** As the API shows it. */
   thermalOf(id: string): Promise<string | undefined>;
@@ -22,10 +22,10 @@ export interface Stage {
 /** Creates a stage before each test of the calling file, and removes it after. */
 export function stage(): Stage {
   let folder = '';
-  let dock: Dock;
+  let dock: TestEngine;
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'winterdock-sessions-'));
-    dock = await startDock({ dataFolder: folder });
+    folder = mkdtempSync(join(tmpdir(), 'winterdock-sandboxes-'));
+    dock = await startTestEngine({ dataFolder: folder });
   });
   afterEach(async () => {
     await dock.stop();
@@ -40,13 +40,13 @@ export function stage(): Stage {
     },
     async restart(options = {}) {
       await dock.stop();
-      dock = await startDock({ ...options, dataFolder: folder });
+      dock = await startTestEngine({ ...options, dataFolder: folder });
       return dock;
     },
     stateOf: async (id) => (await dock.registry.instances.get(id))?.state,
     async thermalOf(id) {
       const row = await dock.registry.instances.get(id);
-      return row === null ? undefined : dock.sessions.live(row).thermal;
+      return row === null ? undefined : dock.sandboxes.live(row).thermal;
     },
     transitionsOf: async (id) =>
       (await dock.registry.ledger.page({ instance: id, type: 'transition' }, 500)).rows

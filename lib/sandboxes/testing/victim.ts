@@ -6,7 +6,7 @@ import { flushCompileCache } from 'node:module';
 import { FakeClock } from '../../base/clock.ts';
 import type { State } from '../../lifecycle/states.ts';
 import { PREFETCH_SECONDS } from '../files/prefetch.ts';
-import { type Dock, REQUEST, startDock } from './dock.ts';
+import { REQUEST, startTestEngine, type TestEngine } from './test-engine.ts';
 
 const [folder, id, operation, step] = process.argv.slice(2);
 if (folder === undefined || id === undefined || operation === undefined || step === undefined) {
@@ -14,7 +14,7 @@ if (folder === undefined || id === undefined || operation === undefined || step 
 }
 
 let armed = false;
-const dock = await startDock({
+const dock = await startTestEngine({
   dataFolder: folder,
   clock: new FakeClock(),
   failpoint: (name) => {
@@ -22,17 +22,17 @@ const dock = await startDock({
   },
 });
 
-const OPERATIONS: Record<string, (dock: Dock) => Promise<unknown>> = {
-  suspend: ({ sessions }) => sessions.suspend(id, REQUEST),
-  freeze: ({ sessions }) => sessions.freeze(id, REQUEST),
-  resume: ({ sessions }) => sessions.resume(id, REQUEST),
-  archive: ({ sessions }) => sessions.archive(id, REQUEST),
-  delete: ({ sessions }) => sessions.delete(id, REQUEST),
+const OPERATIONS: Record<string, (dock: TestEngine) => Promise<unknown>> = {
+  suspend: ({ sandboxes }) => sandboxes.suspend(id, REQUEST),
+  freeze: ({ sandboxes }) => sandboxes.freeze(id, REQUEST),
+  resume: ({ sandboxes }) => sandboxes.resume(id, REQUEST),
+  archive: ({ sandboxes }) => sandboxes.archive(id, REQUEST),
+  delete: ({ sandboxes }) => sandboxes.delete(id, REQUEST),
   /** Nothing uses it, so it is filed back. */
-  async prefetch({ sessions, clock }) {
-    await sessions.prefetch(id, REQUEST);
+  async prefetch({ sandboxes, clock }) {
+    await sandboxes.prefetch(id, REQUEST);
     clock.advance(PREFETCH_SECONDS);
-    await sessions.tick();
+    await sandboxes.tick();
   },
 };
 /** `plan:suspended` and the like. */
@@ -40,12 +40,12 @@ const target = operation.startsWith('plan:') ? operation.slice('plan:'.length) :
 
 const row = await dock.registry.instances.get(id);
 if ((operation === 'suspend' || operation === 'archive') && row?.state === 'suspended') {
-  await dock.sessions.resume(id, REQUEST);
+  await dock.sandboxes.resume(id, REQUEST);
   await dock.put(id, '/answered', 'a moment before');
 }
 // A killed process writes no compile cache: the next one would compile everything again.
 flushCompileCache();
 armed = true;
 if (target === null) await OPERATIONS[operation]?.(dock);
-else await dock.sessions.runPlan(id, target as State, REQUEST);
+else await dock.sandboxes.runPlan(id, target as State, REQUEST);
 await dock.stop();

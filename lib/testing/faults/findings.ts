@@ -103,7 +103,7 @@ export async function lastingFindings(host: Host, leave?: Leave): Promise<string
   let found = await findings(host, leave);
   while (found.length > 0 && performance.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, STEP_MS));
-    await host.sessions.tick();
+    await host.sandboxes.tick();
     found = await findings(host, leave);
   }
   return found;

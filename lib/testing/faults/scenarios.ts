@@ -119,7 +119,7 @@ export const SCENARIOS: readonly Scenario[] = [
       async act(stage, id) {
         await operations(stage).prefetch(CALLER, id);
         stage.clock.advance(PREFETCH_SECONDS);
-        await stage.host.sessions.tick();
+        await stage.host.sandboxes.tick();
       },
       ends: [from],
     }),
@@ -194,7 +194,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'the restore of a snapshot in place',
     prepare: at('frozen'),
-    act: (stage, id) => stage.host.sessions.restore(id, stage.snapshotContent, stage.cause),
+    act: (stage, id) => stage.host.sandboxes.restore(id, stage.snapshotContent, stage.cause),
     ends: ['frozen'],
     keepsAside: true,
   },

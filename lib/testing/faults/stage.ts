@@ -73,7 +73,7 @@ const CAUSE: AuditContext = {
 export async function openStage(folder: string): Promise<Stage> {
   const clock = new FakeClock();
   const host = await openHost(folder, clock);
-  const { operations, sessions } = host;
+  const { operations, sandboxes } = host;
   let made = 0;
   const others = `${folder}-`;
   const newId = () => {
@@ -81,7 +81,7 @@ export async function openStage(folder: string): Promise<Stage> {
     return `s${made}`;
   };
   const put = async (id: string, path: string, text: string, volume: keyof typeof KEPT = 'workspace') => {
-    await sessions.write(id, { op: 'put', volume, path: vfsPath(path), content: Buffer.from(text) }, CAUSE);
+    await sandboxes.write(id, { op: 'put', volume, path: vfsPath(path), content: Buffer.from(text) }, CAUSE);
   };
   const fresh = async () => {
     const id = newId();
@@ -110,11 +110,11 @@ export async function openStage(folder: string): Promise<Stage> {
     async sandbox(state) {
       const [made] = await operations.restoreSnapshot(CALLER, snapshot.id, { count: 1 } as never);
       if (made === undefined) throw new Error('A restore made nothing.');
-      if (state === 'active') await sessions.resume(made.id, CAUSE);
+      if (state === 'active') await sandboxes.resume(made.id, CAUSE);
       else if (state !== 'created') {
-        await sessions.runPlan(made.id, 'suspended', CAUSE);
-        if (state === 'frozen' || state === 'archived') await sessions.freeze(made.id, CAUSE);
-        if (state === 'archived') await sessions.archive(made.id, CAUSE);
+        await sandboxes.runPlan(made.id, 'suspended', CAUSE);
+        if (state === 'frozen' || state === 'archived') await sandboxes.freeze(made.id, CAUSE);
+        if (state === 'archived') await sandboxes.archive(made.id, CAUSE);
       }
       return made.id;
     },
@@ -140,6 +140,6 @@ export async function textIn(
   volume: keyof typeof KEPT,
   path = '/kept',
 ): Promise<string | null> {
-  const { content } = await host.sessions.read(id, { op: 'get', volume, path: vfsPath(path) });
+  const { content } = await host.sandboxes.read(id, { op: 'get', volume, path: vfsPath(path) });
   return content === null ? null : Buffer.from(content).toString('utf8');
 }

@@ -42,7 +42,7 @@ export function liveVfs(
 }
 
 /** A file written as the seed writes it: its table alone, not in WAL mode. `rows`: volume, path, content, mtime. */
-export function seedFile(file: string, rows: [string, string, string | Uint8Array | null, number | null][]): void {
+export function writeRows(file: string, rows: [string, string, string | Uint8Array | null, number | null][]): void {
   const db = new DatabaseSync(file);
   db.exec(SEED_TABLE);
   const insert = db.prepare('INSERT OR REPLACE INTO vfs VALUES (?, ?, ?, ?)');

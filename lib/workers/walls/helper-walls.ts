@@ -18,11 +18,11 @@ import { FOLDER_MARK, READABLE_CODE, SERVER_MARK, serverMark, withRealPath } fro
 import { helperUsers } from './helper-users.ts';
 import { loaderCommand, loaderProblem } from './loader.ts';
 import { isApart, NAMESPACE_WALLS, namespaceCommand, wrapperCommand } from './namespaces.ts';
+import { startParentWatch } from './parent-watch.ts';
 import { isFiltered } from './proof.ts';
-import { buildRoom, needsUserNamespace, type Room, toolPath } from './room.ts';
 import { seccompFilter } from './seccomp-filter.ts';
-import { startServerGuard } from './server-guard.ts';
 import { hasSandboxUsers, requirePassage, userFor, WORKER_USER } from './user.ts';
+import { buildWorkerRoot, needsUserNamespace, toolPath, type WorkerRoot } from './worker-root.ts';
 
 export interface HelperWallsOptions {
   dataFolder: string;
@@ -63,9 +63,9 @@ export async function buildHelperWalls(options: HelperWallsOptions): Promise<Hel
   const isRoot = process.getuid?.() === 0;
   const hasUsers = isRoot && states.uid && hasSandboxUsers();
   const outside = [...(options.outside?.readable ?? []), ...(options.outside?.writable ?? [])];
-  let room: Room | null = null;
+  let room: WorkerRoot | null = null;
   // A helper that becomes a file's user no longer gets the kernel's signal of its server's end.
-  const guard = hasUsers ? startServerGuard() : null;
+  const guard = hasUsers ? startParentWatch() : null;
   const close = () => {
     guard?.close();
     room?.close();
@@ -144,16 +144,16 @@ function cacheFor({ cacheFolder }: HelperWallsOptions): string | null {
   return cacheFolder === null ? null : helperCompileCacheFolder(cacheFolder);
 }
 
-async function roomFor(options: HelperWallsOptions): Promise<Room | null> {
+async function roomFor(options: HelperWallsOptions): Promise<WorkerRoot | null> {
   const { dataFolder, states, outside } = options;
   const isEntered = needsUserNamespace() && NAMESPACE_WALLS.some((wall) => states[wall]);
-  if (!states.files) return isEntered ? buildRoom(null) : null;
+  if (!states.files) return isEntered ? buildWorkerRoot(null) : null;
   const [read = [], written = []] = [READ, WRITTEN].map((names) => names.map((name) => join(dataFolder, name)));
   const makes = options.makesFolders ?? true;
   if (makes) for (const folder of [...read, ...written]) makeFolderNow(folder);
   const there = (folders: readonly string[]) => folders.filter((folder) => existsSync(folder)).flatMap(withRealPath);
   const cache = cacheFor(options);
-  return buildRoom({
+  return buildWorkerRoot({
     readable: [
       ...READABLE_CODE,
       process.execPath,

@@ -5,8 +5,8 @@
  */
 import { STATM_DESCRIPTOR } from '../../base/resident-memory.ts';
 import { problemWithCommand } from './namespaces.ts';
-import { toolPath } from './room.ts';
 import { type SeccompFilter, seccompFilter } from './seccomp-filter.ts';
+import { toolPath } from './worker-root.ts';
 
 /** The calls that the loader makes itself. */
 const CALLS: Partial<

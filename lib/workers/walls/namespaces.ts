@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { messageOf } from '../../base/errors.ts';
 import type { Wall } from '../../base/walls.ts';
-import { toolPath } from './room.ts';
+import { toolPath } from './worker-root.ts';
 
 /** In the order of `WALLS`. */
 export const NAMESPACE_WALLS = ['net', 'pid', 'ipc'] as const satisfies readonly Wall[];

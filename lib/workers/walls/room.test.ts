@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { buildRoom } from './room.ts';
+import { buildWorkerRoot } from './worker-root.ts';
 
 /** Without privileges a namespace of users comes first. */
 const flags = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
@@ -17,7 +17,7 @@ test.runIf(givesNamespaces)(
     for (const name of ['read', 'data/live', 'data/spill', 'other'])
       mkdirSync(at(...name.split('/')), { recursive: true });
     for (const name of ['read/file', 'data/secret', 'other/file']) writeFileSync(at(...name.split('/')), name);
-    const room = await buildRoom({
+    const room = await buildWorkerRoot({
       readable: [at('read')],
       writable: [at('data/live'), at('data/spill')],
       hidden: [at('data')],

@@ -12,10 +12,9 @@ import { compileCacheFolder, isEmptyFolder } from '../compile-cache.ts';
 import { READABLE_CODE, startWorker, type WorkerWalls, withRealPath } from '../process.ts';
 import { loaderCommand, loaderProblem } from './loader.ts';
 import { findNamespaces, NAMESPACE_WALLS, type NamespaceWall, namespaceCommand, wrapperCommand } from './namespaces.ts';
+import { type ParentWatch, startParentWatch } from './parent-watch.ts';
 import { MAY_NOT_SIGNAL, problemWith } from './proof.ts';
-import { buildRoom, needsUserNamespace, type Room, toolPath } from './room.ts';
 import { seccompFilter } from './seccomp-filter.ts';
-import { type ServerGuard, startServerGuard } from './server-guard.ts';
 import {
   type OwnUser,
   ownUsers,
@@ -27,6 +26,7 @@ import {
   userFor,
   WORKER_USER,
 } from './user.ts';
+import { buildWorkerRoot, needsUserNamespace, toolPath, type WorkerRoot } from './worker-root.ts';
 
 export interface Walls extends WorkerWalls {
   readonly ownUser: OwnUser | null;
@@ -106,7 +106,7 @@ async function findWalls(options: WallOptions): Promise<Walls> {
   ];
   const mostFileBytes = options.maxSandboxBytes === undefined ? null : 2 * options.maxSandboxBytes + FILE_SLACK_BYTES;
   // A namespace of users is entered by way of the room.
-  const ownIn = (inRoom: Room | null) =>
+  const ownIn = (inRoom: WorkerRoot | null) =>
     inRoom === null && needsUserNamespace() ? [[]] : [namespaces, namespaces.filter((wall) => wall !== 'pid'), []];
   const attempts = users.flatMap((one) =>
     [room, null].flatMap((inRoom) =>
@@ -134,7 +134,7 @@ async function findWalls(options: WallOptions): Promise<Walls> {
       if (attempt.room === null) room?.close();
       if (walls.user === null && isRoot()) takeBack([join(options.dataFolder, 'spill')]);
       if (walls.ownUser === null) return walls;
-      const guard = startServerGuard();
+      const guard = startParentWatch();
       return { ...walls, close: () => closeBoth(walls, guard) };
     }
     for (const wall of WALLS) if (walls.states[wall] && !missing.has(wall)) missing.set(wall, problem);
@@ -178,7 +178,7 @@ export function wallsAtStart({ states, missing, user, ownUser }: Walls): { text:
 }
 
 interface Attempt {
-  room: Room | null;
+  room: WorkerRoot | null;
   setpriv: string | null;
   namespaces: readonly NamespaceWall[];
   seccomp: boolean;
@@ -228,7 +228,7 @@ function commandOf({ room, setpriv, namespaces, seccomp, caps, user, ownUser, mo
   ];
 }
 
-function closeBoth(walls: Walls, guard: ServerGuard): void {
+function closeBoth(walls: Walls, guard: ParentWatch): void {
   guard.close();
   walls.close();
 }
@@ -288,7 +288,11 @@ function prepareFolders({ user, ownUser }: Attempt, { dataFolder, cacheFolder }:
 }
 
 /** The room for workers; null where there is none, or is no use for it. */
-async function findRoom(options: WallOptions, user: User | null, missing: Map<Wall, string>): Promise<Room | null> {
+async function findRoom(
+  options: WallOptions,
+  user: User | null,
+  missing: Map<Wall, string>,
+): Promise<WorkerRoot | null> {
   const { dataFolder, cacheFolder, wanted = WALLS } = options;
   const spill = join(dataFolder, 'spill');
   const caches = [null, ...(user === null ? [] : [ROOT_IN_GROUP.uid, user.uid])].map((id) =>
@@ -300,7 +304,7 @@ async function findRoom(options: WallOptions, user: User | null, missing: Map<Wa
     const sealed = isRoot() ? [] : caches;
     try {
       for (const cache of sealed) await compileAlone(cache, options);
-      return await buildRoom({
+      return await buildWorkerRoot({
         readable: [...READABLE_CODE, process.execPath, ...sealed.flatMap(withRealPath)],
         writable: [join(dataFolder, 'live'), spill, ...(isRoot() ? caches : [])].flatMap(withRealPath),
         hidden: withRealPath(dataFolder),
@@ -311,7 +315,7 @@ async function findRoom(options: WallOptions, user: User | null, missing: Map<Wa
   }
   if (!needsUserNamespace() || !NAMESPACE_WALLS.some((wall) => wanted.includes(wall))) return null;
   try {
-    return await buildRoom(null);
+    return await buildWorkerRoot(null);
   } catch (error) {
     for (const wall of NAMESPACE_WALLS) missing.set(wall, messageOf(error));
     return null;
@@ -338,7 +342,7 @@ async function compileAlone(cacheFolder: string, { dataFolder, maxStartMs }: Wal
 
 /** Those that this machine gives each worker, of those that are wanted. */
 async function findOwnNamespaces(
-  room: Room | null,
+  room: WorkerRoot | null,
   wanted: readonly Wall[],
   missing: Map<Wall, string>,
 ): Promise<readonly NamespaceWall[]> {

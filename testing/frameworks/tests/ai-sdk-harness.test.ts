@@ -2,7 +2,7 @@ import type { HarnessV1, HarnessV1StartOptions, HarnessV1StreamPart } from '@ai-
 import { HarnessAgent } from '@ai-sdk/harness/agent';
 import { expect, test } from 'vitest';
 import { sandboxProvider } from '../../../lib/client/adapters/ai-sdk.ts';
-import { PROGRAM, startDock } from './dock.ts';
+import { PROGRAM, startTestServer } from './test-server.ts';
 
 const TOKENS = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0, text: 1, reasoning: 0 };
 const USAGE = { inputTokens: TOKENS, outputTokens: TOKENS };
@@ -52,7 +52,7 @@ function scriptedHarness(turns: Turn[]): HarnessV1 {
 }
 
 test('an agent of a harness is prepared once, works, is stopped, resumed in another process by its id, and destroyed', async () => {
-  const { client, connection } = await startDock();
+  const { client, connection } = await startTestServer();
   const first = new HarnessAgent({
     harness: scriptedHarness([
       async ({ sandboxSession, sessionWorkDir }) => {

@@ -4,8 +4,8 @@ import { expect, expectTypeOf, test, vi } from 'vitest';
 import { type AiSandboxSession, sandboxProvider, sandboxSession } from '../../../lib/client/adapters/ai-sdk.ts';
 import { Sandbox } from '../../../lib/client/sandbox.ts';
 import { type Step, scripted } from './ai-sdk-model.ts';
-import { ENDLESS, PROGRAM, startDock, TOO_MUCH } from './dock.ts';
 import { runExample } from './example.ts';
+import { ENDLESS, PROGRAM, startTestServer, TOO_MUCH } from './test-server.ts';
 
 const input = <T>(...names: (keyof T & string)[]) =>
   jsonSchema<T>({
@@ -42,7 +42,7 @@ const tools = {
 };
 
 test('an agent writes, runs, searches, fixes and reads back; its session is stopped, resumed by id, and goes on', async () => {
-  const dock = await startDock();
+  const dock = await startTestServer();
   const provider = sandboxProvider(dock.connection);
   const session = await provider.createSession({ sessionId: 'Fix the Sum' });
   const work = (experimental_sandbox: Experimental_SandboxSession, prompt: string, steps: Step[]) =>
@@ -103,7 +103,7 @@ test('our types are those of the framework', () => {
 });
 
 async function newSession(): Promise<{ box: Sandbox; session: Experimental_SandboxSession }> {
-  const { connection } = await startDock();
+  const { connection } = await startTestServer();
   const box = await Sandbox.create(connection);
   return { box, session: sandboxSession(box) };
 }
@@ -236,7 +236,7 @@ test('a spawned process streams beside other commands, ends with its code, and i
 });
 
 test('a provider prepares a sandbox once, gives the same for the same id, and says that it has no ports', async () => {
-  const { connection } = await startDock();
+  const { connection } = await startTestServer();
   const provider = sandboxProvider({ ...connection, labels: { team: 'red' } });
   const prepare = vi.fn(async (session: Experimental_SandboxSession) => {
     await session.writeTextFile({ path: 'prepared', content: 'yes' });
@@ -256,7 +256,7 @@ test('a provider prepares a sandbox once, gives the same for the same id, and sa
 });
 
 test('the example of the docs works as it stands there', async () => {
-  const dock = await startDock();
+  const dock = await startTestServer();
   const steps = [{ tool: 'bash', input: { command: 'echo hello > note; cat note' } }, 'It says hello.'];
   const model = `(await import('./ai-sdk-model.ts')).scripted(${JSON.stringify(steps)}.map((step) => () => step))`;
   expect(await runExample('### AI SDK', dock, model)).toBe('It says hello.\n');
@@ -265,7 +265,7 @@ test('the example of the docs works as it stands there', async () => {
 });
 
 test('the description of a session is true for the policy of its sandbox', async () => {
-  const dock = await startDock();
+  const dock = await startTestServer();
   for (const policy of ['compute', 'minimal', 'posix', 'network'] as const) {
     const session = sandboxSession(await Sandbox.create({ ...dock.connection, policy }));
     const works = async (command: string) => {

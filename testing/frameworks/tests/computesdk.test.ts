@@ -3,8 +3,8 @@ import { compute } from 'computesdk';
 import { expect, expectTypeOf, test, vi } from 'vitest';
 import { type ComputeProvider, winterdock } from '../../../lib/client/adapters/computesdk.ts';
 import { type Step, scripted } from './ai-sdk-model.ts';
-import { ENDLESS, PROGRAM, startDock, TOO_MUCH } from './dock.ts';
 import { runExample } from './example.ts';
+import { ENDLESS, PROGRAM, startTestServer, TOO_MUCH } from './test-server.ts';
 
 type Manager = ReturnType<typeof compute>;
 type Box = Awaited<ReturnType<Manager['sandbox']['create']>>;
@@ -34,8 +34,8 @@ function work(box: Box, steps: Step[]) {
   return generateText({ model: scripted(steps), tools, prompt: 'Sum the numbers.', stopWhen: isStepCount(20) });
 }
 
-async function begin(): Promise<{ dock: Awaited<ReturnType<typeof startDock>>; manager: Manager }> {
-  const dock = await startDock();
+async function begin(): Promise<{ dock: Awaited<ReturnType<typeof startTestServer>>; manager: Manager }> {
+  const dock = await startTestServer();
   return { dock, manager: compute({ provider: winterdock(dock.connection) }) };
 }
 
@@ -189,6 +189,6 @@ test('aborting its signal stops a creation, and destroying a sandbox ends its sc
 });
 
 test('the example of the docs works as it stands there', async () => {
-  const dock = await startDock();
+  const dock = await startTestServer();
   expect(await runExample('### ComputeSDK', dock)).toBe('hello, you\n\nhello.sh\n\n');
 });

@@ -3,8 +3,8 @@ import { expect, expectTypeOf, test, vi } from 'vitest';
 import { type DeepSandboxBackend, sandboxBackend } from '../../../lib/client/adapters/deepagents.ts';
 import { Sandbox } from '../../../lib/client/sandbox.ts';
 import { ScriptedChatModel, type Step } from './deepagents-model.ts';
-import { ENDLESS, PROGRAM, startDock, TOO_MUCH } from './dock.ts';
 import { runExample } from './example.ts';
+import { ENDLESS, PROGRAM, startTestServer, TOO_MUCH } from './test-server.ts';
 
 /** Lets an agent of the framework work, and gives its last words. */
 async function work(backend: DeepSandboxBackend, prompt: string, steps: Step[]): Promise<string> {
@@ -18,7 +18,7 @@ async function work(backend: DeepSandboxBackend, prompt: string, steps: Step[]):
 }
 
 test('an agent writes, runs, searches, fixes and reads back; its sandbox sleeps, and it goes on by the id', async () => {
-  const { client, connection } = await startDock();
+  const { client, connection } = await startTestServer();
   const box = await Sandbox.create(connection);
   const backend = sandboxBackend(box);
   const first = await work(backend, 'Sum the numbers.', [
@@ -61,12 +61,12 @@ test('an agent writes, runs, searches, fixes and reads back; its sandbox sleeps,
 test('our types are those of the framework, and it knows the backend as a sandbox', async () => {
   expectTypeOf<SandboxBackendProtocolV2>().not.toBeAny();
   expectTypeOf<DeepSandboxBackend>().toExtend<SandboxBackendProtocolV2>();
-  const { connection } = await startDock();
+  const { connection } = await startTestServer();
   expect(isSandboxBackend(sandboxBackend(await Sandbox.create(connection)))).toBe(true);
 });
 
 async function newBackend(): Promise<{ box: Sandbox; backend: DeepSandboxBackend }> {
-  const { connection } = await startDock();
+  const { connection } = await startTestServer();
   const box = await Sandbox.create(connection);
   return { box, backend: sandboxBackend(box) };
 }
@@ -275,7 +275,7 @@ test('aborting an agent stops its script on the server', async () => {
 });
 
 test('the example of the docs works as it stands there', async () => {
-  const dock = await startDock();
+  const dock = await startTestServer();
   const { client } = dock;
   const steps = [{ tool: 'execute', input: { command: 'echo hello > note; cat note' } }, 'It says hello.'];
   const model = `new (await import('./deepagents-model.ts')).ScriptedChatModel(${JSON.stringify(steps)}.map((step) => () => step))`;

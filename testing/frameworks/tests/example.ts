@@ -4,14 +4,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Dock } from './dock.ts';
+import type { TestServer } from './test-server.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** The first line that names a model of somebody's, which the test has none of. */
 const MODEL = /model: .*?,\n/;
 
 /** What the JavaScript under a heading prints. `model`: code in the place of its model, if it has one. */
-export async function runExample(heading: string, { connection }: Dock, model?: string): Promise<string> {
+export async function runExample(heading: string, { connection }: TestServer, model?: string): Promise<string> {
   const text = readFileSync(join(ROOT, 'docs', 'agents.md'), 'utf8');
   const at = text.indexOf(`\n${heading}\n`);
   const program = /```js\n([\s\S]*?)```/.exec(text.slice(at))?.[1];

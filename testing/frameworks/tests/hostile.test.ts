@@ -8,10 +8,10 @@ import { winterdock } from '../../../lib/client/adapters/computesdk.ts';
 import { sandboxBackend } from '../../../lib/client/adapters/deepagents.ts';
 import { sandboxClient } from '../../../lib/client/adapters/openai-agents.ts';
 import { Sandbox } from '../../../lib/client/sandbox.ts';
-import { startDock } from './dock.ts';
+import { startTestServer } from './test-server.ts';
 
 test('an id or a state that names another tenant’s sandbox shows, changes and deletes nothing of it', async () => {
-  const { admin, connection } = await startDock();
+  const { admin, connection } = await startTestServer();
   const theirs = await Sandbox.create({ client: admin, id: 'theirs', tenant: 'blue' });
   await theirs.files.write('secret', 'blue');
   const provider = sandboxProvider(connection);
@@ -31,7 +31,7 @@ test('an id or a state that names another tenant’s sandbox shows, changes and 
 });
 
 test('a state that leads out of the API’s path is refused as an id that there is not', async () => {
-  const { connection } = await startDock();
+  const { connection } = await startTestServer();
   const sandboxes = sandboxClient({ Manifest, applyDiff, ...connection });
   for (const sandboxId of ['../tenants/acme', 'a/../../keys', '', '.', '..', '%2e%2e', 'a?force=true']) {
     const state = await sandboxes.deserializeSessionState({ sandboxId });
@@ -58,7 +58,7 @@ const NAMES = [
 ];
 
 test('names and texts that a sandbox made run nothing, and stand for nothing but themselves', async () => {
-  const { connection } = await startDock();
+  const { connection } = await startTestServer();
   const box = await Sandbox.create(connection);
   for (const name of NAMES) await box.files.write(`odd/${name}`, 'found it $(touch pwned)\n');
   const backend = sandboxBackend(box);
@@ -88,7 +88,7 @@ test('names and texts that a sandbox made run nothing, and stand for nothing but
 });
 
 test('a link in a circle, or out of the volumes, is nothing or a refusal, and never a wait', async () => {
-  const { connection } = await startDock();
+  const { connection } = await startTestServer();
   const box = await Sandbox.create(connection);
   await box.commands.run('ln -s a b; ln -s b a; ln -s /usr/bin/bash out; ln -s . here');
   const session = sandboxSession(box);

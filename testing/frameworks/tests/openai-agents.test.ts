@@ -17,8 +17,8 @@ import {
   type AgentsSandboxSession,
   sandboxClient,
 } from '../../../lib/client/adapters/openai-agents.ts';
-import { type Dock, ENDLESS, PROGRAM, startDock, TOO_MUCH } from './dock.ts';
 import { runExample } from './example.ts';
+import { ENDLESS, PROGRAM, startTestServer, type TestServer, TOO_MUCH } from './test-server.ts';
 
 setTracingDisabled(true);
 
@@ -49,7 +49,7 @@ const exec = (cmd: string) => ({ tool: 'exec_command', input: { cmd } });
 const patch = (operation: Record<string, unknown>) => ({ tool: 'apply_patch', input: operation });
 
 test('an agent writes, runs, searches, fixes and reads back; the end suspends it, and its state resumes it by id', async () => {
-  const { client, connection } = await startDock();
+  const { client, connection } = await startTestServer();
   const sandboxes = sandboxClient({ Manifest, applyDiff, ...connection });
   const manifest = new Manifest({
     entries: { task: { type: 'dir', children: { 'numbers.txt': { type: 'file', content: '1\n2\n3\n' } } } },
@@ -101,7 +101,7 @@ test('an agent writes, runs, searches, fixes and reads back; the end suspends it
 });
 
 test('a run that waits for people is written down, its sandbox falls asleep, and it goes on in it elsewhere', async () => {
-  const { client, connection } = await startDock();
+  const { client, connection } = await startTestServer();
   const ship = tool({
     name: 'ship',
     description: 'Ships it.',
@@ -146,11 +146,11 @@ test('our types are those of the framework', () => {
 });
 
 async function newSession(): Promise<{
-  dock: Dock;
+  dock: TestServer;
   sandboxes: AgentsSandboxClient<Manifest>;
   session: AgentsSandboxSession<Manifest>;
 }> {
-  const dock = await startDock();
+  const dock = await startTestServer();
   const sandboxes = sandboxClient({ Manifest, applyDiff, ...dock.connection });
   return { dock, sandboxes, session: await sandboxes.create() };
 }
@@ -232,7 +232,7 @@ test('an exit code is told, an output is shortened in its middle, and a cut one 
 });
 
 test('aborting a run stops its script on the server and suspends the sandbox', async () => {
-  const { client, connection } = await startDock();
+  const { client, connection } = await startTestServer();
   const stop = new AbortController();
   const sandboxes = sandboxClient({ Manifest, applyDiff, ...connection, id: 'task-1' });
   const running = new Runner().run(agentOf([() => exec(ENDLESS)]), 'Go.', {
@@ -275,7 +275,7 @@ test('a workspace is persisted while the sandbox sleeps, and another one is fill
 });
 
 test('the example of the docs works as it stands there', async () => {
-  const dock = await startDock();
+  const dock = await startTestServer();
   const model = `await (async () => {
     const { assistantMessage, functionCall, ScriptedModel } = await import('@openai/agents-core/testing');
     const call = functionCall('exec_command', { cmd: 'echo hello > note; cat note' }, { callId: 'a' });

@@ -3,7 +3,7 @@
  * it keeps nothing of it in memory.
  */
 import type { Command } from 'just-bash';
-import type { Run } from '../../../workers/protocol/run.ts';
+import type { Run } from '../../../workers/protocol/call.ts';
 import { defineCommand } from '../bash.ts';
 
 /** Creates the command. `running` returns the call whose deadline applies. */

@@ -4,8 +4,8 @@
  */
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { bytesOfText } from '../../../workers/protocol/byte-text.ts';
+import { type Run, TIMED_OUT_EXIT } from '../../../workers/protocol/call.ts';
 import { joinStream, MAX_STREAM_BYTES, Output } from '../../../workers/protocol/output.ts';
-import { type Run, TIMED_OUT_EXIT } from '../../../workers/protocol/run.ts';
 import { escapeLoneSurrogates } from '../../javascript/javascript-bridge.ts';
 import type { ModuleFiles } from '../../javascript/module-files.ts';
 import type { Program } from '../../javascript/program.ts';

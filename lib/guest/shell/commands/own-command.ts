@@ -5,10 +5,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Command, CommandContext, ExecResult, IFileSystem } from 'just-bash';
 import { bytesOfText, textOfBytes } from '../../../workers/protocol/byte-text.ts';
+import { type Run, TIMED_OUT_EXIT } from '../../../workers/protocol/call.ts';
 import type { FetchAnswer, FetchRequest } from '../../../workers/protocol/fetch-messages.ts';
 import type { Cancel } from '../../../workers/protocol/guest-network.ts';
 import { monotonicMs } from '../../../workers/protocol/monotonic.ts';
-import { type Run, TIMED_OUT_EXIT } from '../../../workers/protocol/run.ts';
 import { latin1FromBytes } from '../bash.ts';
 import { normalizePath } from '../guest-paths.ts';
 import { type Outlet, withoutSentence } from '../outlets.ts';

@@ -1,6 +1,6 @@
 /** The shell's own commands, in front of just-bash's: which there are, and where their code is. */
 import type { Command } from 'just-bash';
-import type { Run } from '../../../workers/protocol/run.ts';
+import type { Run } from '../../../workers/protocol/call.ts';
 import type { CommandSystem } from './command-files.ts';
 import { FILE_COMMANDS } from './file-commands.ts';
 import { type OwnCommand, shellCommand } from './own-command.ts';

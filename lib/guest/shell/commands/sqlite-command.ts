@@ -1,8 +1,8 @@
 /** The shell's `sqlite3`: SQLite as WebAssembly in a thread, loaded by its first use (sqlite/). */
 import type { Command } from 'just-bash';
 import { textOfBytes } from '../../../workers/protocol/byte-text.ts';
+import type { Run } from '../../../workers/protocol/call.ts';
 import { joinStream, MAX_STREAM_BYTES, Output } from '../../../workers/protocol/output.ts';
-import type { Run } from '../../../workers/protocol/run.ts';
 import { defineCommand, latin1FromBytes } from '../bash.ts';
 
 /** Creates the command. `running` returns the call whose deadline applies. */

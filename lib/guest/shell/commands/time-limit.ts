@@ -1,5 +1,5 @@
 /** The time of one command (`timeout`): its shells may act on the signal that ends it, and then have some more. */
-import type { Run } from '../../../workers/protocol/run.ts';
+import type { Run } from '../../../workers/protocol/call.ts';
 import type { StopSignal } from '../../../workers/protocol/stop-signals.ts';
 import { shellDepth, signalTaken, takeSignal } from '../shell-signals.ts';
 

@@ -1,6 +1,6 @@
 /** `sleep` and `timeout`. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { TIMED_OUT_EXIT } from '../../../workers/protocol/run.ts';
+import { TIMED_OUT_EXIT } from '../../../workers/protocol/call.ts';
 import { ACTION_MS, isStopSignal } from '../../../workers/protocol/stop-signals.ts';
 import { type CommandCall, marked, type OwnCommand } from './own-command.ts';
 

@@ -3,7 +3,7 @@
  * system. Every operation ends a command whose call is over.
  */
 import type { IFileSystem } from 'just-bash';
-import { type Run, TIMED_OUT_EXIT } from '../../../../workers/protocol/run.ts';
+import { type Run, TIMED_OUT_EXIT } from '../../../../workers/protocol/call.ts';
 import { GitError } from './git-error.ts';
 
 const DIRECTORY = 0o040000;

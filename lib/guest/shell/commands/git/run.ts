@@ -1,6 +1,6 @@
 /** Runs one `git` command line: its global options, its command, and what an error prints. */
 import type { CommandContext, ExecResult } from 'just-bash';
-import type { Run } from '../../../../workers/protocol/run.ts';
+import type { Run } from '../../../../workers/protocol/call.ts';
 import { latin1FromBytes } from '../../bash.ts';
 import { normalizePath } from '../../guest-paths.ts';
 import { booleanSetting } from './configuration.ts';

@@ -26,7 +26,7 @@ const DEVICES = ['/dev/null', '/dev/zero', '/dev/urandom', '/dev/random'];
  */
 const BUILT_AT = '/sys';
 
-export interface RoomFolders {
+export interface WorkerRootFolders {
   /** Read in the room; folders and files. */
   readable: readonly string[];
   /** Written in the room: folders. */
@@ -35,7 +35,7 @@ export interface RoomFolders {
   hidden: readonly string[];
 }
 
-export interface Room {
+export interface WorkerRoot {
   /** Whether it has a root of its own. Else it is only a namespace of users, in which others may be made. */
   readonly hasFiles: boolean;
   /** Enters the namespace of users, and runs what follows it as the same process. Empty where none is needed. */
@@ -75,7 +75,7 @@ const field = (path: string) =>
  * take the old root away, and goes with it: nobody in the room sees a process. One call makes many mounts, and one many
  * folders: a program for each took most of the time that a room takes.
  */
-function rootScript({ readable, writable, hidden }: RoomFolders): string {
+function rootScript({ readable, writable, hidden }: WorkerRootFolders): string {
   const root = BUILT_AT;
   const isThere = (path: string) => existsSync(path);
   const isLink = (path: string) => lstatSync(path).isSymbolicLink();
@@ -142,7 +142,7 @@ const WAIT = 'echo ready; read -r line || true';
  * Builds a room, with a root of its own for these folders; null: without one. Throws an Error whose message is the
  * reason, as the system said it, when the machine does not let this process.
  */
-export async function buildRoom(folders: RoomFolders | null): Promise<Room> {
+export async function buildWorkerRoot(folders: WorkerRootFolders | null): Promise<WorkerRoot> {
   const [unshare, nsenter, mount] = ['unshare', 'nsenter', 'mount'].map(toolPath);
   if (!unshare || !nsenter || (!mount && folders !== null)) {
     throw new Error(`${!unshare ? 'unshare' : !nsenter ? 'nsenter' : 'mount'} (util-linux) is not installed`);

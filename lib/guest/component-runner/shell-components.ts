@@ -4,10 +4,10 @@
  */
 import { openLive } from '../../vfs/open.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
+import { Run } from '../../workers/protocol/call.ts';
 import type { OutputChunk } from '../../workers/protocol/instance.ts';
 import { monotonicMs } from '../../workers/protocol/monotonic.ts';
 import { joinStream } from '../../workers/protocol/output.ts';
-import { Run } from '../../workers/protocol/run.ts';
 import type { Shell } from '../shell/shell.ts';
 import { type ComponentInterpreter, type ComponentRun, type ComponentRunResult, UndeclaredUse } from './interpreter.ts';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { execSchema, type SandboxRun, startRunSchema } from '../../contract/schema.ts';
 import type { OutputPiece } from '../../operations/call-output.ts';
-import type { RunOutputReader } from '../../operations/sandbox-runs.ts';
+import type { RunOutputReader } from '../../operations/runs.ts';
 import { sandboxId } from './sandbox-tools.ts';
 import { cutInMiddle, type McpTool, mcpTool, READ_HINTS, SHOWN_TEXT } from './tool.ts';
 
@@ -61,7 +61,7 @@ async function awaitOutput(reader: RunOutputReader, offset: number, seconds: num
   }
 }
 
-export const runTools: readonly McpTool[] = [
+export const callTools: readonly McpTool[] = [
   mcpTool({
     name: 'winterdock_exec',
     title: 'Run a command',

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { epochSeconds } from '../../base/clock.ts';
 import { entry } from '../../registry/testing/fixtures.ts';
-import { REQUEST } from '../testing/dock.ts';
 import { stage } from '../testing/stage.ts';
+import { REQUEST } from '../testing/test-engine.ts';
 
 /** Three processes fit: one counts between 24 and 35 MiB. */
 const THREE = { environment: { WB_MEMORY: String(63 * 1024 * 1024) } };
@@ -16,7 +16,7 @@ function untilTold(id: string) {
 }
 
 /** Runs a command, and waits no longer than a second for its wake. */
-const runSoon = (id: string, command: string) => at.dock.sessions.exec(id, { command, timeoutMs: 1000 }, REQUEST);
+const runSoon = (id: string, command: string) => at.dock.sandboxes.exec(id, { command, timeoutMs: 1000 }, REQUEST);
 
 /** Runs a command as soon as there is room: a process that has just begun takes more memory for some seconds. */
 const served = (id: string, command: string): Promise<string> =>
@@ -62,7 +62,7 @@ test('a sandbox that is busy, kept hot, held or has a terminal open is never sus
   );
   const call = untilTold('busy');
   for (const id of ['kept', 'open']) await served(id, 'echo left > /tmp/left');
-  await at.dock.sessions.attach('open', 'terminal-1');
+  await at.dock.sandboxes.attach('open', 'terminal-1');
   await begun('busy');
   const refused = runSoon('more', 'echo served');
   await expect(refused).rejects.toMatchObject({ code: 'capacity', retryAfterSeconds: 5 });
@@ -80,7 +80,7 @@ test('a sandbox that is busy, kept hot, held or has a terminal open is never sus
   for (const id of ['kept', 'open']) expect(await at.dock.run(id, 'cat /tmp/left')).toBe('left\n');
   // Held until later: the others cannot be suspended either.
   await expect(runSoon('busy', 'cat ended')).rejects.toMatchObject({ code: 'capacity' });
-  at.dock.sessions.detach('open', 'terminal-1');
+  at.dock.sandboxes.detach('open', 'terminal-1');
   expect(await served('busy', 'cat ended')).toBe('ended\n');
   expect(await statesOf('busy', 'kept', 'open', 'more')).toEqual(['active', 'active', 'suspended', 'active']);
 });
@@ -132,10 +132,10 @@ test('the memory of calls counts: idle sandboxes are suspended while the process
     await at.dock.run(id, 'echo kept > kept');
   }
   const code = 'import time\nkept = bytearray(b"x" * 220_000_000)\ntime.sleep(60)';
-  const call = at.dock.sessions.eval('a', { language: 'python', code, timeoutMs: 15_000 }, REQUEST);
-  const { pool, sessions } = at.dock;
+  const call = at.dock.sandboxes.eval('a', { language: 'python', code, timeoutMs: 15_000 }, REQUEST);
+  const { pool, sandboxes } = at.dock;
   await vi.waitFor(() => expect(pool.memory.servingBytes).toBeGreaterThan(260 * 1024 * 1024), { timeout: 60_000 });
-  await sessions.tick();
+  await sandboxes.tick();
   expect(await statesOf('a', 'b', 'c')).toEqual(['active', 'suspended', 'suspended']);
   expect(await call).toMatchObject({ timedOut: true });
   expect(await at.stateOf('a')).toBe('active');

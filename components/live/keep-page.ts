@@ -77,7 +77,7 @@ function onError({ target }: Event): void {
 }
 
 /** Begins to watch. Called once, before anything else listens. */
-export function guardLeaving(): void {
+export function keepPage(): void {
   window.addEventListener('click', onClick, { capture: true });
   window.addEventListener('submit', onSubmit, { capture: true });
   window.addEventListener('error', onError, { capture: true });

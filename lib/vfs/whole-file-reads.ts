@@ -14,7 +14,7 @@ interface GuardedFiles {
   hasChanged(address: VfsAddress): boolean;
 }
 
-export class FileGuards {
+export class WholeFileReads {
   readonly #files: GuardedFiles;
   /** With the version that each had when the call read it. */
   readonly #guards = new Map<string, VfsAddress & { version: number }>();

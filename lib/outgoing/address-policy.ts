@@ -13,7 +13,7 @@ import { hasAddress, specialRange } from './addresses.ts';
 /** All addresses of a name, or an error of the system. */
 export type Resolve = (name: string) => Promise<LookupAddress[]>;
 
-export interface OutgoingGuard {
+export interface AddressPolicy {
   /**
    * The address, parsed. Throws `validation` for one that no request may go to, whatever its name resolves to; `field`
    * is what the caller calls it.
@@ -25,7 +25,7 @@ export interface OutgoingGuard {
 
 const LONGEST = 2000;
 
-interface GuardOptions {
+interface AddressPolicyOptions {
   /** Every public address may be http. */
   isPlainAllowed?: boolean;
   /** Longest address, in characters. */
@@ -35,11 +35,11 @@ interface GuardOptions {
 }
 
 /** `allowed`: origins (`https://hooks.lan:8443`) that may be http and may have any address. */
-export function createOutgoingGuard(
+export function createAddressPolicy(
   allowed: readonly string[],
   resolve: Resolve = resolveBySystem,
-  { isPlainAllowed = false, longest = LONGEST, own = ownAddresses }: GuardOptions = {},
-): OutgoingGuard {
+  { isPlainAllowed = false, longest = LONGEST, own = ownAddresses }: AddressPolicyOptions = {},
+): AddressPolicy {
   const isAllowed = ({ origin }: URL) => allowed.includes(origin);
   /** Lookups under way: several requests to one name wait for one answer. */
   const underWay = new Map<string, Promise<LookupAddress[]>>();

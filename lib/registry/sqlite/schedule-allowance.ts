@@ -6,7 +6,7 @@
 import { and, count, eq, isNotNull, ne, placeholder } from '../../../db/drizzle.ts';
 import { instances, scheduleSyncs, schedules, workbookVersions } from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import { requireScheduleRoom } from '../registry-errors.ts';
+import { requireScheduleLimit } from '../registry-errors.ts';
 import type { ScheduleLimits } from '../schedules.ts';
 import type { InstanceRow } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
@@ -24,7 +24,7 @@ export function isDockedAnew(before: Docked, after: Docked): boolean {
 
 type Docked = Pick<InstanceRow, 'id' | 'tenant' | 'workbook' | 'workbookVersion'>;
 
-export class ScheduleRoomCheck {
+export class ScheduleAllowanceCheck {
   readonly #statements;
 
   constructor(database: RegistryDatabase) {
@@ -101,11 +101,11 @@ export class ScheduleRoomCheck {
     if (declared === 0) return;
     for (const row of rows) {
       const own = this.#statements.madeByApi().get({ instance: row.id })?.n ?? 0;
-      requireScheduleRoom({ instance: row.id }, limits, own, declared);
+      requireScheduleLimit({ instance: row.id }, limits, own, declared);
     }
     const total = this.usedBy(tenant) + declared * later;
     const added = declared * (rows.length + later);
-    requireScheduleRoom({ tenant }, limits, total - added, added);
+    requireScheduleLimit({ tenant }, limits, total - added, added);
   }
 
   /** Schedules of a tenant, with those that dockings will bring; `except`: the docking of this one counts as done. */

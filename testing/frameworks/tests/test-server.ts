@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { createClient, type WinterdockClient } from '../../../lib/client/client.ts';
 import { startServer, TEST_KEY } from '../../../lib/testing/server.ts';
 
-export interface Dock {
+export interface TestServer {
   /** For what a test looks up itself, past the adapter. */
   client: WinterdockClient;
   /** Of the whole server. */
@@ -13,7 +13,7 @@ export interface Dock {
 }
 
 /** A server that ends with the test. */
-export async function startDock(): Promise<Dock> {
+export async function startTestServer(): Promise<TestServer> {
   const server = await startServer();
   onTestFinished(() => server.stop());
   const admin = createClient({ url: server.url, key: TEST_KEY });

@@ -13,7 +13,7 @@ function refuse(event: DragEvent): void {
   if (event.dataTransfer !== null) event.dataTransfer.dropEffect = 'none';
 }
 
-export function DropGuard() {
+export function StrayDrops() {
   useEffect(() => {
     // On the window: whoever takes drops has decided by then.
     window.addEventListener('dragover', refuse);

@@ -12,7 +12,7 @@ import type { Logger } from '../base/log.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
 import { isBlocking } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { AuditContext, Sessions } from '../sandboxes/sandboxes.ts';
+import type { AuditContext, Sandboxes } from '../sandboxes/sandboxes.ts';
 import type { InstancePool } from '../workers/protocol/instance.ts';
 
 /** Share of the process slots that schedules leave to people. */
@@ -33,21 +33,21 @@ const AUDIT: AuditContext = {
   reason: 'woken by a schedule, not used since, and its place is needed for the next',
 };
 
-export interface ScheduleRoomParts {
+export interface ScheduleAllowanceParts {
   config: Pick<Config, 'maxActive' | 'poolSize'>;
   clock: Clock;
   log: Logger;
   registry: Pick<Registry, 'instances'>;
-  sessions: Pick<Sessions, 'live' | 'suspend'>;
+  sandboxes: Pick<Sandboxes, 'live' | 'suspend'>;
   pool: Pick<InstancePool, 'active' | 'ready' | 'shortage'>;
 }
 
-export class ScheduleRoom {
-  readonly #parts: ScheduleRoomParts;
+export class ScheduleAllowance {
+  readonly #parts: ScheduleAllowanceParts;
   /** What schedules woke, with the epoch seconds of their last use by one; the oldest first. */
   readonly #woken = new Map<InstanceId, number>();
 
-  constructor(parts: ScheduleRoomParts) {
+  constructor(parts: ScheduleAllowanceParts) {
     this.#parts = parts;
   }
 
@@ -87,14 +87,14 @@ export class ScheduleRoom {
   }
 
   async #suspend(id: InstanceId, usedAt: number): Promise<boolean> {
-    const { registry, sessions, log } = this.#parts;
+    const { registry, sandboxes, log } = this.#parts;
     try {
       const row = await registry.instances.get(id);
       if (row === null || row.state !== 'active') return false;
-      const { attached, calls, updated } = sessions.live(row);
+      const { attached, calls, updated } = sandboxes.live(row);
       const move = nextMove({ ...row, updated, blocked: isBlocking(row.fault), attached: attached + calls }, AT_ONCE);
       if (updated > usedAt || move?.state !== 'suspended' || move.at > epochSeconds(this.#parts.clock)) return false;
-      await sessions.suspend(id, AUDIT);
+      await sandboxes.suspend(id, AUDIT);
       return true;
     } catch (error) {
       log.warn({ id, error: messageOf(error) }, 'not suspended to make room for a schedule');

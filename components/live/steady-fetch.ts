@@ -127,7 +127,7 @@ async function act(send: (headers: Headers) => Promise<Response>, headers: Heade
 }
 
 /** `window.fetch` for the page: what is not the router's goes through as it is. */
-export function guardedFetch(fetch: Fetch): Fetch {
+export function steadyFetch(fetch: Fetch): Fetch {
   return (input, init) => {
     const headers = new Headers(init?.headers);
     if (init?.method === 'POST' && headers.has(ACTION_HEADER)) {

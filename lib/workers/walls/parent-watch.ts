@@ -25,17 +25,17 @@ done`;
 
 const RESTART_MS = 1000;
 
-export interface ServerGuard {
+export interface ParentWatch {
   /** Workers and helpers end by themselves or by the server from here on. */
   close(): void;
 }
 
 /** Who needs the one guard of this process. */
 let holders = 0;
-let guard: ServerGuard | null = null;
+let guard: ParentWatch | null = null;
 
 /** Starts the guard of this process, which ends its workers and helpers, unless it is there. */
-export function startServerGuard(): ServerGuard {
+export function startParentWatch(): ParentWatch {
   holders += 1;
   guard ??= startShell();
   let isClosed = false;
@@ -52,7 +52,7 @@ export function startServerGuard(): ServerGuard {
 }
 
 /** A shell, which is started again should somebody end it. */
-function startShell(): ServerGuard {
+function startShell(): ParentWatch {
   let child: ChildProcess | null = null;
   let isClosed = false;
   const start = () => {

@@ -19,7 +19,7 @@ import type { NewInstance } from '../../registry/types.ts';
 import { withAnswers } from '../../registry/with-answers.ts';
 import { createDiskDrawers } from '../../storage/disk.ts';
 import type { Drawers } from '../../storage/drawer.ts';
-import { instanceId, type Plain, type PlainIds, type PlainSessions, withPlainIds } from '../../testing/plain-ids.ts';
+import { instanceId, type Plain, type PlainIds, type PlainSandboxes, withPlainIds } from '../../testing/plain-ids.ts';
 import { sharedReaders } from '../../testing/shared-readers.ts';
 import { parseVfsPath } from '../../vfs/paths.ts';
 import type { Volume } from '../../vfs/volumes.ts';
@@ -29,17 +29,17 @@ import { createPool } from '../../workers/pool.ts';
 import type { WorkerWalls } from '../../workers/process.ts';
 import type { InstancePool, InstanceProcess, OpenSpec } from '../../workers/protocol/instance.ts';
 import { ledgerEntry, systemAudit } from '../engine.ts';
-import { createSessions } from '../factory.ts';
+import { createSandboxes } from '../factory.ts';
 import type { Failpoint } from '../recovery/failpoints.ts';
 import type { ScrubPace } from '../recovery/scrub.ts';
 import type { AuditContext } from '../sandboxes.ts';
 
-export interface Dock {
+export interface TestEngine {
   config: Config;
   clock: FakeClock;
   registry: PlainIds<Registry>;
   pool: InstancePool;
-  sessions: PlainSessions;
+  sandboxes: PlainSandboxes;
   create(id: string, extra?: Partial<Plain<NewInstance>>): Promise<void>;
   put(id: string, path: string, text: string, volume?: Volume): Promise<void>;
   /** The text of a file, or null. Read as by any user, waking nothing. */
@@ -59,7 +59,7 @@ export const REQUEST: AuditContext = {
   reason: null,
 };
 
-export interface DockOptions {
+export interface TestEngineOptions {
   dataFolder: string;
   environment?: Record<string, string>;
   clock?: FakeClock;
@@ -79,7 +79,7 @@ export interface DockOptions {
 }
 
 /** Starts an engine on a data folder and reconciles it. */
-export async function startDock({
+export async function startTestEngine({
   dataFolder,
   environment = {},
   clock = new FakeClock(),
@@ -91,7 +91,7 @@ export async function startDock({
   walls,
   isAlone = true,
   between = (registry) => registry,
-}: DockOptions): Promise<Dock> {
+}: TestEngineOptions): Promise<TestEngine> {
   mkdirSync(dataFolder, { recursive: true });
   const config = readConfig({
     WB_DATA: dataFolder,
@@ -126,7 +126,7 @@ export async function startDock({
     walls,
     ...(healthCheckTimes === undefined ? {} : { healthCheckTimes }),
   });
-  const sessions = createSessions({
+  const sandboxes = createSandboxes({
     config,
     clock: clock satisfies Clock,
     log,
@@ -141,36 +141,36 @@ export async function startDock({
   });
   await Promise.all(Object.values(drawers).map((drawer) => drawer.prepare()));
   await readers.start();
-  await sessions.reconcile();
+  await sandboxes.reconcile();
   await pool.start();
   return {
     config,
     clock,
     registry: withPlainIds(registry),
     pool,
-    sessions: withPlainIds(sessions) as PlainSessions,
+    sandboxes: withPlainIds(sandboxes) as PlainSandboxes,
     async create(id, extra = {}) {
       const row = instance(id, extra);
       const entry = ledgerEntry({ clock }, row, systemAudit('request'), 'instance.created');
       await registry.instances.create(row, epochSeconds(clock), entry);
     },
     async put(id, path, text, volume = 'workspace') {
-      await sessions.write(
+      await sandboxes.write(
         instanceId(id),
         { op: 'put', volume, path: parseVfsPath(path), content: Buffer.from(text) },
         REQUEST,
       );
     },
     async get(id, path, volume = 'workspace') {
-      const { content } = await sessions.read(instanceId(id), { op: 'get', volume, path: parseVfsPath(path) });
+      const { content } = await sandboxes.read(instanceId(id), { op: 'get', volume, path: parseVfsPath(path) });
       return content === null ? null : Buffer.from(content).toString('utf8');
     },
     async run(id, command) {
-      const outcome = await sessions.exec(instanceId(id), { command }, REQUEST);
+      const outcome = await sandboxes.exec(instanceId(id), { command }, REQUEST);
       return outcome.stdout + outcome.stderr;
     },
     async stop() {
-      await sessions.stop();
+      await sandboxes.stop();
       await pool.stop();
       await readers.stop();
       await registry.close();
@@ -200,6 +200,6 @@ export function observeOpens(pool: InstancePool, listener: (opening: InstancePro
 }
 
 /** Where the live file of a sandbox is. */
-export function liveFile(dock: Pick<Dock, 'config'>, id: string): string {
+export function liveFile(dock: Pick<TestEngine, 'config'>, id: string): string {
   return join(dock.config.dataFolder, 'live', id, 'vfs.sqlite');
 }

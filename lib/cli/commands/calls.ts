@@ -73,7 +73,7 @@ async function runScript(context: CommandContext, options: ExecOptions, id: stri
   return exitCode('network');
 }
 
-export function addRunCommands(program: Command): void {
+export function addCallCommands(program: Command): void {
   addCommand<ExecOptions, [string, string[]]>(program, 'exec <id> [command...]', {
     summary: 'run a command in a sandbox, waking it',
     description:

@@ -7,7 +7,7 @@ import { useEffect, useSyncExternalStore } from 'react';
 import { toast } from '../ui/toasts.tsx';
 import { heldAct, takeDone, watchHeldAct } from './held-act.ts';
 
-export function ActGuard() {
+export function HeldActNotice() {
   const held = useSyncExternalStore(watchHeldAct, heldAct, () => null);
   useEffect(() => {
     if (takeDone()) toast({ ok: true, says: 'It was done before the server went away: the ledger has it.' });
