@@ -20,7 +20,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 import { BUNDLE_LIST, BUNDLES, type BundleList, sourceHash } from '../lib/base/bundled.ts';
-import { patchedSource } from '../lib/guest/shell/bash-patches.ts';
+import { patchedSource } from '../lib/guest/shell/patches/bash-patches.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const ENTRIES = {
@@ -121,9 +121,9 @@ function asciiOf(code: string): string {
 }
 
 /** They change what is bundled, and are no part of it. */
-const PATCHES = readdirSync(join(ROOT, 'lib', 'guest', 'shell'))
+const PATCHES = readdirSync(join(ROOT, 'lib', 'guest', 'shell', 'patches'))
   .filter((name) => /-patch(?:es)?\.ts$/.test(name))
-  .map((name) => `lib/guest/shell/${name}`);
+  .map((name) => `lib/guest/shell/patches/${name}`);
 
 /** Characters up to which what several parts share is loaded at once. */
 const SMALL = 8000;

@@ -163,7 +163,7 @@ test('only files that are named here, and those of readers, bundle processes and
   );
   const opening = found.filter((name) => OPENS.test(readFileSync(join(ROOT, name), 'utf8')));
   const isBehindWalls = (name: string) =>
-    /^lib\/(?:vfs|bundles|guest\/(?:worker|components|shell|sqlite))\//.test(name);
+    /^lib\/(?:vfs|bundles|guest\/(?:worker|component-runner|shell|sqlite))\//.test(name);
   const others = opening.filter((name) => !isBehindWalls(name) && !name.startsWith('lib/registry/sqlite/'));
   expect(others.sort()).toEqual(Object.keys(OPENED_BY_THE_SERVER).sort());
   // The server's side of readers and bundle processes loads none of what they open files with.

@@ -47,7 +47,6 @@ export function lossSentence(paths: readonly string[], ended: string): string {
 
 /** What `:uses` grants beside files. Printing is none of them: it is in the answer of the call alone. */
 export const GUARDED_USES = ['clock', 'random', 'fetch'] as const;
-export type GuardedUse = (typeof GUARDED_USES)[number];
 
 /** A component used a capability that it did not declare. */
 export class UndeclaredUse extends Error {

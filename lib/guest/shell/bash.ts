@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { patchedSource } from './bash-patches.ts';
+import { patchedSource } from './patches/bash-patches.ts';
 
 registerHooks({
   load(url, context, nextLoad) {

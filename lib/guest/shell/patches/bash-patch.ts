@@ -1,5 +1,5 @@
 /** The form of a patch of just-bash, and the names of the files that several patches change. */
-import { OUTPUT_FIRST } from './script-transform.ts';
+import { OUTPUT_FIRST } from '../script-transform.ts';
 
 /** Replaces `from`, which must occur exactly once in `file` (a path inside the bundle), with `to`. */
 export interface BashPatch {

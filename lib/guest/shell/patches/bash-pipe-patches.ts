@@ -3,8 +3,9 @@
  * through `tee` is sent at once. bash-patches.ts applies them; `$pipes` is pipes.ts, `$outlets` is outlets.ts, `$tees`
  * is tees.ts, `$live` is live-files.ts, `$turns` is thread-turns.ts.
  */
+
+import { BROKEN_PIPE_EXIT } from '../pipes.ts';
 import { type BashPatch, INTERPRETER_FILE } from './bash-patch.ts';
-import { BROKEN_PIPE_EXIT } from './pipes.ts';
 
 /** Before each round of a loop: whether its reader has enough, and whether others wait for the thread. */
 const asked = (output: string) =>

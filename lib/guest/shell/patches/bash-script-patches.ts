@@ -4,7 +4,7 @@
  * otherwise. bash-patches.ts applies them; `$traps` is shell-traps.ts.
  */
 
-import { NESTED_JOB } from '../../workers/protocol/shell-jobs.ts';
+import { NESTED_JOB } from '../../../workers/protocol/shell-jobs.ts';
 import { type BashPatch, INTERPRETER_FILE, PRINTS_FIRST } from './bash-patch.ts';
 
 /** The interpreter's parser, exit error and bytes of a result, for shell-traps.ts. */
