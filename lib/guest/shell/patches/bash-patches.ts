@@ -52,7 +52,7 @@ const CODEC = 'chunks/chunk-GN6CQ3J4.js';
 const ESCAPES = 'chunks/chunk-6D3WD6YU.js';
 const ECHO = 'chunks/chunk-AGH5UJJI.js';
 
-export const BYTE_PATCHES: readonly BashPatch[] = [
+const BYTE_PATCHES: readonly BashPatch[] = [
   // The codec read bytes that are not UTF-8 as Latin-1 and wrote them back as UTF-8.
   {
     file: CODEC,
@@ -221,28 +221,30 @@ const LOADING_PATCHES: readonly BashPatch[] = [
   },
 ];
 
+/** In the order in which they are applied: a later one may change what an earlier one wrote. */
+export const ALL_PATCHES: readonly BashPatch[] = [
+  ...BYTE_PATCHES,
+  ...TRUNCATION_PATCHES,
+  ...SCRIPT_PATCHES,
+  ...SHELLS_PATCHES,
+  ...PIPE_PATCHES,
+  ...WORD_PATCHES,
+  ...REDIRECTION_PATCHES,
+  ...ARITHMETIC_PATCHES,
+  ...COMMAND_PATCHES,
+  ...MESSAGE_PATCHES,
+  ...TRACE_PATCHES,
+  ...AWK_PATCHES,
+  ...AWK_VALUE_PATCHES,
+  ...LOADING_PATCHES,
+];
+
 /**
  * The patched source of a just-bash file; null for a file without patches. Throws when the installed version differs
  * from the one that the patches were written for.
  */
 export function patchedSource(file: string, read: () => string): string | null {
-  const all = [
-    ...BYTE_PATCHES,
-    ...TRUNCATION_PATCHES,
-    ...SCRIPT_PATCHES,
-    ...SHELLS_PATCHES,
-    ...PIPE_PATCHES,
-    ...WORD_PATCHES,
-    ...REDIRECTION_PATCHES,
-    ...ARITHMETIC_PATCHES,
-    ...COMMAND_PATCHES,
-    ...MESSAGE_PATCHES,
-    ...TRACE_PATCHES,
-    ...AWK_PATCHES,
-    ...AWK_VALUE_PATCHES,
-    ...LOADING_PATCHES,
-  ];
-  const changes = all.filter((change) => change.file === file);
+  const changes = ALL_PATCHES.filter((change) => change.file === file);
   if (changes.length === 0) return null;
   const source = changes.reduce((text, { from, to }) => {
     const [before, after, ...more] = text.split(from);
