@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { ERROR_STATUS, type ErrorCode } from '../lib/base/errors.ts';
+import { ERROR_STATUS, type ErrorCode } from '../lib/base/error-status.ts';
 import { partOf } from '../lib/testing/draw.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';

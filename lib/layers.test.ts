@@ -47,9 +47,9 @@ const LAYERS = [
 
 /** What the command line may know of the rest: the contract, the state map, and their words. */
 const CLI_KNOWS =
-  /^lib\/(cli\/|lifecycle\/|base\/(?:errors|git-repositories|zoned-time)\.ts$|vfs\/volumes\.ts$|client\/client\.ts$|contract\/(?:schema|typed-filter)\.ts$|(?:workers\/protocol\/policies|auth\/roles)\.ts$)/;
+  /^lib\/(cli\/|lifecycle\/|base\/(?:errors|error-status|git-repositories|zoned-time)\.ts$|vfs\/volumes\.ts$|client\/client\.ts$|contract\/(?:schema|typed-filter)\.ts$|(?:workers\/protocol\/policies|auth\/roles)\.ts$)/;
 /** What runs in other projects and in browsers: nothing but itself, for its types neither. */
-const CLIENT_KNOWS = /^lib\/(client\/|base\/errors\.ts$|vfs\/volumes\.ts$)/;
+const CLIENT_KNOWS = /^lib\/(client\/|base\/(?:errors|error-status)\.ts$|vfs\/volumes\.ts$)/;
 
 /** Kinds of syntax that name another module, types included. */
 const NAMING = new Set([

@@ -1,6 +1,6 @@
 /** The API explorer: every call, to read and to try under the visitor's own rights, and every error. */
 import { PageSection } from '#components/ui/page-section.tsx';
-import { ERROR_STATUS, type ErrorCode } from '#lib/base/errors.ts';
+import { ERROR_STATUS, type ErrorCode } from '#lib/base/error-status.ts';
 import { ERROR_WORDS } from '#lib/contract/error-words.ts';
 import { getHost } from '#lib/host/host.ts';
 import { EXAMPLE_ID } from '#lib/http/examples.ts';

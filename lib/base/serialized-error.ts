@@ -2,9 +2,9 @@
  * The form in which an error crosses from one process to another, and its check at the receiving end. Knows nothing of
  * the messages around it. Uses no schema library, which would take 9 MB in every reader process.
  */
+import { ERROR_STATUS } from './error-status.ts';
 import {
   boundedText,
-  ERROR_STATUS,
   type ErrorCode,
   isWinterdockError,
   messageOf,

@@ -1,5 +1,6 @@
 /** Reports failures on stderr, as sentences or as one JSON document, and gives their exit code. */
-import { ERROR_STATUS, isWinterdockError } from '../base/errors.ts';
+import { ERROR_STATUS } from '../base/error-status.ts';
+import { isWinterdockError } from '../base/errors.ts';
 import { ApiError } from '../client/client.ts';
 import { type ExitCodeName, exitCode, exitCodeOfError } from './exit-codes.ts';
 import { printable } from './format.ts';

@@ -1,5 +1,6 @@
 /** The problem document (RFC 9457) of an error, for answers and pages. Never holds stack traces, paths or secrets. */
-import { ERROR_STATUS, isWinterdockError, storageFailure } from '../base/errors.ts';
+import { ERROR_STATUS } from '../base/error-status.ts';
+import { isWinterdockError, storageFailure } from '../base/errors.ts';
 import type { Problem } from '../contract/schema.ts';
 
 const TITLES: Readonly<Record<number, string>> = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ERROR_STATUS } from '../../base/errors.ts';
+import { ERROR_STATUS } from '../../base/error-status.ts';
 import { ERROR_WORDS } from '../../contract/error-words.ts';
 import { firstAdmin } from '../../testing/people.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
