@@ -124,7 +124,6 @@ const REFUSED: [script: string, error: string][] = [
   ['echo {1..99999999999}', 'brace expansion result limit exceeded (1048576)'],
   ['echo {1..2000}{1..2000}', 'brace expansion result limit exceeded (1048576)'],
   ['eval "x=({1..3000000})"', 'brace expansion result limit exceeded (1048576)'],
-  ['seq 3000000', 'seq: iteration limit exceeded'],
   ['x=a; while :; do x=$x$x; done', 'limit exceeded'],
   ['f() { f; }; f', 'maximum recursion depth (200) exceeded'],
   ['f() { echo $(f); }; f', 'Command substitution nesting limit exceeded (50)'],
