@@ -14,6 +14,11 @@ import { giveMadeToOwner } from './folder-owner.ts';
 const FLOCK = '/usr/bin/flock';
 /** The exit code that we tell it to use when another process holds the lock. */
 const CONFLICT_EXIT = 75;
+/**
+ * How long a lock file that is held is tried again, in milliseconds. Two that begin at the same moment each find the
+ * other reading it, and without a second try both would be refused.
+ */
+const TIE_MS = 250;
 const DENIED = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 /**
@@ -149,7 +154,7 @@ function openLockFile(path: string, message: string): DatabaseSync {
   if (inode !== null && held.has(inode)) throw new Error(message);
   giveMadeToOwner(path);
   try {
-    return new DatabaseSync(path, { timeout: 0 });
+    return new DatabaseSync(path, { timeout: TIE_MS });
   } catch {
     throw unusable(path);
   }
