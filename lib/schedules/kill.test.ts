@@ -76,3 +76,39 @@ test.each((Object.keys(RAN) as ScheduleStep[]).flatMap((step) => POLICIES.map((m
   },
   60_000,
 );
+
+test.each([
+  { missed: 'all', ran: 4, results: ['done', 'done', 'done', 'done', 'lost'] },
+  { missed: 'once', ran: 1, results: ['done', 'skipped', 'lost'] },
+] as const)(
+  'killed in a run and away for hours, missed: $missed makes up for that run and for what was due since',
+  async ({ missed, ran, results }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'winterdock-schedules-'));
+    try {
+      cpSync(join(template, missed), folder, { recursive: true, preserveTimestamps: true });
+      const victim = spawn(process.execPath, [programOf(VICTIM), folder, String(MIDNIGHT + 10), 'schedule:begun'], {
+        stdio: 'inherit',
+      });
+      expect(await once(victim, 'exit')).toEqual([null, 'SIGKILL']);
+      const clock = new FakeClock((MIDNIGHT + 4 * HOUR + 10) * 1000);
+      const server = await startServer({ folder, clock });
+      for (let round = 0; round < 8; round += 1) {
+        clock.advance(10);
+        await server.host.scheduler.tick();
+        await server.host.scheduler.idle();
+      }
+      const log = await server.call('GET', '/api/instances/sb-1/volumes/workspace/log');
+      const [schedule] = (await server.call<Schedule[]>('GET', '/api/instances/sb-1/schedules')).json;
+      const runs = await server.call<ScheduleRun[]>('GET', `/api/instances/sb-1/schedules/${schedule?.id}/runs`);
+      expect(runs.json.map(({ result }) => result)).toEqual(results);
+      expect(log.text).toBe('ran\n'.repeat(ran));
+      expect(schedule?.next_at).toBe(MIDNIGHT + 5 * HOUR);
+      const [skipped] = runs.json.filter(({ result }) => result === 'skipped');
+      expect(skipped?.error ?? 'while the server did not run').toContain('while the server did not run');
+      await server.stop();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+  60_000,
+);

@@ -228,7 +228,9 @@ export class Scheduler {
       await registry.schedules.arm(row, armingFrom(row.id, row, now, config.scheduleSpreadSeconds));
       return;
     }
-    const wasMissed = this.#clock.isMissed(row.fireAt);
+    // A run that a killed server left is repeated later than what was missed since: both are made up for together.
+    const isRepeated = row.backlogUntil === null && row.missed !== 'skip';
+    const wasMissed = this.#clock.isMissed(isRepeated ? Math.min(planned, row.fireAt) : row.fireAt);
     if (wasMissed && row.missed === 'skip') return this.#passOver(row, planned, now);
     if (wasMissed && row.missed === 'all') return this.#takeBacklog(row, planned, now);
     if (wasMissed && (await this.#mergeMissed(row, planned, now))) return;
