@@ -8,7 +8,7 @@ import { messageOf, STORAGE_HINT, WinterdockError } from '../../base/errors.ts';
 import { giveMadeToOwner } from '../../base/folder-owner.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
 import type { Upgrade } from '../storage.ts';
-import { holdFile, refuseFormerFile, releaseFile } from './former-history.ts';
+import { holdFile, refuseForeignFile, refuseFormerFile, releaseFile } from './former-history.ts';
 import { migrate } from './migrate.ts';
 import { rowDecoder, withFastDecoding } from './row-decoder.ts';
 
@@ -57,6 +57,7 @@ export class RegistryDatabase {
     if (path !== MEMORY) {
       makeFolderNow(dirname(path));
       refuseFormerFile(path);
+      refuseForeignFile(path);
     }
     this.client = new Database(path, { timeout: BUSY_MS });
     holdFile(path);

@@ -4,12 +4,12 @@
  * to say what it has. A file with fewer is refused, and looked at without a change of it.
  */
 import { hash as digestOf } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Database } from 'better-sqlite3';
 import { performingNow } from '../../base/effects.ts';
-import { WinterdockError } from '../../base/errors.ts';
+import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 
 /** A line of the migrator's journal: the hash of a migration, and the time by which it is identified. */
 export interface JournalLine {
@@ -26,6 +26,7 @@ const FORMER = {
 const CARRIES = '49ff4dee';
 const JOURNAL = '__drizzle_migrations';
 const IS_THERE = `SELECT count(*) AS n FROM sqlite_schema WHERE name = '${JOURNAL}'`;
+const OTHERS = `SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('${JOURNAL}', 'sqlite_sequence')`;
 const LINES = `SELECT hash, created_at AS createdMs FROM ${JOURNAL} ORDER BY created_at`;
 
 /** The migrations that a registry has, oldest first. */
@@ -53,6 +54,19 @@ export function refuseFormer(journal: readonly JournalLine[], what: string): voi
   );
 }
 
+/**
+ * Throws `conflict` for a database that has tables and no migration: another program's, or a sandbox's. The migrator
+ * commits both at once, and the tables are looked for first. `what` names the file.
+ */
+export function refuseForeign(client: Pick<Database, 'prepare'>, what: string): void {
+  if ((client.prepare(OTHERS).get() as { n: number }).n === 0 || journalOf(client).length > 0) return;
+  throw new WinterdockError(
+    'conflict',
+    `${what} is a database of something else: it has tables, and none of a registry. It was not changed. Set WB_REGISTRY to the registry, or to a file that is not there yet.`,
+    { extra: { start_refused: 'foreign' } },
+  );
+}
+
 /** Files that this process has open, and how many times: closing another descriptor of one would release its locks. */
 const held = new Map<string, number>();
 
@@ -74,22 +88,31 @@ export function releaseFile(path: string): void {
  * judge.
  */
 export function refuseFormerFile(path: string, what = `The registry ${path}`): void {
+  lookAt(path, (client) => refuseFormer(journalOf(client), what));
+}
+
+/** Throws `conflict` for a database of something else. What is only in a log is not seen: `migrate` judges that. */
+export function refuseForeignFile(path: string): void {
+  const hasLog = ['-wal', '-journal'].some((suffix) => existsSync(path + suffix));
+  if (!hasLog) lookAt(path, (client) => refuseForeign(client, `The registry ${path}`));
+}
+
+/** Looks at a file as an immutable one. Throws the refusals of `look`, and no errors of its database. */
+function lookAt(path: string, look: (client: Pick<Database, 'prepare'>) => void): void {
   if (held.has(path)) return;
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
-  let journal: JournalLine[];
   try {
     const address = pathToFileURL(path);
     address.search = 'immutable=1';
     const client = new DatabaseSync(address, { readOnly: true });
     try {
-      journal = journalOf(client as unknown as Pick<Database, 'prepare'>);
+      look(client as unknown as Pick<Database, 'prepare'>);
     } finally {
       client.close();
     }
-  } catch {
-    return;
+  } catch (error) {
+    if (isWinterdockError(error)) throw error;
   }
-  refuseFormer(journal, what);
 }
 
 /**

@@ -77,3 +77,18 @@ test('a registry of a newer version is refused by name and left unchanged', asyn
   expect(readFileSync(path).equals(before)).toBe(true);
   expect(readdirSync(folder)).toEqual(['registry.sqlite']);
 });
+
+test.each([
+  ['at rest', 'DELETE'],
+  ['in use, with its newest rows in a log', 'WAL'],
+])("another program's database %s is refused and left unchanged", async (_, mode) => {
+  const owner = new Database(path);
+  owner.pragma(`journal_mode = ${mode}`);
+  owner.exec('CREATE TABLE entries(one TEXT); INSERT INTO entries VALUES (1)');
+  const before = [readFileSync(path), readdirSync(folder)];
+  await expect(open()).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('something else') });
+  expect([readFileSync(path), readdirSync(folder)]).toEqual(before);
+  expect(owner.pragma('journal_mode', { simple: true })).toBe(mode.toLowerCase());
+  expect(owner.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()).toEqual(['entries']);
+  owner.close();
+});

@@ -1,7 +1,8 @@
 /**
  * Runs the migrations in db/migrations that the registry lacks, with drizzle's migrator. An up-to-date file is opened
  * without loading the migrator and without waiting for a writer. A file with data is copied before it is migrated. A
- * file with the last of the former migrations is carried over first. One of a newer or an older version is refused.
+ * file with the last of the former migrations is carried over first. One of a newer or an older version is refused, and
+ * so is another program's database.
  */
 
 import { existsSync } from 'node:fs';
@@ -19,7 +20,7 @@ import {
 } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { Upgrade } from '../storage.ts';
-import { carryOver, isLastFormer, journalOf, refuseFormer } from './former-history.ts';
+import { carryOver, isLastFormer, journalOf, refuseForeign, refuseFormer } from './former-history.ts';
 
 const MIGRATIONS = { migrationsFolder: join(import.meta.dirname, '../../../db/migrations') };
 
@@ -36,6 +37,7 @@ export function knownMigrations(): number {
  */
 export function migrate(client: Database, { keepCopy }: { keepCopy: boolean }): Upgrade | null {
   const known = readMigrationFiles(MIGRATIONS).map(({ hash, folderMillis }) => ({ hash, createdMs: folderMillis }));
+  refuseForeign(client, `The registry ${client.name}`);
   const journal = journalOf(client);
   refuseFormer(journal, `The registry ${client.name}`);
   const [first] = known;
