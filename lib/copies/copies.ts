@@ -20,7 +20,7 @@ import { instanceIdOfFile } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { CopyContent } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { LedgerLine } from '../registry/types.ts';
+import type { HostIdentity, LedgerLine } from '../registry/types.ts';
 import { moveLogsToOrphans, moveToOrphans } from '../sandboxes/files/file-locations.ts';
 import { fileRecord, stampAt, verifyForOpening } from '../sandboxes/files/file-verification.ts';
 import type { Drawers, RestingFile } from '../storage/drawer.ts';
@@ -51,6 +51,7 @@ export interface CopiesOptions {
   clock: Clock;
   log: Logger;
   registry: Registry;
+  host: Pick<HostIdentity, 'isAlone'>;
   readers: Readers;
   drawers: Pick<Drawers, CopyKind>;
   /** Whether the registry is the newest that was signed; default: yes. */
@@ -216,12 +217,16 @@ export class Copies {
   }
 
   async #removeUnneeded(path: string): Promise<void> {
-    const { copies } = this.#parts.registry;
+    const { host, registry, drawers } = this.#parts;
+    const { copies } = registry;
     const copy = parseCopyPath(path);
     // The mark belongs to an import that is still under way.
     if (copy === null || (await copies.isNeeded(path))) return;
+    const file = drawers[copy.kind].at(copy.hash);
+    // One whose file is not here may be landing on another host, or to be removed there.
+    if (!host.isAlone && (await file.stat()) === null) return;
     this.#failpoint('copy.unclaimed');
-    await this.#parts.drawers[copy.kind].at(copy.hash).remove();
+    await file.remove();
     this.#failpoint('copy.removed');
     await copies.clearUnclaimed(path);
   }

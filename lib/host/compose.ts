@@ -93,9 +93,9 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const sourceParser = new SourceParser();
   const opened = await openRegistry(driver, config);
   const workbookStore = withCurrentPlans(opened.workbooks, { sources: sourceParser, log });
-  // The registry is locked: no other host uses it.
-  const term = await opened.hosts.begin(config.hostName, clock.now(), { alone: true });
-  const host: HostIdentity = { name: config.hostName, term, isAlone: true };
+  const { isAlone = true } = options;
+  const term = await opened.hosts.begin(config.hostName, clock.now(), { alone: isAlone });
+  const host: HostIdentity = { name: config.hostName, term, isAlone };
   const registry: Registry = registryOfHost(withAnswers({ ...opened, workbooks: workbookStore }), host);
   const upgraded = await registry.storage.upgrade();
   if (upgraded !== null) {
@@ -187,7 +187,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const { headPath } = driver;
   const ledger = createLedgerMaintenance({ claims, registry, headPath, signer, clock, log, keepDays, tickMs });
   const health = new StorageHealth({ config, registry, drawers, pool, cpuGroups, walls, clock, log });
-  const copies = new Copies({ config, clock, log, registry, readers, drawers, failpoint, registryIsWhole });
+  const copies = new Copies({ config, clock, log, registry, host, readers, drawers, failpoint, registryIsWhole });
   const seeding = new Seeding({ claims, clock, log, registry, sandboxes });
   const changes = createChangeFeed({
     actors: auth.actors,

@@ -68,6 +68,8 @@ export interface HostOptions {
   notify?: (line: string) => void;
   /** Default: that of the settings. Whoever locked the registry passes the driver that has the lock. */
   driver?: RegistryDriver;
+  /** Whether no other host uses the registry. Default: yes, because the server has locked it. */
+  isAlone?: boolean;
   /** Default: those of the settings. */
   drawers?: Drawers;
   /** Default: reader processes of its own. */

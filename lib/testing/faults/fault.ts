@@ -6,7 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import Database from 'better-sqlite3';
 import { type Effect, observeEffects } from '../../base/effects.ts';
@@ -167,14 +167,13 @@ export async function cutsOf(
 /** Starts an engine on the copy, examines it, and repeats the operation. */
 export async function afterCut(stage: Stage, scenario: Scenario, id: string, cut: Cut): Promise<string[]> {
   const found = await afterStart(folderAlone(stage, cut.folder), scenario, id);
-  rmSync(cut.folder, { recursive: true, force: true });
   return found.map((sentence) => `${scenario.name}: ${cut.kind} effect ${cut.nth} (${cut.what}): ${sentence}`);
 }
 
 async function afterStart(stage: Stage, scenario: Scenario, id: string): Promise<string[]> {
   const found: string[] = [];
   try {
-    const host = await openHost(stage.folder, stage.clock);
+    const host = await openHost(stage.folder, stage.clock, stage.among);
     const there: Stage = { ...stage, host };
     try {
       found.push(...(await lookAt(there, scenario, id, false)));
@@ -202,8 +201,8 @@ async function begun(stage: Stage, scenario: Scenario): Promise<{ id: string; th
 }
 
 /** What is wrong with a sandbox and with the rest; `done`: the operation was answered with success. */
-async function lookAt({ host }: Stage, scenario: Scenario, id: string, done: boolean): Promise<string[]> {
-  const found = await lastingFindings(host, { keptAside: scenario.keepsAside ?? false });
+async function lookAt({ host, among }: Stage, scenario: Scenario, id: string, done: boolean): Promise<string[]> {
+  const found = await lastingFindings(host, { keptAside: scenario.keepsAside ?? false, amongOthers: among !== null });
   const row = await host.registry.instances.get(id);
   const state = row?.state ?? null;
   const right = done ? scenario.ends.slice(-1) : scenario.ends;

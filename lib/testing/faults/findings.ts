@@ -20,10 +20,15 @@ interface Leave {
   faults?: readonly string[];
   /** Files may lie in `orphans/`. */
   keptAside?: boolean;
+  /** Other hosts use the registry too. */
+  amongOthers?: boolean;
 }
 
 /** A sentence for every finding; none when all is well. */
-async function findings(host: Host, { faults = [], keptAside = false }: Leave = {}): Promise<string[]> {
+async function findings(
+  host: Host,
+  { faults = [], keptAside = false, amongOthers = false }: Leave = {},
+): Promise<string[]> {
   const { registry, config } = host;
   const folder = config.dataFolder;
   const found: string[] = [];
@@ -36,6 +41,8 @@ async function findings(host: Host, { faults = [], keptAside = false }: Leave = 
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);
   for (const row of rows) {
+    // Its files are on another host's disk.
+    if (row.ownerHost !== null && row.ownerHost !== config.hostName) continue;
     const says = (what: string) => found.push(`${row.id} (${row.state}): ${what}`);
     if (row.pending !== null) says(`its ${row.pending.verb} is unfinished`);
     if (row.fault !== null && !faults.includes(row.id)) says(`it is ${row.fault}: ${row.faultReason}`);
@@ -80,6 +87,8 @@ async function findings(host: Host, { faults = [], keptAside = false }: Leave = 
     if (/^(snapshots|blueprints)\//.test(copy) && !existsSync(join(folder, copy))) found.push(`${copy} is gone`);
   }
   for (const path of await registry.copies.unclaimedFiles()) {
+    // It may be landing on another host, which removes the mark.
+    if (amongOthers && !existsSync(join(folder, path))) continue;
     // The file of a deleted copy that a sandbox is still to be made from goes with that.
     if (await registry.copies.isNeeded(path)) explained.add(path);
     else found.push(`the mark of ${path} was left`);

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openBeside, SECOND } from './beside.ts';
 import { afterCut, type Cut, cutsOf, effectsOf, FAILURES, type Failure, failing } from './fault.ts';
 import type { Scenario } from './scenarios.ts';
 import { openStage } from './stage.ts';
@@ -25,17 +26,35 @@ export interface Report {
  * Kills after every effect, and applies the faults that `draw` chooses at each; without `draw`, all faults at every
  * effect. Kills and cuts with the same copy as the previous one are examined once.
  */
-export async function runScenario(scenario: Scenario, draw?: Draw): Promise<Report> {
+export function runScenario(scenario: Scenario, draw?: Draw): Promise<Report> {
+  return run(scenario, draw, false);
+}
+
+/**
+ * The same, with kills and power cuts alone, beside a first engine over the same registry, of which nothing may change.
+ * `draw` as above.
+ */
+export function runBeside(scenario: Scenario, draw?: Draw): Promise<Report> {
+  return run(scenario, draw, true);
+}
+
+async function run(scenario: Scenario, draw: Draw | undefined, isBeside: boolean): Promise<Report> {
   const base = mkdtempSync(join(tmpdir(), 'winterdock-faults-'));
   const folder = join(base, 'data');
   const into = join(base, 'cuts');
-  for (const each of [folder, into]) mkdirSync(each);
+  for (const each of [folder, into]) mkdirSync(each, { mode: 0o700 });
   const report: Report = { name: scenario.name, effects: 0, tried: {}, same: 0, findings: [] };
   const count = (what: string) => {
     report.tried[what] = (report.tried[what] ?? 0) + 1;
   };
-  const stage = await openStage(folder);
+  const stage = await openStage(folder, isBeside ? SECOND : null);
   try {
+    const first = isBeside ? await openBeside(join(base, 'first'), folder) : null;
+    const expectKept = (when: string, at: string, unrenewedMs?: number) => {
+      for (const sentence of first?.changes(join(at, 'registry.sqlite'), unrenewedMs) ?? []) {
+        report.findings.push(`${scenario.name}: ${when}: ${sentence}`);
+      }
+    };
     report.effects = (await effectsOf(stage, scenario)).length;
     const wanted = (kind: Cut['kind'], nth: number) =>
       kind === 'killed after' || draw === undefined || draw(nth) === kind;
@@ -43,7 +62,15 @@ export async function runScenario(scenario: Scenario, draw?: Draw): Promise<Repo
     report.same = same;
     for (const cut of cuts) {
       count(cut.kind);
+      const begunMs = performance.now();
       report.findings.push(...(await afterCut(stage, scenario, id, cut)));
+      expectKept(`${cut.kind} effect ${cut.nth} (${cut.what})`, cut.folder, performance.now() - begunMs);
+      rmSync(cut.folder, { recursive: true, force: true });
+    }
+    if (first !== null) {
+      expectKept('without a fault', folder);
+      report.findings.push(...(await first.end()));
+      return report;
     }
     for (let nth = 1; nth <= report.effects; nth += 1) {
       for (const failure of FAILURES) {

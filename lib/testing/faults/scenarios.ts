@@ -37,6 +37,8 @@ export interface Scenario {
   again?: boolean;
   /** Set when no engine runs on the folder: makes the folder as a server left it. */
   folder?: (stage: Stage, id: string) => Promise<string>;
+  /** Set when there is no registry yet that another host could use. */
+  isFirst?: boolean;
   /** What is wrong with what only this operation leaves, however it ended. */
   check?(host: PlainHost, id: string): Promise<string[]>;
   /** Whether it keeps the old file in `orphans/`. */
@@ -284,7 +286,7 @@ export const SCENARIOS: readonly Scenario[] = [
       return stage.copied();
     },
     async act(stage, id) {
-      const host = await openHost(stage.folder, stage.clock);
+      const host = await openHost(stage.folder, stage.clock, stage.among);
       try {
         await host.operations.resume(CALLER, id, {});
       } finally {
@@ -295,10 +297,11 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a first start, with its keys',
+    isFirst: true,
     prepare: async (stage) => stage.newId(),
     folder: (stage) => stage.emptied(),
     async act(stage) {
-      await (await openHost(stage.folder, stage.clock)).stop();
+      await (await openHost(stage.folder, stage.clock, stage.among)).stop();
     },
     ends: [null],
   },

@@ -23,6 +23,8 @@ export interface Stage {
   readonly folder: string;
   readonly host: PlainHost;
   readonly clock: FakeClock;
+  /** Settings of its engine where other hosts use the registry too; null: it is alone. */
+  readonly among: Readonly<Record<string, string>> | null;
   readonly cause: AuditContext;
   /** A snapshot of a sandbox with the kept files. */
   readonly snapshot: string;
@@ -45,8 +47,15 @@ export interface Stage {
   stop(): Promise<void>;
 }
 
-/** Starts an engine on a data folder (absolute), as a server would after any fault. */
-export async function openHost(folder: string, clock = new FakeClock()): Promise<PlainHost> {
+/**
+ * Starts an engine on a data folder (absolute), as a server would after any fault. `among`: its settings beside the
+ * usual ones where other hosts use its registry too; null where it is alone.
+ */
+export async function openHost(
+  folder: string,
+  clock = new FakeClock(),
+  among: Stage['among'] = null,
+): Promise<PlainHost> {
   const config = readConfig({
     WB_DATA: folder,
     WB_CACHE: process.env.WB_CACHE,
@@ -54,13 +63,15 @@ export async function openHost(folder: string, clock = new FakeClock()): Promise
     WB_TICK_MS: '3600000',
     WB_DRAIN_MS: '300',
     WB_LOG: 'silent',
+    ...among,
   });
-  const host = await createHost({ config, clock, log: createLogger('silent'), readers: sharedReaders(config) });
+  const log = createLogger('silent');
+  const host = await createHost({ config, clock, log, readers: sharedReaders(config), isAlone: among === null });
   await host.start();
   return plainHost(host);
 }
 
-const CAUSE: AuditContext = {
+export const CAUSE: AuditContext = {
   trigger: 'request',
   actor: CALLER.actor,
   via: 'api',
@@ -70,9 +81,9 @@ const CAUSE: AuditContext = {
 };
 
 /** Starts an engine on an empty folder and makes the snapshot and bundle for its sandboxes. */
-export async function openStage(folder: string): Promise<Stage> {
+export async function openStage(folder: string, among: Stage['among'] = null): Promise<Stage> {
   const clock = new FakeClock();
-  const host = await openHost(folder, clock);
+  const host = await openHost(folder, clock, among);
   const { operations, sandboxes } = host;
   let made = 0;
   const others = `${folder}-`;
@@ -99,6 +110,7 @@ export async function openStage(folder: string): Promise<Stage> {
     folder,
     host,
     clock,
+    among,
     cause: CAUSE,
     snapshot: snapshot.id,
     snapshotContent: { name: snapshot.id, hash: file.replace('.sqlite', ''), bytes: snapshot.bytes },
