@@ -17,6 +17,7 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { FORMER, layLastState } from '../lib/registry/testing/last-state.ts';
 import {
   everything,
   exchange,
@@ -184,6 +185,18 @@ test('a list changes nothing, beside a server and on a registry of any version',
   }
   expect(run('keys', ['rotate', 'auth'], { WB_DATA: join(root, 'nothing') }).text).toContain('There is no registry at');
   expect(existsSync(join(root, 'nothing'))).toBe(false);
+});
+
+test('a key of an older registry is rotated by no command that would bring the registry forward', () => {
+  layLastState(folder);
+  for (const verb of ['rotate', 'finish']) {
+    const { status, text } = run('keys', [verb, 'secrets']);
+    expect([status, text]).toEqual([1, expect.stringContaining('start the server once')]);
+  }
+  const client = new Database(join(folder, 'registry.sqlite'), { readonly: true });
+  expect(client.prepare('SELECT count(*) FROM __drizzle_migrations').pluck().get()).toBe(FORMER);
+  client.close();
+  expect(readdirSync(folder).filter((name) => name.includes('.before-'))).toEqual([]);
 });
 
 test('a lost key is given up by a person: what it opened is named, and months that it sealed stay proved', async () => {

@@ -14,6 +14,7 @@ import { KEY_NAMES, type KeyName } from '../lib/base/key-files.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import { openRegistry } from '../lib/host/open-registry.ts';
 import { acceptKey, finishKey, rotateKey } from '../lib/keys/change-key.ts';
+import { readKeyEvidence } from '../lib/keys/key-evidence.ts';
 import { listKeys } from '../lib/keys/list-keys.ts';
 import { unusableFolder } from '../lib/keys/start-keys.ts';
 import { registryDriver } from '../lib/registry/drivers.ts';
@@ -41,6 +42,10 @@ async function change(config: Config, verb: keyof typeof CHANGES, name: KeyName)
   }
   const folder = unusableFolder(places);
   if (folder !== null) return refuse(folder);
+  // Opening an older registry would bring it forward, for a command that is refused then.
+  if (verb !== 'accept' && (await readKeyEvidence(driver))?.known == null) {
+    return refuse(`The registry ${driver.name} knows no keys yet, and was not changed: start the server once.`);
+  }
   const unlock = lockStores(config, driver);
   try {
     const registry = await openRegistry(driver, config);
