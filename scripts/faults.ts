@@ -1,8 +1,8 @@
 /**
  * `npm run faults`: runs every operation with every fault at each of its effects, and writes the report into
- * docs/reliability.md. `--only PATTERN` runs some of the scenarios and writes no report. `--beside` runs them, with kills
- * and power cuts, beside a first engine over the same registry, of which nothing may change, and writes no report either.
- * Exits with 1 when one fails.
+ * docs/reliability.md. `--only PATTERN` runs some of the scenarios and writes no report. `--beside` runs them, with
+ * kills and power cuts, beside a first engine over the same registry, of which nothing may change, and writes no report
+ * either. Exits with 1 when one fails.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

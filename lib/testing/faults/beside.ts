@@ -9,8 +9,7 @@ import Database from 'better-sqlite3';
 import { FakeClock } from '../../base/clock.ts';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';
 import { filesIn } from '../files-in.ts';
-import { CALLER } from './scenarios.ts';
-import { CAUSE, KEPT, openHost, textIn } from './stage.ts';
+import { CALLER, CAUSE, KEPT, openHost, textIn } from './stage.ts';
 
 /** The names of the two hosts. */
 const FIRST = 'first';

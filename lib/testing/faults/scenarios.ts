@@ -5,23 +5,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { Caller } from '../../auth/caller.ts';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { UploadStream } from '../../operations/streams.ts';
 import { PREFETCH_SECONDS } from '../../sandboxes/files/prefetch.ts';
 import type { PlainHost } from '../plain-ids.ts';
-import { openHost, type Stage, textIn } from './stage.ts';
-
-export const CALLER: Caller = {
-  actor: 'key:test',
-  via: 'api',
-  requestId: 'request-1',
-  role: 'admin',
-  tenants: null,
-  address: null,
-  session: null,
-};
+import { CALLER, openHost, type Stage, textIn } from './stage.ts';
 
 export interface Scenario {
   name: string;

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import type { Caller } from '../../auth/caller.ts';
 import { FakeClock } from '../../base/clock.ts';
 import { readConfig } from '../../base/config.ts';
 import { createLogger } from '../../base/log.ts';
@@ -14,10 +15,19 @@ import type { AuditContext } from '../../sandboxes/sandboxes.ts';
 import { vfsPath } from '../../vfs/testing/tmp-files.ts';
 import { type PlainHost, plainHost } from '../plain-ids.ts';
 import { sharedReaders } from '../shared-readers.ts';
-import { CALLER } from './scenarios.ts';
 
 /** The contents of every sandbox made from the stage's snapshot, by volume. */
 export const KEPT = { workspace: 'the work', memory: 'the memory' } as const;
+
+export const CALLER: Caller = {
+  actor: 'key:test',
+  via: 'api',
+  requestId: 'request-1',
+  role: 'admin',
+  tenants: null,
+  address: null,
+  session: null,
+};
 
 export interface Stage {
   readonly folder: string;
