@@ -7,7 +7,7 @@ import { waysOut } from '../../lifecycle/ways-out.ts';
 import type { FileRecord, InstanceRow } from '../../registry/types.ts';
 import type { RestingFile } from '../../storage/drawer.ts';
 import { type FileStamp, sameInode, sameStamp, stampFrom } from '../../storage/stamp.ts';
-import type { Engine } from '../engine.ts';
+import { type Engine, livePath } from '../engine.ts';
 import { settleAt } from '../recovery/settle-file.ts';
 import { moveLogsToOrphans } from './file-locations.ts';
 
@@ -88,8 +88,17 @@ function checkOnce({ readers }: VerificationContext, file: RestingFile, stamp: F
 }
 
 /**
+ * Whether a file was not there when its process had ended, a disk that was away for example, and is there now: nothing
+ * of it was recorded, and its log has what the process committed.
+ */
+function wentAwayAwake({ id, file }: RecordedRow, { address }: RestingFile): boolean {
+  return file === null && address === livePath(id);
+}
+
+/**
  * Makes sure that no stray log lies beside a file at rest, because SQLite would apply it: moves it to `orphans/`. The
- * log of a file that could not be recovered is not stray: it is recovered, and the mark of the file is returned. Throws
+ * log of a file that could not be recovered, or was away, is not stray: it is recovered, and the mark of the file is
+ * returned. Throws
  * what `settle` throws.
  */
 export async function ensureNoStrayLog(
@@ -97,7 +106,7 @@ export async function ensureNoStrayLog(
   row: RecordedRow,
   file: RestingFile,
 ): Promise<string | null> {
-  if (row.file?.unsettled === true) return settleAt(engine, { tenant: '', ...row }, file);
+  if (row.file?.unsettled === true || wentAwayAwake(row, file)) return settleAt(engine, { tenant: '', ...row }, file);
   // While an operation is under way, or was interrupted, the log may belong to its process.
   if ((row.pending ?? null) !== null) return null;
   const { id, tenant = '' } = row;

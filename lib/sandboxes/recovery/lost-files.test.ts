@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { observeEffects } from '../../base/effects.ts';
@@ -70,6 +70,26 @@ test('a suspension, a stop and an archiving before the check save the file too',
     expect((await at.dock.registry.instances.get(id))?.fault, id).toBeNull();
     await expectAll(id);
   }
+});
+
+test('an awake sandbox whose folder is away at the start after a kill has all that was answered once it is back', async () => {
+  const folder = dirname(await awake('away'));
+  const elsewhere = `${at.folder}-elsewhere`;
+  onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }));
+  // As the kill leaves it: the file, and what is only in its log.
+  cpSync(folder, elsewhere, { recursive: true });
+  expect(statSync(join(elsewhere, 'vfs.sqlite-wal')).size).toBeGreaterThan(0);
+  await at.dock.abandon();
+  rmSync(folder, { recursive: true });
+  await at.restart();
+  expect(await at.dock.registry.instances.get('away')).toMatchObject({ state: 'suspended', fault: 'missing' });
+  await at.dock.stop();
+  rmSync(folder, { recursive: true, force: true });
+  cpSync(elsewhere, folder, { recursive: true });
+  await at.restart();
+  await at.dock.sandboxes.resume('away', REQUEST, { force: true });
+  await expectAll('away');
+  expect((await at.dock.registry.ledger.page({ instance: 'away', type: 'orphan.set_aside' }, 10)).rows).toEqual([]);
 });
 
 test('a foreign file in its place is kept as an orphan', async () => {
