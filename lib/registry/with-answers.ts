@@ -84,7 +84,9 @@ export function withAnswers<R extends Registry>(registry: R, { pausesMs = PAUSES
         // It stays owed, with its id: it is tried again before the next addition.
         return;
       }
-      owed.shift();
+      // Not the first: beside another addition that settles too, that one is gone already.
+      const at = owed.indexOf(first);
+      if (at >= 0) owed.splice(at, 1);
     }
   }
 
