@@ -148,6 +148,21 @@ describe('additions', () => {
     },
   );
 
+  test.each([1, 2, 3, 4])(
+    'are added once each, though several settle what is owed at the same moment (%i)',
+    async (seed) => {
+      await whole.instances.create(instance('a'), START, entry());
+      let isCut = true;
+      const loss = seededLoss(seed, 3);
+      const { registry } = lossyRegistry(whole, () => (isCut ? (loss() === null ? null : 'request') : null));
+      const certain = withAnswers(registry, { pausesMs: [] });
+      for (let n = 0; n < 10; n += 1) await Promise.all([1, 2, 3, 4].map(() => certain.wakeTimes.add([bucket])));
+      isCut = false;
+      await certain.wakeTimes.add([bucket]);
+      expect((await sums()).wakes).toBe(41);
+    },
+  );
+
   test('fail when too many of them are owed, and none of those is lost', async () => {
     await whole.instances.create(instance('a'), START, entry());
     let isCut = true;
