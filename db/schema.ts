@@ -13,6 +13,7 @@ export * from './schema/network.ts';
 export * from './schema/runs.ts';
 export * from './schema/schedules.ts';
 export * from './schema/shares.ts';
+export * from './schema/store-names.ts';
 export * from './schema/tenants.ts';
 export * from './schema/usage.ts';
 export * from './schema/wake-times.ts';

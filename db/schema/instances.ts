@@ -8,7 +8,7 @@
 import type { InstanceId } from '../../lib/base/ids.ts';
 import type { State } from '../../lib/lifecycle/states.ts';
 import type { Fault } from '../../lib/lifecycle/words.ts';
-import type { FileRecord, Intent } from '../../lib/registry/types.ts';
+import type { FileRecord, Intent, StoredObject } from '../../lib/registry/types.ts';
 import { jsonColumn } from '../columns.ts';
 import { blob, index, integer, primaryKey, sql, sqliteTable, text, uniqueIndex } from '../drizzle.ts';
 
@@ -65,6 +65,8 @@ export const instances = sqliteTable(
     ownerToken: text('owner_token'),
     /** The id of the last intent or transition that was written. */
     writeId: text('write_id'),
+    /** The last whole object in the store. */
+    stored: jsonColumn<StoredObject>('stored'),
     /** Sort keys: rows without a name sort last (a blob sorts after text), and rows without a size too. */
     nameKey: text('name_key').generatedAlwaysAs(sql`coalesce(name, x'')`, { mode: 'virtual' }),
     bytesKey: integer('bytes_key').generatedAlwaysAs(sql`coalesce(bytes, -1)`, { mode: 'virtual' }),
@@ -100,6 +102,11 @@ export const instances = sqliteTable(
     index('instances_by_workbook')
       .on(table.tenant, table.workbook, table.workbookVersion)
       .where(sql`workbook is not null and tombstone = 0`),
+    // What rests in a drawer on disk that a store may be below, and is not in it: what is to be uploaded, by tenant.
+    index('instances_upload_due')
+      .on(table.tenant, table.id, table.stateSince)
+      .where(sql`vfs_path glob 'cold/*' or vfs_path glob 'archive/*'`),
+    index('instances_in_store').on(table.id).where(sql`vfs_path glob 'cloud:*'`),
     index('instances_by_source').on(table.vfsPath).where(sql`state = 'created' and vfs_path is not null`),
   ],
 );

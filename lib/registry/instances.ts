@@ -16,6 +16,7 @@ import type {
   RowCount,
   RowOwner,
   RowPage,
+  StoredObject,
   Thresholds,
 } from './types.ts';
 
@@ -55,6 +56,28 @@ export interface Transition {
   owner?: RowOwner;
   /** A random id, stored with the row: whether this write happened can be asked after its answer was lost. */
   writeId?: string | null;
+}
+
+/** An object that is whole in the store, of the file that a row has at rest. */
+export interface StoredRecord {
+  id: InstanceId;
+  /** What the row must still have: the object is of this filing, and of no other. */
+  generation: number;
+  vfsPath: string;
+  /** The host that uploaded it: a row that another one has is left alone. */
+  host: string;
+  stored: StoredObject;
+  /** The file as recorded, with its hash. */
+  file: FileRecord;
+  nowMs: number;
+  /** Appended in the same transaction. */
+  ledger: LedgerEntry[];
+}
+
+/** Uploads that wait: their number, and the epoch second since when the oldest is filed; null without one. */
+interface UploadBacklog {
+  n: number;
+  since: number | null;
 }
 
 export const LIST_SORTS = ['updated', 'created', 'name', 'bytes'] as const;
@@ -188,6 +211,27 @@ export interface InstanceStore {
     check: { sha256: string; quickCheck: string | null },
     volumes?: Record<Volume, number>,
   ): Promise<void>;
+  /**
+   * Records that the file of a row is whole in the store: compare-and-set on (generation, path) of a row at rest
+   * without an intent, with its ledger lines and the states of its names (store-names.ts) in one durable transaction.
+   * The row then names the object and is anybody's; the generation stays. Null when the row has changed, and when the
+   * name is not one whose upload was begun. May be repeated.
+   */
+  recordStored(record: StoredRecord): Promise<InstanceRow | null>;
+  /**
+   * Records the stat of a file that was brought back to its drawer, if the row still has that generation and no intent.
+   * What is known of the bytes stays.
+   */
+  recordBrought(id: InstanceId, generation: number, file: FileRecord): Promise<void>;
+  /**
+   * Rows at rest in a drawer on disk that a store may be below, and which are not in it: in the order of tenant and id,
+   * after `after`. `host`: only rows of that one or of nobody.
+   */
+  uploadsDue(after: { tenant: string; id: string }, limit: number, host?: string): Promise<InstanceRow[]>;
+  /** How many there are of these, of all hosts or of one and of nobody. */
+  uploadBacklog(host?: string): Promise<UploadBacklog>;
+  /** Number of rows that name an object in the store. */
+  countInStore(): Promise<number>;
   /** Sets `updated` (never backwards) and `bytes` of many rows in one transaction; skips unknown and deleted ones. */
   touch(touches: { id: InstanceId; updated: number; bytes?: number | null }[]): Promise<void>;
   /**

@@ -4,6 +4,7 @@
  * even the same host after a restart. Pure.
  */
 import { randomBytes } from 'node:crypto';
+import { isCloudAddress } from '../base/cloud-address.ts';
 import { parseCopyPath } from '../base/copy-paths.ts';
 import type { InstanceRow, RowOwner } from './types.ts';
 
@@ -21,7 +22,7 @@ export function newToken(): string {
 /** Whether the newest bytes of a row are on the disk of one host alone. */
 function isLocal({ state, vfsPath, file }: Pick<InstanceRow, 'state' | 'vfsPath' | 'file'>): boolean {
   if (state === 'deleted' || vfsPath === null || vfsPath === ':memory:') return false;
-  return file?.tag === undefined && parseCopyPath(vfsPath) === null;
+  return file?.tag === undefined && parseCopyPath(vfsPath) === null && !isCloudAddress(vfsPath);
 }
 
 /**

@@ -34,6 +34,8 @@ export function registryOfHost<R extends Registry>(registry: R, host: HostIdenti
     // A start has no tokens: those in its rows are of its process before, which has ended.
     unsettled: async () => (await instances.unsettled(host.name)).map(note),
     due: (now, limit) => instances.due(now, limit, host.name),
+    uploadsDue: (after, limit) => instances.uploadsDue(after, limit, host.name),
+    uploadBacklog: () => instances.uploadBacklog(host.name),
     clampUpdated: (now, slack, limit) => instances.clampUpdated(now, slack, limit, host.name),
   };
   const { runs, schedules } = registry;

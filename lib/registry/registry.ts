@@ -26,6 +26,7 @@ import type { SecretStore } from './secrets.ts';
 import type { SegmentStore } from './segments.ts';
 import type { ShareStore } from './shares.ts';
 import type { RegistryStorage } from './storage.ts';
+import type { StoreNameStore } from './store-names.ts';
 import type { TenantForgettingStore } from './tenant-forgettings.ts';
 import type { ThresholdStore } from './threshold-store.ts';
 import type { UsageStore } from './usage.ts';
@@ -81,6 +82,8 @@ export interface Registry {
   readonly workbooks: WorkbookStore;
   /** Work that any host may do, and that one does at a time. */
   readonly claims: ClaimStore;
+  /** The names of objects in the store. */
+  readonly storeNames: StoreNameStore;
   /** The servers that use it, and their terms. */
   readonly hosts: HostStore;
   readonly maintenance: MaintenanceStore;

@@ -1,5 +1,5 @@
 /** How a change derives the next row from the current one, alike in every driver. Pure. */
-import type { InstancePatch, InstanceStore, Transition } from './instances.ts';
+import type { InstancePatch, InstanceStore, StoredRecord, Transition } from './instances.ts';
 import { ownershipAfter, UNOWNED } from './owner.ts';
 import type { InstanceRow, NewInstance, RowOwner } from './types.ts';
 
@@ -26,6 +26,7 @@ export function newRow({ host, ...instance }: NewInstance, now: number): Instanc
     failures: 0,
     ...UNOWNED,
     writeId: instance.writeId ?? null,
+    stored: null,
   };
   return {
     ...row,
@@ -59,8 +60,15 @@ export function movedRow(before: InstanceRow, hop: Transition, hops: number): In
     pending: null,
     failures: 0,
     writeId: hop.writeId ?? null,
+    stored: hop.to === 'deleted' ? null : before.stored,
   };
   return { ...after, ...ownershipAfter(after, hop.owner ?? null) };
+}
+
+/** The row whose file is in the store, whole: no host has its newest bytes alone any more. */
+export function storedRow(before: InstanceRow, { stored, file }: Pick<StoredRecord, 'stored' | 'file'>): InstanceRow {
+  const after: InstanceRow = { ...before, vfsPath: stored.address, file, stored };
+  return { ...after, ...ownershipAfter(after, null) };
 }
 
 /** The row after an operation that did not happen. */

@@ -42,6 +42,22 @@ export interface FileRecord {
   unsettled?: true;
 }
 
+/** The last whole object of a sandbox in the store. */
+export interface StoredObject {
+  /** As a row's path would name it: `cloud:<kind>/<id>/<generation>-<token>`. */
+  address: string;
+  /** The row's generation when the object was made. */
+  generation: number;
+  /** Of the sandbox's file (lower-case hex): of an archived one, of the expanded bytes. */
+  sha256: string;
+  /** Of the object's bytes (lower-case hex), where they are not the file's: those of an archived one are packed. */
+  objectSha256?: string;
+  /** Bytes of the object. */
+  bytes: number;
+  /** Epoch seconds. */
+  at: number;
+}
+
 /** The intent of a pending operation, written before its first effect. */
 export interface Intent {
   verb: Verb | 'prefetch' | 'restore';
@@ -65,7 +81,7 @@ export interface InstanceRow {
   id: InstanceId;
   tenant: string;
   state: State;
-  /** Relative to the data folder, `:memory:`, or null. */
+  /** Relative to the data folder, `:memory:`, an address in the store (`cloud:…`), or null. */
   vfsPath: string | null;
   /** Epoch seconds of the last state change or activity: the idle clock. */
   updated: number;
@@ -104,6 +120,8 @@ export interface InstanceRow {
   ownerToken: string | null;
   /** Of the last intent or transition that was written with an id. */
   writeId: string | null;
+  /** Kept while it is awake; null when nothing of it is in a store. */
+  stored: StoredObject | null;
 }
 
 /** A server of this registry. */

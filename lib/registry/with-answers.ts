@@ -122,6 +122,8 @@ export function withAnswers<R extends Registry>(registry: R, { pausesMs = PAUSES
         (writeId) => instances.commit({ ...transition, writeId }),
         (row) => row,
       ),
+    // Its name is written once, and tells whether this one happened.
+    recordStored: (record) => again(() => instances.recordStored(record)),
     abandon: (id, patch, lines, owner) =>
       once(
         id,

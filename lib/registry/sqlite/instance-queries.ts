@@ -12,7 +12,7 @@ import { selectBy } from './raw.ts';
 const LIVING = STATES.filter((state) => state !== 'deleted');
 
 /** Rows that are the host's that is bound as `host`, or nobody's. */
-function isOwnOrFree() {
+export function isOwnOrFree() {
   return or(isNull(instances.ownerHost), eq(instances.ownerHost, placeholder('host')));
 }
 

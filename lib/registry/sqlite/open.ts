@@ -23,6 +23,7 @@ import type { SecretStore } from '../secrets.ts';
 import type { SegmentStore } from '../segments.ts';
 import type { ShareStore } from '../shares.ts';
 import type { RegistryStorage } from '../storage.ts';
+import type { StoreNameStore } from '../store-names.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { ThresholdStore } from '../threshold-store.ts';
 import { effectiveThresholds } from '../thresholds.ts';
@@ -70,6 +71,8 @@ import { SeedingChunks } from './seeding-chunks.ts';
 import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
 import { openStorage } from './storage.ts';
+import { StoreNameTable } from './store-names.ts';
+import { storedRows } from './stored-rows.ts';
 import { openTenantForgettings } from './tenant-forgettings.ts';
 import { ThresholdTable } from './threshold-table.ts';
 import { compareThresholds } from './threshold-trial.ts';
@@ -110,7 +113,8 @@ export function openSqliteRegistry(
     requireDockable: (rows: readonly InstanceRow[], later?: number) =>
       room.requireDockable(rows, scheduleLimits, later),
   };
-  const writes = new InstanceWriter({ database, ledger, lists, thresholds, quotas, chunks, docking });
+  const storeNames = new StoreNameTable(database, clock);
+  const writes = new InstanceWriter({ database, ledger, lists, thresholds, quotas, chunks, docking, storeNames });
   const due = (until: number, limit: number, whose: { tenants?: readonly string[]; host?: string } = {}): DueRow[] => {
     const byTenant = new Map<string, Thresholds>();
     return readDueRows(database, until, limit, whose).map((row) => {
@@ -147,6 +151,7 @@ export function openSqliteRegistry(
     unsettled: (host) => readUnsettledRows(database, host),
     withFile: (after, limit) => readRowsWithFile(database, after, limit),
     adopt: (...args) => writes.adopt(...args),
+    ...storedRows(database, ledger, storeNames),
   };
   const isNew = openWriteIds(database, clock);
   const segments = new SegmentTable(database, ledger);
@@ -238,6 +243,7 @@ export function openSqliteRegistry(
     cpuUse: toAsync<CpuUseStore>(openCpuUse(database)),
     usage: toAsync<UsageStore>(openUsage(database, cpuDays(database), () => ledger.lastSeq(), isNew)),
     workbooks: toAsync<WorkbookStore>(openWorkbooks(database, ledger)),
+    storeNames: toAsync<StoreNameStore>(storeNames.store()),
     claims: toAsync<ClaimStore>(claims.store()),
     hosts: toAsync<HostStore>(openHosts(database)),
     maintenance: toAsync<MaintenanceStore>(maintenance),

@@ -136,6 +136,12 @@ export function dueAtOfRow(global: LadderPolicy): SQL<number | null> {
     coalesce(${instances.idleToFreezeSeconds}, ${tenants.idleToFreezeSeconds}, ${global.idleToFreezeSeconds}))`;
 }
 
+/** A row that rests in a drawer on disk that a store may be below: in the words of the index, or it is not used. */
+export const IS_UPLOAD_DUE: SQL = sql`(${instances.vfsPath} glob 'cold/*' or ${instances.vfsPath} glob 'archive/*')`;
+
+/** A row whose file is in the store; as above. */
+export const IS_IN_STORE: SQL = sql`${instances.vfsPath} glob 'cloud:*'`;
+
 /** The result of a subquery as the value of an update. */
 export function selectedValue<T>(field: SQL.Aliased<T>): SQL<T> {
   return sql`${field}`;

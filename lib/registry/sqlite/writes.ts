@@ -33,6 +33,7 @@ import type { QuotaTable } from './quotas.ts';
 import { rowid } from './raw.ts';
 import { type DockingCheck, isDockedAnew } from './schedule-allowance.ts';
 import type { SeedingChunk, SeedingChunks } from './seeding-chunks.ts';
+import type { StoreNameTable } from './store-names.ts';
 import type { ThresholdTable } from './threshold-table.ts';
 
 type Fault = NonNullable<Transition['fault']>;
@@ -46,6 +47,7 @@ export class InstanceWriter {
   readonly #quotas: QuotaTable;
   readonly #chunks: SeedingChunks;
   readonly #docking: DockingCheck;
+  readonly #storeNames: StoreNameTable;
 
   readonly #begin;
   readonly #beingForgotten;
@@ -60,6 +62,7 @@ export class InstanceWriter {
     quotas: QuotaTable;
     chunks: SeedingChunks;
     docking: DockingCheck;
+    storeNames: StoreNameTable;
   }) {
     this.#database = parts.database;
     this.#ledger = parts.ledger;
@@ -68,6 +71,7 @@ export class InstanceWriter {
     this.#quotas = parts.quotas;
     this.#chunks = parts.chunks;
     this.#docking = parts.docking;
+    this.#storeNames = parts.storeNames;
     const { ownerHost, ownerTerm, ownerToken } = instances;
     this.#begin = parts.database.statement((queries) =>
       queries
@@ -205,8 +209,12 @@ export class InstanceWriter {
 
   #insert(row: InstanceRow): void {
     try {
-      // A chunk of an earlier version says nothing of owners.
-      insertRow(this.#database, { ...UNOWNED, ...row }, { dueAt: this.#dueAt(row), words: searchText(row) });
+      // A chunk of an earlier version says nothing of owners and stores.
+      insertRow(
+        this.#database,
+        { ...UNOWNED, ...row, stored: row.stored ?? null },
+        { dueAt: this.#dueAt(row), words: searchText(row) },
+      );
       this.#lists.textsChanged('added');
     } catch (error) {
       throw taken(error, row) ?? error;
@@ -302,6 +310,7 @@ export class InstanceWriter {
       if (moves && hop.to === 'active') this.#quotas.needActive(before.tenant, { waking: false });
       const after = movedRow(before, hop, Math.max(1, way.length - 1));
       this.#update(before, after);
+      if (hop.to === 'deleted') this.#storeNames.supersedeOf(hop.id);
       return after;
     });
   }

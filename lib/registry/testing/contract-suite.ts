@@ -20,6 +20,7 @@ import { runSuite } from './run-suite.ts';
 import { scheduleSuite } from './schedule-suite.ts';
 import { segmentSuite } from './segment-suite.ts';
 import { shareSuite } from './share-suite.ts';
+import { storeSuite } from './store-suite.ts';
 import { textSuite } from './text-suite.ts';
 import { transitionSuite } from './transition-suite.ts';
 import { usageSuite } from './usage-suite.ts';
@@ -44,6 +45,7 @@ export function registryContract(name: string, driver: RegistryDriver): void {
     describe('shares', () => shareSuite(driver));
     describe('quotas and wake times', () => quotaSuite(driver));
     describe('usage by the hour', () => usageSuite(driver));
+    describe('names in a store', () => storeSuite(driver));
     describe('claims', () => claimSuite(driver));
     describe('jobs', () => jobSuite(driver));
     describe('runs', () => runSuite(driver));

@@ -65,6 +65,7 @@ export function createSuite(driver: RegistryDriver): void {
         file: null,
         failures: 0,
         ...UNOWNED,
+        stored: null,
       });
       expect(await registry.instances.get('a')).toEqual(row);
       expect(await types()).toEqual(['workbook.put', 'instance.created']);

@@ -7,7 +7,7 @@ import type { Registry } from '../registry.ts';
 
 /** The writes whose answers get lost, by subject. */
 const LOSING = {
-  instances: ['create', 'begin', 'commit', 'abandon'],
+  instances: ['create', 'begin', 'commit', 'abandon', 'recordStored'],
   ledger: ['append'],
   usage: ['add'],
   wakeTimes: ['add'],

@@ -127,6 +127,7 @@ function addRow(database: RegistryDatabase, n: number, rows: number): void {
     file: null,
     failures: 0,
     ...UNOWNED,
+    stored: null,
     labels: {
       env: chance() < 0.5 ? 'prod' : 'staging',
       team: `team-${Math.floor(chance() * 8)}`,

@@ -1,0 +1,47 @@
+/**
+ * The names that this registry gave to objects in the store. A name is recorded before anything is written under it and
+ * is used once; the store is never asked what there is. Knows nothing of what is in the objects, and removes none.
+ */
+import type { InstanceId } from '../base/ids.ts';
+
+/** `uploading`: not known to be whole. `current`: a row or a copy names it. `superseded`: nothing does any more. */
+export type StoreNameState = 'uploading' | 'current' | 'superseded';
+
+export interface NewStoreName {
+  /** Relative to the installation's prefix; what lies beside the object has it as its beginning. */
+  name: string;
+  /** The sandbox whose file it is; null for a copy. */
+  instance: InstanceId | null;
+  tenant: string;
+  /** The drawer. */
+  kind: string;
+  /** The host that writes it. */
+  host: string;
+  begunMs: number;
+}
+
+interface StoreName extends NewStoreName {
+  state: StoreNameState;
+  supersededMs: number | null;
+}
+
+export interface StoreNameStore {
+  /** Records a name, durably, before its upload begins. Throws `conflict` for one that was ever recorded. */
+  begin(name: NewStoreName): Promise<void>;
+  /** One name, or null. */
+  get(name: string): Promise<StoreName | null>;
+  /** Marks these as superseded, those that are not yet. Others stay as they are. */
+  supersede(names: readonly string[], nowMs: number): Promise<void>;
+  /** Names whose upload a process of this host began and did not end: after a start nobody carries them out. */
+  begunUploads(host: string): Promise<StoreName[]>;
+  /** Names that were superseded at or before `untilMs`, longest ago first. */
+  superseded(untilMs: number, limit: number): Promise<StoreName[]>;
+  /** Forgets a name whose object is gone. One that is not superseded stays. */
+  remove(name: string): Promise<void>;
+  /** The names of a sandbox, in no order. */
+  ofInstance(id: InstanceId): Promise<StoreName[]>;
+  /** The names of a tenant in their order after `after`. */
+  ofTenant(tenant: string, after: string, limit: number): Promise<StoreName[]>;
+  /** All names in their order after `after`. */
+  page(after: string, limit: number): Promise<StoreName[]>;
+}
