@@ -49,7 +49,9 @@ test('every link and picture of the documents leads to a file, and to a heading 
 test('docs/settings.md names every setting that the server reads, and no other', () => {
   const named = (text: string) =>
     [...new Set(text.match(/\bWB_[A-Z_]+\b/g))].filter((name) => name !== 'WB_').toSorted();
-  const schema = /z\.object\(\{([\s\S]*?)\n\}\)/.exec(read('lib/base/config.ts'))?.[1] ?? '';
+  const inConfig = /z\.object\(\{([\s\S]*?)\n\}\)/.exec(read('lib/base/config.ts'))?.[1] ?? '';
+  const ofStore = /STORE_SETTINGS = \{([\s\S]*?)\n\};/.exec(read('lib/base/store-settings.ts'))?.[1] ?? '';
+  const schema = `${inConfig}\n${ofStore}`;
   const known = named([...schema.matchAll(/^\s+(WB_[A-Z_]+):/gm)].map(([, name]) => name).join(' '));
   expect(known.length).toBeGreaterThan(15);
   expect(named(read('docs/settings.md'))).toEqual(known);

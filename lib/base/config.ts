@@ -10,6 +10,7 @@ import {
 import { messageOf, WinterdockError } from './errors.ts';
 import { machineMemory, sandboxMemoryShare } from './machine-memory.ts';
 import { parseRegistryUrl, type RegistryAddress } from './registry-url.ts';
+import { STORE_SETTINGS, type StoreSettings, storeSettingsOf } from './store-settings.ts';
 import { isWall, WALLS, type Wall } from './walls.ts';
 
 const MIB = 1024 * 1024;
@@ -58,7 +59,9 @@ const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https U
  * Settings whose values are never shown. A URL may hold a password. The passphrase is for the backup command; a server
  * with it in its environment ignores it.
  */
-const SECRET = new Set(['WB_ADMIN_KEY', 'WB_BACKUP_PASSPHRASE', 'WB_REGISTRY']);
+const SECRET = new Set(['WB_ADMIN_KEY', 'WB_BACKUP_PASSPHRASE', 'WB_REGISTRY', 'WB_COLD_URL', 'WB_STORE_ENDPOINT']);
+/** Settings that say where everything is: a server that started without them would find nothing. */
+const REFUSED: Readonly<Record<string, string>> = { WB_REGISTRY: 'registry_url', WB_COLD_URL: 'store_url' };
 
 /** The least memory budget: room for two sandbox processes. */
 const LEAST_MEMORY = 40 * MIB;
@@ -73,6 +76,7 @@ const environmentSchema = z.object({
   WB_HOST_NAME: z.string().regex(HOST_NAME, HOST_NAME_RULE).optional(),
   WB_DATA: text.default('./data'),
   WB_REGISTRY: registryUrl.optional(),
+  ...STORE_SETTINGS,
   WB_CACHE: text.optional(),
   WB_KEYS: text.optional(),
   WB_TICK_MS: integer(50, 3_600_000, 5000),
@@ -139,6 +143,8 @@ export interface Config {
   dataFolder: string;
   /** Where the registry is. */
   registry: RegistryAddress;
+  /** The object store. */
+  store: StoreSettings;
   /** Absolute path of the folder with the key files, but for `users.key`, which is the data folder's. */
   keysFolder: string;
   /** Absolute path of the workers' compile cache; servers of one user may share it. */
@@ -226,7 +232,7 @@ export interface Config {
 
 /**
  * Parses the environment. Throws an error that names each wrong setting, its value and what is allowed; the value of a
- * secret is never in it. A wrong WB_REGISTRY is a refused start, which nobody repeats by itself.
+ * secret is never in it. A wrong WB_REGISTRY or WB_COLD_URL is a refused start, which nobody repeats by itself.
  */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(
@@ -240,8 +246,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       return `${name}=${value}: ${issue.message}`;
     });
     const message = `Wrong settings:\n  ${lines.join('\n  ')}`;
-    if (!parsed.error.issues.some(({ path }) => path[0] === 'WB_REGISTRY')) throw new Error(message);
-    throw new WinterdockError('validation', message, { extra: { start_refused: 'registry_url' } });
+    const [refused] = parsed.error.issues.flatMap(({ path }) => REFUSED[String(path[0])] ?? []);
+    if (refused === undefined) throw new Error(message);
+    throw new WinterdockError('validation', message, { extra: { start_refused: refused } });
   }
   const env = parsed.data;
   const dataFolder = resolve(env.WB_DATA);
@@ -251,6 +258,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     hostName: env.WB_HOST_NAME ?? machineName(),
     publicUrl: env.WB_PUBLIC_URL ? env.WB_PUBLIC_URL.replace(/\/+$/, '') : null,
     dataFolder,
+    store: storeSettingsOf(env, environment),
     registry: env.WB_REGISTRY ?? { driver: 'sqlite', path: join(dataFolder, 'registry.sqlite') },
     keysFolder: resolve(env.WB_KEYS ?? dataFolder),
     cacheFolder: resolve(env.WB_CACHE ?? join(dataFolder, 'cache')),

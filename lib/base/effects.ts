@@ -38,37 +38,10 @@ import {
   writeFile as write,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Effect, EffectKind } from './effect-kinds.ts';
 import { giveMadeToOwner } from './folder-owner.ts';
 
-/**
- * The kinds of effects. `delegate`: one of our other processes wrote and synced the file. `commit_soon`: a commit that
- * survives a killed process but not a power cut.
- */
-type EffectKind =
-  | 'create'
-  | 'write'
-  | 'sync'
-  | 'sync_folder'
-  | 'rename'
-  | 'link'
-  | 'copy'
-  | 'mode'
-  | 'owner'
-  | 'remove'
-  | 'remove_tree'
-  | 'make_folder'
-  | 'remove_folder'
-  | 'delegate'
-  | 'commit'
-  | 'commit_soon';
-
-export interface Effect {
-  kind: EffectKind;
-  /** Absolute, or `:memory:` of a registry there. */
-  path: string;
-  /** The target of a rename, link or copy. */
-  to?: string;
-}
+export type { Effect } from './effect-kinds.ts';
 
 export interface EffectObserver {
   /** Called before an effect. When it throws, the effect does not happen and fails with that error. */

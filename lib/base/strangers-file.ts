@@ -61,11 +61,11 @@ export function requireWritableNow(path: string): void {
 }
 
 /**
- * Opens a regular file for reading. Where a stranger may have put it a link is not followed. Throws the system's error,
- * ENOENT among them, and `corrupt` at once when there is anything but a regular file.
+ * Opens a regular file for reading. Where a stranger may have put it, or with `follow` false, a link is not followed.
+ * Throws the system's error, ENOENT among them, and `corrupt` at once when there is anything but a regular file.
  */
-export async function openRegular(path: string): Promise<FileHandle> {
-  const handle = await open(path, O_RDONLY | O_NONBLOCK | (isStrangers(path) ? O_NOFOLLOW : 0)).catch((error) => {
+export async function openRegular(path: string, follow = !isStrangers(path)): Promise<FileHandle> {
+  const handle = await open(path, O_RDONLY | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)).catch((error) => {
     throw error.code !== 'ENOENT' && (leadsNowhere(error) || error.code === 'ENXIO') ? noRegularFile(error) : error;
   });
   if ((await handle.stat()).isFile()) return handle;
