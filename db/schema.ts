@@ -1,6 +1,7 @@
 /** Every table of the registry: what drizzle-kit reads to write a migration, and the driver to build its queries. */
 export * from './schema/access.ts';
 export * from './schema/agents.ts';
+export * from './schema/backups.ts';
 export * from './schema/claims.ts';
 export * from './schema/copies.ts';
 export * from './schema/counts.ts';

@@ -11,7 +11,8 @@ import { parseArgs } from 'node:util';
 import { isInside, makeBackup } from '../lib/backup/backup.ts';
 import { requirePassphrase } from '../lib/backup/key-files.ts';
 import { lastBackupOf, recordBackup } from '../lib/backup/last-backup.ts';
-import { openFolderTarget, prune } from '../lib/backup/store.ts';
+import { prune } from '../lib/backup/prune.ts';
+import { openFolderTarget } from '../lib/backup/store.ts';
 import { openTarTarget } from '../lib/backup/tar.ts';
 import { isFolder, verifyBackup } from '../lib/backup/verify.ts';
 import { systemClock } from '../lib/base/clock.ts';
@@ -108,7 +109,10 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
     }
     const gone = folder && options.keep !== null ? await prune(path, options.keep) : null;
     if (gone !== null) {
-      tell(`${gone.backups} older backups removed, ${gone.objects} objects with them.`);
+      const { length: older } = gone.backups;
+      tell(
+        `${older} older backups removed. ${gone.objects} objects, ${size(gone.bytes)}, that none names since a day.`,
+      );
       if (gone.ahead > 0)
         tell(`${gone.ahead} are dated ahead of this clock: they are kept until then, and not counted.`);
     }

@@ -14,7 +14,9 @@ import { HASHED_AT_FILING_BYTES } from '../sandboxes/files/filed-hash.ts';
 import type { ServerProcess } from '../testing/process.ts';
 import { createReaders } from '../vfs/readers.ts';
 import { makeBackup } from './backup.ts';
-import { manifestsIn, objectPath, openFolderTarget, prune } from './store.ts';
+import { objectPath } from './folder-place.ts';
+import { prune } from './prune.ts';
+import { manifestsIn, openFolderTarget } from './store.ts';
 import { commandOf, expectWhole, populate, run, type ServerContent, spawnServer } from './testing/server-content.ts';
 
 /** Each test starts several processes. */
@@ -74,7 +76,7 @@ test('a backup made beside a running server is restored to an empty folder with 
   await again.end();
 });
 
-test('a second backup copies only changes, and --keep removes the first with its own objects', async () => {
+test('a second backup copies only changes, and --keep removes the first', async () => {
   // The registry, which has a line more, and the head of the ledger when it was signed anew by then.
   expect(run('backup', folder, [store]).stdout).toMatch(/^[12] objects new, /m);
   await server.call('POST', '/api/instances/suspended/exec', { command: 'echo more > more' });
@@ -82,7 +84,8 @@ test('a second backup copies only changes, and --keep removes the first with its
   const third = run('backup', folder, [store, '--keep', '2']);
   // And the sandbox.
   expect(third.stdout).toMatch(/^[23] objects new, /m);
-  expect(third.stdout).toMatch(/^1 older backups removed, [12] objects with them\.$/m);
+  // What it alone named stays for a day: somebody may be reading it.
+  expect(third.stdout).toMatch(/^1 older backups removed\. 0 objects, 0 B, that none names since a day\.$/m);
   const { manifests } = await manifestsIn(store);
   const [after, before] = manifests.map(({ rows }) => new Map(rows.map((row) => [row.id, row.object?.sha256])));
   const changed = [...(after ?? [])].filter(([id, sha256]) => sha256 !== before?.get(id)).map(([id]) => id);
@@ -94,7 +97,7 @@ test('a second backup copies only changes, and --keep removes the first with its
   expect(at('2020-01-01').stderr).toContain('There is no backup up to 2020-01-01');
   expect(at('yesterday').stderr).toContain('--at takes a time');
   expect(run('backup', folder, ['--verify', store]).status).toBe(0);
-  expect(readdirSync(store).sort()).toEqual(['backups', 'lock.sqlite', 'objects']);
+  expect(readdirSync(store).sort()).toEqual(['backups', 'lock.sqlite', 'objects', 'retired']);
 });
 
 test('after the clock was set back, --keep keeps what is made now, and what is dated ahead', async () => {
@@ -122,7 +125,7 @@ test('after the clock was set back, --keep keeps what is made now, and what is d
     present.advance(1);
   }
   const left = run('backup', folder, [dated, '--keep', '2']);
-  expect(left.stdout).toMatch(/^2 older backups removed, \d objects with them\.$/m);
+  expect(left.stdout).toMatch(/^2 older backups removed\. /m);
   expect(left.stdout).toContain('2 are dated ahead of this clock: they are kept until then, and not counted.');
   const ids = (await manifestsIn(dated)).manifests.map(({ id }) => id);
   expect(ids).toEqual([expect.any(String), made[2], ...before.toSorted().reverse()]);
@@ -135,7 +138,7 @@ test('after the clock was set back, --keep keeps what is made now, and what is d
   expect(newest('--at', '2100-01-01')).toContain(`Backup ${ids[2]}, `);
   // Once the clock has come to their date they are as any others.
   ahead.advance(1);
-  expect(await prune(dated, 2, ahead)).toMatchObject({ backups: 2, ahead: 0 });
+  expect(await prune(dated, 2, ahead)).toMatchObject({ backups: [expect.any(String), expect.any(String)], ahead: 0 });
   expect((await manifestsIn(dated, ahead)).manifests.map(({ id }) => id)).toEqual(before.toSorted().reverse());
 });
 

@@ -43,6 +43,8 @@ export interface BackupOptions {
   clock: Clock;
   /** Encrypts the key files; null: they are left out. */
   passphrase: string | null;
+  /** The id of the backup. Default: one of the moment that it is of. */
+  id?: string;
   /** Told how many sandboxes of how many are copied. */
   progress?: (done: number, all: number) => void;
 }
@@ -59,6 +61,8 @@ export interface BackupResult {
 const PAGE = 500;
 /** Sandboxes copied at the same time: hashing is on other threads, and the disk has one arm. */
 const AT_ONCE = 2;
+/** How often what was reused is asked for again. */
+const ROUNDS = 4;
 
 /**
  * Makes a backup. Throws `not_found` when there is no registry, and system errors of the target; earlier backups there
@@ -75,7 +79,9 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
     });
   }
   const added = { objects: 0, bytes: 0 };
+  const fresh = new Set<string>();
   const count = (object: ObjectRef) => {
+    fresh.add(object.sha256);
     added.objects += 1;
     added.bytes += object.bytes;
   };
@@ -89,7 +95,6 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
     await live.copyTo(draft);
     const registry = await objectAt(draft);
     moment = await registryDriver({ driver: 'sqlite', path: draft }).readLive();
-    const copies = await copyCopies(options, moment, live, count);
     const parts: RowParts = {
       config,
       drawers,
@@ -99,7 +104,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
       before: new Map((target.last?.rows ?? []).map((row) => [row.id, row])),
       added: count,
     };
-    const rows = await copyRows(parts, moment, options.progress);
+    const { copies, rows } = await copyAll({ ...options, count, live, moment, parts, fresh });
     const migrations = await moment.migrations();
     const ledger = await moment.chainHead();
     await moment.close();
@@ -108,7 +113,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
     const files = keyFilesOf(config);
     const document: Omit<BackupManifest, 'issuer'> = {
       kind: MANIFEST_KIND,
-      id: backupId(begun, randomBytes(4).toString('hex')),
+      id: options.id ?? backupId(begun, randomBytes(4).toString('hex')),
       begun_ms: begun,
       made_ms: clock.now(),
       version: packageJson.version,
@@ -130,6 +135,42 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
     await moment?.close();
     await live.close();
     await unlinkFile(draft);
+  }
+}
+
+interface CopyingParts extends BackupOptions {
+  count: (object: ObjectRef) => void;
+  live: LiveRegistryReader;
+  moment: LiveRegistryReader;
+  parts: RowParts;
+  /** Hashes of the objects that this backup has added. */
+  fresh: ReadonlySet<string>;
+}
+
+/**
+ * Copies everything but the registry. Objects that were there already are asked for again at the end, and what is no
+ * longer there is copied after all. Throws `conflict` when they go away as often as they are copied.
+ */
+async function copyAll(copying: CopyingParts): Promise<Pick<BackupManifest, 'copies' | 'rows'>> {
+  const { target, parts, fresh } = copying;
+  let copies = await copyCopies(copying);
+  const rows = await copyRows(parts, copying.moment, copying.progress);
+  for (let round = 1; ; round += 1) {
+    const reused = new Map<string, ObjectRef>();
+    for (const { object } of [...copies, ...rows]) if (object !== null) reused.set(object.sha256, object);
+    for (const { listing } of rows) if (listing !== null) reused.set(listing.sha256, listing);
+    const asked = [...reused.values()].filter(({ sha256 }) => !fresh.has(sha256));
+    const gone = new Set((await target.missing(asked)).map(({ sha256 }) => sha256));
+    if (gone.size === 0) return { copies, rows };
+    if (round === ROUNDS) {
+      throw new WinterdockError('conflict', `Objects of earlier backups went away while they were named again.`, {
+        hint: 'Does something else remove files from the place of backups?',
+      });
+    }
+    copies = await copyCopies(copying);
+    for (const [at, { id, object, listing }] of rows.entries()) {
+      if (gone.has(object?.sha256 ?? '') || gone.has(listing?.sha256 ?? '')) rows[at] = await copyRow(parts, id);
+    }
   }
 }
 
@@ -155,16 +196,11 @@ async function copyRows(
  * The files of snapshots and blueprints: named by their hash and never changed, so one that is there already is not
  * read.
  */
-async function copyCopies(
-  { drawers, target }: BackupOptions,
-  moment: LiveRegistryReader,
-  live: LiveRegistryReader,
-  count: (object: ObjectRef) => void,
-): Promise<BackupCopy[]> {
+async function copyCopies({ drawers, target, moment, live, count }: CopyingParts): Promise<BackupCopy[]> {
   const copies: BackupCopy[] = [];
   for (const { kind, hash, bytes } of await moment.copies()) {
     const known = { sha256: hash, bytes };
-    if (target.has(known)) {
+    if (await target.has(known)) {
       copies.push({ kind, hash, object: known, wrong: null });
       continue;
     }

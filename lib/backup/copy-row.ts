@@ -170,7 +170,7 @@ async function whole(parts: RowParts, row: InstanceRow, file: RestingFile): Prom
       : !packed && recorded?.sha256 != null
         ? { sha256: recorded.sha256, bytes: stamp.size }
         : null;
-  if (known !== null && target.has(known))
+  if (known !== null && (await target.has(known)))
     return entry(row, { how: 'whole', object: known, packed, stamp, ...unverified });
 
   const draft = target.draft();
@@ -241,7 +241,7 @@ export async function keep(
   draft: string,
   object: ObjectRef,
 ): Promise<void> {
-  if (target.has(object)) return;
+  if (await target.has(object)) return;
   await target.keep(draft, object);
   added(object);
 }

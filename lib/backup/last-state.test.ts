@@ -17,8 +17,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openSigner } from '../base/signing.ts';
 import { CONTENT, everyFileIn, FORMER, layLastState, makeOlder } from '../registry/testing/last-state.ts';
 import type { ServerProcess } from '../testing/process.ts';
+import { objectPath } from './folder-place.ts';
 import { backupManifestText, parseBackupManifest } from './manifest.ts';
-import { objectPath } from './store.ts';
 import { expectWhole, run, spawnServer } from './testing/server-content.ts';
 
 /** Each test starts several processes. */

@@ -8,8 +8,9 @@ import { WinterdockError } from '../base/errors.ts';
 import { isThere } from '../base/is-there.ts';
 import { refuseFormerFile } from '../registry/sqlite/former-history.ts';
 import { sha256Of } from '../storage/files.ts';
+import { objectPath } from './folder-place.ts';
 import type { BackupManifest, ObjectRef } from './manifest.ts';
-import { manifestsIn, objectPath } from './store.ts';
+import { manifestsIn } from './store.ts';
 import { readTar } from './tar.ts';
 import { isFolder } from './verify.ts';
 

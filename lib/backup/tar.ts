@@ -10,8 +10,9 @@ import { pipeline } from 'node:stream/promises';
 import { extract, pack } from 'tar-stream';
 import { makeFolder, removeTree, renameFile, syncFile, syncFolder, unlinkFile, writeStream } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
+import { LOCK, lockTarget } from './folder-place.ts';
 import { type BackupManifest, parseBackupManifest } from './manifest.ts';
-import { type BackupTarget, LOCK, lockTarget } from './store.ts';
+import type { BackupTarget } from './store.ts';
 
 const OBJECT = /^objects\/([0-9a-f]{64})$/;
 const MANIFEST_NAME = 'manifest.json';
@@ -41,7 +42,8 @@ export async function openTarTarget(path: string): Promise<BackupTarget> {
   };
   return {
     last: null,
-    has: ({ sha256 }) => stored.has(sha256),
+    has: async ({ sha256 }) => stored.has(sha256),
+    missing: async () => [],
     draft: () => join(drafts, randomUUID()),
     async keep(draft, { sha256, bytes }) {
       if (!stored.has(sha256)) await entry(`objects/${sha256}`, bytes, createReadStream(draft));

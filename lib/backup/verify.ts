@@ -4,8 +4,9 @@
  */
 import { statSync } from 'node:fs';
 import { sha256Of, stampOf } from '../storage/files.ts';
+import { objectPath } from './folder-place.ts';
 import { type BackupManifest, objectsOf } from './manifest.ts';
-import { manifestsIn, objectPath } from './store.ts';
+import { manifestsIn } from './store.ts';
 import { readTar } from './tar.ts';
 
 export interface BackupVerification {

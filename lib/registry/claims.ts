@@ -4,7 +4,7 @@
  */
 
 /** The kinds of such work. Runs and scrubbing are not among them: they go by the owner of the bytes. */
-export type ClaimKind = 'job' | 'firing' | 'deliveries' | 'seeding' | 'forgetting' | 'sealing' | 'usage';
+export type ClaimKind = 'job' | 'firing' | 'deliveries' | 'seeding' | 'forgetting' | 'sealing' | 'usage' | 'backup';
 
 /** A piece of work: `work` is its key within its kind, empty where there is one piece of it. */
 export interface ClaimedPiece {

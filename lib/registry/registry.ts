@@ -4,6 +4,7 @@
  * files or processes.
  */
 import type { AgentStore } from './agents.ts';
+import type { BackupStore } from './backups.ts';
 import type { ClaimStore } from './claims.ts';
 import type { CommitEvents } from './commit-events.ts';
 import type { CopyStore } from './copies.ts';
@@ -84,6 +85,8 @@ export interface Registry {
   readonly claims: ClaimStore;
   /** The names of objects in the store. */
   readonly storeNames: StoreNameStore;
+  /** Backups that the server makes. */
+  readonly backups: BackupStore;
   /** The servers that use it, and their terms. */
   readonly hosts: HostStore;
   readonly maintenance: MaintenanceStore;

@@ -1,6 +1,7 @@
 /** The registry on one SQLite file. Wires the parts together; each has its own file. */
 import { epochSeconds, systemClock } from '../../base/clock.ts';
 import type { AgentStore } from '../agents.ts';
+import type { BackupStore } from '../backups.ts';
 import type { ClaimStore } from '../claims.ts';
 import type { CopyStore } from '../copies.ts';
 import type { CpuUseStore } from '../cpu-use.ts';
@@ -33,6 +34,7 @@ import type { WakeTimeStore } from '../wake-times.ts';
 import type { WebhookStore } from '../webhooks.ts';
 import type { WorkbookStore } from '../workbooks.ts';
 import { openAgents } from './agents.ts';
+import { openBackups } from './backups.ts';
 import { ClaimTable } from './claims.ts';
 import { openCopies } from './copies.ts';
 import {
@@ -245,6 +247,7 @@ export function openSqliteRegistry(
     workbooks: toAsync<WorkbookStore>(openWorkbooks(database, ledger)),
     storeNames: toAsync<StoreNameStore>(storeNames.store()),
     claims: toAsync<ClaimStore>(claims.store()),
+    backups: toAsync<BackupStore>(openBackups(database, ledger)),
     hosts: toAsync<HostStore>(openHosts(database)),
     maintenance: toAsync<MaintenanceStore>(maintenance),
     storage: toAsync<RegistryStorage>(storage),

@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 import { accessSuite } from './access-suite.ts';
 import { agentSuite } from './agent-suite.ts';
+import { backupSuite } from './backup-suite.ts';
 import { claimSuite } from './claim-suite.ts';
 import { copySuite } from './copy-suite.ts';
 import { countSuite } from './count-suite.ts';
@@ -47,6 +48,7 @@ export function registryContract(name: string, driver: RegistryDriver): void {
     describe('usage by the hour', () => usageSuite(driver));
     describe('names in a store', () => storeSuite(driver));
     describe('claims', () => claimSuite(driver));
+    describe('backups', () => backupSuite(driver));
     describe('jobs', () => jobSuite(driver));
     describe('runs', () => runSuite(driver));
     describe('schedules', () => scheduleSuite(driver));
