@@ -16,6 +16,7 @@ import { messageOf } from '../lib/base/errors.ts';
 import { slugSchema } from '../lib/contract/schema.ts';
 import { examine } from '../lib/doctor/examine.ts';
 import { type ExaminationResult, type Finding, isWell } from '../lib/doctor/findings.ts';
+import { giveUpFiles } from '../lib/doctor/give-up-files.ts';
 import { accept, adopt, fix, type RepairResult } from '../lib/doctor/repair.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import { createDrawers } from '../lib/host/drawers.ts';
@@ -104,6 +105,7 @@ async function repair(config: Config, driver: RegistryDriver, examined: Examinat
       take(await adopt(parts, found, { tenant, keys: positionals, tenantOf: tenants }));
     }
     if (values.accept !== undefined) {
+      all.done.push(...(await giveUpFiles(parts, values.accept)));
       const { epoch, head } = await accept(parts, values.accept);
       all.done.push(`epoch ${epoch} of the ledger was begun at line ${head.seq}`);
     }

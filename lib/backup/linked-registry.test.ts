@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +35,8 @@ beforeEach(() => {
   mkdirSync(join(root, 'disk'));
   file = join(root, 'disk', 'file.sqlite');
   link = join(root, 'link.sqlite');
+  // A link that leads to nothing is refused.
+  writeFileSync(file, '');
   symlinkSync(file, link);
 });
 afterEach(async () => {

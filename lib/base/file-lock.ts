@@ -103,6 +103,25 @@ export function holdInOrder(takes: readonly (() => () => void)[]): () => void {
   return release;
 }
 
+/**
+ * Whether another process has locked a file or a folder by its inode. Makes nothing. False also where that cannot be
+ * told: inodes cannot be locked there, or nothing is at the path.
+ */
+export function isHeldElsewhere(target: string): boolean {
+  let descriptor: number | null = null;
+  try {
+    const inode = inodeOf(target);
+    if (inode === null || held.has(inode)) return false;
+    descriptor = openSync(target, constants.O_RDONLY | constants.O_NONBLOCK);
+    return lockInode(descriptor) === 'taken';
+  } catch {
+    // What cannot be looked at cannot be told to be locked; whoever opens it is told why.
+    return false;
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
+  }
+}
+
 /** Identifies the file or folder that a path leads to; null when there is none. */
 function inodeOf(path: string): string | null {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });

@@ -6,7 +6,12 @@
  */
 import { join } from 'node:path';
 import { messageOf } from '../base/errors.ts';
-import { describeDisagreement, findStartRefusal, type RegistryLocation } from '../ledger/start-check.ts';
+import {
+  describeDisagreement,
+  findStartRefusal,
+  type RegistryLocation,
+  type StartRefusal,
+} from '../ledger/start-check.ts';
 import type { RegistryDriver, RegistryMoment } from '../registry/driver.ts';
 import { isStaging } from '../storage/files.ts';
 import { isOfCopy, type KeptFile, keptFiles, namesIn } from '../storage/inventory.ts';
@@ -67,6 +72,12 @@ function note(kind: string, says: string): Finding {
   return { kind, weight: 'note', way: null, about: null, path: null, says };
 }
 
+/** What mends a refused start. */
+function wayOutOf(kind: StartRefusal['disagreement']['kind']): Finding['way'] {
+  if (kind === 'log_only') return null;
+  return kind === 'no_files' ? 'accept' : 'adopt';
+}
+
 async function examineStart(location: RegistryLocation, find: (finding: Finding) => void): Promise<void> {
   try {
     const refusal = await findStartRefusal(location);
@@ -77,7 +88,7 @@ async function examineStart(location: RegistryLocation, find: (finding: Finding)
         `registry.${disagreement.kind}`,
         `${describeDisagreement(disagreement, location.driver).replace(/\.$/, '')}; a server does not start on it; files without a row: ${unnamed.length}`,
       ),
-      way: disagreement.kind === 'log_only' ? null : 'adopt',
+      way: wayOutOf(disagreement.kind),
     });
   } catch (error) {
     find(wrong('registry.unreadable', `the registry ${location.driver.name} cannot be read: ${messageOf(error)}`));

@@ -114,6 +114,12 @@ export async function adopt(
   const refusal = await findStartRefusal(repair);
   const wasRefused = findings.some(({ kind, way }) => kind.startsWith('registry.') && way === 'adopt');
   if (refusal === null && !wasRefused) return { ...repaired, epoch: null };
+  if (refusal?.disagreement.kind === 'no_files') {
+    repaired.refused.push(
+      'the files that rows name are not there, so a start is still refused: bring them back, or go on without them with --accept REASON',
+    );
+    return { ...repaired, epoch: null };
+  }
   const left = refusal?.unnamed.length ?? 0;
   if (left > 0) {
     repaired.refused.push(

@@ -5,7 +5,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { chmodFileNow, makeFolderNow } from '../base/effects.ts';
-import { holdInOrder, holdLock } from '../base/file-lock.ts';
+import { holdInOrder, holdLock, isHeldElsewhere } from '../base/file-lock.ts';
 import { giveMadeToOwner, leaveToOwner } from '../base/folder-owner.ts';
 import type { RegistryDriver } from '../registry/driver.ts';
 
@@ -31,7 +31,7 @@ export function lockDataFolder(folder: string): () => void {
     () =>
       holdLock(folder, {
         path: join(folder, LOCK_FILE),
-        message: `Another Winterdock uses the data folder ${folder}. Stop it, or set WB_DATA to another folder.`,
+        message: folderIsLocked(folder),
       }).release,
   ]);
   takeRights(folder, OTHERS_MAY_WRITE);
@@ -41,6 +41,14 @@ export function lockDataFolder(folder: string): () => void {
     if (name !== LOCK_FILE) giveMadeToOwner(join(folder, name));
   }
   return release;
+}
+
+const folderIsLocked = (folder: string) =>
+  `Another Winterdock uses the data folder ${folder}. Stop it, or set WB_DATA to another folder.`;
+
+/** Throws as `lockDataFolder` does when another has it locked, as far as that can be told without making anything. */
+export function requireUnlockedFolder(folder: string): void {
+  if (isHeldElsewhere(folder)) throw new Error(folderIsLocked(folder));
 }
 
 /**

@@ -14,6 +14,7 @@ import { registryDriver } from '../registry/drivers.ts';
 import { foreignFolders } from '../storage/foreign-folders.ts';
 import { serverCompileCacheFolder } from '../workers/compile-cache.ts';
 import { wallsAtStart } from '../workers/walls/walls.ts';
+import { requireStartable } from './before-start.ts';
 import { redirectConsole } from './console-redirect.ts';
 import { lockStores } from './lock.ts';
 import { signInLines } from './sign-in-lines.ts';
@@ -105,6 +106,7 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
 
   try {
     const driver = registryDriver(config.registry);
+    await requireStartable(config, driver);
     unlock = lockStores(config, driver);
     refuseUnfinishedRestore(config.dataFolder);
     // The compile cache, for this process and, through the environment, for its reader processes: the start takes a

@@ -188,7 +188,7 @@ test('a registry that is no database, or has damaged pages, is named with the wa
   writeFileSync(path, 'something else entirely, and long enough for a header. '.repeat(100));
   const before = readFileSync(path);
   const first = startAndEnd({});
-  expect([first.status, first.stdout, first.stderr]).toEqual([1, '', damaged]);
+  expect([first.status, first.stdout, first.stderr]).toEqual([3, '', damaged]);
   expect(readFileSync(path).equals(before)).toBe(true);
   rmSync(path);
   await (await start()).end();
@@ -196,7 +196,7 @@ test('a registry that is no database, or has damaged pages, is named with the wa
   pages.fill(0x5a, 2048);
   writeFileSync(path, pages);
   const second = startAndEnd({});
-  expect([second.status, second.stdout, second.stderr]).toEqual([1, '', damaged]);
+  expect([second.status, second.stdout, second.stderr]).toEqual([3, '', damaged]);
 });
 
 test('a registry of a newer version is refused in one line that names it', async () => {
@@ -207,7 +207,7 @@ test('a registry of a newer version is refused in one line that names it', async
   database.close();
   const { status, stdout, stderr } = startAndEnd({});
   expect([status, stdout, stderr]).toEqual([
-    1,
+    3,
     '',
     expect.stringMatching(new RegExp(`^A newer version of Winterdock has written the registry ${path}: .*\\n$`)),
   ]);
@@ -226,7 +226,7 @@ test('a folder of the last state is carried over with one line and has everythin
   const before = everyFileIn(folder);
   const { status, stdout, stderr } = startAndEnd({});
   expect([status, stdout, stderr]).toEqual([
-    1,
+    3,
     '',
     expect.stringMatching(new RegExp(`^The registry ${path} is of an older version of Winterdock: .* 49ff4dee .*\\n$`)),
   ]);

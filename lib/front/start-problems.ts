@@ -6,7 +6,6 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import type { Config } from '../base/config.ts';
-import { makeFolderNow } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import { registryName } from '../base/registry-url.ts';
 import { isStartRefused } from '../ledger/start-check.ts';
@@ -69,7 +68,7 @@ function dataFolderProblem(error: unknown, folder: string): string | null {
   }
   const [foreign] = codes.includes('EACCES') ? foreignFolders(folder) : [];
   if (foreign !== undefined) return foreign;
-  if (codes.some((code) => ['EACCES', 'EPERM', 'EROFS', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'].includes(code))) {
+  if (codes.some((code) => ['EACCES', 'EPERM', 'EROFS'].includes(code))) {
     return `The data folder ${folder} cannot be written by this user. Make it writable, ${another}`;
   }
   if (codes.some((code) => code === 'EEXIST' || code === 'ENOTDIR')) {
@@ -78,18 +77,29 @@ function dataFolderProblem(error: unknown, folder: string): string | null {
   return null;
 }
 
-/** Why the registry cannot be read; null when that is not what failed. */
+/** Whether a registry is none, or has damaged pages. */
+function isDamaged(error: unknown): boolean {
+  return codesOf(error).some((code) => /^SQLITE_(NOTADB|CORRUPT)/.test(code));
+}
+
+/** Why the registry cannot be opened or read; null when that is not what failed. */
 function registryProblem(error: unknown, path: string): string | null {
-  if (!codesOf(error).some((code) => /^SQLITE_(NOTADB|CORRUPT)/.test(code))) return null;
+  if (codesOf(error).some((code) => /^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code))) {
+    return `The registry ${path} cannot be opened and written by this user (${messageOf(error)}). Make it and its folder writable, or set WB_REGISTRY to another file.`;
+  }
+  if (!isDamaged(error)) return null;
   return `The registry ${path} is damaged (${messageOf(error)}); nothing was changed. Keep it, and put it back from a backup with npm run restore: docs/operations.md says how. The files of the sandboxes are not in it.`;
 }
 
-/** Exit code when the registry is not that of the data folder, or no driver knows it: starting again would not help. */
+/**
+ * Exit code when the registry is none, not that of the data folder or its keys, or no driver knows it: starting again
+ * would not help.
+ */
 const REFUSED_EXIT = 3;
 
 /** The exit code of a failed start: 3 when it is refused for its registry, otherwise 1. */
 export function exitCodeFor(error: unknown): number {
-  return isStartRefused(error) ? REFUSED_EXIT : 1;
+  return isStartRefused(error) || isDamaged(error) ? REFUSED_EXIT : 1;
 }
 
 /** Why a start failed: one sentence or two, with the setting that avoids it if there is one. */
@@ -103,17 +113,18 @@ export function startFailureText(error: unknown, settings: Settings): string {
   );
 }
 
-/** Throws when the folder cannot be made or its permissions forbid writing. */
-function requireWritable(folder: string): void {
-  makeFolderNow(folder);
-  if (!statSync(folder).isDirectory()) throw Object.assign(new Error('no folder'), { code: 'ENOTDIR' });
-  accessSync(folder, constants.W_OK | constants.X_OK);
+/** Throws an error of the system when the folder cannot be made or its permissions forbid writing. Makes nothing. */
+export function requireWritableFolder(folder: string): void {
+  let existing = folder;
+  while (statSync(existing, { throwIfNoEntry: false }) === undefined) existing = dirname(existing);
+  if (!statSync(existing).isDirectory()) throw Object.assign(new Error('no folder'), { code: 'ENOTDIR' });
+  accessSync(existing, constants.W_OK | constants.X_OK);
 }
 
 /** Checks the data folder and the port before a long build: why the start would fail, or null. */
 export async function preflight(config: Settings): Promise<string | null> {
   try {
-    requireWritable(config.dataFolder);
+    requireWritableFolder(config.dataFolder);
   } catch (error) {
     return startFailureText(error, config);
   }

@@ -1,7 +1,7 @@
 /**
  * Decides whether a server may start on a registry: not when the signed head or the drawers show that a newer
- * registry exists, because files that only the newer one names would be taken for orphans. Runs before it is opened or
- * made; changes nothing.
+ * registry exists, because files that only the newer one names would be taken for orphans; and not when its files are
+ * not there, because all sandboxes would be taken for lost. Runs before it is opened or made; changes nothing.
  */
 import { basename } from 'node:path';
 import type { Config } from '../base/config.ts';
@@ -13,6 +13,7 @@ import type { Drawers } from '../storage/drawer.ts';
 import { isOfCopy, type KeptFile, keptFiles } from '../storage/inventory.ts';
 import { chainIncludes } from './chain-includes.ts';
 import type { LedgerHead } from './documents.ts';
+import { type EmptyDrawer, findEmptyDrawers } from './empty-drawers.ts';
 import { readHead, unreadableHead } from './head-file.ts';
 import { isSigned } from './sign.ts';
 
@@ -27,7 +28,9 @@ type Disagreement =
   /** There is no row at all, but there are files. */
   | { kind: 'empty'; exists: boolean }
   /** There is no head to compare with, and there are files that no row has ever named. */
-  | { kind: 'headless'; ledger: ChainHead };
+  | { kind: 'headless'; ledger: ChainHead }
+  /** Rows name files, and in these drawers none of them is there. */
+  | { kind: 'no_files'; drawers: EmptyDrawer[] };
 
 interface UnnamedFiles {
   /** Files in the drawers, and the ones among them that no row has ever named. */
@@ -45,6 +48,8 @@ export interface StartRefusal extends UnnamedFiles {
 export interface RegistryLocation extends Pick<Config, 'dataFolder' | 'keysFolder'> {
   driver: RegistryDriver;
   drawers: Drawers;
+  /** The host whose files are looked for, where others use the registry too. Default: everybody's. */
+  onlyOf?: string;
 }
 
 /**
@@ -77,6 +82,11 @@ export async function findStartRefusal(location: RegistryLocation): Promise<Star
     const isEmpty = ((await registry?.isEmpty()) ?? true) && head?.epoch === undefined;
     // A file without tables has no ledger that a head could be of.
     const isHeadless = (head === null || head.seq === 0) && registry?.chained === true;
+    const empty = registry === null ? [] : await findEmptyDrawers(location, registry, location.onlyOf ?? null);
+    if (empty.length > 0) {
+      const disagreement = { kind: 'no_files', drawers: empty } as const;
+      return { disagreement, foreignHead, ...(await unnamedFiles(location, registry)) };
+    }
     if (!isEmpty && !isHeadless) return null;
     const found = await unnamedFiles(location, registry);
     if (found.unnamed.length === 0) return null;
@@ -110,11 +120,12 @@ export async function requireOwnRegistry(location: RegistryLocation): Promise<vo
   if (refusal === null) return;
   const { driver, dataFolder } = location;
   const { files, unnamed, disagreement, foreignHead } = refusal;
+  const waysOut = disagreement.kind === 'no_files' ? WAYS_TO_FILES : WAYS_OUT;
   throw new WinterdockError(
     'conflict',
     `The server does not start: ${describeDisagreement(disagreement, driver)}${foreignHead ? `\n${FOREIGN_HEAD}` : ''}
 The drawers in ${dataFolder} hold ${countOfFiles(files)}, of which no row names ${unnamed.length}. Nothing was changed, moved or deleted.
-${WAYS_OUT}${foreignHead ? `\n${GO_ON}` : ''}`,
+${HOW}${waysOut}${foreignHead ? `\n${GO_ON}` : ''}`,
     { extra: { start_refused: disagreement.kind } },
   );
 }
@@ -124,11 +135,16 @@ export function isStartRefused(error: unknown): boolean {
   return error instanceof WinterdockError && error.extra.start_refused !== undefined;
 }
 
-const WAYS_OUT = `Ways out (docs/operations.md, "When the registry and the files disagree"):
-  put back the registry file with its -wal and .head, if it was moved or replaced
+const HOW = 'Ways out (docs/operations.md, "When the registry and the files disagree"):\n';
+const WAYS_OUT = `  put back the registry file with its -wal and .head, if it was moved or replaced
   npm run doctor                                 explains every disagreement, changes nothing
   npm run restore -- --from BACKUP --dry-run     says what a backup would bring back
   npm run doctor -- --adopt --tenant NAME        goes on from this registry; files without a row get one again, by their key`;
+
+const WAYS_TO_FILES = `  mount the disk of the files, or set WB_DATA to the folder that has them
+  npm run doctor                                 names every file that is not there, changes nothing
+  npm run restore -- --from BACKUP --dry-run     says what a backup would bring back
+  npm run doctor -- --accept REASON              goes on without them: their sandboxes get the fault missing`;
 
 /** Tells the person who starts the server what is wrong with the signed head though it starts, and the way out. */
 export function tellFlaw(flaw: string | null, notify: (line: string) => void = () => {}): void {
@@ -165,6 +181,10 @@ export function describeDisagreement(
         : `there is no registry ${name}, but there are files of sandboxes.`;
     case 'headless':
       return `the signed head ${head} is missing or none, so nothing says that the registry ${name} (its ledger ends at line ${disagreement.ledger.seq}) is the newest one, and there are files that it does not know.`;
+    case 'no_files': {
+      const where = disagreement.drawers.map(({ name, looked }) => `${name}/ (${countOfFiles(looked)} looked for)`);
+      return `rows of the registry ${name} name files, and none of them is there: in ${where.join(', in ')}.`;
+    }
   }
 }
 

@@ -64,6 +64,11 @@ export interface RegistryMoment {
   needsCopy(path: string, hash: string): Promise<boolean>;
   /** Rows of instances in the order of their ids, after `after`. Throws for one of an older version. */
   rows(after: string, limit: number): Promise<InstanceRow[]>;
+  /**
+   * Of each state at rest or awake, the `limit` rows last used that name a file and are not known to have lost or
+   * damaged it. `host`: only rows of that one or of nobody; null: all.
+   */
+  withFiles(limit: number, host: string | null): Promise<InstanceRow[]>;
   /** Snapshots and blueprints that were not deleted, with their files. */
   copies(): Promise<{ kind: CopyKind; name: string; hash: string; file: FileRecord }[]>;
   /** The tenant of an instance according to the ledger; null when the ledger does not say. */
@@ -130,6 +135,13 @@ export interface RegistryDriver {
   /** Number of migrations in this version. */
   knownMigrations(): number;
   presence(): Promise<RegistryPresence>;
+  /**
+   * Throws `conflict` with `start_refused` when it cannot be opened, or made, where its address leads, and names what
+   * is there. Changes nothing; what it says of a registry may be past when that is opened.
+   */
+  requireUsable(): void;
+  /** Throws as `lock` does when another has it locked, as far as that can be told without making anything. */
+  requireUnlocked(): void;
   /**
    * Keeps a second server out, also one that comes to the same registry by another name. What `open` makes afterwards
    * is locked too. `dataFolder` is locked already: in it nobody makes a registry of the same name. Returns the release,

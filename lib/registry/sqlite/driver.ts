@@ -18,7 +18,7 @@ import {
   writeNewFileNow,
 } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import { type HeldLock, holdLock } from '../../base/file-lock.ts';
+import { type HeldLock, holdLock, isHeldElsewhere } from '../../base/file-lock.ts';
 import { isThere } from '../../base/is-there.ts';
 import type { RegistryDraft, RegistryDriver, RegistryOptions, RegistryPresence } from '../driver.ts';
 import type { LedgerView } from '../ledger.ts';
@@ -30,6 +30,7 @@ import { openSqliteRegistry } from './open.ts';
 import { realPathOf } from './real-path.ts';
 import { openRegistryFile, registryFileState } from './registry-file.ts';
 import { toAsync } from './to-async.ts';
+import { requireUsableFile } from './usable-file.ts';
 
 /** What SQLite keeps of a database. The log is first: alone it says nothing, and a file without its log too little. */
 const PARTS = ['-wal', '-journal', ''];
@@ -46,6 +47,8 @@ export function memoryDriver(): RegistryDriver {
     headPath: null,
     knownMigrations,
     presence: async () => ({ kind: 'missing' }),
+    requireUsable() {},
+    requireUnlocked() {},
     lock: () => () => {},
     open: async (options) => openSqliteRegistry({ path: ':memory:', ...options }),
     inspect: async () => nothing(),
@@ -74,6 +77,10 @@ class SqliteFileDriver implements RegistryDriver {
     this.#path = realPathOf(path);
   }
 
+  get #isLocked(): string {
+    return `Another Winterdock uses the registry ${this.name}. Stop it, or set WB_REGISTRY to another one.`;
+  }
+
   /** An earlier version kept the head beside the link, and `open` moves it when the registry is locked. */
   get headPath(): string {
     const [own, beside] = [`${this.#path}.head`, `${this.name}.head`];
@@ -91,8 +98,16 @@ class SqliteFileDriver implements RegistryDriver {
     return walBytes > 0 ? { kind: 'log_only', logBytes: walBytes } : { kind: 'empty' };
   }
 
+  requireUsable(): void {
+    requireUsableFile(this.#path, this.name);
+  }
+
+  requireUnlocked(): void {
+    if (isHeldElsewhere(this.#path)) throw new Error(this.#isLocked);
+  }
+
   lock(dataFolder: string): () => void {
-    const message = `Another Winterdock uses the registry ${this.name}. Stop it, or set WB_REGISTRY to another one.`;
+    const message = this.#isLocked;
     const nameIsHeld = dirname(this.#path) === realPathOf(dataFolder);
     const held = holdLock(this.#path, { path: `${this.#path}.lock`, message, nameIsHeld });
     this.#held = held;

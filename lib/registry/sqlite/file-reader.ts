@@ -2,6 +2,7 @@
  * Opens a registry file that another process may own: PRAGMA, VACUUM and the read transaction are here. The file may be
  * of an earlier version, which lacks columns or tables. Knows nothing of their meaning.
  */
+import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { getTableColumns, getTableConfig, type Queries, queriesOver } from '../../../db/drizzle.ts';
@@ -19,8 +20,10 @@ export class RegistryFileReader {
    */
   constructor(path: string, { oneMoment }: { oneMoment: boolean }) {
     refuseFormerFile(path);
-    // A read-only connection would leave its -wal and -shm behind, owned by the user who ran it.
-    this.#client = new Database(path, { fileMustExist: true, timeout: BUSY_MS });
+    // A read-only connection would leave a -wal and a -shm behind; but where there is a log, the last connection that
+    // is not read-only writes it into the file.
+    const readonly = oneMoment && (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    this.#client = new Database(path, { fileMustExist: true, timeout: BUSY_MS, readonly });
     holdFile(path);
     try {
       if (oneMoment) {

@@ -4,7 +4,7 @@
  * to say what it has. A file with fewer is refused, and looked at without a change of it.
  */
 import { hash as digestOf } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Database } from 'better-sqlite3';
@@ -51,6 +51,7 @@ export function refuseFormer(journal: readonly JournalLine[], what: string): voi
   throw new WinterdockError(
     'conflict',
     `${what} is of an older version of Winterdock: its ${journal.length} migrations are not the ${FORMER.count} that this version carries over. It was not changed. Winterdock of commit ${CARRIES} brings it there: start that version on it once, or restore the backup with it; then start this one.`,
+    { extra: { start_refused: 'older' } },
   );
 }
 
@@ -60,9 +61,13 @@ export function refuseFormer(journal: readonly JournalLine[], what: string): voi
  */
 export function refuseForeign(client: Pick<Database, 'prepare'>, what: string): void {
   if ((client.prepare(OTHERS).get() as { n: number }).n === 0 || journalOf(client).length > 0) return;
-  throw new WinterdockError(
+  throw foreign(what, 'it has tables, and none of a registry');
+}
+
+function foreign(what: string, why: string): WinterdockError {
+  return new WinterdockError(
     'conflict',
-    `${what} is a database of something else: it has tables, and none of a registry. It was not changed. Set WB_REGISTRY to the registry, or to a file that is not there yet.`,
+    `${what} is a database of something else: ${why}. It was not changed. Set WB_REGISTRY to the registry, or to a file that is not there yet.`,
     { extra: { start_refused: 'foreign' } },
   );
 }
@@ -91,10 +96,35 @@ export function refuseFormerFile(path: string, what = `The registry ${path}`): v
   lookAt(path, (client) => refuseFormer(journalOf(client), what));
 }
 
-/** Throws `conflict` for a database of something else. What is only in a log is not seen: `migrate` judges that. */
+/**
+ * Throws `conflict` for a database of something else, one without tables too. What is only in a log is not seen:
+ * `migrate` judges that.
+ */
 export function refuseForeignFile(path: string): void {
   const hasLog = ['-wal', '-journal'].some((suffix) => existsSync(path + suffix));
-  if (!hasLog) lookAt(path, (client) => refuseForeign(client, `The registry ${path}`));
+  if (hasLog) return;
+  lookAt(path, (client) => {
+    const what = `The registry ${path}`;
+    refuseForeign(client, what);
+    const isEmpty = journalOf(client).length === 0;
+    if (isEmpty && !isJustMade(path)) throw foreign(what, 'it has no tables, and no registry was begun in it');
+  });
+}
+
+/**
+ * Whether a database without tables is as a server left it that was killed while it made its registry: with a log, and
+ * without the numbers by which other programs know theirs. https://sqlite.org/fileformat2.html#the_database_header
+ */
+function isJustMade(path: string): boolean {
+  const header = Buffer.alloc(100);
+  const descriptor = openSync(path, 'r');
+  try {
+    readSync(descriptor, header);
+  } finally {
+    closeSync(descriptor);
+  }
+  const [keepsLog, userVersion, applicationId] = [header[18] === 2, header.readInt32BE(60), header.readInt32BE(68)];
+  return keepsLog && userVersion === 0 && applicationId === 0;
 }
 
 /** Looks at a file as an immutable one. Throws the refusals of `look`, and no errors of its database. */

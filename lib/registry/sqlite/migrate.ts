@@ -102,5 +102,6 @@ function newer(file: string, has: number, unknown: number): WinterdockError {
   return new WinterdockError(
     'conflict',
     `A newer version of Winterdock has written the registry ${file}: of its ${has} migrations this version does not know ${unknown}. Start the newer version, or put back the copy that it kept beside it (${file}.before-…); docs/operations.md says how.`,
+    { extra: { start_refused: 'newer' } },
   );
 }

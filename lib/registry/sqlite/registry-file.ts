@@ -4,9 +4,12 @@
  */
 import { statSync } from 'node:fs';
 import type { SQL } from 'drizzle-orm';
-import { and, desc, eq, isNotNull, isNull, ne, placeholder } from '../../../db/drizzle.ts';
+import { and, desc, eq, isNotNull, isNull, ne, notInArray, or, placeholder } from '../../../db/drizzle.ts';
 import { blueprints, countsByLabel, events, instances, snapshots, unclaimedFiles } from '../../../db/schema.ts';
+import type { State } from '../../lifecycle/states.ts';
+import type { Fault } from '../../lifecycle/words.ts';
 import type { RegistryMoment } from '../driver.ts';
+import type { InstanceRow } from '../types.ts';
 import { RegistryFileReader } from './file-reader.ts';
 import { columnsIn, rowsAfter } from './instance-rows.ts';
 import { ledgerReader } from './ledger-reader.ts';
@@ -14,6 +17,10 @@ import { selectBy } from './raw.ts';
 import { wrongCounts } from './recount.ts';
 import { sealedRows } from './sealed-rows.ts';
 import { type SyncMethods, toAsync } from './to-async.ts';
+
+/** States in which a sandbox may have a file of its own. */
+const WITH_FILE: readonly State[] = ['suspended', 'frozen', 'archived', 'active'];
+const WITHOUT_IT: Fault[] = ['missing', 'corrupt'];
 
 type Table = typeof instances | typeof snapshots | typeof blueprints;
 
@@ -37,6 +44,23 @@ export function openRegistryFile(path: string): RegistryMoment {
   try {
     const ledger = ledgerReader(file);
     const rows = file.statement((queries) => rowsAfter(queries, columnsIn(file)).prepare());
+    const withFiles = file.statement((queries) => {
+      const { state, vfsPath, fault, updated, ownerHost } = instances;
+      const isOf = or(eq(placeholder('host'), ''), isNull(ownerHost), eq(ownerHost, placeholder('host')));
+      return selectBy(queries, columnsIn(file), instances, 'instances_by_state_updated')
+        .where(
+          and(
+            eq(state, placeholder('state')),
+            isNotNull(vfsPath),
+            ne(vfsPath, ':memory:').inlineParams(),
+            or(isNull(fault), notInArray(fault, WITHOUT_IT)),
+            'ownerHost' in file.present(instances) ? isOf : undefined,
+          ),
+        )
+        .orderBy(desc(updated))
+        .limit(placeholder('limit'))
+        .prepare();
+    });
     const tenantInLedger = file.statement((queries) =>
       selectBy(queries, { tenant: events.tenant }, events, 'events_by_instance')
         .where(and(eq(events.instance, placeholder('id')), isNotNull(events.tenant), ne(events.tenant, '')))
@@ -76,6 +100,10 @@ export function openRegistryFile(path: string): RegistryMoment {
       hasCopy: (at, hash) => hadCopy.some((has) => has({ path: at, hash })),
       needsCopy: (at, hash) => needsCopy.some((needs) => needs({ path: at, hash })),
       rows: (after, limit) => (file.has(instances) ? rows().all({ after, limit }) : []),
+      withFiles: (limit, host) =>
+        file.has(instances)
+          ? WITH_FILE.flatMap((state) => withFiles().all({ state, limit, host: host ?? '' }) as InstanceRow[])
+          : [],
       copies() {
         if (!file.has(snapshots)) return [];
         const ofSnapshots = file.statement((queries) =>
