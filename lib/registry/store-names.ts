@@ -2,6 +2,7 @@
  * The names that this registry gave to objects in the store. A name is recorded before anything is written under it and
  * is used once; the store is never asked what there is. Knows nothing of what is in the objects, and removes none.
  */
+import type { CopyKind } from '../base/copy-paths.ts';
 import type { InstanceId } from '../base/ids.ts';
 
 /** `uploading`: not known to be whole. `current`: a row or a copy names it. `superseded`: nothing does any more. */
@@ -15,12 +16,23 @@ export interface NewStoreName {
   tenant: string;
   /** The drawer. */
   kind: string;
+  /** Of a copy: the SHA-256 of its bytes, by which it is found. */
+  hash?: string;
   /** The host that writes it. */
   host: string;
   begunMs: number;
 }
 
-interface StoreName extends NewStoreName {
+/** A copy that rows need and whose tenant has no object of it. */
+interface CopyToStore {
+  kind: CopyKind;
+  hash: string;
+  /** `-` for a blueprint that was uploaded: no tenant is called so. */
+  tenant: string;
+}
+
+interface StoreName extends Omit<NewStoreName, 'hash'> {
+  hash: string | null;
   state: StoreNameState;
   supersededMs: number | null;
 }
@@ -36,6 +48,16 @@ export interface StoreNameStore {
   begunUploads(host: string): Promise<StoreName[]>;
   /** Names that were superseded at or before `untilMs`, longest ago first. */
   superseded(untilMs: number, limit: number): Promise<StoreName[]>;
+  /** The object of a copy, of any tenant; null when none is known to be whole. */
+  copyName(kind: CopyKind, hash: string): Promise<StoreName | null>;
+  /** The object of a copy is whole. False when its upload is not under way: then it is not taken for one. */
+  finishCopy(name: string): Promise<boolean>;
+  /** Marks the objects of a copy, of every tenant, as superseded. */
+  supersedeCopy(kind: CopyKind, hash: string, nowMs: number): Promise<void>;
+  /**
+   * Snapshots and blueprints whose tenant has no whole object of them, without those of `except` (hashes); in no order.
+   */
+  copiesToStore(limit: number, except: readonly string[]): Promise<CopyToStore[]>;
   /** Forgets a name whose object is gone. One that is not superseded stays. */
   remove(name: string): Promise<void>;
   /** The names of a sandbox, in no order. */

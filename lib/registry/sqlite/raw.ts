@@ -66,6 +66,11 @@ export function pastPosition(
   return sql`(${a}, ${b}) ${sql.raw(comparison)} (${sql.placeholder(names[0])}, ${sql.placeholder(names[1])} collate binary)`;
 }
 
+/** A text column, or this constant where it is null. */
+export function textOr(column: SQLiteColumn, constant: string): SQL<string> {
+  return sql<string>`coalesce(${column}, ${constant})`.inlineParams();
+}
+
 /** True when a text contains the bound one, case-sensitive. `like` ignores case and has wildcards. */
 export function contains(column: SQLiteColumn, name: string): SQL {
   return sql`instr(${column}, ${sql.placeholder(name)}) > 0`;

@@ -1,18 +1,53 @@
 /** Names of objects in the store, in the registry's file. Asks no store. */
-import { and, asc, eq, getTableColumns, gt, inArray, isNotNull, lte, ne, placeholder } from '../../../db/drizzle.ts';
-import { storeNames } from '../../../db/schema.ts';
+import type { SQL } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import {
+  and,
+  asc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lte,
+  ne,
+  not,
+  notExists,
+  placeholder,
+  type Queries,
+} from '../../../db/drizzle.ts';
+import { blueprints, snapshots, storeNames } from '../../../db/schema.ts';
 import type { Clock } from '../../base/clock.ts';
+import { COPY_KINDS, type CopyKind } from '../../base/copy-paths.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { InstanceId } from '../../base/ids.ts';
 import type { StoreNameStore } from '../store-names.ts';
 import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { inBoundList, selectBy } from './raw.ts';
+import { inBoundList, selectBy, textOr } from './raw.ts';
 import type { SyncMethods } from './to-async.ts';
 
 const COLUMNS = getTableColumns(storeNames);
-const { name, instance, tenant, host, state, supersededMs } = storeNames;
+const { name, instance, tenant, kind, hash, host, state, supersededMs } = storeNames;
+const BLUEPRINT_TENANT = textOr(blueprints.tenant, '-');
 const SUPERSEDED = { state: 'superseded', supersededMs: boundValue('nowMs') } as const;
+
+/** The whole objects of a copy that a tenant has. */
+function storedCopy(queries: Queries, ofKind: CopyKind, ofHash: SQLiteColumn, ofTenant: SQLiteColumn | SQL) {
+  return queries
+    .select({ name })
+    .from(storeNames)
+    .where(
+      and(
+        isNotNull(hash),
+        eq(hash, ofHash),
+        eq(kind, ofKind).inlineParams(),
+        eq(tenant, ofTenant),
+        eq(state, 'current').inlineParams(),
+      ),
+    );
+}
 
 /** The statements that a transaction of a row needs too. */
 export class StoreNameTable {
@@ -119,9 +154,60 @@ export class StoreNameTable {
         .limit(placeholder('limit'))
         .prepare(),
     );
+    const isOfCopy = and(isNotNull(hash), eq(hash, placeholder('hash')), eq(kind, placeholder('kind')));
+    const copyName = database.statement((queries) =>
+      selectBy(queries, COLUMNS, storeNames, 'store_names_by_hash')
+        .where(and(isOfCopy, eq(state, 'current').inlineParams()))
+        .limit(1)
+        .prepare(),
+    );
+    const finishCopy = database.statement((queries) =>
+      queries
+        .update(storeNames)
+        .set({ state: 'current' })
+        .where(and(eq(name, placeholder('name')), isNotNull(hash), eq(state, 'uploading')))
+        .prepare(),
+    );
+    const supersedeCopy = database.statement((queries) =>
+      queries
+        .update(storeNames)
+        .set(SUPERSEDED)
+        .where(and(isOfCopy, inArray(state, ['uploading', 'current'])))
+        .prepare(),
+    );
+    const toStore = {
+      snapshot: database.statement((queries) =>
+        queries
+          .selectDistinct({ hash: snapshots.hash, tenant: snapshots.tenant })
+          .from(snapshots)
+          .where(
+            and(
+              isNull(snapshots.deleted),
+              notExists(storedCopy(queries, 'snapshot', snapshots.hash, snapshots.tenant)),
+              not(inBoundList(snapshots.hash, 'except')),
+            ),
+          )
+          .limit(placeholder('limit'))
+          .prepare(),
+      ),
+      blueprint: database.statement((queries) =>
+        queries
+          .selectDistinct({ hash: blueprints.hash, tenant: BLUEPRINT_TENANT })
+          .from(blueprints)
+          .where(
+            and(
+              notExists(storedCopy(queries, 'blueprint', blueprints.hash, BLUEPRINT_TENANT)),
+              not(inBoundList(blueprints.hash, 'except')),
+            ),
+          )
+          .limit(placeholder('limit'))
+          .prepare(),
+      ),
+    };
     return {
       begin(begunName) {
-        const added = database.write(() => insert().run({ ...begunName, state: 'uploading', supersededMs: null }));
+        const row = { ...begunName, hash: begunName.hash ?? null, state: 'uploading', supersededMs: null } as const;
+        const added = database.write(() => insert().run(row));
         if (added.changes === 1) return;
         throw new WinterdockError('conflict', `The name "${begunName.name}" was given to an object before.`);
       },
@@ -132,6 +218,16 @@ export class StoreNameTable {
       },
       begunUploads: (of) => begun().all({ host: of }),
       superseded: (untilMs, limit) => superseded().all({ untilMs, limit }),
+      copyName: (ofKind, ofHash) => copyName().get({ kind: ofKind, hash: ofHash }) ?? null,
+      finishCopy: (of) => database.write(() => finishCopy().run({ name: of }).changes === 1),
+      supersedeCopy: (ofKind, ofHash, nowMs) =>
+        database.write(() => void supersedeCopy().run({ kind: ofKind, hash: ofHash, nowMs })),
+      copiesToStore: (limit, except) =>
+        COPY_KINDS.flatMap((of) =>
+          toStore[of]()
+            .all({ limit, except: JSON.stringify(except) })
+            .map((found) => ({ kind: of, ...found })),
+        ).slice(0, limit),
       remove: (of) => database.write(() => void remove().run({ name: of })),
       ofInstance: (id) => ofInstance().all({ instance: id }),
       ofTenant: (of, after, limit) => ofTenant().all({ tenant: of, after, limit }),

@@ -4,6 +4,7 @@ import { copyPath, parseCopyPath } from '../../base/copy-paths.ts';
 import { instanceId, type PlainIds } from '../../testing/plain-ids.ts';
 import type { BlueprintRow, SnapshotRow } from '../copies.ts';
 import type { Registry } from '../registry.ts';
+import type { NewStoreName } from '../store-names.ts';
 import { entry, HOSTILE, instance, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
 
 const HASH = 'a'.repeat(64);
@@ -302,5 +303,54 @@ export function copySuite(driver: RegistryDriver): void {
     expect(await copies.isNeeded(inBlueprints)).toBe(true);
     await copies.deleteBlueprint('base', entry());
     expect([await copies.unclaimedFiles(), await copies.isNeeded(inBlueprints)]).toEqual([[inBlueprints], false]);
+  });
+
+  test('a copy is stored once for each tenant that has it, and is found by its hash', async () => {
+    const hash = HASH;
+    const copy = (id: string, tenant: string) => snapshot(id, { tenant, hash });
+    const names = registry.storeNames;
+    for (const [id, tenant] of [
+      ['snap-1', 'acme'],
+      ['snap-2', 'acme'],
+      ['snap-3', 'other'],
+    ] as const)
+      await registry.copies.addSnapshot(copy(id, tenant), entry({ type: 'snapshot.taken', tenant }));
+    await registry.copies.addBlueprint(blueprint('base', { hash, tenant: null }), entry({ type: 'blueprint.made' }));
+    const due = async (except: string[] = []) =>
+      (await names.copiesToStore(10, except)).map(({ kind, tenant }) => `${kind} ${tenant}`).sort();
+    expect(await due()).toEqual(['blueprint -', 'snapshot acme', 'snapshot other']);
+    expect(await due([hash])).toEqual([]);
+    expect(await names.copyName('snapshot', hash)).toBeNull();
+    const name = (token: string, tenant: string): NewStoreName => ({
+      name: `drawers/snapshot/${tenant}/${hash}-${token}`,
+      instance: null,
+      tenant,
+      kind: 'snapshot',
+      hash,
+      host: 'one',
+      begunMs: 1000,
+    });
+    await names.begin(name('x', 'acme'));
+    // An upload that is under way is not whole.
+    expect(await names.copyName('snapshot', hash)).toBeNull();
+    expect(await due()).toContain('snapshot acme');
+    expect(await names.finishCopy(name('x', 'acme').name)).toBe(true);
+    expect(await names.finishCopy(name('x', 'acme').name)).toBe(false);
+    expect(await names.finishCopy('never-begun')).toBe(false);
+    expect(await names.copyName('snapshot', hash)).toMatchObject({
+      name: name('x', 'acme').name,
+      hash,
+      instance: null,
+    });
+    expect(await names.copyName('blueprint', hash)).toBeNull();
+    expect(await due()).toEqual(['blueprint -', 'snapshot other']);
+    await names.begin(name('y', 'other'));
+    await names.supersedeCopy('snapshot', hash, 1005);
+    expect(await names.finishCopy(name('y', 'other').name)).toBe(false);
+    expect(await names.copyName('snapshot', hash)).toBeNull();
+    expect((await names.superseded(1005, 10)).map((one) => one.name).sort()).toEqual([
+      name('x', 'acme').name,
+      name('y', 'other').name,
+    ]);
   });
 }

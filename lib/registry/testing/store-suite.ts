@@ -176,7 +176,12 @@ export function storeSuite(driver: RegistryDriver): void {
     const first = nameOf(row, 'x');
     await registry.storeNames.begin(first);
     await expect(registry.storeNames.begin(first)).rejects.toMatchObject({ code: 'conflict' });
-    expect(await registry.storeNames.get(first.name)).toEqual({ ...first, state: 'uploading', supersededMs: null });
+    expect(await registry.storeNames.get(first.name)).toEqual({
+      ...first,
+      hash: null,
+      state: 'uploading',
+      supersededMs: null,
+    });
     expect(await registry.storeNames.get('another')).toBeNull();
     expect((await registry.storeNames.begunUploads('one')).map(({ name }) => name)).toEqual([first.name]);
     expect(await registry.storeNames.begunUploads('two')).toEqual([]);
@@ -187,7 +192,7 @@ export function storeSuite(driver: RegistryDriver): void {
     expect(await registry.storeNames.begunUploads('one')).toEqual([]);
     expect(await registry.storeNames.superseded(NOW_MS - 1, 10)).toEqual([]);
     const gone = await registry.storeNames.superseded(NOW_MS, 10);
-    expect(gone).toEqual([{ ...first, state: 'superseded', supersededMs: NOW_MS }]);
+    expect(gone).toEqual([{ ...first, hash: null, state: 'superseded', supersededMs: NOW_MS }]);
     await expect(registry.storeNames.begin(first)).rejects.toMatchObject({ code: 'conflict' });
     await registry.storeNames.remove(first.name);
     expect(await statesOf('a')).toEqual([]);
